@@ -14,9 +14,9 @@ export function introducing(
 ): (event: VoiceEvent) => void {
   const isEspeak = kind === 'espeak';
   const who = isEspeak ? `${label} (${shape.speaker}), a voice of espeak-ng,` : 'the built-in English voice';
-  let isIntroduced = kind === 'service' || kind === 'engine';
+  let isIntroduced = false;
   return (event) => {
-    if (!isIntroduced && !notices.quiet && !notices.json) {
+    if (!isIntroduced && !notices.json) {
       const better = isEspeak ? '' : betterVoice(host);
       const note = `no base URL is set, so ${who} speaks; --base-url names a service${better}`;
       if (isNewToday(note, host)) notices.note(note);

@@ -12,18 +12,16 @@ import { type Outputs, openOutputs } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
-import type { Voice } from '../../voices/voice.ts';
+import type { Voice, VoiceEvent } from '../../voices/voice.ts';
 import type { Turn } from '../channel/channel.ts';
 import type { Context } from '../context.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { notesFor, progressOf, showProgress } from '../terminal/progress-notes.ts';
 import { warnOfRoom } from './cache-room.ts';
-import { introducing } from './introduction.ts';
 import { languageHint } from './language-hint.ts';
 import { leftOutOf } from './left-out.ts';
 import { tellAbsent } from './notes.ts';
 import { report } from './report.ts';
-import { withResumeHint } from './resume-hint.ts';
 import { eventsTo } from './voice-events.ts';
 
 /** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
@@ -87,7 +85,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   sayBefore(job, text, notices);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
-  voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
+  voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
   voices.listen((event) => job.patience?.onEvent(event));
   const atOnce = await openAll(job);
 
@@ -105,12 +103,24 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     listeners: [totals, job.fallback, progress?.count, subtitles, leftOut, events?.listener],
   }).catch(async (error) => {
     if (job.isAssistant && error instanceof NothingToSay) return 'blank' as const;
+    const { withResumeHint } = await import('./resume-hint.ts');
     throw await withResumeHint(error, { ...job, text, isLive }, signal);
   });
   progress?.stop();
   events?.end(delivery === 'blank' ? undefined : delivery);
   if (delivery === 'blank') return ExitCode.ok;
   return await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
+}
+
+/** Introduces a voice that comes without a service or an engine being named. */
+async function introduced(
+  job: SpeechJob,
+  context: Context,
+  onEvent: (event: VoiceEvent) => void,
+): Promise<(event: VoiceEvent) => void> {
+  const { kind } = job.voice;
+  if (kind === 'service' || kind === 'engine' || context.notices.quiet) return onEvent;
+  return (await import('./introduction.ts')).introducing(job, context, onEvent);
 }
 
 async function openHeard(job: SpeechJob, { turn, ...context }: InTurn): Promise<Outputs> {
@@ -192,7 +202,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
       sayBefore(job, text, notices);
-      voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
+      voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
       return WINDOW * (await openAll(job));
     },
   };
