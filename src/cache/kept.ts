@@ -23,7 +23,7 @@ export async function openKept(maxBytes: number, { host, notices }: RunContext):
 }
 
 interface Wanted {
-  readonly shape: VoiceShape;
+  readonly shape: KeptShape;
   readonly text: string;
   /** Sound of this text serves as well. */
   readonly written?: string | undefined;
@@ -172,25 +172,18 @@ async function* copied(
   }
 }
 
-/** What shapes the sound of a segment, besides its text. */
-export interface VoiceShape {
+/** What shapes the sound that is kept of a segment, besides its text. */
+export interface KeptShape {
   /** The service's address, or the engine's identity. */
   readonly identity: string;
   readonly speaker: number;
   /** Hz. */
   readonly sampleRate?: number | undefined;
-  /** True where nobody asks for a rate, and the sound has that of the engine: then `sampleRate` is only a sign for it. */
-  readonly hasOwnRate?: boolean;
   readonly instructions?: string | undefined;
-  /** It is heard at another speed, which the sound that is kept does not have. */
-  readonly speed?: number | undefined;
 }
 
 /** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
-export function segmentKey(
-  { identity, speaker, sampleRate, instructions }: VoiceShape,
-  text: string,
-): string {
+export function segmentKey({ identity, speaker, sampleRate, instructions }: KeptShape, text: string): string {
   const parts = [identity, speaker, sampleRate ?? null, instructions ?? null, text];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -51,8 +51,6 @@ export class LookAhead {
   readonly #segments: AsyncIterator<Segment | Rest>;
   readonly #asking: Asking;
   #started: Start[] = [];
-  /** The part in its turn. */
-  #head: StartedPart | undefined;
   /** The failure inside a part, until another voice goes on after it. */
   #broken: unknown;
   #onBegun = () => {};
@@ -104,7 +102,6 @@ export class LookAhead {
       const { segment } = started;
       try {
         const speech = await this.#asking.turnOf(started);
-        this.#head = started;
         this.#broken = undefined;
         this.#hasPart = true;
         const rest = this.#rest;
@@ -183,7 +180,7 @@ export class LookAhead {
    * @throws the error, with what is missing, if no other voice speaks on with the next part
    */
   goOnBehind(error: unknown): void {
-    const head = this.#head;
+    const { head } = this.#asking;
     if (!head) throw error;
     const lost = this.withLoss(error, head.segment);
     if (this.isSingle || !this.#asking.goesOnBehind(head, error)) throw lost;

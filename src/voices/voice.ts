@@ -1,10 +1,16 @@
 import type { Speech } from '../audio/pcm.ts';
-import type { VoiceShape } from '../cache/kept.ts';
+import type { KeptShape } from '../cache/kept.ts';
 import type { ClientEvent, NumberedText, RetryPolicy } from '../client/retry.ts';
 import type { ServiceSpeaker } from '../client/speakers.ts';
 import type { Setting } from '../settings/resolve.ts';
 
-export type { VoiceShape };
+/** All that decides on the sound of a voice, besides the text. */
+export interface VoiceShape extends KeptShape {
+  /** True where nobody asks for a rate, and the sound has that of the engine: then `sampleRate` is only a sign for it. */
+  readonly hasOwnRate?: boolean;
+  /** It is heard at another speed, which the sound that is kept does not have. */
+  readonly speed?: number | undefined;
+}
 
 /** A voice speaks the texts of a run. Two wishes for the same voice give the same object. */
 export interface Voice {

@@ -35,8 +35,8 @@ export class Asking {
   readonly #onFailure: OnFailure;
   /** The parts whose turn has not come. */
   readonly #waiting = new Set<StartedPart>();
-  /** The part in its turn. */
-  #head: StartedPart | undefined;
+  /** The part in its turn, until a drop. */
+  head: StartedPart | undefined;
 
   constructor(options: AskingOptions, budget: Budget, onFailure: OnFailure) {
     this.#options = options;
@@ -63,7 +63,7 @@ export class Asking {
           return undefined;
         });
         if (part.sound !== sound) continue;
-        this.#head = part;
+        this.head = part;
         const { patience, signal } = this.#options;
         return speech && patience ? { ...speech, pcm: inTime(speech.pcm, patience, signal) } : speech;
       }
@@ -76,17 +76,17 @@ export class Asking {
    * After a failure inside the part in its turn, of which some was heard.
    * @returns false if no other voice speaks on with the next part
    */
-  goesOnBehind({ segment }: StartedPart, error: unknown): boolean {
-    if (!this.#fallBack(error, segment, true)) return false;
-    this.#head?.stop();
+  goesOnBehind(head: StartedPart, error: unknown): boolean {
+    if (!this.#fallBack(error, head.segment, true)) return false;
+    head.stop();
     return true;
   }
 
   /** Who waits for a part gets `Dropped`. */
   drop(): void {
-    const parts = [...this.#waiting, ...(this.#head ? [this.#head] : [])];
+    const parts = [...this.#waiting, ...(this.head ? [this.head] : [])];
     this.#waiting.clear();
-    this.#head = undefined;
+    this.head = undefined;
     for (const part of parts) part.stop();
   }
 
@@ -112,7 +112,7 @@ export class Asking {
   }
 
   #failed({ segment, sound }: Pick<StartedPart, 'segment' | 'sound'>, error: unknown, isWithin: boolean) {
-    const isHead = this.#head?.sound === sound;
+    const isHead = this.head?.sound === sound;
     const isAwaited = isHead || [...this.#waiting].some((part) => part.sound === sound);
     // What has come of the part in its turn is heard before its failure.
     if (!isAwaited || (isHead && this.#options.fallback)) return;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { segmentKey, type VoiceShape } from '../../../src/cache/kept.ts';
+import { type KeptShape, segmentKey } from '../../../src/cache/kept.ts';
 
-const spoken: VoiceShape = { identity: 'https://tts.example.com/api/tts', speaker: 181 };
+const spoken: KeptShape = { identity: 'https://tts.example.com/api/tts', speaker: 181 };
 
 describe('the key of a segment', () => {
   it('is 64 hex digits, and the same for the same', () => {
@@ -15,7 +15,7 @@ describe('the key of a segment', () => {
     ['speaker', { ...spoken, speaker: 18 }],
     ['sample rate', { ...spoken, sampleRate: 22_050 }],
     ['instructions', { ...spoken, instructions: '' }],
-  ])('is another one with another %s', (_, other: VoiceShape) => {
+  ])('is another one with another %s', (_, other: KeptShape) => {
     expect(segmentKey(other, 'hello')).not.toBe(segmentKey(spoken, 'hello'));
   });
 
