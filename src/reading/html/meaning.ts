@@ -15,7 +15,8 @@ export function meaningsOf(attributes: Attributes): readonly string[] {
 }
 
 const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
-const PAGE_NUMBER_CLASS = /(?:^|\s)(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)(?:\s|$)/iu;
+/** Numbers of printed pages, and the links with which Wikipedia edits a section. */
+const SILENT_CLASS = /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection)(?:\s|$)/iu;
 const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;
 
 /** True for what nobody sees, and for the numbers of printed pages. */
@@ -25,7 +26,7 @@ export function isSilent(name: string, attributes: Attributes, meanings: readonl
   if (hidden !== undefined || attributes['aria-hidden'] === 'true') return true;
   if (style !== undefined && NO_DISPLAY.test(style)) return true;
   if (name === 'dialog' && attributes.open === undefined) return true;
-  if (classes !== undefined && PAGE_NUMBER_CLASS.test(classes)) return true;
+  if (classes !== undefined && SILENT_CLASS.test(classes)) return true;
   return meanings.some((meaning) => PAGE_NUMBERS.has(meaning));
 }
 

@@ -71,6 +71,11 @@ interface EndedLink {
   readonly saysReference: boolean;
 }
 
+/** True for the sign behind a heading that leads to the heading itself. */
+function isPermalink(text: string, href: string): boolean {
+  return /^[#§¶]$/u.test(text) && href.startsWith('#');
+}
+
 /**
  * A reference is silent. Its note may be read in its place.
  * @param start where the text of the link begins
@@ -81,8 +86,8 @@ export function endLink(inline: Inline, start: number, link: EndedLink, notes: N
   const isReference = link.saysReference
     ? isMeantAsMark(text)
     : isMark(text) && notes?.isReference(link.href) === true;
+  if (isReference || isPermalink(text, link.href)) inline.cut(start);
   if (!isReference) return;
-  inline.cut(start);
   const note = notes?.take(link.href);
   if (note) inline.text(noteAfter(inline.tail, note));
 }

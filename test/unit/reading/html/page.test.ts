@@ -69,6 +69,16 @@ describe('HTML', () => {
       '<span id="page_iv">iv</span>a <a name="Page12">[Pg 12]</a>b<span id="page_2">two</span>',
       'a btwo',
     ],
+    [
+      'links to a heading itself',
+      '<h1>a<a href="#a">¶</a></h1><h2>b <a href="#b">§</a></h2><p>c<a href="#c">#</a> <a href="#d">#d</a></p>',
+      'a.\n\nb.\n\nc #d',
+    ],
+    [
+      'links that edit a section',
+      '<h2>a</h2><span class="mw-editsection">[<a href="/w/index.php">edit</a>]</span><p>b</p>',
+      'a.\n\nb',
+    ],
     ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p>', 'a\n\nb'],
     ['an empty title', '<title/><p>a</p>', 'a'],
     ['empty elements', '<p/>a<div/>b', 'a\n\nb'],
