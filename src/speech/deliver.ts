@@ -209,9 +209,10 @@ async function* soundOfPart(
   if (dropped?.aborted) return;
   tap.onPart({ ...part, speech }, silentFrames(format, pause));
   if (!speech) return;
-  yield* unlessDropped(silence(format, pause), dropped);
+  for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
   try {
-    for await (const piece of unlessDropped(speech.pcm, dropped)) {
+    for await (const piece of speech.pcm) {
+      if (dropped?.aborted) return;
       tap.onPiece(piece.length);
       yield piece;
     }
@@ -219,14 +220,4 @@ async function* soundOfPart(
     if (!dropped?.aborted) ahead.goOnBehind(error);
   }
   if (!dropped?.aborted) tap.onPartEnd();
-}
-
-async function* unlessDropped<T>(
-  pieces: Iterable<T> | AsyncIterable<T>,
-  dropped: AbortSignal | undefined,
-): AsyncGenerator<T> {
-  for await (const piece of pieces) {
-    if (dropped?.aborted) return;
-    yield piece;
-  }
 }
