@@ -77,8 +77,9 @@ export class Inline {
     this.text(text.replace(/\r\n?|\n/gu, LINE));
   }
 
+  /** Two are the border of a paragraph, and more are not more. */
   lineBreak(): void {
-    this.text(LINE);
+    if (this.#parts.at(-1) !== LINE || this.#parts.at(-2) !== LINE) this.text(LINE);
   }
 
   /** What comes next stands in another line. */
