@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { configOf } from '../engine/model/config.ts';
-import { type Model, modelIn } from '../engine/model/families.ts';
+import { assertOwn, assertOwnFolder, type Model, modelIn } from '../engine/model/families.ts';
 import { ProcessKeeper } from '../engine/model/keeper.ts';
 import { LONGEST_CONFIG } from '../engine/model/piper-config.ts';
 import { piperOf, speakersOf } from '../engine/model/speakers.ts';
@@ -25,21 +25,29 @@ interface Raw {
   readonly settings: string;
   readonly name: string;
   readonly stage: string;
+  /** Nothing outside of it is read over a link. */
   readonly folder: string;
 }
 
-/** Builds a raw voice of Piper. */
+/**
+ * Builds a raw voice of Piper.
+ * @throws TtsError
+ */
 export async function buildRaw(
   { onnx, settings, name, stage, folder }: Raw,
   session: Session,
 ): Promise<Built> {
+  const own = join(dirname(onnx), 'espeak-ng-data');
+  inWords(() => {
+    for (const file of [onnx, settings]) assertOwn(file, folder, false);
+    if (existsSync(own)) assertOwnFolder(own, folder);
+  });
   if (statSync(settings).size > LONGEST_CONFIG)
     throw usageError(`${basename(settings)} is too long for the settings of a voice`, 'name the right file');
   const config = piperSettings(readFileSync(settings, 'utf8'), name);
   writePiperModel(onnx, config, stage);
   copyInto(settings, join(stage, SETTINGS));
   const language = pinnedLanguage(session.catalogue, config.espeakVoice);
-  const own = join(folder, 'espeak-ng-data');
   const espeak = await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
   const facts = piperFacts(name, config);
   await loaded(modelIn(stage, name, espeak && join(session.data, espeak.folder)), name, session);
@@ -84,8 +92,12 @@ export async function buildModel(
 }
 
 function modelOf(folder: string, name: string): Model {
+  return inWords(() => modelIn(folder, name));
+}
+
+function inWords<T>(look: () => T): T {
   try {
-    return modelIn(folder, name);
+    return look();
   } catch (cause) {
     throw usageError(
       (cause as Error).message,

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { LONGEST_CONFIG } from '../engine/model/piper-config.ts';
@@ -45,7 +45,7 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
   const stage = makeStage(session.data);
   const settings = settingsOf(place);
   const built = settings
-    ? await buildRaw({ ...settings, name, stage, folder: dirname(place) }, session)
+    ? await buildRaw({ ...settings, name, stage }, session)
     : await buildModel({ folder: place, name, stage, language: voice.language }, session);
   const card = cardIn(statSync(place).isDirectory() ? place : dirname(place));
   if (card !== undefined) copyInto(card, join(stage, CARD));
@@ -151,7 +151,9 @@ async function opened(path: string, name: string, checked: Checked, session: Ses
 }
 
 /** A raw voice of Piper: a model with its settings, and without tokens. */
-function settingsOf(place: string): { readonly onnx: string; readonly settings: string } | undefined {
+function settingsOf(
+  place: string,
+): { readonly onnx: string; readonly settings: string; readonly folder: string } | undefined {
   if (!statSync(place).isDirectory()) {
     const settings = `${place}.json`;
     if (!existsSync(settings))
@@ -159,14 +161,15 @@ function settingsOf(place: string): { readonly onnx: string; readonly settings: 
         `${basename(settings)} is missing next to ${basename(place)}`,
         'a voice of Piper has both files: copy it as well',
       );
-    return { onnx: place, settings };
+    // The cache of a hub has links to both files.
+    return { onnx: place, settings, folder: dirname(realpathSync(place)) };
   }
   const names = readdirSync(place);
   const onnx = names.filter((name) => name.endsWith('.onnx'));
   if (names.includes('tokens.txt') || onnx.length !== 1) return undefined;
   const settings = `${onnx[0]}.json`;
   return names.includes(settings)
-    ? { onnx: join(place, onnx[0] ?? ''), settings: join(place, settings) }
+    ? { onnx: join(place, onnx[0] ?? ''), settings: join(place, settings), folder: place }
     : undefined;
 }
 
@@ -184,11 +187,12 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
   return name;
 }
 
+/** A link to one is left out: it may lead anywhere. */
 function cardIn(folder: string): string | undefined {
   const name = readdirSync(folder).find((each) =>
     /^(model_card|licen[cs]e|readme)(\.md|\.txt)?$/i.test(each),
   );
   const path = name && join(folder, name);
-  const stats = path === undefined ? undefined : statSync(path);
+  const stats = path === undefined ? undefined : lstatSync(path);
   return stats?.isFile() && stats.size <= LONGEST_CONFIG ? path : undefined;
 }

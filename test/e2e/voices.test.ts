@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesBelow } from '../support/folder.ts';
@@ -191,6 +191,17 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect((await install('usb', '--name', 'pia')).stderr).toContain('is installed already');
     expect(await box.run(['voices', 'remove', 'pia', 'tina'], { env: here })).toMatchObject({ status: 0 });
     expect(box.read('usb/en_US-pia-medium.onnx')).toEqual(onnx);
+  });
+
+  it('takes no card over a link', async () => {
+    const box = new Sandbox();
+    for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`anna/${name}`, bytes);
+    rmSync(box.path('anna/LICENSE'));
+    symlinkSync(box.file('secret', 'Licence: MIT'), box.path('anna/LICENSE'));
+    const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
+    expect(await box.run(['voices', 'install', '--from', 'anna'], { env })).toMatchObject({ status: 0 });
+    expect(filesBelow(join(data(box), 'voices', 'anna'))).not.toContain('MODEL_CARD');
+    expect(readFileSync(join(data(box), 'voices', 'anna', 'voice.json'), 'utf8')).not.toContain('MIT');
   });
 
   it.runIf(ESPEAK_DATA)('comes from an .onnx with its .json', async () => {

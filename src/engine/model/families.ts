@@ -137,7 +137,7 @@ function filesOf(
  * A link that leads out of the folder would show what lies there, and a pipe would never end.
  * @throws EngineError
  */
-function assertOwn(file: string, folder: string, isFolder: boolean): void {
+export function assertOwn(file: string, folder: string, isFolder: boolean): void {
   const refuse = (what: string) =>
     new EngineError('failed', `${basename(folder)}: ${basename(file)} ${what}`);
   const stats = statSync(file, { throwIfNoEntry: false });
@@ -147,8 +147,11 @@ function assertOwn(file: string, folder: string, isFolder: boolean): void {
     throw refuse(`is not a ${isFolder ? 'folder' : 'regular file'}`);
 }
 
-/** Looks at all that lies in it: espeak-ng opens files of many names. */
-function assertOwnFolder(path: string, folder: string): void {
+/**
+ * Looks at all that lies in it: espeak-ng opens files of many names.
+ * @throws EngineError
+ */
+export function assertOwnFolder(path: string, folder: string): void {
   assertOwn(path, folder, true);
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const within = join(path, entry.name);
