@@ -37,8 +37,7 @@ export class Session implements AsyncDisposable {
     this.data = options.data;
     this.catalogue = options.catalogue;
     this.hub = options.hub;
-    const { token, origin } = options.hub;
-    this.#fetcher = new Fetcher({ ...options, token, origin });
+    this.#fetcher = new Fetcher(options);
   }
 
   /** @throws TtsError */

@@ -4,15 +4,12 @@ import { isTransient, retryAfter } from '../../client/retry.ts';
 import { createTransport, type ProxyRoute, type Transport } from '../../client/transport.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { printable } from '../../printable.ts';
-import { assertSafe, isNear } from './hub.ts';
+import { assertSafe, type Hub, isNear } from './hub.ts';
 
 export interface FetchOptions {
   readonly timeoutMs: number;
   readonly proxyFor: (url: URL) => ProxyRoute | undefined;
-  /** It goes to the first host only. */
-  readonly token: string | undefined;
-  /** How the hub was named, for messages. */
-  readonly origin: string;
+  readonly hub: Hub;
 }
 
 export interface FoundAnswer extends Answer {
@@ -47,7 +44,7 @@ export class Fetcher {
     let url = first;
     const hub: Record<string, string | undefined> = {};
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
-      const answer = await this.#getOnce(url, { ...headers, ...this.#tokenFor(url, first) }, signal);
+      const answer = await this.#getOnce(url, { ...headers, ...this.#tokenFor(url) }, signal);
       if (url.origin === first.origin)
         for (const [name, value] of Object.entries(answer.headers)) hub[name] ??= value;
       if (!REDIRECTS.has(answer.status)) return { ...answer, url, hub };
@@ -75,16 +72,17 @@ export class Fetcher {
       return await (await transport).get({ ...WITHOUT_SOUND_HEADERS, ...headers }, signal);
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
-      throw inWordsOfHubs(noAnswer(cause, url, timeoutMs), this.#options.origin);
+      throw inWordsOfHubs(noAnswer(cause, url, timeoutMs), this.#options.hub.origin);
     } finally {
       // Signed addresses are used once.
       if (url.search) this.#transports.delete(url.href);
     }
   }
 
-  #tokenFor(url: URL, first: URL): Record<string, string> {
-    const { token } = this.#options;
-    if (token === undefined || url.origin !== first.origin) return {};
+  /** An address of `--from` may be anybody's. */
+  #tokenFor(url: URL): Record<string, string> {
+    const { token, url: own } = this.#options.hub;
+    if (token === undefined || url.origin !== own.origin) return {};
     return url.protocol === 'https:' || isNear(url) ? { authorization: `Bearer ${token}` } : {};
   }
 }

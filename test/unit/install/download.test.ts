@@ -24,6 +24,8 @@ interface Asked {
   readonly timeoutMs?: number;
   readonly env?: Record<string, string>;
   readonly pinned?: object;
+  /** Another host than the hub. */
+  readonly from?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (bytes: number) => void;
 }
@@ -32,11 +34,11 @@ function get({ url }: StandInHub, parts: string, asked: Asked = {}) {
   const { retries = 0, timeoutMs = 5000, env = {}, signal = new AbortController().signal } = asked;
   const { pinned = { sha256: SUM, size: BYTES.length } } = asked;
   const hub = hubOf(undefined, { env: { HF_ENDPOINT: url, ...env } });
-  const fetcher = new Fetcher({ timeoutMs, proxyFor: () => undefined, token: hub.token, origin: hub.origin });
+  const fetcher = new Fetcher({ timeoutMs, proxyFor: () => undefined, hub });
   onTestFinished(() => fetcher.close());
   const wanted = {
     name: 'a.onnx',
-    url: addressIn(hub, REPOSITORY, { path: 'a.onnx' }),
+    url: addressIn({ ...hub, url: new URL(asked.from ?? url) }, REPOSITORY, { path: 'a.onnx' }),
     most: 10_000_000,
     begins: Uint8Array.of(8),
     ...pinned,
@@ -87,6 +89,14 @@ describe('a download', () => {
     expect(hub.requests[0]?.headers.authorization).toBe('Bearer hf_secret');
     expect(hub.cdn[0]?.headers.authorization).toBeUndefined();
     expect(JSON.stringify([hub.requests, hub.cdn])).not.toMatch(/cookie|x-api-key/i);
+  });
+
+  it('gets no token for an address that is not one of the hub', async () => {
+    const { hub, parts } = await openHub();
+    const from = hub.url.replace('127.0.0.1', 'localhost');
+    await get(hub, parts, { from, env: { HF_TOKEN: 'hf_secret' } });
+    expect(hub.requests).not.toEqual([]);
+    expect(JSON.stringify([hub.requests, hub.cdn])).not.toContain('hf_secret');
   });
 
   it('goes on where it broke off, under the same tag', async () => {
