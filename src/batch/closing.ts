@@ -48,6 +48,12 @@ export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntr
   }
 }
 
+export function countLeftOver(outcome: Outcome): number {
+  let count = 0;
+  if (!outcome.shard) for (const _ of leftOver(outcome)) count += 1;
+  return count;
+}
+
 /** Finds what is left over and still as it was written: a manifest may come from somebody else. */
 export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
   for (const entry of leftOver(left)) if (await isAsWritten(entry, left.folder, signal)) yield entry;
@@ -59,6 +65,11 @@ export async function* prune(left: Left, signal: AbortSignal): AsyncGenerator<Ma
     rmSync(left.folder.pathOf(entry.file), { force: true });
     yield entry;
   }
+}
+
+/** After {@link prune}, finds what it kept. What is not sound is no work of this program, whatever a manifest says. */
+export function* kept(left: Left): Generator<ManifestEntry> {
+  for (const entry of leftOver(left)) if (isOfFormat(entry.file)) yield entry;
 }
 
 async function isAsWritten(

@@ -37,6 +37,22 @@ export function assertColumns(columns: readonly string[], names: ColumnNames, ta
   if (missing) throw noColumn(`"${visible(missing[1])}"`, columns, table);
   if (!has('id')) throw noColumn('"id"', columns, table);
   if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
+  for (const field of fields) if (!has(field)) assertNoOtherCase(field, columns, names, table);
+}
+
+function assertNoOtherCase(
+  field: Field,
+  columns: readonly string[],
+  names: ColumnNames,
+  table: string,
+): void {
+  const taken = [...names.values()];
+  const column = columns.find((each) => each.toLowerCase() === field.toLowerCase() && !taken.includes(each));
+  if (column === undefined) return;
+  throw usageError(
+    `${table}: the column "${visible(column)}" would not be used`,
+    `did you mean "${field}"? Rename it, or say --columns ${field}=${visible(column)}`,
+  );
 }
 
 const MOST_SHOWN = 50;

@@ -79,10 +79,13 @@ export function* readEntries(folder: string, name: string, uid?: number): Genera
     else if (isManifest(name))
       throw new TtsError(`${join(folder, name)}, line ${number}: this is not an entry of a manifest`, {
         exitCode: ExitCode.usage,
-        hint: 'delete the line: the file that it stood for is made again',
+        hint: CONFLICT.test(line) ? OF_CONFLICT : 'delete the line: the file that it stood for is made again',
       });
   }
 }
+
+const CONFLICT = /^(?:<{7}|={7}|>{7})(?: |\r?$)/;
+const OF_CONFLICT = 'this is a conflict of git: delete the lines <<<<<<<, ======= and >>>>>>>, and run again';
 
 function entryOf(line: string): ManifestEntry | undefined {
   try {

@@ -60,6 +60,8 @@ export class BatchPlan implements Disposable {
   readonly #names: string;
   readonly #faults: string[] = [];
   #faultCount = 0;
+  /** The hint of the first fault that has one. */
+  #advice: string | undefined;
   #isMine: (order: number) => boolean = () => true;
 
   private constructor(names: string, options: PlanOptions) {
@@ -175,15 +177,17 @@ export class BatchPlan implements Disposable {
   #addFault(error: unknown, table: string, line: number): void {
     if (!isOfTheRow(error)) throw error;
     this.#faultCount += 1;
+    if (error instanceof TtsError) this.#advice ??= error.hint;
     if (this.#faults.length === MOST_SHOWN) return;
     const column = error instanceof RowFault || error instanceof NameError ? error.column : undefined;
     const place = `${table}, line ${line}${column === undefined ? '' : `, column ${column}`}`;
     this.#faults.push(error.message.startsWith(place) ? error.message : `${place}: ${error.message}`);
   }
 
-  #assertFaultless(hint: string): void {
+  #assertFaultless(remedy: string): void {
     const [only = ''] = this.#faults;
     if (this.#faultCount === 0) return;
+    const hint = this.#advice === undefined ? remedy : `${this.#advice}; ${remedy}`;
     if (this.#faultCount === 1) throw usageError(only, hint);
     const moreCount = this.#faultCount - this.#faults.length;
     throw new TtsError(`${this.#names}: ${this.#faultCount} rows are wrong`, {

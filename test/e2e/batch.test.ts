@@ -431,7 +431,12 @@ describe('--check', () => {
     box.file('p.csv', 'id,text\na,one\nb,two\n');
     await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
     box.file('p.csv', 'id,text\na,one\n');
-    await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
+    expect(await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) })).toMatchObject(
+      {
+        status: 0,
+        stderr: 'tts: 1 row: 0 made, 1 unchanged, 0 failed, 0 skipped, 1 left over: --prune deletes it\n',
+      },
+    );
     expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'b.wav', 'other.wav', 'tts-batch.jsonl']);
     const prune = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune'];
     expect(await box.run(prune, { env: named(server.url) })).toMatchObject({
@@ -460,7 +465,12 @@ describe('--check', () => {
     box.file('out/tts-batch.jsonl', `${lines.join('\n')}\n`);
     box.file('p.csv', 'id,text\na,one\n');
     const prune = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune', '--yes'];
-    expect(await box.run(prune, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(await box.run(prune, { env: named(server.url) })).toMatchObject({
+      status: 0,
+      stderr:
+        'tts: kept out/changed.wav: it was changed since it was made; delete it by hand\n' +
+        'tts: 1 row: 1 made, 0 unchanged, 0 failed, 0 skipped\n',
+    });
     expect(readdirSync(box.path('out')).sort()).toEqual([
       'a.wav',
       'changed.wav',
@@ -504,8 +514,14 @@ describe('what is refused before anything is sent', () => {
     [
       'a speaker that does not exist',
       'id,text,speaker\na,one,nobody\n',
-      /p\.csv, line 2, column speaker: no speaker is called "nobody"/,
+      /p\.csv, line 2, column speaker: no speaker is called "nobody"\nhint: There are: .*; nothing was sent/,
     ],
+    [
+      'a column of ours in another case',
+      'id,text,Speaker\na,one,rms\n',
+      /p\.csv: the column "Speaker" would not be used\nhint: did you mean "speaker"\? .* --columns speaker=Speaker/,
+    ],
+    ['a rate in another case', 'id,text,samplerate\na,one,8000\n', /did you mean "sampleRate"\?/],
     [
       'a rate that is none',
       'id,text,sampleRate\na,one,fast\n',
@@ -544,6 +560,16 @@ describe('what is refused before anything is sent', () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\n');
     expectFailure(await box.run(['batch', 'p.csv', ...options]), 2, message);
+  });
+
+  it('speakers that are misspelled in several rows, with the nearest name for the first', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text,speaker\na,one,rmz\nb,two,nobody\n');
+    const run = await box.run(['batch', 'p.csv']);
+    expect(run.status).toBe(2);
+    expect(run.stderr).toMatch(
+      /2 rows are wrong\n.*line 2.*"rmz"\n.*line 3.*"nobody"\nhint: did you mean rms\? .*; nothing was sent/,
+    );
   });
 
   it('a speaker that the service does not list, where it has a list', async () => {

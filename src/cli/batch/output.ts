@@ -81,7 +81,8 @@ export class BatchOutput {
     return this.#messages.get(number);
   }
 
-  summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals): void {
+  /** @param leftOver how many files `--prune` would look at */
+  summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals, leftOver: number): void {
     const { notices } = this.#context;
     const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
     if (this.#isJson) {
@@ -91,7 +92,9 @@ export class BatchOutput {
       return;
     }
     const counts = RESULTS.map((result) => `${this.counts[result]} ${result}`).join(', ');
-    notices.note(`${countOf(rows, 'row')}: ${counts}`);
+    const rest =
+      leftOver > 0 ? `, ${leftOver} left over: --prune deletes ${leftOver > 1 ? 'them' : 'it'}` : '';
+    notices.note(`${countOf(rows, 'row')}: ${counts}${rest}`);
   }
 
   /** The error of a run in which rows failed. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, writeManifest } from '../../batch/closing.ts';
+import { countLeftOver, type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
@@ -57,7 +57,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   await output.end();
   if (request.report)
     await (await import('./report.ts')).writeReport(request.report, { outcome, output }, context);
-  output.summarise(totals);
+  output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
   if (output.counts.failed > 0) throw output.partial();
   return ExitCode.ok;
 }

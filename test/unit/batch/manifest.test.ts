@@ -49,7 +49,12 @@ describe('a manifest', () => {
 
   it('with the marks of a merge is refused with the line', () => {
     writeFileSync(join(folder, 'tts-batch.jsonl'), `${lineOf(entry('a'))}<<<<<<< HEAD\n`);
-    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 2: this is not an entry');
+    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('line 2: this is not an entry'),
+        hint: 'this is a conflict of git: delete the lines <<<<<<<, ======= and >>>>>>>, and run again',
+      }),
+    );
   });
 
   it.each(['../a.wav', '/etc/a.wav', 'x/../../a.wav', 'C:\\a.wav', '', '.', 'x/', 'x//a.wav', 'a\0.wav'])(
