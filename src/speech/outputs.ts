@@ -63,9 +63,11 @@ export function planSplit(settings: Settings, { name, isPlayed }: OutputPlan): S
         `${alone.origin.name} is about the files of --split`,
         `add --split chapters ${SPLIT_EXAMPLE}`,
       );
+    if (/\{(?:n+|title)\}/u.test(name ?? ''))
+      throw usageError(`-o ${name} is a template of many names`, `add --split chapters ${SPLIT_EXAMPLE}`);
     return undefined;
   }
-  if (name === undefined || isStdout(name))
+  if (name === undefined || isStdout(name) || /[/\\]$/u.test(name))
     throw usageError('--split writes several files, and needs a template of their names', SPLIT_EXAMPLE);
   if (isPlayed || subtitles || callbackUrl)
     throw usageError('--split makes files of sound only', 'leave --play, --subtitles and --callback-url out');

@@ -126,6 +126,8 @@ describe('--split chapters', () => {
     [['-f', 'book.epub', '--split', 'chapters', '-o', '{n}.mp3', '--play'], '--play'],
     [['-f', '-', '--split', 'chapters', '-o', '{n}.mp3'], 'pipe'],
     [['hi', '--prune', '-o', 'x.mp3'], '--split'],
+    [['--split', 'chapters', '-o', 'novel/'], "-o 'novel/{nn} {title}.mp3'"],
+    [['-o', '{nn} {title}.mp3'], 'hint: add --split chapters'],
   ])('is refused where it cannot be: %j', async (args, words) => {
     const { server, box, write } = await setUp();
     write(['One', 'First.']);

@@ -146,6 +146,6 @@ async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
 function inWordsOfHubs(error: TtsError, origin: string): TtsError {
   const where = origin === 'the default' ? '' : ` (${origin})`;
   return error.reworded(`${error.message}${where}`, {
-    hint: `check the network and what is between; ${ANOTHER_WAY}`,
+    hint: `check the network, and any proxy or firewall; ${ANOTHER_WAY}`,
   });
 }
