@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { untagged } from '../../../../src/audio/pcm.ts';
+import { Hearing } from '../../../../src/sink/player/hearing.ts';
+
+/** Its second has 200,000 bytes. */
+const FORMAT = { encoding: 'integer', sampleRate: 100_000, channels: 1, bitsPerSample: 16 } as const;
+
+async function* oneOf(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece;
+}
+
+it('A long piece of sound is heard while a player takes it, not only when it has taken all of it.', async () => {
+  const sound = Buffer.alloc(120_001, 'sound');
+  const heard: number[] = [];
+  const taken: Buffer[] = [];
+  const player = new Writable({
+    write(piece, _encoding, done) {
+      taken.push(piece);
+      setTimeout(() => {
+        heard.push(hearing.played);
+        done();
+      }, piece.length / 200);
+    },
+  });
+  const hearing = new Hearing(() => player.writableLength);
+  const track = hearing.of(untagged({ format: FORMAT, bytes: undefined, pcm: oneOf(sound) }));
+  for await (const piece of track.pcm) if (!player.write(piece)) await once(player, 'drain');
+  player.end();
+  await once(player, 'finish');
+  expect(Buffer.concat(taken)).toEqual(sound);
+  expect(heard.filter((bytes) => bytes > 0 && bytes < sound.length).length).toBeGreaterThan(2);
+});
