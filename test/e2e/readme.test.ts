@@ -33,7 +33,7 @@ def model(prompt):
 
 
 def user_speaks(answers=iter([False, False, True])):
-    speaks = next(answers)
+    speaks = next(answers, False)
     if speaks:
         next(voice.events)  # It listens for signals when it has queued something.
     return speaks
