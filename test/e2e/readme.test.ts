@@ -212,8 +212,9 @@ describe('the picture of the README', () => {
 function canRun(block: string): boolean {
   const commands = block.replace(/#.*/g, '');
   const lacksFfmpeg = /\.m4b|ffmpeg/.test(commands) && !isThere('ffmpeg');
+  const lacksEspeak = /\bGerman\b/.test(commands) && !isThere('espeak-ng');
   const lacksGrep = /\bgrep /.test(commands) && !isThere('grep');
-  return !lacksFfmpeg && !lacksGrep && !(needsSherpa(block) && !hasSherpa());
+  return !lacksFfmpeg && !lacksEspeak && !lacksGrep && !(needsSherpa(block) && !hasSherpa());
 }
 
 function needsSherpa(block: string): boolean {
