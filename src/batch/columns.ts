@@ -30,24 +30,29 @@ export function columnOf(field: Field, names: ColumnNames): string {
   return names.get(field) ?? field;
 }
 
-/** @throws TtsError (usage) that lists the columns and suggests `--columns` */
-export function assertColumns(columns: readonly string[], names: ColumnNames, table: string): void {
+/** Without them, a row would be spoken by another voice than its table says. */
+const OF_VOICES: readonly Field[] = ['speaker', 'sampleRate', 'instructions', 'speed'];
+
+/**
+ * @param inNames columns that the template of the names uses
+ * @throws TtsError (usage) that lists the columns and suggests `--columns`
+ */
+export function assertColumns(
+  columns: readonly string[],
+  names: ColumnNames,
+  { table, inNames }: { readonly table: string; readonly inNames: readonly string[] },
+): void {
   const has = (field: Field) => columns.includes(columnOf(field, names));
   const missing = [...names].find(([, column]) => !columns.includes(column));
   if (missing) throw noColumn(`"${visible(missing[1])}"`, columns, table);
   if (!has('id')) throw noColumn('"id"', columns, table);
   if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
-  for (const field of fields) if (!has(field)) assertNoOtherCase(field, columns, names, table);
+  const unused = columns.filter((column) => ![...names.values(), ...inNames].includes(column));
+  for (const field of OF_VOICES) if (!has(field)) assertNoOtherCase(field, unused, table);
 }
 
-function assertNoOtherCase(
-  field: Field,
-  columns: readonly string[],
-  names: ColumnNames,
-  table: string,
-): void {
-  const taken = [...names.values()];
-  const column = columns.find((each) => each.toLowerCase() === field.toLowerCase() && !taken.includes(each));
+function assertNoOtherCase(field: Field, unused: readonly string[], table: string): void {
+  const column = unused.find((each) => each.toLowerCase() === field.toLowerCase());
   if (column === undefined) return;
   throw usageError(
     `${table}: the column "${visible(column)}" would not be used`,

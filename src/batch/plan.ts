@@ -117,10 +117,11 @@ export class BatchPlan implements Disposable {
   }
 
   async #readTable({ name, rows }: NamedTable): Promise<void> {
-    const { columns } = this.#options;
+    const { columns, template } = this.#options;
     let isFirst = true;
     for await (const row of rows) {
-      if (isFirst && !row.fault) assertColumns([...row.cells.keys()], columns, name);
+      if (isFirst && !row.fault)
+        assertColumns([...row.cells.keys()], columns, { table: name, inNames: template.columns });
       isFirst &&= row.fault !== undefined;
       try {
         if (row.fault) throw new RowFault(row.fault);

@@ -562,6 +562,14 @@ describe('what is refused before anything is sent', () => {
     expectFailure(await box.run(['batch', 'p.csv', ...options]), 2, message);
   });
 
+  it('not a column of ours in another case that the names use, or that is of no voice', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text,Speaker,File\na,one,Hamlet,x\n');
+    const run = await box.run(['batch', 'p.csv', '-q', '-o', '{Speaker}-{id}.wav']);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(box.list()).toContain('Hamlet-a.wav');
+  });
+
   it('speakers that are misspelled in several rows, with the nearest name for the first', async () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text,speaker\na,one,rmz\nb,two,nobody\n');
