@@ -1,8 +1,12 @@
 // Whole processes, started in turn (A B A B …): wall time, peak memory, and what arrives at stdout when.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 
 export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+/** What a shell makes of `> /dev/null`. An ignored stdout cannot be told from a closed one, which is an error. */
+const nowhere = openSync(devNull, 'w');
 
 /** Runs one command to its end. `onData` sees stdout as it comes; `watchMemory` looks for the largest resident set. */
 export function run([command, ...args], { env, onData, watchMemory = false } = {}) {
@@ -11,7 +15,7 @@ export function run([command, ...args], { env, onData, watchMemory = false } = {
     const child = spawn(command, args, {
       env,
       cwd: env?.HOME,
-      stdio: ['ignore', onData ? 'pipe' : 'ignore', 'inherit'],
+      stdio: ['ignore', onData ? 'pipe' : nowhere, 'inherit'],
     });
     let peak = 0;
     // Only where it is asked for: looking costs time that the command would be blamed for.
