@@ -67,8 +67,8 @@ export async function* prune(left: Left, signal: AbortSignal): AsyncGenerator<Ma
   }
 }
 
-/** After {@link prune}, finds what it kept. What is not sound is no work of this program, whatever a manifest says. */
-export function* kept(left: Left): Generator<ManifestEntry> {
+/** Finds what {@link prune} left there, since it was changed. A file that is not sound is not ours, whatever a manifest says. */
+export function* unpruned(left: Left): Generator<ManifestEntry> {
   for (const entry of leftOver(left)) if (isOfFormat(entry.file)) yield entry;
 }
 

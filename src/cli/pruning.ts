@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { kept, type Outcome, prunable, prune } from '../batch/closing.ts';
+import { type Outcome, prunable, prune, unpruned } from '../batch/closing.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { visible } from '../printable.ts';
 import type { Context } from './context.ts';
@@ -60,7 +60,7 @@ function unasked(count: number, shown: readonly string[]): TtsError {
 export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
   for await (const { file } of prune(pruning, signal))
     notices.note(`deleted ${join(pruning.folderName, file)}`);
-  for (const { file } of kept(pruning))
+  for (const { file } of unpruned(pruning))
     notices.note(
       `kept ${join(pruning.folderName, file)}: it was changed since it was made; delete it by hand`,
     );

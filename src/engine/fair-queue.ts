@@ -7,7 +7,7 @@ const LOOK_AHEAD = 3;
 export interface QueueLimits {
   /** The default is one for each core. */
   readonly workers: number;
-  /** At most this many utterances may wait while all workers are busy. */
+  /** No more utterances may wait while all workers are busy. */
   readonly maxQueue: number;
 }
 

@@ -7,7 +7,7 @@ import { unwritable } from './writable.ts';
 /** A temporary file that has no name, so that a run that is killed leaves nothing. On Windows it has one until it is closed. */
 export class NamelessFile implements Disposable {
   readonly fd: number;
-  /** Messages use it. */
+  /** Messages name the file by it. */
   readonly path: string;
 
   /**

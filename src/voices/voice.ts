@@ -6,7 +6,7 @@ import type { Setting } from '../settings/resolve.ts';
 
 /** All that decides on the sound of a voice, besides the text. */
 export interface VoiceShape extends KeptShape {
-  /** True where nobody asks for a rate, and the sound has that of the engine: then `sampleRate` is only a sign for it. */
+  /** True if no rate was asked for. The sound has the rate of the engine then, and `sampleRate` only stands for it. */
   readonly hasOwnRate?: boolean;
   /** It is heard at another speed, which the sound that is kept does not have. */
   readonly speed?: number | undefined;

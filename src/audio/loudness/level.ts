@@ -73,7 +73,7 @@ class Held {
   readonly #play: Playing;
   readonly #most: number;
   readonly #pieces: Uint8Array[] = [];
-  /** Where the pieces begin in the track. */
+  /** The pieces begin here in the track, in bytes. */
   #start = 0;
   #bytes = 0;
 

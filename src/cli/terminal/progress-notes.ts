@@ -68,7 +68,7 @@ export function notesFor(
   return isSilent ? undefined : new ProgressNotes(notices, text);
 }
 
-/** @returns `undefined` where nobody would see it */
+/** @returns `undefined` without a terminal to draw it on, and where it is not wanted */
 export async function showProgress(
   total: (signal: AbortSignal) => Promise<ProgressState['total']>,
   { host, notices }: LineOptions,

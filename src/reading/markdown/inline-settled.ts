@@ -182,7 +182,7 @@ class Scan {
     const run = new RegExp(`^[${mark}]+`, 'u').exec(this.#text.slice(this.#at))?.[0].length ?? 1;
     const before = this.#text.charAt(this.#at - 1);
     const after = this.#text.charAt(this.#at + run);
-    // After a space it can only open what is still to come.
+    // After a space, the sign can only open what is still to come.
     const mayGoOn = !this.#isPaused || (!this.#isCut && /^\s?$/u.test(before));
     if (after === '' && mayGoOn) return 0;
     if (mark === '~' && run !== 2) return run;

@@ -3,7 +3,7 @@ import { END_BEFORE_ERROR, type Piece, type Place } from '../../text/piece.ts';
 import type { Limit } from '../../text/segment.ts';
 import type { CastPlan } from './cast.ts';
 
-/** Where a text names no voices, one of them speaks. */
+/** One voice speaks all of the text. */
 export function spokenBy(voice: Limit): Stage<Piece, Piece<Limit>> {
   return {
     push: (piece) => [piece.kind === 'voice' ? { ...piece, voice } : piece],
