@@ -71,18 +71,17 @@ describe.runIf(hasSherpa() && existsSync('/proc/self/task'))('the process of a m
 
   it('that ends three times in a row is not started again', async () => {
     const { ask, log, modelProcesses } = await serveVoice();
-    const [first] = modelProcesses() as [number];
-    process.kill(first, 'SIGSTOP');
-    let asked = ask('a text', 1001);
-    await sleep(200);
-    process.kill(first, 'SIGKILL');
-    expect((await asked).status).toBe(502);
-    for (let death = 2; death <= 3; death += 1) {
-      asked = ask('a text', 1001);
-      await expect.poll(() => modelProcesses().length, { interval: 2 }).toBe(1);
+    const statusOfKilled = async () => {
+      const alive = modelProcesses();
+      for (const pid of alive) process.kill(pid, 'SIGSTOP');
+      const asked = ask('a text', 1001);
+      if (alive.length > 0) await sleep(200);
+      else await expect.poll(() => modelProcesses().length, { interval: 2 }).toBe(1);
       for (const pid of modelProcesses()) process.kill(pid, 'SIGKILL');
-      expect((await asked).status).toBe(502);
-    }
+      return (await asked).status;
+    };
+    // A new process may answer before it is killed. Then it takes three more deaths.
+    for (let deaths = 0; deaths < 3; ) deaths = (await statusOfKilled()) === 502 ? deaths + 1 : 0;
     expect((await ask('a text', 1001)).status).toBe(502);
     expect((await ask('hello', 1)).status).toBe(200);
     expect(await log()).toContain('ended 3 times in a row and is not started again');

@@ -224,7 +224,9 @@ describe('tts serve', () => {
       prlimit(child.pid, [`--nofile=${free}:`]);
       for (const _ of [1, 2])
         expect(await speak()).toMatchObject([500, expect.stringContaining('"engine_failed"')]);
-      expect(said.stderr.match(/ engine failed: espeak-ng failed: .*EMFILE/g)).toHaveLength(2);
+      await expect
+        .poll(() => said.stderr.match(/ engine failed: espeak-ng failed: .*EMFILE/g), listening)
+        .toHaveLength(2);
       prlimit(child.pid, [`--nofile=${before}:`]);
       expect(await speak()).toMatchObject([200, expect.stringMatching(/^RIFF/)]);
       await client.close();
