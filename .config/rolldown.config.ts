@@ -3,6 +3,7 @@ import { aliases } from './aliases.ts';
 import { chunk } from './chunks.ts';
 import { encoder } from './encoder.ts';
 import { notices } from './notices.ts';
+import { latePatterns } from './patterns.ts';
 
 // The client of services in a chunk of its own would save 3 ms where it is not used, and add 14 MB to the peak of a large answer.
 const speaking = chunk(
@@ -17,7 +18,6 @@ const installedVoices = chunk(
   ...['/src/voices/voice-sources.ts', '/src/voices/installed.ts'],
   ...['/src/engine/external/open-source.ts', '/src/engine/model/source.ts'],
 );
-const others = [starting, speaking, ownVoices];
 
 /** `main`, and the programs of threads and processes of its own. Every `await import()` in the source is a chunk border. */
 export default defineConfig([
@@ -36,6 +36,7 @@ export default defineConfig([
       starting.plugin,
       ownVoices.plugin,
       installedVoices.plugin,
+      latePatterns(),
       notices(),
       encoder(),
     ],
@@ -52,13 +53,12 @@ export default defineConfig([
       dynamicImportInCjs: false,
       codeSplitting: {
         includeDependenciesRecursively: false,
+        // A module goes into the first chunk that has it.
         groups: [
-          { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) },
-          { name: 'engines', test: (id) => ownVoices.has(id) && !speaking.has(id) && !starting.has(id) },
-          {
-            name: 'installed',
-            test: (id) => installedVoices.has(id) && !others.some((each) => each.has(id)),
-          },
+          { name: 'starting', test: starting.has },
+          { name: 'speaking', test: speaking.has },
+          { name: 'engines', test: ownVoices.has },
+          { name: 'installed', test: installedVoices.has },
         ],
       },
     },

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { compileResampler } from '../audio/resampler.ts';
 import { delayTierUp } from '../tier-up.ts';
@@ -20,7 +20,7 @@ export async function loadAssets(runtime?: string): Promise<Assets> {
 }
 
 async function compileFlite(runtime?: string): Promise<WebAssembly.Module> {
-  const program = await readFile(fliteFile());
+  const program = readFileSync(fliteFile());
   const undelay = await delayTierUp(runtime);
   try {
     return new WebAssembly.Module(program);

@@ -80,10 +80,9 @@ function open(name: EncodingName, options: EncodingOptions): Encoding {
 }
 
 /** In "Dr. Smith" a name goes on after the dot. */
-const ENDING = /\.[\p{L}\p{N}_-]+$/u;
 
 function endingOf(name: string): string | undefined {
-  return ENDING.exec(extname(name))?.[0].toLowerCase();
+  return /\.[\p{L}\p{N}_-]+$/u.exec(extname(name))?.[0].toLowerCase();
 }
 
 /** The encoding that is asked for by name, or else by the ending of a file. It is WAV where neither says another. */

@@ -88,7 +88,6 @@ export const LONG_SENTENCE_MS = 1500;
 /** Code points. */
 const SHORTEST_CLAUSE = 40;
 const CLAUSE_ENDS = /(?<!\d)[,;:][”"')\]]*\s+|[，；：、][”」』）]*|\s[–—]\s+/gu;
-const LAST_CLAUSE_END = /[\p{L}\p{M})”"][,;]\s*$/u;
 
 /**
  * UTF-16 units up to the last comma of a sentence that has become long; 0 if the clause would be too short.
@@ -97,7 +96,7 @@ const LAST_CLAUSE_END = /[\p{L}\p{M})”"][,;]\s*$/u;
  */
 export function clauseLength(text: string, idle: number, held: number): number {
   if (held < LONG_SENTENCE_MS) return 0;
-  if (idle >= WAITS.sentence && LAST_CLAUSE_END.test(text.slice(-SIGHT))) return longEnough(text);
+  if (idle >= WAITS.sentence && /[\p{L}\p{M})”"][,;]\s*$/u.test(text.slice(-SIGHT))) return longEnough(text);
   const last = [...text.matchAll(CLAUSE_ENDS)].findLast(({ 0: end, index }) =>
     hasWord(text.slice(index + end.length)),
   );

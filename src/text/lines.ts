@@ -5,8 +5,7 @@ const lineBreak = lazy(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
 const NARROWEST_WRAP = 40;
 /** A line below this share of the width was not wrapped. */
 const RAGGEDNESS = 0.6;
-/** Five words in a row. */
-const PROSE = /(?:\p{L}[\p{L}\p{M}'’-]*[,;]? ){4}\p{L}/u;
+const fiveWords = lazy(() => /(?:\p{L}[\p{L}\p{M}'’-]*[,;]? ){4}\p{L}/u);
 
 /**
  * Offsets after the indentation. Such a line begins like an item, or its first word would have fitted on the line before
@@ -68,7 +67,7 @@ function shortness(text: string): (line: string, next: string) => boolean {
 
 /** An only item after a line of prose that goes on is not an item: the line break has put a number, or a dash, at its start. */
 function isOpenProse(line: string): boolean {
-  const isProse = line.length >= NARROWEST_WRAP && PROSE.test(line);
+  const isProse = line.length >= NARROWEST_WRAP && fiveWords().test(line);
   return isProse && !endsLikeProse(line) && !/[:：]$/u.test(line);
 }
 

@@ -26,15 +26,15 @@ const insideCluster = lazy(() => new RegExp(`^${EXTENDER}`, 'u'));
 /** "。" does, "example.com" does not. */
 const endsWithoutSpace = lazy(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
-const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
+const listNumber = lazy(() => /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu);
 
 /** At the start of a line, or in an enumeration. */
 function isListNumber(text: string, at: number, start: number): boolean {
-  if (at - start < 12 && LIST_NUMBER.test(text.slice(start, at))) return true;
-  return LATER_NUMBER.test(text.slice(Math.max(start, at - SIGHT), at));
+  if (at - start < 12 && listNumber().test(text.slice(start, at))) return true;
+  return laterNumber().test(text.slice(Math.max(start, at - SIGHT), at));
 }
 
-const LATER_NUMBER = /[\p{Sentence_Terminal}:]["'”’»›)\]]*\s+\(?\d{1,2}[.)]\s+$/u;
+const laterNumber = lazy(() => /[\p{Sentence_Terminal}:]["'”’»›)\]]*\s+\(?\d{1,2}[.)]\s+$/u);
 
 function isAbbreviation(before: string, after: string): boolean {
   const token = lastToken(before);
@@ -105,7 +105,7 @@ export function endsInDoubt(text: string): boolean {
 }
 
 export function isMarker(line: string): boolean {
-  return LIST_NUMBER.test(line);
+  return listNumber().test(line);
 }
 
 /** However the next line begins. */

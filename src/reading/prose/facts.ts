@@ -1,4 +1,5 @@
 import { endsLikeProse } from '../../text/lines.ts';
+import { lazy } from '../../text/unicode.ts';
 
 /** UTF-16 units of a text in which words are distinguished from other signs. */
 const JUDGED = 65_536;
@@ -18,10 +19,10 @@ const FEWEST_HYPHENS = 3;
 /** A line that stands at the border of this many pages is not part of the text. */
 const FEWEST_PAGES = 3;
 
-const WORD = /^\p{L}[\p{L}\p{M}'’.‐—–-]*$/u;
+const plainWord = lazy(() => /^\p{L}[\p{L}\p{M}'’.‐—–-]*$/u);
 const NUMBER = /^\d{1,4}(?:[.:,]\d+|st|nd|rd|th|s)?$/u;
-const SIGNS_BEHIND = /(?:\[\d{1,3}\])*[\p{P}\p{S}]*$/u;
-const SIGNS_BEFORE = /^[\p{P}]+/u;
+const signsBehind = lazy(() => /(?:\[\d{1,3}\])*[\p{P}\p{S}]*$/u);
+const signsBefore = lazy(() => /^[\p{P}]+/u);
 const ONLY_MARKS = /^[*_—–-]+$/u;
 
 /** What is known of a plain text: all of it where it can be read again, else what has come so far. */
@@ -144,6 +145,7 @@ export class TextFacts {
   }
 
   #addDivided(line: string): void {
+    if (!/[-‐]$/.test(this.#last?.text ?? '')) return;
     const first = /([\p{L}\p{M}]+)[-‐]$/u.exec(this.#last?.text ?? '')?.[1];
     const second = /^[\p{L}\p{M}]+/u.exec(line)?.[0];
     if (first && second && !this.#last?.isFollowed && this.#divided.length < MOST_DIVIDED)
@@ -184,8 +186,8 @@ function judged(line: string): { readonly words: number; readonly tokens: number
     if (token === '' || ONLY_MARKS.test(token)) continue;
     tokens += 1;
     if (token.length > LONGEST_WORD) continue;
-    const core = token.replace(SIGNS_BEHIND, '').replace(SIGNS_BEFORE, '');
-    if (WORD.test(core) || NUMBER.test(core)) words += 1;
+    const core = token.replace(signsBehind(), '').replace(signsBefore(), '');
+    if (plainWord().test(core) || NUMBER.test(core)) words += 1;
   }
   return { words, tokens };
 }

@@ -6,8 +6,6 @@ import { isPageNumber, type TextFacts } from './facts.ts';
 const LONGEST_PAGE = 16_384;
 
 /** A paragraph goes on over the border of a page. */
-const GOES_ON = /[\p{Ll},;-][^\S\n]*$/u;
-const CONTINUES = /^[^\S\n]*["'“‘(]?\p{Ll}/u;
 
 /**
  * Leaves out page numbers, and lines that stand at the borders of many pages. Form feeds divide the pages, as `pdftotext`
@@ -51,7 +49,7 @@ export class Pages implements Stage<string, string> {
     const rest = page.slice(page.length - foot);
     const text = page.slice(0, page.length - foot).trimEnd();
     this.#isNext = true;
-    this.#goesOn = GOES_ON.test(text);
+    this.#goesOn = /[\p{Ll},;-][^\S\n]*$/u.test(text);
     this.#owed += countLineBreaks(rest);
   }
 
@@ -61,7 +59,7 @@ export class Pages implements Stage<string, string> {
     const space = /^\s*/u.exec(page.slice(head))?.[0] ?? '';
     const text = page.slice(head + space.length);
     this.#owed += countLineBreaks(page.slice(0, head + space.length));
-    if (this.#goesOn && CONTINUES.test(text)) {
+    if (this.#goesOn && /^[^\S\n]*["'“‘(]?\p{Ll}/u.test(text)) {
       this.#owed = Math.max(0, this.#owed - 1);
       return yield this.#paid(`\n${text}`);
     }

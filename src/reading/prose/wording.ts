@@ -1,30 +1,41 @@
 import { isListItem } from '../../text/lines.ts';
 import type { Stage } from '../../text/live.ts';
+import { lazy } from '../../text/unicode.ts';
 import { joinedWord } from './divided.ts';
 import type { TextFacts } from './facts.ts';
 
 const LETTER = '[\\p{L}\\p{M}]';
 
 /** `_italics_`, and `_more than one word_`. */
-const ITALICS =
-  /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-])((?:[^_\n]|\n(?!\s*\n)){0,599}[^_\s])_(?![\p{L}\p{N}_])/gu;
-const OPEN_ITALICS = /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-]|$)(?:[^_\n]|\n(?!\s*\n)){0,600}$/u;
+const italics = lazy(
+  () =>
+    /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-])((?:[^_\n]|\n(?!\s*\n)){0,599}[^_\s])_(?![\p{L}\p{N}_])/gu,
+);
+const openItalics = lazy(
+  () => /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-]|$)(?:[^_\n]|\n(?!\s*\n)){0,600}$/u,
+);
 
 /** "wait--what", "wait--", "well -- perhaps". An option of a program begins with its hyphens. */
-const DASH =
-  /(?<=[\p{L}\p{N}\p{M}]{2}|^[IAO]|[^\p{L}][IAO]|[,;.!?"'”’)_])--(?=[\p{L}\p{N}"'“”‘’(_]|\s|$)(?!-)/gu;
-const SPACED_DASH = /(?<=[\p{L}\p{N},;.!?"'”’)_] )--(?= [\p{L}\p{N}"'“‘(_])/gu;
+const typedDash = lazy(
+  () => /(?<=[\p{L}\p{N}\p{M}]{2}|^[IAO]|[^\p{L}][IAO]|[,;.!?"'”’)_])--(?=[\p{L}\p{N}"'“”‘’(_]|\s|$)(?!-)/gu,
+);
+const spacedDash = lazy(() => /(?<=[\p{L}\p{N},;.!?"'”’)_] )--(?= [\p{L}\p{N}"'“‘(_])/gu);
 
 /** The mark of a note looks like the one in "word.[1]". */
-const NOTE_MARK = /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu;
+const noteMark = lazy(
+  () => /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu,
+);
 
 /**
  * "be-" at the end of a line, "fore" and what is attached to it in the next one; and the places that can take a line break: a
  * space, or an empty line.
  */
-const DIVIDED = new RegExp(
-  `(?<hyphen>[-‐\\u00ad])(?=[^\\S\\n]*\\n)(?<=(?:^|[^‐\\p{L}\\p{M}\\u00ad-])(?<first>(?:${LETTER}{1,40}[-‐\\u00ad]){0,4}${LETTER}{1,40})[-‐\\u00ad])[^\\S\\n]*\\n[^\\S\\n]*(?<second>${LETTER}{1,40})(?<rest>[^\\s‐-]{0,40})(?<space> ?)|(?<=\\S) (?=\\S)|\\n(?=[^\\S\\n]*\\n)`,
-  'gu',
+const divided = lazy(
+  () =>
+    new RegExp(
+      `(?<hyphen>[-‐\\u00ad])(?=[^\\S\\n]*\\n)(?<=(?:^|[^‐\\p{L}\\p{M}\\u00ad-])(?<first>(?:${LETTER}{1,40}[-‐\\u00ad]){0,4}${LETTER}{1,40})[-‐\\u00ad])[^\\S\\n]*\\n[^\\S\\n]*(?<second>${LETTER}{1,40})(?<rest>[^\\s‐-]{0,40})(?<space> ?)|(?<=\\S) (?=\\S)|\\n(?=[^\\S\\n]*\\n)`,
+      'gu',
+    ),
 );
 
 /** What the next characters may change. */
@@ -68,7 +79,7 @@ export class Wording implements Stage<string, string> {
 
   #openFrom(text: string, isFast: boolean): number {
     const open = [OPEN_END];
-    if (isFast) open.push(OPEN_ITALICS);
+    if (isFast) open.push(openItalics());
     if (this.#facts.isLinewise) open.push(OPEN_BREAK);
     return Math.min(...open.map((pattern) => pattern.exec(text)?.index ?? text.length));
   }
@@ -86,10 +97,10 @@ export class Wording implements Stage<string, string> {
   /** What stands before the place has left and stays as it is. */
   #spoken(text: string, from: number): string {
     const rules: readonly (readonly [RegExp, Say])[] = [
-      [ITALICS, ([, inside = '']) => inside],
-      [NOTE_MARK, () => ''],
-      [DASH, () => '—'],
-      [SPACED_DASH, () => '—'],
+      [italics(), ([, inside = '']) => inside],
+      [noteMark(), () => ''],
+      [typedDash(), () => '—'],
+      [spacedDash(), () => '—'],
     ];
     const spoken = rules.reduce((so, [pattern, sayIt]) => replacedFrom(so, from, pattern, sayIt), text);
     if (!this.#facts.isLinewise) return spoken;
@@ -100,7 +111,7 @@ export class Wording implements Stage<string, string> {
 
   /** Puts divided words together. The line break comes after the word, so the lines keep their numbers. */
   #whole(text: string, from: number): string {
-    return replacedFrom(text, from, DIVIDED, ({ 0: written, groups = {} }) => {
+    return replacedFrom(text, from, divided(), ({ 0: written, groups = {} }) => {
       const end = groups.hyphen && this.#joined(groups);
       if (groups.hyphen) return end === undefined ? written : this.#moved(end, groups);
       const paid = written === '\n' ? this.#owed : Math.min(1, this.#owed);
