@@ -1,12 +1,11 @@
 import { countLineBreaks } from '../text/lines.ts';
 import { inTurn, type Stage, through } from '../text/live.ts';
-import { inSteps, type Piece } from '../text/piece.ts';
+import { inSteps, PARAGRAPH_END, type Piece } from '../text/piece.ts';
 import { openCharacters } from './characters.ts';
 import { decode } from './decode.ts';
-import { TextFacts } from './prose/facts.ts';
-import { type ProseOptions, prose } from './prose/prose.ts';
-import { PARAGRAPH_END } from './prose/wording.ts';
-import type { Reader } from './reading.ts';
+import type { TextFacts } from './prose/facts.ts';
+import type { ProseOptions } from './prose/prose.ts';
+import type { Reader, Reading, Source } from './reading.ts';
 
 /** Text is read as books have it; its empty lines are the borders of its paragraphs. */
 export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>): Reader {
@@ -14,6 +13,11 @@ export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>
     name: 'text',
     endings: [],
     async open(source, signal) {
+      if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
+      const [{ TextFacts }, { prose }] = await Promise.all([
+        import('./prose/facts.ts'),
+        import('./prose/prose.ts'),
+      ]);
       const known = new TextFacts();
       const characters = await openCharacters(source, signal, (text) => known.see(text));
       known.finish();
@@ -37,6 +41,25 @@ export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>
 }
 
 export const plain = plainReader({ all: false, hasPageChapters: false });
+
+/** What can only stand in a text that the rules of prose change. */
+const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;
+
+/** True for most words of a command line. */
+export function isAsSpoken(text: string): boolean {
+  return !SIGNS.test(text);
+}
+
+async function asWritten(source: Source, signal: AbortSignal): Promise<Reading> {
+  const characters = await openCharacters(source, signal);
+  return {
+    source,
+    pieces(until, { inFront } = {}) {
+      const lines = new Lines(source.name);
+      return through(characters(until), inFront ? inTurn(inFront, lines) : lines);
+    },
+  };
+}
 
 /** Gathers what is known of a text that can be read only once. */
 class Looking implements Stage<string, string> {

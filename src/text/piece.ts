@@ -56,6 +56,9 @@ export const END_BEFORE_ERROR = { kind: 'pause', seconds: 0 } as const;
 /** What the border of a paragraph is worth as text. */
 export const EMPTY_LINE = '\n\n';
 
+/** It ends a paragraph in front of a line break, which stays for the sake of the lines. */
+export const PARAGRAPH_END = '\u2029';
+
 /** The characters that a piece is worth; marks are worth none. */
 export function writtenOf<V>(piece: Piece<V>): string {
   if (piece.kind === 'text') return piece.text;

@@ -3,8 +3,7 @@ import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-sta
 import { TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { hasControls } from '../../reading/controls.ts';
-import { hasScene } from '../../reading/plain.ts';
-import { isAsSpoken } from '../../reading/prose/prose.ts';
+import { hasScene, isAsSpoken } from '../../reading/plain.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Cast } from '../../speech/cast/cast.ts';
 import { readerOf, sourcesOf } from '../../speech/readers.ts';

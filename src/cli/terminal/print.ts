@@ -9,6 +9,7 @@ import type { Output } from '../../host.ts';
 
 /** The outputs that were printed to by their stream. They stay with it, so that the order is kept. */
 const streamed = new WeakSet<Output>();
+const foundOpen = new WeakSet<Output>();
 
 /**
  * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that has gone is not an error.
@@ -39,8 +40,10 @@ const STDERR = 2;
  * Refuses a closed stdout, unless stderr is closed, too: programs that want only the status close both.
  * @throws TtsError (output)
  */
-export function assertOpen({ fd }: Pick<Output, 'fd'>): void {
-  if (wasClosed(fd) && !wasClosed(STDERR)) throw stdoutError(notWritable());
+export function assertOpen(stdout: Output): void {
+  if (foundOpen.has(stdout)) return;
+  if (wasClosed(stdout.fd) && !wasClosed(STDERR)) throw stdoutError(notWritable());
+  foundOpen.add(stdout);
 }
 
 /** Lines of a long output must not pile up in memory. */

@@ -5,8 +5,6 @@ import { isPageNumber, type TextFacts } from './facts.ts';
 /** UTF-16 units. A longer page is given out before its end. */
 const LONGEST_PAGE = 16_384;
 
-/** A paragraph goes on over the border of a page. */
-
 /**
  * Leaves out page numbers, and lines that stand at the borders of many pages. Form feeds divide the pages, as `pdftotext`
  * writes them. No line break is lost: those inside a paragraph come back after it.

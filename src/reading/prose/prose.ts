@@ -14,13 +14,6 @@ export interface ProseOptions {
 
 const LICENCE_NOTE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
 
-/** What can only stand in a text that these rules change. */
-const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;
-
-export function isAsSpoken(text: string): boolean {
-  return !SIGNS.test(text);
-}
-
 /** Plain text as books have it. No line break is lost. */
 export function prose(facts: TextFacts, { all, hasPageChapters, tell }: ProseOptions): Stage<string, string> {
   const wording = inTurn(new Pages(facts, hasPageChapters), new Wording(facts));

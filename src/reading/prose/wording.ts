@@ -1,5 +1,6 @@
 import { isListItem } from '../../text/lines.ts';
 import type { Stage } from '../../text/live.ts';
+import { PARAGRAPH_END } from '../../text/piece.ts';
 import { lazy } from '../../text/unicode.ts';
 import { joinedWord } from './divided.ts';
 import type { TextFacts } from './facts.ts';
@@ -135,9 +136,6 @@ export class Wording implements Stage<string, string> {
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;
-
-/** It ends a paragraph in front of a line break, which stays for the sake of the lines. */
-export const PARAGRAPH_END = '\u2029';
 
 function isInList(text: string, at: number): boolean {
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trimStart();
