@@ -7,8 +7,15 @@ import { randomBytes } from 'node:crypto';
 export function keyedHash(key: Buffer = randomBytes(8)): (text: string) => number {
   const [k0, k1] = [key.readInt32LE(0), key.readInt32LE(4)];
   return (text) => {
-    let [v0, v1, v2, v3] = [k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1];
-    const round = () => {
+    let v0 = k0;
+    let v1 = k1;
+    let v2 = 0x6c796765 ^ k0;
+    let v3 = 0x74656462 ^ k1;
+    const wordCount = Math.floor(text.length / 2) + 1;
+    for (let at = 0; at < wordCount + FINISHING_ROUNDS; at += 1) {
+      if (at === wordCount) v2 ^= 0xff;
+      const word = wordAt(text, at);
+      v3 ^= word;
       v0 = (v0 + v1) | 0;
       v1 = turned(v1, 5) ^ v0;
       v0 = turned(v0, 16);
@@ -19,20 +26,20 @@ export function keyedHash(key: Buffer = randomBytes(8)): (text: string) => numbe
       v2 = (v2 + v1) | 0;
       v1 = turned(v1, 13) ^ v2;
       v2 = turned(v2, 16);
-    };
-    const mix = (word: number) => {
-      v3 ^= word;
-      round();
       v0 ^= word;
-    };
-    const whole = text.length - (text.length % 2);
-    for (let at = 0; at < whole; at += 2) mix(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16));
-    // The top byte counts bytes, as in the source: a unit of text has two.
-    mix(((2 * text.length) << 24) | (whole < text.length ? text.charCodeAt(whole) : 0));
-    v2 ^= 0xff;
-    for (let left = 3; left > 0; left -= 1) round();
+    }
     return v1 ^ v3;
   };
+}
+
+const FINISHING_ROUNDS = 3;
+
+/** The last word has the number of bytes in its top byte, as in the source: a unit of text has two. Behind it are zeros. */
+function wordAt(text: string, at: number): number {
+  const first = 2 * at;
+  if (first > text.length) return 0;
+  const low = first < text.length ? text.charCodeAt(first) : 0;
+  return low | (first + 1 < text.length ? text.charCodeAt(first + 1) << 16 : (2 * text.length) << 24);
 }
 
 function turned(word: number, bits: number): number {
