@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { percentDecoded } from '../address.ts';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { LONGEST_CONFIG } from '../engine/model/piper-config.ts';
 import { usageError } from '../error.ts';
@@ -76,8 +77,10 @@ interface Brought {
   readonly checked: Checked;
 }
 
-/** @throws TtsError (usage) for a file or a folder that is not there */
+/** @throws TtsError (usage) for a file or a folder that is not there, and for an address that cannot be one */
 export function assertThere(from: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): void {
+  if (isAddress(from) && !URL.canParse(from))
+    throw usageError('bad value for --from', 'write the URL as in https://example.com/voice.onnx');
   if (isAddress(from) || statSync(resolve(cwd, fromHome(from, home)), { throwIfNoEntry: false })) return;
   throw usageError(`there is no ${from}`, 'name a folder, an .onnx, an archive, or an https URL');
 }
@@ -108,7 +111,8 @@ async function checkedFile(path: string, name: string, sha256: string | undefine
 
 async function bringFrom(url: URL, sha256: string | undefined, session: Session): Promise<Brought> {
   assertSafe(url, '--from');
-  const name = decodeURIComponent(basename(url.pathname));
+  // An encoded slash would lead out of the folder of the download.
+  const name = basename(percentDecoded(basename(url.pathname)));
   if (!isArchive(name) && !name.endsWith('.onnx'))
     throw usageError(
       `${name} is neither an .onnx nor an archive`,
