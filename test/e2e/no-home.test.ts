@@ -43,6 +43,11 @@ describe.each(['', 'home', '.'])('with HOME=%s, which is no place', (HOME) => {
     const login = ['login', 'https://tts.example.com'];
     expectFailure(await box.run(login, { env, stdin: KEY }), 2, /your own config.*\nhint: .*XDG_CONFIG_HOME/);
     expectFailure(await box.run(['cache'], { env }), 2, /folder for the cache.*\nhint: .*TTS_CACHE_DIR/);
+    expectFailure(
+      await box.run(['stop'], { env: { HOME, XDG_RUNTIME_DIR: '' } }),
+      2,
+      /no folder for runs: HOME names none\nhint: set HOME, or XDG_RUNTIME_DIR/,
+    );
     expect((await box.run(['doctor'], { env })).stdout.toString()).toMatch(/ cache +there is no folder/);
     expect(box.list()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { type TtsError, usageError } from '../../error.ts';
-import { cacheFolder, noSegmentFolder, ownCacheFolder } from '../../files/folders.ts';
+import { cacheFolder, ownCacheFolder } from '../../files/folders.ts';
 import type { Host } from '../../host.ts';
 
 type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
@@ -26,7 +26,11 @@ export function folderOf(name: string | undefined, user: User): string | undefin
 
 export function noFolder(user: User): TtsError {
   const folder = cacheFolder(user);
-  if (folder === undefined) return noSegmentFolder();
+  if (folder === undefined)
+    return usageError(
+      'there is no folder for runs: HOME names none',
+      'set HOME, or XDG_RUNTIME_DIR to a folder of your own',
+    );
   return usageError(
     `runs are not kept in ${folder}: it belongs to another user`,
     'set HOME to your own folder',
