@@ -288,6 +288,16 @@ describe('a row that fails', () => {
   });
 });
 
+it('says that one row was left', async () => {
+  const server = await serveRows({ fault: () => answer(422, 'no') });
+  const box = new Sandbox();
+  box.file('p.csv', 'id,text\na,one\nb,two\n');
+  const options = ['--max-failures', '1', '--concurrency', '1'];
+  const run = await box.run(['batch', 'p.csv', ...options], { env: named(server.url) });
+  expect(run.status).toBe(9);
+  expect(run.stderr).toContain('tts: 1 of 2 rows failed, 1 was left\n');
+});
+
 describe('what is wrong with the run ends it at once', () => {
   const rows = `id,text\n${Array.from({ length: 30 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`;
 
@@ -313,14 +323,13 @@ describe('what is wrong with the run ends it at once', () => {
     expect(texts.filter((text) => made.includes(`r${text.slice(5)}.wav`))).toEqual([]);
   });
 
-  it('no connection', async () => {
+  it.each([
+    ['30 rows', rows, /; 30 rows are left, and/],
+    ['1 row', 'id,text\na,Hi\n', /; 1 row is left, and/],
+  ])('no connection for %s', async (_, table, said) => {
     const box = new Sandbox();
-    box.file('p.csv', rows);
-    expectFailure(
-      await box.run(['batch', 'p.csv'], { env: named('http://127.0.0.1:1') }),
-      6,
-      /30 rows are left/,
-    );
+    box.file('p.csv', table);
+    expectFailure(await box.run(['batch', 'p.csv'], { env: named('http://127.0.0.1:1') }), 6, said);
   });
 
   it('no key, which is found before anything is made', async () => {

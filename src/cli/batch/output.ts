@@ -100,7 +100,7 @@ export class BatchOutput {
   /** The error of a run in which rows failed. */
   partial(): TtsError {
     const { failed, skipped, made, unchanged } = this.counts;
-    const left = this.#left > 0 ? `, ${this.#left} were left` : '';
+    const left = this.#left > 0 ? `, ${countOf(this.#left, 'was', 'were')} left` : '';
     const more = failed - this.#failures.length;
     return new TtsError(`${failed} of ${countOf(failed + skipped + made + unchanged, 'row')} failed${left}`, {
       exitCode: ExitCode.partial,

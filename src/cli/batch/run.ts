@@ -22,6 +22,7 @@ import { isProgressWanted } from '../terminal/notices.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { type RowProgress, renderRows } from '../terminal/progress-line.ts';
 import { notesFor } from '../terminal/progress-notes.ts';
+import { countOf } from '../terminal/style.ts';
 import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
 import { BatchOutput } from './output.ts';
 import type { RowTexts } from './row-text.ts';
@@ -165,6 +166,6 @@ function withRest(error: unknown, { counts, command }: BatchOutput, survey: Surv
   if (!(error instanceof TtsError)) return error;
   const left = survey.toDoCount - counts.made;
   return error.reworded(
-    `${error.message}; ${left} rows are left, and what is made is kept: the same command goes on from there (${command})`,
+    `${error.message}; ${countOf(left, 'row is', 'rows are')} left, and what is made is kept: the same command goes on from there (${command})`,
   );
 }
