@@ -9,7 +9,6 @@ import { normalise } from '../engine/normalise.ts';
 import { queuedEngine } from '../engine/queued-engine.ts';
 import type { NumberedSource } from '../engine/source.ts';
 
-/** What there is besides the built-in voices. */
 export interface EngineSetOptions extends Partial<QueueLimits> {
   /** The program of the threads. By default it lies next to the built program. */
   readonly worker?: URL | undefined;

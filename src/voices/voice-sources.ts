@@ -11,7 +11,7 @@ import { configOf, entryOf } from './source-entries.ts';
 /** Later voices are named by their names only, as the next numbers are those of the next engine. */
 const NUMBERS_PER_ENGINE = 1000;
 
-/** The later voices that a run names have numbers of this size, which only the service inside the run takes. */
+/** The later voices that a run names have numbers of this size: a user cannot name a voice by such a number. */
 const PRIVATE_NUMBERS = 1_000_000_000;
 
 /** A hint names no more voices. */

@@ -35,7 +35,7 @@ function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string 
 
 interface Field {
   readonly text: string;
-  /** The piece with the highest rank is left out first. */
+  /** The field with the highest rank is left out first. */
   readonly rank: number;
 }
 
@@ -119,7 +119,7 @@ export interface Closing {
   readonly seconds: number;
 }
 
-/** Writes `out.wav 3 min 12 s 22050 Hz 41 segments`. */
+/** Writes `out.wav  3 min 12 s  22050 Hz  41 segments  in 4.0 s`. */
 export function closingLine(closing: Closing): string {
   const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
   const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
