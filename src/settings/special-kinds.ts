@@ -49,7 +49,7 @@ function faultInKeys(data: object): ValueFault | undefined {
         hint: `expected ${baseUrl.allowed}, followed by its key`,
       };
     if (typeof key !== 'string' || key.trim() === '')
-      return { what: `what stands for ${addressIn(url)} is no key`, hint: 'store it with tts login' };
+      return { what: `the value for ${addressIn(url)} is not a key`, hint: 'store it with tts login' };
   }
   return undefined;
 }

@@ -267,7 +267,7 @@ describe('tts login', () => {
       { 'https://me:pa55word@x.example/?a': 'k' },
       /: "https:\/\/\*\*\*@x\.example\/\?\*\*\*" is not a base URL\n/,
     ],
-    [{ [URL_]: '' }, /: what stands for "https:/],
+    [{ [URL_]: '' }, /: the value for "https:/],
   ])('tells no secret where keys and addresses are mixed up: %j', async (keys, message) => {
     const box = new Sandbox();
     box.file('my.json', JSON.stringify({ keys }));

@@ -270,9 +270,9 @@ describe('tts voices', () => {
       'norman',
     ]);
     const german = await box.run(['voices', '--language', 'German']);
-    expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, begun from lessac +5x +medium/);
+    expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, trained from lessac +5x +medium/);
     expect(german.stdout.toString()).not.toContain('cori');
-    expect((await box.run(['voices', '--installed'])).stdout.toString()).toBe('no voice is like that\n');
+    expect((await box.run(['voices', '--installed'])).stdout.toString()).toBe('no voice matches\n');
   });
 
   it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {

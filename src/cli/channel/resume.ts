@@ -3,7 +3,7 @@ import { channelCommand } from './command.ts';
 
 export const { run, describeCommand } = channelCommand({
   name: 'resume',
-  help: 'Let go on what tts pause has stopped.',
+  help: 'Resume what tts pause has paused.',
   done: 'resumed',
   act: resumeChannel,
 });

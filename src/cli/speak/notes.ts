@@ -13,5 +13,5 @@ export function tellAbsent({ cast, lexicon }: Named, notices: Notices): void {
   if (unused.length === 0) return;
   const shown = unused.slice(0, MOST_ENTRIES).map(({ written, place }) => `"${written}" (${place})`);
   const more = unused.length > shown.length ? `, and ${unused.length - shown.length} more` : '';
-  notices.detail(() => `never used of the lexicon: ${shown.join(', ')}${more}`);
+  notices.detail(() => `lexicon lines that were never used: ${shown.join(', ')}${more}`);
 }

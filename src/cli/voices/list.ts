@@ -122,7 +122,7 @@ function inJson(row: Row, { repositories }: Catalogue): object {
 const COLUMNS = ['NAME', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', 'QUALITY', ''];
 
 function voiceTable(rows: readonly Row[]): string {
-  if (rows.length === 0) return 'no voice is like that';
+  if (rows.length === 0) return 'no voice matches';
   const lines = rows.map((row) => [
     visible(row.name),
     row.language,
@@ -144,5 +144,5 @@ function licenceInWords(row: Row): string {
   if (!isFree(row)) return row.class === 'non-commercial' ? 'not for commerce' : 'not clear';
   const short = /public domain|CC0|CC BY(?:-SA)?|Apache-2\.0|M-AILABS/.exec(row.licence)?.[0] ?? row.licence;
   const isDerived = /lessac/.test(row.offer?.trained ?? row.manifest?.trained ?? '');
-  return visible(isDerived ? `${short}, begun from lessac` : short);
+  return visible(isDerived ? `${short}, trained from lessac` : short);
 }
