@@ -70,7 +70,7 @@ class ExternalEngine implements Engine {
   }
 
   async speak(
-    { text, speaker, sampleRate, style, onCut }: Utterance,
+    { text, speaker, sampleRate, style, onCut, isPatient }: Utterance,
     signal: AbortSignal,
   ): Promise<EngineSound> {
     const voice = this.#voices.get(speaker.no);
@@ -78,7 +78,7 @@ class ExternalEngine implements Engine {
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
     // The queue refuses before the event loop turns.
-    const leave = await this.#seats.take(true, until);
+    const leave = await this.#seats.take({ isFirst: true, isPatient }, until);
     const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
     const task = { voice, rate, speed: style.rate, signal: until, onCut };
     const parts = cutText(text, this.#source)[Symbol.iterator]();
@@ -100,7 +100,7 @@ class ExternalEngine implements Engine {
     try {
       yield* begun.read();
       for (let next = parts.next(); !next.done; next = parts.next()) {
-        const leave = await this.#seats.take(false, task.signal);
+        const leave = await this.#seats.take({ isFirst: false }, task.signal);
         yield* this.#start({ ...task, text: next.value }, leave).read();
       }
     } finally {

@@ -1,7 +1,13 @@
 import { queueFull } from '../contract.ts';
 
-interface Waiter {
+interface Order {
+  /** Only the first text of an utterance is refused. */
   readonly isFirst: boolean;
+  /** True if a full queue does not refuse it. */
+  readonly isPatient?: boolean | undefined;
+}
+
+interface Waiter extends Pick<Order, 'isFirst'> {
   readonly take: () => void;
 }
 
@@ -26,17 +32,16 @@ export class Seats {
   }
 
   /**
-   * @param isFirst only the first text of an utterance is refused
    * @returns the function that gives the seat back
    * @throws EngineError `busy`, at once
    */
-  take(isFirst: boolean, signal: AbortSignal): Promise<() => void> {
+  take({ isFirst, isPatient = false }: Order, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;
       return Promise.resolve(this.#place());
     }
-    if (isFirst && this.waiting >= this.#maxWaiting) throw queueFull();
+    if (isFirst && !isPatient && this.waiting >= this.#maxWaiting) throw queueFull();
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { isFirst, take: () => resolve(this.#place()) };
       this.#waiting.push(waiter);

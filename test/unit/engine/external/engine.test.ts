@@ -55,10 +55,14 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
   };
 }
 
-async function* utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
+async function* utter(
+  { engine }: Talk,
+  text: string,
+  { signal = never, sampleRate = RATE, no = 1001, isPatient = false } = {},
+) {
   const speaker = engine.speakers.find((each) => each.no === no) ?? { ...engine.speakers[0], no };
   const { samples } = await engine.speak(
-    { text, speaker: speaker as never, sampleRate, style: PLAIN },
+    { text, speaker: speaker as never, sampleRate, style: PLAIN, isPatient },
     signal,
   );
   yield* samples;
@@ -357,6 +361,22 @@ describe('utterances of one engine', () => {
     door.open();
     expect(await Promise.all([inWork, ...waiting])).toEqual([1, 1, 1]);
     expect(talk.engine.queued).toBe(0);
+  });
+
+  it('wait behind too many if they are patient', async () => {
+    const door = gate();
+    const talk = await sectionOf(
+      async function* speak() {
+        await door.opened;
+        yield Int16Array.of(1);
+      },
+      { queue: 1 },
+    );
+    const patient = Array.from({ length: 4 }, () => framesOf(utter(talk, 'Hi', { isPatient: true })));
+    expect(talk.engine.queued).toBe(3);
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ kind: 'busy' });
+    door.open();
+    expect(await Promise.all(patient)).toEqual([1, 1, 1, 1]);
   });
 
   it('take turns, one piece each', async () => {
