@@ -76,11 +76,17 @@ function factor({ by = 1, measure }: WordRow, groups: Caught | string, isDenied:
   const { much, number, not } = groups;
   if (not !== undefined || (isDenied && 'not' in groups)) return 1;
   if (measure === undefined) return by ** (isDenied ? Math.min(degree(much), DENIED) : degree(much));
-  const value = numberOf(number ?? '1');
+  return measuredFactor(measure, number ?? '1');
+}
+
+function measuredFactor(measure: NonNullable<WordRow['measure']>, number: string): number {
+  const value = numberOf(number);
   if (measure === 'times') return value;
-  if (measure === 'divided' || (measure === 'less' && value >= 1)) return 1 / value;
-  if (measure === 'less') return 1 - value;
-  return value >= 1 ? value : 1 + value; // "three times faster" means "three times as fast"
+  // "Three times faster" means "three times as fast", and "100% faster" twice as fast.
+  const isShare = value < 1 || PERCENT.test(number);
+  if (measure === 'divided' || (measure === 'less' && !isShare)) return 1 / value;
+  if (measure === 'less') return Math.max(0, 1 - value);
+  return isShare ? 1 + value : value;
 }
 
 function degree(words: string | undefined): number {
@@ -88,9 +94,11 @@ function degree(words: string | undefined): number {
   return entryOf(OPPOSITES, words) ?? entryOf(DEGREES, words) ?? 1;
 }
 
+const PERCENT = /%|percent/iu;
+
 /** 0.01 to 100: no product overflows. */
 function numberOf(words: string): number {
-  const value = entryOf(NUMBERS, words) ?? digitsOf(words) / (/%|percent/iu.test(words) ? 100 : 1);
+  const value = entryOf(NUMBERS, words) ?? digitsOf(words) / (PERCENT.test(words) ? 100 : 1);
   return Math.max(0.01, Math.min(100, value));
 }
 
