@@ -113,7 +113,8 @@ function offerOf(key: string, voice: ListedVoice, { catalogue, data, context }: 
 
 const FREE = /public domain|\bcc0\b|creative commons zero|\bunlicense\b/i;
 const WITH_NAME = /\bcc[ -]?by(?:[ -]?sa)?\b|\bapache\b|\bmit\b|\bbsd\b/i;
-const NOT_FOR_ALL = /\bnc\b|non-?commercial|research|see url|unknown|personal/i;
+const NOT_FOR_ALL =
+  /\bn[cd](?![a-z])|\bno[nt]?\W?(?:for\W)?commercial|\bno\W?deriv|research|see url|unknown|personal/i;
 
 /** What the card of a voice says of its licence. Nobody has looked at it: a word that is not clear is not free. */
 export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'> {
