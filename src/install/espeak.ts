@@ -54,7 +54,7 @@ export function neededOf(folder: string, voice: string): string[] | undefined {
   const [language = ''] = voice.toLowerCase().split('-');
   const dictionary = `${language === 'nb' ? 'no' : language}_dict`;
   const needed = [...BASE, dictionary];
-  if (!needed.every((name) => existsSync(join(folder, name)))) return undefined;
+  if (![...needed, 'lang'].every((name) => existsSync(join(folder, name)))) return undefined;
   const languages = readdirSync(join(folder, 'lang'), { recursive: true, encoding: 'utf8' });
   const files = languages
     .map((name) => `lang/${name}`)
