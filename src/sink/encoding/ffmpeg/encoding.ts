@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, createReadStream, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, existsSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PcmFormat, secondsOf, type Track } from '../../../audio/pcm.ts';
@@ -58,9 +58,9 @@ class Maker {
   async record(file: OpenFile, track: Track): Promise<Written> {
     const { path, name, start } = file;
     const { tagged } = this.#format;
-    if (start !== 0 || !tagged) return this.#append(file, track);
+    // The path of stdout is one that only this process has. Elsewhere than on Linux it leads nowhere.
+    if (start !== 0 || !tagged || !existsSync(path)) return this.#append(file, track);
     try {
-      // The path of stdout is one that only this process has.
       const target = realpathSync(path);
       const bytes = await this.#recordTagged(target, track, tagged);
       return { bytes, writtenBytes: statSync(path).size };

@@ -25,7 +25,13 @@ export interface Sound {
   readonly error?: Error;
 }
 
-function trackOf({ pcm = tone(30_000), format = FORMAT, tags = {}, chapters = [], error }: Sound): Track {
+export function trackOf({
+  pcm = tone(30_000),
+  format = FORMAT,
+  tags = {},
+  chapters = [],
+  error,
+}: Sound): Track {
   async function* pieces() {
     for (let at = 0; at < pcm.length; at += 9600) yield pcm.subarray(at, at + 9600);
     if (error) throw error;

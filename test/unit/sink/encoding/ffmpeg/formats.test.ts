@@ -1,13 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Chapter, Cover } from '../../../../../src/audio/pcm.ts';
+import { processHost } from '../../../../../src/host.ts';
 import { fromTheStart } from '../../../../../src/sink/encoding/ffmpeg/metadata.ts';
+import type { EncodingName } from '../../../../../src/sink/encoding/names.ts';
+import { encodingOf } from '../../../../../src/sink/encodings.ts';
 import { atomsAt, chapterTrack, readAtoms, tagsOf } from '../../../../support/atoms.ts';
 import { decoded } from '../../../../support/decoded.ts';
+import { emptyFolder } from '../../../../support/folder.ts';
 import { isThere } from '../../../../support/programs.ts';
-import { FORMAT, tone, write } from './encoded.ts';
+import { FORMAT, tone, trackOf, write } from './encoded.ts';
 
 const ffmpeg = isThere('ffmpeg');
 
@@ -78,6 +82,29 @@ describe.skipIf(!ffmpeg)('a file by ffmpeg', () => {
     const pcm = Buffer.from(Uint8Array.from({ length: 6 * 5000 }, (_, at) => (at * 37) % 251));
     const path = join(await write('a.flac', { pcm, format }), 'a.flac');
     expect(execFileSync('ffmpeg', ['-v', 'error', '-i', path, '-f', 's24le', '-'])).toEqual(pcm);
+  });
+});
+
+describe.skipIf(!ffmpeg)('stdout that is a file, on a system where it has no path', () => {
+  /** @returns its bytes */
+  async function written(name: EncodingName, pcm: Buffer): Promise<Buffer> {
+    const place = join(emptyFolder(), 'out');
+    const fd = openSync(place, 'w');
+    onTestFinished(() => closeSync(fd));
+    const file = { fd, name: 'stdout', start: 0, path: '/nowhere/fd/1' };
+    const encoding = encodingOf('', { encode: name, programs: processHost(process) });
+    await encoding.record(file, trackOf({ pcm }), new AbortController().signal);
+    return readFileSync(place);
+  }
+
+  it.each(['flac', 'opus'] as const)('holds the sound: %s', async (name) => {
+    const input = await written(name, tone(20_000));
+    const args = ['-v', 'error', '-i', 'pipe:0', '-ar', '22050', '-f', 's16le', '-'];
+    expect(execFileSync('ffmpeg', args, { input }).length / 2).toBe(20_000);
+  });
+
+  it('cannot hold what begins with its end', async () => {
+    await expect(written('m4b', tone(100))).rejects.toThrow('m4b cannot be appended to stdout');
   });
 });
 
