@@ -2,7 +2,7 @@ import { ByteReader } from './byte-reader.ts';
 import { frameBytes, type Speech } from './pcm.ts';
 import { WavError } from './wav-format.ts';
 import { readSamples } from './wav-samples.ts';
-import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
+import { beginsWav, endsEarly, RIFF_BYTES, readStart, WAV_NAMES, type WavStart } from './wav-start.ts';
 
 export const QUOTED_BYTES = 1024;
 
@@ -38,7 +38,7 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   if (beginsWav(head)) return;
   if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
   const id = head.toString('latin1', 0, 4);
-  if (head.length < RIFF_BYTES && ['RIFF', 'RF64'].some((whole) => whole.startsWith(id))) throw endsEarly();
+  if (head.length < RIFF_BYTES && WAV_NAMES.some((whole) => whole.startsWith(id))) throw endsEarly();
   if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
   // This is the GUID of Sony Wave64.
   if (head.toString('hex') === '726966662e91cf11a5d628db')

@@ -21,8 +21,10 @@ interface Chunk {
 }
 
 /** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
+export const WAV_NAMES: readonly string[] = ['RIFF', 'RF64', 'BW64'];
+
 export function beginsWav(bytes: Uint8Array): boolean {
-  return ['RIFF', 'RF64', 'BW64'].includes(fourCC(bytes)) && fourCC(bytes, 8) === 'WAVE';
+  return WAV_NAMES.includes(fourCC(bytes)) && fourCC(bytes, 8) === 'WAVE';
 }
 
 /**

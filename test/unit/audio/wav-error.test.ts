@@ -24,6 +24,7 @@ const broken: readonly (readonly [string, WavProblem, RegExp, Buffer])[] = [
     /within its header/,
     Buffer.from('RF64\xf4'),
   ],
+  ['a body that ends within the name of BW64', 'incomplete', /within its header/, Buffer.from('BW6')],
   ['a body that ends within its header', 'incomplete', /within its header/, plainWav(pcm).subarray(0, 30)],
   ['a header and no more', 'incomplete', /without a single sample/, plainWav(Buffer.alloc(0))],
   [
