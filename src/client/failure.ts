@@ -104,7 +104,7 @@ const cases: readonly Case[] = [
   },
   {
     code: /^EAI_/,
-    what: (who, { code }) => `the name ${who} cannot be looked up (${code})`,
+    what: (who, { code, isProxy }) => `the name ${isProxy ? 'of ' : ''}${who} cannot be looked up (${code})`,
     hint: 'check the name in the base URL, and the name server of this machine',
   },
   {

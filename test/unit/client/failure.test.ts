@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { noAnswer } from '../../../src/client/failure.ts';
+import { noAnswer, ProxyError } from '../../../src/client/failure.ts';
 import { ExitCode } from '../../../src/error.ts';
 
 const url = new URL('https://tts.example.com/tts');
@@ -35,6 +35,18 @@ it.each([
     exitCode: ExitCode.connection,
     retry: {},
     message: expect.stringMatching(message),
+  });
+});
+
+it.each([
+  ['EAI_FAIL', 'the name of the proxy p.example cannot be looked up (EAI_FAIL)'],
+  ['EAI_AGAIN', 'there is no proxy p.example'],
+  ['ECONNREFUSED', 'nothing listens at the proxy p.example'],
+])('What the system calls %s is told of a proxy as well.', (code, message) => {
+  const cause = new ProxyError('p.example', Object.assign(new Error('connect'), { code }));
+  expect(noAnswer(cause, url, 1000)).toMatchObject({
+    message,
+    hint: expect.stringMatching(/^check --proxy/),
   });
 });
 
