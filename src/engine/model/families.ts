@@ -170,12 +170,13 @@ function nearest(names: readonly string[]): string[] {
   return first?.lacking.map((pattern) => globOf(pattern)) ?? [];
 }
 
-/** Writes `model*.onnx` for `/^model.*\.onnx$/`. */
+/** Writes `model*.onnx` for `/^model.*\.onnx$/`, and `{a,b}` for `(?:a|b)`. */
 function globOf({ source }: RegExp): string {
   return source
     .replace(/^\^|\$$/g, '')
     .replaceAll('.*', '*')
     .replaceAll('\\', '')
+    .replace(/\(\?:(.*?)\)/g, (_, names: string) => `{${names.replaceAll('|', ',')}}`)
     .replace(/^\.onnx/, '*.onnx');
 }
 

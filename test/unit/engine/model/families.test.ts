@@ -72,6 +72,7 @@ describe('the family of a model', () => {
     [['tokens.txt'], '', '*.onnx is missing'],
     [[], '', '*.onnx, tokens.txt are missing'],
     [POCKET, '', 'text_conditioner*.onnx, vocab.json, token_scores.json are missing'],
+    [[...SUPERTONIC, 'tts.json'], '', 'unicode_indexer.{bin,json}, voice*.{bin,json} are missing'],
     [['model.onnx', 'tokens.txt'], 'has_espeak', 'espeak-ng-data is missing'],
   ])('names what is missing next to %j', (names, content, message) => {
     expect(() => modelIn(folderOf(names, content), 'mine')).toThrow(message);
