@@ -6,7 +6,7 @@ import { visible } from '../printable.ts';
 const LONGEST_NAME = 255;
 
 /** Windows keeps these names for devices, with any ending. */
-const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:]|$)/i;
+export const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:]|$)/i;
 
 /** Windows allows none of these in the name of a file. */
 const FORBIDDEN = /[<>:"|?*]/;

@@ -1,7 +1,7 @@
 import { usageError } from '../../error.ts';
 import { caseFolded } from '../plan.ts';
 import type { TableRow } from '../table.ts';
-import { NameTemplate } from '../template.ts';
+import { NameTemplate, RESERVED } from '../template.ts';
 
 /** What a template of `--split` may name. */
 const FIELDS = ['n', 'nn', 'title', 'book'];
@@ -60,9 +60,6 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Windows keeps these names for devices. */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
-
 /** @returns a part of a name, without what some system forbids; it may be empty */
 export function safeName(text: string, most: number): string {
   const plain = text
@@ -70,7 +67,7 @@ export function safeName(text: string, most: number): string {
     .replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .replace(/[/\\:*?"<>|{}]+/g, '-');
   const name = cutTo(plain.trim(), most).replace(/^[. ]+|[. ]+$/g, '');
-  return DEVICE.test(name.split('.')[0]?.trim() ?? '') ? `_${name}` : name;
+  return RESERVED.test(name) ? `_${name}` : name;
 }
 
 /** Cuts by bytes, between two characters as people see them. */
