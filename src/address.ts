@@ -43,7 +43,7 @@ export function isLoopback(hostname: string): boolean {
 
 /** True for private addresses, for names without a dot, and for names below the local domains. */
 export function isNearby(hostname: string): boolean {
-  const host = relativeHost(hostname);
+  const host = bareHost(hostname).replace(/\.$/, '');
   if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
   return /\.local(?:host)?$/.test(host) || !host.includes('.');
 }
@@ -60,10 +60,6 @@ function within(networks: readonly Network[], host: string): boolean {
   const list = new BlockList();
   for (const network of networks) list.addSubnet(...network);
   return list.check(host, family === 6 ? 'ipv6' : 'ipv4');
-}
-
-function relativeHost(hostname: string): string {
-  return bareHost(hostname).replace(/\.$/, '');
 }
 
 /** @returns `undefined` for anything but an origin of http or https */
@@ -104,9 +100,6 @@ function isInNetwork(network: string, name: string): boolean {
   const family = isIP(address);
   const longest = family === 6 ? 128 : 32;
   const prefix = Number(bits ?? longest);
-  if (family === 0 || family !== isIP(name) || prefix > longest) return false;
-  const type = family === 6 ? 'ipv6' : 'ipv4';
-  const list = new BlockList();
-  list.addSubnet(address, prefix, type);
-  return list.check(name, type);
+  if (family !== isIP(name) || prefix > longest) return false;
+  return within([[address, prefix, family === 6 ? 'ipv6' : 'ipv4']], name);
 }
