@@ -44,6 +44,12 @@ export class KnownFiles implements Disposable {
   }
 }
 
+interface SurveyOptions {
+  readonly folder: RowFolder;
+  readonly texts: { keyOf(row: BatchRow, signal: AbortSignal): RowKey | Promise<RowKey> };
+  readonly signal: AbortSignal;
+}
+
 /** It takes five bytes a row. */
 export class Survey {
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
@@ -60,17 +66,13 @@ export class Survey {
   static async take(
     plan: BatchPlan,
     known: KnownFiles,
-    {
-      folder,
-      keyOf,
-      signal,
-    }: { folder: RowFolder; keyOf: (row: BatchRow) => RowKey | Promise<RowKey>; signal: AbortSignal },
+    { folder, texts, signal }: SurveyOptions,
   ): Promise<Survey> {
     const survey = new Survey(plan.rows.count);
     for (const number of plan.mine()) {
       signal.throwIfAborted();
       const row = plan.rows.at(number);
-      const key = await keyOf(row);
+      const key = await texts.keyOf(row, signal);
       const entry = known.find(row.file, key.key);
       const state = await stateOf(key, known.at(entry), folder.pathOf(row.file), signal);
       survey.#set(number, state, entry);

@@ -3,29 +3,19 @@ import { join } from 'node:path';
 import { type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
 import { findBatchFiles } from '../../batch/manifest.ts';
-import type { BatchPlan, BatchRow } from '../../batch/plan.ts';
+import type { BatchPlan } from '../../batch/plan.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { assertNoFaults, tellFaults } from '../checking.ts';
 import type { Context } from '../context.ts';
 import type { BatchJob } from './job.ts';
-import type { RowTexts } from './row-text.ts';
-
-export async function look(
-  { texts, folder }: Pick<BatchJob, 'folder'> & { readonly texts: RowTexts },
-  plan: BatchPlan,
-  known: KnownFiles,
-  { signal }: Context,
-): Promise<Survey> {
-  const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
-  return Survey.take(plan, known, { folder, keyOf, signal });
-}
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 export async function check(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
   using known = new KnownFiles(job.folder.path, context.host.uid);
-  const survey = await look({ ...job, texts: await job.openTexts() }, plan, known, context);
+  const texts = await job.openTexts();
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal: context.signal });
   const outcome = { ...job, plan, known, survey };
   const faults = await tellFaults(outcome, context, (state, file, row) => {
     const out = join(job.folderName, file);

@@ -1,5 +1,5 @@
 import type { BatchPlan } from '../../batch/plan.ts';
-import { KnownFiles, type Survey } from '../../batch/survey.ts';
+import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { ExitCode } from '../../error.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
@@ -7,7 +7,6 @@ import { Estimate } from '../estimate.ts';
 import { tellAbsent } from '../speak/notes.ts';
 import { duration } from '../terminal/progress-line.ts';
 import { countOf, grouped, priceInWords } from '../terminal/style.ts';
-import { look } from './check.ts';
 import type { BatchJob } from './job.ts';
 import type { RowTexts } from './row-text.ts';
 
@@ -16,16 +15,16 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   await using _voices = job.voices;
   using known = new KnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
-  const survey = await look({ ...job, texts }, plan, known, context);
-  tellAbsent(texts.named, context.notices);
-  const estimate = await estimated(job, { plan, survey, texts }, context.signal);
+  const { signal, notices } = context;
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
+  tellAbsent(texts.named, notices);
+  const estimate = await estimated(job, { plan, survey, texts }, signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;
   const changed = stale + damaged;
   const rows = missing + changed + unchanged + empty;
   const { characters } = survey;
   const { charactersToSend, duration: seconds } = estimate.result;
   const price = job.pricing && costOf(estimate.paidCharacters, job.pricing);
-  const { notices } = context;
   if (job.json) {
     const counts = { rows, new: missing, changed, unchanged, empty };
     notices.result({ dryRun: true, ...counts, characters, charactersToSend, duration: seconds, ...price });

@@ -4,7 +4,7 @@ import { countLeftOver, type Outcome, writeManifest } from '../../batch/closing.
 import { lockFolder } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
-import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
+import { BatchPlan } from '../../batch/plan.ts';
 import { prepareRowFiles, syncFolders } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import type { NameTemplate } from '../../batch/template.ts';
@@ -44,8 +44,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   using known = new KnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const { signal } = context;
-  const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
-  const survey = await Survey.take(plan, known, { folder: job.folder, keyOf, signal });
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
   tellAbsent(texts.named, context.notices);
   const outcome = { ...job, plan, known, survey };
   const isPruned = await mayPrune(outcome, request, context);

@@ -150,8 +150,8 @@ function surveyOf(
   known: KnownFiles,
   signal: AbortSignal,
 ): Promise<Survey> {
-  const keyOf = ({ id }: { readonly id: string }) => keys.get(id) as RowKey;
-  return Survey.take(plan, known, { folder, keyOf, signal });
+  const texts = { keyOf: ({ id }: { readonly id: string }) => keys.get(id) as RowKey };
+  return Survey.take(plan, known, { folder, texts, signal });
 }
 
 interface Work extends Pick<Planned, 'keys' | 'chapters'> {
