@@ -85,11 +85,6 @@ export class Store {
     return secondsOf(entry.format, entry.bytes);
   }
 
-  /** A look does not count as use. */
-  async has(key: string): Promise<boolean> {
-    return (await this.secondsOf(key)) !== undefined;
-  }
-
   /** True if there is a file with the name of the entry. */
   mayHave(key: string): boolean {
     const { shard, prefix } = placeOf(key);

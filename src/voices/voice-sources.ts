@@ -36,15 +36,8 @@ export class VoiceSources {
   readonly #names: readonly string[];
   readonly #opened = new Map<number, Promise<OpenedSource>>();
 
-  /**
-   * @param chosen by default the setting `engine`
-   * @throws TtsError (usage) for an unknown name
-   */
-  constructor(
-    settings: Settings,
-    context: RunContext,
-    chosen: readonly Setting<string>[] = settings.engine ? [settings.engine] : [],
-  ) {
+  /** @throws TtsError (usage) for an unknown name */
+  constructor(settings: Settings, context: RunContext, chosen: readonly Setting<string>[]) {
     this.#settings = settings;
     this.#context = context;
     const entries = new Map(settings.engines?.value);
@@ -63,10 +56,6 @@ export class VoiceSources {
     for (const config of this.#configs) config.catch(() => {});
   }
 
-  get names(): readonly string[] {
-    return this.#names;
-  }
-
   /**
    * @returns `undefined` where the settings may mean a built-in voice
    * @throws TtsError (usage) for a voice that the engine does not have
@@ -76,7 +65,7 @@ export class VoiceSources {
     const { value, origin } = speaker;
     const configured = typeof value === 'string' ? speakers?.value.get(value) : undefined;
     const no = typeof value === 'number' ? value : configured?.no;
-    if (no !== undefined) return no > NUMBERS_PER_ENGINE ? this.#voiceNumbered(no) : undefined;
+    if (no !== undefined) return this.#voiceNumbered(no);
     const [prefix, name] = configured
       ? [configured.engine ?? '', configured.voice ?? '']
       : engineAndVoice(String(value));

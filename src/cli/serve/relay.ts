@@ -1,7 +1,6 @@
 import { converted } from '../../audio/convert.ts';
 import { sameFormat, type Track } from '../../audio/pcm.ts';
 import {
-  DEFAULT_MAX_QUEUE,
   EngineError,
   type EngineFault,
   type EngineSet,
@@ -25,7 +24,7 @@ export interface RelayOptions {
   readonly voices: RunVoices;
   readonly settings: Settings;
   /** Utterances that may wait while the service takes no more requests. */
-  readonly maxQueue?: number | undefined;
+  readonly maxQueue: number;
 }
 
 /** Requests that are under way or kept for each utterance, for each that the service takes at once. */
@@ -84,8 +83,7 @@ class Relay implements EngineSet {
 
   /** The rate is that of the service, unless another one is asked for. */
   async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
-    const { maxQueue = DEFAULT_MAX_QUEUE } = this.#options;
-    if (!utterance.isPatient && this.queued >= maxQueue) throw queueFull();
+    if (!utterance.isPatient && this.queued >= this.#options.maxQueue) throw queueFull();
     const over = new AbortController();
     const end = () => {
       if (over.signal.aborted) return;
