@@ -1,6 +1,6 @@
 import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
-import { type EngineEntry, isAddress, type ServerAddress, serverAddress } from '../settings/engine-kind.ts';
+import { type EngineEntry, type ServerAddress, serverAddress } from '../settings/engine-kind.ts';
 import { canBeOverheard, checkedKey } from '../settings/key.ts';
 import { readKeyFile } from '../settings/key-file.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
@@ -98,8 +98,7 @@ export function keyForAddress(
   engines: Settings['engines'],
 ): Pick<EngineEntry, 'key' | 'keyFile'> {
   const href = serverAddress(address)?.url.href;
-  const isSame = ({ url }: EngineEntry) =>
-    url !== undefined && isAddress(url) && serverAddress(url)?.url.href === href;
+  const isSame = ({ url }: EngineEntry) => url !== undefined && serverAddress(url)?.url.href === href;
   const { key, keyFile } = [...(engines?.value.values() ?? [])].find(isSame) ?? {};
   return { ...(key !== undefined && { key }), ...(keyFile !== undefined && { keyFile }) };
 }

@@ -125,7 +125,7 @@ class Hashing implements Stage<Piece, Piece> {
 }
 
 function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
-  return error.reworded(`${table}, line ${line}: ${error.message}`, {});
+  return error.reworded(`${table}, line ${line}: ${error.message}`);
 }
 
 /** What is heard besides the words. */
