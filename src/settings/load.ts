@@ -3,8 +3,14 @@ import type { Host, RunContext } from '../host.ts';
 import { findConfig } from './config-places.ts';
 import type { EngineEntry } from './engine-kind.ts';
 import type { Hide } from './read-config.ts';
-import type { Flags } from './resolve.ts';
-import { type ConfigFile, fromEnvironment, resolve, type Setting, type Settings } from './resolve.ts';
+import {
+  type ConfigFile,
+  type Flags,
+  fromEnvironment,
+  resolve,
+  type Setting,
+  type Settings,
+} from './resolve.ts';
 import { ruleOf } from './rules.ts';
 
 export interface LoadedSettings {

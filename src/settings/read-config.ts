@@ -7,8 +7,7 @@ import { keyHint } from '../nearest.ts';
 import { readData, readPipedData } from './config-data.ts';
 import type { ConfigPath } from './config-places.ts';
 import { describedValue } from './kind.ts';
-import type { ConfigFile } from './resolve.ts';
-import { fileOrigin, refused } from './resolve.ts';
+import { type ConfigFile, fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
 import { isObject } from './special-kinds.ts';
 
@@ -17,13 +16,6 @@ export type Hide = (secret: string) => void;
 /** @throws TtsError (usage) with the file and the key */
 export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, readData(file.path), hide);
-}
-
-export async function readPipedConfig(
-  file: ConfigPath,
-  { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
-): Promise<ConfigFile> {
-  return checked(file, await readPipedData(file.path, signal), hide);
 }
 
 function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
@@ -84,11 +76,12 @@ type Place = Pick<Host, 'cwd' | 'home'>;
 export async function loadNamed(
   name: string,
   host: Place,
-  options: { readonly hide: Hide; readonly signal: AbortSignal },
+  { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
   const named = { path: located(name, host), place: 'user' as const };
-  return isPiped(named.path) ? readPipedConfig(named, options) : readConfig(named, options.hide);
+  if (!isPiped(named.path)) return readConfig(named, hide);
+  return checked(named, await readPipedData(named.path, signal), hide);
 }
 
 function located(name: string, { cwd, home }: Place): string {

@@ -80,9 +80,9 @@ interface Candidate extends Meant {
 }
 
 /** A tag (`de`, `en-GB`), or the name of a language in English. */
-function ofLanguage<T extends Candidate>(asked: string, all: readonly T[]): T | undefined {
+function ofLanguage(asked: string, all: readonly Candidate[]): Candidate | undefined {
   const tag = asked.replaceAll('_', '-');
-  const tagOf = ({ speaker }: T) => speaker.language.toLowerCase();
+  const tagOf = ({ speaker }: Candidate) => speaker.language.toLowerCase();
   const exact = all.find((each) => tagOf(each) === tag);
   if (exact || tag.includes('-')) return exact;
   return (

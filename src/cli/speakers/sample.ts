@@ -121,10 +121,6 @@ class LeftOut implements Skipping {
     return this.#absent.length;
   }
 
-  get first(): TtsError | undefined {
-    return this.#absent[0]?.error;
-  }
-
   /** Other errors would hit all speakers. */
   allows(error: unknown): error is TtsError {
     return error instanceof TtsError && error.concernsThisTextOnly;
@@ -140,9 +136,10 @@ class LeftOut implements Skipping {
 
   asError(all: number): TtsError {
     const labels = this.#absent.map(({ label }) => label);
+    const [first] = this.#absent;
     return new TtsError(`${this.count} of ${all} speakers could not be heard: ${labels.join(', ')}`, {
       exitCode: ExitCode.partial,
-      hint: `the audio has all the others; ${labels[0]} failed with: ${this.first?.message}`,
+      hint: `the audio has all the others; ${first?.label} failed with: ${first?.error.message}`,
     });
   }
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { yieldToEventLoop } from '../../async.ts';
-import type { TtsError } from '../../error.ts';
-import { codeOf } from '../../error.ts';
+import { codeOf, type TtsError } from '../../error.ts';
 import { notWritable, wasClosed } from '../../files/descriptor.ts';
 import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
