@@ -5,6 +5,7 @@ import { parseWav } from '../support/read-wav.ts';
 import { Sandbox } from '../support/run.ts';
 import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
 import { startToneService, type ToneService } from '../support/tone-service.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 
 const KEY = 'the-key-of-the-far-service';
 const CLIENTS_KEY = 'what-the-clients-send';
@@ -13,9 +14,13 @@ let far: ToneService | undefined;
 afterEach(() => far?.close());
 
 async function relay(box: Sandbox, ...more: string[]) {
+  return relayWith(box, { TTS_API_KEY: KEY }, `--api-key=${CLIENTS_KEY}`, ...more);
+}
+
+async function relayWith(box: Sandbox, env: Record<string, string>, ...more: string[]) {
   const url = far?.service.url ?? '';
-  const args = ['serve', '--port=0', '--json', `--base-url=${url}`, `--api-key=${CLIENTS_KEY}`, ...more];
-  const { child, stdout, ended } = box.start(args, { env: { TTS_API_KEY: KEY }, patience: 60_000 });
+  const args = ['serve', '--port=0', '--json', `--base-url=${url}`, ...more];
+  const { child, stdout, ended } = box.start(args, { env, patience: 60_000 });
   onTestFinished(() => void child.kill());
   const [line] = await once(stdout, 'data');
   const { url: own } = JSON.parse(String(line));
@@ -84,6 +89,21 @@ it("passes on the service's speakers and its refusals, and never its key", async
   expect((await speak('🔇')).status).toBe(422);
   expect((await speakForOpenAi('🔇')).status).toBe(200);
   for (const { bytes } of [busy, broken]) expect(bytes.toString()).not.toContain(KEY);
+});
+
+it("keeps the clients' key in a file apart from the service's own", async () => {
+  far = await startToneService({ apiKey: KEY });
+  const box = new Sandbox();
+  const env = { TTS_API_KEY_FILE: box.file('clients', CLIENTS_KEY) };
+  writeUserConfig(box, { keys: { [far.service.url]: KEY } });
+  const { speak } = await relayWith(box, env, '--retries=0');
+  expect(await speak('logged in')).toMatchObject({ status: 200 });
+
+  const other = new Sandbox();
+  const alone = await other.tts(['serve', '--port=0', `--base-url=${far.service.url}`], {
+    env: { TTS_API_KEY_FILE: other.file('clients', CLIENTS_KEY) },
+  });
+  expect(alone).toMatchObject({ status: 3, stderr: expect.stringContaining('no key for http://127.0.0.1') });
 });
 
 it('cuts a long text, and joins its sound without a gap', async () => {

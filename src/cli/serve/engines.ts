@@ -59,7 +59,9 @@ async function openServiceInFront({ relay, maxQueue }: ServeOptions, context: Co
     import('../../voices/voices.ts'),
     import('./relay.ts'),
   ]);
-  const loaded = await loadSettings({ flags: relay ?? {} }, context);
+  // The file that it names holds what clients send: the service must not get that.
+  const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
+  const loaded = await loadSettings({ flags: relay ?? {} }, { ...context, host: { ...context.host, env } });
   const settings = { ...loaded.settings, stream: loaded.settings.stream ?? STREAMED };
   const service = await chooseService(settings, { ...context, files: loaded.files });
   if (service?.note) context.notices.note(service.note);
