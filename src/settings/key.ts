@@ -1,5 +1,8 @@
+import { resolve } from 'node:path';
 import { isNearby } from '../address.ts';
 import { usageError } from '../error.ts';
+import { fromHome } from '../files/paths.ts';
+import type { Host } from '../host.ts';
 import type { KeyContext } from './key-file.ts';
 import { type Origin, outranks, type Setting, type Settings } from './resolve.ts';
 
@@ -39,11 +42,27 @@ function givenKey(
   return { ...(general && { given: general }), isFile: file !== undefined, isForBase: false };
 }
 
-export function keyFileOf({
+function keyFileOf({
   apiKey,
   apiKeyFile,
 }: Pick<Settings, 'apiKey' | 'apiKeyFile'>): Setting<string> | undefined {
   return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
+}
+
+/** All files of keys that are named, whether this run reads them or not. */
+export function* keyFilesIn(
+  { apiKeyFile, engineKeyFile, engines }: Pick<Settings, 'apiKeyFile' | 'engineKeyFile' | 'engines'>,
+  { cwd, home }: Pick<Host, 'cwd' | 'home'>,
+): Generator<{ readonly option: string; readonly path: string }> {
+  for (const file of [apiKeyFile, engineKeyFile])
+    if (file)
+      yield {
+        option: file.origin.name,
+        path: resolve(cwd, file.origin.folder ?? '', fromHome(file.value, home)),
+      };
+  for (const [name, { keyFile }] of engines?.value ?? [])
+    if (keyFile !== undefined)
+      yield { option: `engines.${name}.keyFile`, path: resolve(cwd, fromHome(keyFile, home)) };
 }
 
 function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined {

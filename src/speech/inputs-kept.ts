@@ -3,7 +3,7 @@ import { usageError } from '../error.ts';
 import { isDescriptor } from '../files/descriptor.ts';
 import { pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
-import { keyFileOf } from '../settings/key.ts';
+import { keyFilesIn } from '../settings/key.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -23,15 +23,14 @@ export function assertInputsKept(
   const written = writtenBy(output, settings);
   if (written.length === 0) return;
   const { lexicon, subtitles, cover } = settings;
-  const keyFile = keyFileOf(settings);
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
+  read.push(...keyFilesIn(settings, host));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
   // Two outputs must differ, too.
   if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (cover) read.push({ option: '--cover', path: cover.value });
   for (const each of lexicon ? singleNames(lexicon) : [])
     read.push({ option: '--lexicon', path: namedFile(each, host, '--lexicon') });
-  if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
   for (const { option, name, path } of written) {
     const file = fileAt(path, host);

@@ -620,6 +620,7 @@ describe('what is refused before anything is sent', () => {
     ],
     ['its own config', '.ttsrc.json', /\.ttsrc\.json holds settings or a key of tts/],
     ['a key file', 'key.txt', /key\.txt holds settings or a key of tts/],
+    ["the file of an engine's key", 'engine.txt', /engine\.txt holds settings or a key of tts/],
     ['a folder', 'texts', /texts is not a file/],
   ])('a row whose text is %s', async (_, file, message) => {
     const server = await serveRows();
@@ -627,9 +628,11 @@ describe('what is refused before anything is sent', () => {
     writeFileSync(join(box.home, 'secret.txt'), 'secret');
     box.file('.ttsrc.json', '{"retries":0}');
     box.file('key.txt', KEY);
+    box.file('engine.txt', KEY);
     mkdirSync(box.path('texts'));
     box.file('p.csv', `id,file\na,${file}\n`);
-    const env = { ...named(server.url), TTS_API_KEY: '', TTS_API_KEY_FILE: box.path('key.txt') };
+    const files = { TTS_API_KEY_FILE: box.path('key.txt'), TTS_ENGINE_KEY_FILE: 'engine.txt' };
+    const env = { ...named(server.url), TTS_API_KEY: '', ...files };
     expectFailure(await box.run(['batch', 'p.csv'], { env }), 2, message);
     expect(server.requests).toEqual([]);
   });

@@ -20,12 +20,13 @@ async function setUp() {
   box.file('.ttsrc.json', '{"retries": 1}');
   box.file('c.json', '{"retries": 2}');
   box.file('key.srt', KEY);
+  box.file('engine.srt', KEY);
   mkdirSync(box.path('sub'));
   symlinkSync('../book.txt', box.path('sub/link.wav'));
   symlinkSync('sub', box.path('also-sub'));
   linkSync(box.path('book.txt'), box.path('hard.srt'));
   const { TTS_API_KEY: _, ...env } = named(server.url);
-  return { server, env: { ...env, TTS_API_KEY_FILE: 'key.srt' }, box };
+  return { server, env: { ...env, TTS_API_KEY_FILE: 'key.srt', TTS_ENGINE_KEY_FILE: 'engine.srt' }, box };
 }
 
 describe('a file that is read', () => {
@@ -53,6 +54,7 @@ describe('a file that is read', () => {
     ['hi --config c.json > c.json', 'stdout and the config are the same file'],
     ['hi --subtitles hard.srt >> hard.srt', 'stdout and --subtitles are the same file'],
     ['hi --subtitles key.srt', '--subtitles and TTS_API_KEY_FILE are the same file: key.srt'],
+    ['hi --subtitles engine.srt', '--subtitles and TTS_ENGINE_KEY_FILE are the same file: engine.srt'],
     ['-f book.txt -o book.txt --dry-run', '--output and --file are the same file: book.txt'],
   ])('is not written over: %s', async (args, message) => {
     const { server, env, box } = await setUp();

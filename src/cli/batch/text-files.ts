@@ -6,6 +6,7 @@ import { fromHome } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
 import { lookAt } from '../../reading/source.ts';
 import { PROJECT_PLACES, userFolder } from '../../settings/config-places.ts';
+import { keyFilesIn } from '../../settings/key.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 
 /** A table may come from somebody else: what its column `file` names is sent to a service. */
@@ -55,16 +56,9 @@ export class TextFiles {
   }
 
   *#privateFiles(): Generator<string> {
-    const { cwd, home } = this.#host;
     const { settings, files } = this.#loaded;
-    const { apiKeyFile, engines } = settings;
-    for (const { path } of files) yield resolve(cwd, path);
-    const keyFiles = [...(engines?.value.values() ?? [])].map(({ keyFile }) => keyFile);
-    const origins = [apiKeyFile?.origin, engines?.origin];
-    for (const name of [apiKeyFile?.value, ...keyFiles])
-      if (name !== undefined)
-        for (const folder of ['', ...origins.map((origin) => origin?.folder ?? '')])
-          yield resolve(cwd, folder, fromHome(name, home));
+    for (const { path } of files) yield resolve(this.#host.cwd, path);
+    for (const { path } of keyFilesIn(settings, this.#host)) yield path;
   }
 }
 
