@@ -118,14 +118,16 @@ const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
     Object.fromEntries(
       [...engines].map(([name, { key, ...entry }]) => [name, { ...entry, ...(key && { key: 'set' }) }]),
     ),
-  apiKey: () => 'set',
+  pauses: Object.fromEntries,
+  voices: Object.fromEntries,
   keys: (keys) => `set for ${[...keys.keys()].join(', ')}`,
   proxy: withoutPassword,
 };
 
 export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
   const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
-  return show ? show(value) : value;
+  if (show) return show(value);
+  return ruleOf(name).secret ? 'set' : value;
 }
 
 export function withoutPassword(address: URL): string {
@@ -139,7 +141,9 @@ export function valueText(shown: unknown): string {
   if (shown instanceof URL) return shown.href;
   if (typeof shown !== 'object' || shown === null) return String(shown);
   return Object.entries(shown)
-    .map(([name, { no, engine, voice }]) => {
+    .map(([name, value]) => {
+      if (typeof value !== 'object') return `${name}=${value}`;
+      const { no, engine, voice } = value;
       const who = no ?? (voice && `${engine}:${voice}`);
       return who === undefined ? name : `${name} (${who})`;
     })

@@ -113,6 +113,7 @@ function guessed({ kind: { choices } }: Rule<unknown>, raw: unknown): string | u
 /** Takes `--speaker` from `-s, --speaker <no|name>`. */
 function optionName(rule: Rule<unknown>, raw: unknown): string {
   const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
+  if (raw === true) return long.replace('--no-', '--');
   return raw === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
 }
 

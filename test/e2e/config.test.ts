@@ -34,6 +34,26 @@ describe('tts config', () => {
     expect(stdout.toString()).toMatch(/^speakers +none, from speakers in /m);
   });
 
+  it('shows pairs, and takes the option that was typed for its origin', async () => {
+    const args = ['config', '--pauses', 'heading=1,scene=2', '--voices', 'Alice=2,*=4', '--cache'];
+    const { stdout } = await new Sandbox().run(args);
+    expect(stdout.toString()).toMatch(/^pauses +heading=1, scene=2, from --pauses$/m);
+    expect(stdout.toString()).toMatch(/^voices +Alice=2, \*=4, from --voices$/m);
+    expect(stdout.toString()).toMatch(/^cache +true, from --cache$/m);
+    const { settings } = JSON.parse((await new Sandbox().run([...args, '--json'])).stdout.toString());
+    expect(settings.pauses.value).toEqual({ heading: 1, scene: 2 });
+    expect(settings.voices.value).toEqual({ Alice: 2, '*': 4 });
+  });
+
+  it('shows no key of an engine, however short', async () => {
+    const { stdout } = await new Sandbox().run(['config'], { env: { TTS_ENGINE_KEY: 'abc12' } });
+    expect(stdout.toString()).toMatch(/^engineKey +set, from TTS_ENGINE_KEY$/m);
+    const { stdout: json } = await new Sandbox().run(['config', '--json'], {
+      env: { TTS_ENGINE_KEY: 'abc12' },
+    });
+    expect(json.toString()).not.toContain('abc12');
+  });
+
   it('knows no cache without end, and counts it in whole bytes', async () => {
     const box = new Sandbox();
     writeUserConfig(box, 'cacheSize: .inf\n', { name: 'config.yaml' });
