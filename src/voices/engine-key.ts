@@ -51,10 +51,11 @@ async function ownKey(
   { key, keyFile }: EngineEntry,
   { host, signal }: KeyedContext,
 ): Promise<string | undefined> {
-  if (keyFile === undefined) return key;
-  const origin = { place: 'user', name: `engines.${name}.keyFile` } as const;
+  const isFile = keyFile !== undefined;
+  const origin = { place: 'user', name: `engines.${name}.${isFile ? 'keyFile' : 'key'}` } as const;
   const place = { cwd: host.cwd, home: host.home, signal };
-  return (await readKeyFile({ value: keyFile, origin }, place)).trim();
+  const value = isFile ? await readKeyFile({ value: keyFile, origin }, place) : key;
+  return value === undefined ? undefined : checkedKey({ value, origin }).value;
 }
 
 async function chosenKey({ settings, isChosen, host, signal }: KeyedContext): Promise<string | undefined> {

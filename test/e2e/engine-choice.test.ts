@@ -248,6 +248,16 @@ describe('the key of an engine', () => {
     expect(run.stderr).not.toContain('key-of-one');
   });
 
+  it.each([
+    ['two lines', 'key-of\none\n', /engines\.one\.keyFile holds no valid API key/],
+    ['nothing', '\n', /there is no key in engines\.one\.keyFile/],
+  ])('is refused where its file holds %s', async (_, content, message) => {
+    const { box, one } = await twoEngines();
+    writeUserConfig(box, { engines: { one: { url: one.url, keyFile: box.file('key', content) } } });
+    expectFailure(await box.run([...OUT, '--engine', 'one']), 2, message);
+    expect(one.authorization).toEqual([]);
+  });
+
   it('does not go over plain http to other machines', async () => {
     const box = new Sandbox();
     writeUserConfig(box, { engines: { far: { url: 'http://engine.example/v1', key: 'key-of-far' } } });
