@@ -220,6 +220,18 @@ it('--report replaces an older report, and no other file', async () => {
   for (let time = 1; time <= 2; time += 1) expect(await report('r.html')).toMatchObject({ status: 0 });
 });
 
+it('--report plays a sound of any format', async () => {
+  const server = await serveRows();
+  const box = new Sandbox();
+  box.file('p.csv', 'id,text\na,one\n');
+  const run = await box.run(['batch', 'p.csv', '-o', '{id}.mp3', '--report', 'r.html'], {
+    env: named(server.url),
+  });
+  expect(run).toMatchObject({ status: 0 });
+  expect(box.read('r.html').toString()).toContain('<button data-file="a.mp3"');
+  expect(box.read('r.html').toString()).not.toContain('no sound</span>');
+});
+
 it.each([[], ['--json'], ['-v']])(
   'A key that a service quotes is in nothing that a batch leaves: %s',
   async (...flags) => {

@@ -59,7 +59,7 @@ export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRo
 function rowHtml({ id, text, speaker, state, file, seconds, peaks, error }: ReportRow): string {
   const name = escaped(id);
   const play = file
-    ? `<button data-file="${escaped(addressOf(file))}" aria-label="Play ${name}">▶</button><canvas width="200" height="32" data-peaks="${lettersOf(peaks)}" aria-hidden="true"></canvas>`
+    ? `<button data-file="${escaped(addressOf(file))}" aria-label="Play ${name}">▶</button>${peaks ? canvasOf(peaks) : ''}`
     : '<span class="none">no sound</span>';
   const length = seconds === undefined ? '' : `${seconds.toFixed(1)} s`;
   const fault = error === undefined ? '' : `<p class="error">${escaped(error)}</p>`;
@@ -71,8 +71,9 @@ function addressOf(file: string): string {
   return file.split('/').map(encodeURIComponent).join('/');
 }
 
-function lettersOf(peaks: Uint8Array = new Uint8Array()): string {
-  return Array.from(peaks, (peak) => PEAK_LETTERS[Math.min(peak, 63)]).join('');
+function canvasOf(peaks: Uint8Array): string {
+  const letters = Array.from(peaks, (peak) => PEAK_LETTERS[Math.min(peak, 63)]).join('');
+  return `<canvas width="200" height="32" data-peaks="${letters}" aria-hidden="true"></canvas>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -91,7 +91,9 @@ export async function writeReport(
     const { id, text, textFile, voice, file } = plan.rows.at(number);
     const sound = folder.pathOf(file);
     const error = output.messageOf(number);
-    const wave = await waveForm(sound, signal).catch(() => undefined);
+    const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
+    // A WAV only shows its form.
+    const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
     // The page is made to be passed on: a table or a service may quote the key.
     return {
       id: notices.redactOwn(id),
@@ -99,7 +101,7 @@ export async function writeReport(
       speaker: String(voice.speaker),
       state: output.resultOf(number) ?? '',
       error: error && notices.redact(error),
-      ...(wave && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
+      ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
   const head = { title: table, summary: `${countOf(count, 'row')}: ${counts}.`, states: STATES };
