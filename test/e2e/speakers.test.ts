@@ -217,6 +217,19 @@ describe('tts speakers', () => {
     ]);
   });
 
+  it('speaks at its own speed in a sample', async () => {
+    const server = await serveBytes(complete(wav));
+    const sample = (speed: number) => configured({ speakers: { anna: { no: 181, speed } } });
+    const lengths = [];
+    for (const speed of [1, 2]) {
+      const box = sample(speed);
+      const run = await box.run(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env: named(server.url) });
+      expect(run.status).toBe(0);
+      lengths.push(box.read('out.wav').length);
+    }
+    expect((lengths[1] ?? 0) / (lengths[0] ?? 1)).toBeLessThan(0.7);
+  });
+
   it('pays for a sample once, and not for one that was spoken before', async () => {
     const { server, posts } = await crowd(3);
     const box = new Sandbox();

@@ -24,6 +24,7 @@ import { askYes } from '../terminal/ask.ts';
 
 export interface ListedSpeaker extends ListedVoice {
   readonly instructions?: string | undefined;
+  readonly speed?: number | undefined;
   readonly from: 'config' | 'service';
 }
 
@@ -160,8 +161,9 @@ function voicesOf({ speakers, voices, settings, text }: Sample): Speaking[] {
     if (speaker.no !== undefined && !once.has(speaker.no)) once.set(speaker.no, speaker);
   if (once.size === 0)
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
-  return [...once].map(([no, { name, kind = kindOf(no, speakers), instructions }]) => {
-    const own = settingsFor({ no, name, kind, instructions }, settings);
+  return [...once].map(([no, speaker]) => {
+    const { name, kind = kindOf(no, speakers), instructions, speed } = speaker;
+    const own = settingsFor({ no, name, kind, instructions, speed }, settings);
     const voice = voices.as(voices.shapeOf(no, askedBy(own)));
     return { voice, label: `speaker ${no}${name ? ` (${name})` : ''}` };
   });
