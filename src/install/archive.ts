@@ -7,6 +7,7 @@ import { extract, type Header } from 'tar-stream';
 import bunzip2 from 'unbzip2-stream';
 import { codeOf, usageError } from '../error.ts';
 import { unwritable } from '../files/writable.ts';
+import { ELSEWHERE } from '../installed/manifest.ts';
 import { printable } from '../printable.ts';
 
 /** No model has more. A bomb would. */
@@ -79,7 +80,7 @@ async function write(entry: AsyncIterable<unknown>, path: string, signal: AbortS
     await pipeline(entry, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal });
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw refused('a name occurs twice in it');
-    throw codeOf(error) === '' ? error : unwritable(path, error, 'name another folder with TTS_DATA_DIR');
+    throw codeOf(error) === '' ? error : unwritable(path, error, ELSEWHERE);
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isDeadOrUnwritten, Lease } from '../files/lease.ts';
 import { unwritable } from '../files/writable.ts';
 import type { RunContext } from '../host.ts';
+import { ELSEWHERE } from '../installed/manifest.ts';
 
 /**
  * Runs the action while no other run changes the voices. A second run waits and says so.
@@ -18,7 +19,7 @@ export async function withVoicesLock<T>(
   using _lease = (
     await Lease.wait(path, host, rules).catch((error) => {
       signal.throwIfAborted();
-      throw unwritable(path, error, 'name another folder with TTS_DATA_DIR');
+      throw unwritable(path, error, ELSEWHERE);
     })
   ).beating();
   return await action();

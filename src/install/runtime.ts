@@ -6,14 +6,16 @@ import { probeRuntime } from '../engine/model/probe.ts';
 import { usageError } from '../error.ts';
 import { findProgram } from '../files/paths.ts';
 import { outputOf, ProgramError } from '../files/program-output.ts';
-import { unwritable } from '../files/writable.ts';
 import type { Host, RunContext } from '../host.ts';
 import { RUNTIME_FOLDERS, runtimesIn } from '../installed/runtimes.ts';
 import { printable } from '../printable.ts';
 import { failure } from './fetch/answer.ts';
 import locks from './runtime-locks.json' with { type: 'json' };
+import { attempt, partsFolder } from './store.ts';
 
-export const RUNTIME = 'sherpa-onnx 1.13.8';
+const VERSION = '1.13.8';
+
+export const RUNTIME = `sherpa-onnx ${VERSION}`;
 
 /** Bytes on disk, and of the packages that npm fetches. */
 export const RUNTIME_BYTES = { disk: 33_400_000, download: 11_100_000 };
@@ -73,8 +75,8 @@ async function installKind(
   const target = join(data, 'runtime', RUNTIME_FOLDERS[kind]);
   const folder = attempt(target, () => {
     mkdirSync(join(data, 'runtime'), { recursive: true, mode: 0o700 });
-    mkdirSync(join(data, '.parts'), { recursive: true, mode: 0o700 });
-    return mkdtempSync(join(data, '.parts', 'runtime-'));
+    mkdirSync(partsFolder(data), { recursive: true, mode: 0o700 });
+    return mkdtempSync(join(partsFolder(data), 'runtime-'));
   });
   try {
     writePackage(folder, chosen[kind]);
@@ -169,18 +171,10 @@ async function findNpm({ env, execPath, platform }: Host): Promise<[string, ...s
 function noNpm() {
   return usageError(
     `an installed voice needs the runtime ${RUNTIME}, and there is no npm to install it`,
-    'install npm, or run where npm is: npm install -g sherpa-onnx-node@1.13.8',
+    `install npm, or run where npm is: npm install -g sherpa-onnx-node@${VERSION}`,
   );
 }
 
 function ownProgram(): string {
   return fileURLToPath(new URL('model.mjs', import.meta.url));
-}
-
-function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw unwritable(path, error, 'name another folder with TTS_DATA_DIR');
-  }
 }

@@ -20,6 +20,7 @@ import { syncFolder } from '../files/atomic-file.ts';
 import { makeFolder } from '../files/folders.ts';
 import { unwritable } from '../files/writable.ts';
 import {
+  ELSEWHERE,
   type InstalledFile,
   isOwnFolder,
   MANIFEST,
@@ -27,8 +28,6 @@ import {
   voicesFolder,
 } from '../installed/manifest.ts';
 import { hashOf } from './fetch/part.ts';
-
-const ELSEWHERE = 'name another folder with TTS_DATA_DIR';
 
 /**
  * Makes the folder of all data, for its owner only.
@@ -58,7 +57,7 @@ export function removeStages(data: string): void {
       rmSync(join(partsFolder(data), name), { recursive: true, force: true });
 }
 
-/** Removes parts of files that nobody has gone on with. */
+/** Removes parts of files, with what the hub said of them. */
 export function removeParts(paths: readonly string[]): void {
   for (const path of paths) for (const file of [path, `${path}.tag`]) rmSync(file, { force: true });
 }
@@ -99,7 +98,7 @@ export function placeShared(from: string, to: string): void {
 }
 
 /** Gives a whole folder its name, in one step. An older voice of this name goes. */
-export async function publish(stage: string, manifest: Manifest, data: string): Promise<string> {
+export async function publish(stage: string, manifest: Manifest, data: string): Promise<void> {
   const target = join(voicesFolder(data), manifest.name);
   attempt(target, () => {
     writeFileSync(join(stage, MANIFEST), `${JSON.stringify(manifest, undefined, 1)}\n`, { mode: 0o600 });
@@ -112,7 +111,6 @@ export async function publish(stage: string, manifest: Manifest, data: string): 
   await syncFolder(voicesFolder(data)).catch((error: unknown) => {
     throw unwritable(target, error, ELSEWHERE);
   });
-  return target;
 }
 
 function sync(path: string): void {

@@ -52,6 +52,9 @@ export function installAgain({ name, quality }: Pick<Manifest, 'name' | 'quality
 export const MANIFEST = 'voice.json';
 export const CARD = 'MODEL_CARD';
 
+/** What to do where the folder of all data cannot be written. */
+export const ELSEWHERE = 'name another folder with TTS_DATA_DIR';
+
 export function voicesFolder(data: string): string {
   return join(data, 'voices');
 }

@@ -14,7 +14,7 @@ import { brokenAnswer } from '../../client/failure.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { unwritable } from '../../files/writable.ts';
 import type { PinnedFile } from '../../installed/catalogue.ts';
-import type { Checked } from '../../installed/manifest.ts';
+import { type Checked, ELSEWHERE } from '../../installed/manifest.ts';
 import { ANOTHER_WAY, type FoundAnswer, failure } from './answer.ts';
 
 export interface Wanted extends Partial<Pick<PinnedFile, 'size' | 'sha256' | 'md5'>> {
@@ -158,7 +158,7 @@ export class Part {
     try {
       return action();
     } catch (error) {
-      throw unwritable(this.#path, error, 'name another folder with TTS_DATA_DIR');
+      throw unwritable(this.#path, error, ELSEWHERE);
     }
   }
 }
