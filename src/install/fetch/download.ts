@@ -1,4 +1,4 @@
-import { type RetryState, waitOrGiveUp } from '../../client/retry.ts';
+import { type ClientEvent, type RetryState, waitOrGiveUp } from '../../client/retry.ts';
 import type { TtsError } from '../../error.ts';
 import { assertGood, type Fetcher } from './answer.ts';
 import { type Downloaded, Part, type Wanted, WrongBytes, wrongBytes, wrongChecksum } from './part.ts';
@@ -40,16 +40,12 @@ export async function download(
         hasRestarted = true;
         continue;
       }
-      const policy = { retries: options.retries, onEvent: toldBy(options) };
-      await waitOrGiveUp(error, policy, state, signal);
+      const onEvent = (event: ClientEvent) => {
+        if (event.type === 'retry') options.onRetry(event.error, event.seconds);
+      };
+      await waitOrGiveUp(error, { retries: options.retries, onEvent }, state, signal);
     }
   }
-}
-
-function toldBy({ onRetry }: DownloadOptions) {
-  return (event: { readonly type: string; readonly error?: TtsError; readonly seconds?: number }) => {
-    if (event.type === 'retry' && event.error) onRetry(event.error, event.seconds ?? 0);
-  };
 }
 
 /** Asks for what is missing of the file, if anything is. */
