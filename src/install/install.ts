@@ -40,8 +40,7 @@ export async function installOffered(
     session.settle();
     return undefined;
   }
-  if (voice.class !== 'unknown' && !isFree(voice))
-    if (!session.options.acceptsLicence) session.assertAccepted(voice.name, voice.licence, '');
+  if (voice.class !== 'unknown' && !isFree(voice)) session.assertAccepted(voice.name, voice.licence, '');
   context.notices.note(introduction(voice, repository));
   const got = new Map<string, Downloaded>();
   const fetch = async (file: PinnedFile) => {
