@@ -16,7 +16,6 @@ interface ListedVoice {
   readonly name: string;
   readonly quality: string;
   readonly num_speakers: number;
-  readonly language: { readonly code: string };
   readonly files: Readonly<Record<string, { readonly size_bytes: number; readonly md5_digest: string }>>;
 }
 
