@@ -11,8 +11,8 @@ import { EngineError, type EngineSound } from '../contract.ts';
 import type { ProgramConfig } from '../source.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 
-interface RunOptions {
-  /** The longest time without a byte. */
+export interface ProgramOptions {
+  /** The program fails after this many milliseconds without a byte. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
@@ -21,7 +21,7 @@ interface RunOptions {
 
 export class ProgramRun {
   readonly #config: ProgramConfig;
-  readonly #options: RunOptions;
+  readonly #options: ProgramOptions;
   readonly #folder: string | undefined;
   readonly #output: string | undefined;
   readonly #child: Child;
@@ -33,7 +33,7 @@ export class ProgramRun {
   constructor(
     config: ProgramConfig,
     { text, voice }: { readonly text: string; readonly voice: string },
-    options: RunOptions,
+    options: ProgramOptions,
   ) {
     this.#config = config;
     this.#options = options;

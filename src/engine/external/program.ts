@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { findProgram } from '../../files/paths.ts';
 import { EngineError } from '../contract.ts';
 import type { ProgramConfig, VoiceSource } from '../source.ts';
-import { ProgramRun } from './program-run.ts';
+import { type ProgramOptions, ProgramRun } from './program-run.ts';
 
 /** Hz, until the header tells. */
 const USUAL_RATE = 22_050;
@@ -42,14 +42,6 @@ export async function openProgram(
       for (const run of running) run.end();
     },
   };
-}
-
-export interface ProgramOptions {
-  /** The program fails after this many milliseconds without a byte. */
-  readonly timeoutMs: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  readonly endGroup: (pid: number) => void;
 }
 
 /** A new model file is another voice. */

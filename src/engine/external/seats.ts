@@ -22,10 +22,6 @@ export class Seats {
     this.#maxWaiting = maxWaiting;
   }
 
-  get free(): number {
-    return this.#free;
-  }
-
   /** It counts those that wait for their first text. */
   get waiting(): number {
     return this.#waiting.filter(({ isFirst }) => isFirst).length;
