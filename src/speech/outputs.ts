@@ -101,7 +101,7 @@ export function playerOptions(
   command: readonly string[] | undefined,
   { platform, env }: Pick<Host, 'platform' | 'env'>,
 ): PlayerOptions {
-  return { command, platform, env, path: env.PATH ?? '' };
+  return { command, platform, env };
 }
 
 /** Closing discards what is not published, and never throws. */

@@ -25,7 +25,7 @@ export async function examinePlayer(
     });
   const tried = await examine('player', async () => {
     const program = await tryPlayer(options, signal);
-    return `${await findProgram(program, options.path, options.platform)} took a moment of silence`;
+    return `${await findProgram(program, host.env.PATH ?? '', host.platform)} took a moment of silence`;
   });
   signal.throwIfAborted();
   if (tried.state === 'good') return tried;

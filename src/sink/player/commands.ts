@@ -1,12 +1,6 @@
 import { basename } from 'node:path';
 import { findProgram } from '../../files/paths.ts';
-
-export interface Programs {
-  readonly platform: NodeJS.Platform;
-  /** It has the form of `PATH`. */
-  readonly path: string;
-  readonly env: NodeJS.ProcessEnv;
-}
+import type { Programs } from '../encoding/encoding.ts';
 
 export interface PlayerOptions extends Programs {
   /** Otherwise the platform's players are tried. */
@@ -86,10 +80,10 @@ export interface FoundPlayer {
 export async function findPlayer({
   command,
   platform,
-  path,
+  env,
 }: PlayerOptions): Promise<FoundPlayer | undefined> {
   for (const { program, input } of command ? [namedPlayer(command, platform)] : playersOf(platform)) {
-    const file = await findProgram(program, path, platform);
+    const file = await findProgram(program, env.PATH ?? '', platform);
     if (file) return { file, isLive: input !== 'file' };
   }
   return undefined;

@@ -3,8 +3,9 @@ import { unlessAborted } from '../../async.ts';
 import { counted } from '../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
+import type { Programs } from '../encoding/encoding.ts';
 import type { Sink } from '../sink.ts';
-import { namedPlayer, type PlayerCommand, type PlayerOptions, type Programs, playersOf } from './commands.ts';
+import { namedPlayer, type PlayerCommand, type PlayerOptions, playersOf } from './commands.ts';
 import { type LiveSink, NEVER } from './live.ts';
 import { startPlayer } from './start.ts';
 
@@ -57,8 +58,10 @@ interface Succession {
   readonly asUnheard: (failure: TtsError) => Promise<TtsError>;
 }
 
-async function areThere(players: readonly PlayerCommand[], { path, platform }: Programs): Promise<boolean> {
-  const found = await Promise.all(players.map(({ program }) => findProgram(program, path, platform)));
+async function areThere(players: readonly PlayerCommand[], { env, platform }: Programs): Promise<boolean> {
+  const found = await Promise.all(
+    players.map(({ program }) => findProgram(program, env.PATH ?? '', platform)),
+  );
   return found.some(Boolean);
 }
 

@@ -2,8 +2,9 @@ import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
+import type { Programs } from '../encoding/encoding.ts';
 import type { Sink } from '../sink.ts';
-import type { PlayerCommand, Programs } from './commands.ts';
+import type { PlayerCommand } from './commands.ts';
 import { type LiveSink, liveSink, makePipe, type Pipe, type Running } from './live.ts';
 import { PlayerProcess } from './process.ts';
 import { temporarySink } from './temporary.ts';
@@ -17,11 +18,11 @@ const WAKE_MS = 50;
  */
 export async function startPlayer(
   player: PlayerCommand,
-  { platform, path, env }: Programs,
+  { platform, env }: Programs,
 ): Promise<Sink | LiveSink> {
   const { program } = player;
   if (player.input === 'file') {
-    if (!(await findProgram(program, path, platform))) throw unstartable(program, NO_PROGRAM);
+    if (!(await findProgram(program, env.PATH ?? '', platform))) throw unstartable(program, NO_PROGRAM);
     return temporarySink((file) => start(program, player.args(file), 'ignore', env));
   }
   const { args, input } = player;
