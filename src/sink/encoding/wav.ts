@@ -53,7 +53,7 @@ async function writeSizes(
   const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
   try {
     if (exact > old) {
-      const { makeRoom } = await import('./rf64.ts');
+      const { makeRoom } = await import('./make-room.ts');
       if (!(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
     }
     writeAt(fd, wavHeader(format, bytes), start);

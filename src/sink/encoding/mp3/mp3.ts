@@ -3,7 +3,7 @@ import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '..
 import { FileWriter, writeAt } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
 import type { EncodingOptions, OpenFile, StreamingEncoding, Written } from '../encoding.ts';
-import { makeRoom } from '../rf64.ts';
+import { makeRoom } from '../make-room.ts';
 import { id3Tag } from './id3.ts';
 import { bitratesAt, crc16, infoBytes, infoFrame, type Mp3Sound } from './info.ts';
 import { MP3_RATES } from './lame.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Only a WAV past 4 GiB needs it: the header of RF64 is longer than that of RIFF.
+ * Makes room in a file for what is only known at its end: the longer header of RF64, or the tag of an MP3.
  * @returns false if the file could not be opened
  */
 export async function makeRoom(

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { shiftRight } from '../../../../src/sink/encoding/rf64.ts';
+import { shiftRight } from '../../../../src/sink/encoding/make-room.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 import { sound } from '../../audio/wav-builder.ts';
 
