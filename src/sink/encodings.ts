@@ -80,7 +80,6 @@ function open(name: EncodingName, options: EncodingOptions): Encoding {
 }
 
 /** In "Dr. Smith" a name goes on after the dot. */
-
 function endingOf(name: string): string | undefined {
   return /\.[\p{L}\p{N}_-]+$/u.exec(extname(name))?.[0].toLowerCase();
 }

@@ -25,8 +25,8 @@ const KERNELS = BETWEEN.map((position) =>
 export class Limiter {
   readonly #channels: number;
   readonly #reach: number;
-  /** Frames before these have left already, and only count for peaks and gains. */
   #held: Float32Array;
+  /** The held frames that have left already. They only count for the peaks and gains of the next ones. */
   #left = 0;
 
   constructor(sampleRate: number, channels: number) {
