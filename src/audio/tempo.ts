@@ -105,7 +105,7 @@ class Stretcher {
     this.#format = format;
     this.#stream = sonic._sonicCreateStream(format.sampleRate, format.channels);
     this.#room = sonic._malloc(BLOCK * format.channels * FLOAT_BYTES);
-    if (this.#stream === 0 || this.#room === 0) throw new Error('there is no memory for another speed');
+    if (this.#stream === 0 || this.#room === 0) throw noMemory();
     sonic._sonicSetSpeed(this.#stream, speed);
   }
 

@@ -20,7 +20,7 @@ type Detail = 'speaker' | 'characters' | 'refusal' | 'status';
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  closed: (exchange: Exchange, record: RequestRecord) => void,
+  closed: (record: RequestRecord) => void,
 ): Exchange {
   const controller = new AbortController();
   const exchange: Exchange = {
@@ -40,7 +40,7 @@ export function openExchange(
   response.once('close', () => {
     const whole = response.writableFinished;
     if (!whole) controller.abort();
-    closed(exchange, {
+    closed({
       event: 'request',
       id: exchange.id,
       method: request.method ?? '',

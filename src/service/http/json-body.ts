@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './refusal.ts';
 
-/** An answer quotes this many characters of a key at most. */
-const LONGEST_KEY = 80;
-
 /**
  * @param limit bytes
  * @throws Refusal 415 for another media type, 413 past the limit, 400 for anything but unambiguous JSON in UTF-8
@@ -62,7 +59,7 @@ function parse(bytes: Buffer): unknown {
   const value = parseJson(text);
   const key = repeatedKey(text);
   if (key === undefined) return value;
-  const field = wellFormedStart(key, LONGEST_KEY);
+  const field = wellFormedStart(key);
   throw new Refusal(400, 'repeated_key', `The key ${field} stands twice in one object`, { field });
 }
 
@@ -107,7 +104,10 @@ export function repeatedKey(json: string): string | undefined {
   return undefined;
 }
 
-/** No half of a surrogate pair is left in it. */
-export function wellFormedStart(text: string, length: number): string {
+/**
+ * No half of a surrogate pair is left in it.
+ * @param length what an error quotes at most, unless said otherwise
+ */
+export function wellFormedStart(text: string, length = 80): string {
   return text.slice(0, length).replace(/\p{Surrogate}/gu, '\ufffd');
 }

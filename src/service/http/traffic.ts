@@ -45,7 +45,7 @@ export class Traffic {
       socket.destroy();
       return undefined;
     }
-    const exchange = openExchange(request, response, (_, record) => {
+    const exchange = openExchange(request, response, (record) => {
       open.delete(exchange);
       if (this.closing.aborted && open.size === 0) socket.destroySoon();
       this.#log?.(record);

@@ -9,7 +9,7 @@ interface Row {
 }
 
 /** The values of `response_format`, with the encodings that serve them. */
-const FORMATS = {
+export const FORMATS = {
   mp3: { encoding: 'mp3', mediaType: 'audio/mpeg' },
   wav: { encoding: 'wav', mediaType: 'audio/wav' },
   pcm: { encoding: 's16le', mediaType: 'audio/pcm', sampleRate: 24_000 },
@@ -21,10 +21,6 @@ const FORMATS = {
 export type ResponseFormat = keyof typeof FORMATS;
 
 export const RESPONSE_FORMATS = Object.keys(FORMATS) as ResponseFormat[];
-
-export function rowOf(format: ResponseFormat): Row {
-  return FORMATS[format];
-}
 
 /** @returns the format of the samples that go into the encoding */
 export function formatFor({ sampleRate }: Row, format: PcmFormat): PcmFormat {

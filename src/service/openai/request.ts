@@ -17,9 +17,6 @@ export interface AudioRequest {
 
 const SPEEDS = { least: 0.25, most: 4 };
 
-/** An error quotes at most this number of characters of a value. */
-const LONGEST_VALUE = 80;
-
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws Refusal 400 that names the field */
@@ -55,10 +52,7 @@ function choice<const T extends string>(body: Body, field: string, allowed: read
   const value = text(body, field);
   const found = allowed.find((each) => each === value);
   if (value === undefined || found !== undefined) return found;
-  throw invalid(
-    field,
-    `must be one of ${allowed.join(', ')}, and is ${wellFormedStart(value, LONGEST_VALUE)}`,
-  );
+  throw invalid(field, `must be one of ${allowed.join(', ')}, and is ${wellFormedStart(value)}`);
 }
 
 /** OpenAI's own voices may also come as `{"id": "…"}`. */

@@ -15,7 +15,7 @@ import { sendLive } from '../tts/send-speech.ts';
 import { applyFaults, ownSoundOf } from '../tts/speech.ts';
 import { ignoredHeader, withPatience } from '../tts/utterance.ts';
 import { asEvents } from './events.ts';
-import { formatFor, type ResponseFormat, rowOf } from './formats.ts';
+import { FORMATS, formatFor, type ResponseFormat } from './formats.ts';
 import { type AudioRequest, checkAudioRequest } from './request.ts';
 import { soundOrSilence } from './silent.ts';
 import { voiceOf } from './voice.ts';
@@ -76,7 +76,7 @@ async function formOf(
   { format: name, asEvents: isEvents, speed }: AudioRequest,
   programs: Programs | undefined,
 ) {
-  const row = rowOf(name);
+  const row = FORMATS[name];
   const encoding = streamingOf(
     encodingOf('', { encode: row.encoding, ...(programs && { programs }) }),
     'the answer',

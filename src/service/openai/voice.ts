@@ -8,8 +8,6 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
 );
 
-const LONGEST_NAME = 80;
-
 /**
  * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
  * several speakers), or by its language. One of OpenAI's names stands for the default voice where no voice of the service
@@ -24,7 +22,7 @@ export function voiceOf(asked: string, all: readonly Speaker[]): Speaker {
   if (found) return found;
   const [first] = speakers;
   if (first && (name === '' || OPENAI_VOICES.has(name.toLowerCase()))) return first;
-  const shown = wellFormedStart(name, LONGEST_NAME);
+  const shown = wellFormedStart(name);
   throw new Refusal(
     400,
     'unknown_voice',

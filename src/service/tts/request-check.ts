@@ -39,13 +39,11 @@ const FIELDS: Fields = {
   ),
 };
 
-const LONGEST_NAME = 80;
-
 /** @throws Refusal 422 that names the field */
 export function checkRequest(body: unknown): SpeechRequest {
   const unknown = unknownField(body, FIELDS);
   if (unknown !== undefined) {
-    const field = wellFormedStart(unknown, LONGEST_NAME);
+    const field = wellFormedStart(unknown);
     throw new Refusal(422, 'unknown_field', `${field} is not a field of the request`, { field });
   }
   const field = isObject(body) ? required.find((name) => !Object.hasOwn(body, name)) : undefined;

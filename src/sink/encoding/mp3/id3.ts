@@ -32,8 +32,8 @@ export function id3Tag(tags: Tags, chapters: readonly Chapter[], sampleRate: num
     const value = fields[field];
     return value === undefined ? [] : [frame(id, text(value))];
   });
-  if (fields.description !== undefined) texts.push(comment('COMM', fields.description));
-  if (fields.comment !== undefined) texts.push(comment('COMM', fields.comment, 'Comment'));
+  if (fields.description !== undefined) texts.push(comment(fields.description));
+  if (fields.comment !== undefined) texts.push(comment(fields.comment, 'Comment'));
   const frames = [...texts, ...chapterFrames(chapters, sampleRate), ...coverFrames(tags.cover)];
   if (frames.length === 0) return new Uint8Array();
   const content = Buffer.concat(frames);
@@ -81,9 +81,9 @@ function coverFrames(cover: Cover | undefined): Buffer[] {
   return [frame('APIC', head, cover.bytes)];
 }
 
-function comment(id: string, value: string, about = ''): Buffer {
+function comment(value: string, about = ''): Buffer {
   const language = Buffer.from('und', 'latin1');
-  return frame(id, Buffer.from([1]), language, utf16(`${about}\0`), utf16(value));
+  return frame('COMM', Buffer.from([1]), language, utf16(`${about}\0`), utf16(value));
 }
 
 function text(value: string): Buffer {
