@@ -38,7 +38,7 @@ const FORMATS: Readonly<Record<EncodingName, Row>> = {
   s16le: { endings: [], encoding: async () => (await import('./encoding/raw.ts')).raw },
   m4b: { ...byFfmpeg('m4b'), streams: false },
   m4a: { ...byFfmpeg('m4a'), streams: false },
-  aac: byFfmpeg('aac'),
+  aac: { ...byFfmpeg('aac'), holdsChapters: false },
   ogg: byFfmpeg('ogg'),
   // Opus may lie in a file that ends in .ogg.
   opus: { ...byFfmpeg('opus'), endings: ['.opus', '.ogg'] },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ExitCode } from '../../../src/error.ts';
+import { ffmpegFormats } from '../../../src/sink/encoding/ffmpeg/formats.ts';
 import { wav } from '../../../src/sink/encoding/wav.ts';
-import { assertEncodable, encodingOf } from '../../../src/sink/encodings.ts';
+import { assertEncodable, encodingOf, holdsChapters } from '../../../src/sink/encodings.ts';
 
 const HOW = { programs: { env: {}, platform: 'linux' }, patienceMs: 1000 } as const;
 
@@ -47,5 +48,13 @@ describe('the encoding of a name', () => {
     ['a.m4b', 'm4a'],
   ] as const)('%s cannot be %s', (name, encode) => {
     expect(() => assertEncodable(name, encode)).toThrow(refused);
+  });
+
+  it.each([
+    ['mp3', true],
+    ['wav', false],
+    ...Object.entries(ffmpegFormats).map(([name, format]) => [name, 'tagged' in format] as const),
+  ] as const)('a.%s holds chapters: %s', (name, holds) => {
+    expect(holdsChapters(`a.${name}`)).toBe(holds);
   });
 });
