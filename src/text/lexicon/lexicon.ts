@@ -19,7 +19,8 @@ interface LexiconLine extends Usage {
 /**
  * Reads a lexicon, one word or expression a line. Empty lines and lines that begin with "#" are skipped:
  * word = spoken form: a whole word in any case; "word =" leaves it out
- * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant
+ * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant. White space
+ * stands in front of them: "a/c" is a word.
  * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, with a limited number of choices
  * The first equals sign between white space separates, or else the first one.
  * A word of a later file takes the place of the same word in an earlier one.
@@ -55,23 +56,28 @@ function readInto(words: WordTree, source: string, name: string, known: Readonly
       patterns.push({ ...parsed, place, usage });
       continue;
     }
-    const key = keyOf(parsed, line);
+    const key = keyOf(parsed);
     const earlier = lineOf.get(key);
     if (earlier !== undefined) throw isThere(place, parsed.word, earlier);
     lineOf.set(key, number);
     if (known.has(key)) continue;
     const usage: LexiconLine = { place, written: parsed.word, isUsed: false };
     lines.push(usage);
-    for (const word of formsOf(parsed.word)) words.add({ ...parsed, word, usage });
+    const { spoken, flag } = parsed;
+    for (const word of formsOf(parsed.word)) words.add({ word, spoken, ignoresCase: flag !== 'c', usage });
   }
   return { patterns, lines, keys: lineOf.keys() };
 }
 
+interface WordLine extends Pick<Word, 'word' | 'spoken'> {
+  readonly flag: string | undefined;
+}
+
 /** Two lines with the same key contradict each other. */
-function keyOf({ word, ignoresCase }: Word, line: string): string {
+function keyOf({ word, flag }: WordLine): string {
   const [plain = ''] = formsOf(word);
-  if (/\/i\s*(?:=|$)/u.test(line)) return `${plain.toLowerCase()} /i`;
-  return ignoresCase ? plain : `${plain} /c`;
+  if (flag === 'i') return `${plain.toLowerCase()} /i`;
+  return flag === 'c' ? `${plain} /c` : plain;
 }
 
 /** NFC and NFD, the apostrophe straight and curly. */
@@ -99,7 +105,7 @@ const ALLOWED_FLAGS = /^[gimsu]*$/u;
  * @returns undefined for an empty line and a comment
  * @throws TtsError (usage)
  */
-function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
+function parseLine(line: string, place: string): WordLine | Omit<Pattern, 'place'> | undefined {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return undefined;
   if (text.length > LONGEST_LINE)
@@ -111,13 +117,12 @@ function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> |
   return text.startsWith('re:') ? parseExpression(text, place) : parseWord(text, place);
 }
 
-function parseWord(text: string, place: string): Word {
+function parseWord(text: string, place: string): WordLine {
   const equals = /\s=(?:\s|$)/u.exec(text)?.index ?? text.indexOf('=') - 1;
   if (equals < -1) throw bad(place, 'there is no "="', HOW_TO_WRITE);
-  const left = text.slice(0, equals + 1).trim();
-  const right = text.slice(equals + 2).trim();
-  const word = withoutFlag(left).replace(/\s+/gu, ' ');
-  const spoken = /(?:^|\s)\/[ci]$/u.test(right) ? withoutFlag(right) : right;
+  const left = withoutFlag(text.slice(0, equals + 1).trim());
+  const right = withoutFlag(text.slice(equals + 2).trim());
+  const word = left.text.replace(/\s+/gu, ' ');
   if (word === '') throw bad(place, 'there is no word before "="', HOW_TO_WRITE);
   if (word.length > LONGEST_WORD) {
     throw bad(
@@ -126,12 +131,12 @@ function parseWord(text: string, place: string): Word {
       'give its beginning, or use re:/.../',
     );
   }
-  const isExact = left.endsWith('/c') || (spoken !== right && right.endsWith('/c'));
-  return { word, spoken, ignoresCase: !isExact };
+  return { word, spoken: right.text, flag: left.flag ?? right.flag };
 }
 
-function withoutFlag(text: string): string {
-  return /\/[ci]$/u.test(text) ? text.slice(0, -2).trimEnd() : text;
+function withoutFlag(text: string): { readonly text: string; readonly flag: string | undefined } {
+  const flag = /(?:^|\s)\/([ci])$/u.exec(text)?.[1];
+  return { text: flag ? text.slice(0, -2).trimEnd() : text, flag };
 }
 
 function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
