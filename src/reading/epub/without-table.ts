@@ -21,12 +21,13 @@ export async function withoutTable(
     }
     titles.push(title || undefined);
   }
-  // Documents that all have the same title have that of the book.
-  const areTitles = new Set(titles).size === titles.length;
+  const counts = new Map<string | undefined, number>();
+  for (const title of titles) counts.set(title, (counts.get(title) ?? 0) + 1);
   return {
     source: 'documents',
     entries: documents.map((path, at) => ({
-      title: areTitles ? titles[at] : undefined,
+      // A title that several documents have is that of the book.
+      title: counts.get(titles[at]) === 1 ? titles[at] : undefined,
       level: 1,
       path,
       fragment: '',

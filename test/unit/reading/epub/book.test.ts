@@ -146,6 +146,18 @@ describe('the chapters of a book', () => {
     );
     expect(await read({ documents: untitled })).toBe('{1 }a{1 }b');
   });
+
+  it('have no title that several documents share, which is that of the book', async () => {
+    const titled = (title: string, text: string) => xhtml(`<p>${text}</p>`).replace('Not spoken', title);
+    const documents = {
+      'a.xhtml': titled('', 'a'),
+      'b.xhtml': titled('', 'b'),
+      'c.xhtml': titled('The Book', 'c'),
+      'd.xhtml': titled('The Book', 'd'),
+      'e.xhtml': titled('One', 'e'),
+    };
+    expect(await read({ documents })).toBe('{1 }a{1 }b{1 }c{1 }d{1 One}e');
+  });
 });
 
 describe('a part that the book itself marks', () => {
