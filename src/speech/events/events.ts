@@ -1,4 +1,5 @@
 import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../../audio/pcm.ts';
+import { usualSeconds } from '../../text/pace.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 
@@ -25,9 +26,6 @@ interface Sounding {
 
 /** Milliseconds between two looks at what has been heard. */
 const LOOK_MS = 20;
-
-/** Bytes for each character are only guessed where none was counted: English prose at a usual pace. */
-const SECONDS_PER_CHARACTER = 0.067;
 
 /** Tells what becomes of each segment: it listens to the sound of a run, and compares it with what has been heard. */
 export class Events {
@@ -150,9 +148,10 @@ export class Events {
   #charactersOf({ segment, format, from, to, isWhole }: Sounding, heard: number): number {
     const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
     const { seconds, characters } = this.#spoken;
-    const pace = characters > 0 ? seconds / characters : SECONDS_PER_CHARACTER;
-    const guessed = from + pace * countCodePoints(segment.text) * format.sampleRate * frameBytes(format);
-    const whole = isWhole ? to : Math.max(to, guessed);
+    const guessed =
+      characters > 0 ? (seconds / characters) * countCodePoints(segment.text) : usualSeconds(segment.text);
+    const guessedTo = from + guessed * format.sampleRate * frameBytes(format);
+    const whole = isWhole ? to : Math.max(to, guessedTo);
     return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
   }
 

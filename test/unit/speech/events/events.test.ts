@@ -73,6 +73,16 @@ test.each([
   },
 );
 
+test('Before any sound has been counted, how long a text lasts is guessed by its script.', () => {
+  const { events, said } = listening(() => SECOND);
+  const chinese = { ...segmentOf('今天天气很好我们去公园', 0), span: { start: 0, end: 11 } };
+  events.onQueued(chinese);
+  events.onPart({ segment: chinese, speech }, 0);
+  events.onPiece(SECOND);
+  events.stop('interrupted');
+  expect(said().at(-1)).toBe('stopped 0 4');
+});
+
 test('A second drop, with nothing to drop, tells what the first one told.', () => {
   const { events, said } = listening(() => SECOND + 0.4 * SECOND);
   events.onQueued(one);
