@@ -59,9 +59,18 @@ export function listServices({ folder, uid }: Home): ServiceKeys[] {
   });
 }
 
-export function isOf(identity: string, url: string): boolean {
-  const base = withoutLogin(url).replace(/\/+$/, '');
-  return [base, `${base}/tts`].includes(identity) || identity.startsWith(`server ${base} `);
+/** Writes an address as identities have it. */
+export function addressOf(url: string): string {
+  const href = URL.canParse(url) ? new URL(url).href : url;
+  return withoutLogin(href).replace(/\/+$/, '');
+}
+
+export function isOfService(identity: string, address: string): boolean {
+  return [address, `${address}/tts`].includes(identity);
+}
+
+export function isOfEngine(identity: string, address: string): boolean {
+  return identity.startsWith(`server ${address} `);
 }
 
 /** @returns `undefined` for an engine that is a program or a model */
@@ -71,8 +80,8 @@ export function addressIn(identity: string): string | undefined {
   return /^https?:/.test(first) ? first.replace(/\/tts$/, '') : undefined;
 }
 
-export function withoutLogin(identity: string): string {
-  return identity.replace(/^((?:server )?https?:\/\/)[^/ ]*@/, '$1');
+function withoutLogin(identity: string): string {
+  return identity.replace(/^((?:server )?https?:\/\/)[^/ ]*@/i, '$1');
 }
 
 export function removeLists(folder: string): void {

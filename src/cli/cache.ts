@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Home } from '../cache/folder.ts';
 import { type Choice, clearCache, type Found, measureCache } from '../cache/inspect.ts';
-import { addressIn, isOf, listServices, withoutLogin } from '../cache/services.ts';
+import { addressIn, addressOf, isOfEngine, isOfService, listServices } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import { nearestName } from '../nearest.ts';
 import { visible } from '../printable.ts';
+import { serverAddress } from '../settings/engine-kind.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags } from '../settings/resolve.ts';
 import { cacheLimit } from '../voices/cache-limit.ts';
@@ -69,11 +70,16 @@ function timeIn(text: string): number {
 
 function keysOf(url: string, home: Home): ReadonlySet<string> {
   const services = listServices(home);
-  const own = services.filter(({ identity }) => isOf(identity, url));
+  const address = addressOf(url);
+  // A service at /v1 is another one than that without a path, and for an engine both are the same.
+  const engines = [address, serverAddress(url)?.url.href ?? address];
+  const own = services.filter(
+    ({ identity }) => isOfService(identity, address) || engines.some((each) => isOfEngine(identity, each)),
+  );
   if (own.length > 0) return new Set(own.flatMap(({ keys }) => [...keys]));
   const known = [...new Set(services.flatMap(({ identity }) => addressIn(identity) ?? []))].join(', ');
   throw usageError(
-    `the cache knows no segments of ${withoutLogin(url)}`,
+    `the cache knows no segments of ${address}`,
     known
       ? `it has those of ${known}`
       : 'it has segments of older versions, which do not tell their service, or none',

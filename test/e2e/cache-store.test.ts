@@ -192,6 +192,17 @@ describe('tts cache clear, in part', () => {
     );
   });
 
+  it('finds a service by any way of writing its address', async () => {
+    const server = await serveText();
+    await speakWith(server, 'Hello.');
+    const { port } = new URL(server.url);
+    for (const address of [`HTTP://127.0.0.1:${port}`, `http://127.1:${port}/x/..`])
+      expect(JSON.parse((await cache('--json', '--service', address)).stdout.toString())).toMatchObject({
+        entries: 1,
+      });
+    expectFailure(await cache('--service', `http://127.0.0.1:${port}/v1`), 2, /knows no segments of/);
+  });
+
   it.runIf(isThere('script'))('asks at a terminal, and removes nothing without a yes', async () => {
     await fill();
     const env = { TTS_CACHE_DIR: folder };
@@ -308,7 +319,7 @@ describe('what an earlier version wrote about engines', () => {
     const list = await sandbox.run(['cache', '--service', 'http://unknown.example'], { env: env() });
     expect(list.stderr).toContain(`hint: it has those of ${url}\n`);
     const clear = ['cache', '--json', '--service'];
-    for (const address of [url, 'http://anna:PASS-word@127.0.0.1:8/v1'])
+    for (const address of [url, 'http://anna:PASS-word@127.0.0.1:8/v1', 'HTTP://127.0.0.1:8'])
       expect(
         JSON.parse((await sandbox.run([...clear, address], { env: env() })).stdout.toString()),
       ).toMatchObject({

@@ -61,6 +61,8 @@ const COMMANDS: readonly [line: string, isQuoted: boolean][] = [
   ['cache', false],
   ['cache --service http://127.0.0.1:1', false],
   [`cache --service http://me:${KEYS.login}@127.0.0.1:1`, false],
+  [`cache --service HTTP://me:${KEYS.login}@127.0.0.1:1`, false],
+  [`cache --service HTTP://me:${KEYS.login}@127.0.0.1:port`, false],
 ];
 
 describe('a service that quotes keys gets none of them into what is left by', () => {
