@@ -13,8 +13,12 @@ export async function* whole(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece
   for await (const piece of pieces) {
     if (piece.kind === 'text') length += piece.text.length;
     if (length > LONGEST_WHOLE) throw tooLong();
-    yield piece.kind === 'heading' || piece.kind === 'scene' ? { kind: 'paragraph' } : piece;
+    yield isBorder(piece) ? { kind: 'paragraph' } : piece;
   }
+}
+
+function isBorder({ kind }: Piece): boolean {
+  return kind === 'heading' || kind === 'scene' || kind === 'chapter';
 }
 
 function tooLong(): TtsError {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
+import { epubOf } from '../support/epub.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -211,6 +212,24 @@ describe('a callback URL', () => {
       env: named(server.url),
       stdin: text,
     });
+    expect(run.status).toBe(0);
+    expect(server.requests.map(({ json }) => json)).toMatchObject([{ text }]);
+  });
+
+  it.each([
+    [[], 'One.\n\nTwo.\n\nThree.'],
+    [['--chapters', '2-3'], 'Two.\n\nThree.'],
+  ])('sends a book as one request with all its chapters: %j', async (options, text) => {
+    const server = await serveBytes(answer(202));
+    const box = new Sandbox();
+    const names = ['One', 'Two', 'Three'];
+    const documents = Object.fromEntries(names.map((name) => [`${name}.xhtml`, `<p>${name}.</p>`]));
+    const nav = names.map((name) => `<li><a href="${name}.xhtml">${name}</a></li>`).join('');
+    box.file('novel.epub', epubOf({ documents, nav }));
+    const run = await box.run(
+      ['-f', 'novel.epub', ...options, '--callback-url', 'https://example.com/done'],
+      { env: named(server.url) },
+    );
     expect(run.status).toBe(0);
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text }]);
   });
