@@ -1,9 +1,10 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { messageIn } from '../error-message.ts';
 import { printable } from '../printable.ts';
+import { retryAfter } from '../retry-after.ts';
 import { firstBytes } from './error-body.ts';
 import type { Answer } from './response-stream.ts';
-import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
+import { isTransient, LONGEST_REQUESTED_WAIT } from './retry.ts';
 
 /** An answer without a body (RFC 9110, section 15.3.5). */
 export const NO_CONTENT = 204;
@@ -38,8 +39,7 @@ export async function refusal(
   const { headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  // The date of the answer counts: the clocks of two machines may differ.
-  const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
+  const after = retryAfter(headers);
   return new TtsError(`${meaning(status, to)} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
     concernsThisTextOnly: UNWANTED.has(status),

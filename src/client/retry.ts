@@ -4,8 +4,6 @@ import { TtsError } from '../error.ts';
 /** Seconds. The wait doubles with each try. */
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 30;
-/** Seconds. */
-const SHORTEST_REQUESTED_WAIT = 0.05;
 /** Seconds. A longer wait ends the run. */
 export const LONGEST_REQUESTED_WAIT = 3600;
 
@@ -36,26 +34,6 @@ export function retryDelay(
   if (retry.after === undefined || isRepeated)
     return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
   return retry.after > LONGEST_REQUESTED_WAIT ? undefined : retry.after;
-}
-
-/** The largest number of seconds (RFC 9111, section 1.2.2). */
-const LARGEST_SECONDS = 2 ** 31;
-
-/**
- * Reads a number or a date (RFC 9110, section 10.2.3).
- * @param now milliseconds since 1970
- * @returns seconds, at least 0.05
- */
-export function retryAfter(header: string | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text));
-  // All forms of a date are in GMT, and one of them does not say so.
-  const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : bounded((date - now) / 1000);
-}
-
-function bounded(seconds: number): number {
-  return Math.min(LARGEST_SECONDS, Math.max(SHORTEST_REQUESTED_WAIT, seconds));
 }
 
 export interface RetryPolicy {

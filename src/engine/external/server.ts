@@ -4,6 +4,7 @@ import { WavError } from '../../audio/wav-format.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { messageIn } from '../../error-message.ts';
 import { printable } from '../../printable.ts';
+import { retryAfter } from '../../retry-after.ts';
 import { EngineError, type EngineSound } from '../contract.ts';
 import type { ServerConfig, SourceVoice, VoiceSource } from '../source.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
@@ -191,16 +192,8 @@ class SpeechServer {
     const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
     const { statusCode: status, headers } = answer;
     if (status !== 429 && status !== 503) return new EngineError('refused', message, { status });
-    return new EngineError('busy', message, { status, retryAfter: secondsToWait(headers['retry-after']) });
+    return new EngineError('busy', message, { status, retryAfter: retryAfter(headers) });
   }
-}
-
-/** From a number or a date (RFC 9110, section 10.2.3). */
-function secondsToWait(retryAfter = ''): number | undefined {
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : (Date.parse(retryAfter) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
 }
 
 /** WAV, JSON, HTML, MP3, Ogg and FLAC. */

@@ -1,9 +1,10 @@
 import { noAnswer } from '../../client/failure.ts';
 import type { Answer } from '../../client/response-stream.ts';
-import { isTransient, retryAfter } from '../../client/retry.ts';
+import { isTransient } from '../../client/retry.ts';
 import { createTransport, type ProxyRoute, type Transport } from '../../client/transport.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { printable } from '../../printable.ts';
+import { retryAfter } from '../../retry-after.ts';
 import { assertSafe, type Hub, isNear } from './hub.ts';
 
 export interface FetchOptions {
@@ -103,7 +104,7 @@ export async function assertGood(answer: FoundAnswer, what: string): Promise<voi
       hint: `set HF_TOKEN if you have an account there, or ${ANOTHER_WAY}`,
     });
   if (status === 404 || status === 410) throw failure(`${said}: it does not have this file`, ANOTHER_WAY);
-  const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
+  const after = retryAfter(headers);
   throw new TtsError(said, {
     exitCode: status === 429 ? ExitCode.quota : ExitCode.service,
     hint: isTransient(status) ? 'try again later: what came so far is kept' : ANOTHER_WAY,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
-import { retryAfter, retryDelay } from '../../../src/client/retry.ts';
+import { describe, expect, it } from 'vitest';
+import { retryDelay } from '../../../src/client/retry.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
+import { retryAfter } from '../../../src/retry-after.ts';
 
 const failed = (retry?: { after?: number }) => new TtsError('x', { exitCode: ExitCode.service, retry });
 const tries = (made: number, allowed = 3) => ({ made, allowed });
@@ -35,7 +36,7 @@ describe('retryDelay', () => {
     const header = fc.option(fc.oneof(fc.double(), fc.integer(), fc.constant(0)), { nil: undefined });
     fc.assert(
       fc.property(header, fc.nat(99), fc.double({ min: 0, max: 1, noNaN: true }), (after, made, chance) => {
-        const asked = after === undefined ? undefined : retryAfter(String(after), 0);
+        const asked = after === undefined ? undefined : retryAfter({ 'retry-after': String(after) }, 0);
         const delay = retryDelay(
           failed(asked === undefined ? {} : { after: asked }),
           tries(made, 100),
@@ -46,36 +47,4 @@ describe('retryDelay', () => {
       }),
     );
   });
-});
-
-describe('retryAfter', () => {
-  const now = Date.UTC(2030, 0, 1);
-
-  it.each([
-    ['0', 0.05],
-    ['120', 120],
-    [' 3 ', 3],
-    ['1.5', 1.5],
-    ['9'.repeat(400), 2 ** 31],
-    [new Date(now + 90_000).toUTCString(), 90],
-    [new Date(now - 90_000).toUTCString(), 0.05],
-  ])('reads seconds and dates: %j', (header, seconds) => {
-    expect(retryAfter(header, now)).toBe(seconds);
-  });
-
-  it.each(['UTC', 'America/New_York', 'Asia/Tokyo'])(
-    'reads the date without a zone in GMT, in %s too',
-    (zone) => {
-      vi.stubEnv('TZ', zone);
-      expect(retryAfter('Tue Jan  1 00:01:30 2030', now)).toBe(90);
-      vi.unstubAllEnvs();
-    },
-  );
-
-  it.each([undefined, '', 'soon', '-1', '1e3', '0x10', 'NaN', 'Infinity'])(
-    'says nothing where the header does not: %j',
-    (header) => {
-      expect(retryAfter(header, now)).toBeUndefined();
-    },
-  );
 });

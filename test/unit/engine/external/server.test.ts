@@ -1,16 +1,19 @@
+import { createServer } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openServer } from '../../../../src/engine/external/server.ts';
 import type { ServerConfig } from '../../../../src/engine/source.ts';
+import { listen } from '../../../support/listen.ts';
 
 type Shape = Partial<Pick<ServerConfig, 'model' | 'format' | 'sampleRate'>> & {
   readonly url?: string;
   readonly voice?: string;
 };
 
+const COMMON = { kind: 'server', name: 'any', format: 'wav', maxChars: 300, concurrency: 1 } as const;
+
 async function identityOf({ url = 'http://127.0.0.1:8/v1', voice = 'anna', ...more }: Shape) {
-  const common = { kind: 'server', name: 'any', format: 'wav', maxChars: 300, concurrency: 1 } as const;
-  const config = { ...common, ...more, url: new URL(url), voices: [voice] };
+  const config = { ...COMMON, ...more, url: new URL(url), voices: [voice] };
   const source = await openServer(config, { timeoutMs: 1000, signal: new AbortController().signal });
   return source.voices.map((each) => source.identityOf(each))[0];
 }
@@ -46,5 +49,21 @@ describe('the identity of a voice of a server', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('a busy server', () => {
+  it.each([
+    [{ 'Retry-After': '1.5' }, 1.5],
+    [{ 'Retry-After': 'Tue, 01 Jan 2030 00:01:30 GMT', Date: 'Tue, 01 Jan 2030 00:01:00 GMT' }, 30],
+    [{ 'Retry-After': 'soon' }, undefined],
+  ])('is asked again when it says so: %j', async (headers, retryAfter) => {
+    const port = await listen(createServer((_, response) => response.writeHead(503, headers).end()));
+    const config = { ...COMMON, url: new URL(`http://127.0.0.1:${port}/v1`), voices: ['anna'] };
+    const { signal } = new AbortController();
+    await using source = await openServer(config, { timeoutMs: 5000, signal });
+    const [voice] = source.voices;
+    if (voice === undefined) throw new Error('there is no voice');
+    await expect(source.speak('Hello.', voice, signal)).rejects.toMatchObject({ kind: 'busy', retryAfter });
   });
 });
