@@ -65,17 +65,23 @@ export function writtenOf<V>(piece: Piece<V>): string {
   return piece.kind === 'paragraph' ? EMPTY_LINE : '';
 }
 
+/** The place of what follows a text. It has no column, unless the text is empty. */
+export function placeAfter(place: Place, text: string): Place {
+  const { source, line } = place;
+  if (line === undefined || text === '') return place;
+  return { source, line: line + countLineBreaks(text) };
+}
+
 /** UTF-16 units: work on a step takes a moment. */
 const STEP = 4096;
 
 /** A text in steps, each with its place. */
 export function* inSteps(text: string, place: Place): Generator<TextPiece> {
-  const { source } = place;
-  let { line } = place;
+  let next = place;
   for (let at = 0; at < text.length; ) {
     const step = fitting(text.slice(at, at + STEP + 1), STEP);
-    yield { kind: 'text', text: step, place: at === 0 ? place : { source, line } };
+    yield { kind: 'text', text: step, place: next };
     at += step.length;
-    if (line !== undefined) line += countLineBreaks(step);
+    next = placeAfter(next, step);
   }
 }

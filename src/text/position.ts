@@ -1,5 +1,5 @@
 import { countLineBreaks } from './lines.ts';
-import type { Place } from './piece.ts';
+import { type Place, placeAfter } from './piece.ts';
 import type { Anchor, Segment } from './segment.ts';
 
 /** Follows a text: the place of what comes next, and whether a paragraph starts there. */
@@ -24,7 +24,7 @@ export class Position {
   add(text: string, place = this.#end): void {
     if (place && !isSame(place, this.#end)) this.#anchors.push({ at: this.#added, place });
     this.#added += text.length;
-    this.#end = place && after(place, text);
+    this.#end = place && placeAfter(place, text);
     this.#turn(0);
   }
 
@@ -47,7 +47,7 @@ export class Position {
     this.#lineBreaks = visible === '' ? this.#lineBreaks + breaksAtEnd : breaksAtEnd;
     const rest = text.slice(this.#turn(text.length));
     this.#passed += rest.length;
-    this.#place = after(this.#place, rest);
+    this.#place = placeAfter(this.#place, rest);
   }
 
   /**
@@ -64,12 +64,6 @@ export class Position {
     }
     return this.#passed - start;
   }
-}
-
-function after(place: Place, text: string): Place {
-  const { source, line } = place;
-  if (line === undefined || text === '') return place;
-  return { source, line: line + countLineBreaks(text) };
 }
 
 function isSame(place: Place, other: Place | undefined): boolean {

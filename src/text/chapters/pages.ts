@@ -1,6 +1,5 @@
-import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import type { Piece, Place } from '../piece.ts';
+import { type Piece, placeAfter } from '../piece.ts';
 
 /** UTF-16 units. A longer first line is not a title. */
 const LONGEST_TITLE = 100;
@@ -21,7 +20,7 @@ export class PageChapters implements Stage<Piece, Piece> {
         this.#first = '';
       }
       if (text !== '') yield* this.#add({ ...piece, text, place });
-      place = after(place, text);
+      place = placeAfter(place, text);
     }
   }
 
@@ -43,8 +42,4 @@ export class PageChapters implements Stage<Piece, Piece> {
     yield* this.#held;
     this.#held = undefined;
   }
-}
-
-function after({ source, line }: Place, text: string): Place {
-  return { source, line: line === undefined ? undefined : line + countLineBreaks(text) };
 }

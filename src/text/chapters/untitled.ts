@@ -1,6 +1,5 @@
-import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import type { Piece, TextPiece } from '../piece.ts';
+import { type Piece, placeAfter, type TextPiece } from '../piece.ts';
 
 /** UTF-16 units. A longer block is not a title. */
 const LONGEST_TITLE = 1000;
@@ -43,10 +42,8 @@ export class UntitledChapters implements Stage<Piece, Piece> {
     if (first === '') return yield* this.#hold({ ...piece, text, place });
     this.#held.push({ ...piece, text: first, place });
     yield* this.#judge();
-    const { source, line } = place;
-    const below = { source, line: line === undefined ? undefined : line + countLineBreaks(first) };
     if (first.length < text.length)
-      yield* this.push({ ...piece, text: text.slice(first.length), place: below });
+      yield* this.push({ ...piece, text: text.slice(first.length), place: placeAfter(place, first) });
   }
 
   /** It decides on a block that is not a heading. */

@@ -1,6 +1,5 @@
-import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import type { Piece, Place, TextPiece } from '../piece.ts';
+import { type Piece, type Place, placeAfter, type TextPiece } from '../piece.ts';
 
 /** It stands for the names that are not listed. Such a name has it in front. */
 export const OTHERS = '*';
@@ -101,13 +100,7 @@ export class Dialogue implements Stage<Piece, Piece> {
 
   *#say(text: string): Generator<Piece> {
     if (text !== '') yield { kind: 'text', text, place: this.#place };
-    this.#pass(text);
-  }
-
-  #pass(text: string): void {
-    const { source, line } = this.#place;
-    if (text === '') return;
-    this.#place = { source, line: line === undefined ? undefined : line + countLineBreaks(text) };
+    this.#place = placeAfter(this.#place, text);
   }
 
   *#endParagraph(): Generator<Piece> {

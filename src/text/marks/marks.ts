@@ -2,7 +2,7 @@ import { type TtsError, usageError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import { END_BEFORE_ERROR, type Piece, type Place, type TextPiece } from '../piece.ts';
+import { END_BEFORE_ERROR, type Piece, type Place, placeAfter, type TextPiece } from '../piece.ts';
 import { FIRST_MARK, LONGEST_MARK, MARK, type Mark, markAt } from './syntax.ts';
 
 const LAST = 0x10_ffff;
@@ -175,7 +175,7 @@ class Placing implements Stage<Piece, Piece> {
         continue;
       }
       if (text !== '') yield spoken();
-      place = after(place, text);
+      place = placeAfter(place, text);
       text = '';
       yield* placed(mark, place);
     }
@@ -222,8 +222,4 @@ function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Plac
 export function placeText({ source, line, column }: Place): string {
   const name = source === '' ? 'the text' : source === '-' ? 'stdin' : visible(source);
   return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
-}
-
-function after({ source, line }: Place, text: string): Place {
-  return { source, line: line === undefined ? undefined : line + countLineBreaks(text) };
 }
