@@ -96,7 +96,7 @@ function firstWord(text: string): string {
   return /^\S{0,200}/u.exec(text)?.[0] ?? '';
 }
 
-// Lazy patterns: short texts never compile them, which saves 1.5 ms.
+// V8 compiles a pattern inside a function at the first call: short texts never compile these, which saves 1.5 ms.
 
 export function isListItem(line: string): boolean {
   return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);

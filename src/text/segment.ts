@@ -5,7 +5,7 @@ import type { Heading, Place } from './piece.ts';
 export interface Limit {
   /** Code points, at least 1. Only a single grapheme cluster may be longer. */
   readonly maxChars: number;
-  /** True for a part whose sound is in the cache. It is asked at once, so it does not look inside. */
+  /** True for a part whose sound is in the cache. It answers without waiting, so it looks for the name of an entry and not inside. */
   isKept?(part: Cleaned): boolean;
 }
 

@@ -36,7 +36,7 @@ export class TextFacts {
   /** Those after long lines that break off inside a sentence. */
   #wraps = 0;
   #emptyLines = 0;
-  /** The length of the last line with text; `undefined` without one. */
+  /** The last line with text, and whether an empty line follows it; `undefined` before the first one. */
   #last: { readonly text: string; readonly isFollowed: boolean } | undefined;
   #pages = 0;
   #isAtHead = false;

@@ -24,7 +24,7 @@ interface Planning {
 }
 
 /**
- * @returns `undefined` where no other voice may speak on: a file has one voice, unless it may have gaps
+ * @returns `undefined` where no other voice may speak on: a file keeps one voice, unless `--keep-going` is set
  * @throws TtsError (usage) for an unknown voice
  */
 export async function planFallback(
@@ -107,7 +107,7 @@ function fellBackInWords({ voice, error, from, broken }: FellBack): string {
 /** How long a part in its turn may bring no sound, over all tries. */
 export class Patience {
   readonly milliseconds: number;
-  /** Why the last try was not the last one. */
+  /** The error after which it was tried again. */
   #reason: TtsError | undefined;
 
   constructor(seconds: number) {
