@@ -25,7 +25,6 @@ export class Echo {
     this.text = text;
     this.#source = source;
     this.#shown = this.#show(source, text, output);
-    this.#shown.catch(() => {});
   }
 
   /** @returns what a message needs in front of it on the same terminal: the text may be in the middle of a line */

@@ -109,17 +109,15 @@ function cueData({ file, line, voice, chapter, sentences, isDivided, ...cue }: C
   const isOfMany = sentences.length > 1;
   const estimated = isDivided || isOfMany;
   return {
-    ...{
-      number: cue.number,
-      ...seconds(cue),
-      ...frames,
-      file,
-      line,
-      voice,
-      chapter,
-      text: cue.text,
-      estimated,
-    },
+    number: cue.number,
+    ...seconds(cue),
+    ...frames,
+    file,
+    line,
+    voice,
+    chapter,
+    text: cue.text,
+    estimated,
     ...(isOfMany && {
       sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
     }),

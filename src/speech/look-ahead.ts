@@ -78,13 +78,13 @@ export class LookAhead {
     });
   }
 
-  get isSingle(): boolean {
+  get #isSingle(): boolean {
     return this.#ended && this.#count === 1;
   }
 
   /** The size of the only part is that of the whole. */
   get isAlone(): boolean {
-    return this.isSingle && !this.#hasRests;
+    return this.#isSingle && !this.#hasRests;
   }
 
   /** Seconds of the rests after the last part; `undefined` without one. */
@@ -116,7 +116,7 @@ export class LookAhead {
   /** @throws the error, with what is missing, unless the part may be left out */
   #onSkipped(error: unknown, segment: Segment): void {
     const { skipping } = this.#options;
-    if (!skipping?.allows(error, segment)) throw this.withLoss(error, segment);
+    if (!skipping?.allows(error, segment)) throw this.#withLoss(error, segment);
     this.#spared ??= error;
     skipping.onSkipped(error, segment);
   }
@@ -182,14 +182,14 @@ export class LookAhead {
   goOnBehind(error: unknown): void {
     const { head } = this.#asking;
     if (!head) throw error;
-    const lost = this.withLoss(error, head.segment);
-    if (this.isSingle || !this.#asking.goesOnBehind(head, error)) throw lost;
+    const lost = this.#withLoss(error, head.segment);
+    if (this.#isSingle || !this.#asking.goesOnBehind(head, error)) throw lost;
     this.#broken = lost;
   }
 
-  withLoss(error: unknown, segment: Segment): unknown {
+  #withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
-    if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;
+    if (this.#isSingle || signal.aborted || !(error instanceof TtsError)) return error;
     const stop = { done: segment.index, line: segment.place.line };
     return error.reworded(`${error.message}; ${missing(segment)}`, { stop });
   }

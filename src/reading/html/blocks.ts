@@ -142,7 +142,7 @@ export class Blocks {
         return () => inline.endRuby();
       case 'rt':
         inline.startReading();
-        return () => inline.endReading(true);
+        return () => inline.endReading();
       case 'pre':
         this.#pre += 1;
         return () => {

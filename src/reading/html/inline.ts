@@ -151,11 +151,11 @@ export class Inline {
     this.#reading = '';
   }
 
-  /** @param isSpoken true if readings in kana are spoken in place of their base */
-  endReading(isSpoken: boolean): void {
+  /** A reading in kana is spoken in place of its base. */
+  endReading(): void {
     const reading = this.#reading ?? '';
     this.#reading = undefined;
-    if (isSpoken && this.#base !== undefined && /^[\p{sc=Hiragana}\p{sc=Katakana}ー・\s]+$/u.test(reading)) {
+    if (this.#base !== undefined && /^[\p{sc=Hiragana}\p{sc=Katakana}ー・\s]+$/u.test(reading)) {
       this.cut(this.#base);
       this.#add(reading.trim());
     }

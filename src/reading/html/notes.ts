@@ -31,16 +31,12 @@ function isMeantAsMark(text: string): boolean {
   return text.trim().length <= LONGEST_MARK && (/\p{N}/u.test(text) || !/\p{L}{3}/u.test(text));
 }
 
-const REFERENCES = new Set(['noteref']);
 const REFERENCE_CLASS =
   /(?:^|\s)(?:footnote-?(?:ref|anchor|link)|noteref|note-?ref|fnref|fnanchor)(?:\s|$)/iu;
 
 /** True for an element that says that it refers to a note. */
 export function saysReference({ class: classes }: Attributes, meanings: readonly string[]): boolean {
-  return (
-    meanings.some((meaning) => REFERENCES.has(meaning)) ||
-    (classes !== undefined && REFERENCE_CLASS.test(classes))
-  );
+  return meanings.includes('noteref') || (classes !== undefined && REFERENCE_CLASS.test(classes));
 }
 
 const BACK = new Set(['backlink', 'referrer']);

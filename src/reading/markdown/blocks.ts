@@ -77,7 +77,7 @@ class BlockReader {
       line = token.map?.[0] ?? line;
       if (this.#skips(token)) continue;
       if (token.type === 'hr')
-        yield { kind: 'scene', level: 0, text: '', line, isTight: false, goesOn: true };
+        yield { kind: 'scene', level: 0, text: '', line, isTight: false, goesOn: false };
       let goesOn = false;
       for (const part of this.#partsOf(token)) {
         const text = this.#textOf(part, at);

@@ -4,8 +4,7 @@ import { countLineBreaks } from '../../text/lines.ts';
 import type { LiveStage } from '../../text/live.ts';
 import { inSteps, type Piece, type Place } from '../../text/piece.ts';
 import { type SpokenBlock, spokenBlocks } from './blocks.ts';
-import type { MarkdownOptions } from './parser.ts';
-import { type Definitions, frontMatterLength, MarkdownDocument } from './parser.ts';
+import { type Definitions, frontMatterLength, MarkdownDocument, type MarkdownOptions } from './parser.ts';
 import { type Settled, settledPart } from './settled.ts';
 import { LEFT, withoutSpoken } from './spoken.ts';
 

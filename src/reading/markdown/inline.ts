@@ -10,7 +10,7 @@ export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
   noteAfter?(said: string, note: Token): string;
 }
 
-export function spokenInline(tokens: readonly Token[], options: InlineOptions = {}): string {
+export function spokenInline(tokens: readonly Token[], options: InlineOptions): string {
   return flatten(tokens, options)
     .replace(BACK_LINK, '')
     .replace(/[ \t]+/gu, ' ')

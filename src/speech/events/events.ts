@@ -6,7 +6,7 @@ import { countCodePoints } from '../../text/unicode.ts';
 /** docs/events.schema.json describes the lines. */
 export type EventLine = Readonly<Record<string, string | number | boolean>>;
 
-export interface EventsOptions {
+interface EventsOptions {
   readonly write: (line: EventLine) => void;
   /** PCM bytes that have been heard; without it, what was taken counts. */
   readonly heard: (() => number) | undefined;

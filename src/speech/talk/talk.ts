@@ -10,7 +10,7 @@ export interface Talking {
   readonly places?: Places | undefined;
 }
 
-export interface Talk {
+interface Talk {
   readonly drops: Drops;
   /** Without them, the text is one answer. */
   readonly answers: Answers | undefined;
