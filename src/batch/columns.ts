@@ -30,6 +30,14 @@ export function columnOf(field: Field, names: ColumnNames): string {
   return names.get(field) ?? field;
 }
 
+/** Adds all columns of the first row, and of others only those that are looked for: a new one in each row would fill the memory. */
+export function addColumns(seen: Set<string>, columns: Iterable<string>, names: ColumnNames): void {
+  const isFirst = seen.size === 0;
+  const isWanted = (column: string) =>
+    [...names.values()].includes(column) || fields.some((field) => isSameWord(field, column));
+  for (const column of columns) if (isFirst || (!seen.has(column) && isWanted(column))) seen.add(column);
+}
+
 /** Without them, a row would be spoken by another voice than its table says. */
 const OF_VOICES: readonly Field[] = ['speaker', 'sampleRate', 'instructions', 'speed'];
 
@@ -52,12 +60,16 @@ export function assertColumns(
 }
 
 function assertNoOtherCase(field: Field, unused: readonly string[], table: string): void {
-  const column = unused.find((each) => each.toLowerCase() === field.toLowerCase());
+  const column = unused.find((each) => isSameWord(each, field));
   if (column === undefined) return;
   throw usageError(
     `${table}: the column "${visible(column)}" would not be used`,
     `did you mean "${field}"? Rename it, or say --columns ${field}=${visible(column)}`,
   );
+}
+
+function isSameWord(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 const MOST_SHOWN = 50;

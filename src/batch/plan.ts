@@ -3,7 +3,7 @@ import { quoted, visible } from '../printable.ts';
 import type { EncodingName } from '../sink/encoding/names.ts';
 import { assertEncodable } from '../sink/encodings.ts';
 import type { VoiceShape } from '../voices/voice.ts';
-import { assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
+import { addColumns, assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
 import { NumberList, RecordFile } from './record-file.ts';
 import { dealShard, orderOf, type Shard } from './shard.ts';
 import type { TableRow } from './table.ts';
@@ -43,6 +43,8 @@ export interface PlanOptions {
 
 export interface NamedTable {
   readonly name: string;
+  /** Without a header, each row has columns of its own. */
+  readonly hasHeader: boolean;
   readonly rows: AsyncIterable<TableRow>;
 }
 
@@ -116,13 +118,14 @@ export class BatchPlan implements Disposable {
     this.rows[Symbol.dispose]();
   }
 
-  async #readTable({ name, rows }: NamedTable): Promise<void> {
+  async #readTable({ name, hasHeader, rows }: NamedTable): Promise<void> {
     const { columns, template } = this.#options;
-    let isFirst = true;
+    const seen = new Set<string>();
+    const assertSeen = () => assertColumns([...seen], columns, { table: name, inNames: template.columns });
     for await (const row of rows) {
-      if (isFirst && !row.fault)
-        assertColumns([...row.cells.keys()], columns, { table: name, inNames: template.columns });
-      isFirst &&= row.fault !== undefined;
+      const isFirst = seen.size === 0;
+      if (isFirst || !hasHeader) addColumns(seen, row.cells.keys(), columns);
+      if (isFirst && hasHeader && !row.fault) assertSeen();
       try {
         if (row.fault) throw new RowFault(row.fault);
         await this.#addRow(row, name);
@@ -130,6 +133,7 @@ export class BatchPlan implements Disposable {
         this.#addFault(error, name, row.line);
       }
     }
+    if (!hasHeader && seen.size > 0) assertSeen();
   }
 
   async #addRow({ line, cells }: TableRow, table: string): Promise<void> {

@@ -120,7 +120,8 @@ async function openTexts(
 function openTable({ name, kind }: BatchRequest['tables'][number], { host, signal }: Context): NamedTable {
   const label = name === '-' ? 'stdin' : name;
   const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openUnchanged(name, host.cwd, signal);
-  return { name: label, rows: readTable(decode(bytes, label), kind, label) };
+  const hasHeader = kind === 'csv' || kind === 'tsv';
+  return { name: label, hasHeader, rows: readTable(decode(bytes, label), kind, label) };
 }
 
 /** Manifests name a service by its base URL. */

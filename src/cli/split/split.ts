@@ -106,7 +106,7 @@ async function planOf(
     return { ...chapter, title };
   });
   const plan = await BatchPlan.read(
-    [{ name: 'the chapters', rows: chapterRows(named, tags.title ?? '', template) }],
+    [{ name: 'the chapters', hasHeader: true, rows: chapterRows(named, tags.title ?? '', template) }],
     {
       columns: new Map(),
       template,

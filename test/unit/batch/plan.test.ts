@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { parseColumns } from '../../../src/batch/columns.ts';
+import { addColumns, parseColumns } from '../../../src/batch/columns.ts';
 import { BatchPlan, type PlanOptions } from '../../../src/batch/plan.ts';
-import { readTable } from '../../../src/batch/table.ts';
+import { readTable, type TableKind } from '../../../src/batch/table.ts';
 import { NameTemplate } from '../../../src/batch/template.ts';
 
 async function* words(text: string) {
   yield text;
 }
 
-function read(text: string, options: Partial<PlanOptions> = {}) {
-  const rows = readTable(words(text), 'csv', 'p.csv');
-  return BatchPlan.read([{ name: 'p.csv', rows }], {
+function read(text: string, options: Partial<PlanOptions> = {}, kind: TableKind = 'csv') {
+  const name = `p.${kind}`;
+  const rows = readTable(words(text), kind, name);
+  return BatchPlan.read([{ name, hasHeader: kind === 'csv', rows }], {
     columns: new Map(),
     template: new NameTemplate('out/{id}.wav'),
     shard: undefined,
@@ -61,6 +62,31 @@ describe('the plan of a batch', () => {
       message: 'p.csv has no column "id"; its columns are "String ID", "Source text"',
       hint: "say which columns to use: --columns 'id=String ID,text=Source text'",
     });
+  });
+
+  it.each<[TableKind, string]>([
+    ['jsonl', '{"id":"a","text":"Hi"}\n{"id":"b","text":"Ho","3":2}'],
+    ['jsonl', '{"id":"b","text":"Ho","3":2}\n{"id":"a","text":"Hi"}'],
+    ['psv', 'a|Hi\nb|Ho|2'],
+  ])('finds a column of a %s without a header in any row: %s', async (kind, text) => {
+    using plan = await read(text, { columns: parseColumns('speaker=3') }, kind);
+    const speakers = Array.from(plan.mine(), (number) => plan.rows.at(number).voice.speaker);
+    expect(speakers.toSorted()).toEqual([1, 2]);
+  });
+
+  it('refuses a column in the wrong case in any row of a JSONL', async () => {
+    const text = '{"id":"a","text":"Hi"}\n{"id":"b","text":"Ho","Speaker":2}';
+    await expect(read(text, {}, 'jsonl')).rejects.toThrow('p.jsonl: the column "Speaker" would not be used');
+    await expect(read('{"id":"a"}\n{"id":"b","Text":"Ho"}', {}, 'jsonl')).rejects.toThrow(
+      'p.jsonl has no column "text" or "file"; its columns are "id", "Text"',
+    );
+  });
+
+  it('keeps no new column of a later row that nobody looks for', () => {
+    const seen = new Set<string>();
+    for (const row of [['id', 'x'], ['id', 'y'], ['SPEAKER'], ['Wer']])
+      addColumns(seen, row, parseColumns('text=Wer'));
+    expect([...seen]).toEqual(['id', 'x', 'SPEAKER', 'Wer']);
   });
 
   it.each([['id;text\na;one\n'], ['id\ttext\na\tone\n']])(
