@@ -1,4 +1,5 @@
 import type { Track } from '../../audio/pcm.ts';
+import { FileWriter } from '../../files/block-writer.ts';
 import type { Host } from '../../host.ts';
 
 export interface OpenFile {
@@ -53,3 +54,28 @@ export interface Encoding {
 }
 
 export type StreamingEncoding = Encoding & Required<Pick<Encoding, 'stream'>>;
+
+/**
+ * Writes to a file what a stream brings.
+ * @param streamOf it calls its parameter with the PCM bytes of each piece
+ * @throws TtsError (output); what the stream throws
+ */
+export async function writeStream(
+  { fd, name, isWatched }: OpenFile,
+  streamOf: (onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Written> {
+  const writer = new FileWriter(fd, name);
+  let [bytes, writtenBytes] = [0, 0];
+  const pieces = streamOf((more) => {
+    bytes += more;
+  });
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    writtenBytes += piece.length;
+    writer.write(piece);
+    if (isWatched) writer.flush();
+  }
+  writer.flush();
+  return { bytes, writtenBytes };
+}

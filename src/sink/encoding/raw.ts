@@ -1,27 +1,12 @@
 import type { PcmFormat, Speech } from '../../audio/pcm.ts';
 import { sampleReader, sampleWriter } from '../../audio/samples.ts';
-import { FileWriter } from '../../files/block-writer.ts';
-import type { StreamingEncoding } from './encoding.ts';
+import { type StreamingEncoding, writeStream } from './encoding.ts';
 
 /** Samples of 16 bits, without any header. Their rate and channels are those of the voice. */
 export const raw: StreamingEncoding = {
   name: 's16le',
   assertReady: async () => {},
-  async record({ fd, name, isWatched }, track, signal) {
-    const writer = new FileWriter(fd, name);
-    let [bytes, writtenBytes] = [0, 0];
-    const pieces = s16le(track, (more) => {
-      bytes += more;
-    });
-    for await (const piece of pieces) {
-      signal.throwIfAborted();
-      writtenBytes += piece.length;
-      writer.write(piece);
-      if (isWatched) writer.flush();
-    }
-    writer.flush();
-    return { bytes, writtenBytes };
-  },
+  record: (file, track, signal) => writeStream(file, (onSound) => s16le(track, onSound), signal),
   stream: s16le,
 };
 

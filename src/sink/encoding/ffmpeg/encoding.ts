@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PcmFormat, secondsOf, type Track } from '../../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../error.ts';
-import { FileWriter } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
-import type { Encoding, EncodingOptions, OpenFile, Written } from '../encoding.ts';
+import {
+  type Encoding,
+  type EncodingOptions,
+  type OpenFile,
+  type Written,
+  writeStream,
+} from '../encoding.ts';
 import { languageCode } from '../tags.ts';
 import { findFfmpeg } from './find.ts';
 import { fitting } from './fitting.ts';
@@ -86,13 +91,13 @@ class Maker {
   /** @returns the PCM bytes */
   async #encode(track: Track, target: string): Promise<number> {
     let bytes = 0;
-    const { format, pcm } = this.#fitting(track, (more) => {
+    const { format, pcm } = fitting(track, this.#format, (more) => {
       bytes += more;
     });
     const args = [...this.#coding(format), ...this.#format.plain, `file:${target}`];
     const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore' }, this.#ffmpeg);
     try {
-      for await (const piece of pcm) await ffmpeg.write(piece);
+      await feed(ffmpeg, pcm);
       assertWhole(await ffmpeg.end(), secondsOf(track.format, bytes));
       return bytes;
     } finally {
@@ -132,7 +137,7 @@ class Maker {
     const inputs = [metadata, ...(cover ? [cover.bytes] : [])];
     const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore', inputs }, this.#ffmpeg);
     try {
-      for await (const piece of createReadStream(plain)) await ffmpeg.write(piece);
+      await feed(ffmpeg, createReadStream(plain));
       await ffmpeg.end();
       if (statSync(target).size < statSync(plain).size / 2) throw failed('it wrote a part of the sound only');
     } finally {
@@ -141,29 +146,18 @@ class Maker {
   }
 
   /** @throws TtsError (output) for a format that cannot begin in the middle of a file */
-  async #append({ fd, name, isWatched }: OpenFile, track: Track): Promise<Written> {
+  async #append(file: OpenFile, track: Track): Promise<Written> {
     if (!this.#format.streams)
-      throw new TtsError(`${this.#format.name} cannot be appended to ${name}`, {
+      throw new TtsError(`${this.#format.name} cannot be appended to ${file.name}`, {
         exitCode: ExitCode.output,
         hint: 'name a file with -o',
       });
-    const writer = new FileWriter(fd, name);
-    let [bytes, writtenBytes] = [0, 0];
-    const pieces = this.stream(track, (more) => {
-      bytes += more;
-    });
-    for await (const piece of pieces) {
-      writtenBytes += piece.length;
-      writer.write(piece);
-      if (isWatched) writer.flush();
-    }
-    writer.flush();
-    return { bytes, writtenBytes };
+    return writeStream(file, (onSound) => this.stream(track, onSound), this.#ffmpeg.signal);
   }
 
   async *stream(track: Track, onSound: (bytes: number) => void): AsyncGenerator<Uint8Array> {
     let bytes = 0;
-    const { format, pcm } = this.#fitting(track, (more) => {
+    const { format, pcm } = fitting(track, this.#format, (more) => {
       bytes += more;
       onSound(more);
     });
@@ -191,10 +185,6 @@ class Maker {
     } finally {
       ffmpeg.stop();
     }
-  }
-
-  #fitting(track: Track, onSound: (bytes: number) => void) {
-    return fitting(track, this.#format, onSound);
   }
 
   /** @param inputs further ones, after the sound */

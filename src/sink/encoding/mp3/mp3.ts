@@ -1,8 +1,14 @@
 import { converted } from '../../../audio/convert.ts';
 import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../../../audio/pcm.ts';
-import { FileWriter, writeAt } from '../../../files/block-writer.ts';
+import { writeAt } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
-import type { EncodingOptions, OpenFile, StreamingEncoding, Written } from '../encoding.ts';
+import {
+  type EncodingOptions,
+  type OpenFile,
+  type StreamingEncoding,
+  type Written,
+  writeStream,
+} from '../encoding.ts';
 import { makeRoom } from '../make-room.ts';
 import { id3Tag } from './id3.ts';
 import { bitratesAt, crc16, infoBytes, infoFrame, type Mp3Sound } from './info.ts';
@@ -32,29 +38,14 @@ interface Recording {
  * @throws TtsError (output); what the track throws
  */
 async function record(file: OpenFile, track: Track, { bitrate, signal }: Recording): Promise<Written> {
-  const { fd, name, start, isWatched } = file;
-  const writer = new FileWriter(fd, name);
-  let [bytes, writtenBytes] = [0, 0];
-  const onSound = (more: number) => {
-    bytes += more;
-  };
+  const { start } = file;
+  if (start === undefined) return writeStream(file, (onSound) => stream(track, bitrate, onSound), signal);
   const sound = new SoundNotes();
-  const pieces =
-    start === undefined ? stream(track, bitrate, onSound) : encoded(inBlocks(track), bitrate, onSound);
-  for await (const piece of pieces) {
-    signal.throwIfAborted();
-    if (start !== undefined && writtenBytes === 0) {
-      const room = new Uint8Array(infoBytes(piece));
-      writer.write(room);
-      writtenBytes += room.length;
-    }
-    sound.add(piece);
-    writer.write(piece);
-    writtenBytes += piece.length;
-    if (isWatched) writer.flush();
-  }
-  writer.flush();
-  if (start === undefined) return { bytes, writtenBytes };
+  const { bytes, writtenBytes } = await writeStream(
+    file,
+    (onSound) => withRoom(encoded(inBlocks(track), bitrate, onSound), sound),
+    signal,
+  );
   const samples = samplesAt(bytes / frameBytes(track.format), track.format);
   const headBytes = await writeHead(
     { ...file, start },
@@ -62,6 +53,17 @@ async function record(file: OpenFile, track: Track, { bitrate, signal }: Recordi
     signal,
   );
   return { bytes, writtenBytes: writtenBytes + headBytes };
+}
+
+/** Leaves room for the Info frame, and notes the frames after it. */
+async function* withRoom(frames: AsyncIterable<Uint8Array>, sound: SoundNotes): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of frames) {
+    if (isFirst) yield new Uint8Array(infoBytes(piece));
+    isFirst = false;
+    sound.add(piece);
+    yield piece;
+  }
 }
 
 /** What the Info frame says of the frames after it. */
