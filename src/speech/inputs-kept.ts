@@ -1,7 +1,8 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { usageError } from '../error.ts';
 import { isDescriptor } from '../files/descriptor.ts';
-import { pathOf } from '../files/paths.ts';
+import { behindLinks, pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import { keyFilesIn } from '../settings/key.ts';
 import type { LoadedSettings } from '../settings/load.ts';
@@ -11,7 +12,7 @@ import { isStdout } from '../sink/open.ts';
 import type { OutputPlan } from './outputs.ts';
 
 /**
- * Refuses to write a file that the run reads.
+ * Refuses to write a file that the run reads, or that another output goes to.
  * @throws TtsError (usage)
  */
 export function assertInputsKept(
@@ -22,27 +23,28 @@ export function assertInputsKept(
 ): void {
   const written = writtenBy(output, settings);
   if (written.length === 0) return;
-  const { lexicon, subtitles, cover } = settings;
+  const { lexicon, cover } = settings;
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
   read.push(...keyFilesIn(settings, host));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
-  // Two outputs must differ, too.
-  if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (cover) read.push({ option: '--cover', path: cover.value });
   for (const each of lexicon ? singleNames(lexicon) : [])
     read.push({ option: '--lexicon', path: namedFile(each, host, '--lexicon') });
-  const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
+  const taken = read.map(({ option, path }) => ({ option, file: fileAt(path, host), loss: LOST_INPUT }));
   for (const { option, name, path } of written) {
-    const file = fileAt(path, host);
-    const input =
-      file && inputs.find((input) => input.option !== option && input.file && isSame(file, input.file));
-    if (!input) continue;
-    throw usageError(
-      `${option} and ${input.option} are the same file: ${name}`,
-      `choose another name for ${option}: what is in that file would be lost`,
-    );
+    const file = fileAt(path, host, true);
+    const other = file && taken.find((each) => each.file === file);
+    if (other)
+      throw usageError(
+        `${option} and ${other.option} are the same file: ${name}`,
+        `choose another name for ${option}: ${other.loss}`,
+      );
+    taken.push({ option, file, loss: LOST_OUTPUT });
   }
 }
+
+const LOST_INPUT = 'what is in that file would be lost';
+const LOST_OUTPUT = 'one would replace the other';
 
 interface Written {
   readonly option: string;
@@ -72,16 +74,16 @@ function writtenBy(
     : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
 }
 
-/** Devices and pipes may be read and written at once. */
-function fileAt(path: string, { cwd }: Pick<Host, 'cwd'>): BigIntStats | undefined {
+/** @returns the same for all names of a file, and nothing for devices and pipes, which may be read and written at once */
+function fileAt(name: string, { cwd }: Pick<Host, 'cwd'>, mayBeNew = false): string | undefined {
   try {
-    const stats = statSync(pathOf(cwd, path), { bigint: true, throwIfNoEntry: false });
-    return stats?.isFile() ? stats : undefined;
+    const path = pathOf(cwd, name);
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats?.isFile()) return `${stats.dev}:${stats.ino}`;
+    if (stats || !mayBeNew) return undefined;
+    const target = behindLinks(path);
+    return join(realpathSync(dirname(target)), basename(target));
   } catch {
     return undefined;
   }
-}
-
-function isSame(one: BigIntStats, other: BigIntStats): boolean {
-  return one.dev === other.dev && one.ino === other.ino;
 }

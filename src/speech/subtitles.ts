@@ -1,10 +1,9 @@
-import { realpathSync, writeSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { writeSync } from 'node:fs';
 import { frameBytes, type PcmFormat } from '../audio/pcm.ts';
 import { usageError } from '../error.ts';
 import { AtomicFile } from '../files/atomic-file.ts';
 import type { Writer } from '../files/part-name.ts';
-import { behindLinks, pathOf } from '../files/paths.ts';
+import { pathOf } from '../files/paths.ts';
 import { type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -115,7 +114,7 @@ export function checkSubtitles(plan: SubtitlesPlan): void {
 /** @throws TtsError (usage, output) */
 export function planSubtitles(
   name: string,
-  { output, callbackUrl, clobber }: Pick<Settings, 'output' | 'callbackUrl' | 'clobber'>,
+  { callbackUrl, clobber }: Pick<Settings, 'callbackUrl' | 'clobber'>,
   host: Pick<Host, 'cwd'> & Writer,
 ): SubtitlesPlan {
   const style = styleOf(name);
@@ -128,11 +127,6 @@ export function planSubtitles(
     );
   try {
     const path = pathOf(host.cwd, name);
-    if (output && placeOf(pathOf(host.cwd, output.value)) === placeOf(path))
-      throw usageError(
-        `--output and --subtitles are the same file: ${name}`,
-        'name two: the sound is one, its text another',
-      );
     const old = lookAt(path, name);
     if (old && !old.isFile())
       throw usageError(
@@ -142,14 +136,5 @@ export function planSubtitles(
     return { name, path, old, clobber: clobber.value, writer: host, elsewhere: ELSEWHERE, style };
   } catch (error) {
     throw unwritable(name, error, ELSEWHERE);
-  }
-}
-
-function placeOf(path: string): string {
-  try {
-    const file = behindLinks(path);
-    return join(realpathSync(dirname(file)), basename(file));
-  } catch {
-    return path;
   }
 }

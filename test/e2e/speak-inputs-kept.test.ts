@@ -69,7 +69,34 @@ describe('a file that is read', () => {
   });
 
   it.each([
+    ['hi -o new.wav --events new.wav', '--events and --output are the same file: new.wav'],
+    [
+      'hi -o new.wav --events also-sub/../new.wav',
+      '--events and --output are the same file: also-sub/../new.wav',
+    ],
+    [
+      'hi -o sub/new.wav --events also-sub/new.wav',
+      '--events and --output are the same file: also-sub/new.wav',
+    ],
+    ['hi -o other.txt --encode wav --events other.txt', '--events and --output are the same file: other.txt'],
+    ['hi --subtitles new.srt --events new.srt', '--events and --subtitles are the same file: new.srt'],
+    ['hi --events new.jsonl > new.jsonl', 'stdout and --events are the same file'],
+  ])('is not what two outputs go to: %s', async (args, message) => {
+    const { server, env, box } = await setUp();
+    const run = await box.shell(`tts ${args}`, { env });
+    expectFailure(
+      run,
+      2,
+      /\nhint: choose another name for (?:--events|stdout): one would replace the other\n/,
+    );
+    expect(run.stderr).toContain(message);
+    expect(server.requests).toHaveLength(0);
+    expect(box.read('other.txt').toString()).toBe(TEXT);
+  });
+
+  it.each([
     '-f book.txt -o out.wav --lexicon words.srt --subtitles out.srt',
+    'hi -o /dev/null --events /dev/null',
     '-f book.txt -o other.wav',
     '-f fifo -o out.wav & cat book.txt > fifo; wait %1',
     '< book.txt > out.wav',
