@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { isAbsolute, resolve, sep } from 'node:path';
 import { isNearby } from '../address.ts';
 import { usageError } from '../error.ts';
 import { fromHome } from '../files/paths.ts';
@@ -54,15 +54,15 @@ export function* keyFilesIn(
   { apiKeyFile, engineKeyFile, engines }: Pick<Settings, 'apiKeyFile' | 'engineKeyFile' | 'engines'>,
   { cwd, home }: Pick<Host, 'cwd' | 'home'>,
 ): Generator<{ readonly option: string; readonly path: string }> {
+  const pathIn = (name: string, folder = '') => {
+    const path = fromHome(name, home);
+    // `resolve` would drop `link/..`, which the system follows.
+    return isAbsolute(path) ? path : `${resolve(cwd, folder)}${sep}${path}`;
+  };
   for (const file of [apiKeyFile, engineKeyFile])
-    if (file)
-      yield {
-        option: file.origin.name,
-        path: resolve(cwd, file.origin.folder ?? '', fromHome(file.value, home)),
-      };
+    if (file) yield { option: file.origin.name, path: pathIn(file.value, file.origin.folder) };
   for (const [name, { keyFile }] of engines?.value ?? [])
-    if (keyFile !== undefined)
-      yield { option: `engines.${name}.keyFile`, path: resolve(cwd, fromHome(keyFile, home)) };
+    if (keyFile !== undefined) yield { option: `engines.${name}.keyFile`, path: pathIn(keyFile) };
 }
 
 function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -635,6 +635,31 @@ describe('what is refused before anything is sent', () => {
     const env = { ...named(server.url), TTS_API_KEY: '', ...files };
     expectFailure(await box.run(['batch', 'p.csv'], { env }), 2, message);
     expect(server.requests).toEqual([]);
+  });
+
+  it.each(['TTS_API_KEY_FILE', 'TTS_ENGINE_KEY_FILE'])(
+    'a key behind a link with ".." behind it, in %s',
+    async (name) => {
+      const server = await serveRows();
+      const box = new Sandbox();
+      box.file('other/key.txt', KEY);
+      mkdirSync(box.path('other/deep'));
+      symlinkSync('other/deep', box.path('link'));
+      box.file('p.csv', 'id,file\na,other/key.txt\n');
+      const env = named(server.url, { [name]: 'link/../key.txt' });
+      expectFailure(await box.run(['batch', 'p.csv'], { env }), 2, /holds settings or a key of tts/);
+      expect(server.requests).toEqual([]);
+    },
+  );
+
+  it('a key file that leads in circles hinders no row', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    symlinkSync('circle', box.path('circle'));
+    box.file('a.txt', 'one');
+    box.file('p.csv', 'id,file\na,a.txt\n');
+    const env = named(server.url, { TTS_ENGINE_KEY_FILE: 'circle' });
+    expect(await box.run(['batch', 'p.csv'], { env })).toMatchObject({ status: 0 });
   });
 
   it('a config or key of the user, even with --files-from', async () => {

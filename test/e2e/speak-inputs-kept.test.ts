@@ -129,6 +129,20 @@ describe('a file that is read', () => {
     expectFailure(await box.run(['-f', 'link/../book.txt', '-o', 'x.wav'], { env }), 2, /book\.txt/);
   });
 
+  it.each(['TTS_API_KEY_FILE', 'TTS_ENGINE_KEY_FILE'])(
+    'is the key behind such a link, in %s',
+    async (name) => {
+      const { env, box } = await setUp();
+      mkdirSync(box.path('other/deep'), { recursive: true });
+      symlinkSync('other/deep', box.path('link'));
+      box.file('other/key.srt', KEY);
+      const named = { ...env, [name]: 'link/../key.srt' };
+      const run = await box.run(['hi', '-o', 'x.wav', '--subtitles', 'other/key.srt'], { env: named });
+      expectFailure(run, 2, new RegExp(`--subtitles and ${name} are the same file`));
+      expect(box.read('other/key.srt').toString()).toBe(KEY);
+    },
+  );
+
   it('is something else than a device, which may be read and written', async () => {
     const { env, box } = await setUp();
     const run = await box.run(['-f', '/dev/null', '-o', '/dev/null'], { env });

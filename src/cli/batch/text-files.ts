@@ -50,7 +50,7 @@ export class TextFiles {
     if (own !== undefined && isWithin(realOf(own) ?? own, real)) return true;
     if (PROJECT_PLACES.some((place) => place !== 'package.json' && real.endsWith(sep + place))) return true;
     return [...this.#privateFiles()].some((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false });
+      const stats = statsOf(path);
       return stats?.ino === found.ino && stats.dev === found.dev;
     });
   }
@@ -59,6 +59,15 @@ export class TextFiles {
     const { settings, files } = this.#loaded;
     for (const { path } of files) yield resolve(this.#host.cwd, path);
     for (const { path } of keyFilesIn(settings, this.#host)) yield path;
+  }
+}
+
+/** A key file that cannot be looked at ends only a run that reads it. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 
