@@ -9,13 +9,18 @@ export function byContent(readers: readonly Reader[], otherwise: Reader): Reader
     async open(source, signal) {
       if (source.words !== undefined) return otherwise.open(source, signal);
       if (source.again) {
-        const { head } = await beginningOf(source.again(signal));
+        const bytes = source.again(signal)[Symbol.asyncIterator]();
+        const head = await headOf(bytes);
+        // Otherwise the file stays open.
+        await bytes.return?.();
         return readerFor(head).open(source, signal);
       }
       return {
         source,
         async *pieces(until, options) {
-          const { head, all } = await beginningOf(source.bytes(until));
+          const bytes = source.bytes(until)[Symbol.asyncIterator]();
+          const head = await headOf(bytes);
+          const all = goingOn(head, bytes);
           const reading = await readerFor(head).open({ ...source, bytes: () => all }, until);
           yield* reading.pieces(until, options);
         },
@@ -24,29 +29,21 @@ export function byContent(readers: readonly Reader[], otherwise: Reader): Reader
   };
 }
 
-interface Beginning {
-  readonly head: Uint8Array;
-  /** All bytes of the source, the head included. */
-  readonly all: AsyncIterable<Uint8Array>;
-}
-
-async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<Beginning> {
-  const iterator = bytes[Symbol.asyncIterator]();
+async function headOf(bytes: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array();
-  let isOver = false;
-  while (!isOver && head.length < leastBytes(head)) {
-    const { done, value } = await iterator.next();
-    if (done) isOver = true;
-    else head = head.length === 0 ? value : Buffer.concat([head, value]);
+  while (head.length < leastBytes(head)) {
+    const { done, value } = await bytes.next();
+    if (done) break;
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
   }
-  return { head, all: goingOn(head, iterator) };
+  return head;
 }
 
-async function* goingOn(head: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* goingOn(head: Uint8Array, bytes: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (head.length > 0) yield head;
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+    for (let next = await bytes.next(); !next.done; next = await bytes.next()) yield next.value;
   } finally {
-    await iterator.return?.();
+    await bytes.return?.();
   }
 }

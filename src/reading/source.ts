@@ -4,6 +4,7 @@ import {
   fstatSync,
   openSync,
   ReadStream,
+  read,
   readFileSync,
   type Stats,
   statSync,
@@ -109,8 +110,11 @@ function fileInStdin(stdin: Readable): FileInStdin | undefined {
   const stats = fstatSync(fd);
   const start = stats.isFile() ? offsetIn(fd) : undefined;
   if (start === undefined) return undefined;
-  return { size: stats.size - start, open: () => createReadStream('', { fd, start, autoClose: false }) };
+  return { size: stats.size - start, open: () => createReadStream('', { fd, start, fs: LEFT_OPEN }) };
 }
+
+/** A reader that leaves early closes its stream, but stdin is read again. */
+const LEFT_OPEN = { read, close: (_fd: number, done: (error: null) => void) => done(null) };
 
 function offsetIn(fd: number): number | undefined {
   try {
