@@ -1,7 +1,7 @@
 import { type Kept, segmentKey } from '../cache/kept.ts';
 import { type Mix, silenceOf } from '../speech/mix.ts';
-import { usualSeconds } from '../text/pace.ts';
 import type { Rest, Segment } from '../text/segment.ts';
+import { usualSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { Voice } from '../voices/voice.ts';
 

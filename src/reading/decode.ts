@@ -93,24 +93,25 @@ export function decodeAll(bytes: Uint8Array, name: string): string {
   return decodeWhole(bytes.subarray(offset), { encoding, offset, name });
 }
 
-interface Origin {
+/** What is known of bytes that are to be decoded. */
+interface Encoded {
   readonly encoding: Encoding;
   /** Bytes of the whole input in front of these. */
   readonly offset: number;
   readonly name: string;
 }
 
-function decodeWhole(bytes: Uint8Array, origin: Origin): string {
+function decodeWhole(bytes: Uint8Array, encoded: Encoded): string {
   try {
-    const text = origin.encoding.decode(bytes);
+    const text = encoded.encoding.decode(bytes);
     if (!text.includes('\0')) return text;
   } catch (cause) {
-    throw notText(bytes, origin, cause);
+    throw notText(bytes, encoded, cause);
   }
-  throw notText(bytes, origin);
+  throw notText(bytes, encoded);
 }
 
-function notText(bytes: Uint8Array, { encoding, offset, name }: Origin, cause?: unknown): TtsError {
+function notText(bytes: Uint8Array, { encoding, offset, name }: Encoded, cause?: unknown): TtsError {
   const at = encoding.firstBad(bytes);
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
   return usageError(

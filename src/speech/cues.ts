@@ -11,7 +11,7 @@ export interface TimedText {
   readonly end: number;
 }
 
-interface Origin {
+interface CueContext {
   /** Undefined for the only text of a run. */
   readonly file: string | undefined;
   readonly line: Place['line'];
@@ -21,7 +21,7 @@ interface Origin {
   readonly chapter: string | undefined;
 }
 
-interface Cue extends TimedText, Origin {
+interface Cue extends TimedText, CueContext {
   /** From 1. */
   readonly number: number;
   /** True for a part of a segment, whose borders are estimated. */
@@ -43,7 +43,7 @@ function shared(texts: readonly string[], { start, end }: Omit<TimedText, 'text'
 }
 
 /** Divides a text that is too long for a screen. */
-export function timedCues(timed: TimedText, sampleRate: number): Omit<Cue, 'number' | keyof Origin>[] {
+export function timedCues(timed: TimedText, sampleRate: number): Omit<Cue, 'number' | keyof CueContext>[] {
   const seconds = (timed.end - timed.start) / sampleRate;
   const cues = shared(cueTexts(withoutBreaks(timed.text), seconds), timed);
   return cues.map((cue) => ({

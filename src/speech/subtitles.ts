@@ -79,10 +79,10 @@ export class Subtitles implements Listener {
     const { text, place } = segment;
     const { name: voice } = segment.voice as Partial<Role>;
     const chapter = segment.chapter?.title;
-    const origin = { file: place.source || undefined, line: place.line, voice, chapter };
+    const context = { file: place.source || undefined, line: place.line, voice, chapter };
     for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {
       this.#number += 1;
-      this.#write(this.#style.cue({ ...cue, ...origin, number: this.#number }, format.sampleRate));
+      this.#write(this.#style.cue({ ...cue, ...context, number: this.#number }, format.sampleRate));
     }
   }
 

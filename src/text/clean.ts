@@ -17,7 +17,7 @@ const gaps = lazy(
   () =>
     new RegExp(`(?<![ \\t])[ \\t]*[\\n\\v\\f\\r\\u0085\\u2028\\u2029][\\s--\\u00a0]*(?!${EXTENDER})`, 'gv'),
 );
-const EMPTY_LINE = /\n[^\S\n]*\n/u;
+const BLANK_LINE = /\n[^\S\n]*\n/u;
 
 /** Soft hyphens, zero-width characters, marks of direction, byte order marks. */
 const INVISIBLE =
@@ -56,7 +56,7 @@ export function invisibleSkipped(text: string, visible: number): number {
 
 function spaced(text: string): string {
   return text.replace(WIDE_SPACE, ' ').replace(gaps(), (gap) => {
-    if (EMPTY_LINE.test(gap)) return '\n\n';
+    if (BLANK_LINE.test(gap)) return '\n\n';
     return gap.includes('\n') ? '\n' : ' ';
   });
 }

@@ -25,14 +25,14 @@ function* sentencesOf<V extends Limit>(whole: Segment<V>): Generator<Segment<V>>
   const { voice, chapter } = whole;
   const segmenter = new Segmenter({ voice, pace: 'sentence' });
   let isFirst = true;
-  for (const segment of through(partsOf(whole), segmenter)) {
+  for (const segment of segmented(partsOf(whole), segmenter)) {
     if (segment.kind === 'rest') continue;
     yield { ...segment, chapter, pause: isFirst ? whole.pause : segment.pause };
     isFirst = false;
   }
 }
 
-function* through<V extends Limit>(parts: Iterable<Piece<V>>, segmenter: Segmenter<V>) {
+function* segmented<V extends Limit>(parts: Iterable<Piece<V>>, segmenter: Segmenter<V>) {
   for (const part of parts) yield* segmenter.push(part);
   yield* segmenter.end();
 }

@@ -17,17 +17,17 @@ interface Room {
   readonly target: (piece: number) => number;
 }
 
-/** A piece of a paragraph. */
-interface Part {
+/** A piece of a paragraph, as it is written. */
+interface WrittenText {
   readonly written: string;
   /** False if it begins inside a sentence. */
   readonly startsSentence: boolean;
 }
 
-export interface Packed extends Part, Cleaned {}
+export interface Packed extends WrittenText, Cleaned {}
 
 /** Where the text is, in its paragraph. */
-interface Start extends Pick<Part, 'startsSentence'> {
+interface Start extends Pick<WrittenText, 'startsSentence'> {
   /** The number of the first piece, from 0. */
   readonly number: number;
 }
@@ -54,7 +54,7 @@ export function packClean(
   return earlier.every(isThere) ? earlier : pieces;
 }
 
-function* cleanPieces(paragraph: string, pieces: Iterable<Part>): Generator<Packed> {
+function* cleanPieces(paragraph: string, pieces: Iterable<WrittenText>): Generator<Packed> {
   const unbroken = unwrapped(paragraph);
   let at = 0;
   for (const piece of pieces) {
@@ -81,8 +81,8 @@ export function* pack(
   start: Start,
   { max, target }: Room,
   counting: Counting,
-): Generator<Part> {
-  let piece: Part | undefined;
+): Generator<WrittenText> {
+  let piece: WrittenText | undefined;
   let length = 0;
   let { number } = start;
   for (const part of parts(paragraph, start, max, counting)) {
@@ -99,7 +99,7 @@ export function* pack(
   if (piece) yield piece;
 }
 
-function* parts(paragraph: string, start: Start, max: number, counting: Counting): Generator<Part> {
+function* parts(paragraph: string, start: Start, max: number, counting: Counting): Generator<WrittenText> {
   let { startsSentence } = start;
   for (const sentence of sentences(paragraph)) {
     for (const written of cut(sentence, max, counting)) {
@@ -123,7 +123,7 @@ const EARLIEST = 0.25;
 const WORD_SIGHT = 200;
 
 /** Only before a part without letters, such as "* * *". */
-const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
+const BLANK_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
@@ -146,7 +146,7 @@ function lastFittingBorder(text: string, maxChars: number, counting: Counting): 
   const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
   const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
   const fitting = text.slice(0, end);
-  const good = [lastMatch(EMPTY_LINE, fitting), lastMatch(CLAUSE_END, fitting), lastSpace(fitting)].find(
+  const good = [lastMatch(BLANK_LINE, fitting), lastMatch(CLAUSE_END, fitting), lastSpace(fitting)].find(
     (border) => border >= limit * EARLIEST && isWhole(border),
   );
   if (good !== undefined) return good;

@@ -1,4 +1,4 @@
-import { leastSeconds, usualSeconds } from '../../text/pace.ts';
+import { leastSeconds, usualSeconds } from '../../text/speaking-time.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 
 /** Only letters and digits count. A shorter text may have any sound. */

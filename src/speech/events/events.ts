@@ -1,6 +1,6 @@
 import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../../audio/pcm.ts';
-import { usualSeconds } from '../../text/pace.ts';
 import type { Segment } from '../../text/segment.ts';
+import { usualSeconds } from '../../text/speaking-time.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 
 /** docs/events.schema.json describes the lines. */

@@ -6,7 +6,7 @@ import type { Source } from '../../reading/reading.ts';
 /** Bytes that are read ahead of the voice: an answer that is dropped has to be out of the pipe. */
 const MOST_AHEAD = 4 * 1024 * 1024;
 
-interface Piece {
+interface Arrival {
   readonly bytes: Uint8Array;
   /** The time at which it came, in milliseconds. */
   readonly at: number;
@@ -38,7 +38,7 @@ export class Answers {
   /** Its bytes are those of the next answer. */
   readonly source: Source;
   readonly #original: Source;
-  readonly #pieces: Piece[] = [];
+  readonly #arrivals: Arrival[] = [];
   #ahead = 0;
   #isBegun = false;
   #isOver = false;
@@ -60,7 +60,7 @@ export class Answers {
 
   /** True if another answer may follow the last one. */
   get goesOn(): boolean {
-    return this.#isDivided && (!this.#isOver || this.#pieces.length > 0);
+    return this.#isDivided && (!this.#isOver || this.#arrivals.length > 0);
   }
 
   get passed(): Passed {
@@ -76,10 +76,10 @@ export class Answers {
   /** Lets go of all that has come. */
   #drop(): void {
     this.#dropped += 1;
-    const isOld = ({ at, isOfEarlierTurn }: Piece) =>
+    const isOld = ({ at, isOfEarlierTurn }: Arrival) =>
       isOfEarlierTurn && performance.now() - at >= JUST_NOW_MS;
-    for (let [piece] = this.#pieces; piece && isOld(piece); [piece] = this.#pieces)
-      this.#pass(this.#take(piece));
+    for (let [arrival] = this.#arrivals; arrival && isOld(arrival); [arrival] = this.#arrivals)
+      this.#pass(this.#take(arrival));
     this.#changed();
   }
 
@@ -87,25 +87,25 @@ export class Answers {
     if (!this.#isDivided) return yield* this.#original.bytes(signal);
     if (!this.#isBegun) void this.#pump(signal);
     const dropped = this.#dropped;
-    for (let piece = await this.#due(dropped); piece; piece = await this.#due(dropped)) {
-      const bytes = this.#take(piece);
+    for (let arrival = await this.#due(dropped); arrival; arrival = await this.#due(dropped)) {
+      const bytes = this.#take(arrival);
       const length = this.#lengthOfAnswer(bytes);
       this.#pass(bytes.subarray(0, length + 1));
       // A drop may end this generator here, and has to find the rest.
-      this.#putBack({ ...piece, bytes: bytes.subarray(length + 1) });
+      this.#putBack({ ...arrival, bytes: bytes.subarray(length + 1) });
       if (length > 0) yield bytes.subarray(0, length);
       if (length < bytes.length) return;
     }
   }
 
-  /** The next piece, when its time has come. It is `undefined` at the end of the pipe, and at a drop. */
-  async #due(dropped: number): Promise<Piece | undefined> {
+  /** @returns the next bytes when their time has come, and `undefined` at the end of the pipe and at a drop */
+  async #due(dropped: number): Promise<Arrival | undefined> {
     while (dropped === this.#dropped) {
-      const [piece] = this.#pieces;
-      const wait = piece && piece.at + JUST_NOW_MS - performance.now();
-      if (piece && (wait ?? 0) <= 0) return piece;
-      if (!piece && this.#isOver) return this.#end();
-      await (piece ? sleep(wait) : this.#change());
+      const [arrival] = this.#arrivals;
+      const wait = arrival && arrival.at + JUST_NOW_MS - performance.now();
+      if (arrival && (wait ?? 0) <= 0) return arrival;
+      if (!arrival && this.#isOver) return this.#end();
+      await (arrival ? sleep(wait) : this.#change());
     }
     return undefined;
   }
@@ -121,14 +121,14 @@ export class Answers {
     });
   }
 
-  /** @returns the place of the form feed that ends the answer, or the length of the piece */
-  #lengthOfAnswer(piece: Uint8Array): number {
-    if (this.#isOpaque) return piece.length;
-    for (let at = piece.indexOf(FORM_FEED); at >= 0; at = piece.indexOf(FORM_FEED, at + 1)) {
-      const isPage = piece.length >= BLOCK && (at === 0 || piece[at - 1] === LINE_FEED);
+  /** @returns the place of the form feed that ends the answer, or the number of all bytes */
+  #lengthOfAnswer(bytes: Uint8Array): number {
+    if (this.#isOpaque) return bytes.length;
+    for (let at = bytes.indexOf(FORM_FEED); at >= 0; at = bytes.indexOf(FORM_FEED, at + 1)) {
+      const isPage = bytes.length >= BLOCK && (at === 0 || bytes[at - 1] === LINE_FEED);
       if (!isPage) return at;
     }
-    return piece.length;
+    return bytes.length;
   }
 
   async #pump(signal: AbortSignal): Promise<void> {
@@ -136,11 +136,11 @@ export class Answers {
     try {
       for await (const bytes of this.#original.bytes(signal)) {
         if (this.#characters === 0 && this.#ahead === 0) this.#isOpaque = isOpaque(bytes);
-        const piece = { bytes, at: performance.now(), isOfEarlierTurn: false };
+        const arrival = { bytes, at: performance.now(), isOfEarlierTurn: false };
         void yieldToEventLoop().then(() => {
-          piece.isOfEarlierTurn = true;
+          arrival.isOfEarlierTurn = true;
         });
-        this.#pieces.push(piece);
+        this.#arrivals.push(arrival);
         this.#ahead += bytes.length;
         this.#changed();
         while (this.#ahead > MOST_AHEAD)
@@ -156,17 +156,17 @@ export class Answers {
     }
   }
 
-  #take({ bytes }: Piece): Uint8Array {
-    this.#pieces.shift();
+  #take({ bytes }: Arrival): Uint8Array {
+    this.#arrivals.shift();
     this.#ahead -= bytes.length;
     this.#room();
     return bytes;
   }
 
-  #putBack(piece: Piece): void {
-    if (piece.bytes.length === 0) return;
-    this.#pieces.unshift(piece);
-    this.#ahead += piece.bytes.length;
+  #putBack(arrival: Arrival): void {
+    if (arrival.bytes.length === 0) return;
+    this.#arrivals.unshift(arrival);
+    this.#ahead += arrival.bytes.length;
   }
 
   #pass(bytes: Uint8Array): void {

@@ -1,18 +1,18 @@
 import { countCodePoints, lazy } from './unicode.ts';
 
-/** Seconds of a character. */
-interface Pace {
-  /** It is a usual pace. */
+/** Seconds that a character takes. */
+interface CharacterTime {
+  /** Usual speech takes this long. */
   readonly usual: number;
   /** Nobody speaks faster. */
   readonly least: number;
 }
 
 /** Prose in letters, with its spaces and signs. */
-const LETTERS: Pace = { usual: 0.067, least: 0.033 };
+const LETTERS: CharacterTime = { usual: 0.067, least: 0.033 };
 
 /** Scripts whose characters stand for more than a sound. Half of the time that a character takes in fast speech is the least. */
-const OTHERS: readonly (Pace & { readonly of: () => RegExp })[] = [
+const OTHERS: readonly (CharacterTime & { readonly of: () => RegExp })[] = [
   { of: lazy(() => /\p{sc=Han}/gu), usual: 0.22, least: 0.09 },
   { of: lazy(() => /\p{sc=Hangul}/gu), usual: 0.18, least: 0.08 },
   {
@@ -24,15 +24,15 @@ const OTHERS: readonly (Pace & { readonly of: () => RegExp })[] = [
 
 /** @returns the seconds that the text takes at a usual pace */
 export function usualSeconds(text: string): number {
-  return paceSeconds(text, 'usual');
+  return speakingSeconds(text, 'usual');
 }
 
 /** @returns the seconds that the text takes at least */
 export function leastSeconds(text: string): number {
-  return paceSeconds(text, 'least');
+  return speakingSeconds(text, 'least');
 }
 
-function paceSeconds(text: string, which: keyof Pace): number {
+function speakingSeconds(text: string, which: keyof CharacterTime): number {
   let letters = countCodePoints(text);
   if (isLatin(text)) return letters * LETTERS[which];
   let seconds = 0;

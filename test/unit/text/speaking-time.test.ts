@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { leastSeconds, usualSeconds } from '../../../src/text/pace.ts';
+import { leastSeconds, usualSeconds } from '../../../src/text/speaking-time.ts';
 
 it.each([
   ['letters', 'It was a dark and stormy night. ', 10, 25],
