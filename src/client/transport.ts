@@ -12,6 +12,7 @@ export interface ProxyRoute {
 }
 
 export interface TransportOptions {
+  /** All requests go to its origin. */
   readonly url: URL;
   readonly connections: number;
   /** A connection fails after this many milliseconds without a byte. */
@@ -25,19 +26,22 @@ type Headers = Readonly<Record<string, string>>;
 export interface Transport {
   /** @param signal it must abort if the answer is not read to its end */
   post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
-  get(headers: Headers, signal: AbortSignal): Promise<Answer>;
+  /** @param from an address of the same origin, if it is another one */
+  get(headers: Headers, signal: AbortSignal, from?: URL): Promise<Answer>;
   close(): Promise<void>;
 }
 
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const { pool, target, proxy } = await openPool(options, closing.signal);
+  const { pool, targetOf, proxy } = await openPool(options, closing.signal);
   const send = async (
     request: Pick<Dispatcher.DispatchOptions, 'method' | 'body'>,
     headers: Headers,
     signal: AbortSignal,
+    to = options.url,
   ) => {
+    const target = targetOf(to);
     const stream = new ResponseStream(options.timeoutMs, signal);
     const all = { ...headers, ...target.headers };
     pool.dispatch({ ...request, ...target, headers: all, headersTimeout: 0, bodyTimeout: 0 }, stream);
@@ -49,7 +53,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   };
   return {
     post: (body, headers, signal) => send({ method: 'POST', body }, headers, signal),
-    get: (headers, signal) => send({ method: 'GET' }, headers, signal),
+    get: (headers, signal, from) => send({ method: 'GET' }, headers, signal, from),
     async close() {
       const closed = pool.destroy();
       // undici does not close connections that are still being made.
@@ -63,7 +67,11 @@ const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 interface OpenPool {
   readonly pool: Dispatcher;
-  readonly target: { readonly origin: string; readonly path: string; readonly headers: Headers };
+  readonly targetOf: (url: URL) => {
+    readonly origin: string;
+    readonly path: string;
+    readonly headers: Headers;
+  };
   readonly proxy?: URL;
 }
 
@@ -73,20 +81,24 @@ async function openPool(
   signal: AbortSignal,
 ): Promise<OpenPool> {
   const { origin, host } = url;
-  const path = url.pathname + url.search;
-  const direct = { origin, path, headers: {} };
+  const direct = (to: URL) => ({ origin, path: to.pathname + to.search, headers: {} });
   const connect = { timeout, signal };
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   if (!route || isExcepted(url, route.except))
-    return { pool: new Pool(origin, { connections, connect }), target: direct };
+    return { pool: new Pool(origin, { connections, connect }), targetOf: direct };
   const proxy = route.url;
   const { proxyAuthorization, tunnelThrough } = await import('./proxy.ts');
   if (url.protocol === 'https:' || proxy.protocol === 'https:')
     return {
       pool: new Pool(origin, { connections, connect: tunnelThrough(proxy, connect) }),
-      target: direct,
+      targetOf: direct,
     };
   const headers = { host, ...proxyAuthorization(proxy) };
   const pool = new Pool(proxy.origin, { connections, connect });
-  return { pool, target: { origin: proxy.origin, path: `${origin}${path}`, headers }, proxy };
+  const inFull = (to: URL) => ({
+    origin: proxy.origin,
+    path: `${origin}${to.pathname}${to.search}`,
+    headers,
+  });
+  return { pool, targetOf: inFull, proxy };
 }

@@ -5,6 +5,8 @@ import { listen } from './listen.ts';
 interface HubRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
+  /** The port of the client tells one connection from another. */
+  readonly port: number | undefined;
 }
 
 /** @returns true if it has answered */
@@ -32,13 +34,13 @@ export async function standInHub(files: Readonly<Record<string, Buffer>>): Promi
   const all = new Map(Object.entries(files));
   const hub: StandInHub = { url: '', requests, cdn, files: all, fault: undefined };
   const second = createServer((request, response) => {
-    cdn.push({ path: request.url ?? '', headers: request.headers });
+    cdn.push(noted(request));
     if (hub.fault?.(request, response, cdn.length)) return;
     send(all.get(pathOf(request)), request, response);
   });
   const cdnPort = await listen(second);
   const first = createServer((request, response) => {
-    requests.push({ path: request.url ?? '', headers: request.headers });
+    requests.push(noted(request));
     const bytes = all.get(pathOf(request));
     if (!bytes) response.writeHead(404, { 'content-type': 'text/plain' }).end('Entry not found');
     else {
@@ -54,6 +56,10 @@ export async function standInHub(files: Readonly<Record<string, Buffer>>): Promi
   });
   const port = await listen(first);
   return Object.assign(hub, { url: `http://127.0.0.1:${port}` });
+}
+
+function noted({ url = '', headers, socket }: IncomingMessage): HubRequest {
+  return { path: url, headers, port: socket.remotePort };
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

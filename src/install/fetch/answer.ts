@@ -1,5 +1,5 @@
 import { noAnswer } from '../../client/failure.ts';
-import type { Answer } from '../../client/response-stream.ts';
+import { type Answer, LostConnectionError } from '../../client/response-stream.ts';
 import { isTransient } from '../../client/retry.ts';
 import { createTransport, type ProxyRoute, type Transport } from '../../client/transport.ts';
 import { ExitCode, TtsError } from '../../error.ts';
@@ -22,7 +22,7 @@ export interface FoundAnswer extends Answer {
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const WITHOUT_SOUND_HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tts' };
+const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tts' };
 
 /** Asks for files without keys and cookies, and follows redirects from https to https. */
 export class Fetcher {
@@ -45,11 +45,14 @@ export class Fetcher {
     let url = first;
     const hub: Record<string, string | undefined> = {};
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
-      const answer = await this.#getOnce(url, { ...headers, ...this.#tokenFor(url) }, signal);
+      const over = new AbortController();
+      const until = AbortSignal.any([signal, over.signal]);
+      const answer = await this.#getOnce(url, { ...headers, ...this.#tokenFor(url) }, until);
       if (url.origin === first.origin)
         for (const [name, value] of Object.entries(answer.headers)) hub[name] ??= value;
       if (!REDIRECTS.has(answer.status)) return { ...answer, url, hub };
       await drain(answer.body);
+      over.abort(new Error('the answer leads on'));
       url = nextAddress(answer, url);
     }
     throw failure(
@@ -64,20 +67,29 @@ export class Fetcher {
   }
 
   async #getOnce(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
-    const { timeoutMs, proxyFor } = this.#options;
-    const transport =
-      this.#transports.get(url.href) ??
-      createTransport({ url, connections: 1, timeoutMs, proxy: proxyFor(url) });
-    this.#transports.set(url.href, transport);
+    const { timeoutMs, hub } = this.#options;
     try {
-      return await (await transport).get({ ...WITHOUT_SOUND_HEADERS, ...headers }, signal);
+      const transport = await this.#transportTo(url);
+      const get = () => transport.get({ ...HEADERS, ...headers }, signal, url);
+      return await get().catch((cause: unknown) => {
+        // The host had closed a connection that was kept: this says nothing about the next one.
+        if (cause instanceof LostConnectionError) return get();
+        throw cause;
+      });
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
-      throw inWordsOfHubs(noAnswer(cause, url, timeoutMs), this.#options.hub.origin);
-    } finally {
-      // Signed addresses are used once.
-      if (url.search) this.#transports.delete(url.href);
+      throw inWordsOfHubs(noAnswer(cause, url, timeoutMs), hub.origin);
     }
+  }
+
+  /** One connection serves all files of an origin, one after the other. */
+  #transportTo(url: URL): Promise<Transport> {
+    const { timeoutMs, proxyFor } = this.#options;
+    const transport =
+      this.#transports.get(url.origin) ??
+      createTransport({ url, connections: 1, timeoutMs, proxy: proxyFor(url) });
+    this.#transports.set(url.origin, transport);
+    return transport;
   }
 
   /** An address of `--from` may be anybody's. */
@@ -131,7 +143,7 @@ function nextAddress({ headers }: Answer, from: URL): URL {
   return next;
 }
 
-/** Small bodies are read, so that the connection can serve the next request. */
+/** Small bodies are read, so that the connection can serve the next request. The signal of a larger one has to abort. */
 async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
   let bytes = 0;
   try {

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TtsError } from '../../../src/error.ts';
 import { Fetcher } from '../../../src/install/fetch/answer.ts';
 import { download } from '../../../src/install/fetch/download.ts';
-import { addressIn, hubOf } from '../../../src/install/fetch/hub.ts';
+import { addressIn, type Hub, hubOf } from '../../../src/install/fetch/hub.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { type StandInHub, sha256, standInHub } from '../../support/hub.ts';
+import { listen } from '../../support/listen.ts';
 
 const REPOSITORY = { repo: 'some/voices', commit: 'c0ffee' };
 const BYTES = Buffer.from(`\u0008${'a voice of many bytes. '.repeat(20_000)}`);
@@ -30,12 +32,17 @@ interface Asked {
   readonly onProgress?: (bytes: number) => void;
 }
 
+function fetcherOf(hub: Hub, timeoutMs = 5000): Fetcher {
+  const fetcher = new Fetcher({ timeoutMs, proxyFor: () => undefined, hub });
+  onTestFinished(() => fetcher.close());
+  return fetcher;
+}
+
 function get({ url }: StandInHub, parts: string, asked: Asked = {}) {
   const { retries = 0, timeoutMs = 5000, env = {}, signal = new AbortController().signal } = asked;
   const { pinned = { sha256: SUM, size: BYTES.length } } = asked;
   const hub = hubOf(undefined, { env: { HF_ENDPOINT: url, ...env } });
-  const fetcher = new Fetcher({ timeoutMs, proxyFor: () => undefined, hub });
-  onTestFinished(() => fetcher.close());
+  const fetcher = fetcherOf(hub, timeoutMs);
   const wanted = {
     name: 'a.onnx',
     url: addressIn({ ...hub, url: new URL(asked.from ?? url) }, REPOSITORY, { path: 'a.onnx' }),
@@ -244,4 +251,60 @@ describe('a download', () => {
       expect(() => hubOf(mirror, { env: {} })).toThrow(/^--mirror: /);
     },
   );
+});
+
+describe('a fetcher', () => {
+  async function read(fetcher: Fetcher, url: string): Promise<number> {
+    let bytes = 0;
+    const over = new AbortController();
+    const { body } = await fetcher.get(new URL(url), {}, over.signal);
+    for await (const piece of body) bytes += piece.length;
+    over.abort(new Error('the answer is read'));
+    return bytes;
+  }
+
+  /** @param answer number of the request on its connection, from 1 */
+  async function open(answer: (response: ServerResponse, number: number, request: IncomingMessage) => void) {
+    const counts = new Map<Socket, number>();
+    const server = createServer((request, response) => {
+      const number = (counts.get(request.socket) ?? 0) + 1;
+      counts.set(request.socket, number);
+      answer(response, number, request);
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    return { url, counts, fetcher: fetcherOf(hubOf(url, { env: {} })) };
+  }
+
+  it('takes all files of a host over one connection, also those of signed addresses', async () => {
+    const { hub } = await openHub();
+    const path = 'some/voices/resolve/c0ffee/';
+    for (const name of ['b.onnx', 'c.onnx']) hub.files.set(path + name, BYTES);
+    const fetcher = fetcherOf(hubOf(hub.url, { env: {} }));
+    for (const name of ['a', 'b', 'c'])
+      expect(await read(fetcher, `${hub.url}/${path}${name}.onnx`)).toBe(BYTES.length);
+    for (const host of [hub.requests, hub.cdn]) {
+      expect(host.map((request) => request.path.split('?')[0])).toEqual(
+        ['a', 'b', 'c'].map((name) => `/${path}${name}.onnx`),
+      );
+      expect(new Set(host.map(({ port }) => port)).size).toBe(1);
+    }
+  });
+
+  it('asks again where the host has closed the connection that was kept', async () => {
+    const { url, counts, fetcher } = await open((response, number) => {
+      if (number > 1) response.destroy();
+      else response.end('abc');
+    });
+    expect(await read(fetcher, `${url}/a`)).toBe(3);
+    expect(await read(fetcher, `${url}/b`)).toBe(3);
+    expect([...counts.values()]).toEqual([2, 1]);
+  });
+
+  it('does not wait for the end of an answer that only leads on', async () => {
+    const { url, fetcher } = await open((response, _, request) => {
+      if (request.url === '/b') response.end('abc');
+      else response.writeHead(302, { location: '/b' }).write(Buffer.alloc(4_000_000));
+    });
+    expect(await read(fetcher, `${url}/a`)).toBe(3);
+  });
 });
