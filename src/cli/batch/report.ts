@@ -92,7 +92,7 @@ export async function writeReport(
     const sound = folder.pathOf(file);
     const error = output.messageOf(number);
     const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
-    // A WAV only shows its form.
+    // Only a WAV shows its form.
     const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
     // The page is made to be passed on: a table or a service may quote the key.
     return {
