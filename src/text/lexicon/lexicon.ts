@@ -28,16 +28,18 @@ interface LexiconLine extends Usage {
  */
 export function readLexicons(files: readonly { readonly source: string; readonly name: string }[]): Lexicon {
   const words = new WordTree();
-  const patterns: Pattern[] = [];
-  const lines: LexiconLine[] = [];
+  const read: ReturnType<typeof readInto>[] = [];
   const known = new Set<string>();
   for (const { source, name } of files.toReversed()) {
     const own = readInto(words, source, name, known);
-    patterns.unshift(...own.patterns);
-    lines.unshift(...own.lines);
+    read.unshift(own);
     for (const key of own.keys) known.add(key);
   }
-  return { words, patterns, lines };
+  return {
+    words,
+    patterns: read.flatMap(({ patterns }) => patterns),
+    lines: read.flatMap(({ lines }) => lines),
+  };
 }
 
 /** @param known words of later files */

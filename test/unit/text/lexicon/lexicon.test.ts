@@ -254,6 +254,11 @@ test('A word of a later lexicon counts more.', async () => {
   expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')).toBe('giff jay peg gift');
 });
 
+test('A lexicon may have 200,000 entries.', () => {
+  const source = Array.from({ length: 200_000 }, (_, index) => `w${index} = W`).join('\n');
+  expect(readLexicon(source, 'my.txt').lines).toHaveLength(200_000);
+});
+
 test('An entry that no text has is known as unused, a word as well as a regular expression.', async () => {
   const unused = async (source: string) => {
     const rules = readLexicon(source, 'my.txt');
