@@ -43,6 +43,7 @@ function coverFile(name: string, cwd: string): Uint8Array {
   try {
     const path = pathOf(cwd, name);
     if (!statSync(path).isFile()) throw new Error('it is not a file');
+    // What is too large is left out for its length alone.
     if (statSync(path).size > LARGEST_COVER) return new Uint8Array(LARGEST_COVER + 1);
     return readFileSync(path);
   } catch (error) {
@@ -65,6 +66,7 @@ function usableCover(bytes: Uint8Array, leaveOut: (why: string) => void): Cover 
       ? 'image/png'
       : undefined;
   if (mediaType !== undefined && bytes.length <= LARGEST_COVER) return { mediaType, bytes };
-  leaveOut(mediaType ? 'it has more than 16 MB' : 'players take JPEG and PNG, and it is neither');
+  const isLarge = bytes.length > LARGEST_COVER;
+  leaveOut(isLarge ? 'it has more than 16 MB' : 'players take JPEG and PNG, and it is neither');
   return undefined;
 }

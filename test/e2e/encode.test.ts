@@ -175,17 +175,24 @@ describe('tags', () => {
     expect(narrator && textOf(narrator)).toBe('slt');
   });
 
-  it('lose a cover that players do not take with a word, and a cover that is not there is an error', async () => {
-    const { env, box, server } = await setUp();
-    box.file('cover.gif', 'GIF89a');
-    const run = await box.run(['hi', '-o', 'a.mp3', '--title', 'B', '--cover', 'cover.gif'], { env });
-    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('the cover is left out') });
-    expect(readId3(box.read('a.mp3')).frames.map(({ id }) => id)).not.toContain('APIC');
-    expect(server.requests).toHaveLength(1);
-    const missing = await box.run(['hi', '-o', 'b.mp3', '--cover', 'none.jpg'], { env });
-    expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('none.jpg') });
-    expect(server.requests).toHaveLength(1);
-  });
+  it.each([
+    ['GIF89a', 'players take JPEG and PNG, and it is neither'],
+    [Buffer.alloc(16 * 1024 * 1024 + 1, 'ffd8ffe0', 'hex'), 'it has more than 16 MB'],
+  ])(
+    'lose a cover that players do not take with a word, and one that is not there is an error',
+    async (bytes, why) => {
+      const { env, box, server } = await setUp();
+      box.file('cover', bytes);
+      const run = await box.run(['hi', '-o', 'a.mp3', '--title', 'B', '--cover', 'cover'], { env });
+      const stderr = expect.stringContaining(`the cover is left out: ${why}`);
+      expect(run).toMatchObject({ status: 0, stderr });
+      expect(readId3(box.read('a.mp3')).frames.map(({ id }) => id)).not.toContain('APIC');
+      expect(server.requests).toHaveLength(1);
+      const missing = await box.run(['hi', '-o', 'b.mp3', '--cover', 'none.jpg'], { env });
+      expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('none.jpg') });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe('the sound', () => {
