@@ -197,7 +197,7 @@ describe('tts speakers', () => {
     const bodies = server.requests.filter(({ method }) => method === 'POST').map(({ json }) => json);
     expect(bodies).toEqual([
       { text: 'Hello you.', speaker_no: 181 },
-      { text: 'Hello you.', speaker_no: 1190, config: { sample_rate: 16_000 } },
+      { text: 'Hello you.', speaker_no: 1190 },
       { text: 'Hello you.', speaker_no: 12, config: { instructions: 'warmly' } },
       { text: 'Hello you.', speaker_no: 5 },
     ]);
@@ -211,8 +211,8 @@ describe('tts speakers', () => {
     expect(marked.stderr).toBe(run.stderr);
     const spoken = server.requests.filter(({ method }) => method === 'POST').map(({ json }) => json);
     expect(spoken.slice(7, 10)).toEqual([
-      { text: 'One', speaker_no: 1190, config: { sample_rate: 16_000 } },
-      { text: 'two.', speaker_no: 1190, config: { sample_rate: 16_000 } },
+      { text: 'One', speaker_no: 1190 },
+      { text: 'two.', speaker_no: 1190 },
       { text: 'Three.', speaker_no: 181 },
     ]);
   });
@@ -290,23 +290,6 @@ describe('tts speakers', () => {
     const own = { no: 12, instructions: 'warmly' };
     const { anna } = await sampleByAnna(own, { speaker_no: 12 }, { instructions: 'calmly' }, ...args);
     expect(anna).toEqual({ text: 'Hi', speaker_no: 12, config: { instructions } });
-  });
-
-  it.each([
-    ['its own rate', [], 16_000],
-    ['the rate of an option', ['-r', '8000'], 8000],
-  ])('speaks a sample by each at %s', async (_, args, rate) => {
-    const own = { no: 181, sampleRate: 16_000 };
-    const { run, anna } = await sampleByAnna(own, { speaker_no: 181 }, { sampleRate: 22_050 }, ...args);
-    expect(run).toMatchObject({ status: 0 });
-    expect(anna).toEqual({ text: 'Hi', speaker_no: 181, config: { sample_rate: rate } });
-  });
-
-  it('asks for no rate that only the service tells', async () => {
-    const told = { speaker_no: 5, kind: 'Mermish', sample_rate: 22_050 };
-    const { run, anna } = await sampleByAnna({ no: 181 }, told, {});
-    expect(run).toMatchObject({ status: 0 });
-    expect(anna).toEqual({ text: 'Hi', speaker_no: 181 });
   });
 
   it.each([

@@ -162,10 +162,8 @@ function voicesOf({ speakers, voices, settings, text }: Sample): Speaking[] {
   if (once.size === 0)
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
   return [...once].map(([no, speaker]) => {
-    const { name, kind = kindOf(no, speakers), instructions, speed, from } = speaker;
-    // The rate that a service lists is what its speaker has, and no wish.
-    const sampleRate = from === 'config' ? speaker.sampleRate : undefined;
-    const own = settingsFor({ no, name, kind, sampleRate, instructions, speed }, settings);
+    const { name, kind = kindOf(no, speakers), instructions, speed } = speaker;
+    const own = settingsFor({ no, name, kind, instructions, speed }, settings);
     const voice = voices.as(voices.shapeOf(no, askedBy(own)));
     return { voice, label: `speaker ${no}${name ? ` (${name})` : ''}` };
   });
