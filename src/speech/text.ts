@@ -69,9 +69,9 @@ export class RunText {
     for (const { source, reader } of plan.sources()) {
       const one = new Watched(source);
       watched.push(one);
-      if (source.name === '-' && source.isLive) answers = new Answers(one.source);
-      const isTalk = answers?.source.name === source.name;
-      const reading = await reader.open(isTalk && answers ? answers.source : one.source, signal);
+      const talk = source.name === '-' && source.isLive ? new Answers(one.source) : undefined;
+      answers ??= talk;
+      const reading = await reader.open(talk?.source ?? one.source, signal);
       if (plan.cast?.Marks && source.again)
         await (await import('./cast/check-marks.ts')).checkMarks(reading, plan.cast, signal);
       readings.push(reading);
@@ -169,7 +169,8 @@ export class RunText {
     const { name } = reading.source;
     const marks = Marks && new Marks({ source: name });
     const onRemark = (remark: string) => this.#remarks.add(remark);
-    const place = places?.of(this.#readings.length === 1 ? '' : name, this.#answers?.passed);
+    const passed = name === '-' ? this.#answers?.passed : undefined;
+    const place = places?.of(this.#readings.length === 1 ? '' : name, passed);
     const options = {
       onRemark,
       inFront: allInTurn([InFront && new InFront(places?.filler), place, marks?.lift()]),

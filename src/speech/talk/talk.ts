@@ -51,9 +51,10 @@ async function* answerOf(
   }
 }
 
-/** Numbers and lines count on from answer to answer. */
+/** Numbers count on from answer to answer, and so do the lines of the pipe. */
 function inTalk(segment: Segment, index: number, lines: number): Segment {
-  const { line } = segment.place;
-  const place = line === undefined ? segment.place : { ...segment.place, line: line + lines };
+  const { source, line } = segment.place;
+  const isOfPipe = source === '-' || source === '';
+  const place = line === undefined || !isOfPipe ? segment.place : { ...segment.place, line: line + lines };
   return { ...segment, index, place };
 }

@@ -133,6 +133,21 @@ test('Texts before and after a conversation are spoken once.', async () => {
   expect(await textsOf(segments)).toEqual(['Before.', 'One.', 'Two.', 'After.']);
 });
 
+test('A text after a conversation has places and lines of its own.', async () => {
+  const { source, write, end } = piped();
+  write('One.\n\fTwo.\n');
+  end();
+  const text = await opened(source, { ...wordsSource('After.'), name: 'b.txt' });
+  const found: unknown[] = [];
+  for await (const each of text.segments(true, signal, { drops: new Drops(), places: new Places() }))
+    if (each.kind === 'segment') found.push([each.text, each.span?.start, each.place.line]);
+  expect(found).toEqual([
+    ['One.', 0, 1],
+    ['Two.', 6, 2],
+    ['After.', 0, 1],
+  ]);
+});
+
 test('A text after a pipe is spoken where nobody listens.', async () => {
   const { source, write, end } = piped();
   write('One.');
