@@ -58,9 +58,9 @@ export class Answers {
     this.source = { ...source, bytes: (signal) => this.#next(signal) };
   }
 
-  /** True if another answer may follow the last one. */
+  /** True if another answer, or the error of the pipe, may follow the last one. */
   get goesOn(): boolean {
-    return this.#isDivided && (!this.#isOver || this.#arrivals.length > 0);
+    return this.#isDivided && (!this.#isOver || this.#arrivals.length > 0 || this.#error !== undefined);
   }
 
   get passed(): Passed {

@@ -148,6 +148,23 @@ test('A text after a conversation has places and lines of its own.', async () =>
   ]);
 });
 
+test('An error of the pipe is told, also after a form feed that is read later.', async () => {
+  const broken = new Error('the pipe broke');
+  async function* bytes() {
+    yield Buffer.from('One.\f');
+    throw broken;
+  }
+  const answers = new Answers({ ...piped().source, bytes });
+  answers.divide(new Drops());
+  const read: string[] = [];
+  const reading = (async () => {
+    do for await (const piece of answers.source.bytes(signal)) read.push(`${piece}`);
+    while (answers.goesOn);
+  })();
+  await expect(reading).rejects.toBe(broken);
+  expect(read).toEqual(['One.']);
+});
+
 test('A text after a pipe is spoken where nobody listens.', async () => {
   const { source, write, end } = piped();
   write('One.');
