@@ -1,5 +1,6 @@
 import { singleItem } from '../async.ts';
 import { inTurn, through } from '../text/live.ts';
+import { labelOf } from '../text/piece.ts';
 import { Controls } from './controls.ts';
 import { Decoder, decode } from './decode.ts';
 import type { Source } from './reading.ts';
@@ -21,7 +22,7 @@ export async function openCharacters(
     look(text);
     return () => through(singleItem(text), new Controls());
   }
-  const label = name === '-' ? 'stdin' : name;
+  const label = labelOf(name);
   if (source.again) for await (const text of decode(source.again(signal), label)) look(text);
   let isRead = false;
   return (until) => {

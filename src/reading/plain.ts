@@ -1,6 +1,6 @@
 import { countLineBreaks } from '../text/lines.ts';
 import { inTurn, type Stage, through } from '../text/live.ts';
-import { inSteps, PARAGRAPH_END, type Piece } from '../text/piece.ts';
+import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
 import { openCharacters } from './characters.ts';
 import { decode } from './decode.ts';
 import type { TextFacts } from './prose/facts.ts';
@@ -22,7 +22,7 @@ export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>
       const characters = await openCharacters(source, signal, (text) => known.see(text));
       known.finish();
       if (source.again && known.hasDivided)
-        for await (const text of decode(source.again(signal), source.name)) known.countWords(text);
+        for await (const text of decode(source.again(signal), labelOf(source.name))) known.countWords(text);
       return {
         source,
         pieces(until, { inFront, onRemark = () => {} } = {}) {

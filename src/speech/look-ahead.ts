@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { Dropped } from '../drops.ts';
 import { TtsError } from '../error.ts';
+import { labelOf } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
 import { Asking, type AskingOptions, type StartedPart } from './asking/asking.ts';
@@ -196,7 +197,7 @@ export class LookAhead {
 }
 
 function restFrom({ place: { source, line }, text }: Segment): string {
-  const whole = source === '' ? 'the text' : `the text of ${source === '-' ? 'stdin' : source}`;
+  const whole = source === '' ? 'the text' : `the text of ${labelOf(source)}`;
   const start = `"${excerpt(text)}"`;
   return `${whole} is missing from ${line === undefined ? `${start} on` : `line ${line} on, ${start}`}`;
 }

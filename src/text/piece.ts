@@ -11,6 +11,11 @@ export interface Place {
   readonly column?: number | undefined;
 }
 
+/** What messages call the source of a place. */
+export function labelOf(source: string): string {
+  return source === '-' ? 'stdin' : source;
+}
+
 /** The title of a chapter. All segments of a chapter have the same object. */
 export interface Heading {
   /** From 1; a chapter without a word to speak has none. */

@@ -1,5 +1,5 @@
 import type { Stage } from '../../text/live.ts';
-import type { Piece } from '../../text/piece.ts';
+import { labelOf, type Piece } from '../../text/piece.ts';
 import { Blocks } from '../html/blocks.ts';
 import { Markup } from '../html/markup.ts';
 import type { Notes } from '../html/notes.ts';
@@ -17,7 +17,7 @@ export class BookText {
   hasText = false;
   /** What the book calls the parts that were left out. */
   readonly leftOut = new Set<string>();
-  readonly #name: string;
+  readonly #source: string;
   readonly #blocks: Blocks;
   readonly #rules: { notes: Notes | undefined } & Rules;
   /** The keys are documents, then fragments. */
@@ -26,8 +26,8 @@ export class BookText {
   /** The chapters of the document that is read. */
   #open = new Map<string, ChapterStart>();
 
-  constructor(name: string, { entries }: Contents, options: EpubOptions) {
-    this.#name = name;
+  constructor(source: string, { entries }: Contents, options: EpubOptions) {
+    this.#source = source;
     for (const entry of entries) this.#add(entry);
     this.#rules = {
       notes: undefined,
@@ -37,7 +37,7 @@ export class BookText {
         return element === 'nav' || part !== undefined;
       },
       chapterAt: (id) => this.#take(id),
-      place: () => ({ source: name }),
+      place: () => ({ source }),
       piece: (piece) => {
         this.hasText ||= piece.kind === 'text';
         this.#ready.push(piece);
@@ -58,7 +58,7 @@ export class BookText {
     const chapters = [...(this.#chapters.get(path) ?? [])];
     this.#open = new Map(chapters.filter(([fragment]) => found.has(fragment)));
     const first = chapters.find(([fragment]) => !found.has(fragment));
-    const markup = new Markup(this.#blocks, `${path} in ${this.#name}`);
+    const markup = new Markup(this.#blocks, `${path} in ${labelOf(this.#source)}`);
     const take = () => this.#ready.splice(0);
     if (first) this.#blocks.startChapter(first[1]);
     return {

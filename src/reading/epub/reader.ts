@@ -1,7 +1,7 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { HeadingChapters } from '../../text/chapters/headings.ts';
 import { inTurn, through } from '../../text/live.ts';
-import type { Piece } from '../../text/piece.ts';
+import { labelOf, type Piece } from '../../text/piece.ts';
 import { MarkupDecoder } from '../html/decode.ts';
 import { FoundNotes } from '../html/found-notes.ts';
 import { indexed } from '../html/note-index.ts';
@@ -24,7 +24,7 @@ import { withoutTable } from './without-table.ts';
  * @throws TtsError (usage) for what is not a book, and for one that is protected
  */
 export async function openEpub(source: Source, options: EpubOptions, signal: AbortSignal): Promise<Reading> {
-  const { name } = source;
+  const name = labelOf(source.name);
   const location = await locationOf(source, signal);
   using archive = await Archive.open(name, location, signal);
   const content = await openPackage(archive, name, signal);
@@ -95,13 +95,15 @@ interface Plan extends Pick<Omissions, 'missing' | 'hasFixedPages'> {
 const MOST_SEARCHED = 128 * 1024 * 1024;
 
 class Book {
+  readonly #source: string;
   readonly #name: string;
   readonly #location: Location;
   readonly #options: EpubOptions;
   readonly #plan: Plan;
 
   constructor({ name }: Source, location: Location, options: EpubOptions, plan: Plan) {
-    this.#name = name;
+    this.#source = name;
+    this.#name = labelOf(name);
     this.#location = location;
     this.#options = options;
     this.#plan = plan;
@@ -110,7 +112,7 @@ class Book {
   async *pieces(signal: AbortSignal, { inFront, onRemark }: ReadingOptions = {}): AsyncGenerator<Piece> {
     using archive = await Archive.open(this.#name, this.#location, signal);
     const open = (path: string) => openDocument(archive, path, this.#name, signal);
-    const text = new BookText(this.#name, this.#plan.contents, this.#options);
+    const text = new BookText(this.#source, this.#plan.contents, this.#options);
     let searched = 0;
     const notes = new FoundNotes({
       readsNotes: this.#options.readsNotes,

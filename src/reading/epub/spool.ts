@@ -1,6 +1,7 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { writeAt } from '../../files/block-writer.ts';
 import { NamelessFile } from '../../files/nameless-file.ts';
+import { labelOf } from '../../text/piece.ts';
 import type { Source } from '../reading.ts';
 import type { Location } from './archive.ts';
 
@@ -13,7 +14,7 @@ export async function locationOf(source: Source, signal: AbortSignal): Promise<L
   const file = new NamelessFile('book');
   let length = 0;
   for await (const bytes of source.bytes(signal)) {
-    if (length + bytes.length > LARGEST) throw tooLarge(source.name);
+    if (length + bytes.length > LARGEST) throw tooLarge(labelOf(source.name));
     file.writing(() => writeAt(file.fd, bytes, length));
     length += bytes.length;
   }

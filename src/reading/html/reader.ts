@@ -1,5 +1,5 @@
 import { inTurn, type Stage, through } from '../../text/live.ts';
-import type { Piece } from '../../text/piece.ts';
+import { labelOf, type Piece } from '../../text/piece.ts';
 import type { Reading, ReadingOptions, Source } from '../reading.ts';
 import { MarkupDecoder } from './decode.ts';
 import { FoundNotes, NamedNotes } from './found-notes.ts';
@@ -11,7 +11,7 @@ import { scanned } from './scan.ts';
 
 /** @throws TtsError (usage) for what is not text */
 export async function openHtml(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
-  const label = source.name === '-' ? 'stdin' : source.name;
+  const label = labelOf(source.name);
   const found = source.again && (await notesIn(label, source.again, options, signal));
   let isRead = false;
   return {

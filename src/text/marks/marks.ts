@@ -2,7 +2,7 @@ import { type TtsError, usageError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import { END_BEFORE_ERROR, type Piece, type Place, placeAfter, type TextPiece } from '../piece.ts';
+import { END_BEFORE_ERROR, labelOf, type Piece, type Place, placeAfter, type TextPiece } from '../piece.ts';
 import { FIRST_MARK, LONGEST_MARK, MARK, type Mark, markAt } from './syntax.ts';
 
 const LAST = 0x10_ffff;
@@ -220,6 +220,6 @@ function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Plac
 
 /** Writes `play.txt, line 3, column 5`. */
 export function placeText({ source, line, column }: Place): string {
-  const name = source === '' ? 'the text' : source === '-' ? 'stdin' : visible(source);
+  const name = source === '' ? 'the text' : visible(labelOf(source));
   return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
 }

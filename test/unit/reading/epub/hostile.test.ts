@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { singleItem } from '../../../../src/async.ts';
 import { openEpub } from '../../../../src/reading/epub/reader.ts';
 import { fileSource } from '../../../../src/reading/source.ts';
 import { type BookParts, epubOf, xhtml } from '../../../support/epub.ts';
@@ -232,4 +233,20 @@ describe('a hostile book', () => {
     const { about } = await openEpub(fileSource(path, '/'), PLAIN, signal);
     expect(about?.author).toHaveLength(50_000 * 3 - 2);
   });
+});
+
+it('A book that comes through a pipe is called stdin in messages.', async () => {
+  const open = (book: Buffer) => {
+    const source = {
+      name: '-',
+      isLive: true,
+      size: undefined,
+      bytes: () => singleItem(book),
+      again: undefined,
+    };
+    return openEpub(source, PLAIN, signal);
+  };
+  await expect(open(Buffer.from('PK'))).rejects.toThrow(/^cannot read stdin: the book is damaged/);
+  const reading = await open(epubOf({ documents: { 'a.xhtml': '<img/>' } }));
+  await expect(written(reading.pieces(signal))).rejects.toThrow(/^stdin holds no text/);
 });
