@@ -4,6 +4,7 @@ import { labelOf } from '../text/piece.ts';
 import { Controls } from './controls.ts';
 import { Decoder, decode } from './decode.ts';
 import type { Source } from './reading.ts';
+import { everyTime } from './source.ts';
 
 /**
  * Checks a source for a reader of text.
@@ -24,10 +25,6 @@ export async function openCharacters(
   }
   const label = labelOf(name);
   if (source.again) for await (const text of decode(source.again(signal), label)) look(text);
-  let isRead = false;
-  return (until) => {
-    const bytes = isRead && source.again ? source.again(until) : source.bytes(until);
-    isRead = true;
-    return through(bytes, inTurn(new Decoder(label), new Controls()));
-  };
+  const bytes = everyTime(source);
+  return (until) => through(bytes(until), inTurn(new Decoder(label), new Controls()));
 }

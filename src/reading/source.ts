@@ -56,6 +56,16 @@ export function stdinSource(stream: Readable, timeoutMs?: number): Source {
   };
 }
 
+/** The bytes of a source as often as they are asked for; those of a pipe can be asked for once. */
+export function everyTime(source: Source): Source['bytes'] {
+  let isRead = false;
+  return (signal) => {
+    const bytes = isRead && source.again ? source.again(signal) : source.bytes(signal);
+    isRead = true;
+    return bytes;
+  };
+}
+
 function inTime(
   bytes: AsyncIterable<Uint8Array>,
   name: string,

@@ -1,6 +1,7 @@
 import { inTurn, type Stage, through } from '../../text/live.ts';
 import { labelOf, type Piece } from '../../text/piece.ts';
 import type { Reading, ReadingOptions, Source } from '../reading.ts';
+import { everyTime } from '../source.ts';
 import { MarkupDecoder } from './decode.ts';
 import { FoundNotes, NamedNotes } from './found-notes.ts';
 import { indexed } from './note-index.ts';
@@ -13,14 +14,12 @@ import { scanned } from './scan.ts';
 export async function openHtml(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const label = labelOf(source.name);
   const found = source.again && (await notesIn(label, source.again, options, signal));
-  let isRead = false;
+  const bytes = everyTime(source);
   return {
     source,
     pieces(until, how) {
-      const bytes = isRead && source.again ? source.again(until) : source.bytes(until);
-      isRead = true;
       const notes = found?.of('') ?? new NamedNotes(options.readsNotes);
-      return read(bytes, { page: new Page(source.name, options, notes), notes, label }, how);
+      return read(bytes(until), { page: new Page(source.name, options, notes), notes, label }, how);
     },
   };
 }
