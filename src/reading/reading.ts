@@ -57,7 +57,7 @@ export interface Reader {
   /** True if a text of this format begins so. It is asked only where no name tells the format. */
   readonly begins?: (head: Uint8Array) => boolean;
   /**
-   * Checks to its end what can be read again, and waits for no byte of a pipe.
+   * Checks to its end what can be read again. It waits for no byte of a pipe, but for all of a book, which is read from its end.
    * @throws TtsError (usage) for what cannot be read
    */
   open(source: Source, signal: AbortSignal): Promise<Reading>;

@@ -58,7 +58,7 @@ export class RunText {
   }
 
   /**
-   * Checks files to their end, and waits for no byte of a pipe.
+   * Checks files to their end. It waits for no byte of a pipe, except with `--format epub`.
    * @throws TtsError (usage) for a text that cannot be read, a chapter that it does not have, a mark that is none, and an
    *   unknown voice
    */
