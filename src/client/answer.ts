@@ -3,7 +3,7 @@ import type { Speech } from '../audio/pcm.ts';
 import { WavError } from '../audio/wav-format.ts';
 import { QUOTED_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { isText, messageIn } from '../error-message.ts';
+import { isText, messageIn } from '../error-answer.ts';
 import { statusIn } from './error-body.ts';
 import { brokenAnswer } from './failure.ts';
 import { NO_CONTENT, PARTIAL_CONTENT, refusal, type ServiceName } from './refusal.ts';

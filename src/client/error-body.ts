@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decoded } from '../error-message.ts';
+import { decoded } from '../error-answer.ts';
 
 interface Beginning {
   readonly bytes: Uint8Array;

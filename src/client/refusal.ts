@@ -1,7 +1,6 @@
 import { ExitCode, TtsError } from '../error.ts';
-import { messageIn } from '../error-message.ts';
+import { messageIn, retryAfter } from '../error-answer.ts';
 import { printable } from '../printable.ts';
-import { retryAfter } from '../retry-after.ts';
 import { firstBytes } from './error-body.ts';
 import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT } from './retry.ts';

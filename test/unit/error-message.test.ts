@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageIn } from '../../src/error-message.ts';
+import { messageIn } from '../../src/error-answer.ts';
 
 const said = (text: string) => messageIn(Buffer.from(text));
 

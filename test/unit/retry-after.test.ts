@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { retryAfter } from '../../src/retry-after.ts';
+import { retryAfter } from '../../src/error-answer.ts';
 
 describe('retryAfter', () => {
   const now = Date.UTC(2030, 0, 1);

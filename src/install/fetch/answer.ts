@@ -3,8 +3,8 @@ import { type Answer, LostConnectionError } from '../../client/response-stream.t
 import { isTransient } from '../../client/retry.ts';
 import { createTransport, type ProxyRoute, type Transport } from '../../client/transport.ts';
 import { ExitCode, TtsError } from '../../error.ts';
+import { retryAfter } from '../../error-answer.ts';
 import { printable } from '../../printable.ts';
-import { retryAfter } from '../../retry-after.ts';
 import { assertSafe, type Hub, isNear } from './hub.ts';
 
 export interface FetchOptions {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryDelay } from '../../../src/client/retry.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
-import { retryAfter } from '../../../src/retry-after.ts';
+import { retryAfter } from '../../../src/error-answer.ts';
 
 const failed = (retry?: { after?: number }) => new TtsError('x', { exitCode: ExitCode.service, retry });
 const tries = (made: number, allowed = 3) => ({ made, allowed });
