@@ -103,12 +103,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Files of `src` itself that stand above the folders. */
 const ABOVE = ['main.ts', 'run.ts', 'commands.ts'];
 
-/** Tables: data that grows by rows. */
-const TABLES = ['settings/rules.ts', 'engine/instruction-words.ts'];
-
-const LONGEST_FILE = 250;
-const MOST_FILES = 16;
-
 const root = fileURLToPath(new URL('../../src', import.meta.url));
 
 interface Source {
@@ -185,13 +179,6 @@ describe('the source', () => {
     expect(circles()).toEqual([]);
   });
 
-  it('has folders that one screen shows', () => {
-    const folders = Object.keys(MAY_IMPORT).filter(
-      (folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith('.ts')).length > MOST_FILES,
-    );
-    expect(folders).toEqual([]);
-  });
-
   it.each(['main.ts'])('imports %s from nowhere', (program) => {
     expect(importersOf(program)).toEqual([]);
   });
@@ -232,13 +219,6 @@ describe('the source', () => {
   it('writes numbers, texts and patterns that never change in capitals', () => {
     const small = /^(?:export )?const [a-z]\w*(?:: \w+)? = (?:-?\d|['"`/]|new RegExp\()/m;
     expect(sources.filter(({ text }) => small.test(text)).map(({ path }) => path)).toEqual([]);
-  });
-
-  it('has files that can be read at one go', () => {
-    const long = sources
-      .filter(({ path }) => !TABLES.includes(path))
-      .filter(({ text }) => text.trimEnd().split('\n').length > LONGEST_FILE);
-    expect(long.map(({ path }) => path)).toEqual([]);
   });
 });
 
