@@ -4,6 +4,7 @@ import { Notices } from './cli/terminal/notices.ts';
 import { paintFor } from './cli/terminal/style.ts';
 import { commands } from './commands.ts';
 import type { Host } from './host.ts';
+import { secretsIn } from './secrets.ts';
 
 /**
  * Runs the called command and prints its error.
@@ -15,8 +16,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     const { argv } = host;
     notices.json = asksForJson(argv);
     // An error about the options may quote the key.
-    for (const key of [host.env.TTS_API_KEY, host.env.TTS_ENGINE_KEY, ...typedKeys(argv)])
-      notices.hide(key?.trim() ?? '');
+    for (const key of [...secretsIn(host.env), ...typedKeys(argv)]) notices.hide(key.trim());
     const { run, ...called } = await commandOf(argv);
     const status = await run({ ...called, host, notices, signal, commands });
     notices.tellHeldBack();

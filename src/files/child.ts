@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../host.ts';
 import { printable, withoutEscapes } from '../printable.ts';
+import { withoutSecrets } from '../secrets.ts';
 
 /** UTF-16 units of stderr that are kept. */
 const MOST_WORDS = 4096;
@@ -12,8 +13,10 @@ const MOST_WORDS = 4096;
 const PATIENCE_MS = 200;
 
 export interface ChildOptions {
-  /** The child gets this environment without the keys in it. */
+  /** The child gets this environment without the secrets in it. */
   readonly env: Host['env'];
+  /** The child needs a proxy as the user does: it gets its password, too. */
+  readonly usesNetwork?: boolean | undefined;
   /** The working folder of the child; this program's own by default. */
   readonly cwd?: string | undefined;
   /** A number is a descriptor that is open here. */
@@ -51,11 +54,11 @@ export class Child {
 
   /** @throws the reason of a signal that has aborted; the system's error, where `spawn` throws at once */
   constructor(program: string, args: readonly string[], options: ChildOptions) {
-    const { env, cwd, stdin, stdout, pipes = 0, endGroup, signal } = options;
+    const { env, usesNetwork, cwd, stdin, stdout, pipes = 0, endGroup, signal } = options;
     signal?.throwIfAborted();
     this.#endGroup = endGroup;
     this.#child = spawn(program, args, {
-      env: withoutKeys(env),
+      env: withoutSecrets(env, usesNetwork),
       cwd,
       stdio: [stdin, stdout, 'pipe', ...Array<'pipe'>(pipes).fill('pipe')],
       detached: endGroup !== undefined,
@@ -189,13 +192,6 @@ export class Child {
       this.started.catch(end);
     });
   }
-}
-
-function withoutKeys(env: Host['env']): NodeJS.ProcessEnv {
-  const rest: NodeJS.ProcessEnv = { ...env };
-  for (const name of ['TTS_API_KEY', 'TTS_API_KEY_FILE', 'TTS_ENGINE_KEY', 'TTS_ENGINE_KEY_FILE'])
-    delete rest[name];
-  return rest;
 }
 
 /** @returns true if the promise resolved within this time */

@@ -15,7 +15,7 @@ export class ProgramError extends Error {
   }
 }
 
-export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd'> {
+export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd' | 'usesNetwork'> {
   readonly signal: AbortSignal;
   /** The text is written to stdin. */
   readonly input?: string;
@@ -29,9 +29,9 @@ export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd'> {
 export async function outputOf(
   program: string,
   args: readonly string[],
-  { env, cwd, signal, input = '' }: OutputOptions,
+  { input = '', ...options }: OutputOptions,
 ): Promise<Buffer> {
-  const child = new Child(program, args, { env, cwd, signal, stdin: 'pipe', stdout: 'pipe' });
+  const child = new Child(program, args, { ...options, stdin: 'pipe', stdout: 'pipe' });
   await child.started;
   child.stdin.end(input);
   try {
@@ -41,7 +41,7 @@ export async function outputOf(
     throw new ProgramError(child.said.trim(), exit);
   } catch (error) {
     child.end();
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     throw error;
   }
 }

@@ -125,9 +125,8 @@ async function runNpm(
   { env }: Host,
   signal: AbortSignal,
 ): Promise<void> {
-  const { HF_TOKEN: _token, ...rest } = env;
   try {
-    await outputOf(program, [...first, ...ARGUMENTS], { env: rest, cwd, signal });
+    await outputOf(program, [...first, ...ARGUMENTS], { env, cwd, signal, usesNetwork: true });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (!(cause instanceof ProgramError)) throw cause;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { SECRET_VARIABLES } from '../../src/secrets.ts';
 
 /**
  * Which folders a folder may import, besides itself, the files that lie directly in `src` and, where an entry names a
@@ -208,6 +209,14 @@ describe('the source', () => {
 
   it('starts programs in one file only', () => {
     expect(importersOf('node:child_process')).toEqual(['files/child.ts']);
+  });
+
+  it('reads no secret from the environment that is not in the one list', () => {
+    const named = sources.flatMap(({ text }) =>
+      [...text.matchAll(/\benv\.([A-Z_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z_]*)\b/g)].map(([, name]) => name),
+    );
+    expect(named).toContain('HF_TOKEN');
+    expect(SECRET_VARIABLES).toEqual(expect.arrayContaining(named));
   });
 
   it('yields to the event loop in one place only', () => {

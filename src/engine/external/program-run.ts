@@ -48,7 +48,15 @@ export class ProgramRun {
     if (takesFile) this.#write(files.text, `${line}\n`);
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
     const { env, endGroup } = options;
-    this.#child = new Child(program ?? '', rest, { env, endGroup, stdin: 'pipe', stdout: 'pipe' });
+    // It may be the client of a service: only its user knows.
+    const usesNetwork = true;
+    this.#child = new Child(program ?? '', rest, {
+      env,
+      usesNetwork,
+      endGroup,
+      stdin: 'pipe',
+      stdout: 'pipe',
+    });
     guard(this.#child, this.#folder, options);
     this.closed = this.#child.closed;
     this.#child.stdin.end(takesFile ? '' : `${line}\n`);

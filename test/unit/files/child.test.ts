@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Child, type ChildOptions } from '../../../src/files/child.ts';
 import { outputOf } from '../../../src/files/program-output.ts';
+import { SECRET_VARIABLES } from '../../../src/secrets.ts';
 import { isAlive } from '../../support/programs.ts';
 
 const never = new AbortController().signal;
@@ -25,11 +26,23 @@ async function firstNumber(child: Child): Promise<number> {
 }
 
 describe('a child', () => {
-  it('gets the environment, but no keys', async () => {
-    const env = { PATH: process.env.PATH, FOO: 'bar', TTS_API_KEY: 'secret', TTS_API_KEY_FILE: 'secret' };
+  const PROXIES = { HTTPS_PROXY: 'http://me:secret@proxy:1', http_proxy: 'me:secret@proxy:2' };
+
+  it('gets the environment, but no secret that this program reads', async () => {
+    const keys = Object.fromEntries(SECRET_VARIABLES.map((name) => [name, 'secret']));
+    const env = { PATH: process.env.PATH, FOO: 'bar', NO_PROXY: 'a@b', ...keys, ...PROXIES };
     const output = (await outputOf('env', [], { env, signal: never })).toString();
-    expect(output).toContain('FOO=bar');
+    for (const line of ['FOO=bar', 'NO_PROXY=a@b', 'HTTPS_PROXY=http://proxy:1', 'http_proxy=proxy:2'])
+      expect(output.split('\n')).toContain(line);
     expect(output).not.toContain('secret');
+    expect(SECRET_VARIABLES).toContain('HF_TOKEN');
+  });
+
+  it('that goes to the network keeps the password of a proxy', async () => {
+    const env = { PATH: process.env.PATH, HF_TOKEN: 'token', ...PROXIES };
+    const output = (await outputOf('env', [], { env, signal: never, usesNetwork: true })).toString();
+    expect(output).toContain('HTTPS_PROXY=http://me:secret@proxy:1');
+    expect(output).not.toContain('token');
   });
 
   it('keeps the end of what it says on stderr, and its last line without escapes', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { SECRET_VARIABLES } from '../../../src/secrets.ts';
 import { type Rule, rules } from '../../../src/settings/rules.ts';
 
 /** Whatever is added has to be thought of as the word of whoever made the repository that one has cloned. */
@@ -37,4 +38,10 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
     ],
     ...['pricePer1000Chars', 'currency', 'timeout', 'retries', 'proxy'],
   ]);
+});
+
+it('names each variable of a secret in the list that no child process gets', () => {
+  const secrets = Object.values<Rule<unknown>>(rules).flatMap(({ env, secret }) => (secret && env) || []);
+  expect(secrets).toContain('TTS_API_KEY');
+  expect(SECRET_VARIABLES).toEqual(expect.arrayContaining(secrets));
 });
