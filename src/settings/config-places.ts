@@ -49,6 +49,18 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
   return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
 }
 
+/** Where `tts login` keeps keys. */
+export function keysPlace(host: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
+  const folder = userFolder(host);
+  return folder && join(folder, 'keys.json');
+}
+
+/** @throws TtsError (usage) if the user's folder cannot be searched */
+export function findKeys(host: Host): ConfigPath | undefined {
+  const path = keysPlace(host);
+  return path !== undefined && isOwnFile(path, host) ? { path, place: 'user' } : undefined;
+}
+
 /**
  * @returns the files, the nearest first
  * @throws TtsError (usage) if the user's folder cannot be searched

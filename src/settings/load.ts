@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Host, RunContext } from '../host.ts';
-import { findConfig } from './config-places.ts';
+import { findConfig, findKeys } from './config-places.ts';
 import type { EngineEntry } from './engine-kind.ts';
 import type { Hide } from './read-config.ts';
 import {
@@ -51,7 +51,8 @@ export function configName(flags: Flags, env: RunContext['host']['env']): string
 }
 
 /**
- * A named file is the only one, and may be a pipe.
+ * A named file is the only one with settings, and may be a pipe. Stored keys belong to their base URLs, whatever the config is; a
+ * named file that brings a key for itself counts more.
  * @returns the files, the strongest first
  * @throws TtsError (usage)
  */
@@ -60,16 +61,15 @@ async function loadConfig(
   named: string | undefined,
   options: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile[]> {
-  if (named !== undefined) return [await (await import('./read-config.ts')).loadNamed(named, host, options)];
-  const candidates = findConfig(host);
-  if (candidates.length === 0) return [];
-  const { readConfig } = await import('./read-config.ts');
-  const loaded: ConfigFile[] = [];
-  for (const candidate of candidates) {
-    if (loaded.some(({ place }) => place === candidate.place)) continue;
-    loaded.push(readConfig(candidate, options.hide));
-  }
-  return loaded;
+  const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
+  if (named === undefined && candidates.length === 0 && !stored) return [];
+  const { loadNamed, readConfig, readKeys } = await import('./read-config.ts');
+  const loaded: ConfigFile[] = named === undefined ? [] : [await loadNamed(named, host, options)];
+  const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
+  for (const candidate of candidates)
+    if (!loaded.some(({ place }) => place === candidate.place))
+      loaded.push(readConfig(candidate, options.hide));
+  return stored && !bringsKey ? [readKeys(stored, options.hide), ...loaded] : loaded;
 }
 
 /** These permission bits let users besides the owner read a file. */

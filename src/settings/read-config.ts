@@ -18,6 +18,11 @@ export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, readData(file.path), hide);
 }
 
+/** A file of stored keys has only them. */
+export function readKeys(file: ConfigPath, hide: Hide): ConfigFile {
+  return checked(file, { keys: readData(file.path) ?? {} }, hide);
+}
+
 function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
   const { path, place } = file;
   const config = read ?? {};

@@ -398,9 +398,10 @@ export const rules = {
     kind: keys,
     key: 'keys',
     otherwise: 'none',
-    help: 'keys by base URL, as tts login stores them',
+    help: 'keys by base URL; tts login keeps them in a file of its own',
     secret: true,
     userOnly: true,
+    combine: byName,
   }),
   maxChars: rule({
     kind: number({ min: 1, max: 1_000_000, whole: true }),

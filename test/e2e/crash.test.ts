@@ -59,12 +59,12 @@ const TARGETS: Readonly<Record<string, Target>> = {
     needs: ['openSync', 'renameSync'],
   },
   keys: {
-    prepare: (box) => void writeUserConfig(box, { retries: 2 }),
+    prepare: (box) => void writeUserConfig(box, { 'https://b.example': 'b' }, { name: 'keys.json' }),
     args: ['login', URL_],
     stdin: KEY,
-    path: userConfig,
-    isOld: (content) => content.equals(Buffer.from(JSON.stringify({ retries: 2 }))),
-    isNew: (content) => JSON.parse(content.toString()).keys[URL_] === KEY,
+    path: (box) => userConfig(box, 'keys.json'),
+    isOld: (content) => content.equals(Buffer.from(JSON.stringify({ 'https://b.example': 'b' }))),
+    isNew: (content) => JSON.parse(content.toString())[URL_] === KEY,
     needs: ['openSync', 'fsync', 'renameSync'],
   },
 };

@@ -13,7 +13,8 @@ import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 const URL_ = 'https://tts.example.com/api';
 const wav = plainWav(sound(50));
 
-const keysIn = (box: Sandbox) => JSON.parse(readFileSync(userConfig(box), 'utf8')).keys;
+const keysFile = (box: Sandbox) => userConfig(box, 'keys.json');
+const keysIn = (box: Sandbox) => JSON.parse(readFileSync(keysFile(box), 'utf8'));
 const login = (box: Sandbox, url: string, key = KEY) => box.run(['login', url], { stdin: `${key}\n` });
 
 describe('tts login', () => {
@@ -23,8 +24,8 @@ describe('tts login', () => {
     expect(run.status).toBe(0);
     expect(`${run.stdout}${run.stderr}`).not.toContain(KEY);
     expect(keysIn(box)).toEqual({ [URL_]: KEY });
-    expect(statSync(userConfig(box)).mode & 0o777).toBe(0o600);
-    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
+    expect(statSync(keysFile(box)).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['keys.json']);
   });
 
   it.each(['/tts', '/tts/'])('leaves out %s, which is added to a base URL, and says so', async (end) => {
@@ -54,7 +55,7 @@ describe('tts login', () => {
     );
     expect(runs.map(({ status }) => status)).toEqual(urls.map(() => 0));
     expect(Object.keys(keysIn(box)).sort()).toEqual(urls);
-    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
+    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['keys.json']);
   });
 
   it('tells with --json what was done, as does tts logout', async () => {
@@ -64,96 +65,48 @@ describe('tts login', () => {
       expect(run).toMatchObject({ status: 0, stderr: '' });
       return JSON.parse(run.stdout.toString());
     };
-    const where = { baseUrl: URL_, file: userConfig(box) };
+    const where = { baseUrl: URL_, file: keysFile(box) };
     expect(await told('login')).toEqual(where);
     expect(await told('logout')).toEqual({ ...where, removed: true });
     expect(await told('logout')).toEqual({ baseUrl: URL_, removed: false });
   });
 
-  it('keeps the other settings, and replaces the key of the same base URL', async () => {
+  it('leaves the config alone, which people share, and replaces the key of the same base URL', async () => {
     const box = new Sandbox();
-    const config = { retries: 2, keys: { [`${URL_}/`]: 'old', 'https://b.example': 'b' } };
-    writeUserConfig(box, config, { mode: 0o644 });
-    expect((await login(box, URL_)).status).toBe(0);
-    expect(JSON.parse(readFileSync(userConfig(box), 'utf8'))).toEqual({
-      retries: 2,
-      keys: { 'https://b.example': 'b', [URL_]: KEY },
-    });
-    expect(statSync(userConfig(box)).mode & 0o777).toBe(0o600);
-  });
-
-  it('keeps the comments of YAML, and a link to the file', async () => {
-    const box = new Sandbox();
-    const real = box.file('dotfiles/tts.yaml', '# mine\nretries: 2 # few\n');
-    box.file('../.config/tts/.keep');
-    symlinkSync(real, userConfig(box, 'config.yaml'));
-    expect((await login(box, URL_)).status).toBe(0);
-    expect(box.read('dotfiles/tts.yaml').toString()).toBe(
-      `# mine\nretries: 2 # few\nkeys:\n  ${URL_}: ${KEY}\n`,
+    const config = `# mine\nretries: 2\nkeys: { ${URL_}: by-hand }\n`;
+    const named = box.file('named.yaml', `baseUrl: ${URL_}\n`);
+    writeUserConfig(box, config, { name: 'config.yaml', mode: 0o644 });
+    writeUserConfig(box, { [`${URL_}/`]: 'old', 'https://b.example': 'b' }, { name: 'keys.json' });
+    expect(await box.run(['login', '--config', named], { stdin: KEY })).toMatchObject({ status: 0 });
+    expect(keysIn(box)).toEqual({ 'https://b.example': 'b', [URL_]: KEY });
+    expect(readFileSync(userConfig(box, 'config.yaml'), 'utf8')).toBe(config);
+    expect(box.read('named.yaml').toString()).toBe(`baseUrl: ${URL_}\n`);
+    const run = await box.run(['logout', URL_]);
+    expect(keysIn(box)).toEqual({ 'https://b.example': 'b' });
+    expect(run.stderr).toMatch(
+      /the key for .* is removed from .*keys\.json\n.*config\.yaml still holds a key for .*: remove it there\n/,
     );
-    expect((await box.run(['logout', URL_])).status).toBe(0);
-    expect(box.read('dotfiles/tts.yaml').toString()).toBe('# mine\nretries: 2 # few\n');
   });
 
-  it.each([
-    ['empty.yaml', '', `keys:\n  ${URL_}: ${KEY}\n`],
-    ['said.yaml', '# mine\n', `# mine\n\nkeys:\n  ${URL_}: ${KEY}\n`],
-    ['begun.yml', '---\n# mine\n', `---\n# mine\nkeys:\n  ${URL_}: ${KEY}\n`],
-    ['nothing', 'null # mine\n', `# mine\nkeys:\n  ${URL_}: ${KEY}\n`],
-    ['alias.yaml', 'speakers: &none {}\nkeys: *none\n', `speakers: &none {}\nkeys:\n  ${URL_}: ${KEY}\n`],
-    ['empty.json', '', `{\n  "keys": {\n    "${URL_}": "${KEY}"\n  }\n}\n`],
-    ['null.json', 'null', `{\n  "keys": {\n    "${URL_}": "${KEY}"\n  }\n}\n`],
-  ])('keeps it in the file that was named, also one that says nothing: %s', async (name, before, after) => {
+  it('keeps a link to the file of keys', async () => {
     const box = new Sandbox();
-    box.file(name, before);
-    const run = await box.run(['login', URL_, '--config', name], { stdin: KEY });
-    expect(run).toMatchObject({ status: 0 });
-    expect(run.stderr).toContain(`is stored in ${box.path(name)}`);
-    expect(box.read(name).toString()).toBe(after);
-    expect(readdirSync(box.home)).toEqual(['work']);
-    expect((await box.run(['logout', URL_, '--config', name])).stderr).toMatch(/is removed from/);
-    expect(box.read(name).toString()).not.toContain(KEY);
-  });
-
-  it('keeps it in your own config, also where that holds comments only', async () => {
-    const box = new Sandbox();
-    writeUserConfig(box, '# nothing yet\n', { name: 'config.yaml' });
+    const real = box.file('secrets/tts.json', '');
+    box.file('../.config/tts/.keep');
+    symlinkSync(real, keysFile(box));
     expect((await login(box, URL_)).status).toBe(0);
-    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.yaml']);
-    expect(readFileSync(userConfig(box, 'config.yaml'), 'utf8')).toContain(KEY);
+    expect(JSON.parse(box.read('secrets/tts.json').toString())).toEqual({ [URL_]: KEY });
   });
 
-  it.each([
-    ['what is piped', 'tts login --config <(echo "retries: 1")', undefined],
-    ['what is piped and empty', 'tts login --config <(true)', undefined],
-    ['a manifest', 'tts login --config package.json', '{"name": "x", "tts": {"retries": 1}}'],
-  ])('refuses to keep it in %s', async (_, line, manifest) => {
+  it('gives a key also to a run with a config of its own, unless that brings one', async () => {
+    const server = await serveBytes(complete(wav));
     const box = new Sandbox();
-    if (manifest) box.file('package.json', manifest);
-    const run = await box.shell(`${line} ${URL_}`, { stdin: KEY });
-    expectFailure(run, 2, /no key can be kept in .*\nhint: .*--config/);
-    expect(readdirSync(box.home)).toEqual(['work']);
-    if (manifest) expect(box.read('package.json').toString()).toBe(manifest);
-  });
-
-  it('keeps the settings of a file in UTF-16', async () => {
-    const box = new Sandbox();
-    box.file('mine.json', Buffer.from('\ufeff{"instructions":"olé"}', 'utf16le'));
-    expect((await box.run(['login', URL_, '--config', 'mine.json'], { stdin: KEY })).status).toBe(0);
-    expect(JSON.parse(box.read('mine.json').toString())).toEqual({
-      instructions: 'olé',
-      keys: { [URL_]: KEY },
-    });
-  });
-
-  it('keeps it in a file with a name as long as the system takes it', async () => {
-    const box = new Sandbox();
-    const name = `${'x'.repeat(250)}.json`;
-    box.file(name, '{}');
-    const run = await box.run(['login', URL_, '--config', name], { stdin: KEY });
-    expect(run.status).toBe(0);
-    expect(JSON.parse(box.read(name).toString()).keys).toEqual({ [URL_]: KEY });
-    expect(box.list()).toEqual([name]);
+    await login(box, server.url);
+    for (const own of [{}, { apiKey: 'own-key-of-a-file' }]) {
+      box.file('my.json', JSON.stringify({ baseUrl: server.url, speaker: 1, ...own }));
+      const run = await box.run(['hi', '-o', 'out.wav', '--no-cache', '--config', 'my.json']);
+      expect(run).toMatchObject({ status: 0 });
+    }
+    expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, 'own-key-of-a-file']);
   });
 
   it('gives the key to that base URL only', async () => {
@@ -278,9 +231,9 @@ describe('tts login', () => {
 
   it('puts no key into a pipe, and waits for none', async () => {
     const box = new Sandbox();
-    mkdirSync(dirname(userConfig(box)), { recursive: true });
-    execFileSync('mkfifo', [userConfig(box)]);
-    expectFailure(await box.run(['login', URL_], { stdin: KEY }), 2, /no key can be kept in .*config\.json/);
+    mkdirSync(dirname(keysFile(box)), { recursive: true });
+    execFileSync('mkfifo', [keysFile(box)]);
+    expectFailure(await box.run(['login', URL_], { stdin: KEY }), 2, /no key can be kept in .*keys\.json/);
   });
 
   it('does not let a project bring keys', async () => {
@@ -303,7 +256,7 @@ describe('tts logout', () => {
       /no key is stored for .*; there are keys for https:\/\/b\.example\/\n/,
     );
     await box.run(['logout', 'https://b.example']);
-    expect(keysIn(box)).toBeUndefined();
+    expect(keysIn(box)).toEqual({});
   });
 });
 

@@ -35,7 +35,7 @@ describe('a name that leads nowhere is a mistake of the user, not of the tool', 
   it('a folder of settings', async () => {
     const env = { XDG_CONFIG_HOME: '/etc/passwd' };
     const run = await new Sandbox().run(['login', 'https://tts.example.com'], { env, stdin: KEY });
-    expectFailure(run, 2, /no key can be kept in \/etc\/passwd\/tts\/config\.json/);
+    expectFailure(run, 8, /cannot write \/etc\/passwd\/tts\/keys\.json/);
   });
 });
 

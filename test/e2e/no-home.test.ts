@@ -41,7 +41,7 @@ describe.each(['', 'home', '.'])('with HOME=%s, which is no place', (HOME) => {
     const box = new Sandbox();
     const env = { HOME };
     const login = ['login', 'https://tts.example.com'];
-    expectFailure(await box.run(login, { env, stdin: KEY }), 2, /your own config.*\nhint: .*XDG_CONFIG_HOME/);
+    expectFailure(await box.run(login, { env, stdin: KEY }), 2, /your keys.*\nhint: .*XDG_CONFIG_HOME/);
     expectFailure(await box.run(['cache'], { env }), 2, /folder for the cache.*\nhint: .*TTS_CACHE_DIR/);
     expectFailure(
       await box.run(['stop'], { env: { HOME, XDG_RUNTIME_DIR: '' } }),

@@ -17,7 +17,6 @@ it.each<[string, string[], RunOptions?]>([
   ['an error', ['-f', `${STRANGE}.txt`]],
   ['an error with what led to it', ['-v', '-f', `${STRANGE}.txt`]],
   ['an option that is unknown', [`--${STRANGE}`]],
-  ['a note', ['login', url, ...config], { stdin: KEY }],
   ['a warning', ['hi', '-o', 'out.wav', '--base-url', 'http://127.0.0.1:1', ...config]],
   ['what is done', ['-v', '-i', STRANGE, 'hi', '-o', 'out.wav']],
   ['a dry run', ['-v', '-i', STRANGE, 'hi', '-o', 'out.wav', '--dry-run']],

@@ -7,7 +7,7 @@ import { canBeOverheard, checkedKey } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { outranks, type Settings } from '../../settings/resolve.ts';
-import { storeKey, userFile } from '../../settings/stored-keys.ts';
+import { keysFile, storeKey } from '../../settings/stored-keys.ts';
 import type { Context } from '../context.ts';
 import { askSecret } from '../terminal/ask.ts';
 import type { Notices } from '../terminal/notices.ts';
@@ -17,10 +17,10 @@ export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const line = readBase(describeCommand(), context);
   if (!line) return ExitCode.ok;
-  const { settings, files } = await loadSettings(line, context);
+  const { settings } = await loadSettings(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');
   if (line.words[0]?.match(/\/tts\/?$/)) notices.note(`the base URL is ${base.href}: /tts is added to it`);
-  const path = userFile(files, host);
+  const path = keysFile(host);
   const typed = host.stdin.isTTY
     ? await askSecret(`Key for ${base.href} (it is not shown): `, context)
     : await readPiped(host, signal);
@@ -40,7 +40,7 @@ export async function run(context: Context): Promise<number> {
 const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
 
 export function describeCommand(): Command {
-  return baseCommand('login', 'Keep the key of a service in your own config, for that base URL only.');
+  return baseCommand('login', 'Keep the key of a service in a file of its own, for that base URL only.');
 }
 
 async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ExitCode } from '../../error.ts';
 import { baseUrl } from '../../settings/kind.ts';
 import { loadSettings } from '../../settings/load.ts';
-import { storeKey, userFile } from '../../settings/stored-keys.ts';
+import { keysFile, storeKey } from '../../settings/stored-keys.ts';
 import type { Context } from '../context.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
@@ -15,13 +15,19 @@ export async function run(context: Context): Promise<number> {
   const typed = baseUrl.text(line.words[0] ?? '');
   const isStored = typed !== undefined && stored?.has(typed.href);
   const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
-  const removed = stored?.has(base.href) ?? false;
-  const file = removed ? userFile(files, host) : undefined;
-  if (file !== undefined) await storeKey(file, { base, key: undefined }, context);
-  const others = [...(stored?.keys() ?? [])].join(', ');
-  const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
-  notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
-  if (notices.json) notices.result({ baseUrl: base.href, file, removed });
+  const file = keysFile(host);
+  const own = files.find(({ path }) => path === file)?.values.keys as ReadonlyMap<string, string> | undefined;
+  const removed = own?.has(base.href) ?? false;
+  if (removed) await storeKey(file, { base, key: undefined }, context);
+  const others = [...(stored?.keys() ?? [])].filter((url) => url !== base.href).join(', ');
+  const more = others && `; there are keys for ${others}`;
+  notices.note(
+    removed ? `the key for ${base.href} is removed from ${file}` : `no key is stored for ${base.href}${more}`,
+  );
+  for (const { path, values } of files)
+    if (path !== file && (values.keys as typeof own)?.has(base.href))
+      notices.warn(`${path} still holds a key for ${base.href}: remove it there`);
+  if (notices.json) notices.result({ baseUrl: base.href, ...(removed && { file }), removed });
   return ExitCode.ok;
 }
 
