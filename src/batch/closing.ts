@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writer } from '../files/part-name.ts';
-import { isOfFormat } from '../sink/encodings.ts';
+import { isOfEncoding, isOfFormat } from '../sink/encodings.ts';
 import { findBatchFiles, journalName, lineOf, type ManifestEntry, manifestName } from './manifest.ts';
 import type { BatchPlan } from './plan.ts';
 import type { RowFolder } from './row-folder.ts';
@@ -56,7 +56,7 @@ export function countLeftOver(outcome: Outcome): number {
 
 /** Finds what is left over and still as it was written: a manifest may come from somebody else. */
 export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
-  for (const entry of leftOver(left)) if (await isAsWritten(entry, left.folder, signal)) yield entry;
+  for (const entry of leftOver(left)) if (await isAsWritten(entry, left, signal)) yield entry;
 }
 
 /** Deletes what is still {@link prunable}, and gives out what it deleted. */
@@ -67,16 +67,23 @@ export async function* prune(left: Left, signal: AbortSignal): AsyncGenerator<Ma
   }
 }
 
-/** Finds what {@link prune} left there, since it was changed. A file that is not sound is not ours, whatever a manifest says. */
-export function* unpruned(left: Left): Generator<ManifestEntry> {
-  for (const entry of leftOver(left)) if (isOfFormat(entry.file)) yield entry;
+/** Finds what {@link prune} left there, and why. */
+export function* unpruned(left: Left): Generator<{ readonly file: string; readonly why: string }> {
+  for (const { file } of leftOver(left))
+    yield {
+      file,
+      why: isSound(file, left)
+        ? 'it was changed since it was made'
+        : 'by its name it is no sound of this batch',
+    };
 }
 
-async function isAsWritten(
-  { file, sha256 }: ManifestEntry,
-  folder: RowFolder,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const path = folder.find(file);
-  return path !== undefined && isOfFormat(file) && (await hashFile(path, signal)) === sha256;
+async function isAsWritten(entry: ManifestEntry, left: Left, signal: AbortSignal): Promise<boolean> {
+  const path = left.folder.find(entry.file);
+  return path !== undefined && isSound(entry.file, left) && (await hashFile(path, signal)) === entry.sha256;
+}
+
+/** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
+function isSound(file: string, { plan }: Left): boolean {
+  return isOfFormat(file) || isOfEncoding(file) || plan.couldHave(file);
 }

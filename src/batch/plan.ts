@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { quoted, visible } from '../printable.ts';
 import type { EncodingName } from '../sink/encoding/names.ts';
@@ -50,6 +51,9 @@ export interface NamedTable {
 
 const MOST_SHOWN = 10;
 
+/** A column may be the ending. */
+const MOST_ENDINGS = 100;
+
 /** Holds the checked rows of all tables on disk. */
 export class BatchPlan implements Disposable {
   readonly rows = new RecordFile<BatchRow>(
@@ -58,6 +62,7 @@ export class BatchPlan implements Disposable {
   );
   /** They are filled for a shard only. */
   readonly #orders = new NumberList();
+  readonly #endings = new Set<string>();
   readonly #options: PlanOptions;
   readonly #names: string;
   readonly #faults: string[] = [];
@@ -100,6 +105,11 @@ export class BatchPlan implements Disposable {
       this.#addFault(new RowFault(`the service has no speaker ${voice.speaker}`, column), table, line);
     }
     this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
+  }
+
+  /** True if a file of this name could be a row's: it ends as one of them does, and is not hidden. */
+  couldHave(file: string): boolean {
+    return this.#endings.has(endingOf(file)) && !file.split('/').some((part) => part.startsWith('.'));
   }
 
   /** Rows of all shards count. */
@@ -158,6 +168,7 @@ export class BatchPlan implements Disposable {
     };
     assertEncodable(row.file, this.#options.encode);
     this.#assertNew(row);
+    if (this.#endings.size < MOST_ENDINGS) this.#endings.add(endingOf(row.file));
     this.rows.add(row);
     if (this.#options.shard) this.#orders.push(orderOf(id));
   }
@@ -228,6 +239,10 @@ class RowFault extends Error {
 function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
   const said = VOICE_FIELDS.map((field) => [field, cell(field)]).filter(([, text]) => text?.trim());
   return Object.fromEntries(said);
+}
+
+function endingOf(file: string): string {
+  return posix.extname(file).toLowerCase();
 }
 
 /** Names that some file systems confuse become equal. */

@@ -60,8 +60,6 @@ function unasked(count: number, shown: readonly string[]): TtsError {
 export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
   for await (const { file } of prune(pruning, signal))
     notices.note(`deleted ${join(pruning.folderName, file)}`);
-  for (const { file } of unpruned(pruning))
-    notices.note(
-      `kept ${join(pruning.folderName, file)}: it was changed since it was made; delete it by hand`,
-    );
+  for (const { file, why } of unpruned(pruning))
+    notices.note(`kept ${join(pruning.folderName, file)}: ${why}; delete it by hand`);
 }

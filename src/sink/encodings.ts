@@ -115,6 +115,23 @@ export function isOfFormat(name: string): boolean {
   return namesFor(endingOf(name)).length > 0;
 }
 
+/** The endings under which telephones and sound programs know bytes that `--encode` writes. */
+const OF_ENCODINGS = new Map<string, EncodingName>([
+  ['.ulaw', 'ulaw'],
+  ['.ul', 'ulaw'],
+  ['.alaw', 'alaw'],
+  ['.al', 'alaw'],
+  ['.s16le', 's16le'],
+  ['.sln', 's16le'],
+  ['.raw', 's16le'],
+  ['.pcm', 's16le'],
+]);
+
+/** True if the name ends as files are often called that `--encode` writes. */
+export function isOfEncoding(name: string): boolean {
+  return OF_ENCODINGS.has(endingOf(name) ?? '');
+}
+
 /**
  * A file holds what its ending says. A name without an ending may hold anything, and `--encode` says what any other ending is.
  * @throws TtsError (usage)
@@ -130,11 +147,16 @@ export function assertEncodable(name: string, encode?: EncodingName): void {
       'leave --encode out, or choose another ending',
     );
   if (meant.length > 0) return;
+  const named = OF_ENCODINGS.get(ending);
   const nearest = nearestName(ending, ENDINGS);
   const remedy = `end the name with ${KNOWN}, or say what the file is to hold, with --encode`;
   throw usageError(
     `-o ${visible(name)}: ${visible(ending)} is not the ending of a format that tts writes`,
-    nearest ? `did you mean ${nearest}? Otherwise ${remedy}` : remedy,
+    named
+      ? `--encode ${named} writes it${named === 's16le' ? '' : ', as a WAV'}; otherwise end the name with ${KNOWN}`
+      : nearest
+        ? `did you mean ${nearest}? Otherwise ${remedy}`
+        : remedy,
   );
 }
 

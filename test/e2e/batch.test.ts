@@ -478,6 +478,8 @@ describe('--check', () => {
       status: 0,
       stderr:
         'tts: kept out/changed.wav: it was changed since it was made; delete it by hand\n' +
+        'tts: kept out/main.c: by its name it is no sound of this batch; delete it by hand\n' +
+        'tts: kept out/tts-batch.jsonl: by its name it is no sound of this batch; delete it by hand\n' +
         'tts: 1 row: 1 made, 0 unchanged, 0 failed, 0 skipped\n',
     });
     expect(readdirSync(box.path('out')).sort()).toEqual([
@@ -488,6 +490,27 @@ describe('--check', () => {
       'tts-batch.jsonl',
     ]);
   });
+
+  it.each(['{id}.ulaw', 'prompts/{id}.vox', '{id}'])(
+    '--prune knows a file that the batch wrote: %s',
+    async (name) => {
+      const server = await serveRows();
+      const box = new Sandbox();
+      const env = named(server.url);
+      const args = ['batch', 'p.csv', '--encode', 'ulaw', '-o', name];
+      const [a, b] = ['a', 'b'].map((id) => name.replace('{id}', id));
+      box.file('p.csv', 'id,text\na,one\nb,two\n');
+      await box.run(args, { env });
+      box.file('p.csv', 'id,text\na,one\n');
+      expect(await box.run([...args, '--prune'], { env })).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(`tts: --prune would delete 1 file\n  ${b}\n`),
+      });
+      expect((await box.run([...args, '--prune', '--yes'], { env })).stderr).toContain(`deleted ${b}\n`);
+      expect([a, b].map((file) => existsSync(box.path(file ?? '')))).toEqual([true, false]);
+      expect(await box.run([...args, '--check'], { env })).toMatchObject({ status: 0 });
+    },
+  );
 
   it.runIf(isThere('script'))('--prune asks at a terminal before a row is made', async () => {
     const server = await serveRows();
