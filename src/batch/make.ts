@@ -126,9 +126,9 @@ export async function makeRow(
 ): Promise<ManifestEntry> {
   let entry: ManifestEntry | undefined;
   const onFinished = async ({ format, bytes, sha256 }: FinishedFile) => {
-    const { key, characters } = keyOf();
+    const { key, characters, shape } = keyOf();
     const frames = bytes / frameBytes(format);
-    entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters };
+    entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters, shape };
     journal.add(entry);
   };
   const sink = rowFile({ path: folder.pathOf(file), name: file, writer, encoding, onFinished });

@@ -17,7 +17,12 @@ export interface ManifestEntry {
   readonly sampleRate: number;
   /** They are counted in the text. */
   readonly characters: number;
+  /** It tells which option differs where a file is stale. */
+  readonly shape?: RowShape | undefined;
 }
+
+/** What shapes the sound besides the text. */
+export type RowShape = Readonly<Record<string, string | number>>;
 
 export function manifestName(shard?: Shard): string {
   return `${baseName(shard)}.jsonl`;
@@ -93,10 +98,30 @@ function entryOf(line: string): ManifestEntry | undefined {
     const texts = [entry.id, entry.file, entry.key, entry.sha256];
     const numbers = [entry.frames, entry.sampleRate, entry.characters];
     const isWhole = texts.every((text) => typeof text === 'string') && numbers.every(Number.isSafeInteger);
-    return isWhole && isInside(entry.file) ? entry : undefined;
+    if (!isWhole || !isInside(entry.file)) return undefined;
+    const { id, file, key, sha256, frames, sampleRate, characters, shape } = entry;
+    return {
+      id,
+      file,
+      key,
+      sha256,
+      frames,
+      sampleRate,
+      characters,
+      ...(isShape(shape) && { shape }),
+    };
   } catch {
     return undefined;
   }
+}
+
+/** It has few fields, whoever wrote the manifest. */
+const MOST_FIELDS = 20;
+
+function isShape(shape: unknown): shape is RowShape {
+  if (typeof shape !== 'object' || shape === null || Array.isArray(shape)) return false;
+  const values = Object.values(shape);
+  return values.length <= MOST_FIELDS && values.every((each) => /^(?:string|number)$/.test(typeof each));
 }
 
 /** A name must stay inside the folder: `--prune` deletes what a manifest names. */
@@ -109,8 +134,8 @@ const NO_NAMES = new Set(['', '.', '..']);
 
 /** The fields have one order, so that equal runs write equal bytes. */
 export function lineOf(entry: ManifestEntry): string {
-  const { id, file, key, sha256, frames, sampleRate, characters } = entry;
-  return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters })}\n`;
+  const { id, file, key, sha256, frames, sampleRate, characters, shape } = entry;
+  return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters, shape })}\n`;
 }
 
 const CHUNK_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Mix } from '../speech/mix.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceShape } from '../voices/voice.ts';
-import type { ManifestEntry } from './manifest.ts';
+import type { RowShape } from './manifest.ts';
 
 /**
  * `stale` is a file of another text or voice, or one that the manifest does not name. `damaged` is a file with other bytes
@@ -28,6 +28,8 @@ export interface RowKey {
   /** Code points. */
   readonly characters: number;
   readonly isBlank: boolean;
+  /** What of the key is not the text. */
+  readonly shape: RowShape;
 }
 
 export class TextHash {
@@ -54,13 +56,14 @@ export class TextHash {
 
   finish(shape: Shape): RowKey {
     const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
-    return { key, characters: this.#characters, isBlank: this.#isBlank };
+    return { key, characters: this.#characters, isBlank: this.#isBlank, shape: toldOf(shape) };
   }
 }
 
 export function rowKeyOf(text: string, shape: Shape): RowKey {
   const characters = countCodePoints(text);
-  return { key: keyOf(hash('sha256', text), characters, shape), characters, isBlank: text.trim() === '' };
+  const key = keyOf(hash('sha256', text), characters, shape);
+  return { key, characters, isBlank: text.trim() === '', shape: toldOf(shape) };
 }
 
 function keyOf(
@@ -85,6 +88,26 @@ function keyOf(
   return hash('sha256', JSON.stringify([...parts, ...further]));
 }
 
+/** A manifest may be shared: it has short hashes of addresses and texts. */
+function toldOf({ owner, voice, mix: { pauses, ...others }, encoded }: Shape): RowShape {
+  const { speaker, sampleRate, instructions, speed } = voice;
+  const said = {
+    service: short(owner),
+    speaker,
+    sampleRate,
+    instructions: instructions && short(instructions),
+    speed,
+    pauses: short(JSON.stringify(pauses)),
+    ...others,
+    format: encoded?.filter((part) => part !== null).join(' '),
+  };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as RowShape;
+}
+
+function short(text: string): string {
+  return hash('sha256', text).slice(0, 8);
+}
+
 const SMALL_FILE = 4 * 1024 * 1024;
 
 /** @returns SHA-256 in hex */
@@ -93,16 +116,4 @@ export async function hashFile(path: string, signal: AbortSignal): Promise<strin
   const digest = createHash('sha256');
   for await (const piece of createReadStream(path, { signal })) digest.update(piece);
   return digest.digest('hex');
-}
-
-export async function stateOf(
-  { key, isBlank }: RowKey,
-  entry: ManifestEntry | undefined,
-  path: string,
-  signal: AbortSignal,
-): Promise<RowState> {
-  if (isBlank) return 'empty';
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return 'missing';
-  if (entry?.key !== key) return 'stale';
-  return (await hashFile(path, signal)) === entry.sha256 ? 'unchanged' : 'damaged';
 }

@@ -1,8 +1,9 @@
-import { findBatchFiles, type ManifestEntry, readEntries } from './manifest.ts';
+import { statSync } from 'node:fs';
+import { findBatchFiles, type ManifestEntry, type RowShape, readEntries } from './manifest.ts';
 import { type BatchPlan, type BatchRow, caseFolded } from './plan.ts';
 import { RecordFile } from './record-file.ts';
 import type { RowFolder } from './row-folder.ts';
-import { type RowKey, type RowState, stateOf } from './row-state.ts';
+import { hashFile, type RowKey, type RowState } from './row-state.ts';
 
 const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
 const NOT_MINE = STATES.length;
@@ -11,8 +12,9 @@ const NO_ENTRY = -1;
 /** Holds the entries of all manifests and journals of a folder. */
 export class KnownFiles implements Disposable {
   readonly entries = new RecordFile<ManifestEntry>(
-    ({ file }) => caseFolded(file),
-    ({ file, key }) => withKey(file, key),
+    ({ file }) => `file ${caseFolded(file)}`,
+    ({ file, key }) => `key ${key} ${caseFolded(file)}`,
+    ({ file, sha256 }) => `sound ${sha256} ${caseFolded(file)}`,
   );
 
   /** @throws TtsError (usage) for a manifest or journal that is a link or wrong */
@@ -26,13 +28,16 @@ export class KnownFiles implements Disposable {
     }
   }
 
-  /** @returns the entry with this key, or the last one */
-  find(file: string, key: string): number {
-    return this.entries.find(1, withKey(file, key)) ?? this.last(file);
+  last(file: string): number {
+    return this.entries.find(0, `file ${caseFolded(file)}`) ?? NO_ENTRY;
   }
 
-  last(file: string): number {
-    return this.entries.find(0, caseFolded(file)) ?? NO_ENTRY;
+  withKey(file: string, key: string): number {
+    return this.entries.find(1, `key ${key} ${caseFolded(file)}`) ?? NO_ENTRY;
+  }
+
+  withSound(file: string, sha256: string): number {
+    return this.entries.find(2, `sound ${sha256} ${caseFolded(file)}`) ?? NO_ENTRY;
   }
 
   at(number: number): ManifestEntry | undefined {
@@ -56,6 +61,7 @@ export class Survey {
   characters = 0;
   readonly #states: Uint8Array;
   readonly #entries: Int32Array;
+  #differing: ReadonlySet<string> | undefined;
 
   private constructor(rows: number) {
     this.#states = new Uint8Array(rows).fill(NOT_MINE);
@@ -73,10 +79,11 @@ export class Survey {
       signal.throwIfAborted();
       const row = plan.rows.at(number);
       const key = await texts.keyOf(row, signal);
-      const entry = known.find(row.file, key.key);
-      const state = await stateOf(key, known.at(entry), folder.pathOf(row.file), signal);
+      const { file } = row;
+      const { state, entry } = await stateOf(key, known, { file, path: folder.pathOf(file) }, signal);
       survey.#set(number, state, entry);
       if (isToDo(state)) survey.characters += key.characters;
+      if (state === 'stale') survey.#compare(key.shape, known.at(entry)?.shape);
     }
     return survey;
   }
@@ -97,6 +104,11 @@ export class Survey {
     return missing + stale + damaged;
   }
 
+  /** What all stale files were made with otherwise. It is empty where there is an unchanged one. */
+  get differing(): readonly string[] {
+    return this.counts.unchanged > 0 ? [] : [...(this.#differing ?? [])];
+  }
+
   entryOf(number: number): number {
     return this.#entries[number] ?? NO_ENTRY;
   }
@@ -107,13 +119,35 @@ export class Survey {
 
   #set(number: number, state: RowState, entry: number): void {
     this.#states[number] = STATES.indexOf(state);
-    this.#entries[number] = state === 'empty' || state === 'missing' ? NO_ENTRY : entry;
+    this.#entries[number] = entry;
     this.counts[state] += 1;
+  }
+
+  #compare(shape: RowShape, made: RowShape | undefined): void {
+    const names = made ? Object.keys({ ...shape, ...made }).filter((name) => shape[name] !== made[name]) : [];
+    const before = this.#differing;
+    this.#differing = new Set(before ? names.filter((name) => before.has(name)) : names);
   }
 }
 
-function withKey(file: string, key: string): string {
-  return `${key} ${caseFolded(file)}`;
+/**
+ * Any line of the manifests may be that of the file: where shards meet, one of them may have brought an older file than another.
+ */
+async function stateOf(
+  { key, isBlank }: RowKey,
+  known: KnownFiles,
+  { file, path }: { readonly file: string; readonly path: string },
+  signal: AbortSignal,
+): Promise<{ readonly state: RowState; readonly entry: number }> {
+  if (isBlank) return { state: 'empty', entry: NO_ENTRY };
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: NO_ENTRY };
+  const expected = known.withKey(file, key);
+  if (expected === NO_ENTRY) return { state: 'stale', entry: known.last(file) };
+  const sha256 = await hashFile(path, signal);
+  if (known.at(expected)?.sha256 === sha256) return { state: 'unchanged', entry: expected };
+  const found = known.withSound(file, sha256);
+  if (found === NO_ENTRY) return { state: 'damaged', entry: expected };
+  return { state: known.at(found)?.key === key ? 'unchanged' : 'stale', entry: found };
 }
 
 function isToDo(state: RowState): boolean {

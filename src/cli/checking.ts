@@ -1,5 +1,6 @@
 import { leftOver, type Outcome } from '../batch/closing.ts';
 import type { BatchRow } from '../batch/plan.ts';
+import type { Survey } from '../batch/survey.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Context } from './context.ts';
 import { readerReady } from './terminal/print.ts';
@@ -33,10 +34,30 @@ export async function tellFaults(
 }
 
 /** @throws TtsError (partial) unless there are none */
-export function assertNoFaults(faults: number): void {
+export function assertNoFaults(faults: number, survey: Survey): void {
   if (faults === 0) return;
+  const remedy = 'the same command without --check makes what is missing; --prune deletes what is left over';
   throw new TtsError(`${countOf(faults, 'file is', 'files are')} missing, stale, damaged or left over`, {
     exitCode: ExitCode.partial,
-    hint: 'the same command without --check makes what is missing; --prune deletes what is left over',
+    hint: otherOptions(survey) ?? remedy,
   });
+}
+
+/** The options that shape a sound, as people know them. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['service', 'another service or engine (--base-url, --engine)'],
+  ['speaker', 'another speaker (-s)'],
+  ['sampleRate', 'another sample rate (-r)'],
+  ['instructions', 'other instructions (-i)'],
+  ['speed', 'another speed (--speed)'],
+  ['pauses', 'other pauses (--pauses)'],
+  ['loudness', 'another loudness (--loudness)'],
+  ['format', 'another format (--encode, --bitrate)'],
+]);
+
+/** Where every file is stale, the options are likely other ones, and all would be paid for again. */
+function otherOptions({ differing }: Survey): string | undefined {
+  const names = differing.flatMap((name) => OPTIONS.get(name) ?? []);
+  if (names.length === 0) return undefined;
+  return `all were made with ${names.join(' and ')}: give --check the options of that run; without --check, all are made again`;
 }

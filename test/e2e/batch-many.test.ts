@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { isThere } from '../support/programs.ts';
 import { serveRows } from '../support/row-service.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -93,6 +94,67 @@ describe('eight shards at once', () => {
     expect(run).toMatchObject({ status: 0 });
     expect(await box.run(['batch', 'p.csv', '--check'])).toMatchObject({ status: 0 });
     expect(box.list().filter((name) => name.endsWith('.wav'))).toHaveLength(24);
+  });
+});
+
+describe('shards of a repository that has the sounds', { timeout: 120_000 }, () => {
+  const OUT = ['batch', 'prompts.csv', '-o', 'prompts/{id}.wav'];
+  const page = readFileSync(new URL('../../docs/batch.md', import.meta.url), 'utf8');
+  const steps = (job: string): string => {
+    const blocks = Array.from(page.matchAll(/```yaml\n(.*?)```/gs), ([, block = '']) => parse(block));
+    const { steps } = blocks.find(({ jobs }) => jobs?.whole).jobs[job];
+    const lines = steps.flatMap(({ run }: { run?: string }) => run ?? []);
+    return lines.filter((line: string) => !line.startsWith('npm ')).join('\n');
+  };
+  const git = 'git -c user.name=a -c user.email=a@b.c';
+
+  /** A clone for each of four jobs, in which some of the twelve committed sounds are stale. */
+  async function jobs() {
+    const server = await serveRows();
+    const env = named(server.url);
+    const box = new Sandbox();
+    box.file('repo/prompts.csv', table(12));
+    expect(await box.run(OUT, { env, cwd: 'repo' })).toMatchObject({ status: 0 });
+    const commit = `cd repo && ${git} add -A && ${git} commit -qm made`;
+    expect(await box.shell(`git init -q repo && ${commit}`)).toMatchObject({ status: 0 });
+    box.file('repo/prompts.csv', table(12).replaceAll(/(row [02468])\./g, '$1 again.'));
+    expect(await box.shell(commit)).toMatchObject({ status: 0 });
+    for (const job of ['1', '2', '3', '4', 'whole'])
+      expect(await box.shell(`git clone -q repo ${job}`)).toMatchObject({ status: 0 });
+    return { server, env, box };
+  }
+
+  it('become whole by the recipe of docs/batch.md, and nothing is asked for twice', async () => {
+    const { server, env, box } = await jobs();
+    for (const shard of ['1', '2', '3', '4']) {
+      const script = steps('part').replaceAll(/\$\{\{ matrix\.shard \}\}/g, shard);
+      const run = await box.shell(`cd ${shard} && set -e\n${script}\ncp part-*.tgz ../whole`, { env });
+      expect(run).toMatchObject({ status: 0 });
+    }
+    const run = await box.shell(`cd whole && set -e\n${steps('whole')}`, { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(readdirSync(box.path('whole/prompts')).filter((name) => name.startsWith('tts-batch'))).toEqual([
+      'tts-batch.jsonl',
+    ]);
+    expect(Math.max(...server.spoken.values())).toBe(1);
+  });
+
+  it('are stale and not damaged where whole folders are copied over each other', async () => {
+    const { env, box } = await jobs();
+    for (const shard of ['1', '2', '3', '4'])
+      await box.tts([...OUT, '--shard', `${shard}/4`], { env, cwd: shard });
+    for (const order of ['1 2 3 4', '4 3 2 1']) {
+      const copy = `cp -r whole to && for part in ${order}; do cp $part/prompts/* to/prompts; done`;
+      expect(await box.shell(copy)).toMatchObject({ status: 0 });
+      const check = () => box.run([...OUT, '--check'], { env, cwd: 'to' });
+      for (const found of [await check(), await check()]) {
+        expect(found.status).toBe(9);
+        expect(found.stdout.toString()).toMatch(/^(?:stale: [^\n]+\n)+$/);
+      }
+      expect(await box.run(OUT, { env, cwd: 'to' })).toMatchObject({ status: 0 });
+      expect(await check()).toMatchObject({ status: 0 });
+      rmSync(box.path('to'), { recursive: true });
+    }
   });
 });
 

@@ -433,6 +433,33 @@ describe('--check', () => {
     expect(server.requests).toHaveLength(5);
   });
 
+  it.each<[string, string[], Record<string, string>]>([
+    ['another sample rate (-r)', ['-r', '16000'], {}],
+    ['another speaker (-s)', ['-s', '8'], {}],
+    ['another service or engine (--base-url, --engine)', [], { TTS_BASE_URL: 'http://127.0.0.1:1' }],
+    ['another speed (--speed) and another loudness (--loudness)', ['--speed', '2', '--loudness', '-20'], {}],
+  ])('where all rows are stale, the hint names %s', async (said, args, env) => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\nb,two\n');
+    await box.run(['batch', 'p.csv'], { env: named(server.url) });
+    box.file('p.csv', 'id,text\na,one\nb,another text\n');
+    const checking = { env: { ...named(server.url), ...env } };
+    const found = await box.run(['batch', 'p.csv', '--check', ...args], checking);
+    expect(found.status).toBe(9);
+    expect(found.stderr).toContain(`hint: all were made with ${said}: give --check the options of that run`);
+  });
+
+  it('where all texts are others, the hint names no option', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\n');
+    await box.run(['batch', 'p.csv'], { env: named(server.url) });
+    box.file('p.csv', 'id,text\na,two\n');
+    const { stderr } = await box.run(['batch', 'p.csv', '--check'], { env: named(server.url) });
+    expect(stderr).toContain('hint: the same command without --check makes what is missing');
+  });
+
   it('--prune deletes what the manifest knows and the table does not have, and nothing else', async () => {
     const server = await serveRows();
     const box = new Sandbox();

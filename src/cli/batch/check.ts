@@ -23,7 +23,7 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
     context.notices.result(job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`);
   });
   await fold(outcome, context);
-  assertNoFaults(faults);
+  assertNoFaults(faults, survey);
   return ExitCode.ok;
 }
 

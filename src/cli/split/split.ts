@@ -208,7 +208,7 @@ async function check(job: SpeechJob, planned: Planned, context: Context): Promis
     const out = join(folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
   });
-  assertNoFaults(faults);
+  assertNoFaults(faults, survey);
   return ExitCode.ok;
 }
 
