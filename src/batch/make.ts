@@ -46,11 +46,19 @@ export type RowOutcome =
 /** A service that sends no sound, refuses a text or is silent fails one row. */
 const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
+/** Rows that wait for the last round. Each keeps its error. */
+const MOST_LATER = 10_000;
+
 /** Makes the sound of rows, which share one client. */
 export class Maker {
   readonly #options: MakeOptions;
   readonly #rowAt: (number: number) => BatchRow;
   #failures = 0;
+  #hasMade = false;
+  /** Set by a lost connection, until a row is made. */
+  #isLost = false;
+  /** Rows whose failure may pass: they are made again when all others are done. */
+  #later: { readonly number: number; readonly error: TtsError }[] = [];
 
   constructor(rowAt: (number: number) => BatchRow, options: MakeOptions) {
     this.#rowAt = rowAt;
@@ -62,6 +70,17 @@ export class Maker {
    * @throws TtsError of the whole run: key, quota, connection, output
    */
   async make(numbers: Iterable<number>, signal: AbortSignal): Promise<void> {
+    await this.#round(numbers, false, signal);
+    const later = this.#later;
+    this.#later = [];
+    const mayGoOn = this.#failures + later.length < this.#options.maxFailures;
+    const rows = later.map(({ number }) => number);
+    // Without a row that was made, nothing says that the failures have passed.
+    if (this.#hasMade && mayGoOn) await this.#round(rows, true, signal);
+    else for (const { number, error } of later) this.#fail(number, error);
+  }
+
+  async #round(numbers: Iterable<number>, isLast: boolean, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     const waiting = numbers[Symbol.iterator]();
@@ -69,12 +88,12 @@ export class Maker {
     const work = async () => {
       for (let next = waiting.next(); !next.done && !until.aborted; next = waiting.next()) {
         try {
-          await this.#makeOne(next.value, until);
+          await this.#makeOne(next.value, isLast, until);
         } catch (error) {
           if (until.aborted) return;
           fault = error;
         }
-        if (fault || this.#failures >= this.#options.maxFailures) over.abort();
+        if (fault || this.#failures + this.#later.length >= this.#options.maxFailures) over.abort();
       }
     };
     await Promise.all(Array.from({ length: this.#options.rowsAtOnce }, work));
@@ -82,16 +101,32 @@ export class Maker {
     if (fault) throw fault;
   }
 
-  async #makeOne(number: number, signal: AbortSignal): Promise<void> {
-    const { onRow } = this.#options;
-    const row = this.#rowAt(number);
+  async #makeOne(number: number, isLast: boolean, signal: AbortSignal): Promise<void> {
     try {
-      onRow(number, { state: 'made', entry: await this.#speak(number, row, signal) });
+      const entry = await this.#speak(number, this.#rowAt(number), signal);
+      this.#hasMade = true;
+      this.#isLost = false;
+      this.#options.onRow(number, { state: 'made', entry });
     } catch (error) {
-      if (signal.aborted || !(error instanceof TtsError) || !OF_THE_ROW.includes(error.exitCode)) throw error;
-      this.#failures += 1;
-      onRow(number, { state: 'failed', error });
+      if (signal.aborted || !(error instanceof TtsError)) throw error;
+      if (isLast || !this.#mayPass(error)) this.#fail(number, error);
+      else this.#later.push({ number, error });
     }
+  }
+
+  /** One lost connection may be that of one row. Two without a row between them are the end of the run. */
+  #mayPass({ retry, exitCode }: TtsError): boolean {
+    if (!retry || this.#later.length === MOST_LATER) return false;
+    if (OF_THE_ROW.includes(exitCode)) return true;
+    const isFirst = exitCode === ExitCode.connection && !this.#isLost;
+    this.#isLost ||= isFirst;
+    return isFirst;
+  }
+
+  #fail(number: number, error: TtsError): void {
+    if (!OF_THE_ROW.includes(error.exitCode)) throw error;
+    this.#failures += 1;
+    this.#options.onRow(number, { state: 'failed', error });
   }
 
   async #speak(number: number, row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {

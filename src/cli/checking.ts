@@ -13,13 +13,13 @@ import { countOf } from './terminal/style.ts';
  */
 export async function tellFaults(
   { plan, known, survey, folder, shard }: Outcome,
-  { host }: Pick<Context, 'host'>,
+  { host, allowEmpty }: Pick<Context, 'host'> & { readonly allowEmpty: boolean },
   tell: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
   let faults = 0;
   for (const number of plan.mine()) {
     const state = survey.stateOf(number);
-    if (state === undefined || state === 'unchanged' || state === 'empty') continue;
+    if (state === undefined || state === 'unchanged' || (state === 'empty' && allowEmpty)) continue;
     const row = plan.rows.at(number);
     tell(state, row.file, row);
     faults += 1;
@@ -39,9 +39,11 @@ export function assertNoFaults(faults: number, survey: Survey): void {
   const remedy = 'the same command without --check makes what is missing; --prune deletes what is left over';
   throw new TtsError(`${countOf(faults, 'file is', 'files are')} missing, stale, damaged or left over`, {
     exitCode: ExitCode.partial,
-    hint: otherOptions(survey) ?? remedy,
+    hint: otherOptions(survey) ?? (survey.counts.empty === faults ? OF_EMPTY : remedy),
   });
 }
+
+const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without one';
 
 /** The options that shape a sound, as people know them. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([

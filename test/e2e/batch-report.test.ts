@@ -30,7 +30,7 @@ async function openReport(options: { isDark?: boolean } = {}): Promise<{ page: P
   });
   const box = new Sandbox();
   box.file('p.jsonl', TABLE.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const args = ['batch', 'p.jsonl', '-o', 'my sounds/{name}.wav', '--report', 'report #1.html'];
+  const args = ['batch', 'p.jsonl', '--allow-empty', '-o', 'my sounds/{name}.wav', '--report', 'report #1.html'];
   expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 9 });
   return { page: await openPage(box.path('report #1.html'), options), box };
 }

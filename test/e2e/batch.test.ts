@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseFault } from '../../src/service/faults/fault-spec.ts';
+import type { Script } from '../support/byte-server.ts';
 import { answer } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
@@ -213,7 +214,7 @@ describe('a batch', () => {
   it('speaks with the built-in voice without any set-up', async () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\nb,\n');
-    const run = await box.run(['batch', 'p.csv', '--json']);
+    const run = await box.run(['batch', 'p.csv', '--json', '--allow-empty']);
     expect(run.status).toBe(0);
     expect(rowsOf(run.stdout)).toEqual([
       { id: 'b', state: 'skipped', out: 'b.wav' },
@@ -273,7 +274,7 @@ describe('a row that fails', () => {
     const box = new Sandbox();
     const rows = Array.from({ length: 50 }, (_, at) => `r${at},text ${at}`);
     box.file('p.csv', `id,text\nempty,\n${rows.join('\n')}\n`);
-    const options = ['--max-failures', '3', '--concurrency', '1', '--json'];
+    const options = ['--max-failures', '3', '--concurrency', '1', '--json', '--allow-empty'];
     const run = await box.run(['batch', 'p.csv', ...options], { env: named(server.url) });
     expect(run.status).toBe(9);
     const states = rowsOf(run.stdout).map(({ state }) => state);
@@ -286,6 +287,73 @@ describe('a row that fails', () => {
       `${failed} of 51 rows failed, ${skipped - 1} were left`,
     );
   });
+});
+
+const brokenAnswer: Script = async (wire) => {
+  await wire.write('HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nContent-Length: 5000\r\n\r\nRIFF');
+  wire.end();
+};
+
+describe('a failure that may pass', () => {
+  const table = `id,text\n${Array.from({ length: 12 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`;
+  const failing = async (tries: number, script: Script) => {
+    const server = await serveRows({
+      fault: (text, times) => (text === 'text 0' && times <= tries ? script : undefined),
+    });
+    const box = new Sandbox();
+    box.file('p.csv', table);
+    const args = ['batch', 'p.csv', '--concurrency', '1', '--retries', '1'];
+    return { run: await box.run(args, { env: named(server.url) }), server };
+  };
+
+  it.each<[string, Script]>([
+    ['503', answer(503, '', { 'Retry-After': 0 })],
+    ['500', answer(500, 'oops')],
+    ['a connection that is reset', (wire) => wire.reset()],
+    ['half an answer', brokenAnswer],
+  ])('is tried again when all other rows are done: %s', async (_, script) => {
+    const { run, server } = await failing(2, script);
+    expect(run).toMatchObject({
+      status: 0,
+      stderr: 'tts: 12 rows: 12 made, 0 unchanged, 0 failed, 0 skipped\n',
+    });
+    expect([...server.spoken.keys()].at(-1)).toBe('text 0');
+    expect(server.requests).toHaveLength(11 + 2 + 1);
+  });
+
+  it('and does not pass fails its row alone, with the error of the last round', async () => {
+    const { run, server } = await failing(4, answer(503, '', { 'Retry-After': 0 }));
+    expect(run.status).toBe(9);
+    expect(run.stderr).toMatch(/1 of 12 rows failed\n {2}p\.csv, line 2 \(r0\): .*503/);
+    expect(server.requests).toHaveLength(11 + 2 * 2);
+  });
+
+  it('has no last round where no row was made, or too many failed', async () => {
+    const server = await serveRows({ fault: () => answer(503, '', { 'Retry-After': 0 }) });
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\nb,two\n');
+    const run = await box.run(['batch', 'p.csv', '--retries', '0'], { env: named(server.url) });
+    expect(run.stderr).toContain('2 of 2 rows failed');
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+it('A row without a text is missing, unless --allow-empty says that it may be.', async () => {
+  const server = await serveRows();
+  const box = new Sandbox();
+  const env = named(server.url);
+  box.file('p.csv', 'id,text\na,one\nb, \n');
+  const run = await box.run(['batch', 'p.csv'], { env });
+  expect(run.status).toBe(9);
+  expect(run.stderr).toMatch(
+    /1 made, .* 1 failed, .*\ntts: 1 of 2 rows failed\n {2}p\.csv, line 3 \(b\): the row has no text; --allow-empty skips/,
+  );
+  const check = await box.run(['batch', 'p.csv', '--check'], { env });
+  expect(check.status).toBe(9);
+  expect(check.stdout.toString()).toBe('missing: b.wav (p.csv, line 3, id b, no text)\n');
+  expect(check.stderr).toContain('hint: give each row a text, or let --allow-empty skip those without one\n');
+  for (const more of [[], ['--check']])
+    expect(await box.run(['batch', 'p.csv', '--allow-empty', ...more], { env })).toMatchObject({ status: 0 });
 });
 
 it('says that one row was left', async () => {

@@ -17,9 +17,11 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
   const texts = await job.openTexts();
   const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal: context.signal });
   const outcome = { ...job, plan, known, survey };
-  const faults = await tellFaults(outcome, context, (state, file, row) => {
+  const { allowEmpty } = job;
+  const faults = await tellFaults(outcome, { host: context.host, allowEmpty }, (found, file, row) => {
     const out = join(job.folderName, file);
-    const where = row ? ` (${row.table}, line ${row.line}, id ${row.id})` : '';
+    const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
+    const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
     context.notices.result(job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`);
   });
   await fold(outcome, context);

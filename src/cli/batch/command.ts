@@ -45,6 +45,7 @@ const OWN = [
   new Option('--files-from <folder>', 'also take the texts of the column file from this folder'),
   new Option('--prune', 'delete the files of rows that are no longer in the table; asks before'),
   new Option('--yes', 'let --prune delete without a question'),
+  new Option('--allow-empty', 'skip rows without a text, which otherwise count as failed or missing'),
   new Option('--max-failures <n>', 'stop when this many rows have failed'),
   new Option('--report <file.html>', 'write a page to listen to all rows'),
 ];
@@ -63,7 +64,8 @@ export const describeCommand = () =>
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return 0;
-  const { table, columns, shard, check, prune, yes, filesFrom, maxFailures, report, ...flags } = line.flags;
+  const { table, columns, shard, check, prune, yes, filesFrom, allowEmpty, maxFailures, report, ...flags } =
+    line.flags;
   const request: BatchRequest = {
     flags,
     tables: line.words.map((name) => ({ name, kind: kindOf(name, table as string | undefined) })),
@@ -74,6 +76,7 @@ export async function run(context: Context): Promise<number> {
     prune: prune === true,
     yes: yes === true,
     filesFrom: filesFrom as string | undefined,
+    allowEmpty: allowEmpty === true,
     maxFailures: maxFailures === undefined ? Number.POSITIVE_INFINITY : count(String(maxFailures)),
     report: report as string | undefined,
   };

@@ -33,6 +33,8 @@ export interface BatchRequest {
   /** `--prune` deletes without a question. */
   readonly yes: boolean;
   readonly filesFrom: string | undefined;
+  /** Rows without a text are skipped. */
+  readonly allowEmpty: boolean;
   readonly maxFailures: number;
   readonly report: string | undefined;
 }
@@ -44,6 +46,7 @@ export interface BatchJob {
   /** The user names it so. */
   readonly folderName: string;
   readonly shard: Shard | undefined;
+  readonly allowEmpty: boolean;
   readonly maxFailures: number;
   readonly dryRun: boolean;
   readonly json: boolean;
@@ -83,6 +86,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     folder: openRowFolder(request.template.fixedFolder, host.cwd),
     folderName: request.template.fixedFolder,
     shard: request.shard,
+    allowEmpty: request.allowEmpty,
     maxFailures: request.maxFailures,
     dryRun: settings.dryRun.value,
     json: settings.json.value,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RowOutcome } from '../../batch/make.ts';
 import type { BatchPlan } from '../../batch/plan.ts';
 import type { Survey } from '../../batch/survey.ts';
-import { ExitCode, TtsError } from '../../error.ts';
+import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { readerReady } from '../terminal/print.ts';
@@ -17,6 +17,8 @@ const MOST_KEPT = 10_000;
 
 const RESULTS = ['made', 'unchanged', 'failed', 'skipped'] as const;
 export type RowResult = (typeof RESULTS)[number];
+
+const EMPTY = usageError('the row has no text', '--allow-empty skips rows without one');
 
 /** One object a row with `--json`; for people, the rows that need action. */
 export class BatchOutput {
@@ -40,12 +42,14 @@ export class BatchOutput {
     this.#results = new Uint8Array(plan.rows.count);
   }
 
-  async begin(survey: Survey): Promise<void> {
+  /** @param allowEmpty skips rows without a text */
+  async begin(survey: Survey, allowEmpty: boolean): Promise<void> {
     for (const number of this.#plan.mine()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
       const state = survey.stateOf(number);
       if (state === 'unchanged') this.#row(number, 'unchanged');
-      if (state === 'empty') this.#row(number, 'skipped');
+      if (state === 'empty' && allowEmpty) this.#row(number, 'skipped');
+      else if (state === 'empty') this.finish(number, { state: 'failed', error: EMPTY });
     }
   }
 

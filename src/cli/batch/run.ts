@@ -50,7 +50,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const isPruned = await mayPrune(outcome, request, context);
   const output = new BatchOutput(plan, job.folderName, job.json, context);
   const totals = new RunTotals();
-  await output.begin(survey);
+  await output.begin(survey, job.allowEmpty);
   await make(outcome, { job, texts, output, totals }, context);
   if (isPruned) await pruneFiles(outcome, context);
   await writeManifest(outcome, context.host, signal);
@@ -140,8 +140,11 @@ async function assertSpeakers(
 
 function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
   const begun = performance.now();
+  // Rows without a text have failed before.
+  const before = counts.failed;
   return () => {
-    const { made, failed } = counts;
+    const { made } = counts;
+    const failed = counts.failed - before;
     return { done: made + failed, failed, total, seconds: (performance.now() - begun) / 1000 };
   };
 }

@@ -204,7 +204,7 @@ async function check(job: SpeechJob, planned: Planned, context: Context): Promis
   using known = new KnownFiles(folder.path, context.host.uid);
   const survey = await surveyOf(planned, known, context.signal);
   const outcome = { folder, shard: undefined, plan, known, survey };
-  const faults = await tellFaults(outcome, context, (state, file) => {
+  const faults = await tellFaults(outcome, { host: context.host, allowEmpty: true }, (state, file) => {
     const out = join(folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
   });
