@@ -1,10 +1,17 @@
 import { leftOver, type Outcome } from '../batch/closing.ts';
+import type { ManifestEntry } from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
 import type { Survey } from '../batch/survey.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Context } from './context.ts';
 import { readerReady } from './terminal/print.ts';
 import { countOf } from './terminal/style.ts';
+
+interface Checking extends Pick<Context, 'host'> {
+  readonly allowEmpty: boolean;
+  /** What is wrong with a file that is as a run would leave it. */
+  readonly faultOf?: (row: BatchRow, entry: ManifestEntry | undefined) => string | undefined;
+}
 
 /**
  * Finds the files that are not as a run would leave them.
@@ -13,15 +20,17 @@ import { countOf } from './terminal/style.ts';
  */
 export async function tellFaults(
   { plan, known, survey, folder, shard }: Outcome,
-  { host, allowEmpty }: Pick<Context, 'host'> & { readonly allowEmpty: boolean },
+  { host, allowEmpty, faultOf }: Checking,
   tell: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
   let faults = 0;
   for (const number of plan.mine()) {
     const state = survey.stateOf(number);
-    if (state === undefined || state === 'unchanged' || (state === 'empty' && allowEmpty)) continue;
+    if (state === undefined || (state === 'empty' && allowEmpty)) continue;
     const row = plan.rows.at(number);
-    tell(state, row.file, row);
+    const fault = state === 'unchanged' ? faultOf?.(row, known.at(survey.entryOf(number))) : state;
+    if (fault === undefined) continue;
+    tell(fault, row.file, row);
     faults += 1;
     if (faults % 1000 === 0) await readerReady(host.stdout);
   }
@@ -33,17 +42,26 @@ export async function tellFaults(
   return faults;
 }
 
-/** @throws TtsError (partial) unless there are none */
-export function assertNoFaults(faults: number, survey: Survey): void {
+/**
+ * @param unapproved how many of the faults are that nobody has approved a sound
+ * @throws TtsError (partial) unless there are none
+ */
+export function assertNoFaults(faults: number, survey: Survey, unapproved = 0): void {
   if (faults === 0) return;
-  const remedy = 'the same command without --check makes what is missing; --prune deletes what is left over';
-  throw new TtsError(`${countOf(faults, 'file is', 'files are')} missing, stale, damaged or left over`, {
+  const isOnlyApproval = unapproved === faults;
+  const more = unapproved > 0 ? ', left over or not approved' : ' or left over';
+  const what = isOnlyApproval ? 'not approved' : `missing, stale, damaged${more}`;
+  throw new TtsError(`${countOf(faults, 'file is', 'files are')} ${what}`, {
     exitCode: ExitCode.partial,
-    hint: otherOptions(survey) ?? (survey.counts.empty === faults ? OF_EMPTY : remedy),
+    hint: isOnlyApproval
+      ? OF_APPROVAL
+      : (otherOptions(survey) ?? (survey.counts.empty === faults ? OF_EMPTY : REMEDY)),
   });
 }
 
+const REMEDY = 'the same command without --check makes what is missing; --prune deletes what is left over';
 const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without one';
+const OF_APPROVAL = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
 
 /** The options that shape a sound, as people know them. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([

@@ -30,7 +30,15 @@ async function openReport(options: { isDark?: boolean } = {}): Promise<{ page: P
   });
   const box = new Sandbox();
   box.file('p.jsonl', TABLE.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const args = ['batch', 'p.jsonl', '--allow-empty', '-o', 'my sounds/{name}.wav', '--report', 'report #1.html'];
+  const args = [
+    'batch',
+    'p.jsonl',
+    '--allow-empty',
+    '-o',
+    'my sounds/{name}.wav',
+    '--report',
+    'report #1.html',
+  ];
   expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 9 });
   return { page: await openPage(box.path('report #1.html'), options), box };
 }
@@ -102,6 +110,52 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
     await expect
       .poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false), { timeout: 10_000 })
       .toBe(true);
+  });
+
+  it('keeps an approval for a text and its sound, and saves what --check --approved reads', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    const run = (...more: string[]) => box.run(['batch', 'p.csv', ...more], { env: named(server.url) });
+    const check = async () => {
+      const { status, stdout, stderr } = await run('--check', '--approved', 'approved.jsonl');
+      return { status, stdout: stdout.toString(), stderr };
+    };
+    /** Clicks the button, and gives the lines that the browser would save. */
+    const save = (page: Page) =>
+      page.evaluate<string>(`new Promise((resolve) => {
+        const make = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { blob.text().then(resolve); return make(blob) };
+        document.getElementById('save').click();
+      })`);
+    const ticked = (page: Page) => page.evaluate<boolean[]>('rows.map((row) => boxOf(row).checked)');
+    box.file('p.csv', 'id,text\na,one\n"b ""<2>",two\nc,three\n');
+    await run('--report', 'r.html');
+    const page = await openPage(box.path('r.html'));
+    await page.evaluate('rows.slice(0, 2).forEach((row) => boxOf(row).click())');
+    box.file('approved.jsonl', await save(page));
+    const lines = box.read('approved.jsonl').toString().trim().split('\n');
+    expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual(
+      Array(2).fill(['id', 'key', 'sha256']),
+    );
+    expect(await check()).toEqual({
+      status: 9,
+      stdout: 'not approved: c.wav (p.csv, line 4, id c)\n',
+      stderr: expect.stringMatching(/tts: 1 file is not approved\nhint: .*--report/),
+    });
+
+    box.file('p.csv', 'id,text\na,one more\n"b ""<2>",two\nc,three\n');
+    await run('--report', 'r.html', '--approved', 'approved.jsonl');
+    expect(await check()).toMatchObject({
+      status: 9,
+      stdout:
+        'changed since it was approved: a.wav (p.csv, line 2, id a)\nnot approved: c.wav (p.csv, line 4, id c)\n',
+    });
+    // In another browser, what the file approves is ticked; a row that has changed is not.
+    const other = await openPage(box.path('r.html'));
+    expect(await ticked(other)).toEqual([false, true, false]);
+    await other.evaluate('rows.filter((row) => !boxOf(row).checked).forEach((row) => boxOf(row).click())');
+    box.file('approved.jsonl', await save(other));
+    expect(await check()).toMatchObject({ status: 0 });
   });
 
   it('filters by state and searches in ids, texts and speakers', async () => {
@@ -205,6 +259,25 @@ it.each([
   const args = ['batch', 'p.csv', '--report', name];
   expectFailure(await box.run(args, { env: named(server.url) }), 8, fault);
   expect(server.requests).toEqual([]);
+});
+
+it.each([
+  [
+    'one',
+    '{"id":"a"}\n',
+    /--approved approved\.jsonl, line 1: this is not a line of a report's approved\.jsonl/,
+  ],
+  ['none', undefined, /cannot read approved\.jsonl/],
+])('--approved refuses a file that is no list of approvals: %s', async (_, content, said) => {
+  const box = new Sandbox();
+  box.file('p.csv', 'id,text\na,one\n');
+  if (content) box.file('approved.jsonl', content);
+  expectFailure(await box.run(['batch', 'p.csv', '--check', '--approved', 'approved.jsonl']), 2, said);
+  expectFailure(
+    await box.run(['batch', 'p.csv', '--approved', 'approved.jsonl']),
+    2,
+    /--approved is given alone\nhint: add --check or --report/,
+  );
 });
 
 it('--report replaces an older report, and no other file', async () => {

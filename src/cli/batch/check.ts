@@ -2,30 +2,47 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
-import { findBatchFiles } from '../../batch/manifest.ts';
-import type { BatchPlan } from '../../batch/plan.ts';
+import { findBatchFiles, type ManifestEntry } from '../../batch/manifest.ts';
+import type { BatchPlan, BatchRow } from '../../batch/plan.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { assertNoFaults, tellFaults } from '../checking.ts';
 import type { Context } from '../context.ts';
+import type { Approvals } from './approvals.ts';
 import type { BatchJob } from './job.ts';
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
-export async function check(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
+export async function check(
+  job: BatchJob,
+  { plan, approvals }: { readonly plan: BatchPlan; readonly approvals: Approvals | undefined },
+  context: Context,
+): Promise<number> {
   using known = new KnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal: context.signal });
   const outcome = { ...job, plan, known, survey };
   const { allowEmpty } = job;
-  const faults = await tellFaults(outcome, { host: context.host, allowEmpty }, (found, file, row) => {
-    const out = join(job.folderName, file);
-    const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
-    const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
-    context.notices.result(job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`);
-  });
+  let unapproved = 0;
+  const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
+    const fault = entry && approvals?.faultOf({ ...entry, id });
+    if (fault) unapproved += 1;
+    return fault;
+  };
+  const faults = await tellFaults(
+    outcome,
+    { host: context.host, allowEmpty, faultOf },
+    (found, file, row) => {
+      const out = join(job.folderName, file);
+      const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
+      const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
+      context.notices.result(
+        job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`,
+      );
+    },
+  );
   await fold(outcome, context);
-  assertNoFaults(faults, survey);
+  assertNoFaults(faults, survey, unapproved);
   return ExitCode.ok;
 }
 

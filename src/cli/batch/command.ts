@@ -47,7 +47,11 @@ const OWN = [
   new Option('--yes', 'let --prune delete without a question'),
   new Option('--allow-empty', 'skip rows without a text, which otherwise count as failed or missing'),
   new Option('--max-failures <n>', 'stop when this many rows have failed'),
-  new Option('--report <file.html>', 'write a page to listen to all rows'),
+  new Option('--report <file.html>', 'write a page to listen to all rows and approve them'),
+  new Option(
+    '--approved <file.jsonl>',
+    'what a report has saved; --check tells which rows it does not approve',
+  ),
 ];
 
 export const describeCommand = () =>
@@ -64,8 +68,20 @@ export const describeCommand = () =>
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return 0;
-  const { table, columns, shard, check, prune, yes, filesFrom, allowEmpty, maxFailures, report, ...flags } =
-    line.flags;
+  const {
+    table,
+    columns,
+    shard,
+    check,
+    prune,
+    yes,
+    filesFrom,
+    allowEmpty,
+    maxFailures,
+    report,
+    approved,
+    ...flags
+  } = line.flags;
   const request: BatchRequest = {
     flags,
     tables: line.words.map((name) => ({ name, kind: kindOf(name, table as string | undefined) })),
@@ -79,6 +95,7 @@ export async function run(context: Context): Promise<number> {
     allowEmpty: allowEmpty === true,
     maxFailures: maxFailures === undefined ? Number.POSITIVE_INFINITY : count(String(maxFailures)),
     report: report as string | undefined,
+    approved: approved as string | undefined,
   };
   assertTogether(request);
   const { batch } = await import('./run.ts');
@@ -109,7 +126,7 @@ function count(text: string): number {
   );
 }
 
-function assertTogether({ tables, shard, check, prune, report, flags }: BatchRequest): void {
+function assertTogether({ tables, shard, check, prune, report, approved, flags }: BatchRequest): void {
   if (tables.length === 0)
     throw usageError(
       'no table is given',
@@ -121,6 +138,8 @@ function assertTogether({ tables, shard, check, prune, report, flags }: BatchReq
     throw usageError('--prune and --shard are given together', 'prune in a run of the whole table');
   if (check && (prune || flags.dryRun))
     throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
+  if (approved !== undefined && !check && report === undefined)
+    throw usageError('--approved is given alone', 'add --check or --report');
   if (report !== undefined && (check || flags.dryRun))
     throw usageError(
       '--report needs a run that makes files',

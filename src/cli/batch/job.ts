@@ -37,6 +37,7 @@ export interface BatchRequest {
   readonly allowEmpty: boolean;
   readonly maxFailures: number;
   readonly report: string | undefined;
+  readonly approved: string | undefined;
 }
 
 export interface BatchJob {

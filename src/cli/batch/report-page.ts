@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Approval } from './approvals.ts';
 
 export interface ReportRow {
   readonly id: string;
@@ -10,6 +11,9 @@ export interface ReportRow {
   /** 0 to 63. */
   readonly peaks?: Uint8Array | undefined;
   readonly error?: string | undefined;
+  /** The sound that says this text. Only such a row can be approved. */
+  readonly approval?: Approval | undefined;
+  readonly isApproved?: boolean | undefined;
 }
 
 export interface ReportHead {
@@ -44,6 +48,7 @@ export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRo
 <form id="form">
 <input type="search" id="search" placeholder="id, text or speaker" aria-label="Search" accesskey="s">
 <span role="radiogroup" aria-label="State">${filters.join('')}</span>
+<button type="button" id="save">Save approved.jsonl</button>
 </form>
 <p class="keys"><kbd>↑</kbd> <kbd>↓</kbd> choose a row, <kbd>Space</kbd> plays it, <kbd>x</kbd> checks it, <kbd>/</kbd> searches</p>
 </header>
@@ -56,14 +61,18 @@ export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRo
 `;
 }
 
-function rowHtml({ id, text, speaker, state, file, seconds, peaks, error }: ReportRow): string {
+function rowHtml(row: ReportRow): string {
+  const { id, text, speaker, state, file, seconds, peaks, error, approval, isApproved } = row;
   const name = escaped(id);
   const play = file
     ? `<button data-file="${escaped(addressOf(file))}" aria-label="Play ${name}">▶</button>${peaks ? canvasOf(peaks) : ''}`
     : '<span class="none">no sound</span>';
   const length = seconds === undefined ? '' : `${seconds.toFixed(1)} s`;
   const fault = error === undefined ? '' : `<p class="error">${escaped(error)}</p>`;
-  return `<li tabindex="-1" data-state="${escaped(state)}"><span class="play">${play}</span><b class="id">${name}</b><span class="text" dir="auto">${escaped(text)}</span><span class="speaker">${escaped(speaker)}</span><span class="length">${length}</span><span class="state">${escaped(state)}</span><label class="ok"><input type="checkbox" aria-label="${name} is checked"> ok</label>${fault}</li>
+  const approved = approval
+    ? ` data-line="${escaped(JSON.stringify(approval))}"${isApproved ? ' data-approved' : ''}`
+    : '';
+  return `<li tabindex="-1" data-state="${escaped(state)}"${approved}><span class="play">${play}</span><b class="id">${name}</b><span class="text" dir="auto">${escaped(text)}</span><span class="speaker">${escaped(speaker)}</span><span class="length">${length}</span><span class="state">${escaped(state)}</span><label class="ok"><input type="checkbox"${approval ? '' : ' disabled'} aria-label="${name} is checked"> ok</label>${fault}</li>
 `;
 }
 
@@ -99,7 +108,7 @@ li { display: grid; grid-template-columns: 17rem minmax(6rem, 1fr) minmax(10rem,
   padding: .35rem 1rem; border-bottom: 1px solid var(--line); content-visibility: auto; contain-intrinsic-size: auto 2.8rem; scroll-margin: 9rem 0 1rem }
 li:focus { outline: 2px solid var(--accent); outline-offset: -2px } li[hidden] { display: none }
 li > * { overflow-wrap: anywhere } .play { display: flex; gap: .5rem; align-items: center } .none { opacity: .6 }
-button { font: inherit; width: 2.4rem; height: 2rem; cursor: pointer } canvas { width: 200px; height: 32px; color: var(--accent) }
+button { font: inherit; height: 2rem; cursor: pointer } .play button { width: 2.4rem } canvas { width: 200px; height: 32px; color: var(--accent) }
 .length { text-align: right; font-variant-numeric: tabular-nums }
 [data-state=failed] .state, .error { color: var(--bad); font-weight: 600 } .error { grid-column: 2 / -1; margin: 0; font-weight: 400 }
 @media (max-width: 60rem) { li { grid-template-columns: 1fr 1fr } .text, .play, .error { grid-column: 1 / -1 } .keys { display: none } .length { text-align: left } }
@@ -112,12 +121,14 @@ const search = document.getElementById('search'), form = document.getElementById
 const sound = new Audio();
 let playing;
 const kept = {
-  get(id) { try { return localStorage.getItem(location.pathname + ' ' + id) === 'ok' } catch { return false } },
-  set(id, ok) { try { ok ? localStorage.setItem(location.pathname + ' ' + id, 'ok') : localStorage.removeItem(location.pathname + ' ' + id) } catch {} },
+  get(line) { try { return localStorage.getItem('tts ' + line) } catch { return null } },
+  set(line, ok) { try { localStorage.setItem('tts ' + line, ok ? 'ok' : 'no') } catch {} },
 };
-const idOf = (row) => row.querySelector('.id').textContent;
 const boxOf = (row) => row.querySelector('input');
-for (const row of rows) boxOf(row).checked = kept.get(idOf(row));
+for (const row of rows) {
+  const { line, approved } = row.dataset, said = line && kept.get(line);
+  boxOf(row).checked = line !== undefined && (said === 'ok' || (said === null && approved !== undefined));
+}
 const texts = rows.map((row) => ['.id', '.text', '.speaker'].map((part) => row.querySelector(part).textContent).join(' ').toLowerCase());
 function show() {
   const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean), state = form.elements.state.value;
@@ -156,8 +167,16 @@ function move(step) {
   const visible = rows.filter((row) => !row.hidden), at = visible.indexOf(document.activeElement.closest('li'));
   visible[Math.max(0, Math.min(visible.length - 1, at < 0 ? 0 : at + step))]?.focus();
 }
-document.addEventListener('click', ({ target }) => { if (target.matches('button')) toggle(target) });
-document.addEventListener('change', ({ target }) => { if (target.type === 'checkbox') { kept.set(idOf(target.closest('li')), target.checked); show() } });
+document.addEventListener('click', ({ target }) => { if (target.matches('#rows button')) toggle(target) });
+document.getElementById('save').addEventListener('click', () => {
+  const lines = rows.filter((row) => boxOf(row).checked).map((row) => row.dataset.line + '\\n');
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob(lines, { type: 'application/jsonl' }));
+  link.download = 'approved.jsonl';
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+});
+document.addEventListener('change', ({ target }) => { if (target.type === 'checkbox') { kept.set(target.closest('li').dataset.line, target.checked); show() } });
 form.addEventListener('input', show);
 form.addEventListener('submit', (event) => event.preventDefault());
 document.addEventListener('keydown', (event) => {

@@ -8,6 +8,7 @@ import { assertUnlinked, realOf } from '../../files/own-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import type { Context } from '../context.ts';
 import { countOf } from '../terminal/style.ts';
+import { type Approvals, approvalOf } from './approvals.ts';
 import type { BatchOutput, RowResult } from './output.ts';
 import { PAGE_START, type ReportRow, reportPage } from './report-page.ts';
 import { waveForm } from './wave-form.ts';
@@ -74,11 +75,15 @@ function isPage(path: string): boolean {
  */
 export async function writeReport(
   name: string,
-  { outcome, output }: { readonly outcome: Outcome; readonly output: BatchOutput },
+  {
+    outcome,
+    output,
+    approvals,
+  }: { readonly outcome: Outcome; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
   { host, notices, signal }: Context,
 ): Promise<void> {
   const path = resolve(host.cwd, name);
-  const { plan, folder } = outcome;
+  const { plan, folder, known, survey } = outcome;
   const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
   const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
   const table = plan.rows.at(0).table;
@@ -94,12 +99,18 @@ export async function writeReport(
     const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
     // Only a WAV shows its form.
     const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
+    const state = output.resultOf(number) ?? '';
+    const isCurrent = isThere && (state === 'made' || state === 'unchanged');
+    const entry = isCurrent ? known.at(survey.entryOf(number)) : undefined;
+    const approval = entry && approvalOf({ ...entry, id });
     // The page is made to be passed on: a table or a service may quote the key.
     return {
       id: notices.redactOwn(id),
       text: notices.redactOwn(text ?? relative(host.cwd, textFile ?? '')),
       speaker: String(voice.speaker),
-      state: output.resultOf(number) ?? '',
+      state,
+      approval: approval && { ...approval, id: notices.redactOwn(id) },
+      isApproved: approval && approvals && !approvals.faultOf(approval),
       error: error && notices.redact(error),
       ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };

@@ -32,7 +32,10 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const job = await resolveBatch(request, context);
   using plan = await BatchPlan.read(job.tables, job.planOptions);
   noteNames(job.planOptions.template, context);
-  if (request.check) return await (await import('./check.ts')).check(job, plan, context);
+  using approvals = request.approved
+    ? await (await import('./approvals.ts')).Approvals.read(request.approved, context)
+    : undefined;
+  if (request.check) return await (await import('./check.ts')).check(job, { plan, approvals }, context);
   if (job.dryRun) return await (await import('./dry-run.ts')).dryRun(job, plan, context);
   makeOutputFolder(job.folder.path);
   if (request.report !== undefined) {
@@ -56,7 +59,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   await writeManifest(outcome, context.host, signal);
   await output.end();
   if (request.report)
-    await (await import('./report.ts')).writeReport(request.report, { outcome, output }, context);
+    await (await import('./report.ts')).writeReport(request.report, { outcome, output, approvals }, context);
   output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
   if (output.counts.failed > 0) throw output.partial();
   return ExitCode.ok;
