@@ -35,7 +35,7 @@ export interface Stop {
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** The hint is missing only if the user ended the run. */
+  /** The hint is missing if the user ended the run, or if the message says what is expected and there is no more to say. */
   readonly hint?: string | undefined;
   readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
+import { optionHint } from '../hints.ts';
 import { nearestName } from '../nearest.ts';
 import { joinedNames } from '../settings/named-file.ts';
 import type { Flags } from '../settings/resolve.ts';
@@ -91,34 +92,12 @@ export function howToSpeak(command: string): string {
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
-const LANGUAGE = 'choose a voice that speaks the language: -s de for German; tts speakers lists them all';
-
-/** The options of other speech tools, each with what this one has in its place. */
-const ADVICE: readonly (readonly [option: string, advice: string])[] = [
-  ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
-  ['--pitch', 'a voice with instructions speaks higher or deeper: -s 11 -i "a bit deeper"'],
-  ['--lang', LANGUAGE],
-  ['--language', LANGUAGE],
-  ['--list-voices', 'tts speakers lists the voices'],
-  [
-    '--voices',
-    'tts speakers lists the voices; --voices Alice=anna,Bob=7 gives the lines of a dialogue theirs',
-  ],
-  [
-    '--model',
-    'a folder with a model is given with --engine FOLDER; the model of a server is set in your own config: "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1", "model": "kokoro" } }',
-  ],
-  ['--volume', 'a voice with instructions speaks louder or softer: -s 11 -i "a bit louder"'],
-];
-
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
   // The rest of the word may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
-  const advice = ADVICE.find(([option]) =>
-    [`'${option}'`, `'${option} `].some((each) => what.includes(each)),
-  )?.[1];
-  if (advice) return usageError(what, advice);
+  const hint = optionHint(what);
+  if (hint !== undefined) return usageError(what, hint);
   if (code !== 'commander.unknownOption')
     return usageError(what, nearestChoice(what) ?? `see ${name} --help`);
   const nearest = nearestOption(what, command);

@@ -11,7 +11,6 @@ import type { Reader, Reading, Source } from './reading.ts';
 export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>): Reader {
   return {
     name: 'text',
-    endings: [],
     async open(source, signal) {
       if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
       const [{ TextFacts }, { prose }] = await Promise.all([

@@ -1,9 +1,24 @@
+import { extname } from 'node:path';
 import type { Tags } from '../audio/pcm.ts';
 import type { LiveStage, Stage } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 
 /** The formats that `--format` can name. */
 export const FORMATS = ['text', 'markdown', 'html', 'epub'] as const;
+
+/** The table of endings, in lower case. What is called a text may still be another format by its first bytes. */
+export const ENDINGS: Readonly<Record<Reader['name'], readonly string[]>> = {
+  text: ['.txt', '.text'],
+  markdown: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
+  html: ['.html', '.htm', '.xhtml', '.xht'],
+  epub: ['.epub'],
+};
+
+/** @returns the format that the ending of a name tells */
+export function formatOfName(name: string): Reader['name'] | undefined {
+  const ending = extname(name).toLowerCase();
+  return FORMATS.find((format) => ENDINGS[format].includes(ending));
+}
 
 export interface Source {
   /** Messages use it: the name of a file, "-" for stdin, or an empty one for words. */
@@ -52,8 +67,6 @@ export interface Reading {
 
 export interface Reader {
   readonly name: (typeof FORMATS)[number];
-  /** Names of files end like this, in lower case and with their dot. */
-  readonly endings: readonly string[];
   /** True if a text of this format begins so. It is asked only where no name tells the format. */
   readonly begins?: (head: Uint8Array) => boolean;
   /**

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { type TtsError, usageError } from '../error.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
+import { valueHint } from '../hints.ts';
 import { nearestName } from '../nearest.ts';
 import type { ConfigPath } from './config-places.ts';
 
@@ -99,10 +100,10 @@ export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsE
   const fault = rule.kind.fault?.(raw);
   if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
   const shown = rule.secret ? 'the value' : describedValue(raw);
-  return usageError(
-    `${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`,
-    rule.advice?.(raw) ?? guessed(rule, raw) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),
-  );
+  return new TtsError(`${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`, {
+    exitCode: ExitCode.usage,
+    hint: valueHint(rule.key, raw) ?? guessed(rule, raw),
+  });
 }
 
 function guessed({ kind: { choices } }: Rule<unknown>, raw: unknown): string | undefined {

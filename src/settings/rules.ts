@@ -37,7 +37,6 @@ export interface Rule<T> {
   readonly fallback?: NoInfer<T>;
   readonly otherwise?: string;
   readonly help: string;
-  advice?(raw: unknown): string | undefined;
   /** The short help has it in place of `help`, which is too long for a line. */
   readonly brief?: string;
   /** All commands that ask a service take the option. */
@@ -234,10 +233,6 @@ export const rules = {
     fallback: 'auto',
     otherwise: 'auto: by file ending or first bytes',
     help: 'what the text is: text, markdown, html, epub, auto',
-    advice: (raw) =>
-      /^(?:mp3|wav|ogg|opus|flac|aac|m4a|m4b|pcm)$/i.test(String(raw))
-        ? '--format says how the text is written; the sound has the format of its ending, or of --encode: -o x.mp3'
-        : undefined,
   }),
   code: rule({
     kind: choice('announce', 'skip', 'read'),

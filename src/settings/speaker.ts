@@ -1,4 +1,5 @@
 import { type TtsError, usageError } from '../error.ts';
+import { valueHint } from '../hints.ts';
 import { nearestName } from '../nearest.ts';
 import type { Origin, Setting, Settings } from './resolve.ts';
 import type { NamedSpeaker } from './special-kinds.ts';
@@ -176,13 +177,14 @@ function unknownNumber(who: string, unknown: Unknown): TtsError {
 
 function unknownName(name: string, unknown: Unknown): TtsError {
   const { origin, there, offered = [] } = unknown;
+  const guess = valueHint('speaker', name);
   const nearest = nearestName(name, [...there, ...offered]);
   const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it. ` : '';
   const hint =
     there.length > 0
       ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}There are: ${shown(unknown)}`
       : 'give its number, or name it under "speakers" in a config file';
-  return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, hint);
+  return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, guess ?? hint);
 }
 
 function shown({ there, remark }: Unknown): string {

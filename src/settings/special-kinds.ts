@@ -209,7 +209,7 @@ export const proxyUrl: Kind<URL> = textual({
     typeof data === 'string'
       ? {
           what: `${hostOnly(data)} is not allowed; expected ${proxyUrl.allowed}`,
-          hint: 'see tts speak --help, under --proxy',
+          hint: 'as in http://proxy.example.com:8080',
         }
       : undefined,
 });

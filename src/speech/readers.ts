@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
@@ -6,7 +5,7 @@ import { byContent } from '../reading/by-content.ts';
 import { decodeAnyName } from '../reading/decode.ts';
 import { beginsLikeHtml, isEpub } from '../reading/documents.ts';
 import { plainReader } from '../reading/plain.ts';
-import { FORMATS, type Reader } from '../reading/reading.ts';
+import { FORMATS, formatOfName, type Reader } from '../reading/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
 import { withChapters } from '../reading/with-chapters.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
@@ -53,7 +52,6 @@ function text(settings: ReaderSettings): Row {
 
 function markdown({ code, math, footnotes }: ReaderSettings): Row {
   return {
-    endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
     async open(source, signal) {
       const { openMarkdown } = await import('../reading/markdown/reader.ts');
       return openMarkdown(source, { code: code.value, math: math.value, footnotes: footnotes.value }, signal);
@@ -63,7 +61,6 @@ function markdown({ code, math, footnotes }: ReaderSettings): Row {
 
 function html(settings: ReaderSettings): Row {
   return {
-    endings: ['.html', '.htm', '.xhtml', '.xht'],
     begins: beginsLikeHtml,
     async open(source, signal) {
       const { openHtml } = await import('../reading/html/reader.ts');
@@ -74,7 +71,6 @@ function html(settings: ReaderSettings): Row {
 
 function epub(settings: ReaderSettings): Row {
   return {
-    endings: ['.epub'],
     begins: isEpub,
     async open(source, signal) {
       const { openEpub } = await import('../reading/epub/reader.ts');
@@ -102,12 +98,13 @@ export function readerOf(
   name: string,
   { format, ...settings }: ReaderSettings & Pick<Settings, 'format'>,
 ): Reader {
-  const ending = extname(name).toLowerCase();
   const how = { areWanted: wantsChapters(settings), areTitlesSpoken: settings.titles.value };
   const make = (name: Reader['name']) => withChapters({ name, ...READERS[name](settings) }, how);
   if (format.value !== 'auto') return make(format.value);
-  const readers = FORMATS.map(make);
-  return readers.find(({ endings }) => endings.includes(ending)) ?? byContent(readers, make('text'));
+  const byName = formatOfName(name);
+  return byName === undefined || byName === 'text'
+    ? byContent(FORMATS.map(make), make('text'))
+    : make(byName);
 }
 
 /** @throws TtsError (usage) for a file that is not there */

@@ -42,6 +42,13 @@ describe('a book', () => {
     );
   });
 
+  it('needs no -f where its name is the only word', async () => {
+    const { ended, spoken, box } = await run(['novel.epub', '-o', 'novel.mp3', '--concurrency', '1']);
+    expect(spoken.join(' ')).toBe('One. First text. Two. Second text.');
+    expect(ended.stderr).toMatch(/^tts: novel\.epub is a file, so what is in it is spoken; /);
+    expect(box.list()).toContain('novel.mp3');
+  });
+
   it('comes through a pipe, and gives only the chapters that were asked for', async () => {
     const args = ['--chapters', '2', '--no-titles', '-q', '-o', 'x.wav', '--subtitles', 'x.json'];
     const { box, spoken } = await run(args, { stdin: BOOK });

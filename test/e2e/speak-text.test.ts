@@ -147,6 +147,13 @@ describe('the text', () => {
     ['PK\x03\x04', 'a zip file', 'pandoc'],
     ['\x1f\x8b\x08', 'packed', 'gunzip'],
     ['RIFF\x08\0\0\0WAVE', 'sound', 'a file that holds text'],
+    ['RIFF\x08\0\0\0WEBPVP8 ', 'a picture', 'tesseract'],
+    ['\x89PNG\r\n\x1a\n\0', 'a picture', 'tesseract'],
+    ['\xff\xd8\xff\xe0', 'a picture', 'tesseract'],
+    ['GIF89a', 'a picture', 'tesseract'],
+    [`${'Moby_Dick'.padEnd(60, '\0')}BOOKMOBI\0`, 'a book for Kindle', 'ebook-convert'],
+    ['<speak version="1.1">Hello</speak>', 'SSML', 'sed .*; --marks reads \\[pause:1s\\]'],
+    ['<?xml version="1.0"?>\n<speak>Hello</speak>', 'SSML', 'sed'],
   ])('is not made of what only holds one: %j', async (begin, what, hint) => {
     const file = Buffer.from(begin, 'latin1');
     const told = new RegExp(`it is ${what}.*\nhint: .*${hint}`);
@@ -225,6 +232,11 @@ describe('the command line', () => {
   it.each([
     ['--voice', /choose a voice with -s/],
     ['--pitch', /-i "a bit deeper"/],
+    ['--rate', /--speed 1\.5 is how fast it is heard/],
+    ['--input', /-f FILE speaks what is in a file/],
+    ['--text', /the text needs no option: tts "Hello"/],
+    ['--list', /tts speakers lists the voices that can speak here/],
+    ['--gender', /-s slt is a woman and -s rms a man/],
   ])('helps with %s, an option of other tools', async (option, hint) => {
     for (const args of [
       ['hi', option, '2'],
@@ -233,6 +245,47 @@ describe('the command line', () => {
       const { run, spoken } = await speaking(args);
       expectFailure(run, 2, hint);
       expect(spoken).toEqual([]);
+    }
+  });
+
+  it.each([
+    [['hi', '-r', '1.5'], /--sample-rate: "1\.5" .*\nhint: --speed 1\.5 is how fast/],
+    [['hi', '-r', '180'], /hint: --speed 1\.5 is how fast/],
+    [['hi', '-i', 'a.md'], /--instructions: a\.md is a file\nhint: -f a\.md speaks what is in it/],
+    [['-i', 'a.md', '-o', 'a.mp3'], /--instructions: a\.md is a file\nhint: -f a\.md speaks/],
+  ])('helps with a value that is meant for another option: %j', async (args, hint) => {
+    await refused([args, { files: { 'a.md': 'Hi.' } }], hint);
+  });
+
+  it('helps with a voice that is asked for by gender', async () => {
+    const run = await new Sandbox().run(['hi', '-s', 'female']);
+    expectFailure(run, 2, /no speaker is called "female"\nhint: -s slt is a woman and -s rms a man/);
+  });
+
+  it.each([
+    ['story.md', '# One\n\nIt began.\n', ['One.', 'It began.']],
+    ['Notes.TXT', 'It ended.', ['It ended.']],
+    ['page.txt', '<!doctype html><html><p>From a page.</p></html>', ['From a page.']],
+    ['page.html', '<p>It went on.</p>', ['It went on.']],
+  ])('reads the file that is the only word, and says so: %s', async (name, content, texts) => {
+    const options = { files: { [name]: content } };
+    const { run, spoken } = await speaking([name, '-o', 'out.wav', '--concurrency', '1'], options);
+    expect(spoken).toEqual(texts);
+    expect(run).toMatchObject({
+      status: 0,
+      stderr: `tts: ${name} is a file, so what is in it is spoken; with -- in front of it, its name\n`,
+    });
+    expect((await speaking([name, '-q'], options)).run.stderr).toBe('');
+    for (const words of [['speak', name], ['--', name], [`${name} is`], [name, 'too']])
+      expect((await speaking(words, options)).spoken).toEqual([
+        words.filter((each) => !/^(?:speak|--)$/.test(each)).join(' '),
+      ]);
+  });
+
+  it('speaks a word without such an ending, whatever lies in the folder', async () => {
+    for (const word of ['hello', 'README', 'hello.py']) {
+      const { spoken } = await speaking([word], { files: { [word]: 'not this' } });
+      expect(spoken).toEqual([word]);
     }
   });
 
@@ -275,7 +328,7 @@ describe('the command line', () => {
     [['speak', 'hi', '--no-colbber'], '--no-clobber'],
     [['hi', '--no-strem'], '--no-stream'],
     [['hi', '--out', 'x'], '--output'],
-    [['hi', '--rate', '8000'], '--sample-rate'],
+    [['hi', '--sample', '8000'], '--sample-rate'],
     [['hi', '--url=http://x'], '--base-url'],
     [['hi', '--key', 'x'], '--api-key'],
     [['hi', '--con', '3'], '--config'],
@@ -327,16 +380,16 @@ describe('the command line', () => {
     expect(run).toMatchObject({ status: 0, stderr: note });
   });
 
-  it.each(['serev', 'docter', 'version', 'cuts.tx', 'missing.md'])(
-    'says with one note that a word is spoken that was meant otherwise: %s',
-    async (word) => {
-      const { run, spoken } = await speaking([word]);
-      expect(spoken).toEqual([word]);
-      expect(run.stderr).toMatch(/^tts: [^\n]* spoken; [^\n]*\n$/);
-      for (const silent of [[word, '-q'], ['--', word], ['speak', word], [`${word} is`]])
-        expect((await speaking(silent)).run.stderr).toBe('');
-    },
-  );
+  it.each([
+    ...['serev', 'docter', 'version', 'cuts.tx', 'missing.md'],
+    ...['list voices', 'install voice', 'voice list', '<speak>Hello</speak>'],
+  ])('says with one note that a word is spoken that was meant otherwise: %s', async (word) => {
+    const { run, spoken } = await speaking([word]);
+    expect(spoken).toEqual([word]);
+    expect(run.stderr).toMatch(/^tts: [^\n]* spoken[^\n]*; [^\n]*\n$/);
+    for (const silent of [[word, '-q'], ['--', word], ['speak', word], [`They said ${word}`]])
+      expect((await speaking(silent)).run.stderr).toBe('');
+  });
 
   it.each(['hello', 'example.com', 'Node.js', 'v1.2', 'etc.', 'U.S.A'])(
     'is silent about an ordinary word: %s',
@@ -363,7 +416,10 @@ describe('the command line', () => {
   it.each([
     [['hi', '-s'], /-s/],
     [['hi', '-o'], /-o/],
-    [['hi', '-r', '7999'], /--sample-rate: "7999".*8000 to 48000/],
+    [
+      ['hi', '-r', '7999'],
+      /^tts: --sample-rate: "7999" is not allowed; expected a number .* 8000 to 48000\n$/,
+    ],
     [['hi', '-r', '48001'], /--sample-rate/],
     [['hi', '-r', 'fast'], /--sample-rate: "fast"/],
     [['hi', '--timeout', '0'], /--timeout/],

@@ -2,8 +2,10 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
+import { textHint } from '../../hints.ts';
 import type { Host } from '../../host.ts';
 import { isOneLetterOff } from '../../nearest.ts';
+import { ENDINGS, formatOfName } from '../../reading/reading.ts';
 import { type CommandLine, readCommandLine, speakCommand } from '../command-line.ts';
 import { type Commands, type Context, namedCommands } from '../context.ts';
 import { FIRST_STEPS, help, version } from '../help.ts';
@@ -20,13 +22,18 @@ export async function run(context: Context): Promise<number> {
   const line = readTyped(context);
   if (line.help) return help(context);
   if (line.version) return version(context);
-  const input = inputOf(line, context);
+  assertNoFile(line.flags.instructions, context.host);
+  const file = fileOf(line, context);
+  const input = file === undefined ? inputOf(line, context) : { words: [], files: [file] };
   if (!input) {
     notices.print(FIRST_STEPS);
     return ExitCode.usage;
   }
-  const mistake = line.flags.quiet ? undefined : await likelyMistake(line, context);
-  if (mistake) notices.note(mistake);
+  const note =
+    file === undefined
+      ? await likelyMistake(line, context)
+      : `${file} is a file, so what is in it is spoken; with -- in front of it, its name`;
+  if (note !== undefined && !line.flags.quiet) notices.note(note);
   const { speak } = await import('./run.ts');
   return speak({ flags: line.flags, ...input }, context);
 }
@@ -44,9 +51,34 @@ function readTyped(context: Context): CommandLine {
   }
 }
 
+/** `tts speak` and `--` say that words are to be spoken, whatever they look like. */
+function areForSpeaking({ named, argv }: Pick<Context, 'named' | 'argv'>): boolean {
+  return named || argv.includes('--');
+}
+
+/** The only word, if it names a text or a book that is there. */
+function fileOf({ words, files }: CommandLine, context: Context): string | undefined {
+  const [word, ...more] = words;
+  if (word === undefined || more.length > 0 || files.length > 0 || areForSpeaking(context)) return undefined;
+  return isReadable(word, context.host) ? word : undefined;
+}
+
+function isReadable(name: string, host: Pick<Host, 'cwd'>): boolean {
+  return formatOfName(name) !== undefined && areFiles([name], host);
+}
+
+/** In other tools, `-i` names the text. */
+function assertNoFile(instructions: unknown, host: Pick<Host, 'cwd'>): void {
+  if (typeof instructions !== 'string' || !isReadable(instructions, host)) return;
+  throw usageError(
+    `--instructions: ${instructions} is a file`,
+    `-f ${instructions} speaks what is in it; -i says how a voice is to speak: -i "slowly"`,
+  );
+}
+
 async function likelyMistake({ words }: CommandLine, context: Context): Promise<string | undefined> {
-  const { argv, named, host, commands } = context;
-  if (named || argv.includes('--')) return undefined;
+  const { argv, host, commands } = context;
+  if (areForSpeaking(context)) return undefined;
   const [first = ''] = words;
   if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
@@ -55,6 +87,8 @@ async function likelyMistake({ words }: CommandLine, context: Context): Promise<
     return `"${first}" is not a command, so it is spoken; did you mean tts ${[meant, ...words.slice(1)].join(' ')}?`;
   if (words.length === 1 && isMissingFile(first, host))
     return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
+  const hint = textHint(words.join(' '));
+  if (hint !== undefined) return `the text is spoken as it stands; ${hint}`;
   const voice = voiceBehindV(words, argv);
   if (voice !== undefined)
     return `-v is --verbose, so "${voice}" is spoken; -s ${voice} would choose a voice of that name`;
@@ -71,7 +105,7 @@ function voiceBehindV(words: readonly string[], argv: readonly string[]): string
 }
 
 function nearCommand(word: string, commands: Commands): string | undefined {
-  return word === 'version' ? '--version' : [...commands.keys()].find((name) => isOneLetterOff(word, name));
+  return [...commands.keys()].find((name) => isOneLetterOff(word, name));
 }
 
 /** True for nothing, for "install" in `voies install cori`, and for the file in `bacth prompts.csv`. */
@@ -86,12 +120,15 @@ async function isFollowedBy(
   return words.includes(word);
 }
 
-const ENDINGS = ['txt', 'text', 'md', 'markdown', 'html', 'csv', 'srt', 'pdf', 'docx', 'epub', 'log'];
+/** What people have texts in. */
+const TEXT_ENDINGS = [...Object.values(ENDINGS).flat(), '.csv', '.srt', '.pdf', '.docx', '.log'];
 
 function isMissingFile(word: string, { cwd }: Pick<Host, 'cwd'>): boolean {
-  const ending = /^\S*[^\s.]\.([a-z]{2,8})$/i.exec(word)?.[1]?.toLowerCase();
+  const ending = /^\S*[^\s.](\.[a-z]{2,8})$/i.exec(word)?.[1]?.toLowerCase();
   if (ending === undefined || areFiles([word], { cwd })) return false;
-  return ENDINGS.some((known) => known === ending || (known.length > 2 && isOneLetterOff(ending, known)));
+  return TEXT_ENDINGS.some(
+    (known) => known === ending || (known.length > 3 && isOneLetterOff(ending, known)),
+  );
 }
 
 function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {

@@ -1,8 +1,8 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { type Drops, dropsBy } from '../../drops.ts';
 import { ExitCode, TtsError } from '../../error.ts';
+import { OUTPUT } from '../../hints.ts';
 import { NothingToSay } from '../../reading/blank.ts';
-import { OUTPUT } from '../../reading/documents.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
 import type { Role } from '../../speech/cast/cast.ts';
 import { type DeliverOptions, deliver } from '../../speech/deliver.ts';

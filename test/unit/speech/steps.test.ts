@@ -15,7 +15,6 @@ const lexicon = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometre
 
 const markdown: Reader = {
   name: 'markdown',
-  endings: [],
   open: (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until),
 };
 

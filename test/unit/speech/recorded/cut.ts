@@ -25,7 +25,6 @@ const { signal } = new AbortController();
 
 const markdown: Reader = {
   name: 'markdown',
-  endings: [],
   open: (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until),
 };
 
