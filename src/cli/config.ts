@@ -3,7 +3,13 @@ import { withoutLogin } from '../address.ts';
 import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable, visible } from '../printable.ts';
-import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/config-places.ts';
+import {
+  findConfig,
+  PROJECT_PLACES,
+  type UnreadConfig,
+  unreadConfigs,
+  userPlaces,
+} from '../settings/config-places.ts';
 import { keyOrigin } from '../settings/key.ts';
 import { configName, type LoadedSettings, loadSettings } from '../settings/load.ts';
 import { chooseProxy, type Origin, type Settings } from '../settings/resolve.ts';
@@ -83,17 +89,16 @@ function inJson(rows: readonly SettingRow[]): Record<string, unknown> {
 
 interface Files {
   readonly read: readonly string[];
-  readonly passedOver: readonly string[];
+  readonly notRead: readonly UnreadConfig[];
   readonly lookedFor: readonly string[];
 }
 
 function filesOf(flags: CommandLine['flags'], settled: LoadedSettings | undefined, host: Host): Files {
   const named = configName(flags, host.env);
-  const found = named === undefined ? findConfig(host).map(({ path }) => path) : [named];
   const read = settled?.files.map(({ path }) => path) ?? [];
   return {
     read,
-    passedOver: found.filter((path) => named === undefined && !read.includes(path)),
+    notRead: named === undefined ? [...passedOver(read, settled, host), ...unreadConfigs(host)] : [],
     lookedFor:
       named === undefined
         ? [`${PROJECT_PLACES.join(', ')} in ${host.cwd} and above`, ...userPlaces(host)]
@@ -101,10 +106,22 @@ function filesOf(flags: CommandLine['flags'], settled: LoadedSettings | undefine
   };
 }
 
-function filesInWords({ read, passedOver, lookedFor }: Files): string {
+/** Of the project's files and of the user's, the nearest one counts. */
+function passedOver(
+  read: readonly string[],
+  settled: LoadedSettings | undefined,
+  host: Host,
+): UnreadConfig[] {
+  const why = settled === undefined ? 'there is an error' : 'another one comes first';
+  return findConfig(host)
+    .filter(({ path }) => !read.includes(path))
+    .map(({ path }) => ({ path, why }));
+}
+
+function filesInWords({ read, notRead, lookedFor }: Files): string {
   return [
     ...(read.length === 0 ? ['no config file was read'] : read.map((path) => `read        ${path}`)),
-    ...passedOver.map((path) => `not read    ${path}`),
+    ...notRead.map(({ path, why }) => `not read    ${path} (${why})`),
     ...lookedFor.map((path) => `looked for  ${path}`),
   ]
     .map(visible)

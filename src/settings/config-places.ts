@@ -24,6 +24,51 @@ export const PROJECT_PLACES = [
   'tts.config.json',
 ];
 
+/** Endings that cosmiconfig and its like read, and `tts` does not. */
+const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];
+const UNREAD_ENDINGS: readonly (readonly [ending: string, why: string])[] = [
+  ...CODE.map((ending) => [ending, 'a config is data, and no code is run: use JSON or YAML'] as const),
+  ...['toml', 'json5', 'jsonc'].map((ending) => [ending, 'use JSON or YAML'] as const),
+];
+const UNREAD_PLACES: readonly (readonly [place: string, why: string])[] = [
+  ...['.ttsrc', join('.config', 'ttsrc'), 'tts.config'].flatMap((name) =>
+    UNREAD_ENDINGS.map(([ending, why]) => [`${name}.${ending}`, why] as const),
+  ),
+  ...['yaml', 'yml'].map(
+    (ending) =>
+      [`tts.config.${ending}`, `call it .ttsrc.${ending}, or tts.config.json with JSON in it`] as const,
+  ),
+];
+
+export interface UnreadConfig {
+  readonly path: string;
+  readonly why: string;
+}
+
+/** Files that somebody may take for a config, since other tools read such files. */
+export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>): UnreadConfig[] {
+  const folder = userFolder(host);
+  const own =
+    folder === undefined
+      ? []
+      : UNREAD_ENDINGS.map(([ending, why]) => ({ path: join(folder, `config.${ending}`), why }));
+  const project = [...foldersUpwards(host.cwd)].flatMap((above) => [
+    ...UNREAD_PLACES.map(([place, why]) => ({ path: join(above, place), why })),
+    ...unreadManifest(join(above, 'package.yaml')),
+  ]);
+  return [...project, ...own].filter(({ path }) => isFile(path));
+}
+
+function unreadManifest(path: string): UnreadConfig[] {
+  try {
+    const isLong = statSync(path).size > LONGEST_MANIFEST;
+    if (isLong || !/^["']?tts["']?[ \t]*:/mu.test(readFileSync(path, 'utf8'))) return [];
+    return [{ path, why: 'its key tts is read in package.json only' }];
+  } catch {
+    return [];
+  }
+}
+
 export function userFolder({
   env,
   home,

@@ -139,6 +139,30 @@ describe('tts config', () => {
     expect(run.stderr).toMatch(/unknown key "speeker" in .*\nhint: did you mean "speaker"\?/);
   });
 
+  it('says which files of other names are there, and why they are not read', async () => {
+    const box = new Sandbox();
+    for (const name of ['tts.config.js', '.ttsrc.mjs', '.ttsrc.toml', '.config/ttsrc.ts', 'tts.config.yaml'])
+      box.file(name, 'throw new Error("code was run")\n');
+    box.file('package.yaml', 'name: x\ntts:\n  speaker: 3\n');
+    box.file('.ttsrc', 'speaker: 1\n');
+    box.file('.ttsrc.json', '{}');
+    const { status, stdout } = await box.run(['config']);
+    expect(status).toBe(0);
+    const lines = stdout.toString().match(/(?<=^not read {4})\S.*/gm) ?? [];
+    const code = 'a config is data, and no code is run: use JSON or YAML';
+    expect(lines.map((line) => line.replace(`${box.folder}/`, ''))).toEqual([
+      '.ttsrc.json (another one comes first)',
+      `.ttsrc.mjs (${code})`,
+      '.ttsrc.toml (use JSON or YAML)',
+      `.config/ttsrc.ts (${code})`,
+      `tts.config.js (${code})`,
+      'tts.config.yaml (call it .ttsrc.yaml, or tts.config.json with JSON in it)',
+      'package.yaml (its key tts is read in package.json only)',
+    ]);
+    const { files } = JSON.parse((await box.run(['config', '--json'])).stdout.toString());
+    expect(files.notRead).toContainEqual({ path: box.path('tts.config.js'), why: code });
+  });
+
   it('does not take words for a text', async () => {
     expectFailure(await new Sandbox().tts(['config', 'me']), 2, /tts config does not know "me"/);
   });
