@@ -21,6 +21,8 @@ export interface CommandModule {
   describeCommand(): Command | Promise<Command>;
   /** What completions offer for its arguments. */
   readonly words?: readonly string[];
+  /** What they offer behind one of these words. */
+  names?(): Promise<readonly string[]>;
 }
 
 /** All commands except the one that a text on the command line calls by itself. */

@@ -77,6 +77,7 @@ describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
   it.each([
     ['tts ', ['serve', 'speakers', 'doctor', 'login']],
     ['tts cache ', ['clear']],
+    ['tts voices install ', ['cori', 'thorsten']],
     ['tts --sample-r', ['--sample-rate']],
     ['tts hello -s ', ['anna', 'slt']],
     ['tts serve --log ', ['text', 'json']],

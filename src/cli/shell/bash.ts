@@ -39,7 +39,9 @@ complete -F _tts tts`;
 }
 
 function commandCase(entry: Entry): string {
-  return `    ${entry.name}) [[ $COMP_CWORD == 1 ]] && words=${entry.name} || { ${variables(entry)}; } ;;`;
+  const further =
+    entry.names.length > 0 ? `; [[ $COMP_CWORD -gt 2 ]] && words='${entry.names.join(' ')}'` : '';
+  return `    ${entry.name}) [[ $COMP_CWORD == 1 ]] && words=${entry.name} || { ${variables(entry)}${further}; } ;;`;
 }
 
 function variables(entry: Entry | undefined): string {

@@ -19,6 +19,8 @@ export interface Entry {
   readonly usage: string;
   readonly flags: readonly Flag[];
   readonly words: readonly string[];
+  /** What may follow one of these words. */
+  readonly names: readonly string[];
 }
 
 /** All commands, `speak` first. */
@@ -26,10 +28,12 @@ export async function catalog({ commands }: Pick<Context, 'commands'>): Promise<
   return Promise.all([...commands].map(async ([name, load]) => entryOf(name, await load())));
 }
 
-async function entryOf(name: string, { describeCommand, words = [] }: CommandModule): Promise<Entry> {
-  const command = await describeCommand();
+async function entryOf(name: string, module: CommandModule): Promise<Entry> {
+  const { words = [] } = module;
+  const command = await module.describeCommand();
+  const names = (await module.names?.()) ?? [];
   const flags = command.options.filter((option) => !option.hidden).map(flagOf);
-  return { name, help: command.description(), usage: command.usage(), flags, words };
+  return { name, help: command.description(), usage: command.usage(), flags, words, names };
 }
 
 function flagOf(option: Option): Flag {

@@ -10,12 +10,21 @@ export function fish(entries: readonly Entry[]): string {
     ...(entries[0]?.flags ?? []).map((flag) =>
       option(flag, `not __fish_seen_subcommand_from ${names.replace('speak ', '')}`),
     ),
-    ...entries.slice(1).flatMap(({ name, flags, words }) => {
+    ...entries.slice(1).flatMap(({ name, flags, words, names }) => {
       const condition = `__fish_seen_subcommand_from ${name}`;
-      const word = `complete -c tts -n ${quotedForFish(condition)} -a ${quotedForFish(words.join(' '))}`;
-      return [...flags.map((flag) => option(flag, condition)), ...(words.length > 0 ? [word] : [])];
+      const isBehind = `__fish_seen_subcommand_from ${words.join(' ')}`;
+      return [
+        ...flags.map((flag) => option(flag, condition)),
+        ...offer(names.length > 0 ? `${condition}; and not ${isBehind}` : condition, words),
+        ...offer(`${condition}; and ${isBehind}`, names),
+      ];
     }),
   ].join('\n');
+}
+
+function offer(condition: string, words: readonly string[]): string[] {
+  if (words.length === 0) return [];
+  return [`complete -c tts -n ${quotedForFish(condition)} -a ${quotedForFish(words.join(' '))}`];
 }
 
 const VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {

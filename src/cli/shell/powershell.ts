@@ -13,6 +13,9 @@ ${entries.map(({ name, flags }) => `    ${quotedForPowerShell(name)} = [ordered]
   $words = @{
 ${entries.map(({ name, words }) => `    ${quotedForPowerShell(name)} = @(${words.map(quotedForPowerShell).join(', ')})`).join('\n')}
   }
+  $names = @{
+${entries.map(({ name, names }) => `    ${quotedForPowerShell(name)} = @(${names.map(quotedForPowerShell).join(', ')})`).join('\n')}
+  }
   $typed = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
   $command = if ($typed.Count -gt 1 -and $commands.Contains($typed[1])) { $typed[1] } else { 'speak' }
   $previous = $typed[-1]
@@ -28,6 +31,7 @@ ${entries.map(({ name, words }) => `    ${quotedForPowerShell(name)} = @(${words
   if ($previous -cin @(${spellings(entries, 'file')})) { return }
   if ($word -like '-*') { $options[$command].GetEnumerator() | ForEach-Object { Offer $_.Key $_.Value }; return }
   if ($typed.Count -eq 1) { $commands.GetEnumerator() | ForEach-Object { Offer $_.Key $_.Value }; return }
+  if ($typed.Count -gt 2 -and $names[$command].Count -gt 0) { $names[$command] | ForEach-Object { Offer $_ $_ }; return }
   $words[$command] | ForEach-Object { Offer $_ $_ }
 }`;
 }

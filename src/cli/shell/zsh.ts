@@ -30,7 +30,8 @@ function commandCase(entry: Entry): string {
 
 function argumentsOf(entry: Entry | undefined): string {
   const words = entry?.words.length ? [quotedForZsh(`1:word:(${entry.words.join(' ')})`)] : ["'*:text: '"];
-  return ['_arguments -s', ...(entry?.flags ?? []).map(spec), ...words].join(' ');
+  const names = entry?.names.length ? [quotedForZsh(`*:name:(${entry.names.join(' ')})`)] : [];
+  return ['_arguments -s', ...(entry?.flags ?? []).map(spec), ...words, ...names].join(' ');
 }
 
 const ACTIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {

@@ -9,6 +9,11 @@ import type { VoicesLine } from './line.ts';
 
 export const words = ['install', 'remove', 'verify'];
 
+export async function names(): Promise<readonly string[]> {
+  const { loadCatalogue } = await import('../../installed/catalogue.ts');
+  return loadCatalogue({ env: {}, cwd: '' }).voices.map(({ name }) => name);
+}
+
 const ACCEPTED: readonly Name[] = [
   'dryRun',
   'timeout',
