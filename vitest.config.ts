@@ -13,8 +13,10 @@ export default defineConfig(({ mode }) => ({
   test: {
     env: { TTS_TEST_SEED: seedOf(mode) },
     setupFiles: ['./test/support/random.ts', './test/support/equal-bytes.ts'],
-    testTimeout: 30_000,
-    expect: { requireAssertions: true },
+    // They only end what hangs: a busy machine may take ten times as long as an idle one.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // End-to-end tests wait for processes much of the time: two workers more than cores keep all busy.
     maxWorkers: availableParallelism() + 2,
     reporters: ['default', './.config/counting-reporter.ts'],

@@ -36,14 +36,14 @@ test.skipIf(!isThere('tmux'))(
     const hears = (name: string, index: number) =>
       vi.waitFor(
         () => expect(told(name).some((line) => line.event === 'playing' && line.index === index)).toBe(true),
-        10_000,
+        60_000,
       );
     await terminal.shows(READY);
     terminal.type('llm "$STORY" | tts --assistant --events first.jsonl', 'Enter');
     await hears('first.jsonl', 1);
     const pid = await player.running();
     terminal.type('', 'C-c');
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 5000);
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 60_000);
     await terminal.shows(READY);
     const shown = stripVTControlCharacters(terminal.screen()).split('\n');
     // A message stands in a line of its own, and the rest is the text.

@@ -27,7 +27,7 @@ test('An answer is shown as it comes and spoken without what nobody wants to hea
   const first =
     '<think>\nThe user greets me, so I greet them in a friendly way.\n</think>\n\n## Answer\nHello **there**. And';
   run.stdin.write(first);
-  await vi.waitFor(() => expect(server.texts).toEqual(['Answer.', 'Hello there.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['Answer.', 'Hello there.']), 60_000);
   const rest = ' so on! 😊\n\n<tool_call>{"name":"ls"}</tool_call>\n';
   run.stdin.end(rest);
   const { status, stdout } = await run.ended;
@@ -67,7 +67,7 @@ test('Events tell which sentence is heard, and where a run was stopped, in chara
   const events = () => (existsSync(box.path('events.jsonl')) ? linesOf(box.read('events.jsonl')) : []);
   const input = '<think>Hm.</think>**Hello there.** This is a sentence that takes a while to be heard. ';
   run.stdin.write(input);
-  await vi.waitFor(() => expect(events().filter(({ event }) => event === 'playing')).toHaveLength(2), 10_000);
+  await vi.waitFor(() => expect(events().filter(({ event }) => event === 'playing')).toHaveLength(2), 60_000);
   await run.endBy('SIGTERM');
   const queued = events().filter(({ event }) => event === 'queued');
   const others = events().filter(({ event }) => event !== 'queued');
@@ -113,7 +113,7 @@ test('SIGUSR1 drops what is queued, and what is written afterwards is spoken; a 
   const came = (event: string, count: number) =>
     vi.waitFor(
       () => expect(events().filter((each) => each.event === event).length).toBeGreaterThanOrEqual(count),
-      10_000,
+      60_000,
     );
   const first = 'Hello there. This one is dropped. And this one is not even compl';
   run.stdin.write(first);
@@ -122,7 +122,7 @@ test('SIGUSR1 drops what is queued, and what is written afterwards is spoken; a 
   run.child.kill('SIGUSR1');
   run.stdin.write('New answer without an end\f');
   await came('stopped', 1);
-  await vi.waitFor(() => expect(() => process.kill(dying, 0)).toThrow(), 5000);
+  await vi.waitFor(() => expect(() => process.kill(dying, 0)).toThrow(), 60_000);
   run.stdin.end('The last one.');
   const { status, stderr } = await run.ended;
   expect({ status, hasDebugger: /debugger/i.test(stderr) }).toEqual({ status: 0, hasDebugger: false });

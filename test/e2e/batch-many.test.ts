@@ -71,7 +71,7 @@ describe('eight shards at once', () => {
     const env = named(server.url);
     for (const each of [box, once]) each.file('p.csv', table(100));
     const shards = Array.from({ length: 8 }, (_, at) =>
-      box.tts([...args, '--shard', `${at + 1}/8`, '-q'], { env, patience: 60_000 }),
+      box.tts([...args, '--shard', `${at + 1}/8`, '-q'], { env, patience: 110_000 }),
     );
     for (const shard of await Promise.all(shards)) expect(shard).toMatchObject({ status: 0, stderr: '' });
     expect(Math.max(...server.spoken.values())).toBe(1);
@@ -89,7 +89,7 @@ describe('eight shards at once', () => {
     const box = new Sandbox();
     box.file('p.csv', table(24));
     const run = await box.shell("parallel -j2 tts batch p.csv -q --shard '{}/4' ::: $(seq 4)", {
-      patience: 60_000,
+      patience: 110_000,
     });
     expect(run).toMatchObject({ status: 0 });
     expect(await box.run(['batch', 'p.csv', '--check'])).toMatchObject({ status: 0 });

@@ -57,7 +57,7 @@ const search = (page: Page, words: string) =>
 const focused = (page: Page) =>
   page.evaluate<string>(`document.activeElement.querySelector('.id')?.textContent`);
 
-describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { timeout: 90_000 }, () => {
+describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', () => {
   it('shows what failed first, all as text, and asks for nothing from outside', async () => {
     const { page } = await openReport();
     expect(await shown(page)).toEqual(['refused', 'hello', 'a #1 b?c%20d', `<b title="x">'q'`, 'nothing']);
@@ -107,9 +107,7 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
     await page
       .evaluate('location.reload(), new Promise((resolve) => setTimeout(resolve, 500))')
       .catch(() => {});
-    await expect
-      .poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false)).toBe(true);
   });
 
   it('keeps an approval for a text and its sound, and saves what --check --approved reads', async () => {
@@ -189,7 +187,7 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
       page.evaluate<number>(
         `document.querySelector('canvas').getContext('2d').getImageData(0, 0, 200, 32).data.filter((byte) => byte > 0).length`,
       );
-    await expect.poll(painted, { timeout: 10_000 }).toBeGreaterThan(100);
+    await expect.poll(painted).toBeGreaterThan(100);
   });
 
   it('stays quick with ten thousand rows', async () => {

@@ -832,7 +832,7 @@ it('Faults of every kind are waited out, and no text is answered twice.', async 
   );
   box.file('p.csv', `id,lang,text\n${rows.join('\n')}\n`);
   const env = { ...named(server.url), TTS_RETRIES: '3' };
-  const run = await box.run(['batch', 'p.csv', ...OUT, '--concurrency', '16'], { env, patience: 60_000 });
+  const run = await box.run(['batch', 'p.csv', ...OUT, '--concurrency', '16'], { env, patience: 110_000 });
   expect(run.stderr).toMatch(/300 made, 0 unchanged, 0 failed, 0 skipped/);
   expect(server.spoken.size).toBe(300);
   expect(Math.max(...server.spoken.values())).toBe(1);

@@ -19,11 +19,11 @@ test.runIf(process.platform === 'linux')(
     run.stdin.write('The first sentence. And ');
     const pid = await player.running();
     expect(await act('pause')).toEqual({ status: 0, paused: 1 });
-    await vi.waitFor(() => expect(stateOf(pid)).toBe('T'), 5000);
+    await vi.waitFor(() => expect(stateOf(pid)).toBe('T'), 60_000);
     const before = player.heard().length;
     run.stdin.write('the second one. And so on.');
     expect(await act('resume')).toEqual({ status: 0, resumed: 1 });
-    await vi.waitFor(() => expect(player.heard().length).toBeGreaterThan(before + 22_050), 5000);
+    await vi.waitFor(() => expect(player.heard().length).toBeGreaterThan(before + 22_050), 60_000);
     expect(await act('pause')).toEqual({ status: 0, paused: 1 });
     expect(await act('stop')).toEqual({ status: 0, stopped: 1 });
     expect((await run.ended).status).toBe(143);

@@ -122,12 +122,12 @@ describe('an engine that is a program', () => {
 
   it('whose child keeps the output in a session of its own ends with the run', async () => {
     const box = boxWith(
-      'setsid bash -c "touch apart; sleep 8" & until [ -e apart ]; do sleep 0.05; done; head -c 2000 $WAV',
+      'setsid bash -c "touch apart; sleep 80" & until [ -e apart ]; do sleep 0.05; done; head -c 2000 $WAV',
     );
     const begun = Date.now();
     expectFailure(await box.run([...OUT, '--timeout', '1']), 5, /for 1 s/);
-    // The child holds the pipes for 8 s.
-    expect(Date.now() - begun).toBeLessThan(7000);
+    // The child holds the pipes for 80 s.
+    expect(Date.now() - begun).toBeLessThan(60_000);
   });
 
   it('that gets no temporary folder is an error that names it', async () => {
@@ -165,10 +165,10 @@ describe('an engine that is a program', () => {
       writeUserConfig(box, { engines: { mine: { command } } });
       mkdirSync(box.path('temporary'));
       const run = box.start(OUT, { env: { TMPDIR: box.path('temporary') } });
-      await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('text');
+      await expect.poll(() => box.list()).toContain('text');
       expect(readdirSync(box.path('temporary'))).toHaveLength(1);
       await run.endBy(signal);
-      await expect.poll(() => readdirSync(box.path('temporary')), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => readdirSync(box.path('temporary'))).toEqual([]);
       await expect.poll(() => isAlive(Number(box.read('self')))).toBe(false);
     },
   );
@@ -182,7 +182,7 @@ describe('an engine that is a program', () => {
   it('is ended by Ctrl-C', async () => {
     const box = boxWith('echo $$ > self; sleep 1000');
     const run = box.start(OUT);
-    await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('self');
+    await expect.poll(() => box.list()).toContain('self');
     await sleep(50);
     run.child.kill('SIGINT');
     expect((await run.ended).status ?? 130).toBe(130);
@@ -199,7 +199,7 @@ describe('an engine that is a program', () => {
       body: JSON.stringify({ text: 'Hello.', speaker_no: 1001 }),
       signal: leaving.signal,
     });
-    await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('self');
+    await expect.poll(() => box.list()).toContain('self');
     leaving.abort();
     await expect(answer).rejects.toThrow();
     for (const name of ['child', 'self'])

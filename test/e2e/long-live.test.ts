@@ -12,7 +12,7 @@ test('The first sentence is asked for while the text is still being written.', a
   const server = await serveText();
   const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
   run.stdin.write('Hello there. How are');
-  await vi.waitFor(() => expect(server.texts).toEqual(['Hello there.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['Hello there.']), 60_000);
   run.stdin.end(' you?');
   const { status, stdout } = await run.ended;
   expect({ status, texts: server.texts }).toEqual({ status: 0, texts: ['Hello there.', 'How are you?'] });
@@ -26,7 +26,7 @@ test('A sentence is not asked for before its end, however long that takes.', asy
   await sleep(1500);
   expect(server.texts).toEqual([]);
   run.stdin.write('end. ');
-  await vi.waitFor(() => expect(server.texts).toEqual(['This one has no end.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['This one has no end.']), 60_000);
   run.stdin.end();
   expect((await run.ended).status).toBe(0);
 });
@@ -40,7 +40,7 @@ test.skipIf(!isThere('sed'))(
     const box = new Sandbox();
     const log = '(echo door one opened; until [ -e done ]; do sleep 0.1; done; echo door two opened)';
     const run = box.shell(`${log} | ${filter} | tts --stream`, { env: named(server.url) });
-    await vi.waitFor(() => expect(server.texts).toEqual(['door one opened.']), 5000);
+    await vi.waitFor(() => expect(server.texts).toEqual(['door one opened.']), 60_000);
     box.file('done', '');
     expect((await run).status).toBe(0);
     expect(server.texts).toEqual(['door one opened.', 'door two opened.']);
@@ -56,7 +56,7 @@ test('Lines that keep coming without full stops are asked for as soon as they fi
     run.stdin.write(line);
     text += line;
     await sleep(40);
-    await vi.waitFor(() => expect(text.length - server.texts.join(' ').length).toBeLessThan(2000), 5000);
+    await vi.waitFor(() => expect(text.length - server.texts.join(' ').length).toBeLessThan(2000), 60_000);
   }
   run.stdin.end();
   const { status, stdout } = await run.ended;
@@ -69,11 +69,11 @@ test('Markdown that is still being written is asked for block by block.', async 
   const args = ['--stream', '--format', 'markdown'];
   const run = new Sandbox().start(args, { env: named(server.url), stdin: 'open' });
   run.stdin.write('# A *heading*\n\nHello **there**, see [this](u)');
-  await vi.waitFor(() => expect(server.texts).toEqual(['A heading.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['A heading.']), 60_000);
   run.stdin.write(' page\n\n- one\n');
-  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('Hello there, see this page'), 5000);
+  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('Hello there, see this page'), 60_000);
   run.stdin.write('- two\n\n```js\nlet x;\n');
-  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('one.\ntwo.'), 5000);
+  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('one.\ntwo.'), 60_000);
   run.stdin.end();
   const { status, stdout } = await run.ended;
   expect(status).toBe(0);
@@ -88,11 +88,11 @@ test('While a writer of Markdown hangs, what is complete is asked for: a sentenc
   const args = ['--stream', '--format', 'markdown'];
   const run = new Sandbox().start(args, { env: named(server.url), stdin: 'open' });
   run.stdin.write('Let me **look**. I have');
-  await vi.waitFor(() => expect(server.texts).toEqual(['Let me look.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['Let me look.']), 60_000);
   run.stdin.write(' found *two*.');
-  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('I have found two.'), 5000);
+  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('I have found two.'), 60_000);
   run.stdin.write('\n\n1. one\n2. two\n');
-  await vi.waitFor(() => expect(server.texts.slice(2)).toEqual(['1. one.', '2. two.']), 5000);
+  await vi.waitFor(() => expect(server.texts.slice(2)).toEqual(['1. one.', '2. two.']), 60_000);
   run.stdin.write('   - deeper\n3. three\n');
   run.stdin.end();
   const { status } = await run.ended;
@@ -198,13 +198,13 @@ test('A model that stalls in numbers, names, quotes and lists is heard in whole 
     '2. Rinse.',
     'Then stop.',
   ]);
-}, 30_000);
+});
 
 test('A finished line of a list is heard while its model thinks about the next one.', async () => {
   const server = await serveText();
   const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
   run.stdin.write('Buy this:\n- milk\n- brown bread\n');
-  await vi.waitFor(() => expect(server.texts.join(' ')).toContain('brown bread'), 5000);
+  await vi.waitFor(() => expect(server.texts.join(' ')).toContain('brown bread'), 60_000);
   run.stdin.end('- butter\n');
   expect((await run.ended).status).toBe(0);
   expect(server.texts.join(' ').replace(/\s+/g, ' ')).toBe('Buy this: - milk - brown bread - butter');
@@ -217,7 +217,7 @@ test('The sentences of a paragraph of Markdown are heard while it is written, on
     stdin: 'open',
   });
   run.stdin.write('This is *quite* good. And **this');
-  await vi.waitFor(() => expect(server.texts).toEqual(['This is quite good.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['This is quite good.']), 60_000);
   await sleep(500);
   expect(server.texts).toHaveLength(1);
   run.stdin.end('** too.\n');

@@ -33,7 +33,7 @@ test.runIf(process.platform === 'linux' && isThere('pv')).each([
   sandbox.file('book.epub', novelBook(text));
   sandbox.file('listen', 'exec pv -q -L 44100 > /dev/null');
   const run = readBy(reader, args, sandbox, server.url);
-  await vi.waitFor(() => expect(server.requests).toBeGreaterThan(0), 5000);
+  await vi.waitFor(() => expect(server.requests).toBeGreaterThan(0), 60_000);
   await sleep(4000);
   const { requests } = server;
   await sleep(1500);

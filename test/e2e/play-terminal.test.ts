@@ -150,10 +150,10 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
       env: { TERM: 'xterm-256color', ...named(url) },
     });
     const shown = () => (box.list().includes('shown') ? box.read('shown').toString() : '');
-    await expect.poll(shown, { timeout: 5000 }).toContain(ERASE);
+    await expect.poll(shown).toContain(ERASE);
     box.file('seen');
     await shell.ended;
-    await expect.poll(() => box.list(), { timeout: 10_000 }).toEqual(['out.wav', 'seen', 'shown', 'status']);
+    await expect.poll(() => box.list()).toEqual(['out.wav', 'seen', 'shown', 'status']);
     expect(box.read('status').toString()).toBe('0\n');
     expect(wholePcm(box.read('out.wav')).equals(pcm)).toBe(true);
   });
@@ -168,10 +168,10 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
       env: { TERM: 'xterm-256color', ...named(url) },
     });
     const shown = () => (box.list().includes('shown') ? box.read('shown').toString() : '');
-    await expect.poll(shown, { timeout: 5000 }).toContain(ERASE);
+    await expect.poll(shown).toContain(ERASE);
     shell.child.kill('SIGKILL');
     const status = () => (box.list().includes('status') ? box.read('status').toString() : '');
-    await expect.poll(status, { timeout: 5000 }).toBe('129\n');
+    await expect.poll(status).toBe('129\n');
     expect(box.list()).toEqual(['shown', 'status']);
     await shell.ended.catch(() => {});
   });

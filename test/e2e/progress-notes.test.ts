@@ -25,4 +25,4 @@ it('A long run off a terminal says how far it is, and a closing line; -q says no
   );
   expect(quiet).toMatchObject({ status: 0, stderr: '' });
   expect(json).toMatchObject({ status: 0, stderr: '' });
-}, 30_000);
+});

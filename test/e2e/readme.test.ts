@@ -175,13 +175,13 @@ describe('the examples', () => {
       const program = blocks.join('\n');
       const { box } = await equip(program);
       box.file('example.mjs', language === 'python' ? `${BROUGHT.python}${program}` : program);
-      const run = await box.shell(`${command} example.mjs`, { patience: 60_000 });
+      const run = await box.shell(`${command} example.mjs`, { patience: 110_000 });
       expect(run, run.stderr).toMatchObject({ status: 0 });
       expectFiles(box, program.replace(/^.*%.*$/gm, ''));
     },
   );
 
-  it('for cron, and the steps of workflows, run as they stand', { timeout: 60_000 }, async () => {
+  it('for cron, and the steps of workflows, run as they stand', async () => {
     const text = page('docs/recipes.md');
     const [table = ''] = fenced('cron', text);
     const jobs = Array.from(table.matchAll(/^[\d*]\S*(?: +\S+){4} +(.*)$/gm), ([, line = '']) => line);
@@ -235,7 +235,7 @@ async function expectRuns(block: string, { box, service, proxy, engine, env }: E
     .replaceAll(SERVICE, `${service.url}/api`)
     .replaceAll(PROXY, proxy.url)
     .replaceAll(ENGINE, engine);
-  const { status, stderr } = await box.shell(`set -euo pipefail\n${script}`, { env, patience: 60_000 });
+  const { status, stderr } = await box.shell(`set -euo pipefail\n${script}`, { env, patience: 110_000 });
   const said = /voices install/.test(block) ? '' : lessNotes(stderr);
   expect({ block, status, said }, stderr).toEqual({ block, status: 0, said: '' });
   expectFiles(box, block);
@@ -251,7 +251,7 @@ async function expectRuns(block: string, { box, service, proxy, engine, env }: E
 /** Runs an example that serves, on a free port. */
 async function startDaemon(block: string): Promise<{ run: Running; url: string }> {
   const line = block.replace(/ --port \d+/, '').replace(/^tts serve/m, 'exec tts serve --port 0');
-  const run = new Sandbox().startShell(line, { patience: 60_000 });
+  const run = new Sandbox().startShell(line, { patience: 110_000 });
   const url = await new Promise<string>((resolve, reject) => {
     run.child.stderr?.on('data', (bytes) => {
       const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(`${bytes}`) ?? [];

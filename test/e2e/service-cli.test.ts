@@ -39,7 +39,7 @@ function serve(args: string[], env: Record<string, string> = {}) {
   return { child, said, ended };
 }
 
-const listening = { timeout: 15_000 };
+const listening = { timeout: 60_000 };
 const key = { 'x-api-key': 'sesame', 'content-type': 'application/json' };
 const hello = { text: 'hello', speaker_no: 1 };
 

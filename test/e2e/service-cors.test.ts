@@ -131,7 +131,7 @@ const fetchIn = (page: Page, url: string, init: object) =>
     };
   })().catch((error) => String(error))`);
 
-describe.skipIf(!isThere(BROWSER))('a page of another origin, in a browser', { timeout: 90_000 }, () => {
+describe.skipIf(!isThere(BROWSER))('a page of another origin, in a browser', () => {
   it('reads a streamed answer while it is made, byte for byte', async () => {
     const { page, origin } = await openApp();
     const url = await serve('--cors', origin, '--fault', 'bandwidth=100k,times=1');

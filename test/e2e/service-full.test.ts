@@ -8,7 +8,7 @@ import { Sandbox } from '../support/run.ts';
 /** More than wait for an answer by default, and fewer than may wait for a callback. */
 const MANY = 95;
 const HEADER_BYTES = 44;
-const patient = { timeout: 50_000 };
+const patient = { timeout: 100_000 };
 
 /** It receives callbacks. */
 async function receive() {
@@ -24,14 +24,14 @@ async function receive() {
 
 async function serve(...args: string[]): Promise<string> {
   const { child, stdout } = new Sandbox().start(['serve', '--port=0', '--json', '--no-auth', ...args], {
-    patience: 60_000,
+    patience: 110_000,
   });
   onTestFinished(() => void child.kill());
   const [line] = await once(stdout, 'data');
   return JSON.parse(String(line)).url;
 }
 
-it('speaks all callbacks that it has accepted, and meanwhile for others', { timeout: 60_000 }, async () => {
+it('speaks all callbacks that it has accepted, and meanwhile for others', async () => {
   const { origin, received } = await receive();
   const url = await serve('--workers=1', '--callbacks', origin);
   const post = (more: object) =>

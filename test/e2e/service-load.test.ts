@@ -26,7 +26,7 @@ async function open(): Promise<Socket> {
 }
 
 describe('clients that hang up', () => {
-  it('leave nothing behind, 1,000 of them, at random moments', { timeout: 60_000 }, async () => {
+  it('leave nothing behind, 1,000 of them, at random moments', async () => {
     const records: LogRecord[] = [];
     tones = await startToneService({ log: (record) => records.push(record) });
     const text = ['one', ...Array.from({ length: 5 }, () => 'slow'), 'x'.repeat(2000)].join(' ');
@@ -116,7 +116,7 @@ describe('several requests in one breath', () => {
 });
 
 describe('slow senders', () => {
-  it('hold nothing up, 100 of them, and are told that it took too long', { timeout: 30_000 }, async () => {
+  it('hold nothing up, 100 of them, and are told that it took too long', async () => {
     tones = await startToneService({ limits: { headers: 1000, request: 1500 } });
     const request = requestOf(hello);
     const answers = await Promise.all(
@@ -146,8 +146,8 @@ describe('slow senders', () => {
     const text = 'x'.repeat(400_000);
     socket.pause();
     socket.write(requestOf({ text, speaker_no: 1, config: { use_streaming_response: true } }));
-    await expect.poll(tones.health, { timeout: 5000 }).toMatchObject({ requests: 1 });
-    await expect.poll(tones.health, { timeout: 5000 }).toMatchObject({ requests: 0 });
+    await expect.poll(tones.health).toMatchObject({ requests: 1 });
+    await expect.poll(tones.health).toMatchObject({ requests: 0 });
     socket.destroy();
   });
 
@@ -159,7 +159,7 @@ describe('slow senders', () => {
 });
 
 describe('many at once', () => {
-  it('are all answered, and memory stays where it was', { timeout: 60_000 }, async () => {
+  it('are all answered, and memory stays where it was', async () => {
     tones = await startToneService();
     const round = () =>
       Promise.all(

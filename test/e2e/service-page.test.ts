@@ -42,8 +42,7 @@ const textOf = (page: Page, id: string) =>
     `((element) => (element.checkVisibility() ? element.innerText : ''))(document.getElementById('${id}'))`,
   );
 
-const status = (page: Page, words: RegExp) =>
-  expect.poll(() => textOf(page, 'status'), { timeout: 20_000 }).toMatch(words);
+const status = (page: Page, words: RegExp) => expect.poll(() => textOf(page, 'status')).toMatch(words);
 
 /** Sets fields as a person does. */
 const fill = (page: Page, fields: Readonly<Record<string, string>>) =>
@@ -115,7 +114,7 @@ describe('GET / of tts serve', () => {
   });
 });
 
-describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { timeout: 90_000 }, () => {
+describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', () => {
   it('asks for the key, keeps it in memory only, and loads nothing from outside', async () => {
     const url = await serve();
     const page = await open(url);
@@ -180,7 +179,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
     const seconds = (bytes.length - 44) / 2 / 16_000;
     expect(await textOf(page, 'status')).toContain(`${seconds.toFixed(2)} s of speech`);
     expect(await page.evaluate('document.getElementById("save").href === sound.src')).toBe(true);
-    await expect.poll(() => page.evaluate('sound.ended'), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => page.evaluate('sound.ended')).toBe(true);
     expect(await page.evaluate('sound.duration')).toBeCloseTo(seconds, 3);
     expect(await page.evaluate('played.length')).toBe(0);
   });
@@ -201,9 +200,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
     );
     for (const gap of gaps) expect(Math.abs(gap)).toBeLessThan(1e-6);
     // The sound is heard to its end: then there is nothing to stop.
-    await expect
-      .poll(() => page.evaluate('document.getElementById("stop").disabled'), { timeout: 15_000 })
-      .toBe(true);
+    await expect.poll(() => page.evaluate('document.getElementById("stop").disabled')).toBe(true);
     expect(await page.evaluate('sound.paused')).toBe(true);
   });
 
@@ -213,7 +210,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
     );
     await fill(page, { text: 'This sentence is long enough to break off in the middle of its sound.' });
     await page.press('Control+Enter');
-    await expect.poll(() => textOf(page, 'problem'), { timeout: 15_000 }).toMatch(/broke off/);
+    await expect.poll(() => textOf(page, 'problem')).toMatch(/broke off/);
     expect(await page.evaluate('played.length')).toBeGreaterThan(0);
     expect(await page.evaluate('saved.length')).toBe(0);
     expect(await textOf(page, 'result')).toBe('');
@@ -322,7 +319,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
       page.evaluate<number>(
         'played.length && played.at(-1).when + played.at(-1).seconds - played[0].context.currentTime',
       );
-    await expect.poll(ahead, { timeout: 20_000 }).toBeGreaterThan(58);
+    await expect.poll(ahead).toBeGreaterThan(58);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await ahead()).toBeLessThan(75);
     await page.press('Escape');

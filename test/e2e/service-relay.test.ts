@@ -20,7 +20,7 @@ async function relay(box: Sandbox, ...more: string[]) {
 async function relayWith(box: Sandbox, env: Record<string, string>, ...more: string[]) {
   const url = far?.service.url ?? '';
   const args = ['serve', '--port=0', '--json', `--base-url=${url}`, ...more];
-  const { child, stdout, ended } = box.start(args, { env, patience: 60_000 });
+  const { child, stdout, ended } = box.start(args, { env, patience: 110_000 });
   onTestFinished(() => void child.kill());
   const [line] = await once(stdout, 'data');
   const { url: own } = JSON.parse(String(line));

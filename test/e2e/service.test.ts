@@ -108,7 +108,7 @@ describe('instructions', () => {
       expect(status).toBe(200);
       expect(headers).toHaveProperty('x-instructions-ignored');
     }
-    expect(performance.now() - begun).toBeLessThan(3000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
   });
 });
 
@@ -700,7 +700,7 @@ it.each([
     onTestFinished(() => own.close());
     const idle = Array.from({ length: 30 }, () => own.connect().on('error', () => {}));
     for (const socket of idle) socket.resume().write(bytes);
-    await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length, { timeout: 10_000 }).toBe(20);
+    await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length).toBe(20);
     expect(idle.slice(-5).some(({ destroyed }) => destroyed)).toBe(false);
     expect((await own.speak({ text: 'hello', speaker_no: 1 })).status).toBe(200);
     for (const socket of idle) socket.destroy();

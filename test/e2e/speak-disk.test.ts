@@ -23,7 +23,7 @@ async function tagOfParts(): Promise<string> {
   const box = new Sandbox();
   const run = box.start(['hi', '-o', 'out.wav'], { env: named(url) });
   const tag = () => /-(\w+)\.part$/.exec(box.list()[0] ?? '')?.[1];
-  await expect.poll(tag, { timeout: 5000 }).toBeDefined();
+  await expect.poll(tag).toBeDefined();
   const found = tag() ?? '';
   await run.endBy('SIGTERM');
   return found;

@@ -72,11 +72,11 @@ describe('a voice of espeak-ng', () => {
     const { box, env } = equipped('echo $$ > pid; exec sleep 60');
     const run = box.start(['hello', '-s', '101', '-o', 'out.wav'], { env });
     const pid = () => (box.list().includes('pid') ? Number(box.read('pid')) : 0);
-    await expect.poll(pid, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(pid).toBeGreaterThan(0);
     expect(isAlive(pid())).toBe(true);
     const { ended, milliseconds } = await run.endBy(signal);
     expect(ended.status).toBe(signal === 'SIGINT' ? 130 : 143);
-    expect(milliseconds).toBeLessThan(2000);
+    expect(milliseconds).toBeLessThan(30_000);
     await expect.poll(() => isAlive(pid())).toBe(false);
     expect(box.list()).not.toContain('out.wav');
   });
@@ -210,7 +210,7 @@ it('espeak-ng gets no key of the service that starts it.', async () => {
   const program = box.path('bin/espeak-ng');
   writeFileSync(program, readFileSync(program, 'utf8').replace('\n', `\nenv >> '${box.path('env')}'\n`));
   const run = box.start(['serve', '--port', '0', '--json'], { env: { ...env, TTS_API_KEY: 'key-of-serve' } });
-  await expect.poll(asked, { timeout: 10_000 }).toEqual(['--voices']);
+  await expect.poll(asked).toEqual(['--voices']);
   const [line] = (await once(run.stdout, 'data')) as [Buffer];
   const headers = { 'X-API-KEY': 'key-of-serve', 'Content-Type': 'application/json' };
   const body = JSON.stringify({ text: 'hello', speaker_no: 101 });

@@ -337,7 +337,7 @@ describe('Ctrl-C', () => {
     run.child.stderr?.on('data', (piece) => {
       said += piece;
     });
-    await expect.poll(() => said, { timeout: 5000 }).toMatch(/\ntts: segment 1: status 403 after /);
+    await expect.poll(() => said).toMatch(/\ntts: segment 1: status 403 after /);
     const { ended } = await run.endBy('SIGINT');
     expect(ended).toMatchObject({ status: 130, stderr: expect.stringMatching(/\ntts: interrupted\n$/) });
   });
@@ -347,7 +347,7 @@ describe('Ctrl-C', () => {
     const box = new Sandbox();
     const args = ['One.\n\nTwo.', '--max-chars', '5', '--concurrency', '1', '-o', 'out.wav'];
     const run = box.start(args, { env: named(server.url) });
-    await expect.poll(() => server.requests.length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => server.requests.length).toBe(2);
     expect((await run.endBy('SIGINT')).ended).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
     expect(box.list()).toEqual([]);
   });

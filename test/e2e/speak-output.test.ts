@@ -415,7 +415,7 @@ describe('stdout', () => {
       await wire.write(Buffer.concat([httpChunk(pcm.subarray(640)), httpChunk('')]));
     });
     const run = box.shell('tts hi --stream > out.wav', { env });
-    await vi.waitFor(() => expect(box.read('out.wav').subarray(44)).toEqual(pcm.subarray(0, 640)), 5000);
+    await vi.waitFor(() => expect(box.read('out.wav').subarray(44)).toEqual(pcm.subarray(0, 640)), 60_000);
     goOn.open();
     expect(await run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);

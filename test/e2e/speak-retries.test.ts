@@ -106,7 +106,7 @@ describe('another try', () => {
     await expect.poll(() => server.requests.length).toBe(1);
     const { ended, milliseconds } = await run.endBy('SIGINT');
     expect(ended.status).toBe(130);
-    expect(milliseconds).toBeLessThan(2000);
+    expect(milliseconds).toBeLessThan(60_000);
     expect(box.list()).toEqual([]);
   });
 

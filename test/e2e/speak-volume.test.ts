@@ -52,7 +52,7 @@ describe.runIf(isThere('python3'))('memory stays below its limit', () => {
     expect(statSync(box.path('out.wav')).size).toBe(44 + 256 * MIB);
     expect(kilobytes).toBeGreaterThan(20_000);
     expect(kilobytes).toBeLessThan(LIMIT);
-  }, 60_000);
+  });
 
   it('for 256 MiB that go to a reader who is slow', async () => {
     const server = await serveBytes(large(256));
@@ -62,7 +62,7 @@ describe.runIf(isThere('python3'))('memory stays below its limit', () => {
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('count').toString().trim()).toBe(String(44 + 256 * MIB));
     expect(kilobytes).toBeLessThan(LIMIT);
-  }, 60_000);
+  });
 });
 
 const slowReader = `| python3 -c 'import os,time
@@ -106,7 +106,7 @@ describe.runIf(isThere('python3'))('memory stays below its limit, too', () => {
     const { run, kilobytes } = await measured(box, 'tts hi -o out.wav', env);
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(kilobytes).toBeLessThan(LIMIT);
-  }, 60_000);
+  });
 
   it('for a mebibyte that comes byte by byte', async () => {
     const bytes = plainWav(sound(MIB));
@@ -120,7 +120,7 @@ describe.runIf(isThere('python3'))('memory stays below its limit, too', () => {
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(bytes);
     expect(kilobytes).toBeLessThan(LIMIT);
-  }, 60_000);
+  });
 });
 
 describe('speed', () => {
@@ -130,7 +130,7 @@ describe('speed', () => {
     const begun = performance.now();
     const run = await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - begun).toBeLessThan(60_000);
   });
 
   it.for([

@@ -28,3 +28,17 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/**
+ * What a program says on stderr.
+ * @throws Error unless the program ends by itself, and well: what it did not say means nothing then
+ */
+export function saidBy(program: string, args: readonly string[]): string {
+  const { status, signal, error, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+    maxBuffer: 2 ** 28,
+  });
+  if (status === 0) return stderr;
+  throw new Error(`${program} ended with ${signal ?? error ?? status}: ${stderr?.slice(-500)}`);
+}

@@ -19,7 +19,7 @@ export const node = process.env.TTS_TEST_NODE ?? process.execPath;
 const canRunHere = node === process.execPath && process.platform === 'linux';
 
 /** Longer than nearly all runs take, shorter than the patience of a test. */
-const HANGS_AFTER_MS = 20_000;
+const HANGS_AFTER_MS = 90_000;
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;

@@ -41,6 +41,6 @@ describe('the engine under load', () => {
     }
     for await (const _ of speak(engine, { text: LONG })) break;
     expect((await samplesOf(engine, { text: 'Hello.' })).length).toBeGreaterThan(1000);
-    await expect.poll(() => engine.workers, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => engine.workers).toBe(2);
   });
 });

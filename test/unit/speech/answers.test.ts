@@ -89,7 +89,6 @@ test.each(Array.from({ length: 8 }, (_, at) => at))(
       }
     }
   },
-  20_000,
 );
 
 test('Sentences of a paragraph are the same requests in Markdown as in text.', () => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -8,7 +7,7 @@ import { type PcmFormat, untagged } from '../../../../src/audio/pcm.ts';
 import { wavHeader } from '../../../../src/audio/wav-header.ts';
 import { Drops } from '../../../../src/drops.ts';
 import { emptyFolder } from '../../../support/folder.ts';
-import { isThere } from '../../../support/programs.ts';
+import { isThere, saidBy } from '../../../support/programs.ts';
 import { collect } from '../body.ts';
 
 const ffmpeg = isThere('ffmpeg');
@@ -37,8 +36,19 @@ function babble(seconds: number, peak: number, format = FORMAT): Buffer {
 function measured(pcm: Buffer, format = FORMAT): { loudness: number; peak: number } {
   const path = join(emptyFolder(), 'a.wav');
   writeFileSync(path, Buffer.concat([wavHeader(format, pcm.length), pcm]));
-  const args = ['-hide_banner', '-nostats', '-i', path, '-af', 'ebur128=peak=true', '-f', 'null', '-'];
-  const said = spawnSync('ffmpeg', args, { encoding: 'utf8' }).stderr;
+  const args = [
+    '-hide_banner',
+    '-nostats',
+    '-nostdin',
+    '-i',
+    path,
+    '-af',
+    'ebur128=peak=true',
+    '-f',
+    'null',
+    '-',
+  ];
+  const said = saidBy('ffmpeg', args);
   const summary = said.slice(said.indexOf('Summary:'));
   const numberAfter = (label: RegExp) => Number(label.exec(summary)?.[1]);
   return { loudness: numberAfter(/I:\s+(-?[\d.]+)/), peak: numberAfter(/Peak:\s+(-?[\d.]+)/) };
@@ -126,7 +136,7 @@ describe.skipIf(!ffmpeg)('loudness', () => {
     let isHeard = false;
     async function* pcm() {
       yield babble(1, 0.3);
-      await vi.waitUntil(() => isHeard, 4000);
+      await vi.waitUntil(() => isHeard, 60_000);
     }
     const track = untagged({ format: FORMAT, bytes: undefined, pcm: pcm() });
     const turns = { list: [{ start: 0, voice: 1 }] };

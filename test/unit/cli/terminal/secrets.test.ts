@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secrets } from '../../../../src/cli/terminal/secrets.ts';
+import { withinSeconds } from '../../../support/clock.ts';
 
 function hiding(...secrets: readonly string[]): Secrets {
   const hidden = new Secrets();
@@ -53,11 +54,12 @@ describe('a secret', () => {
     expect(hiding('s3cr3t-k3y').redact(text)).toBe('key ***!');
   });
 
-  it('is looked for in linear time, whatever the text repeats', () => {
-    const secrets = hiding('s3cr3t-k3y');
-    for (const unit of ['%25', '%2525', '\\u', '[0;', '[;;;;', '%e2%80', '\u200b', 's3cr3t-'])
-      expect(secrets.redact(unit.repeat(100_000))).not.toContain('***');
-  }, 20_000);
+  it('is looked for in linear time, whatever the text repeats', () =>
+    withinSeconds(20, () => {
+      const secrets = hiding('s3cr3t-k3y');
+      for (const unit of ['%25', '%2525', '\\u', '[0;', '[;;;;', '%e2%80', '\u200b', 's3cr3t-'])
+        expect(secrets.redact(unit.repeat(100_000))).not.toContain('***');
+    }));
 
   it('that is a short word leaves the words around it', () => {
     expect(hiding('none').redact('there is no network')).toBe('there is no network');

@@ -56,7 +56,7 @@ describe('a thread', () => {
     const thread = start();
     const first = await ask(thread, 'speak');
     await expect(ask(thread, death)).rejects.toMatchObject({ name: 'EngineError', kind: 'broken' });
-    await expect.poll(() => thread.ready, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => thread.ready).toBe(true);
     expect(await ask(thread, 'speak')).not.toBe(first);
   });
 
