@@ -5,7 +5,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { novel } from '../support/novel.ts';
 import { wholePcm } from '../support/read-wav.ts';
-import { named, Sandbox } from '../support/run.ts';
+import { isListening, named, Sandbox } from '../support/run.ts';
 import { textOf, wavOf } from '../support/text-audio.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 
@@ -57,7 +57,7 @@ test('A run that waits for another one is stopped by Ctrl-C, too.', async () => 
   const one = box.start([...ARGS, '-o', 'one.wav'], options);
   await expect.poll(() => asked.length).toBeGreaterThan(0);
   const waiting = box.start([...ARGS, '-o', 'two.wav'], options);
-  await sleep(1000);
+  await expect.poll(() => isListening(waiting)).toBe(true);
   expect((await waiting.endBy('SIGINT')).ended).toMatchObject({ status: 130 });
   expect((await one.endBy('SIGINT')).ended.status).toBe(130);
   expect(box.list()).toEqual(['book.txt']);

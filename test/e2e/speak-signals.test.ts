@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { complete, head, silent } from '../support/http-bytes.ts';
-import { named, type Running, type RunOptions, Sandbox } from '../support/run.ts';
+import { isListening, named, type Running, type RunOptions, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 /** 100 ms are promised; the bound only tells an end from a hang, on a machine that does other things as well. */
-/** A run that waits for what it waits for takes longer than any test. */
 const AT_ONCE_MS = 30_000;
 
 const stuck: Script = async (wire) => {
@@ -30,30 +28,17 @@ const settled = async (milliseconds: number) => {
   return true;
 };
 
-/** Whether the process has its own way with SIGTERM already, as Linux tells; before, it simply ends. */
-async function listens({ child }: Running): Promise<boolean> {
-  try {
-    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-    const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)/m.exec(status)?.[1]}`);
-    // SIGHUP, the last that the program listens to: SIGINT and SIGTERM are caught by Node itself before that.
-    if ((caught & 1n) === 0n) return false;
-  } catch {
-    // Elsewhere than on Linux the wait below has to do.
-  }
-  return settled(250);
-}
-
 const situations: Readonly<Record<string, Situation>> = {
   'with an open stdin': {
     script: complete(plainWav(sound(100))),
     args: ['-o', 'out.wav'],
     options: { stdin: 'open' },
-    there: listens,
+    there: isListening,
   },
   'with a file that is a pipe nobody writes to': {
     script: complete(plainWav(sound(100))),
     args: ['-f', 'fifo', '-o', 'out.wav'],
-    there: listens,
+    there: isListening,
   },
   'with a request that hangs': {
     script: silent,
@@ -79,23 +64,23 @@ const situations: Readonly<Record<string, Situation>> = {
   'with a FIFO that nobody reads': {
     script: silent,
     args: ['hi', '-o', 'fifo'],
-    there: listens,
+    there: isListening,
   },
   'with a config that nobody writes': {
     script: silent,
     args: ['hi', '-o', 'out.wav', '--config', 'fifo'],
-    there: listens,
+    there: isListening,
   },
   'with a key file that nobody writes': {
     script: silent,
     args: ['hi', '-o', 'out.wav'],
     options: { env: { TTS_API_KEY: '', TTS_API_KEY_FILE: 'fifo' } },
-    there: listens,
+    there: isListening,
   },
   'with a connection that does not come about': {
     script: silent,
     args: ['hi', '-o', 'out.wav', '--base-url', 'https://192.0.2.1', '--retries', '9'],
-    there: listens,
+    there: isListening,
   },
 };
 
@@ -146,7 +131,7 @@ it.runIf(process.platform === 'linux')(
   'SIGUSR1 and SIGUSR2 neither end a run that does not speak yet nor open it to a debugger.',
   async () => {
     const run = new Sandbox().start(['-o', 'out.wav', '-q'], { stdin: 'open' });
-    await expect.poll(() => listens(run)).toBe(true);
+    await expect.poll(() => isListening(run)).toBe(true);
     run.child.kill('SIGUSR1');
     run.child.kill('SIGUSR2');
     run.stdin.end('Hello.');

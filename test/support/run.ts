@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
@@ -203,4 +204,18 @@ export function expectFailure(run: Ended, status: number, message: RegExp): void
   expect(run.stderr).toMatch(message);
   expect(run.stderr).toMatch(/^tts: [^\n]+(?:\nhint: [^\n]+|; expected [^\n]+)\n$/);
   expect({ status: run.status, stdout: run.stdout.toString('latin1') }).toEqual({ status, stdout: '' });
+}
+
+/** Whether a run has its own way with signals already, as Linux tells; before, it simply ends. */
+export async function isListening({ child }: Pick<Running, 'child'>): Promise<boolean> {
+  try {
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)/m.exec(status)?.[1]}`);
+    // SIGHUP, the last that the program listens to: SIGINT and SIGTERM are caught by Node itself before that.
+    if ((caught & 1n) === 0n) return false;
+  } catch {
+    // Elsewhere than on Linux the wait below has to do.
+  }
+  await sleep(250);
+  return true;
 }
