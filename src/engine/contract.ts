@@ -1,8 +1,11 @@
 export interface Speaker {
   readonly no: number;
   readonly name: string;
-  /** `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. */
-  readonly kind: 'neo.one' | 'Mermish';
+  /**
+   * `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. A far service may have other kinds, or not
+   * say any.
+   */
+  readonly kind: string | undefined;
   /** BCP 47, or espeak-ng's own tag. */
   readonly language: string;
   /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
@@ -31,6 +34,8 @@ export interface Utterance {
   readonly style: Style;
   /** The words that the style was read from, for an engine that reads them itself. */
   readonly instructions?: string | undefined;
+  /** What the client said of streaming, for a far service. */
+  readonly stream?: boolean | undefined;
   /**
    * It is called where an engine has dropped a part of the text.
    * @param isMended true where the text was spoken in smaller parts, false where that was noticed too late
@@ -65,8 +70,13 @@ export interface Engine {
 export interface EngineSet extends Engine {
   /** Threads of Flite that can begin at once. */
   readonly workers: number;
-  /** True for a service of somebody else, which reads instructions itself and may refuse any text. */
+  /** True for a service of somebody else, which reads all options itself and may refuse any text. */
   readonly isFar?: boolean;
+  /**
+   * The speaker of a number, for a far service, which may have more speakers than are listed.
+   * @returns `undefined` for a number that JSON cannot carry exactly
+   */
+  numbered?(no: number): Speaker | undefined;
 }
 
 /**

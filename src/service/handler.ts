@@ -194,7 +194,7 @@ function listSpeakers(exchange: Exchange, { engine, hide }: HandlerContext): voi
   const speakers = engine.speakers.map(({ no, name, kind, language, sampleRate }) => ({
     speaker_no: no,
     name: hide(name),
-    kind,
+    kind: kind ?? null,
     language,
     sample_rate: sampleRate ?? null,
   }));

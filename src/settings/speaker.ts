@@ -7,7 +7,7 @@ import type { NamedSpeaker } from './special-kinds.ts';
 export interface KnownSpeaker {
   readonly no: number;
   readonly name: string;
-  readonly kind: string;
+  readonly kind: string | undefined;
 }
 
 export interface Choice {

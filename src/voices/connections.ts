@@ -90,11 +90,11 @@ export class Connections {
     return speech && route.kind === 'engine' ? atRate(speech, fields.sampleRate) : speech;
   }
 
-  fieldsOf({ speaker, sampleRate, hasOwnRate, instructions }: VoiceShape): RequestFields {
-    const { stream, callbackUrl } = this.#plan.settings;
+  fieldsOf({ speaker, sampleRate, hasOwnRate, instructions, stream }: VoiceShape): RequestFields {
+    const { stream: usual, callbackUrl } = this.#plan.settings;
     return {
       speaker,
-      stream: stream?.value,
+      stream: stream ?? usual?.value,
       sampleRate: hasOwnRate ? undefined : sampleRate,
       instructions,
       callbackUrl: callbackUrl?.value.href,

@@ -10,6 +10,8 @@ export interface VoiceShape extends KeptShape {
   readonly hasOwnRate?: boolean;
   /** It is heard at another speed, which the sound that is kept does not have. */
   readonly speed?: number | undefined;
+  /** It stands for the `stream` of the settings. Sound that is kept serves both. */
+  readonly stream?: boolean | undefined;
 }
 
 /** A voice speaks the texts of a run. Two wishes for the same voice give the same object. */

@@ -73,7 +73,7 @@ export class RunVoices implements Voices {
   }
 
   as(shape: VoiceShape): Voice {
-    const { identity, speaker, sampleRate, hasOwnRate = false, instructions, speed } = shape;
+    const { identity, speaker, sampleRate, hasOwnRate = false, instructions, speed, stream } = shape;
     const key = JSON.stringify([
       identity,
       speaker,
@@ -81,6 +81,7 @@ export class RunVoices implements Voices {
       hasOwnRate,
       instructions ?? null,
       speed ?? null,
+      stream ?? null,
     ]);
     const voice = this.#voices.get(key) ?? this.#make(shape);
     this.#voices.set(key, voice);

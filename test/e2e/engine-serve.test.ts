@@ -116,6 +116,14 @@ describe.each([
   });
 });
 
+it('A config file that is named at the start brings the engine.', async () => {
+  const box = new Sandbox();
+  box.file('good.wav', wavOf('The program.', { sampleRate: RATE, framesPerByte: 200 }));
+  const config = box.file('e.json', JSON.stringify({ engines: { mine: { command: ['cat', 'good.wav'] } } }));
+  const { url } = await startServe(box, ['--engine', 'mine', '--config', config]);
+  expect((await ask(url, 'The program.')).status).toBe(200);
+});
+
 it('A voice of an engine keeps its rate in the interface of OpenAI, and is then listed with it.', async () => {
   const { url } = await serveEngine(1);
   const rateListed = async () => {

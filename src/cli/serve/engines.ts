@@ -18,7 +18,7 @@ export async function openServeEngines(options: ServeOptions, context: Context):
     if (!context.signal.aborted) throw error;
     return undefined;
   });
-  const sources = await openSources(options.engines, context);
+  const sources = await openSources(options, context);
   const engine = await openEngines({
     espeak,
     sources,
@@ -31,13 +31,16 @@ export async function openServeEngines(options: ServeOptions, context: Context):
 }
 
 /** Opens the engines that are named, and all installed voices. */
-async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+async function openSources(options: ServeOptions, context: Context): Promise<NumberedSource[]> {
   const { openInstalled } = await import('../../voices/installed.ts');
-  return [...(await openNamed(named, context)), ...(await openInstalled(context))];
+  return [...(await openNamed(options, context)), ...(await openInstalled(context))];
 }
 
 /** Without a name, the service reads no config. */
-async function openNamed(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+async function openNamed(
+  { engines: named, config }: ServeOptions,
+  context: Context,
+): Promise<NumberedSource[]> {
   const rule = ruleOf('engine');
   const fallback = fromEnvironment(rule, context.host.env);
   const said = named.map((value) => ({ value, origin: { place: 'option', name: '--engine' } as const }));
@@ -45,13 +48,10 @@ async function openNamed(named: readonly string[], context: Context): Promise<Nu
   if (chosen.length === 0) return [];
   for (const { value, origin } of chosen)
     if (rule.kind.text(value) === undefined) throw refused(rule, value, origin);
-  const { settings } = await loadSettings({ flags: {} }, context);
+  const { settings } = await loadSettings({ flags: config === undefined ? {} : { config } }, context);
   const sources = new VoiceSources(settings, context, chosen);
   return Promise.all(chosen.map((_, at) => sources.open(at)));
 }
-
-/** Sound that arrives in pieces can leave in pieces. */
-const STREAMED = { value: true, origin: { place: 'default', name: 'tts serve' } } as const;
 
 async function openServiceInFront({ relay, maxQueue }: ServeOptions, context: Context): Promise<EngineSet> {
   const [{ chooseService }, { openVoices }, { openRelay }] = await Promise.all([
@@ -61,9 +61,11 @@ async function openServiceInFront({ relay, maxQueue }: ServeOptions, context: Co
   ]);
   // The file that it names holds what clients send: the service must not get that.
   const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
-  const loaded = await loadSettings({ flags: relay ?? {} }, { ...context, host: { ...context.host, env } });
-  const settings = { ...loaded.settings, stream: loaded.settings.stream ?? STREAMED };
-  const service = await chooseService(settings, { ...context, files: loaded.files });
+  const { settings, files } = await loadSettings(
+    { flags: relay ?? {} },
+    { ...context, host: { ...context.host, env } },
+  );
+  const service = await chooseService(settings, { ...context, files });
   if (service?.note) context.notices.note(service.note);
   const voices = await openVoices({ settings, service: async () => service }, context);
   try {

@@ -33,6 +33,8 @@ export interface ServeOptions {
   readonly engines: readonly string[];
   /** The settings of a service to stand in front of. */
   readonly relay: Flags | undefined;
+  /** The config file that names engines. */
+  readonly config: string | undefined;
   readonly log: LogForm | undefined;
   readonly readyFile: string | undefined;
   readonly json: boolean;
@@ -92,6 +94,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     faults: flags.fault && parseFaults(flags.fault),
     engines: flags.engine ?? [],
     relay,
+    config: line.flags.config as string | undefined,
     log: flags.log as LogForm | undefined,
     readyFile: flags.readyFile,
     json: flags.json ?? false,
@@ -114,7 +117,8 @@ const RELAY: readonly Name[] = [
 /** @throws TtsError (usage) for such a setting without a service, and for a service with engines */
 function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undefined {
   const said = RELAY.filter((name) => flags[name] !== undefined);
-  const [first] = said;
+  // The config names engines, too.
+  const [first] = said.filter((name) => name !== 'config');
   if (first === undefined) return undefined;
   if (flags.baseUrl === undefined)
     throw usageError(

@@ -1,16 +1,18 @@
 import { isLoopback } from '../../address.ts';
+import type { EngineSet } from '../../engine/contract.ts';
 import { visible } from '../../printable.ts';
 import type { LogRecord } from '../../service/http/exchange.ts';
 import type { Notices } from '../terminal/notices.ts';
 import type { ServeOptions } from './options.ts';
 
 interface Setup {
+  readonly engine: EngineSet;
   readonly apiKey: string | null;
   readonly options: ServeOptions;
 }
 
 /** Prints for people on stderr, and for programs on stdout. */
-export function announce(url: string, { apiKey, options }: Setup, notices: Notices): void {
+export function announce(url: string, { engine, apiKey, options }: Setup, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = (options.faults ?? []).map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
@@ -22,15 +24,19 @@ export function announce(url: string, { apiKey, options }: Setup, notices: Notic
   for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
   // The line shows only a key that this run made.
   if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
-  notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
+  const [speaker] = engine.speakers;
+  if (!speaker)
+    notices.note('the service lists no speakers: put the number of one of its own into the line below');
+  const key = apiKey === null ? null : (made ?? '$TTS_API_KEY');
+  notices.note(`try: ${curlLine(url, key, speaker?.no ?? 1)}`);
   if (!options.json) return;
   const shown = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
   notices.result(shown);
 }
 
-function curlLine(url: string, key: string | null): string {
+function curlLine(url: string, key: string | null, speaker: number): string {
   const keyHeader = key === null ? '' : ` -H "X-API-KEY: ${key}"`;
-  const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":1}'`;
+  const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${speaker}}'`;
   return `curl -fsS${keyHeader} ${body} -o hello.wav ${url}/tts`;
 }
 

@@ -1,5 +1,4 @@
-import { converted } from '../../audio/convert.ts';
-import { sameFormat, type Track } from '../../audio/pcm.ts';
+import type { Track } from '../../audio/pcm.ts';
 import {
   EngineError,
   type EngineFault,
@@ -10,10 +9,11 @@ import {
   type Utterance,
 } from '../../engine/contract.ts';
 import { mono } from '../../engine/external/mono.ts';
-import { ExitCode, TtsError, usageError } from '../../error.ts';
+import { ExitCode, TtsError } from '../../error.ts';
 import { plain } from '../../reading/plain.ts';
 import { wordsSource } from '../../reading/source.ts';
 import type { Settings } from '../../settings/resolve.ts';
+import type { NamedSpeaker } from '../../settings/special-kinds.ts';
 import { trackOf } from '../../speech/deliver.ts';
 import { RunText } from '../../speech/text.ts';
 import type { ListedVoice } from '../../voices/voice.ts';
@@ -37,42 +37,43 @@ const BUDGET = 4 * 2 ** 20;
 const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence: 0 } };
 
 /**
- * Opens a service of other people as the engine of `tts serve`. All clients share its cache, its limits and its key.
- * @throws TtsError for a service that cannot be asked, and for one whose speakers nobody names
+ * Opens a service of other people as the engine of `tts serve`. All clients share its cache, its limits and its key. It need not
+ * list its speakers.
+ * @throws TtsError for a service that cannot be asked
  */
-export async function openRelay({ voices, settings, ...options }: RelayOptions): Promise<EngineSet> {
-  const listed = (await voices.list()) ?? configured(settings);
-  const speakers = listed.flatMap(listedSpeakers);
-  if (speakers.length > 0) return new Relay(voices, speakers, { settings, ...options });
-  throw usageError(
-    'the service lists no speakers',
-    'name those that it has under "speakers" in a config file, as in { "anna": 3 }',
-  );
+export async function openRelay({ voices, ...options }: RelayOptions): Promise<EngineSet> {
+  return new Relay(voices, (await voices.list()) ?? [], options);
 }
 
-function configured({ speakers }: Settings): ListedVoice[] {
-  return [...(speakers?.value ?? [])].flatMap(([name, { no }]) => (no === undefined ? [] : [{ name, no }]));
+function speakerOf(no: number, { name, kind, language = 'und', sampleRate }: Partial<ListedVoice>): Speaker {
+  return { no, name: name ?? String(no), kind, language, sampleRate };
 }
 
-function listedSpeakers({ no, name, kind, language = 'und', sampleRate }: ListedVoice): Speaker[] {
-  if (no === undefined) return [];
-  return [
-    { no, name: name ?? String(no), kind: kind === 'Mermish' ? kind : 'neo.one', language, sampleRate },
-  ];
-}
-
+/** Sends what the client asks, whatever the speaker: only the service knows what it can do. */
 class Relay implements EngineSet {
+  /** The default speaker comes first, then those of the config, then those that the service lists. */
   readonly speakers: readonly Speaker[];
   readonly workers: number;
   readonly isFar = true;
   readonly #voices: RunVoices;
   readonly #options: Omit<RelayOptions, 'voices'>;
+  readonly #listed: ReadonlyMap<number, Speaker>;
+  /** The config has settings for these, which count where a client asks for the name. */
+  readonly #named = new Map<Speaker, NamedSpeaker>();
   /** Utterances that are spoken or wait. */
   #open = 0;
 
-  constructor(voices: RunVoices, speakers: readonly Speaker[], options: Omit<RelayOptions, 'voices'>) {
+  constructor(voices: RunVoices, listed: readonly ListedVoice[], options: Omit<RelayOptions, 'voices'>) {
     this.#voices = voices;
-    this.speakers = speakers;
+    this.#listed = new Map(
+      listed.flatMap((voice) => (voice.no === undefined ? [] : [[voice.no, speakerOf(voice.no, voice)]])),
+    );
+    for (const [name, named] of options.settings.speakers?.value ?? []) {
+      const { no } = named;
+      if (no !== undefined)
+        this.#named.set({ ...speakerOf(no, { ...this.numbered(no), ...named, name }) }, named);
+    }
+    this.speakers = this.#inOrder([...this.#named.keys(), ...this.#listed.values()], options.settings);
     this.workers = options.settings.concurrency.value;
     this.#options = options;
   }
@@ -81,7 +82,20 @@ class Relay implements EngineSet {
     return Math.max(0, this.#open - this.workers);
   }
 
-  /** The rate is that of the service, unless another one is asked for. */
+  numbered(no: number): Speaker | undefined {
+    return this.#listed.get(no) ?? (Number.isSafeInteger(no) ? speakerOf(no, {}) : undefined);
+  }
+
+  #inOrder(all: readonly Speaker[], { speaker }: Settings): readonly Speaker[] {
+    const asked = speaker?.value;
+    const usual =
+      typeof asked === 'number'
+        ? (all.find(({ no }) => no === asked) ?? this.numbered(asked))
+        : all.find(({ name }) => name === asked);
+    return usual ? [usual, ...all.filter((other) => other !== usual)] : all;
+  }
+
+  /** The rate is that of the answer. */
   async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
     if (!utterance.isPatient && this.queued >= this.#options.maxQueue) throw queueFull();
     const over = new AbortController();
@@ -95,19 +109,18 @@ class Relay implements EngineSet {
     signal.addEventListener('abort', end, { once: true });
     try {
       const track = await this.#track(utterance, AbortSignal.any([signal, over.signal]));
-      const { sampleRate = track.format.sampleRate } = utterance;
-      const format = { ...track.format, sampleRate };
-      const { pcm } = sameFormat(track.format, format) ? track : converted(track, format);
-      return { sampleRate, samples: untilEnd(mono(pcm, format), end) };
+      return { sampleRate: track.format.sampleRate, samples: untilEnd(mono(track.pcm, track.format), end) };
     } catch (error) {
       end();
       throw asEngineError(error);
     }
   }
 
-  async #track({ text, speaker, instructions }: Utterance, signal: AbortSignal): Promise<Track> {
-    const wished = speaker.kind === 'Mermish' ? instructions : undefined;
-    const voice = this.#voices.as({ ...this.#voices.shapeOf(speaker.no), instructions: wished || undefined });
+  async #track({ text, speaker, stream, ...asked }: Utterance, signal: AbortSignal): Promise<Track> {
+    const named = this.#named.get(speaker);
+    const { sampleRate = named?.sampleRate, instructions = named?.instructions } = asked;
+    const shape = this.#voices.shapeOf(speaker.no, { sampleRate, instructions });
+    const voice = this.#voices.as({ ...shape, speed: named?.speed, stream });
     const sources = () => [{ source: wordsSource(text), reader: plain }];
     const plan = { sources, stages: [], voice, pace: 'by output', cutsParagraphs: false } as const;
     const run = await RunText.open(plan, signal);

@@ -21,6 +21,7 @@ export { describeCommand };
 
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
+  notices.asLog = /(^| )--log[ =]json( |$)/.test(context.argv.join(' '));
   const said = readServeOptions(context);
   if (!said) return ExitCode.ok;
   notices.json = said.json;

@@ -19,6 +19,8 @@ export class Notices {
   quiet = false;
   verbose = false;
   json = false;
+  /** True prints a line of JSON with its time for each note, warning and error. */
+  asLog = false;
   readonly #warnings: string[] = [];
   /** The next output replaces the progress line. */
   #isDrawn = false;
@@ -40,13 +42,13 @@ export class Notices {
   }
 
   note(text: string): void {
-    if (!this.quiet && !this.json) this.#say(this.redactOwn(text));
+    if (!this.quiet && !this.json) this.#say('note', this.redactOwn(text));
   }
 
   warn(text: string): void {
     if (this.quiet) return;
     if (this.json) this.#warnings.push(text);
-    else this.#say(`warning: ${this.redact(text)}`);
+    else this.#say('warning', this.redact(text));
   }
 
   warnLater(text: string): void {
@@ -59,7 +61,7 @@ export class Notices {
   }
 
   detail(text: () => string): void {
-    if (this.verbose && !this.json) this.#say(this.redact(text()));
+    if (this.verbose && !this.json) this.#say('detail', this.redact(text()));
   }
 
   /** Prints what a command was asked for. Keys are hidden in it, and the user's own words and names are not. */
@@ -110,10 +112,11 @@ export class Notices {
     this.tellHeldBack();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     const quotes = !OWN_ERRORS.includes(exitCode);
-    if (this.json) {
+    if (this.json || this.asLog) {
       const traced = trace.length > 0 ? trace : undefined;
-      const told = { error: { message, hint, details, exitCode, ...stop, trace: traced } };
-      this.#write(this.#warned(told, quotes));
+      const told = { message, hint, details, exitCode, ...stop, trace: traced };
+      const logged = { time: new Date(), event: 'error', ...told };
+      this.#write(this.#warned(this.json ? { error: told } : logged, quotes));
       return exitCode;
     }
     const safe = (text: string) => inOneLine(quotes ? this.redact(text) : this.redactOwn(text));
@@ -145,8 +148,9 @@ export class Notices {
     return this.#secrets.inJson({ ...value, ...warned }, { quotes });
   }
 
-  #say(safe: string): void {
-    this.#write(`tts: ${visible(safe)}`);
+  #say(event: 'note' | 'warning' | 'detail', safe: string): void {
+    if (this.asLog) this.#write(visible(JSON.stringify({ time: new Date(), event, message: safe })));
+    else this.#write(`tts: ${event === 'warning' ? 'warning: ' : ''}${visible(safe)}`);
   }
 
   #write(safe: string): void {

@@ -27,7 +27,7 @@ const MERMISH = 10;
 
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
 
-function speakers(kind: Speaker['kind']): Speaker[] {
+function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
   return VOICES.map(({ name, language, sampleRate }, index) => ({
     no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
     name: kind === 'Mermish' ? `${name}-mermish` : name,

@@ -36,7 +36,7 @@ export class Callbacks {
   }
 
   /** @throws Refusal 503 if too many are pending */
-  accept(id: string, url: URL, speak: (signal: AbortSignal) => Sound): void {
+  accept(id: string, url: URL, speak: (signal: AbortSignal) => Promise<Sound>): void {
     if (this.pending >= this.#options.limits.callbacks) {
       throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
     }
@@ -57,7 +57,7 @@ export class Callbacks {
     this.#stop.abort();
   }
 
-  async #run(id: string, url: URL, sound: Sound): Promise<void> {
+  async #run(id: string, url: URL, sound: Promise<Sound>): Promise<void> {
     const { apiKey, origins, log } = this.#options;
     const { callbackBody, signatureOf } = await import('./send.ts');
     const body = await callbackBody(sound, this.#stop.signal, (error) => {

@@ -15,12 +15,12 @@ export interface CallbackBody extends StoredSound {
 
 /** @throws the reason of an abort */
 export async function callbackBody(
-  sound: Sound,
+  sound: Promise<Sound>,
   signal: AbortSignal,
   refusalFor: (error: unknown) => Refusal,
 ): Promise<CallbackBody> {
   try {
-    return await wav(sound, signal);
+    return await wav(await sound, signal);
   } catch (error) {
     signal.throwIfAborted();
     return json(errorBody(refusalFor(error)));

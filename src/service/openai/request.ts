@@ -10,7 +10,10 @@ export interface AudioRequest {
   readonly format: ResponseFormat;
   /** A factor of the pace, from 0.25 to 4. */
   readonly speed: number;
-  readonly instructions: string;
+  /** A blank one is none. */
+  readonly instructions: string | undefined;
+  /** True for a client that chooses the form of a stream. */
+  readonly stream: true | undefined;
   /** True sends events with sound in base64. */
   readonly asEvents: boolean;
 }
@@ -27,13 +30,15 @@ export function checkAudioRequest(body: unknown): AudioRequest {
   const input = text(fields, 'input');
   if (input === undefined) throw new Refusal(400, 'missing_field', 'input is missing', { field: 'input' });
   if (!/\S/u.test(input)) throw invalid('input', 'must not be blank');
+  const streamFormat = choice(fields, 'stream_format', ['audio', 'sse']);
   return {
     input,
     voice: voiceIn(fields),
     format: choice(fields, 'response_format', RESPONSE_FORMATS) ?? 'mp3',
     speed: speedIn(fields),
-    instructions: text(fields, 'instructions') ?? '',
-    asEvents: choice(fields, 'stream_format', ['audio', 'sse']) === 'sse',
+    instructions: text(fields, 'instructions')?.trim() ? text(fields, 'instructions') : undefined,
+    stream: streamFormat === undefined ? undefined : true,
+    asEvents: streamFormat === 'sse',
   };
 }
 

@@ -25,11 +25,11 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   const { request, response, details, id } = exchange;
   const { engine, limits, metrics } = context;
   const asked = checkAudioRequest(await readJson(request, response, limits.body));
-  const speaker = voiceOf(asked.voice, engine.speakers);
+  const speaker = voiceOf(asked.voice, engine);
   assertShort(asked, context.maxText);
   Object.assign(details, { speaker: speaker.no, characters: countCodePoints(asked.input) });
-  const { instructions } = asked;
-  const { style, ignored } = await styleOf(engine.isFar ? '' : instructions);
+  const { instructions, stream } = asked;
+  const { style, ignored } = await styleOf(engine.isFar ? undefined : instructions);
   const effects = context.faultControl?.effectsOn(exchange, asked.input, speaker.no) ?? {};
   await applyFaults(effects, exchange, context);
   response.setHeader('X-Voice', encodeURIComponent(context.hide(speaker.name)));
@@ -37,7 +37,7 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   const release = takeEncoder(asked);
   try {
     const form = await formOf(asked, context.programs);
-    const utterance = { text: asked.input, speaker, style, instructions };
+    const utterance = { text: asked.input, speaker, style, instructions, stream };
     const sound = await soundOrSilence(utterance.text, ownSoundOf(context, utterance, exchange.signal));
     await sendLive(exchange, sound, form(sound), {
       effects,

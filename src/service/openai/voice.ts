@@ -1,7 +1,8 @@
-import type { Speaker } from '../../engine/contract.ts';
+import type { EngineSet, Speaker } from '../../engine/contract.ts';
 import { shortName } from '../../engine/source.ts';
 import { wellFormedStart } from '../http/json-body.ts';
 import { Refusal } from '../http/refusal.ts';
+import { numberedSpeaker } from '../tts/utterance.ts';
 
 /** Clients that were made for OpenAI send these names without being asked. */
 const OPENAI_VOICES: ReadonlySet<string> = new Set(
@@ -14,11 +15,12 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
  * has it: the first one that an engine brings, else the first of all.
  * @throws Refusal 400 for an unknown voice
  */
-export function voiceOf(asked: string, all: readonly Speaker[]): Speaker {
+export function voiceOf(asked: string, engine: EngineSet): Speaker {
   const name = asked.trim();
+  const all = engine.speakers;
   const isBrought = ({ engine }: Speaker) => engine !== undefined;
   const speakers = [...all.filter(isBrought), ...all.filter((speaker) => !isBrought(speaker))];
-  const found = named(name, speakers) ?? speaking(name, speakers);
+  const found = named(name, speakers, engine) ?? speaking(name, speakers);
   if (found) return found;
   const [first] = speakers;
   if (first && (name === '' || OPENAI_VOICES.has(name.toLowerCase()))) return first;
@@ -31,14 +33,14 @@ export function voiceOf(asked: string, all: readonly Speaker[]): Speaker {
   );
 }
 
-function named(name: string, speakers: readonly Speaker[]): Speaker | undefined {
+function named(name: string, speakers: readonly Speaker[], engine: EngineSet): Speaker | undefined {
   const lower = name.toLowerCase();
   const namesOf = ({ name, engine }: Speaker) =>
     engine === undefined ? [name] : [name, `${engine}:${name}`];
   return (
     speakers.find((speaker) => namesOf(speaker).includes(name)) ??
     speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
-    (/^\d+$/.test(name) ? speakers.find(({ no }) => no === Number(name)) : undefined) ??
+    (/^-?\d+$/.test(name) ? numberedSpeaker(Number(name), engine) : undefined) ??
     speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
     speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower)
   );

@@ -13,7 +13,7 @@ import type { Sound } from '../http/stored-sound.ts';
 import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
 import { endConnection, sendSpeech } from './send-speech.ts';
-import { ignoredHeader, orderOf, type RatedUtterance, withPatience } from './utterance.ts';
+import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
 
 export async function speak(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { request, response, details, id } = exchange;
@@ -33,7 +33,7 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   }
   const streamed = body.config?.use_streaming_response === true;
   try {
-    await sendSpeech(exchange, spokenSound(context, order.utterance, exchange.signal), {
+    await sendSpeech(exchange, await spokenSound(context, order.utterance, exchange.signal), {
       streamed,
       effects,
       onSound: () => context.metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
@@ -43,11 +43,19 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   }
 }
 
-function spokenSound(context: ServiceContext, utterance: RatedUtterance, signal: AbortSignal): Sound {
-  return soundAt(utterance.sampleRate, utterance, context, () => context.engine.speak(utterance, signal));
+/** The rate of a far service is what it sends, and not what it was asked for. */
+async function spokenSound(
+  context: ServiceContext,
+  utterance: Utterance,
+  signal: AbortSignal,
+): Promise<Sound> {
+  const { engine } = context;
+  const { sampleRate } = utterance;
+  if (engine.isFar || sampleRate === undefined) return ownSoundOf(context, utterance, signal);
+  return soundAt(sampleRate, utterance, context, () => engine.speak(utterance, signal));
 }
 
-/** Speaks at the voice's own rate, which the first answer of an engine may tell. */
+/** Speaks at the rate that the voice has, which the first answer of an engine may tell. */
 export async function ownSoundOf(
   context: ServiceContext,
   utterance: Utterance,

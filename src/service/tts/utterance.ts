@@ -5,13 +5,8 @@ import { wellFormedStart } from '../http/json-body.ts';
 import { DEFAULT_RETRY_AFTER, Refusal } from '../http/refusal.ts';
 import type { SpeechRequest } from './request-check.ts';
 
-/** The interface promises a rate. */
-export interface RatedUtterance extends Utterance {
-  readonly sampleRate: number;
-}
-
-export interface SpeechOrder {
-  readonly utterance: RatedUtterance;
+interface SpeechOrder {
+  readonly utterance: Utterance;
   readonly ignored: readonly string[];
 }
 
@@ -24,7 +19,7 @@ const DEFAULT_SAMPLE_RATE = 22_050;
  */
 export async function orderOf(
   request: SpeechRequest,
-  { speakers, isFar = false }: EngineSet,
+  engine: EngineSet,
   maxText: number,
 ): Promise<SpeechOrder> {
   const { text, config = {} } = request;
@@ -33,20 +28,30 @@ export async function orderOf(
       field: 'text',
     });
   }
-  const speaker = speakers.find(({ no }) => no === request.speaker_no);
+  const speaker = numberedSpeaker(request.speaker_no, engine);
   if (speaker === undefined) {
-    const message = `There is no speaker ${request.speaker_no}; there are ${ranges(speakers)}`;
+    const there = engine.speakers.length > 0 ? `; there are ${ranges(engine.speakers)}` : '';
+    const message = `There is no speaker ${request.speaker_no}${there}`;
     throw new Refusal(422, 'unknown_speaker', message, { field: 'speaker_no' });
   }
-  if (config.sample_rate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
-  if (config.instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
-  const { instructions } = config;
-  const { style, ignored } = await styleOf(isFar ? '' : instructions);
-  const sampleRate = Math.round(config.sample_rate ?? DEFAULT_SAMPLE_RATE);
-  return { utterance: { text, speaker, sampleRate, style, instructions }, ignored };
+  const { instructions, sample_rate: sampleRate, use_streaming_response: stream } = config;
+  // A far service knows itself what its speakers can do.
+  if (engine.isFar) {
+    const { style, ignored } = await styleOf();
+    return { utterance: { text, speaker, sampleRate, style, instructions, stream }, ignored };
+  }
+  if (sampleRate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
+  if (instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
+  const { style, ignored } = await styleOf(instructions);
+  const rate = Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
+  return { utterance: { text, speaker, sampleRate: rate, style, instructions }, ignored };
 }
 
-function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: string): void {
+export function numberedSpeaker(no: number, engine: EngineSet): Speaker | undefined {
+  return engine.numbered ? engine.numbered(no) : engine.speakers.find((speaker) => speaker.no === no);
+}
+
+function requireKind({ no, kind }: Speaker, needed: 'neo.one' | 'Mermish', option: string): void {
   if (kind === needed) return;
   throw new Refusal(
     422,

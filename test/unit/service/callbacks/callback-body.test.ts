@@ -13,7 +13,9 @@ it('A callback that is given up when its sound is whole keeps none of it in memo
   const given = AbortSignal.abort(new Error('given up'));
   const sound = () => ({ format: speechFormat, speakable: true, pcm: pcm() });
   for (let i = 0; i < 25; i++)
-    await expect(callbackBody(sound(), given, () => expect.unreachable())).rejects.toThrow('given up');
+    await expect(callbackBody(Promise.resolve(sound()), given, () => expect.unreachable())).rejects.toThrow(
+      'given up',
+    );
   // There is room in memory for as many as 22.
   const stored = await storeSound(pcm());
   for await (const first of stored.read()) expect(first).toBe(piece);

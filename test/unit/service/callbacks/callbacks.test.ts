@@ -25,7 +25,7 @@ async function outcomeOf(
     log,
   });
   const speech = { format: speechFormat, speakable: true, pcm };
-  callbacks.accept('id', new URL(url), () => speech);
+  callbacks.accept('id', new URL(url), async () => speech);
   await callbacks.settled();
   return records;
 }
