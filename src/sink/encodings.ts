@@ -69,7 +69,7 @@ function open(name: EncodingName, options: EncodingOptions): Encoding {
   };
   return {
     name,
-    assertReady: async () => (await loaded()).assertReady(),
+    assertReady: async (...known) => (await loaded()).assertReady(...known),
     record: async (...sound) => (await loaded()).record(...sound),
     ...(streams && {
       async *stream(...sound) {

@@ -112,6 +112,7 @@ export interface Outputs extends AsyncDisposable {
 
 interface OutputPlans {
   readonly output: OutputPlan;
+  readonly voice?: { readonly sampleRate: number | undefined };
   readonly subtitles?: SubtitlesPlan | undefined;
 }
 
@@ -119,12 +120,12 @@ interface OutputPlans {
  * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
-  { output, subtitles: plan }: OutputPlans,
+  { output, voice, subtitles: plan }: OutputPlans,
   { host, notices, signal }: RunContext,
 ): Promise<Outputs> {
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);
   try {
-    const sink = await openOutput(output, host, signal);
+    const sink = await openOutput({ ...output, sampleRate: voice?.sampleRate }, host, signal);
     return {
       sink,
       subtitles,
@@ -139,17 +140,19 @@ export async function openOutputs(
   }
 }
 
-function openOutput(output: OutputPlan, host: Host, signal: AbortSignal): Promise<Sink> {
+type RatedPlan = OutputPlan & { readonly sampleRate: number | undefined };
+
+function openOutput(output: RatedPlan, host: Host, signal: AbortSignal): Promise<Sink> {
   const opened = openPlanned(output, host, signal);
   return output.mayFail ? opened.catch(failingSink) : opened;
 }
 
 async function openPlanned(
-  { name, encoding, clobber, keepsPartial, isPlayed, player }: OutputPlan,
+  { name, encoding, clobber, keepsPartial, isPlayed, player, sampleRate }: RatedPlan,
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
-  await encoding.assertReady();
+  await encoding.assertReady(sampleRate);
   const open = (output: string) => openSink({ output, encoding, clobber, keepsPartial }, host, signal);
   if (!isPlayed) return open(name ?? '-');
   const file = name === undefined ? undefined : await open(name);

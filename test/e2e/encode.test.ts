@@ -220,6 +220,36 @@ describe('the sound', () => {
   });
 
   it.each([
+    ['b.mp3', '500', 'MP3 has 8 to 320 kbit/s'],
+    ['b.mp3', '500', 'MP3 at 22050 Hz has 8 to 160 kbit/s', '-r22050'],
+    ['b.mp3', '96', 'MP3 at 8000 Hz has 8 to 64 kbit/s', '-r8000'],
+    ['b.ogg', '10', 'OGG at 48000 Hz has 32 to 500 kbit/s', '-r48000'],
+    ['b.m4b', '300', 'M4B at 22050 Hz has 8 to 264 kbit/s', '-r22050'],
+  ])(
+    'with a bitrate that it cannot have is refused before anything is sent: %s %s',
+    async (name, bitrate, words, ...more) => {
+      const { env, box, server } = await setUp();
+      const refused = await box.run(['hi', '-o', name, '--bitrate', bitrate, ...more], { env });
+      expect([refused.status, refused.stderr]).toEqual([
+        2,
+        `tts: --bitrate ${bitrate}: ${words}\nhint: choose a bitrate of this range, or leave it out\n`,
+      ]);
+      expect(server.requests).toHaveLength(0);
+      expect(box.list()).toEqual([]);
+    },
+  );
+
+  it('with a bitrate that the rate of the sound cannot have is refused when the sound comes', async () => {
+    const { env, box } = await setUp();
+    const refused = await box.run(['hi', '-o', 'b.mp3', '--bitrate', '300'], { env });
+    expect(refused).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(' Hz has 8 to 160 kbit/s'),
+    });
+    expect(box.list()).toEqual([]);
+  });
+
+  it.each([
     [['-o', 'a.wav', '--encode', 'mp3'], 'ask for different formats'],
     [['-o', 'a.mp3', '--encode', 'wav'], 'ask for different formats'],
     [['-o', 'a.mp4'], '.wav'],

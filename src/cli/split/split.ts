@@ -66,7 +66,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
     context,
   );
   if (survey.toDoCount > 0) {
-    await output.encoding.assertReady();
+    await output.encoding.assertReady(job.voice.sampleRate);
     const folders = prepareRowFiles(outcome, host);
     await make(job, { outcome, keys, chapters, split }, context);
     await syncFolders(folders);

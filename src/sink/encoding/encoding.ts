@@ -1,4 +1,5 @@
-import type { Track } from '../../audio/pcm.ts';
+import type { PcmFormat, Track } from '../../audio/pcm.ts';
+import { usageError } from '../../error.ts';
 import { FileWriter } from '../../files/block-writer.ts';
 import type { Host } from '../../host.ts';
 
@@ -41,9 +42,10 @@ export interface Encoding {
   readonly name: string;
   /**
    * It is called before anything is paid for.
-   * @throws TtsError (output) if a program is missing that it needs
+   * @param sampleRate Hz of the sound, where it is known by then
+   * @throws TtsError (output) if a program is missing that it needs; (usage) for a bitrate that the format does not have
    */
-  assertReady(): Promise<void>;
+  assertReady(sampleRate?: number): Promise<void>;
   /** @throws TtsError (output), (service); what the track throws */
   record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written>;
   /**
@@ -51,6 +53,38 @@ export interface Encoding {
    * @param onSound called with the PCM bytes of each piece that leaves
    */
   readonly stream?: (track: Track, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
+}
+
+/** @returns the least and the most kbit/s that an encoder takes for sound of this rate and number of channels */
+export type BitrateRange = (format: Pick<PcmFormat, 'sampleRate' | 'channels'>) => readonly [number, number];
+
+/** @throws TtsError (usage) for a bitrate that is out of the range */
+export function assertBitrate(
+  name: string,
+  bitrate: number,
+  { rangeOf, format }: { rangeOf: BitrateRange; format: Parameters<BitrateRange>[0] },
+): void {
+  assertWithin(rangeOf(format), bitrate, `${name.toUpperCase()} at ${format.sampleRate} Hz`);
+}
+
+/** The check before any sound came: the number of channels is not known, nor the rate of some services. */
+export function assertPossibleBitrate(
+  name: string,
+  bitrate: number,
+  { rangeOf, sampleRate }: { rangeOf: BitrateRange; sampleRate: number | undefined },
+): void {
+  const [least] = rangeOf({ sampleRate: sampleRate ?? 8000, channels: 1 });
+  const [, most] = rangeOf({ sampleRate: sampleRate ?? 48_000, channels: 2 });
+  const rate = sampleRate === undefined ? '' : ` at ${sampleRate} Hz`;
+  assertWithin([least, most], bitrate, name.toUpperCase() + rate);
+}
+
+function assertWithin([least, most]: ReturnType<BitrateRange>, bitrate: number, what: string): void {
+  if (bitrate >= least && bitrate <= most) return;
+  throw usageError(
+    `--bitrate ${bitrate}: ${what} has ${least} to ${most} kbit/s`,
+    'choose a bitrate of this range, or leave it out',
+  );
 }
 
 export type StreamingEncoding = Encoding & Required<Pick<Encoding, 'stream'>>;

@@ -6,6 +6,8 @@ import { type PcmFormat, secondsOf, type Track } from '../../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../error.ts';
 import { unwritable } from '../../../files/writable.ts';
 import {
+  assertBitrate,
+  assertPossibleBitrate,
   type Encoding,
   type EncodingOptions,
   type OpenFile,
@@ -14,7 +16,7 @@ import {
 } from '../encoding.ts';
 import { languageCode } from '../tags.ts';
 import { findFfmpeg } from './find.ts';
-import { fitting } from './fitting.ts';
+import { fitting, rateFor } from './fitting.ts';
 import type { FfmpegFormat, TaggedFormat } from './formats.ts';
 import { fromTheStart, metadataOf } from './metadata.ts';
 import { Ffmpeg, type FfmpegOptions, failed } from './process.ts';
@@ -27,7 +29,15 @@ export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encodi
   const maker = async (signal: AbortSignal) => new Maker(format, options, { program: await find(), signal });
   return {
     name: format.name,
-    assertReady: async () => void (await find()),
+    async assertReady(sampleRate) {
+      const { name, bitrates: rangeOf } = format;
+      if (options.bitrate !== undefined && rangeOf)
+        assertPossibleBitrate(name, options.bitrate, {
+          rangeOf,
+          sampleRate: sampleRate && rateFor(sampleRate, format),
+        });
+      await find();
+    },
     record: async (file, track, signal) => (await maker(signal)).record(file, track),
     ...(format.streams && {
       async *stream(track, onSound) {
@@ -189,6 +199,9 @@ class Maker {
 
   /** @param inputs further ones, after the sound */
   #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
+    const { name, bitrates: rangeOf } = this.#format;
+    if (this.#options.bitrate !== undefined && rangeOf)
+      assertBitrate(name, this.#options.bitrate, { rangeOf, format });
     const { bitrate = usualBitrate(this.#format, format) } = this.#options;
     return [
       ...['-f', nameOf(format), '-ar', `${format.sampleRate}`, '-ac', `${format.channels}`, '-i', 'pipe:0'],

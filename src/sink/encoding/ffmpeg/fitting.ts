@@ -30,7 +30,7 @@ export function fitting(
   return { format: to, pcm: cut(converted({ ...speech, pcm }, to).pcm, most) };
 }
 
-function rateFor(
+export function rateFor(
   sampleRate: number,
   { rates, otherRate }: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
 ): number {

@@ -1,3 +1,4 @@
+import type { BitrateRange } from '../encoding.ts';
 import type { EncodingName } from '../names.ts';
 import { withoutDelay } from './adts.ts';
 
@@ -7,6 +8,7 @@ export interface FfmpegFormat {
   readonly encoder: string;
   /** kbit/s for each channel; `undefined` leaves it to the encoder. */
   readonly bitrate?: number;
+  readonly bitrates?: BitrateRange;
   /** Hz. Sound of another rate is converted; without a list, none is. */
   readonly rates?: readonly number[];
   /** Hz. Sound of another rate is brought to this one, or else to the next in the list. */
@@ -44,7 +46,30 @@ const FRAGMENT_MS = 5000;
 /** The older of the two lists of chapters counts them in one byte. */
 const MOST_IN_OLD_LIST = 255;
 
-const AAC = { encoder: 'aac', bitrate: 64, rates: AAC_RATES, encoding: [] } as const;
+/** A frame of 1024 samples has at most 6144 bits for each channel (ISO/IEC 14496-3). */
+const aacBitrates: BitrateRange = ({ sampleRate, channels }) => [
+  LEAST,
+  Math.floor((6 * sampleRate * channels) / 1000),
+];
+
+/** The ranges of libvorbis for one and for two channels, up to a rate in Hz: measured with 1.3.7. */
+const VORBIS_BITRATES = [
+  [9000, [8, 42], [12, 84]],
+  [15_000, [12, 50], [16, 100]],
+  [19_000, [16, 100], [24, 200]],
+  [26_000, [16, 90], [30, 180]],
+  [40_000, [30, 190], [36, 380]],
+] as const;
+
+const vorbisBitrates: BitrateRange = ({ sampleRate, channels }) => {
+  const [, mono, stereo] = VORBIS_BITRATES.find(([below]) => sampleRate < below) ?? [0, [32, 240], [45, 500]];
+  return channels === 1 ? mono : stereo;
+};
+
+/** kbit/s. `--bitrate` takes no less. */
+const LEAST = 8;
+
+const AAC = { encoder: 'aac', bitrate: 64, bitrates: aacBitrates, rates: AAC_RATES, encoding: [] } as const;
 
 /** MP4 has its index at the end, so the first pass writes fragments. Their times tell players to skip the encoder's delay. */
 function mp4(name: 'm4a' | 'm4b', brand: string): FfmpegFormat {
@@ -78,10 +103,11 @@ export const ffmpegFormats = {
   aac: { ...AAC, name: 'aac', plain: ['-f', 'adts'], streams: true, trimmed: withoutDelay },
   opus: xiph('opus', 'libopus', {
     bitrate: 32,
+    bitrates: ({ channels }) => [LEAST, 256 * channels],
     rates: OPUS_RATES,
     otherRate: 48_000,
     encoding: ['-application', 'voip'],
   }),
-  ogg: xiph('ogg', 'libvorbis', {}),
+  ogg: xiph('ogg', 'libvorbis', { bitrates: vorbisBitrates }),
   flac: xiph('flac', 'flac', {}),
 } as const satisfies Record<string, FfmpegFormat>;

@@ -3,6 +3,9 @@ import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '..
 import { writeAt } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
 import {
+  assertBitrate,
+  assertPossibleBitrate,
+  type BitrateRange,
   type EncodingOptions,
   type OpenFile,
   type StreamingEncoding,
@@ -22,7 +25,10 @@ const USUAL_BITRATE = 64;
 export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
   return {
     name: 'mp3',
-    assertReady: async () => {},
+    async assertReady(sampleRate) {
+      if (bitrate === undefined) return;
+      assertPossibleBitrate('mp3', bitrate, { rangeOf, sampleRate: sampleRate && rateFor(sampleRate) });
+    },
     record: (file, track, signal) => record(file, track, { bitrate, signal }),
     stream: (track, onSound) => stream(track, bitrate, onSound),
   };
@@ -122,6 +128,7 @@ async function* encoded(
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
+  if (bitrate !== undefined) assertBitrate('mp3', bitrate, { rangeOf, format });
   const wanted = bitrate ?? USUAL_BITRATE * format.channels;
   const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
   try {
@@ -165,6 +172,11 @@ function encodable(speech: Speech): Speech {
     ? speech
     : converted(speech, { ...speech.format, sampleRate: rate, channels: channels > 2 ? 1 : channels });
 }
+
+const rangeOf: BitrateRange = ({ sampleRate }) => {
+  const bitrates = bitratesAt(sampleRate);
+  return [Math.min(...bitrates), Math.max(...bitrates)];
+};
 
 function rateFor(sampleRate: number): number {
   return MP3_RATES.find((rate) => rate >= sampleRate) ?? 48_000;
