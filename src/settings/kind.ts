@@ -104,10 +104,10 @@ export const fileNames: Kind<string> = {
 };
 
 export const speaker: Kind<number | string> = {
-  allowed: 'a speaker by number (0 or more) or by name',
+  allowed: 'a speaker by number (a whole one) or by name',
   text: (text) => {
     const name = text.trim();
-    if (/^\d+(\.0+)?$/.test(name)) return speakerNumber(Number(name));
+    if (/^-?\d+(\.0+)?$/.test(name)) return speakerNumber(Number(name));
     return name === '' || /^[-+.\d]/.test(name) ? undefined : name;
   },
   data: (data) =>
@@ -119,7 +119,7 @@ export const speaker: Kind<number | string> = {
 };
 
 function speakerNumber(no: number): number | undefined {
-  return Number.isSafeInteger(no) && no >= 0 ? no : undefined;
+  return Number.isSafeInteger(no) ? no : undefined;
 }
 
 export function url(...schemes: string[]): Kind<URL> {

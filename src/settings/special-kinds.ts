@@ -74,7 +74,7 @@ export interface NamedSpeaker {
 }
 
 const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = {
-  no: number({ min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
+  no: number({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, whole: true }),
   engine: words,
   voice: words,
   kind: words,

@@ -427,7 +427,7 @@ describe('the command line', () => {
     [['hi', '--timeout', '1e3'], /--timeout/],
     [['hi', '--retries', '1.5'], /--retries/],
     [['hi', '--retries', 'many'], /--retries/],
-    [['hi', '-s', '-1'], /--speaker/],
+    [['hi', '-s', '-1.5'], /--speaker/],
     [['hi', '-s', '1.5'], /--speaker/],
     [['hi', '-i', ' '], /--instructions/],
     [['hi', '--base-url', 'example.com'], /--base-url: "example\.com"/],

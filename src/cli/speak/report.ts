@@ -20,7 +20,7 @@ export async function report(
   if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = totals;
   const isWatched = isProgressWanted(host, notices);
-  if (!delivery) notices.note(`the service sends the audio to ${callbackUrl}`);
+  if (!delivery) notices.note(`${unwritten(output)}the service sends the audio to ${callbackUrl}`);
   else if (isWatched || notices.verbose || totals.elapsed > LONG_RUN_MS) {
     const line = await closing(output, totals, delivery);
     if (isWatched) notices.print(line);
@@ -29,6 +29,11 @@ export async function report(
   } else if (fromCache > 0 && requests === 0)
     notices.note('no request was made: everything came from the cache');
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
+}
+
+/** A script may wait for the file. */
+function unwritten({ name }: OutputPlan): string {
+  return name === undefined || isStdout(name) ? '' : `${printable(name)} is not written: `;
 }
 
 async function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): Promise<string> {

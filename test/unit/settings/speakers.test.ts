@@ -215,7 +215,7 @@ describe('a speaker of a known kind', () => {
 
 describe('the names in a config file', () => {
   it.each([
-    [{ anna: -1 }, /^"anna": -1 is not allowed for "no"/],
+    [{ anna: -1.5 }, /^"anna": -1.5 is not allowed for "no"/],
     [{ anna: '181' }, /^"anna": "181" is not allowed for "no"/],
     [{ anna: { kind: 'x' } }, /^"anna": "no".*missing/],
     [
