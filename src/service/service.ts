@@ -134,9 +134,9 @@ function responseOver(socket: Socket, request: IncomingMessage): ServerResponse 
   return response;
 }
 
-/** The key has 192 bits, and is safe in URLs and shells. */
+/** The key has 192 bits, is safe in URLs and shells, and begins with no sign that makes it look like an option. */
 export function randomKey(): string {
-  return randomBytes(24).toString('base64url');
+  return randomBytes(24).toString('hex');
 }
 
 /** The time of a check shows neither the length nor the start of the key. */

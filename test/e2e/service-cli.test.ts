@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { randomKey } from '../../src/service/service.ts';
 import { ask } from '../support/ask.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { listen } from '../support/listen.ts';
@@ -95,6 +96,10 @@ it('tts serve --fault none begins without faults, and lets a test change them', 
   expect((await speak()).status).toBe(418);
   const { requests } = (await ask(`${url}/requests`, { headers: key })).json;
   expect(requests).toMatchObject([{ status: 200 }, { status: 418, faults: ['status=418'] }]);
+});
+
+it('A key that is made begins with no sign that makes it look like an option.', () => {
+  for (let i = 0; i < 1000; i += 1) expect(randomKey()).toMatch(/^\w/);
 });
 
 describe('tts serve', () => {
