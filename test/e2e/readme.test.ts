@@ -1,8 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import catalogue from '../../src/installed/catalogue.json' with { type: 'json' };
 import { serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
+import { emptyFolder } from '../support/folder.ts';
 import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -51,6 +54,7 @@ const seen = new Set<string>();
 /** Each example once, however many pages have it. `npm ci` and what follows it is what .ci/run does. */
 const examples: readonly Example[] = pages.flatMap((path) =>
   fenced('sh', page(path))
+    .map((block) => block.replace(/^npm ci && npx /, ''))
     .map((block) => ({ path, block: block.split('\n').filter(isNew).join('\n') }))
     .filter(({ block }) => block.trim() !== ''),
 );
@@ -200,14 +204,36 @@ describe('the picture of the README', () => {
   it.runIf(updating)('is drawn from a real run', { timeout: 120_000 }, async () => {
     const { box } = await equip('');
     box.file('novel.epub', novel({ chapters: 14, sentences: 40 }));
-    const cori = { name: 'cori', language: 'en-GB', speakers: 1 };
-    const { env } = await standIn(box, cori, { repo: 'rhasspy/piper-voices', files: largeFiles(64e6) });
-    const picture = await drawPicture(box, env);
-    expect(picture).toContain('novel.m4b');
+    const cori = catalogue.voices.find(({ name }) => name === 'cori');
+    if (!cori) throw new Error('the catalogue has no cori');
+    const { language, speakers, sampleRate, licence } = cori;
+    const said = { name: 'cori', language, speakers, sampleRate, licence };
+    const bytes = cori.files.reduce((sum, { size }) => sum + size, 0);
+    const files = largeFiles(bytes, sampleRate);
+    const { env } = await standIn(box, said, { repo: catalogue.repositories.piper.repo, files });
+    const picture = await drawPicture(box, { ...env, ...withoutRuntime(box) });
+    for (const words of ['speech runtime', '22.05 kHz', '22050 Hz', 'novel.m4b'])
+      expect(picture).toContain(words);
     expect(picture).not.toContain(box.home);
     writeFileSync('docs/picture.svg', picture);
   });
 });
+
+/** Replaces the program by a copy that finds no runtime beside it, and npm by one that needs no network. */
+function withoutRuntime(box: Sandbox): Record<string, string> {
+  const copy = emptyFolder();
+  const bundled = manifest.bundleDependencies.map((name) => join('node_modules', name));
+  for (const part of ['bin', 'dist', 'package.json', ...bundled])
+    cpSync(part, join(copy, part), { recursive: true });
+  const tts = `#!/bin/sh\nexec '${process.execPath}' '${join(copy, 'bin', 'tts.cjs')}' "$@"\n`;
+  writeFileSync(join(box.commands, 'tts'), tts);
+  const from = JSON.stringify(resolve('node_modules'));
+  const npm = `const { cpSync, readdirSync } = require('node:fs');
+for (const name of readdirSync(${from}).filter((name) => name.startsWith('sherpa-onnx-')))
+  cpSync(${from} + '/' + name, 'node_modules/' + name, { recursive: true });
+`;
+  return { npm_execpath: box.file('npm-cli.cjs', npm) };
+}
 
 function canRun(block: string): boolean {
   const commands = block.replace(/#.*/g, '');

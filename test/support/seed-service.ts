@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { listen } from './listen.ts';
 
 /** The body of a request, as the interface has it. */
-export interface SeedRequest {
+interface SeedRequest {
   readonly text: string;
   readonly speaker_no: number;
   readonly config?: {

@@ -19,8 +19,8 @@ const CARD_TEXT = 'License: Public domain\n';
 const COMMIT = 'c0ffee00c0ffee00';
 
 /** A voice of three speakers without espeak-ng. */
-export function tinyFiles(): Record<string, Buffer> {
-  const folder = writeTinyVoice(join(emptyFolder(), 'voice'));
+export function tinyFiles(entries?: Parameters<typeof writeTinyVoice>[1]): Record<string, Buffer> {
+  const folder = writeTinyVoice(join(emptyFolder(), 'voice'), entries);
   return {
     'model.onnx': readFileSync(join(folder, 'model.onnx')),
     'tokens.txt': readFileSync(join(folder, 'tokens.txt')),
@@ -42,8 +42,8 @@ export function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | '
 }
 
 /** The files of a voice that is as large as one in the world: the model has a field that nobody reads. */
-export function largeFiles(bytes: number): Record<string, Buffer> {
-  const files = tinyFiles();
+export function largeFiles(bytes: number, sampleRate: number): Record<string, Buffer> {
+  const files = tinyFiles({ sample_rate: String(sampleRate) });
   const model = files['model.onnx'] ?? Buffer.alloc(0);
   const field = [varint((1000 << 3) | 2), varint(bytes), Buffer.alloc(bytes)];
   return { ...files, 'model.onnx': Buffer.concat([model, ...field]) };
