@@ -8,6 +8,8 @@ export interface Speaker {
   readonly kind: string | undefined;
   /** BCP 47, or espeak-ng's own tag. */
   readonly language: string;
+  /** As far as it is known. */
+  readonly gender?: 'man' | 'woman' | undefined;
   /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
   readonly sampleRate: number | undefined;
   /** The name of the engine that brings it; built-in voices and those of espeak-ng have none. */

@@ -191,11 +191,12 @@ function isForFaults({ path }: Exchange, { basePath }: HandlerContext): boolean 
 }
 
 function listSpeakers(exchange: Exchange, { engine, hide }: HandlerContext): void {
-  const speakers = engine.speakers.map(({ no, name, kind, language, sampleRate }) => ({
+  const speakers = engine.speakers.map(({ no, name, kind, language, gender, sampleRate }) => ({
     speaker_no: no,
     name: hide(name),
     kind: kind ?? null,
     language,
+    ...(gender && { gender }),
     sample_rate: sampleRate ?? null,
   }));
   sendJson(exchange, 200, { speakers });

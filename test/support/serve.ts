@@ -12,6 +12,6 @@ export async function startServe(
   run.child.stderr?.on('data', (piece) => {
     said += piece;
   });
-  await expect.poll(() => said, { timeout: 15_000 }).toMatch(/listening on .*\n/);
+  await expect.poll(() => said).toMatch(/listening on .*\n/);
   return { url: /listening on ([^\s"]+)/.exec(said)?.[1] ?? '', run };
 }

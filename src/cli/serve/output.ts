@@ -17,7 +17,8 @@ export function announce(url: string, { engine, apiKey, options }: Setup, notice
   const faults = (options.faults ?? []).map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
-  notices.note(`in a browser: ${url}/`);
+  // A browser sends nobody what follows the sign, and the page takes it out of the address.
+  notices.note(`in a browser: ${url}/${made ? `#key=${made}` : ''}`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (!isLoopback(options.host))
     notices.warn('the network can connect, and read along: http is not encrypted');

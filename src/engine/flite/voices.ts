@@ -6,6 +6,7 @@ interface FliteVoice {
   /** Flite's name for it. */
   readonly name: string;
   readonly language: string;
+  readonly gender: 'man' | 'woman';
   /** Hz. */
   readonly sampleRate: number;
   /** It is a factor of all durations. */
@@ -15,11 +16,11 @@ interface FliteVoice {
 }
 
 const VOICES: readonly FliteVoice[] = [
-  { name: 'rms', language: 'en-US', sampleRate: 16_000, stretch: 1 },
-  { name: 'slt', language: 'en-US', sampleRate: 16_000, stretch: 1, pitch: 172 },
-  { name: 'awb', language: 'en-GB', sampleRate: 16_000, stretch: 1, pitch: 131 },
-  { name: 'kal16', language: 'en-US', sampleRate: 16_000, stretch: 1.1, pitch: 95 },
-  { name: 'kal', language: 'en-US', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
+  { name: 'rms', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1 },
+  { name: 'slt', language: 'en-US', gender: 'woman', sampleRate: 16_000, stretch: 1, pitch: 172 },
+  { name: 'awb', language: 'en-GB', gender: 'man', sampleRate: 16_000, stretch: 1, pitch: 131 },
+  { name: 'kal16', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1.1, pitch: 95 },
+  { name: 'kal', language: 'en-US', gender: 'man', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
 ];
 
 /** A voice has two numbers, which differ by this. */
@@ -28,11 +29,12 @@ const MERMISH = 10;
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
 
 function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
-  return VOICES.map(({ name, language, sampleRate }, index) => ({
+  return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
     no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
     name: kind === 'Mermish' ? `${name}-mermish` : name,
     kind,
     language,
+    gender,
     sampleRate,
   }));
 }

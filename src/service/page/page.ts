@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Exchange } from '../http/exchange.ts';
 import { SCRIPT } from './script.ts';
-import { SOUND_SCRIPT } from './sound-script.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif;
@@ -32,7 +31,7 @@ kbd { font: .75rem ui-monospace, monospace; border: 1px solid; border-radius: .2
 #key-form { border: 1px solid var(--line); border-radius: .6rem; padding: .4rem 1rem .6rem; margin-bottom: 1rem }
 .note { color: var(--faint); font-size: .9rem; margin: .4rem 0 0 } .warning, #problem { color: var(--bad) }
 #problem { border: 1px solid; border-radius: .4rem; padding: .5rem .8rem; margin: 0 0 1rem; overflow-wrap: anywhere }
-#status { margin: 1rem 0 0 } #progress { margin: 0; color: var(--faint); font-variant-numeric: tabular-nums; min-height: 1.5em }
+#status { margin: 1rem 0 0 }
 #result { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center } audio { flex: 1 1 16rem; min-width: 0; max-width: 100% }
 #save { border: 1px solid var(--line); border-radius: .4rem; text-decoration: none; display: inline-flex; align-items: center }
 .line button { min-width: 11.5rem }
@@ -42,12 +41,10 @@ pre { flex: 1; min-width: 0; margin: 0; padding: .6rem; background: var(--box); 
 @media (pointer: coarse) { kbd { display: none } }
 `;
 
-const PROGRAM = SOUND_SCRIPT + SCRIPT;
-
 /** The page may use only its own script, its own style and its own service. */
 const POLICY = [
   "default-src 'none'",
-  `script-src '${digest(PROGRAM)}'`,
+  `script-src '${digest(SCRIPT)}'`,
   `style-src '${digest(STYLE)}'`,
   "connect-src 'self'",
   'media-src blob:',
@@ -84,22 +81,22 @@ const PAGE = `<!doctype html>
 <label for="text">Text</label>
 <textarea id="text" rows="5" required dir="auto" placeholder="What should be spoken?"></textarea>
 <div class="columns">
-<div><label for="language">Language</label><select id="language"></select></div>
-<div><label for="voice">Voice</label><select id="voice"></select></div>
-<div id="rate-field"><label for="rate">Sample rate in Hz</label><input id="rate" type="number" min="8000" max="48000" step="1" inputmode="numeric" placeholder="22050" list="rates"><datalist id="rates"><option>8000<option>16000<option>22050<option>24000<option>44100<option>48000</datalist></div>
+<div id="language-field"><label for="language">Language</label><select id="language"></select></div>
+<div id="voice-field"><label for="voice">Voice</label><select id="voice"></select></div>
+<div id="number-field" hidden><label for="number">Number of the voice</label><input id="number" type="number" step="1" value="1" required disabled></div>
+<div><label for="speed">Speed</label><input id="speed" type="number" min="0.5" max="3" step="0.05" value="1" inputmode="decimal" required></div>
 <div id="instructions-field" hidden><label for="instructions">Instructions</label><input id="instructions" placeholder="a bit slower, and deep"></div>
 </div>
-<div class="choice" role="radiogroup" aria-label="Answer">
-<label><input type="radio" name="answer" value="streamed" checked> Streamed: play while it is made</label>
-<label><input type="radio" name="answer" value="whole"> Whole: play when it is complete</label>
+<div class="choice" role="radiogroup" aria-label="Format">
+<label><input type="radio" name="format" value="mp3" checked> MP3</label>
+<label><input type="radio" name="format" value="wav"> WAV</label>
 </div>
 </fieldset>
 <div class="row"><button id="speak" disabled>Speak <kbd>Ctrl</kbd> <kbd>Enter</kbd></button><button type="button" id="stop" disabled>Stop <kbd>Esc</kbd></button><button type="button" id="forget" hidden>Forget the key</button></div>
 </form>
 <section aria-label="Sound">
 <p id="status" role="status">Loading the voices.</p>
-<p id="progress"></p>
-<div id="result" hidden><audio id="sound" controls></audio><a id="save" download="speech.wav">Save speech.wav</a></div>
+<div id="result" hidden><audio id="sound" controls></audio><a id="save"></a></div>
 </section>
 <section id="lines" aria-labelledby="lines-title" hidden>
 <h2 id="lines-title">This request in a shell</h2>
@@ -109,7 +106,7 @@ const PAGE = `<!doctype html>
 <p class="note" id="key-note">The lines read the key from the variable TTS_API_KEY.</p>
 </section>
 </main>
-<script type="module">${PROGRAM}</script>
+<script type="module">${SCRIPT}</script>
 </html>
 `;
 

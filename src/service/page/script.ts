@@ -2,12 +2,16 @@ export const SCRIPT = String.raw`
 const $ = (id) => document.getElementById(id);
 const base = new URL('./', location.href), address = (base.origin + base.pathname).replace(/\/$/, '');
 const form = $('form'), text = $('text'), language = $('language'), voice = $('voice'), sound = $('sound');
-let key = '', voices = [], running, player;
+let voices = [], running;
+
+/* The line that tts serve prints may bring the key. No server gets this part of an address, and it is taken out of it at once. */
+let key = new URLSearchParams(location.hash.slice(1)).get('key') ?? '';
+if (location.hash) history.replaceState(null, '', location.pathname + location.search);
 
 $('address').textContent = address;
 $('insecure').hidden = isSecureContext;
 
-/* The key stands in no storage and no address. */
+/* The key is in no storage. */
 const keyHeader = () => key === '' ? {} : { 'X-API-KEY': key };
 const ask = (path, options) => fetch(new URL(path, base), { cache: 'no-store', redirect: 'error', ...options, headers: { ...options.headers, ...keyHeader() } });
 
@@ -22,11 +26,11 @@ async function check(response) {
 }
 
 function complain(error) {
+  const isFirst = error.needsKey && key === '';
   if (error.needsKey) askForKey();
-  const isLost = error instanceof TypeError;
-  $('problem').textContent = isLost ? 'The connection to the service failed or broke off. (' + error.message + ')' : error.needsKey && key === '' ? 'This service needs its API key.' : error.message;
-  $('problem').hidden = false;
-  $('status').textContent = '';
+  $('problem').textContent = error instanceof TypeError ? 'The connection to the service failed or broke off. (' + error.message + ')' : error.message;
+  $('problem').hidden = isFirst;
+  $('status').textContent = isFirst ? 'Give the API key of this service to begin.' : '';
 }
 
 function askForKey() {
@@ -39,7 +43,9 @@ function askForKey() {
 async function loadVoices() {
   try {
     const { speakers } = await (await check(await ask('speakers', {}))).json();
-    if (JSON.stringify(speakers) !== JSON.stringify(voices)) fillLanguages(speakers);
+    if (speakers.length > 0 && JSON.stringify(speakers) !== JSON.stringify(voices)) fillLanguages(speakers);
+    for (const id of ['language', 'voice']) $(id + '-field').hidden = speakers.length === 0;
+    $('number-field').hidden = $('number').disabled = speakers.length > 0;
   } catch (error) { return complain(error) }
   $('problem').hidden = $('key-form').hidden = true;
   form.hidden = $('lines').hidden = false;
@@ -47,23 +53,26 @@ async function loadVoices() {
   $('fields').disabled = $('speak').disabled = false;
   $('key-note').hidden = key === '';
   $('key').value = '';
-  $('status').textContent = voices.length + ' voices are ready.';
+  showOptions();
+  $('status').textContent = voices.length > 0 ? voices.length + ' voices are ready.' : 'Ready. The service lists no voices: give the number of one.';
   text.focus();
 }
 
 const languageOf = (speaker) => speaker.language.toLowerCase().split(/[-_]/)[0] || 'und';
 
+const languageNames = new Intl.DisplayNames('en', { type: 'language' });
+
 function languageName(code) {
   try {
-    const name = new Intl.DisplayNames('en', { type: 'language' }).of(code);
+    const name = languageNames.of(code);
     if (name !== code) return code === 'und' ? 'Other' : name;
   } catch {}
-  return voices.find((speaker) => languageOf(speaker) === code).name;
+  return undefined;
 }
 
 function fillLanguages(speakers) {
   voices = speakers;
-  const names = [...new Set(voices.map(languageOf))].map((code) => [languageName(code), code]).sort(([a], [b]) => a.localeCompare(b));
+  const names = [...new Set(voices.map(languageOf))].map((code) => [languageName(code) ?? voices.find((speaker) => languageOf(speaker) === code).name, code]).sort(([a], [b]) => a.localeCompare(b));
   language.replaceChildren(...names.map(([name, code]) => new Option(name, code)));
   language.value = languageOf(voices[0]);
   fillVoices();
@@ -71,71 +80,71 @@ function fillLanguages(speakers) {
 
 function fillVoices() {
   const fitting = voices.filter((speaker) => languageOf(speaker) === language.value);
-  voice.replaceChildren(...fitting.map(({ speaker_no, name, language }) => new Option(name + ' · ' + language + ' · ' + speaker_no, speaker_no)));
+  voice.replaceChildren(...fitting.map((speaker) => new Option(labelOf(speaker), voices.indexOf(speaker))));
   showOptions();
 }
 
-const chosen = () => voices.find((speaker) => speaker.speaker_no === Number(voice.value));
+/** What is known of a voice. */
+const labelOf = ({ speaker_no, name, language, gender }) =>
+  [...new Set([name, language === 'und' ? undefined : languageName(language) ?? language, gender, speaker_no])].filter((part) => part !== undefined).join(' · ');
+
+const chosen = () => voices[voice.value] ?? { speaker_no: Number($('number').value) };
 
 function showOptions() {
-  const kind = chosen()?.kind;
-  for (const [id, fitting] of [['rate', 'neo.one'], ['instructions', 'Mermish']]) $(id + '-field').hidden = $(id).disabled = kind !== fitting;
+  $('instructions-field').hidden = $('instructions').disabled = chosen().kind === 'neo.one';
   showLines();
 }
 
+/** A name may have settings of its own, and two engines may have the same one. */
+function voiceName({ name, speaker_no }) {
+  return name !== undefined && voices.filter((other) => other.name === name).length === 1 ? name : String(speaker_no);
+}
+
+const format = () => form.elements.format.value;
+const speed = () => Number($('speed').value) || 1;
+const instructions = () => $('instructions').disabled ? '' : $('instructions').value.trim();
+
 /** The body of the request, with only what is set. */
 function body() {
-  const { kind, speaker_no = 1 } = chosen() ?? {}, config = {};
-  if (form.elements.answer.value === 'streamed') config.use_streaming_response = true;
-  if (kind === 'neo.one' && $('rate').value) config.sample_rate = Number($('rate').value);
-  if (kind === 'Mermish' && $('instructions').value.trim()) config.instructions = $('instructions').value;
-  return { text: text.value, speaker_no, ...(Object.keys(config).length > 0 && { config }) };
+  return { input: text.value, voice: voiceName(chosen()), response_format: format(), ...(speed() !== 1 && { speed: speed() }), ...(instructions() && { instructions: instructions() }) };
 }
 
 /** A word of a POSIX shell. */
 const quoted = (word) => /^[\w./:@%+=,-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
 
 function showLines() {
-  const request = body(), { config = {} } = request, letters = [...request.text].length;
-  $('curl').textContent = ['curl -fsS -o speech.wav', ...(key === '' ? [] : ['-H "X-API-KEY: $TTS_API_KEY"']), "-H 'Content-Type: application/json'",
-    '--data-raw ' + quoted(JSON.stringify(request)), quoted(address + '/tts')].join(' ');
+  const request = body(), letters = [...request.input].length, file = 'speech.' + format();
+  $('curl').textContent = ['curl -fsS -o', file, ...(key === '' ? [] : ['-H "X-API-KEY: $TTS_API_KEY"']), "-H 'Content-Type: application/json'",
+    '--data-raw ' + quoted(JSON.stringify(request)), quoted(address + '/v1/audio/speech')].join(' ');
   $('base').textContent = 'OPENAI_BASE_URL=' + quoted(address + '/v1') + (key === '' ? '' : ' OPENAI_API_KEY="$TTS_API_KEY"');
-  $('tts').textContent = [...(key === '' ? ['TTS_API_KEY=none'] : []), 'tts --base-url', quoted(address), '-s', request.speaker_no,
-    ...(config.use_streaming_response ? ['--stream'] : []), ...(config.sample_rate ? ['-r', config.sample_rate] : []),
-    ...(config.instructions ? ['-i', quoted(config.instructions)] : []), ...(letters > 1000 ? ['--max-chars', letters] : []),
-    '-o speech.wav --', quoted(request.text)].join(' ');
+  $('tts').textContent = [...(key === '' ? ['TTS_API_KEY=none'] : []), 'tts --base-url', quoted(address), '-s', chosen().speaker_no,
+    ...(request.speed ? ['--speed', request.speed] : []), ...(request.instructions ? ['-i', quoted(request.instructions)] : []),
+    ...(letters > 1000 ? ['--max-chars', letters] : []), '-o', file, '--', quoted(request.input)].join(' ');
 }
 
 function stop() {
   running?.abort();
-  player?.stop();
   sound.pause();
   $('stop').disabled = true;
   $('speak').disabled = $('fields').disabled;
 }
 
-const seconds = (value) => value.toFixed(value < 10 ? 2 : 1) + ' s';
-
 async function speak() {
   stop();
   running = new AbortController();
   const { signal } = running, request = body(), begun = performance.now();
-  const took = () => (performance.now() - begun) / 1000;
-  const live = request.config?.use_streaming_response ? new LivePlayer(request.config.sample_rate ?? 22050) : undefined;
-  player = live;
   $('problem').hidden = $('result').hidden = true;
   $('status').textContent = 'Speaking.';
-  $('progress').textContent = '';
   $('speak').disabled = true;
   $('stop').disabled = false;
   try {
-    const response = await check(await ask('tts', { method: 'POST', signal, body: JSON.stringify(request), headers: { 'Content-Type': 'application/json' } }));
-    const { playback, first } = await receive(response, live, signal, took);
-    show(playback, { took: took(), first, ignored: response.headers.get('X-Instructions-Ignored') });
-    if (!live) return await sound.play().catch(() => { $('status').textContent += ' Press play to hear it.' });
-    live.finish(() => { if (player === live) $('stop').disabled = true });
+    const response = await check(await ask('v1/audio/speech', { method: 'POST', signal, body: JSON.stringify(request), headers: { 'Content-Type': 'application/json' } }));
+    const blob = await response.blob();
+    await show(request.response_format === 'wav' ? await sized(blob) : blob, 'speech.' + request.response_format);
+    const took = ((performance.now() - begun) / 1000).toFixed(2), ignored = response.headers.get('X-Instructions-Ignored');
+    $('status').textContent = sound.duration.toFixed(2) + ' s of speech, complete after ' + took + ' s, ' + Math.ceil(blob.size / 1024) + ' KiB.' + (ignored ? ' Not understood: ' + decodeURIComponent(ignored) + '.' : '');
+    await sound.play().catch(() => { $('status').textContent += ' Press play to hear it.' });
   } catch (error) {
-    live?.stop();
     if (signal.aborted) return signal === running.signal && ($('status').textContent = 'Stopped.');
     $('stop').disabled = true;
     complain(error);
@@ -144,27 +153,23 @@ async function speak() {
   }
 }
 
-async function receive(response, live, signal, took) {
-  const playback = new Playback(), reader = response.body.getReader();
-  let first;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    const samples = playback.add(next.value);
-    if (samples.length === 0) continue;
-    first ??= took();
-    $('progress').textContent = seconds(playback.seconds) + ' so far';
-    live?.feed(playback.format, samples);
-    await live?.room(signal);
-  }
-  return { playback, first };
+/** A WAV that was sent while it was made has no sizes in its header of 44 bytes. */
+async function sized(wav) {
+  const head = new DataView(await wav.slice(0, 44).arrayBuffer());
+  head.setUint32(4, wav.size - 8, true);
+  head.setUint32(40, wav.size - 44, true);
+  return new Blob([head, wav.slice(44)], { type: 'audio/wav' });
 }
 
-function show(playback, { took, first, ignored }) {
-  const wav = playback.finish();
+function show(blob, name) {
   URL.revokeObjectURL(sound.src);
-  sound.src = $('save').href = URL.createObjectURL(wav);
-  $('result').hidden = false;
-  $('status').textContent = seconds(playback.seconds) + ' of speech, complete after ' + seconds(took) + '.' + (ignored ? ' Not understood: ' + decodeURIComponent(ignored) + '.' : '');
-  $('progress').textContent = 'First sound after ' + seconds(first) + ' · ' + playback.format.rate + ' Hz · ' + Math.ceil(wav.size / 1024) + ' KiB';
+  sound.src = $('save').href = URL.createObjectURL(blob);
+  $('save').download = name;
+  $('save').textContent = 'Save ' + name;
+  return new Promise((resolve, reject) => {
+    sound.onloadedmetadata = () => { $('result').hidden = false; resolve() };
+    sound.onerror = () => reject(new Error('This browser cannot play the answer.'));
+  });
 }
 
 async function copy(button) {
@@ -178,11 +183,11 @@ async function copy(button) {
 }
 
 form.addEventListener('submit', (event) => { event.preventDefault(); speak() });
-form.addEventListener('input', showLines);
+form.addEventListener('input', showOptions);
 language.addEventListener('change', fillVoices);
 voice.addEventListener('change', showOptions);
 $('stop').addEventListener('click', stop);
-sound.addEventListener('play', () => { player?.stop(); $('stop').disabled = false });
+sound.addEventListener('play', () => { $('stop').disabled = false });
 for (const end of ['pause', 'ended']) sound.addEventListener(end, () => { $('stop').disabled = true });
 $('key-form').addEventListener('submit', (event) => { event.preventDefault(); key = $('key').value.trim(); loadVoices().then(showLines) });
 $('forget').addEventListener('click', () => { stop(); key = ''; askForKey(); $('status').textContent = 'The key is forgotten.' });
