@@ -10,6 +10,8 @@ export interface Speaker {
   readonly language: string;
   /** As far as it is known. */
   readonly gender?: 'man' | 'woman' | undefined;
+  /** Further tags that the voice is listed under. */
+  readonly alsoSpeaks?: readonly string[];
   /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
   readonly sampleRate: number | undefined;
   /** The name of the engine that brings it; built-in voices and those of espeak-ng have none. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { shortName } from '../engine/source.ts';
 import { usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
@@ -82,6 +83,16 @@ export function loadCatalogue(host: Pick<Host, 'env' | 'cwd'>): Catalogue {
 export function offered({ voices }: Catalogue, name: string): OfferedVoice | undefined {
   const asked = name.toLowerCase();
   return voices.find((voice) => voice.name === asked || voice.key.toLowerCase() === asked);
+}
+
+/** The voice that has a speaker of this name, which may be short (`heart`), or have the voice in front (`kokoro:af_heart`). */
+export function offeredSpeaker({ voices }: Catalogue, name: string): OfferedVoice | undefined {
+  const asked = name.toLowerCase();
+  return voices.find(({ name: voice, speakerList = [] }) =>
+    speakerList.some((speaker) =>
+      [speaker.name, `${voice}:${speaker.name}`, shortName(speaker.name)].includes(asked),
+    ),
+  );
 }
 
 /** True for a licence that lets everybody use the voice for everything, at most with the name of its maker. */

@@ -111,7 +111,9 @@ function lookUp(
   if (typeof name === 'number') return { no: name };
   const configured = speakers?.value.get(name);
   if (configured) return configured.no === undefined ? undefined : { ...configured, no: configured.no, name };
-  const own = known.find((other) => other.name === name);
+  const own =
+    known.find((other) => other.name === name) ??
+    known.find((other) => other.name.toLowerCase() === name.toLowerCase());
   return own && { no: own.no, name, kind: own.kind };
 }
 

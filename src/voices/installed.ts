@@ -5,11 +5,10 @@ import { type ModelSpeaker, type NumberedSource, type SourceVoice, shortName } f
 import { ExitCode, TtsError } from '../error.ts';
 import { dataFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
-import { languageName } from '../installed/language-name.ts';
 import { CARD, installAgain, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
 import type { Settings } from '../settings/resolve.ts';
-import type { FoundVoice } from './voice-sources.ts';
+import type { FoundSpeaking, FoundVoice } from './voice-sources.ts';
 
 const MAX_CHARS = 300;
 
@@ -17,7 +16,7 @@ const MAX_CHARS = 300;
 const opened = new WeakMap<RunContext, Map<string, Promise<NumberedSource>>>();
 
 /**
- * Finds the installed voice that a speaker means: by number, by its name, by the name of one of its speakers, or by its language.
+ * Finds the installed voice that a speaker means: by number, by its name, or by the name of one of its speakers.
  * @throws TtsError if its folder has been damaged
  */
 export async function findInstalled(
@@ -29,9 +28,20 @@ export async function findInstalled(
   const configured = typeof value === 'string' ? speakers?.value.get(value) : undefined;
   const asked = configured ? configured.no : value;
   const found = asked === undefined ? undefined : meant(asked, manifestsOf(context));
-  if (!found) return undefined;
-  const numbered = await open(found.manifest, context);
-  const no = found.manifest.number + found.sid;
+  return found && openMeant(found, context);
+}
+
+/** All installed speakers by their languages. */
+export function installedSpeaking(context: RunContext): FoundSpeaking[] {
+  return allMeant(manifestsOf(context)).map((each) => ({
+    language: each.speaker.language,
+    find: () => openMeant(each, context),
+  }));
+}
+
+async function openMeant({ manifest, sid }: Meant, context: RunContext): Promise<FoundVoice | undefined> {
+  const numbered = await open(manifest, context);
+  const no = manifest.number + sid;
   const voice = numbered.voices.get(no);
   return voice && { numbered, voice, no };
 }
@@ -56,39 +66,26 @@ interface Meant {
   readonly sid: number;
 }
 
-function meant(asked: string | number, manifests: readonly Manifest[]): Meant | undefined {
-  const all = manifests.flatMap((manifest) =>
+function allMeant(manifests: readonly Manifest[]) {
+  return manifests.flatMap((manifest) =>
     manifest.speakers.map((speaker) => ({ manifest, speaker, sid: speaker.sid })),
   );
+}
+
+function meant(asked: string | number, manifests: readonly Manifest[]): Meant | undefined {
+  const all = allMeant(manifests);
   if (typeof asked === 'number') return all.find(({ manifest, sid }) => manifest.number + sid === asked);
   const name = asked.toLowerCase();
   return (
     all.find(({ manifest }) => manifest.name.toLowerCase() === name || manifest.key.toLowerCase() === name) ??
     all.find(({ manifest, speaker }) => namesOf(manifest, speaker).includes(name)) ??
-    all.find(({ speaker }) => shortName(speaker.name) === name) ??
-    ofLanguage(name, all)
+    all.find(({ speaker }) => shortName(speaker.name) === name)
   );
 }
 
 /** Names in small letters. `kokoro:af_heart` is written as for a voice of an engine. */
 function namesOf({ name: voice }: Manifest, { name }: ModelSpeaker): string[] {
   return [name, `${voice}:${name}`].map((each) => each.toLowerCase());
-}
-
-interface Candidate extends Meant {
-  readonly speaker: { readonly language: string };
-}
-
-/** A tag (`de`, `en-GB`), or the name of a language in English. */
-function ofLanguage(asked: string, all: readonly Candidate[]): Candidate | undefined {
-  const tag = asked.replaceAll('_', '-');
-  const tagOf = ({ speaker }: Candidate) => speaker.language.toLowerCase();
-  const exact = all.find((each) => tagOf(each) === tag);
-  if (exact || tag.includes('-')) return exact;
-  return (
-    all.find((each) => tagOf(each).split('-')[0] === tag) ??
-    all.find((each) => languageName(tagOf(each).split('-')[0] ?? '') === asked)
-  );
 }
 
 function open(manifest: Manifest, context: RunContext): Promise<NumberedSource> {

@@ -159,9 +159,10 @@ export async function withListedNumber(
   const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
   const list = await listSpeakers(options, signal).catch(() => undefined);
   signal.throwIfAborted();
+  const { voiceForLanguage } = await import('./language.ts');
   const asked = name.toLowerCase();
-  const speaks = ({ language = '' }) => `${language.toLowerCase()}-`.startsWith(`${asked}-`);
-  const listed = list?.find((one) => one.name?.toLowerCase() === asked) ?? list?.find(speaks);
+  const listed =
+    list?.find((one) => one.name?.toLowerCase() === asked) ?? voiceForLanguage(name, [list ?? []]);
   if (!listed) return error;
   const hint = `${service.url.host} lists ${listed.name ?? listed.language} as ${listed.no}: -s ${listed.no}, or name it under "speakers" in a config file`;
   return error.reworded(error.message, { hint });

@@ -2,10 +2,11 @@ import { OWN_RATE, type Speaker } from '../engine/contract.ts';
 import type { Espeak, findEspeak } from '../engine/espeak/voices.ts';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { type NumberedSource, speakersOf } from '../engine/source.ts';
+import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { type Choice, chooseSpeaker, isAmong, settingsFor } from '../settings/speaker.ts';
-import type { FoundVoice, VoiceSources } from './voice-sources.ts';
+import type { FoundSpeaking, FoundVoice, VoiceSources } from './voice-sources.ts';
 
 interface SpeakerChoice extends Choice {
   readonly espeak?: Espeak | undefined;
@@ -33,10 +34,9 @@ const PLACES: readonly Place[] = [
   installed,
   inEspeakByName,
   inAllEngines,
+  byLanguage,
   inChosenEngine,
   inCatalogue,
-  inEspeakByLanguage,
-  builtInByLanguage,
 ];
 
 /**
@@ -99,30 +99,54 @@ async function inChosenEngine({ settings, configured, espeak: find }: Search): P
 }
 
 /** The error has the line that installs the voice. */
-async function inCatalogue({ settings: { speaker }, context: { host } }: Search): Promise<undefined> {
+async function inCatalogue({ settings, context, espeak: find }: Search): Promise<undefined> {
+  const { speaker } = settings;
   if (typeof speaker?.value !== 'string') return;
+  const { value, origin } = speaker;
   const { notInstalled } = await import('../installed/not-installed.ts');
-  const error = notInstalled(speaker.value, speaker.origin.name, host);
+  const error = notInstalled(value, origin.name, context.host);
   if (error) throw error;
+  const { languageName } = await import('./language.ts');
+  const language = languageIn(settings) === undefined ? undefined : languageName(value);
+  if (language === undefined) return;
+  const { adviceFor } = await import('./advice.ts');
+  const advice = adviceFor(value, { espeak: (await find()).espeak, context });
+  throw usageError(`${origin.name}: no voice of this machine speaks ${language}`, advice);
 }
 
-async function inEspeakByLanguage({ settings, espeak: find }: Search): Promise<SpeakerChoice | undefined> {
+/** The voices of this program come last, but one of the region that is asked for before one of another region. */
+async function byLanguage({
+  settings,
+  configured,
+  context,
+  espeak: find,
+}: Search): Promise<SpeakerChoice | undefined> {
+  const asked = languageIn(settings);
+  if (asked === undefined) return undefined;
+  const [{ voiceForLanguage }, { installedSpeaking }] = await Promise.all([
+    import('./language.ts'),
+    import('./installed.ts'),
+  ]);
   const { espeak } = await find();
-  const language = languageIn(settings);
-  if (!espeak || language === undefined) return undefined;
-  const { voiceForLanguage } = await import('../engine/espeak/voices.ts');
-  const voice = voiceForLanguage(language, espeak.voices);
-  const chosen = voice && chooseSpeaker(withNumber(settings, voice.speaker.no), builtInSpeakers(espeak));
-  return chosen && { ...chosen, espeak, sources: [] };
-}
-
-/** The built-in voices speak a variety of English where no other voice does. */
-async function builtInByLanguage({ settings }: Search): Promise<SpeakerChoice | undefined> {
-  const code = languageIn(settings)?.toLowerCase().replaceAll('_', '-');
-  const fits = (language: string) =>
-    code === 'english' || `${language.toLowerCase()}-`.startsWith(`${code}-`);
-  const found = FLITE_SPEAKERS.find(({ language }) => fits(language));
-  return found && { ...chooseSpeaker(withNumber(settings, found.no), FLITE_SPEAKERS), sources: [] };
+  const known = builtInSpeakers(espeak);
+  const asChoice = (voice: FoundSpeaking) => ({
+    language: voice.language,
+    choose: async () => {
+      const found = await voice.find();
+      return found && withVoice(settings, found);
+    },
+  });
+  const ofThisProgram = ({ no, language, alsoSpeaks }: Speaker) => ({
+    language,
+    alsoSpeaks,
+    choose: async () => ({ ...chooseSpeaker(withNumber(settings, no), known), espeak, sources: [] }),
+  });
+  const groups = [
+    (await configured.speaking()).map(asChoice),
+    installedSpeaking(context).map(asChoice),
+    known.map(ofThisProgram),
+  ];
+  return voiceForLanguage(asked, groups)?.choose();
 }
 
 /** A name of the config is no language. */

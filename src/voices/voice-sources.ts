@@ -6,6 +6,7 @@ import type { RunContext } from '../host.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
 import { nearestName } from '../nearest.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
+import type { Speaking } from './language.ts';
 import { configOf, entryOf } from './source-entries.ts';
 
 /** Later voices are named by their names only, as the next numbers are those of the next engine. */
@@ -21,6 +22,11 @@ export interface FoundVoice {
   readonly numbered: NumberedSource;
   readonly voice: SourceVoice;
   readonly no: number;
+}
+
+/** A voice that may be found by its language. */
+export interface FoundSpeaking extends Speaking {
+  find(): Promise<FoundVoice | undefined>;
 }
 
 interface OpenedSource extends NumberedSource {
@@ -89,6 +95,17 @@ export class VoiceSources {
     throw usageError(
       `${asked}: several engines have a voice ${JSON.stringify(name)}`,
       `say which one: ${names}`,
+    );
+  }
+
+  /** The voices of all engines by their languages. */
+  async speaking(): Promise<FoundSpeaking[]> {
+    const opened = await this.openAll(() => {});
+    return opened.flatMap((numbered) =>
+      numbered.source.voices.map(({ language }, place) => ({
+        language,
+        find: async () => this.#voiceAt(numbered, place),
+      })),
     );
   }
 

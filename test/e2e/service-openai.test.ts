@@ -79,6 +79,8 @@ describe("OpenAI's own library for JavaScript", () => {
     ['TONE-4', 4],
     ['4', 4],
     ['en', 1],
+    ['en_US', 1],
+    ['english', 1],
     ['nova', 1],
     ['', 1],
   ])('finds the voice %j', async (voice, no) => {
@@ -100,6 +102,7 @@ describe("OpenAI's own library for JavaScript", () => {
 
   it.each<[string, Wanted, string, string]>([
     ['an unknown voice', { voice: 'nobody' }, 'voice', 'unknown_voice'],
+    ['a name that begins like a language', { voice: 'en_heart' }, 'voice', 'unknown_voice'],
     ['a blank text', { input: ' ' }, 'input', 'invalid_value'],
     ['a speed out of range', { speed: 5 }, 'speed', 'invalid_value'],
     ['an unknown format', { response_format: 'ape' as 'wav' }, 'response_format', 'invalid_value'],

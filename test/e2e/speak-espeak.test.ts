@@ -92,6 +92,8 @@ describe('a voice of espeak-ng', () => {
 /** Lines of `espeak-ng --voices`, version 1.51. */
 const LANGUAGES = [
   'Pty Language       Age/Gender VoiceName          File                 Other Languages',
+  ' 5  af              --/M      Afrikaans           gmw/af',
+  ' 5  am              --/M      Amharic             sem/am',
   ' 5  cmn             --/M      Chinese_(Mandarin)  sit/cmn              (zh-cmn 5)(zh 5)',
   ' 5  de              --/M      German              gmw/de',
   ' 5  es              --/M      Spanish_(Spain)     roa/es',
@@ -99,7 +101,18 @@ const LANGUAGES = [
   ' 5  fr-be           --/M      French_(Belgium)    roa/fr-BE            (fr 8)',
   ' 5  fr-fr           --/M      French_(France)     roa/fr               (fr 5)',
   ' 5  io              --/M      Ido                 art/io',
+  ' 5  nb              --/M      Norwegian_Bokmål    gmq/nb               (no 5)',
 ];
+
+/** A machine whose espeak-ng speaks these languages. */
+function multilingual() {
+  const machine = equipped();
+  const list = LANGUAGES.map((line) => `echo '${line}'`).join('; ');
+  const program = `${machine.box.path('bin')}/espeak-ng`;
+  const script = readFileSync(program, 'utf8');
+  writeFileSync(program, script.replace('= --voices ]; then echo', `= --voices ]; then ${list}; exit; echo`));
+  return machine;
+}
 
 describe('a language', () => {
   it.each([
@@ -112,21 +125,73 @@ describe('a language', () => {
     ['es-MX', 'roa/es-419'],
     ['zh', 'sit/cmn'],
     ['DE', 'gmw/de'],
+    ['de_AT', 'gmw/de'],
     ['German', 'gmw/de'],
+    ['no', 'gmq/nb'],
+    ['norwegian', 'gmq/nb'],
   ])('chooses its voice: %s', async (language, voice) => {
-    const { box, env, asked } = equipped();
-    const list = LANGUAGES.map((line) => `echo '${line}'`).join('; ');
-    const program = `${box.path('bin')}/espeak-ng`;
-    writeFileSync(
-      program,
-      readFileSync(program, 'utf8').replace(
-        '= --voices ]; then echo',
-        `= --voices ]; then ${list}; exit; echo`,
-      ),
-    );
+    const { box, env, asked } = multilingual();
     const run = await box.run(['Hallo', '-q', '-s', language, '-o', 'out.wav'], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(`${asked().at(-1)} `).toContain(`-v ${voice} `);
+  });
+
+  it.each([
+    [
+      'af_heart',
+      'af_heart is a speaker of the voice kokoro, which is not installed',
+      'tts voices install kokoro (',
+    ],
+    [
+      'am_adam',
+      'am_adam is a speaker of the voice kokoro, which is not installed',
+      'tts voices install kokoro (',
+    ],
+    [
+      'heart',
+      'heart is a speaker of the voice kokoro, which is not installed',
+      'tts voices install kokoro (',
+    ],
+    ['no_one', 'no speaker is called "no_one"', 'There are: '],
+    ['it', 'no voice of this machine speaks Italian', 'tts voices install paola ('],
+    [
+      'Japanese',
+      'no voice of this machine speaks Japanese',
+      'no voice that tts can install reads Japanese; ',
+    ],
+  ])('is no name, and a name is no language: %s', async (word, message, hint) => {
+    const { box, env, asked } = multilingual();
+    for (const args of [
+      ['Hello', '-s', word, '-o', 'out.wav'],
+      ['Hello', '--fallback', word, '-o', 'out.wav'],
+      [`[voice:${word}]Hello`, '--marks', '-o', 'out.wav'],
+      ['Ann: Hello', '--voices', `Ann=${word}`, '-o', 'out.wav'],
+    ]) {
+      const run = await box.run(args, { env });
+      expect(run).toMatchObject({ status: 2 });
+      expect(run.stderr).toContain(`: ${message}\nhint: ${hint}`);
+    }
+    box.file('t.csv', `id,text,speaker\n1,Hello,${word}\n`);
+    const batch = await box.run(['batch', 't.csv', '-o', '{id}.wav'], { env });
+    expect(batch).toMatchObject({ status: 2 });
+    expect(batch.stderr).toContain(message);
+    expect(new Set(asked())).toEqual(new Set(['--voices']));
+  });
+
+  it('without espeak-ng is told of the voice that speaks it', async () => {
+    const { box, env } = bare();
+    const run = await box.run(['Hallo', '-s', 'de', '-o', 'out.wav'], { env });
+    expectFailure(
+      run,
+      2,
+      /no voice of this machine speaks German\nhint: tts voices install thorsten \(63 MB, CC0/,
+    );
+    const hungarian = await box.run(['Hallo', '-s', 'Hungarian', '-o', 'out.wav'], { env });
+    expectFailure(
+      hungarian,
+      2,
+      /speaks Hungarian\nhint: espeak-ng may speak Hungarian: install it, then -s hu\n/,
+    );
   });
 
   it('that espeak-ng does not have is near to no name', async () => {
@@ -145,7 +210,7 @@ describe('a speaker that nobody is', () => {
     expect(box.list()).not.toContain('out.wav');
   });
 
-  it.each(['7', '121', 'German'])('is told of espeak-ng where it is not installed: %s', async (speaker) => {
+  it.each(['7', '121', 'Frist'])('is told of espeak-ng where it is not installed: %s', async (speaker) => {
     const { box, env } = bare();
     const run = await box.run(['hello', '-s', speaker, '-o', 'out.wav'], { env });
     expectFailure(run, 2, /\nhint: .*; 101 and up are the voices of espeak-ng, which is not installed\n$/);

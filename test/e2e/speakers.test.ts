@@ -64,6 +64,18 @@ describe('a speaker by name', () => {
     );
   });
 
+  it.each(['en-GB', 'en_GB', 'English', 'ada'])(
+    'that the service lists gets its number into the hint: %s',
+    async (word) => {
+      const server = await serveBytes(list([{ speaker_no: 3, name: 'Ada', language: 'en-GB' }]));
+      const env = named(server.url);
+      const run = await new Sandbox().run(['hi', '-s', word, '-o', 'out.wav'], { env });
+      expectFailure(run, 2, /called ".*"\nhint: 127\.0\.0\.1:\d+ lists Ada as 3: -s 3, /);
+      const other = await new Sandbox().run(['hi', '-s', 'en_heart', '-o', 'out.wav'], { env });
+      expectFailure(other, 2, /called "en_heart"\nhint: give its number, /);
+    },
+  );
+
   it('may be one of the built-in voices', async () => {
     const box = new Sandbox();
     expect(await box.run(['hi', '-q', '-s', 'slt', '-o', 'name.wav'])).toMatchObject({ status: 0 });

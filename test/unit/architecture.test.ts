@@ -51,7 +51,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'service/callbacks': ['service/http', 'engine', 'audio'],
   'service/page': ['service/http'],
   'service/tts': ['service/http', 'service/faults', 'service/callbacks', 'engine', 'text', 'audio'],
-  'service/openai': ['service/http', 'service/tts', 'sink', 'sink/encoding', 'engine', 'text', 'audio'],
+  'service/openai': [
+    'service/http',
+    'service/tts',
+    'voices',
+    'sink',
+    'sink/encoding',
+    'engine',
+    'text',
+    'audio',
+  ],
   service: [
     'service/page',
     'service/tts',

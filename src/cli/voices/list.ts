@@ -80,17 +80,13 @@ function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
   return [...own, ...known];
 }
 
-/** @param asked a tag, or the name of a language in English; anything else stands for all languages */
+/** @param asked a tag, or the name of a language in English */
 async function speakersOf(asked: unknown): Promise<(row: Row) => boolean> {
   if (typeof asked !== 'string') return () => true;
-  const { languageName } = await import('../../installed/language-name.ts');
-  const wanted = asked.toLowerCase().replace('_', '-');
+  const { matchesLanguage } = await import('../../voices/language.ts');
   return ({ language, manifest, offer }) => {
     const spoken = manifest?.speakers.map((speaker) => speaker.language) ?? [];
-    return [language, ...spoken, ...(offer?.espeak ?? [])].some((each) => {
-      const tag = each.toLowerCase();
-      return `${tag}-`.startsWith(`${wanted}-`) || languageName(tag.split('-')[0] ?? '') === wanted;
-    });
+    return [language, ...spoken, ...(offer?.espeak ?? [])].some((tag) => matchesLanguage(tag, asked));
   };
 }
 

@@ -8,8 +8,6 @@ export interface EspeakVoice {
   readonly speaker: Speaker;
   /** Unique, below espeak-ng's folder of voices. */
   readonly file: string;
-  /** In lower case, with the rank of the voice: 0 is the best. */
-  readonly codes: ReadonlyMap<string, number>;
 }
 
 export interface Espeak {
@@ -53,41 +51,27 @@ export async function listEspeakVoices(
       language,
       name: displayName(name),
       file,
-      codes: codesOf(language, others),
+      alsoSpeaks: furtherTags(language, others),
     }))
     .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
-  return ordered.map(({ language, name, file, codes }, index) => ({
-    speaker: { no: FIRST_NUMBER + index, name, kind: 'neo.one', language, sampleRate: ESPEAK_RATE },
+  return ordered.map(({ language, name, file, alsoSpeaks }, index) => ({
+    speaker: {
+      no: FIRST_NUMBER + index,
+      name,
+      kind: 'neo.one',
+      language,
+      ...(alsoSpeaks.length > 0 && { alsoSpeaks }),
+      sampleRate: ESPEAK_RATE,
+    },
     file,
-    codes,
   }));
 }
 
-function codesOf(language: string, others: string): Map<string, number> {
-  const ranks = Array.from(
-    others.matchAll(/\((\S+) (\d+)\)/g),
-    ([, code = '', rank]) => [code, Number(rank)] as const,
-  );
-  return new Map([...ranks, [language, 0] as const].map(([code, rank]) => [code.toLowerCase(), rank]));
-}
-
-/** Finds a voice by its code (`fr`, `fr-CA`) or by the first part of its name (`french`). Case does not matter. */
-export function voiceForLanguage(asked: string, voices: readonly EspeakVoice[]): EspeakVoice | undefined {
-  const code = asked.toLowerCase().replaceAll('_', '-');
-  const [language = ''] = code.split('-');
-  const isNamed = ({ speaker }: EspeakVoice) => speaker.name.toLowerCase().split(/[ (]/)[0] === code;
-  const ofName = voices.filter(isNamed);
-  return best(voices, code) ?? best(voices, language) ?? ofName.sort((a, b) => ownRank(a) - ownRank(b))[0];
-}
-
-function best(voices: readonly EspeakVoice[], code: string): EspeakVoice | undefined {
-  const rank = (voice: EspeakVoice) => voice.codes.get(code) ?? Number.POSITIVE_INFINITY;
-  return voices.filter(({ codes }) => codes.has(code)).sort((a, b) => rank(a) - rank(b))[0];
-}
-
-/** A language without its region is what counts here. */
-function ownRank({ speaker, codes }: EspeakVoice): number {
-  return codes.get(speaker.language.toLowerCase().split('-')[0] ?? '') ?? 1000;
+/** `es-mx` for the voice of `es-419`, and `no` for `nb`. That a voice of `fr-be` speaks `fr` needs no words. */
+function furtherTags(language: string, others: string): string[] {
+  const [base = ''] = language.split('-');
+  const tags = Array.from(others.matchAll(/\((\S+) \d+\)/g), ([, tag = '']) => tag.toLowerCase());
+  return tags.filter((tag) => tag !== base);
 }
 
 /** The same order in every locale. */

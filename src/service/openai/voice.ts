@@ -1,5 +1,6 @@
 import type { EngineSet, Speaker } from '../../engine/contract.ts';
 import { shortName } from '../../engine/source.ts';
+import { voiceForLanguage } from '../../voices/language.ts';
 import { wellFormedStart } from '../http/json-body.ts';
 import { Refusal } from '../http/refusal.ts';
 import { numberedSpeaker } from '../tts/utterance.ts';
@@ -19,8 +20,9 @@ export function voiceOf(asked: string, engine: EngineSet): Speaker {
   const name = asked.trim();
   const all = engine.speakers;
   const isBrought = ({ engine }: Speaker) => engine !== undefined;
-  const speakers = [...all.filter(isBrought), ...all.filter((speaker) => !isBrought(speaker))];
-  const found = named(name, speakers, engine) ?? speaking(name, speakers);
+  const groups = [all.filter(isBrought), all.filter((speaker) => !isBrought(speaker))];
+  const speakers = groups.flat();
+  const found = named(name, speakers, engine) ?? voiceForLanguage(name, groups);
   if (found) return found;
   const [first] = speakers;
   if (first && (name === '' || OPENAI_VOICES.has(name.toLowerCase()))) return first;
@@ -44,19 +46,4 @@ function named(name: string, speakers: readonly Speaker[], engine: EngineSet): S
     speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
     speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower)
   );
-}
-
-/** `en-GB` is spoken by its own voice, else by one of `en`. `en` is spoken by any, at first by one that an engine brings. */
-function speaking(asked: string, speakers: readonly Speaker[]): Speaker | undefined {
-  if (!/^[a-z]{2,3}(?:[-_][a-z0-9]+)*$/i.test(asked)) return undefined;
-  const tag = asked.toLowerCase().replaceAll('_', '-');
-  const [base = ''] = tag.split('-');
-  const languages = speakers.map((speaker) => ({ speaker, language: speaker.language.toLowerCase() }));
-  const isOf = ({ language }: { readonly language: string }) => language.split('-')[0] === base;
-  const found =
-    (tag === base ? languages.find((each) => each.speaker.engine !== undefined && isOf(each)) : undefined) ??
-    languages.find(({ language }) => language === tag) ??
-    languages.find(({ language }) => language === base) ??
-    languages.find(isOf);
-  return found?.speaker;
 }

@@ -1,0 +1,184 @@
+/** A tag of BCP 47, as far as voices differ in it. */
+interface Tag {
+  /** In small letters, in its shortest form: `de` for `deu`. */
+  readonly language: string;
+  readonly script: string | undefined;
+  readonly region: string | undefined;
+  /** A variant, an extension or a private use: `x-rp`. */
+  readonly rest: string;
+}
+
+/** A voice speaks its own language, and may be listed under further tags. */
+export interface Speaking {
+  readonly language?: string | undefined;
+  readonly alsoSpeaks?: readonly string[] | undefined;
+}
+
+/**
+ * Language, script and region. A script is written as `Latn`: `af_kore` is the name of a voice, and `Kore` is a script. Variants are
+ * left out, since any word of five letters has their shape (`af_heart`).
+ */
+const TAG =
+  /^(?<language>[A-Za-z]{2,3})(?:[-_](?<script>[A-Z][a-z]{3}))?(?:[-_](?<region>[A-Za-z]{2}|\d{3}))?$/;
+
+/** Codes of no language in particular. */
+const NONE: ReadonlySet<string> = new Set(['mis', 'mul', 'und', 'zxx']);
+
+/** Norwegian has one code for all of it, and two for its written forms. */
+const FORMS: ReadonlyMap<string, string> = new Map([
+  ['nb', 'no'],
+  ['nn', 'no'],
+]);
+
+/** From here on, a voice speaks the language of another region. */
+const OTHER_REGION = 10;
+
+/**
+ * True if a voice of this tag speaks what is asked for.
+ * @param asked a tag (`de`, `de-AT`, `de_AT`), or the English name of a language; any other word is a name, which matches nothing
+ */
+export function matchesLanguage(tag: string, asked: string): boolean {
+  return distanceOf(tag, asked) < OTHER_REGION;
+}
+
+/**
+ * Finds the voice for a language. One of the region that is asked for is better than one of an earlier group.
+ * @param groups the voices of an earlier group are preferred
+ */
+export function voiceForLanguage<V extends Speaking>(
+  asked: string,
+  groups: readonly (readonly V[])[],
+): V | undefined {
+  const nearest = groups.map((voices) => nearestOf(asked, voices));
+  const [best] = [
+    ...nearest.filter((near) => near.distance < OTHER_REGION),
+    ...nearest.filter((near) => Number.isFinite(near.distance)),
+  ];
+  return best?.voice;
+}
+
+/** @returns the English name of a language that is asked for; `undefined` for a word that is no language */
+export function languageName(asked: string): string | undefined {
+  const base = baseLanguage(asked);
+  return base === undefined ? undefined : nameOf(base);
+}
+
+/**
+ * The language without its region and its form, as the code that is most often used.
+ * @returns `undefined` for a word that is no language, and for a tag of no language in particular
+ */
+export function baseLanguage(asked: string): string | undefined {
+  return tagOf(asked)?.language ?? codeOf(asked);
+}
+
+/** The code of two letters for the English name of a language. */
+function codeOf(asked: string): string | undefined {
+  const name = asked.trim().toLowerCase();
+  return TWO_LETTERS.find((code) => nameOf(code)?.toLowerCase() === name);
+}
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const TWO_LETTERS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+
+function nearestOf<V extends Speaking>(asked: string, voices: readonly V[]) {
+  let nearest: { readonly voice: V | undefined; readonly distance: number } = {
+    voice: undefined,
+    distance: Number.POSITIVE_INFINITY,
+  };
+  for (const voice of voices) {
+    const { language = '', alsoSpeaks = [] } = voice;
+    const also = alsoSpeaks.map((tag) => distanceOf(tag, asked) + 0.5);
+    const distance = Math.min(distanceOf(language, asked), ...also);
+    if (distance < nearest.distance) nearest = { voice, distance };
+  }
+  return nearest;
+}
+
+/** 0 is the same, and infinity another language. */
+function distanceOf(tag: string, asked: string): number {
+  const spoken = asWritten(tag);
+  if (NONE.has(spoken) || spoken === '') return Number.POSITIVE_INFINITY;
+  const wanted = tagOf(asked);
+  const exact = spoken === asWritten(asked);
+  if (exact) return 0;
+  const own = partsOf(spoken);
+  if (!wanted)
+    return isNamed(own, asked)
+      ? distanceWithin(own, { ...own, region: undefined })
+      : Number.POSITIVE_INFINITY;
+  return own.language === wanted.language ? distanceWithin(own, wanted) : Number.POSITIVE_INFINITY;
+}
+
+/** Both are of one language. */
+function distanceWithin(own: Tag, wanted: Tag): number {
+  const isOther =
+    (wanted.region !== undefined && wanted.region !== own.region) ||
+    (wanted.script !== undefined && own.script !== undefined && wanted.script !== own.script);
+  const special = own.rest === '' ? 0 : 4;
+  if (!isOther && wanted.region !== undefined) return 1 + special;
+  const usual = own.region === undefined ? 1 : own.region === likelyRegion(own.language) ? 2 : 3;
+  return usual + special + (isOther ? OTHER_REGION : 0);
+}
+
+function isNamed({ language, region }: Tag, asked: string): boolean {
+  const name = asked.trim().toLowerCase();
+  const tags = region === undefined ? [language] : [language, `${language}-${region}`];
+  return tags.some((tag) => nameOf(tag)?.toLowerCase() === name);
+}
+
+/** @returns `undefined` for what no tag looks like, and where a part of it is not known */
+function tagOf(word: string): Tag | undefined {
+  const { language = '', script, region } = TAG.exec(word.trim())?.groups ?? {};
+  if (language === '' || NONE.has(language.toLowerCase()) || nameOf(language) === undefined) return undefined;
+  if (region !== undefined && displayNames('region').of(region.toUpperCase()) === undefined) return undefined;
+  if (script !== undefined && displayNames('script').of(script) === undefined) return undefined;
+  return partsOf(asWritten(word));
+}
+
+/** Takes what it knows of a tag, such as one of espeak-ng, which may have another form (`en-gb-scotland`). */
+function partsOf(tag: string): Tag {
+  const [code = '', ...others] = tag.split('-');
+  const script = others[0] !== undefined && /^[a-z]{4}$/.test(others[0]) ? others.shift() : undefined;
+  const region =
+    others[0] !== undefined && /^(?:[a-z]{2}|\d{3})$/.test(others[0]) ? others.shift() : undefined;
+  const language = canonical(code);
+  return {
+    language: FORMS.get(language) ?? language,
+    script: script && script.charAt(0).toUpperCase() + script.slice(1),
+    region: region && canonicalRegion(region),
+    rest: others.join('-'),
+  };
+}
+
+function canonical(code: string): string {
+  return /^[a-z]{2,3}$/.test(code) ? (Intl.getCanonicalLocales(code)[0] ?? code) : code;
+}
+
+/** `GB` for `UK`. */
+function canonicalRegion(region: string): string {
+  return new Intl.Locale(`und-${region}`).region ?? region.toUpperCase();
+}
+
+function likelyRegion(language: string): string | undefined {
+  return /^[a-z]{2,3}$/.test(language) ? new Intl.Locale(language).maximize().region : undefined;
+}
+
+function asWritten(word: string): string {
+  return word.trim().toLowerCase().replaceAll('_', '-');
+}
+
+function nameOf(tag: string): string | undefined {
+  try {
+    return displayNames('language').of(tag);
+  } catch {
+    return undefined;
+  }
+}
+
+const displays = new Map<string, Intl.DisplayNames>();
+
+function displayNames(type: 'language' | 'region' | 'script'): Intl.DisplayNames {
+  const known = displays.get(type) ?? new Intl.DisplayNames('en', { type, fallback: 'none' });
+  displays.set(type, known);
+  return known;
+}

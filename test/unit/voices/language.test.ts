@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  baseLanguage,
+  languageName,
+  matchesLanguage,
+  voiceForLanguage,
+} from '../../../src/voices/language.ts';
+
+describe('a voice speaks a language that is asked for', () => {
+  it.each([
+    ['de-DE', 'de'],
+    ['de-DE', 'DE'],
+    ['de-DE', 'de_DE'],
+    ['de-DE', 'deu'],
+    ['de-DE', 'German'],
+    ['de-DE', 'german'],
+    ['en-GB', 'en-UK'],
+    ['en-GB', 'British English'],
+    ['nb', 'no'],
+    ['no', 'nn'],
+    ['cmn', 'zh'],
+    ['zh', 'Chinese'],
+    ['zh-Hant-TW', 'zh-Hant'],
+    ['en-gb-scotland', 'en_GB_Scotland'],
+    ['piqd', 'piqd'],
+  ])('%s is %s', (tag, asked) => {
+    expect(matchesLanguage(tag, asked)).toBe(true);
+  });
+
+  it.each([
+    ['af', 'af_heart'],
+    ['am', 'am_adam'],
+    ['am', 'am_kore'],
+    ['nb', 'no_one'],
+    ['no', 'no-one'],
+    ['de-DE', 'de-AT'],
+    ['de-DE', 'd'],
+    ['de-DE', 'de-'],
+    ['de-DE', 'derman'],
+    ['en-US', 'en-heart'],
+    ['und', 'und'],
+    ['', ''],
+    ['English words, not a tag', 'en'],
+  ])('%s is not %s', (tag, asked) => {
+    expect(matchesLanguage(tag, asked)).toBe(false);
+  });
+});
+
+describe('the voice for a language', () => {
+  const pick = (asked: string, ...groups: readonly (readonly string[])[]) =>
+    voiceForLanguage(
+      asked,
+      groups.map((tags) => tags.map((language) => ({ language }))),
+    )?.language;
+
+  it.each([
+    ['fr', 'fr-BE fr-FR', 'fr-FR'],
+    ['es', 'es-419 es', 'es'],
+    ['en-GB', 'en-US en-GB-x-rp en-GB', 'en-GB'],
+    ['de-AT', 'fr de-CH de-DE', 'de-DE'],
+    ['de-AT', 'de-DE de', 'de'],
+  ])('%s of %s is %s', (asked, tags, found) => {
+    expect(pick(asked, tags.split(' '))).toBe(found);
+  });
+
+  it('comes from the first group that has its region, and else from the first that has the language', () => {
+    expect(pick('en-GB', ['en-US'], ['en-GB'])).toBe('en-GB');
+    expect(pick('en', ['en-IN'], ['en-US'])).toBe('en-IN');
+    expect(pick('en-ZA', ['en-IN'], ['en-US'])).toBe('en-IN');
+    expect(pick('no_one', ['no'])).toBeUndefined();
+  });
+
+  it('may be listed under further tags', () => {
+    const voices = [{ language: 'es' }, { language: 'es-419', alsoSpeaks: ['es-mx'] }];
+    expect(voiceForLanguage('es-MX', [voices])?.language).toBe('es-419');
+  });
+});
+
+it('a language has a name and a code, and a name has none', () => {
+  expect(['de_AT', 'deu', 'German', 'no_one', 'und', 'heart'].map(baseLanguage)).toEqual([
+    'de',
+    'de',
+    'de',
+    ...Array(3).fill(undefined),
+  ]);
+  expect(['de-AT', 'japanese', 'af_heart'].map(languageName)).toEqual(['German', 'Japanese', undefined]);
+});
