@@ -6,12 +6,16 @@ import { installLine } from '../installed/not-installed.ts';
 import { manifestsOf } from './installed.ts';
 import { baseLanguage, languageName, matchesLanguage, voiceForLanguage } from './language.ts';
 
-/** espeak-ng names their characters in English instead of reading them. */
-const UNREAD_BY_ESPEAK = ['ja', 'zh', 'yue'];
+const UNREAD_BY_ESPEAK = ['ja', 'zh'];
 
 interface Machine {
   readonly espeak: Espeak | undefined;
   readonly context: Pick<RunContext, 'host'>;
+}
+
+/** True where espeak-ng names the characters in English instead of reading them. */
+export function isUnreadByEspeak(language: string): boolean {
+  return UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, language));
 }
 
 /** Says how to get a voice for a language: one that is there, one that can be installed, or that there is none. */
@@ -23,7 +27,7 @@ export function adviceFor(asked: string, { espeak, context }: Machine): string {
     manifestsOf(context).find(({ speakers }) => speakers.some((speaker) => isOf(speaker.language))) ??
     FLITE_SPEAKERS.find((speaker) => isOf(speaker.language));
   if (there) return `-s ${there.name} speaks ${language}`;
-  const isReadable = !UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, base));
+  const isReadable = !isUnreadByEspeak(base);
   const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices.map(({ speaker }) => speaker)]);
   const ofLanguage = loadCatalogue(context.host).voices.filter((voice) => isOf(voice.language));
   const offered = ofLanguage.find(isFree) ?? ofLanguage[0];

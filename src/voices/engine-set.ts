@@ -111,6 +111,6 @@ function fliteEngine(queue: FairQueue<FliteTask>): Engine {
     normalise,
     task: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
     complaint:
-      'The built-in voice speaks English only, and there is nothing in this text that it could read; voices of espeak-ng speak other languages',
+      'The built-in voice speaks English only, and there is nothing in this text that it could read',
   }));
 }

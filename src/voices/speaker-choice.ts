@@ -106,9 +106,10 @@ async function inCatalogue({ settings, context, espeak: find }: Search): Promise
   const { notInstalled } = await import('../installed/not-installed.ts');
   const error = notInstalled(value, origin.name, context.host);
   if (error) throw error;
-  const { languageName } = await import('./language.ts');
-  const language = languageIn(settings) === undefined ? undefined : languageName(value);
-  if (language === undefined) return;
+  const { baseLanguage, languageName } = await import('./language.ts');
+  // A code of three letters without a shorter form is more likely the name of a person.
+  if (languageIn(settings) === undefined || baseLanguage(value)?.length !== 2) return;
+  const language = languageName(value);
   const { adviceFor } = await import('./advice.ts');
   const advice = adviceFor(value, { espeak: (await find()).espeak, context });
   throw usageError(`${origin.name}: no voice of this machine speaks ${language}`, advice);

@@ -1,5 +1,8 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
+import { epubOf } from '../support/epub.ts';
+import { fakeEspeak } from '../support/fake-espeak.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -31,30 +34,59 @@ async function serve(scripts: Readonly<Record<string, Script>>) {
   return { server, box, options: { env: named(server.url, { TTS_CONCURRENCY: '1' }) } };
 }
 
+/** A machine without espeak-ng. */
+const NO_ESPEAK = { PATH: '/nowhere' };
+
 const refused = answer(422, '{"detail":"bad words"}');
 const heard = (box: Sandbox, name = 'out.wav') => textOf(wholePcm(box.read(name)));
 
 describe('words that the built-in voice cannot read', () => {
   it.each([
-    ['in one request', ['Hello привет world'], undefined],
-    ['in a segment of their own', ['-f', 'book.txt', '--max-chars', '20'], undefined],
-    ['in a text that is written slowly', ['-f', '-'], 'Hello there.\n\nпривет\n\nGoodbye.'],
-    ['with subtitles', ['-f', 'book.txt', '--subtitles', 'out.srt'], undefined],
-  ])('are left out with one warning that names a voice: %s', async (_, args, stdin) => {
+    ['of words', ['Hello привет world']],
+    ['of a text with subtitles', ['-f', 'book.txt', '--subtitles', 'out.srt']],
+  ])('are left out with one warning that names a voice: %s', async (_, args) => {
     const box = new Sandbox();
-    box.file('book.txt', 'Hello there.\n\nпривет\n\nGoodbye.');
-    const run = await box.run([...args, '-o', 'out.wav'], { ...(stdin && { stdin }) });
+    box.file('book.txt', 'Hello there. My привет\n\nGoodbye.');
+    const run = await box.run([...args, '-o', 'out.wav'], { env: NO_ESPEAK });
     expect(run.status).toBe(0);
     expect(run.stderr.match(/warning: .*/g)).toEqual([
-      'warning: the built-in English voice left out "привет"; -s ru, a voice of espeak-ng, could read it',
+      'warning: the built-in English voice left out "привет"; tts voices install denis (63 MB, CC0 data)',
     ]);
+  });
+
+  it.each([
+    ['of a file', ['-f', 'book.txt', '--max-chars', '20'], undefined],
+    [
+      'of a file with subtitles',
+      ['-f', 'book.txt', '--max-chars', '20', '--subtitles', 'out.srt'],
+      undefined,
+    ],
+    ['of a text that is written slowly', ['-f', '-', '--max-chars', '20'], 'Hello there.\n\nпривет\n\nGoodbye.'],
+  ])('make the run partial where a segment has nothing else, and are listed: %s', async (_, args, stdin) => {
+    const box = new Sandbox();
+    box.file('book.txt', 'Hello there.\n\nпривет\n\nGoodbye.');
+    const run = await box.run([...args, '-o', 'out.wav', '--json'], {
+      env: NO_ESPEAK,
+      ...(stdin && { stdin }),
+    });
+    expect(run.status).toBe(9);
+    expect(JSON.parse(run.stdout.toString()).warnings).toEqual([
+      expect.stringMatching(/^"привет"( of line 3)? is left out: the built-in English voice cannot read it$/),
+    ]);
+    expect(JSON.parse(run.stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
+      message: '1 segment is left out: the built-in English voice cannot read it',
+      hint: 'tts voices install denis (63 MB, CC0 data)',
+    });
+    expect(box.list()).toContain('out.wav');
   });
 
   it('are counted, and part of the result with --json', async () => {
     const box = new Sandbox();
     const run = await box.run(['Hello 你好 world σ and ñ', '-o', 'out.wav', '--json']);
     expect(JSON.parse(run.stdout.toString()).warnings).toEqual([
-      'the built-in English voice left out "你好" and 1 more; -s zh, a voice of espeak-ng, could read it',
+      expect.stringMatching(
+        /^the built-in English voice left out "你好" and 1 more; no voice that tts can install reads Chinese; /,
+      ),
     ]);
   });
 
@@ -63,9 +95,77 @@ describe('words that the built-in voice cannot read', () => {
     box.file('book.txt', 'привет\n\nмир');
     expect(await box.run(['-f', 'book.txt', '-o', 'out.wav', '--max-chars', '8'])).toMatchObject({
       status: 7,
-      stderr: expect.stringContaining('there is nothing in this text that it could read'),
+      stderr: expect.stringContaining(
+        'can read next to nothing of this text, which is in Russian\nhint: tts voices install denis (',
+      ),
     });
     expect(box.list()).toEqual(['book.txt']);
+  });
+
+  it.each(['out.wav', 'out.mp3', 'out.opus'])(
+    'are an error before anything is spoken where they are nearly all: %s',
+    async (out) => {
+      const box = new Sandbox();
+      const text = `${'吾輩は猫である。名前はまだ無い。'.repeat(200)} The End.`;
+      const metadata = '<dc:language>ja</dc:language>';
+      box.file('book.epub', epubOf({ metadata, documents: { 'a.xhtml': `<p>${text}</p>` } }));
+      for (const args of [
+        ['-f', 'book.epub', '-o', out],
+        ['-f', 'book.epub', '-o', out, '--dry-run'],
+      ]) {
+        const run = await box.run(args);
+        expectFailure(
+          run,
+          7,
+          /^tts: the built-in voice speaks English only, .* which is in Japanese\nhint: no voice that tts can install reads Japanese; [^\n]*\n$/,
+        );
+      }
+      expect(box.list()).toEqual(['book.epub']);
+    },
+  );
+
+  it('are an error without a file where they are nearly all of a pipe', async () => {
+    const box = new Sandbox();
+    const stdin = `The End.\n\n${'吾輩は猫である。名前はまだ無い。'.repeat(50)}`;
+    const run = await box.run(['-o', 'out.mp3'], { stdin });
+    expect(run).toMatchObject({
+      status: 7,
+      stderr: expect.stringContaining('which is in Japanese\nhint: no voice'),
+    });
+    expect(box.list()).toEqual([]);
+  });
+});
+
+describe('a text in another language than its voice', () => {
+  const GERMAN =
+    'Der Hund und die Katze sind nicht im Haus, aber ich war mit dem Kind auf der Straße und habe sie gesehen.';
+
+  it('is told once, with a voice that speaks it', async () => {
+    const box = new Sandbox();
+    box.file('brief.txt', GERMAN);
+    const run = await box.run(['-f', 'brief.txt', '-o', 'out.wav'], { env: NO_ESPEAK });
+    expect(run.status).toBe(0);
+    expect(run.stderr.match(/warning: .*/g)).toEqual([
+      'warning: the text is in German, and the voice speaks English: tts voices install thorsten (63 MB, CC0 data)',
+    ]);
+    const env = { PATH: `${box.path('bin')}:/usr/bin:/bin` };
+    mkdirSync(box.path('bin'));
+    const program = fakeEspeak(box.path('bin'), 'exit 1');
+    writeFileSync(program, readFileSync(program, 'utf8').replace('yy   ', 'de   '));
+    const robot = await box.run(['-f', 'brief.txt', '-o', 'out.wav'], { env });
+    expect(robot.stderr).toContain('CC0 data); until then, -s de takes espeak-ng\n');
+  });
+
+  it('is not told of a text in the language of the voice, or without one', async () => {
+    const box = new Sandbox();
+    for (const text of [
+      'The dog and the cat are not in the house, but I was there with his child.',
+      '1 2 3',
+      'Grüß Gott',
+    ]) {
+      const run = await box.run([text, '-o', 'out.wav']);
+      expect(run.stderr).not.toContain('warning');
+    }
   });
 });
 

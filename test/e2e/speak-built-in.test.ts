@@ -77,7 +77,7 @@ describe('with nothing configured', () => {
   it('it says who refuses a text, and nothing of speaking where none is to be had', async () => {
     const box = new Sandbox();
     const refused = await box.run(['\u4f60\u597d', '-q', '-o', 'out.wav']);
-    expectFailure(refused, 7, /^tts: the built-in voice cannot read this text: .*English only/);
+    expectFailure(refused, 7, /^tts: the built-in voice speaks English only, and can read next to nothing of this text/);
     expectFailure(
       await box.run(['-o', 'out.wav'], { stdin: ' \n' }),
       2,

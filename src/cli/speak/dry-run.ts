@@ -10,7 +10,7 @@ import { duration } from '../terminal/progress-line.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { ChapterCosts, chapterLines } from './chapter-costs.ts';
-import { languageHint } from './language-hint.ts';
+import { checkLanguage } from './language-check.ts';
 import { tellAbsent } from './notes.ts';
 
 /** `--verbose` shows this many bodies. */
@@ -30,6 +30,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const estimate = new Estimate(job.mix);
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
+  const languageWarning = await checkLanguage(job, runText, context);
   await openCache(job);
   const chapters = new ChapterCosts(estimate, pricing);
   let isFirst = true;
@@ -46,7 +47,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   tellAbsent(job, notices);
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
-  const remarks = [...runText.remarks, languageHint(runText.about, job.voice)];
+  const remarks = [...runText.remarks, languageWarning];
   const book = { chapters: chapters.list, remarks: remarks.filter((remark) => remark !== undefined) };
   notices.result(
     job.json ? asData(cost, book, bodies) : asText(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),

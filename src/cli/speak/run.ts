@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { notesFor, progressOf, showProgress } from '../terminal/progress-notes.ts';
 import { warnOfRoom } from './cache-room.ts';
-import { languageHint } from './language-hint.ts';
+import { checkLanguage } from './language-check.ts';
 import { leftOutOf } from './left-out.ts';
 import { tellAbsent } from './notes.ts';
 import { report } from './report.ts';
@@ -72,6 +72,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const totals = new RunTotals();
   await using voices = job.voices;
   const text = await RunText.open(job.text, signal);
+  const languageWarning = await checkLanguage(job, text, context);
   const tags = await tagsFor(job, text, context);
   await using outputs = await openHeard(job, context);
   const { sink, subtitles } = outputs;
@@ -82,14 +83,14 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context) ? undefined : await showProgress(total, context);
   using _notes = notesFor(context, progressOf({ totals, total }));
-  sayBefore(job, text, notices);
+  sayBefore(job, languageWarning, notices);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
   voices.listen((event) => job.patience?.onEvent(event));
   const atOnce = await openAll(job);
 
-  const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
+  const leftOut = await leftOutOf(job, voiceIn(job), context);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
     ...speakingIn(job, isLive),
@@ -154,7 +155,7 @@ async function tellEvents(
 interface Spoken {
   readonly totals: RunTotals;
   readonly delivery: Delivery | undefined;
-  readonly leftOut: { finish(): void } | undefined;
+  readonly leftOut: { finish(): Promise<TtsError | undefined> } | undefined;
   readonly text: RunText;
   readonly subtitles: Outputs['subtitles'];
 }
@@ -169,8 +170,9 @@ async function finish(
   if (delivery?.failure) throw delivery.failure;
   await report(job, totals, delivery, context);
   if (!delivery?.readerLeft) tellAbsent(job, notices);
-  sayWhatIsMissing(leftOut, text, notices);
+  const missing = await sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
+  if (missing) throw missing;
   return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
 }
 
@@ -190,8 +192,9 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   const totals = new RunTotals();
   await using voices = job.voices;
   const text = await RunText.open(job.text, signal);
+  const languageWarning = await checkLanguage(job, text, context);
   const { tagsOf } = await import('../../speech/tags.ts');
-  const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
+  const leftOut = await leftOutOf(job, voiceIn(job), context);
   const split = {
     text,
     tags: await tagsOf(job.tags, { about: text.about, voice: job.voice }, context),
@@ -201,31 +204,35 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     totals,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
-      sayBefore(job, text, notices);
+      sayBefore(job, languageWarning, notices);
       voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
       return WINDOW * (await openAll(job));
     },
   };
   const status = await (await import('../split/split.ts')).speakSplit(job, split, context);
   tellAbsent(job, notices);
-  sayWhatIsMissing(leftOut, text, notices);
+  const missing = await sayWhatIsMissing(leftOut, text, notices);
+  if (missing) throw missing;
   return status;
 }
 
 /** What there is to say before anything is paid for. */
-function sayBefore({ note, voice, cast }: SpeechJob, { about }: RunText, notices: Context['notices']): void {
-  if (note) notices.note(note);
-  const hint = cast ? undefined : languageHint(about, voice);
-  if (hint !== undefined) notices.warn(hint);
-}
-
-function sayWhatIsMissing(
-  leftOut: { finish(): void } | undefined,
-  { remarks }: RunText,
+function sayBefore(
+  { note }: SpeechJob,
+  languageWarning: string | undefined,
   notices: Context['notices'],
 ): void {
-  leftOut?.finish();
+  if (note) notices.note(note);
+  if (languageWarning !== undefined) notices.warn(languageWarning);
+}
+
+async function sayWhatIsMissing(
+  leftOut: Spoken['leftOut'],
+  { remarks }: RunText,
+  notices: Context['notices'],
+): Promise<TtsError | undefined> {
   for (const remark of remarks) notices.note(remark);
+  return leftOut?.finish();
 }
 
 /** A WAV holds none. */

@@ -1,6 +1,9 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { leftOutOf } from '../../../../src/cli/speak/left-out.ts';
+import { Notices } from '../../../../src/cli/terminal/notices.ts';
 import { ExitCode, TtsError } from '../../../../src/error.ts';
+import type { Host } from '../../../../src/host.ts';
 import type { Cast } from '../../../../src/speech/cast/cast.ts';
 import type { Voice } from '../../../../src/voices/voice.ts';
 import { segmentOf } from '../../speech/segment-of.ts';
@@ -12,13 +15,13 @@ const KINDS: readonly Voice['kind'][] = ['service', 'engine', 'espeak', 'built-i
 /** What may be missing of a text that all kinds of voices speak, one segment each. */
 async function leftOutOfAll(keepsGoing: boolean) {
   const warnings: string[] = [];
+  const stream = new PassThrough().on('data', (text) => warnings.push(`${text}`));
+  const stderr = { fd: 2, isTTY: false, columns: 80, stream };
+  const host = { env: { PATH: '' }, cwd: '/', platform: process.platform, stderr } as unknown as Host;
+  const context = { host, notices: new Notices(host), signal: new AbortController().signal };
   const voice = { kind: 'service' } as Voice;
   const job = { voice, keepsGoing, cast: {} as Cast };
-  const leftOut = await leftOutOf(
-    job,
-    ({ index }) => ({ kind: KINDS[index] ?? 'service' }),
-    (text) => void warnings.push(text),
-  );
+  const leftOut = await leftOutOf(job, ({ index }) => ({ kind: KINDS[index] ?? 'service' }), context);
   if (!leftOut) throw new Error('there is nobody to ask');
   return { leftOut, warnings };
 }
@@ -38,7 +41,7 @@ describe('of a text of several voices', () => {
   it('words are missing only where the built-in voice speaks', async () => {
     const { leftOut, warnings } = await leftOutOfAll(false);
     for (const segment of segments) leftOut.onPart?.({ segment, speech: undefined }, 0);
-    leftOut.finish();
+    expect(await leftOut.finish()).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('the built-in English voice left out "\u4f60"; ')]);
   });
 
@@ -46,6 +49,6 @@ describe('of a text of several voices', () => {
     const { leftOut, warnings } = await leftOutOfAll(true);
     for (const segment of segments.slice(0, 2)) leftOut.onSkipped(refusal, segment);
     expect(warnings).toHaveLength(2);
-    expect(() => leftOut.finish()).toThrow('2 segments are left out: the voice refused them');
+    expect((await leftOut.finish())?.message).toBe('2 segments are left out: the voice refused them');
   });
 });
