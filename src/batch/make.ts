@@ -2,7 +2,7 @@ import { frameBytes } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
-import type { Role } from '../speech/cast/cast.ts';
+import { roleIn } from '../speech/cast/cast.ts';
 import { type DeliverOptions, deliver, type Listener } from '../speech/deliver.ts';
 import type { Mix } from '../speech/mix.ts';
 import type { Rest, Segment } from '../text/segment.ts';
@@ -136,7 +136,7 @@ export class Maker {
     const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
     return makeRow(row, target, {
       segments: () => text.segments,
-      voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? voice,
+      voiceOf: (segment) => roleIn(segment)?.voice ?? voice,
       window: WINDOW,
       lead: hasCast ? { voice, sampleRate: voice.sampleRate } : undefined,
       budgetBytes: BUDGET_BYTES / rowsAtOnce,

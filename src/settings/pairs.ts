@@ -10,7 +10,7 @@ interface Pairs<T> {
   readonly example: string;
 }
 
-/** Each value has a name. Text is written as `name=value,name=value`. */
+/** Each value has a name. Text is written as `name=value,name=value`, also in several lines; the last value of a name counts. */
 function pairs<T>({ names, value, example }: Pairs<T>): Kind<ReadonlyMap<string, T>> {
   const faultIn = ([name, raw]: Pair): ValueFault | undefined => {
     const hint = `as in ${example}`;
@@ -40,7 +40,7 @@ type Pair = readonly [name: string, raw: unknown];
 function pairsIn(data: unknown): readonly Pair[] | undefined {
   if (isObject(data)) return Object.entries(data);
   if (typeof data !== 'string' || data.trim() === '') return undefined;
-  return data.split(',').map((pair) => {
+  return data.split(/[,\n]/).map((pair) => {
     const [name = '', ...rest] = pair.split('=');
     return [name.trim(), rest.length === 0 ? undefined : rest.join('=').trim()];
   });

@@ -9,7 +9,7 @@ import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
-import type { Role } from './cast/cast.ts';
+import { roleIn } from './cast/cast.ts';
 import { type SubtitleStyle, styleOf, timedCues } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
@@ -77,7 +77,7 @@ export class Subtitles implements Listener {
 
   #end({ segment, format, start }: CurrentCue): void {
     const { text, place } = segment;
-    const { name: voice } = segment.voice as Partial<Role>;
+    const voice = roleIn(segment)?.name;
     const chapter = segment.chapter?.title;
     const context = { file: place.source || undefined, line: place.line, voice, chapter };
     for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {

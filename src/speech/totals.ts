@@ -1,7 +1,7 @@
 import type { PcmFormat } from '../audio/pcm.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceEvent } from '../voices/voice.ts';
-import type { Role } from './cast/cast.ts';
+import { roleIn } from './cast/cast.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
@@ -42,10 +42,11 @@ export class RunTotals implements Listener {
     this.#count(segment);
   }
 
-  #count({ text, voice }: Part['segment']): void {
-    const role = voice as Partial<Role>;
-    const name = role.voice && role.name;
-    const spoken = this.spoken.get(name) ?? { speaker: role.voice?.label, segments: 0, characters: 0 };
+  #count(segment: Part['segment']): void {
+    const { text } = segment;
+    const role = roleIn(segment);
+    const name = role?.name;
+    const spoken = this.spoken.get(name) ?? { speaker: role?.voice.label, segments: 0, characters: 0 };
     spoken.segments += 1;
     spoken.characters += countCodePoints(text);
     if (this.spoken.size < MOST_NAMES) this.spoken.set(name, spoken);

@@ -110,7 +110,6 @@ function fliteEngine(queue: FairQueue<FliteTask>): Engine {
   return queuedEngine(FLITE_SPEAKERS, queue, ({ speaker, style }) => ({
     normalise,
     task: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
-    complaint:
-      'The built-in voice speaks English only, and there is nothing in this text that it could read',
+    complaint: 'The built-in voice speaks English only, and there is nothing in this text that it could read',
   }));
 }

@@ -94,7 +94,8 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
   const run = await box.run([...args, '--subtitles', 'a.json', '-o', 'a.wav'], { env });
   expect({ status: run.status, stderr: run.stderr }).toEqual({
     status: 0,
-    stderr: 'tts: warning: --voices: no line begins with "Carol: "\n',
+    stderr:
+      'tts: warning: --voices: no line begins with "Carol: "; lines of names that are not listed: Note (1)\n',
   });
   const cues = JSON.parse(box.read('a.json').toString()).cues;
   expect(cues.map(({ voice, text }: Record<string, string>) => [voice, text])).toEqual([
@@ -111,6 +112,35 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
     { name: 'Bob Lee', speaker: '9', segments: 2, characters: 19 },
   ]);
   expect(box.read('a.vtt').toString()).toContain('\n<v Bob Lee>It is &lt;me&gt;.\n');
+});
+
+test('--voices given twice merges, and a name that is not listed is told with its lines before the run.', async () => {
+  const box = new Sandbox();
+  const server = await serveText();
+  box.file('pod.txt', 'HOST: Hi.\nGUEST (laughing): Ho.\n**Narrator:** So.\n\nBOB: One.\nBOB: Two.\n');
+  const twice = ['--voices', 'HOST=8', '--voices', 'GUEST=9,Narrator=8'];
+  const args = ['-f', 'pod.txt', ...twice, '--subtitles', 'a.json', '-o', 'a.wav'];
+  const warning = 'lines of names that are not listed: BOB (2); they are read out by the voice before them';
+  const env = named(server.url);
+  const dry = await box.run([...args, '--dry-run'], { env });
+  expect([dry.status, dry.stderr.includes(warning), server.requests]).toEqual([0, true, 0]);
+  const run = await box.run(args, { env });
+  expect(run.status).toBe(0);
+  expect(run.stderr.match(/warning: .*/g)).toEqual([`warning: --voices: ${warning}, names included`]);
+  const { cues } = JSON.parse(box.read('a.json').toString());
+  expect(cues.slice(0, 3).map(({ voice, text }: Record<string, string>) => [voice, text])).toEqual([
+    ['HOST', 'Hi.'],
+    ['GUEST', 'Ho.'],
+    ['Narrator', 'So.'],
+  ]);
+});
+
+test('The subtitles of a run with one voice name nobody.', async () => {
+  const box = new Sandbox();
+  expect(await box.run(['One two.', '--subtitles', 's.vtt', '-o', 's.wav'])).toMatchObject({ status: 0 });
+  expect(box.read('s.vtt').toString()).toMatch(/^WEBVTT\n\n1\n00:00:00\.000 --> [\d:.]+\nOne two\.\n/);
+  await box.run(['One two.', '--subtitles', 's.json', '-o', 's.wav']);
+  expect(JSON.parse(box.read('s.json').toString()).cues[0]).not.toHaveProperty('voice');
 });
 
 test('--show-text leaves out marks and names, and keeps apart what they part.', async () => {

@@ -1,9 +1,11 @@
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
-import type { Role } from '../../speech/cast/cast.ts';
+import { roleIn } from '../../speech/cast/cast.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
+import type { Rest, Segment } from '../../text/segment.ts';
+import type { Voice } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { Estimate, type Estimated } from '../estimate.ts';
 import { duration } from '../terminal/progress-line.ts';
@@ -11,7 +13,7 @@ import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { ChapterCosts, chapterLines } from './chapter-costs.ts';
 import { checkLanguage } from './language-check.ts';
-import { tellAbsent } from './notes.ts';
+import { tellAbsent, tellNamesBefore } from './notes.ts';
 
 /** `--verbose` shows this many bodies. */
 const SHOWN_BODIES = 3;
@@ -31,12 +33,13 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, runText, context);
+  await tellNamesBefore(job, runText, context);
   await openCache(job);
   const chapters = new ChapterCosts(estimate, pricing);
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'segment') chapters.enter(segment.chapter);
-    const { voice = job.voice } = segment.kind === 'rest' ? job : (segment.voice as Partial<Role>);
+    const voice = speakerOf(segment, job);
     await estimate.add(segment, isFirst, voice, await job.voices.keptFor(voice));
     if (segment.kind === 'rest') continue;
     isFirst = false;
@@ -53,6 +56,10 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
     job.json ? asData(cost, book, bodies) : asText(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
   );
   return ExitCode.ok;
+}
+
+function speakerOf(item: Segment | Rest, { voice }: DryRun['job']): Voice {
+  return item.kind === 'rest' ? voice : (roleIn(item)?.voice ?? voice);
 }
 
 /** The cut of the text looks for sound in the cache, once that is open. */

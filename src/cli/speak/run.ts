@@ -4,7 +4,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { OUTPUT } from '../../hints.ts';
 import { NothingToSay } from '../../reading/blank.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
-import type { Role } from '../../speech/cast/cast.ts';
+import { roleIn } from '../../speech/cast/cast.ts';
 import { type DeliverOptions, deliver } from '../../speech/deliver.ts';
 import type { RunEvents } from '../../speech/events/open.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
@@ -20,7 +20,7 @@ import { notesFor, progressOf, showProgress } from '../terminal/progress-notes.t
 import { warnOfRoom } from './cache-room.ts';
 import { checkLanguage } from './language-check.ts';
 import { leftOutOf } from './left-out.ts';
-import { tellAbsent } from './notes.ts';
+import { tellAbsent, tellNamesBefore } from './notes.ts';
 import { report } from './report.ts';
 import { eventsTo } from './voice-events.ts';
 
@@ -84,6 +84,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   using progress = isTerminalShared(job, request, context) ? undefined : await showProgress(total, context);
   using _notes = notesFor(context, progressOf({ totals, total }));
   sayBefore(job, languageWarning, notices);
+  await tellNamesBefore(job, text, context);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
@@ -179,7 +180,7 @@ async function finish(
 function voiceIn({ voice, fallback }: SpeechJob): (segment: Segment) => Voice {
   return (segment) => {
     if (fallback?.speaks(segment)) return fallback.voice;
-    return (segment.voice as Partial<Role>).voice ?? voice;
+    return roleIn(segment)?.voice ?? voice;
   };
 }
 
@@ -205,6 +206,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
       sayBefore(job, languageWarning, notices);
+      await tellNamesBefore(job, text, context);
       voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
       return WINDOW * (await openAll(job));
     },

@@ -4,7 +4,7 @@ import { wordsSource } from '../../reading/source.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { askedBy, kindOf, settingsFor } from '../../settings/speaker.ts';
 import { assertFormatKnown } from '../../sink/open.ts';
-import type { Cast, Role } from '../../speech/cast/cast.ts';
+import { type Cast, roleIn } from '../../speech/cast/cast.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
 import { castOf, planRun } from '../../speech/job.ts';
@@ -210,7 +210,7 @@ async function* marked(
     for await (const item of run.segments(false, signal)) {
       if (item.kind === 'rest') yield item;
       else {
-        const sampled: Sampled = { maxChars, voice: (item.voice as Partial<Role>).voice ?? voice, label };
+        const sampled: Sampled = { maxChars, voice: roleIn(item)?.voice ?? voice, label };
         yield { ...item, index, voice: sampled };
         index += 1;
       }

@@ -5,7 +5,7 @@ import type { Stage } from '../../text/live.ts';
 import { Dialogue, OTHERS } from '../../text/marks/dialogue.ts';
 import { Marks, placeText } from '../../text/marks/marks.ts';
 import type { Piece, Place } from '../../text/piece.ts';
-import type { Limit } from '../../text/segment.ts';
+import type { Limit, Segment } from '../../text/segment.ts';
 import type { Voice, VoiceShape, Voices } from '../../voices/voice.ts';
 
 export interface CastPlan {
@@ -26,6 +26,11 @@ export interface Role extends Limit {
   readonly name: string;
 }
 
+/** The role that speaks a segment; `undefined` is the voice of the run, whose name the text does not give. */
+export function roleIn({ voice }: Pick<Segment, 'voice'>): Role | undefined {
+  return 'voice' in voice ? (voice as Role) : undefined;
+}
+
 type CastSettings = Pick<Settings, 'marks' | 'voices'>;
 
 /** The number of names that are remembered. */
@@ -35,20 +40,25 @@ const MOST_ROLES = 10_000;
 export function textCast(
   { marks, voices }: CastSettings,
   onName: (name: string) => void = () => {},
+  onUnlisted: (name: string) => void = () => {},
 ): Omit<CastPlan, 'roleOf'> {
   return {
     Marks: marks.value ? Marks : undefined,
-    dialogue: voices && (() => new Dialogue(voices.value.keys(), onName)),
+    dialogue: voices && (() => new Dialogue(voices.value.keys(), onName, onUnlisted)),
   };
 }
 
 /** Finds the voices that a text names. */
 export class Cast {
   readonly plan: CastPlan;
+  /** What is wrong with the names of the dialogue has been told. */
+  areNamesTold = false;
   readonly #voices: Pick<Voices, 'cast'>;
   /** The voices of the dialogue by their names. */
   readonly #named = new Map<string, Voice>();
   readonly #said = new Set<string>();
+  /** Names that begin lines and are not listed, with the number of their lines. */
+  readonly #unlisted = new Map<string, number>();
   readonly #roles = new Map<string, Role>();
   readonly #all = new Set<Voice>();
 
@@ -67,7 +77,11 @@ export class Cast {
   private constructor(settings: CastSettings, voices: Pick<Voices, 'cast'>) {
     this.#voices = voices;
     this.plan = {
-      ...textCast(settings, (name) => this.#said.add(name)),
+      ...textCast(
+        settings,
+        (name) => this.#said.add(name),
+        (name) => this.#countUnlisted(name),
+      ),
       roleOf: (name, place) => this.#roleOf(name, place),
     };
   }
@@ -80,6 +94,25 @@ export class Cast {
   /** The names of the dialogue that the text did not have so far. */
   get absent(): readonly string[] {
     return [...this.#named.keys()].filter((name) => name !== OTHERS && !this.#said.has(name));
+  }
+
+  /** The names of no voice that the text had so far, with the number of their lines, the most frequent first. */
+  get unlisted(): readonly (readonly [name: string, lines: number])[] {
+    return [...this.#unlisted].sort(([, a], [, b]) => b - a);
+  }
+
+  /** The text is read once more. */
+  recount(): void {
+    this.#unlisted.clear();
+  }
+
+  get hasDialogue(): boolean {
+    return this.plan.dialogue !== undefined;
+  }
+
+  #countUnlisted(name: string): void {
+    const count = this.#unlisted.get(name) ?? 0;
+    if (count > 0 || this.#unlisted.size < MOST_ROLES) this.#unlisted.set(name, count + 1);
   }
 
   /** What decides on the sound of a voice that was found before. */

@@ -4,19 +4,41 @@ import { type Piece, type Place, placeAfter, type TextPiece } from '../piece.ts'
 /** It stands for the names that are not listed. Such a name has it in front. */
 export const OTHERS = '*';
 
-/** What may stand between a name and what is said. */
-const COLON = /^[ \u00a0\u202f]?(?::(?=\s)|：)[^\S\n]*/u;
-const OPEN_COLON = /^[ \u00a0\u202f]?:?$/u;
+/** What may stand between a name and what is said: a direction, which is not spoken, and the colon. */
+const COLON = /^(?:[ \u00a0\u202f]?\([^()\n]{1,40}\))?[ \u00a0\u202f]?(?::(?=\s)|：)[^\S\n]*/u;
+const OPEN_COLON = /^(?:[ \u00a0\u202f]?\([^()\n]{0,40}\)?)?[ \u00a0\u202f]?:?$/u;
+
+/** In plain text, a name may stand between asterisks or underscores, with or without its colon. */
+const EMPHASIS = /^(?:\*{1,2}|_{1,2})/u;
+const OPEN_EMPHASIS = /^[*_]{1,2}$/u;
+const DIRECTION = '(?:[ \\u00a0\\u202f]?\\([^()\\n]{1,40}\\))';
+const EMPHASISED_COLON = new RegExp(
+  `^(?:[*_]{1,2}${DIRECTION}?[ \\u00a0\\u202f]?(?::(?=\\s)|：)|${DIRECTION}?(?::[*_]{1,2}(?=\\s)|：[*_]{1,2})|${DIRECTION}[*_]{1,2}(?::(?=\\s)|：))[^\\S\\n]*`,
+  'u',
+);
+const OPEN_EMPHASISED_COLON =
+  /^(?:[*_]{1,2})?(?:[ \u00a0\u202f]?\([^()\n]{0,40}\)?)?[*_]{0,2}[ \u00a0\u202f]?[:：]?[*_]{0,2}$/u;
 
 /** UTF-16 units. */
 const LONGEST_OTHER = 40;
+/** With a direction after it. */
+const LONGEST_OPEN = 90;
 /** Such a name consists of words that begin like names. */
 const WORD = "(?:(?:Dr|Mrs?|Ms|St|Prof)\\.|[\\p{Lu}\\p{Lt}\\p{Lo}\\p{N}][\\p{L}\\p{M}\\p{N}'’-]*)";
-const OTHER = new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：])`, 'u');
+const OTHER = new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：(*_])`, 'u');
 const OPEN_OTHER = new RegExp(
-  `^(?:${WORD}[ \\u00a0])*(?:${WORD}[ \\u00a0\\u202f]?|Dr|Mrs?|Ms|St|Prof)?:?$`,
+  `^(?:${WORD}[ \\u00a0])*(?:${WORD}[ \\u00a0\\u202f]?|Dr|Mrs?|Ms|St|Prof)?(?:[ \\u00a0\\u202f]?\\([^()\\n]{0,40}\\)?)?[*_]{0,2}:?[*_]{0,2}$`,
   'u',
 );
+
+/** What follows a name, and what may still become that. */
+interface Colons {
+  readonly colon: RegExp;
+  readonly open: RegExp;
+}
+
+const PLAIN: Colons = { colon: COLON, open: OPEN_COLON };
+const EMPHASISED: Colons = { colon: EMPHASISED_COLON, open: OPEN_EMPHASISED_COLON };
 
 interface Opening {
   readonly name: string;
@@ -32,6 +54,7 @@ export class Dialogue implements Stage<Piece, Piece> {
   readonly #names: readonly Listed[];
   readonly #hasOthers: boolean;
   readonly #onName: (name: string) => void;
+  readonly #onUnlisted: (name: string) => void;
   /** The beginning of a line, which may become a name. */
   #held = '';
   #place: Place = { source: '' };
@@ -42,8 +65,15 @@ export class Dialogue implements Stage<Piece, Piece> {
   /** The voice of the last mark. */
   #usual: string | undefined;
 
-  /** @param onName called for each name that is found, as the list has it */
-  constructor(names: Iterable<string>, onName: (name: string) => void) {
+  /**
+   * @param onName called for each name that is found, as the list has it
+   * @param onUnlisted called for each line that begins with another name
+   */
+  constructor(
+    names: Iterable<string>,
+    onName: (name: string) => void,
+    onUnlisted: (name: string) => void = () => {},
+  ) {
     const all = [...names];
     this.#hasOthers = all.includes(OTHERS);
     this.#names = all
@@ -51,6 +81,7 @@ export class Dialogue implements Stage<Piece, Piece> {
       .flatMap(formsOf)
       .toSorted((a, b) => b.written.length - a.written.length);
     this.#onName = onName;
+    this.#onUnlisted = onUnlisted;
   }
 
   *push(piece: Piece): Generator<Piece> {
@@ -112,25 +143,38 @@ export class Dialogue implements Stage<Piece, Piece> {
 
   #openingOf(line: string, isWhole: boolean): Opening | 'open' | undefined {
     const text = line.trimStart();
-    const opening = this.#listed(text, isWhole) ?? (this.#hasOthers ? this.#other(text, isWhole) : undefined);
+    const [emphasis = ''] = EMPHASIS.exec(text) ?? [];
+    if (!isWhole && OPEN_EMPHASIS.test(text)) return 'open';
+    const rest = text.slice(emphasis.length);
+    const colons = emphasis === '' ? PLAIN : EMPHASISED;
+    const opening =
+      this.#listed(rest, isWhole, colons) ??
+      (this.#hasOthers ? this.#other(rest, isWhole, colons) : undefined);
+    if (opening === undefined && !this.#hasOthers) this.#tellUnlisted(rest, colons);
     if (typeof opening !== 'object') return opening;
-    return { ...opening, length: line.length - text.length + opening.length };
+    return { ...opening, length: line.length - rest.length + opening.length };
   }
 
-  #listed(line: string, isWhole: boolean): Opening | 'open' | undefined {
+  #tellUnlisted(line: string, { colon }: Colons): void {
+    const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
+    if (name && colon.test(line.slice(name.length))) this.#onUnlisted(name);
+  }
+
+  #listed(line: string, isWhole: boolean, { colon, open }: Colons): Opening | 'open' | undefined {
     const after = ({ written }: Listed) =>
       line.startsWith(written) ? line.slice(written.length) : undefined;
-    const listed = this.#names.find((each) => COLON.test(after(each) ?? ''));
-    if (listed) return this.#found(listed.name, listed.written.length + lengthOf(after(listed) ?? ''));
-    const mayGoOn = (each: Listed) => each.written.startsWith(line) || OPEN_COLON.test(after(each) ?? '-');
+    const listed = this.#names.find((each) => colon.test(after(each) ?? ''));
+    if (listed) return this.#found(listed.name, listed.written.length + lengthOf(after(listed) ?? '', colon));
+    const mayGoOn = (each: Listed) => each.written.startsWith(line) || open.test(after(each) ?? '-');
     return !isWhole && this.#names.some(mayGoOn) ? 'open' : undefined;
   }
 
-  #other(line: string, isWhole: boolean): Opening | 'open' | undefined {
+  #other(line: string, isWhole: boolean, { colon }: Colons): Opening | 'open' | undefined {
     const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
     const after = line.slice(name?.length);
-    if (name && COLON.test(after)) return this.#found(OTHERS, name.length + lengthOf(after), OTHERS + name);
-    return !isWhole && line.length < LONGEST_OTHER && OPEN_OTHER.test(line) ? 'open' : undefined;
+    if (name && colon.test(after))
+      return this.#found(OTHERS, name.length + lengthOf(after, colon), OTHERS + name);
+    return !isWhole && line.length < LONGEST_OPEN && OPEN_OTHER.test(line) ? 'open' : undefined;
   }
 
   #found(name: string, length: number, said = name): Opening {
@@ -153,6 +197,6 @@ function formsOf(name: string): Listed[] {
 }
 
 /** UTF-16 units of the colon and what stands around it. */
-function lengthOf(text: string): number {
-  return COLON.exec(text)?.[0].length ?? 0;
+function lengthOf(text: string, colon: RegExp): number {
+  return colon.exec(text)?.[0].length ?? 0;
 }

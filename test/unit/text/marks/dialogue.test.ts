@@ -34,6 +34,10 @@ describe('a dialogue', () => {
       'A line. Alice: no.\nAlice:no.\nalice: no.\nAlicea: no.\nAlice',
     ],
     ['Note: this.\nBob: that.', 'Note: this.\nBob: that.'],
+    ['Alice (laughing): Hi.\nAlice (laughing) hi.', '{Alice}Hi.\nAlice (laughing) hi.'],
+    ['**Alice:** Hi.\n**Alice**: Hi.\n*Alice Lee:* Hi.', '{Alice}Hi.\n{Alice}Hi.\n{Alice Lee}Hi.'],
+    ['**Alice** (low): A.\n**Alice (low):** B.\n__Alice (low)__: C.', '{Alice}A.\n{Alice}B.\n{Alice}C.'],
+    ['**Alice: no.\n*Alice* no: no.\n** Alice:** no.', '**Alice: no.\n*Alice* no: no.\n** Alice:** no.'],
   ])('of %j, cut at any place', (play, expected) => {
     expect(said([text(play)], NAMES)[0]).toBe(expected);
     expect(said([...play].map(text), NAMES)[0]).toBe(expected);
@@ -44,9 +48,22 @@ describe('a dialogue', () => {
     ['Mr. Carl de Smith: no.\nMr. Carl Smith: Hi.', 'Mr. Carl de Smith: no.\n{*Mr. Carl Smith}Hi.'],
     ['At ten: no. Hello there.', 'At ten: no. Hello there.'],
     ['Alice: Hi.\nBob: Ho.', '{Alice}Hi.\n{*Bob}Ho.'],
+    ['BOB (off): Hi.\n**Bob:** Ho.', '{*BOB}Hi.\n{*Bob}Ho.'],
   ])('with others, of %j, cut at any place', (play, expected) => {
     expect(said([text(play)], ['Alice', '*'])[0]).toBe(expected);
     expect(said([...play].map(text), ['Alice', '*'])[0]).toBe(expected);
+  });
+
+  it('tells the lines of names that are not listed', () => {
+    const unlisted: string[] = [];
+    const dialogue = new Dialogue(
+      ['Alice'],
+      () => {},
+      (name) => void unlisted.push(name),
+    );
+    const play = 'Alice: Hi.\nBOB (off): Ho.\n**Mr. Carl:** Hm.\nBOB: Ho.\nAt ten: no.\n(one): no.';
+    for (const _ of dialogue.push(text(play)));
+    expect(unlisted).toEqual(['BOB', 'Mr. Carl', 'BOB']);
   });
 
   it('knows paragraphs of other formats, and goes back to the voice of a mark', () => {
