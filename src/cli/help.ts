@@ -147,8 +147,8 @@ const GROUPS: readonly Group[] = [
 export const FIRST_STEPS = [
   'tts speaks any text. To begin with:',
   '  tts "Hello from this machine." -o hello.wav    a file, with the built-in voice',
-  '  tts voices                                     natural voices, each one line away',
-  '  tts --help                                     all that it reads, writes and plays',
+  '  tts voices                                     natural voices to install',
+  '  tts --help                                     all that it can do',
 ].join('\n');
 
 /** The short help fits on a screen of 40 lines. */

@@ -107,7 +107,9 @@ export function speakersOf({ source, voices }: NumberedSource): Speaker[] {
 
 export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<Speaker, 'no'>[] {
   const numbered = new Set(voices.values());
-  return source.voices.filter((voice) => !numbered.has(voice)).map(asSpeaker);
+  return source.voices
+    .filter((voice) => !numbered.has(voice))
+    .map((voice) => ({ ...asSpeaker(voice), engine: source.name }));
 }
 
 /** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */

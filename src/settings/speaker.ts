@@ -154,11 +154,19 @@ function assertSupported(
   for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
     const given = settings[option as keyof typeof NEEDED_KINDS];
     if (!given || isKind(kind, needed)) continue;
+    const what = option === 'sampleRate' ? 'a sample rate' : 'instructions';
+    const who = `${given.origin.name}: speaker ${labelOf(speaker)}`;
+    // The kinds are words of a service: the voices of this program do not speak of them.
+    if (isBuiltIn)
+      throw usageError(
+        `${who} takes ${option === 'sampleRate' ? 'no sample rate' : 'no instructions'}`,
+        option === 'sampleRate'
+          ? 'leave it out: only the voices that take instructions have no other rate'
+          : 'leave it out, or choose a voice that takes instructions: -s 11 to -s 15, or a service',
+      );
     throw usageError(
-      `${given.origin.name}: speaker ${labelOf(speaker)} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
-      option === 'instructions' && isBuiltIn
-        ? 'leave it out, or choose a voice that takes instructions: -s 11; tts speakers lists the others (Mermish)'
-        : `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
+      `${who} is a ${kind} speaker, and only ${needed} speakers accept ${what}`,
+      `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
     );
   }
 }

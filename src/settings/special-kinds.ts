@@ -84,7 +84,7 @@ const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = 
   speed,
 };
 
-const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
+const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "sampleRate": 16000 } }';
 
 const ENGINE_EXAMPLE =
   'a voice of an engine is named as in "speakers": { "anna": { "engine": "kokoro", "voice": "af_heart" } }';

@@ -54,6 +54,8 @@ export interface Wish {
 /** Later voices of a large engine have no number. */
 export interface ListedVoice extends Omit<ServiceSpeaker, 'no'> {
   readonly no?: number;
+  /** The name of the engine that brings it. */
+  readonly engine?: string | undefined;
 }
 
 export type VoiceEvent =

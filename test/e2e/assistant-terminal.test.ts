@@ -47,12 +47,12 @@ test.skipIf(!isThere('tmux'))(
     await terminal.shows(READY);
     const shown = stripVTControlCharacters(terminal.screen()).split('\n');
     // A message stands in a line of its own, and the rest is the text.
-    expect(shown).toContainEqual(expect.stringMatching(/^tts: no base URL is set/u));
+    expect(shown).toContainEqual(expect.stringMatching(/^tts: the built-in English voice speaks/u));
     expect(shown).toContain('tts: interrupted');
     const [text = ''] = shown
       .slice(1)
       .join('')
-      .replace(/tts: no base URL.*?install cori/u, '')
+      .replace(/tts: the built-in.*?install cori/u, '')
       .split('^C');
     expect(text.length).toBeGreaterThan(100);
     expect(STORY.replace(/\s/gu, '').startsWith(text.replace(/\s/gu, ''))).toBe(true);

@@ -116,7 +116,7 @@ describe('tts completion', () => {
   it('gives PowerShell quoted whatever is more than letters', async () => {
     const { stdout } = await new Sandbox().run(['completion', 'powershell']);
     const bare = /\$text -match '([^']+)'\) \{ \$text \}/.exec(stdout.toString())?.[1] ?? '';
-    expect(['anna', 'rms-mermish', '--speaker'].filter((name) => !name.match(bare))).toEqual([]);
+    expect(['anna', 'rms-styled', '--speaker'].filter((name) => !name.match(bare))).toEqual([]);
     expect([...FOREIGN, 'a\u2019b', '@a', 'a,b'].filter((name) => name.match(bare))).toEqual([]);
     expect(stdout.toString()).toMatch(/CompletionResult\]::new\(\$quoted,/);
   });

@@ -61,7 +61,11 @@ describe('words that the built-in voice cannot read', () => {
       ['-f', 'book.txt', '--max-chars', '20', '--subtitles', 'out.srt'],
       undefined,
     ],
-    ['of a text that is written slowly', ['-f', '-', '--max-chars', '20'], 'Hello there.\n\nпривет\n\nGoodbye.'],
+    [
+      'of a text that is written slowly',
+      ['-f', '-', '--max-chars', '20'],
+      'Hello there.\n\nпривет\n\nGoodbye.',
+    ],
   ])('make the run partial where a segment has nothing else, and are listed: %s', async (_, args, stdin) => {
     const box = new Sandbox();
     box.file('book.txt', 'Hello there.\n\nпривет\n\nGoodbye.');

@@ -360,7 +360,7 @@ function wholeOrPiped(heard: Buffer): void {
 // What is said of runs that went well; anything else would surprise the reader of an example.
 const NOTES = [
   'the chapters are those of the table of contents',
-  'no base URL is set, so the built-in English voice speaks',
+  'the built-in English voice speaks',
   'the key for \\S+ is stored in ',
   'to speak with it: --base-url ',
   '4 chapters: ',

@@ -77,7 +77,11 @@ describe('with nothing configured', () => {
   it('it says who refuses a text, and nothing of speaking where none is to be had', async () => {
     const box = new Sandbox();
     const refused = await box.run(['\u4f60\u597d', '-q', '-o', 'out.wav']);
-    expectFailure(refused, 7, /^tts: the built-in voice speaks English only, and can read next to nothing of this text/);
+    expectFailure(
+      refused,
+      7,
+      /^tts: the built-in voice speaks English only, and can read next to nothing of this text/,
+    );
     expectFailure(
       await box.run(['-o', 'out.wav'], { stdin: ' \n' }),
       2,
@@ -106,7 +110,9 @@ describe('with nothing configured', () => {
     const box = new Sandbox();
     const first = await box.run(['-v', 'af_heart', 'hi', '-o', 'out.wav']);
     expect(first.stderr).toMatch(/-v is --verbose, so "af_heart" is spoken; -s af_heart would choose/);
-    expect(first.stderr).toContain('no base URL is set');
+    expect(first.stderr).toContain(
+      'the built-in English voice speaks; a natural one: tts voices install cori',
+    );
     expect(await box.run(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
   });
 

@@ -1,6 +1,8 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
+import { fakeEspeak } from '../support/fake-espeak.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
@@ -92,8 +94,30 @@ describe('tts speakers', () => {
     const lines = run.stdout.toString().trim().split('\n');
     expect(lines[0]).toMatch(/^NO +NAME +KIND +LANGUAGE +HZ +FROM$/);
     expect(lines).toContainEqual(expect.stringMatching(/^1190 +deep +neo\.one +hi +16000 +config$/));
-    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +neo\.one +en-US +22050 +service$/));
-    expect(lines).toContainEqual(expect.stringMatching(/^11 +rms-mermish +Mermish/));
+    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +- +en-US +22050 +built-in$/));
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^11 +rms-styled +- +en-US +22050 +built-in, takes -i$/),
+    );
+  });
+
+  it.skipIf(!isThere('script'))('fits a terminal of 80 columns, as tts voices and tts alone do', async () => {
+    const box = new Sandbox();
+    mkdirSync(box.path('bin'));
+    const program = fakeEspeak(box.path('bin'), 'exit 1');
+    const long = 'Chinese_(Mandarin,_latin_as_English,_and_more)';
+    writeFileSync(
+      program,
+      readFileSync(program, 'utf8').replace('First', long).replace('xx ', 'vi-vn-x-central '),
+    );
+    for (const command of ['tts speakers', 'tts voices', 'tts']) {
+      const typed = `stty cols 80; PATH=${box.path('bin')}:$PATH ${command}`;
+      const { stdout } = await box.shell(`script -qc '${typed}' typescript < /dev/null`);
+      const lines = stdout.toString().split(/\r?\n/);
+      expect(lines.length).toBeGreaterThan(3);
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      if (command === 'tts speakers')
+        expect(lines.join('\n')).toMatch(/^101 +Chinese \(Mandarin, .* espeak-ng\n +\S+.*$/m);
+    }
   });
 
   it('tells the names alone, a line each or in JSON, and asks no service for them', async () => {

@@ -17,8 +17,7 @@ export function introducing(
   let isIntroduced = false;
   return (event) => {
     if (!isIntroduced && !notices.json) {
-      const better = isEspeak ? '' : betterVoice(host);
-      const note = `no base URL is set, so ${who} speaks; --base-url names a service${better}`;
+      const note = `${who} speaks${isEspeak ? '' : betterVoice(host)}`;
       if (isNewToday(note, host)) notices.note(note);
     }
     if (!isIntroduced && isEspeak && isNumbered)
@@ -28,8 +27,8 @@ export function introducing(
   };
 }
 
-/** The line that brings a natural voice, where there is none. */
+/** How to get a natural voice: the command, or the voice that is there. */
 function betterVoice(host: Host): string {
-  const isThere = installedVoices(dataFolder(host), host.uid).length > 0;
-  return isThere ? '' : '; a natural voice: tts voices install cori';
+  const [there] = installedVoices(dataFolder(host), host.uid);
+  return `; a natural one: ${there ? `-s ${there.name}` : 'tts voices install cori'}`;
 }

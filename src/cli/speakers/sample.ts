@@ -25,7 +25,10 @@ import { askYes } from '../terminal/ask.ts';
 export interface ListedSpeaker extends ListedVoice {
   readonly instructions?: string | undefined;
   readonly speed?: number | undefined;
-  readonly from: 'config' | 'service';
+  /** `config`, `service`, `built-in`, `espeak-ng`, or the name of an engine or of an installed voice. */
+  readonly from: string;
+  /** A voice of this program follows instructions. */
+  readonly takesInstructions?: true;
 }
 
 /** More need the user's agreement. */

@@ -7,12 +7,12 @@ import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import { manifestsOf } from '../../voices/installed.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
-import type { VoiceEvent, Voices } from '../../voices/voice.ts';
+import type { ListedVoice, VoiceEvent, Voices } from '../../voices/voice.ts';
 import { openVoices } from '../../voices/voices.ts';
 import { OF_REQUESTS, OF_SOUND, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/voice-events.ts';
-import { table } from '../terminal/style.ts';
+import { columnsOf, table } from '../terminal/style.ts';
 import type { ListedSpeaker } from './sample.ts';
 
 const ACCEPTED: readonly Name[] = [
@@ -67,8 +67,8 @@ function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { notices }
   return ExitCode.ok;
 }
 
-function show(speakers: readonly ListedSpeaker[], { notices }: Context): void {
-  notices.result(notices.json ? { speakers } : speakerTable(speakers));
+function show(speakers: readonly ListedSpeaker[], { host, notices }: Context): void {
+  notices.result(notices.json ? { speakers } : speakerTable(speakers, columnsOf(host)));
 }
 
 export function describeCommand(): Command {
@@ -98,7 +98,15 @@ async function listedSpeakers(
   const { notices } = context;
   const listed = await voices.list({ onEvent: (event) => tell(event, context) });
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
-  return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
+  if (service) return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
+  return (listed ?? []).map(ofThisMachine);
+}
+
+/** The kinds are words of a service. */
+function ofThisMachine({ kind, engine, ...speaker }: ListedVoice): ListedSpeaker {
+  const isBuiltIn = FLITE_SPEAKERS.some(({ no }) => no === speaker.no);
+  const from = engine ?? (isBuiltIn ? 'built-in' : 'espeak-ng');
+  return { ...speaker, from, ...(isBuiltIn && kind === 'Mermish' && { takesInstructions: true }) };
 }
 
 function tell(event: VoiceEvent, { notices }: Context): void {
@@ -106,14 +114,15 @@ function tell(event: VoiceEvent, { notices }: Context): void {
   warnOfPause(event, notices);
 }
 
-function speakerTable(rows: readonly ListedSpeaker[]): string {
+function speakerTable(rows: readonly ListedSpeaker[], columns: number | undefined): string {
   if (rows.length === 0)
     return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
-  const head = ['NO', 'NAME', 'KIND', 'LANGUAGE', 'HZ', 'FROM'];
-  return table([
-    head,
-    ...rows.map(({ no, name, kind, language, sampleRate, from }) =>
-      [no, name, kind, language, sampleRate, from].map((cell) => printable(String(cell ?? '-'))),
-    ),
-  ]);
+  const hasKinds = rows.some(({ kind }) => kind !== undefined);
+  const lines = rows.map(({ no, name, kind, language, sampleRate, from, takesInstructions }) => {
+    const where = takesInstructions ? `${from}, takes -i` : from;
+    return [no, name, ...(hasKinds ? [kind] : []), language, sampleRate, where];
+  });
+  const head = ['NO', 'NAME', ...(hasKinds ? ['KIND'] : []), 'LANGUAGE', 'HZ', 'FROM'];
+  const cells = lines.map((line) => line.map((cell) => printable(String(cell ?? '-'))));
+  return table([head, ...cells], columns);
 }

@@ -51,11 +51,51 @@ export function priceInWords({
 /** Less would be rounded to nothing. */
 const SMALLEST_SHOWN = 0.005;
 
-export function table(rows: readonly (readonly string[])[]): string {
+const GAP = 2;
+
+/** The columns of a terminal that a table goes to; a pipe takes lines of any length, each with one row. */
+export function columnsOf({ stdout }: Pick<Host, 'stdout'>): number | undefined {
+  return stdout.isTTY ? stdout.columns || USUAL_COLUMNS : undefined;
+}
+
+const USUAL_COLUMNS = 80;
+/** Fewer would hold hardly a word. */
+const NARROWEST = 8;
+
+/** @param columns what a row may take: the widest cells go on below, broken between words */
+export function table(rows: readonly (readonly string[])[], columns?: number): string {
+  const widths = widthsOf(rows);
+  const all = widths.reduce((sum, width) => sum + width + GAP, -GAP);
+  if (columns === undefined || all <= columns) return aligned(rows, widths);
+  const widest = widths.indexOf(Math.max(...widths));
+  const width = Math.max(NARROWEST, (widths[widest] ?? 0) - (all - columns));
+  const broken = rows.flatMap((row) => {
+    const [first = '', ...more] = brokenAt(row[widest] ?? '', width);
+    const below = more.map((part) => row.map((_, column) => (column === widest ? part : '')));
+    return [row.map((cell, column) => (column === widest ? first : cell)), ...below];
+  });
+  return aligned(broken, widthsOf(broken));
+}
+
+/** Lines of at most this width. A word that is longer stays whole. */
+export function brokenAt(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widest = (column: number) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0);
-  const widths = (rows[0] ?? []).map((_, column) => widest(column));
+  return (rows[0] ?? []).map((_, column) => widest(column));
+}
+
+function aligned(rows: readonly (readonly string[])[], widths: readonly number[]): string {
   const padded = (cell: string, column: number) =>
     cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)));
-  return rows.map((row) => row.map(padded).join('  ').trimEnd()).join('\n');
+  return rows.map((row) => row.map(padded).join(' '.repeat(GAP)).trimEnd()).join('\n');
 }

@@ -10,7 +10,7 @@ import { installedVoices, type Manifest } from '../../installed/manifest.ts';
 import { visible } from '../../printable.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Context } from '../context.ts';
-import { table } from '../terminal/style.ts';
+import { brokenAt, columnsOf, table } from '../terminal/style.ts';
 import type { VoicesLine } from './line.ts';
 
 interface Row {
@@ -38,7 +38,9 @@ export async function listVoices({ flags, data }: VoicesLine, context: Context):
     (row) => (flags.installed !== true || row.isInstalled) && speaks(row),
   );
   notices.result(
-    notices.json ? { folder: data, voices: rows.map((row) => inJson(row, catalogue)) } : voiceTable(rows),
+    notices.json
+      ? { folder: data, voices: rows.map((row) => inJson(row, catalogue)) }
+      : voiceTable(rows, columnsOf(host)),
   );
   return ExitCode.ok;
 }
@@ -117,7 +119,7 @@ function inJson(row: Row, { repositories }: Catalogue): object {
 
 const COLUMNS = ['NAME', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', 'QUALITY', ''];
 
-function voiceTable(rows: readonly Row[]): string {
+function voiceTable(rows: readonly Row[], columns: number | undefined): string {
   if (rows.length === 0) return 'no voice matches';
   const lines = rows.map((row) => [
     visible(row.name),
@@ -129,10 +131,14 @@ function voiceTable(rows: readonly Row[]): string {
     row.isInstalled ? 'installed' : '',
   ]);
   const offered = rows.find((row) => !row.isInstalled);
-  const hint = offered
-    ? `\nSPEED is compared with real time, on a desktop with two threads. To install one: tts voices install ${offered.name}`
-    : '';
-  return `${table([COLUMNS, ...lines])}${hint}`;
+  const notes = offered
+    ? [
+        'SPEED is compared with real time, on a desktop with two threads.',
+        `To install one: tts voices install ${offered.name}`,
+      ]
+    : [];
+  const broken = notes.flatMap((note) => (columns === undefined ? note : brokenAt(note, columns)));
+  return [table([COLUMNS, ...lines], columns), ...broken].join('\n');
 }
 
 /** A word, and whether anything speaks against using the voice for everything. */

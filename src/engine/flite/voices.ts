@@ -31,7 +31,7 @@ export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...sp
 function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
   return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
     no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
-    name: kind === 'Mermish' ? `${name}-mermish` : name,
+    name: kind === 'Mermish' ? `${name}-styled` : name,
     kind,
     language,
     gender,

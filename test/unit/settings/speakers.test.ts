@@ -7,7 +7,7 @@ import { speakers } from '../../../src/settings/special-kinds.ts';
 
 const own = [
   { no: 1, name: 'rms', kind: 'neo.one', sampleRate: 16_000 },
-  { no: 11, name: 'rms-mermish', kind: 'Mermish' },
+  { no: 11, name: 'rms-styled', kind: 'Mermish' },
 ];
 
 const BOOK = {
@@ -94,7 +94,7 @@ describe('a speaker by name', () => {
     expect(failure(said, own)).toMatchObject({
       exitCode: 2,
       message,
-      hint: 'name the service that has it with --base-url; there are: 1 (rms), 11 (rms-mermish)',
+      hint: 'name the service that has it with --base-url; there are: 1 (rms), 11 (rms-styled)',
     });
   });
 
@@ -112,7 +112,7 @@ describe('a speaker by name', () => {
     expect(failure({ flags: { speaker: 'ana' } }, own)).toMatchObject({
       exitCode: 2,
       message: '--speaker: no speaker is called "ana"',
-      hint: 'did you mean anna? There are: anna, deep, warm, rms, rms-mermish',
+      hint: 'did you mean anna? There are: anna, deep, warm, rms, rms-styled',
     });
     expect(failure({ env: { TTS_SPEAKER: 'constructor' } })).toMatchObject({
       message: 'TTS_SPEAKER: no speaker is called "constructor"',
@@ -186,14 +186,14 @@ describe('a speaker of a known kind', () => {
   });
 
   it.each([
-    [{ flags: { instructions: 'x' } }, /^--instructions: speaker 1 is a neo\.one speaker/],
+    [{ flags: { instructions: 'x' } }, /^--instructions: speaker 1 takes no instructions$/],
     [{ flags: { speaker: '11' }, config: { sampleRate: 8000 } }, /^sampleRate in .*: speaker 11/],
     [
       {
         flags: { speaker: 'me', instructions: 'x' },
         config: { speakers: { me: { no: 1, kind: 'Mermish' } } },
       },
-      /^--instructions: speaker 1 \(me\) is a neo\.one speaker/,
+      /^--instructions: speaker 1 \(me\) takes no instructions$/,
     ],
   ])('of which the service tells is asked for nothing that its kind cannot do: %j', (said, message) => {
     expect(failure(said, own)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
@@ -262,7 +262,7 @@ it.each([
 });
 
 it('Instructions for a voice that takes none lead to a built-in one that does.', () => {
-  expect(failure({ flags: { instructions: 'faster' } }, own).hint).toMatch(/-s 11;/);
+  expect(failure({ flags: { instructions: 'faster' } }, own).hint).toMatch(/-s 11 to -s 15/);
   const { hint } = failure({ flags: { instructions: 'faster', speaker: 'deep' } });
   expect(hint).not.toMatch(/-s 11/);
 });
