@@ -33,6 +33,18 @@ export async function* counted(
   }
 }
 
+/** A player that is stopped gets no more of the piece that it has begun, and a piece of a voice may be 20 s long. */
+const LIVE_BYTES = 16 * 1024;
+
+export async function* inShortPieces(
+  pcm: AsyncIterable<Uint8Array>,
+  format: PcmFormat,
+): AsyncGenerator<Uint8Array> {
+  const most = LIVE_BYTES - (LIVE_BYTES % frameBytes(format));
+  for await (const piece of pcm)
+    for (let at = 0; at < piece.length; at += most) yield piece.subarray(at, at + most);
+}
+
 export interface Cover {
   readonly mediaType: 'image/jpeg' | 'image/png';
   readonly bytes: Uint8Array;
@@ -75,7 +87,7 @@ export interface Track extends Speech {
   readonly tags: Tags;
   /** The list is complete when `pcm` has ended. */
   chapters(): readonly Chapter[];
-  /** A player lets go of what it has got at each drop, and goes on with what comes then. */
+  /** A player lets go of what it has got at each drop, and goes on behind the `Flush` that the sound has for it. */
   readonly drops?: Drops | undefined;
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import boot, { type Sonic } from '@echogarden/sonic-wasm';
 import { yieldToEventLoop } from '../async.ts';
-import { frameBytes, type PcmFormat, type Speech } from './pcm.ts';
+import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
 import { sampleReader, sampleWriter } from './samples.ts';
 
 /** Frames. Sonic decides by what it has at once: equal blocks give equal sound, however it arrives. */
@@ -20,7 +20,9 @@ const FLOAT_BYTES = 4;
  */
 export function atSpeed(speech: Speech, speed: number): Speech {
   if (speed === 1) return speech;
-  return { ...speech, bytes: undefined, pcm: stretched(speech, speed) };
+  const size = frameBytes(speech.format);
+  const bytes = speech.bytes === undefined ? undefined : framesAtSpeed(speech.bytes / size, speed) * size;
+  return { ...speech, bytes, pcm: stretched(speech, speed) };
 }
 
 async function* stretched({ format, pcm }: Speech, speed: number): AsyncGenerator<Uint8Array> {

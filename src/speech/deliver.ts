@@ -1,6 +1,7 @@
 import {
   frameBytes,
   framesAtSpeed,
+  inShortPieces,
   type Speech,
   sameFormat,
   silence,
@@ -8,7 +9,7 @@ import {
   type Tags,
   type Track,
 } from '../audio/pcm.ts';
-import type { Drops } from '../drops.ts';
+import type { Drops, Flush } from '../drops.ts';
 import type { TtsError } from '../error.ts';
 import { blankText } from '../reading/blank.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
@@ -100,7 +101,6 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true)
   const tap = tapOf([...listeners, chapters, turns]);
   const first = await ahead.next();
   if (!first) throw blank();
-  const dropped = options.drops?.signal;
   const { speech } = first;
   if (!speech) {
     tap.onPart(first, 0);
@@ -115,7 +115,7 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true)
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
-    pcm: soundOf({ ...first, dropped }, ahead, { mixer, voiceOf, tap, chapters, drops: options.drops }),
+    pcm: soundOf(first, ahead, { mixer, voiceOf, tap, chapters, isLive, ...flushesOf(options.drops) }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -156,11 +156,6 @@ async function unlessGone<T>(coming: Promise<T>, gone: Promise<void> | undefined
   return Promise.race([coming, gone.then(() => 'gone' as const)]);
 }
 
-interface FirstPart extends PartInTurn {
-  /** It aborts when the part is not wanted any more, even before it is heard. */
-  readonly dropped: AbortSignal | undefined;
-}
-
 type Tap = Required<Omit<Listener, 'onQueued'>>;
 
 function tapOf(all: DeliverOptions['listeners']): Tap {
@@ -180,17 +175,30 @@ interface Desk {
   readonly voiceOf: DeliverOptions['voiceOf'];
   readonly tap: Tap;
   readonly chapters: Chapters;
-  readonly drops: Drops | undefined;
+  readonly isLive: boolean;
+  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
+  flush(): readonly Flush[];
 }
 
-async function* soundOf(
-  { dropped, ...first }: FirstPart,
-  ahead: LookAhead,
-  desk: Desk,
-): AsyncGenerator<Uint8Array> {
-  const { mixer, tap, chapters, drops } = desk;
-  for (let part: PartInTurn | undefined = first; part; part = await ahead.next(), dropped = drops?.signal)
-    if (!dropped?.aborted) yield* soundOfPart(part, dropped, ahead, desk);
+/** A drop that comes before the sound is read counts as well. */
+function flushesOf(drops: Drops | undefined): Pick<Desk, 'flush'> {
+  let last = drops?.flush;
+  return {
+    flush() {
+      if (!drops || drops.flush === last) return [];
+      last = drops.flush;
+      return [last];
+    },
+  };
+}
+
+async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
+  const { mixer, tap, chapters } = desk;
+  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
+    if (part.dropped?.aborted) continue;
+    yield* desk.flush();
+    yield* soundOfPart(part, ahead, desk);
+  }
   const { rest = 0 } = ahead;
   yield* silence(mixer.format, rest);
   chapters.end(silentFrames(mixer.format, rest));
@@ -199,11 +207,11 @@ async function* soundOf(
 
 async function* soundOfPart(
   part: PartInTurn,
-  dropped: AbortSignal | undefined,
   ahead: LookAhead,
-  { mixer, voiceOf, tap }: Desk,
+  { mixer, voiceOf, tap, isLive }: Desk,
 ): AsyncGenerator<Uint8Array> {
   const { format } = mixer;
+  const { dropped } = part;
   const pause = mixer.pauseBefore(part);
   const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
   if (dropped?.aborted) return;
@@ -211,7 +219,7 @@ async function* soundOfPart(
   if (!speech) return;
   for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
   try {
-    for await (const piece of speech.pcm) {
+    for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
       tap.onPiece(piece.length);
       yield piece;

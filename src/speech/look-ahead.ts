@@ -16,6 +16,8 @@ export interface Part {
 }
 
 export interface PartInTurn extends Part {
+  /** It aborts when the part is not wanted any more. */
+  readonly dropped: AbortSignal | undefined;
   /** Seconds of the rests since the last part; `undefined` without one. */
   readonly rest: number | undefined;
 }
@@ -100,14 +102,14 @@ export class LookAhead {
       if (!started && this.#spared && !this.#hasPart) throw this.#spared;
       if (!started && this.#broken) throw this.#broken;
       if (!started) return undefined;
-      const { segment } = started;
+      const { segment, dropped } = started;
       try {
         const speech = await this.#asking.turnOf(started);
         this.#broken = undefined;
         this.#hasPart = true;
         const rest = this.#rest;
         this.#rest = undefined;
-        return { segment, speech, rest };
+        return { segment, speech, rest, dropped };
       } catch (error) {
         if (!(error instanceof Dropped)) this.#onSkipped(error, segment);
       }

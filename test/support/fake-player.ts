@@ -8,6 +8,14 @@ const BEHAVIOURS = {
   plays: `for await (const piece of process.stdin) heard(piece);`,
   /** Reads more slowly than sound comes. */
   isSlow: `for await (const piece of process.stdin) { heard(piece); await sleep(20); }`,
+  /** Plays 16-bit mono at 22,050 Hz, as fast as a person hears it. */
+  isInTime: `let due = 0;
+    for await (const piece of process.stdin)
+      for (let at = 0; at < piece.length; at += 2205) {
+        heard(piece.subarray(at, at + 2205));
+        due = Math.max(due, Date.now()) + 50;
+        await sleep(Math.max(0, due - Date.now()));
+      }`,
   /** Is closed by its user in the middle. */
   isClosed: `for await (const piece of process.stdin) { heard(piece); break; }`,
   /** Fails in the middle, with a message of its own. */
@@ -32,6 +40,8 @@ export interface FakePlayer {
   readonly command: string;
   /** Everything that it has heard so far. */
   heard(): Buffer;
+  /** The same for each time that it was started and heard something, in this order. */
+  heardEach(): Buffer[];
   /** Resolves with its process id once it has heard something. */
   running(): Promise<number>;
 }
@@ -45,7 +55,8 @@ export function fakePlayer(box: Sandbox, behaviour: Behaviour, path = `${behavio
 const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
 const { setTimeout: sleep } = require('node:timers/promises');
 writeFileSync(${JSON.stringify(`${log}.pid`)}, String(process.pid));
-const heard = (bytes) => appendFileSync(${JSON.stringify(log)}, bytes);
+const own = ${JSON.stringify(`${log}.by-`)} + process.hrtime.bigint().toString().padStart(20, '0');
+const heard = (bytes) => { appendFileSync(own, bytes); appendFileSync(${JSON.stringify(log)}, bytes); };
 (async () => { ${BEHAVIOURS[behaviour]} })();
 `,
   );
@@ -53,6 +64,11 @@ const heard = (bytes) => appendFileSync(${JSON.stringify(log)}, bytes);
   return {
     command: `'${node}' '${script}'`,
     heard: () => (existsSync(log) ? readFileSync(log) : Buffer.alloc(0)),
+    heardEach: () =>
+      box
+        .list()
+        .filter((name) => name.startsWith(`${path}.heard.by-`))
+        .map((name) => box.read(name)),
     async running() {
       while (!existsSync(log)) await sleep(10);
       return Number(readFileSync(`${log}.pid`, 'utf8'));

@@ -1,4 +1,5 @@
 import { Arrivals } from '../../async.ts';
+import { Flush } from '../../drops.ts';
 import { frameBytes, type PcmFormat, type Track } from '../pcm.ts';
 import { sampleReader, sampleWriter } from '../samples.ts';
 import { Limiter } from './limiter.ts';
@@ -54,11 +55,15 @@ const MOST_AWAITED_MS = 500;
 
 async function* asItComes(track: Track, level: Level): AsyncGenerator<Uint8Array> {
   const held = new Held(track.format, level);
-  track.drops?.listen(() => held.drop());
   using pieces = new Arrivals(track.pcm, new AbortController().signal);
   let next: IteratorResult<Uint8Array> | undefined;
   do {
     next = await pieces.next(next && MOST_AWAITED_MS);
+    if (next?.value instanceof Flush) {
+      held.drop();
+      yield next.value;
+      continue;
+    }
     if (next && !next.done && held.keeps(next.value)) continue;
     yield* held.given();
     if (!next || next.done) yield* held.end();
@@ -143,12 +148,12 @@ async function* applied(pcm: AsyncIterable<Uint8Array>, gains: Gains): AsyncGene
 
 class Playing {
   readonly #gains: Gains;
-  readonly #limiter: Limiter;
+  #limiter: Limiter;
   #at = 0;
 
   constructor(gains: Gains) {
     this.#gains = gains;
-    this.#limiter = new Limiter(gains.format.sampleRate, gains.format.channels);
+    this.#limiter = limiterFor(gains.format);
   }
 
   *push(piece: Uint8Array): Generator<Uint8Array> {
@@ -161,9 +166,10 @@ class Playing {
     this.#at += piece.length;
   }
 
-  /** Sound that is not heard has its place in the track. */
+  /** Sound that is not heard has its place in the track. What the limiter holds back is not heard, either. */
   skip(bytes: number): void {
     this.#at += bytes;
+    this.#limiter = limiterFor(this.#gains.format);
   }
 
   *end(): Generator<Uint8Array> {
@@ -173,6 +179,10 @@ class Playing {
   *#given(samples: Float32Array): Generator<Uint8Array> {
     if (samples.length > 0) yield bytesOf(samples, this.#gains.format);
   }
+}
+
+function limiterFor({ sampleRate, channels }: PcmFormat): Limiter {
+  return new Limiter(sampleRate, channels);
 }
 
 interface Stretch {

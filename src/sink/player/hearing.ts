@@ -3,9 +3,6 @@ import { counted, frameBytes, type PcmFormat, type Track } from '../../audio/pcm
 /** Bytes that the pipe of a player holds, or more. */
 const PIPE_BYTES = 256 * 1024;
 
-/** A stream counts a piece as not written until all of it is, and a piece may be 20 s long. */
-const PIECE_BYTES = 16 * 1024;
-
 /**
  * How much of a track a player has played. No system tells it: what is in the pipe is not played yet, and a player plays
  * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
@@ -44,7 +41,7 @@ export class Hearing {
   /** The same track, whose sound is counted as it is given to the player. */
   of(track: Track): Track {
     const { pcm, format } = track;
-    return { ...track, pcm: counted(inPieces(pcm, format), (bytes) => this.give(bytes, format)) };
+    return { ...track, pcm: counted(pcm, (bytes) => this.give(bytes, format)) };
   }
 
   pause(isPaused: boolean): void {
@@ -54,8 +51,9 @@ export class Hearing {
   }
 
   /** What was given and is not played yet will not be played. */
-  skip(): void {
-    this.#played = this.#given;
+  drop(): void {
+    this.#played = this.played;
+    this.#given = this.#played;
   }
 
   give(bytes: number, format: PcmFormat): void {
@@ -64,10 +62,4 @@ export class Hearing {
     void this.played;
     this.#given += bytes;
   }
-}
-
-async function* inPieces(pcm: AsyncIterable<Uint8Array>, format: PcmFormat): AsyncGenerator<Uint8Array> {
-  const most = PIECE_BYTES - (PIECE_BYTES % frameBytes(format));
-  for await (const sound of pcm)
-    for (let at = 0; at < sound.length; at += most) yield sound.subarray(at, at + most);
 }

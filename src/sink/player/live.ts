@@ -53,10 +53,13 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
       return first.player.failure;
     },
     async write(track, signal) {
-      const takes = new Takes(hearing.of(track), () => hearing.skip());
+      track.drops?.listen(() => hearing.drop());
+      const takes = new Takes(track);
       const poured = nothingPoured();
       for (let take: Take | undefined = takes.first(); take; ) {
-        const isHeard = await play(running, take, { signal, poured, gate });
+        const { dropped } = take;
+        const heard = { track: hearing.of(take.track), dropped };
+        const isHeard = await play(running, heard, { signal, poured, gate });
         if (isHeard) return { ...poured, player: first.player.program, readerLeft: !poured.isAll };
         take = await unlessAborted(takes.next(), signal);
         if (take) running = await again();

@@ -7,22 +7,16 @@ export interface Take {
   readonly dropped: AbortSignal | undefined;
 }
 
-/** The sound of a track in takes: each ends at a drop, and the next one goes on with the sound that comes then. */
+/** The sound of a track in takes: each ends at a drop, and the next one begins behind the `Flush` of that drop. */
 export class Takes {
   readonly #track: Track;
   readonly #pieces: AsyncIterator<Uint8Array>;
+  /** A piece that was asked for, and that no take has got yet. */
   #coming: Promise<IteratorResult<Uint8Array>> | undefined;
-  /** True if what is coming is there. */
-  #hasCome = false;
 
-  /** @param onDrop is called when nothing more is heard of the sound that has come */
-  constructor(track: Track, onDrop: () => void) {
+  constructor(track: Track) {
     this.#track = track;
     this.#pieces = track.pcm[Symbol.asyncIterator]();
-    track.drops?.listen(() => {
-      if (this.#hasCome) this.#coming = undefined;
-      onDrop();
-    });
   }
 
   first(): Take {
@@ -32,35 +26,34 @@ export class Takes {
 
   /** It waits for sound. It is `undefined` at the end of the track. */
   async next(): Promise<Take | undefined> {
-    const { done } = await this.#next();
-    if (done) return undefined;
+    const { drops } = this.#track;
+    let passed: Uint8Array | undefined;
+    for (;;) {
+      const { done, value } = await this.#next();
+      if (done) return undefined;
+      // Another drop may have come since.
+      if (passed === drops?.flush && value.length > 0) break;
+      if (value === drops?.flush) passed = value;
+      this.#coming = undefined;
+    }
     const { track, dropped } = this.first();
     return { track: { ...track, bytes: undefined }, dropped };
   }
 
-  /** What comes until it is taken. */
   #next(): Promise<IteratorResult<Uint8Array>> {
-    if (this.#coming) return this.#coming;
-    const coming = this.#pieces.next();
-    this.#coming = coming;
-    this.#hasCome = false;
-    const come = () => {
-      this.#hasCome ||= this.#coming === coming;
-    };
-    coming.then(come, come);
-    return coming;
+    this.#coming ??= this.#pieces.next();
+    return this.#coming;
   }
 
-  /** A piece that comes after the drop is the first one of the next take. */
   async *#until(dropped: AbortSignal): AsyncGenerator<Uint8Array> {
     let isLeft = true;
     try {
       for (;;) {
         const next = await unlessDropped(this.#next(), dropped);
         isLeft = next?.done !== true && !dropped.aborted;
-        if (!next || next.done) return;
+        if (!next || next.done || dropped.aborted) return;
         this.#coming = undefined;
-        yield next.value;
+        if (next.value.length > 0) yield next.value;
       }
     } finally {
       if (isLeft && !dropped.aborted) await this.#pieces.return?.();

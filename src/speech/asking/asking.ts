@@ -8,6 +8,8 @@ import { type Budget, Prefetch } from './prefetch.ts';
 /** A segment that is asked for. */
 export interface StartedPart {
   readonly segment: Segment;
+  /** It aborts when the part is not wanted any more. */
+  readonly dropped: AbortSignal | undefined;
   sound: Prefetch;
   /** Ends the request, and drops what came of it. */
   stop(): void;
@@ -108,7 +110,7 @@ export class Asking {
       over.abort(new Dropped('this sound is not needed'));
       sound.drop();
     };
-    return { segment, sound, stop };
+    return { segment, dropped: drops?.signal, sound, stop };
   }
 
   #failed({ segment, sound }: Pick<StartedPart, 'segment' | 'sound'>, error: unknown, isWithin: boolean) {

@@ -20,6 +20,8 @@ interface Sounding {
   readonly format: PcmFormat;
   readonly from: number;
   to: number;
+  /** The length of its sound, where it is known before all of it has come. */
+  readonly bytes: number | undefined;
   isWhole: boolean;
   isPlaying: boolean;
 }
@@ -42,6 +44,8 @@ export class Events {
   #spoken = { seconds: 0, characters: 0 };
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
+  /** True after a drop, until there is sound again. */
+  #isDropped = false;
 
   constructor(options: EventsOptions) {
     this.#options = options;
@@ -58,10 +62,14 @@ export class Events {
     const at = this.#queued.findIndex(({ index }) => index === segment.index);
     if (at >= 0) this.#queued.splice(0, at + 1);
     if (!speech) return;
+    // What was dropped has no place in the sound of the run.
+    if (this.#isDropped) this.#taken = this.#heard;
+    this.#isDropped = false;
     this.#format = speech.format;
     this.#taken += pauseFrames * frameBytes(speech.format);
     const from = this.#taken;
-    this.#sounding.push({ segment, format: speech.format, from, to: from, isWhole: false, isPlaying: false });
+    const { format, bytes } = speech;
+    this.#sounding.push({ segment, format, bytes, from, to: from, isWhole: false, isPlaying: false });
   }
 
   onPiece(bytes: number): void {
@@ -88,6 +96,7 @@ export class Events {
     this.#tellStop('dropped');
     this.#queued.length = 0;
     this.#sounding.length = 0;
+    this.#isDropped = true;
     this.#look();
   }
 
@@ -145,12 +154,12 @@ export class Events {
   }
 
   /** The share of a segment that was heard, in characters of the input. */
-  #charactersOf({ segment, format, from, to, isWhole }: Sounding, heard: number): number {
+  #charactersOf({ segment, format, bytes, from, to, isWhole }: Sounding, heard: number): number {
     const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
     const { seconds, characters } = this.#spoken;
     const guessed =
       characters > 0 ? (seconds / characters) * countCodePoints(segment.text) : usualSeconds(segment.text);
-    const guessedTo = from + guessed * format.sampleRate * frameBytes(format);
+    const guessedTo = from + (bytes ?? guessed * format.sampleRate * frameBytes(format));
     const whole = isWhole ? to : Math.max(to, guessedTo);
     return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
   }

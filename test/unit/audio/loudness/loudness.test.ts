@@ -123,6 +123,7 @@ describe.skipIf(!ffmpeg)('loudness', () => {
     async function* pcm() {
       yield old;
       drops.now();
+      yield drops.flush;
       yield fresh;
     }
     const track = { ...untagged({ format: FORMAT, bytes: undefined, pcm: pcm() }), drops };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { untagged } from '../../../../src/audio/pcm.ts';
+import { inShortPieces, untagged } from '../../../../src/audio/pcm.ts';
 import { Hearing } from '../../../../src/sink/player/hearing.ts';
 
 /** Its second has 200,000 bytes. */
@@ -25,7 +25,9 @@ it('A long piece of sound is heard while a player takes it, not only when it has
     },
   });
   const hearing = new Hearing(() => player.writableLength);
-  const track = hearing.of(untagged({ format: FORMAT, bytes: undefined, pcm: oneOf(sound) }));
+  const track = hearing.of(
+    untagged({ format: FORMAT, bytes: undefined, pcm: inShortPieces(oneOf(sound), FORMAT) }),
+  );
   for await (const piece of track.pcm) if (!player.write(piece)) await once(player, 'drain');
   player.end();
   await once(player, 'finish');

@@ -1,16 +1,22 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { AsyncQueue } from '../../../../src/async.ts';
 import { untagged } from '../../../../src/audio/pcm.ts';
 import { Drops } from '../../../../src/drops.ts';
-import { Takes } from '../../../../src/sink/player/takes.ts';
+import { type Take, Takes } from '../../../../src/sink/player/takes.ts';
 import { speechFormat } from '../../audio/wav-builder.ts';
 
-function takesOf(onDrop = () => {}) {
+function takesOf() {
   const drops = new Drops();
   const pieces = new AsyncQueue<Uint8Array>();
   const pcm = pieces[Symbol.asyncIterator]();
-  const takes = new Takes({ ...untagged({ format: speechFormat, bytes: undefined, pcm }), drops }, onDrop);
+  const takes = new Takes({ ...untagged({ format: speechFormat, bytes: undefined, pcm }), drops });
   return { drops, pieces, takes };
+}
+
+async function heardOf(take: Take | undefined): Promise<number[]> {
+  const heard: number[] = [];
+  for await (const piece of take?.track.pcm ?? []) heard.push(...piece);
+  return heard;
 }
 
 test('A take ends at a drop, and the next one begins with the sound that comes then.', async () => {
@@ -22,26 +28,36 @@ test('A take ends at a drop, and the next one begins with the sound that comes t
   drops.now();
   expect((await waiting).done).toBe(true);
   const coming = takes.next();
+  pieces.push(drops.flush);
   pieces.push(Buffer.from([2]));
   pieces.end();
-  const heard: Uint8Array[] = [];
-  for await (const piece of (await coming)?.track.pcm ?? []) heard.push(piece);
-  expect(heard).toEqual([Buffer.from([2])]);
+  expect(await heardOf(await coming)).toEqual([2]);
   expect(await takes.next()).toBeUndefined();
 });
 
-test('Sound that has come is lost at a drop, though nobody has taken it yet.', async () => {
-  const onDrop = vi.fn();
-  const { drops, pieces, takes } = takesOf(onDrop);
+test('Sound that comes late, in front of the flush of the last drop, is lost.', async () => {
+  const { drops, pieces, takes } = takesOf();
   drops.now();
   pieces.push(Buffer.from([1]));
+  pieces.push(drops.flush);
+  pieces.push(Buffer.from([2]));
   const old = await takes.next();
   drops.now();
-  expect(onDrop).toHaveBeenCalledTimes(2);
   expect(old?.dropped?.aborted).toBe(true);
-  expect((await old?.track.pcm[Symbol.asyncIterator]().next())?.done).toBe(true);
-  pieces.push(Buffer.from([2]));
+  expect(await heardOf(old)).toEqual([]);
+  pieces.push(Buffer.from([3]));
+  pieces.push(drops.flush);
+  pieces.push(Buffer.from([4]));
+  pieces.end();
   const next = await takes.next();
   expect(next?.dropped?.aborted).toBe(false);
-  expect((await next?.track.pcm[Symbol.asyncIterator]().next())?.value).toEqual(Buffer.from([2]));
+  expect(await heardOf(next)).toEqual([4]);
+});
+
+test('Where nothing new comes after a drop, there is no other take.', async () => {
+  const { drops, pieces, takes } = takesOf();
+  drops.now();
+  pieces.push(Buffer.from([1]));
+  pieces.end();
+  expect(await takes.next()).toBeUndefined();
 });

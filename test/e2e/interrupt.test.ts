@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { type FakePlayer, fakePlayer } from '../support/fake-player.ts';
+import { type Running, Sandbox } from '../support/run.ts';
+
+/** The built-in voice takes 10 s for it, and gives it in one piece. */
+const LONG =
+  'Once upon a time there was a little programmer who wrote a very long sentence without any full stop because he liked to write on and on and never came to its end.';
+const NEW = 'Second answer.';
+
+/** The bytes of a WAV header, which is all of a sound but its samples. */
+const HEADER = 44;
+
+interface Talk {
+  readonly box: Sandbox;
+  readonly run: Running;
+  readonly player: FakePlayer;
+}
+
+interface Way {
+  readonly name: string;
+  /** Resolves when the run has heard of it. */
+  readonly interrupt: (talk: Talk) => Promise<unknown>;
+  /** The status of a run that ends by it. A conversation that goes on ends with 0, after its next answer. */
+  readonly status: number;
+  readonly isHeardNext: boolean;
+}
+
+const WAYS: readonly Way[] = [
+  {
+    name: 'SIGUSR1',
+    async interrupt({ run, box }) {
+      run.child.kill('SIGUSR1');
+      await vi.waitFor(() => expect(told(box).some(({ event }) => event === 'stopped')).toBe(true), 10_000);
+    },
+    status: 0,
+    isHeardNext: true,
+  },
+  ...(['SIGINT', 'SIGTERM'] as const).map((signal) => ({
+    name: signal,
+    interrupt: async ({ run }: Talk) => run.child.kill(signal),
+    status: signal === 'SIGINT' ? 130 : 143,
+    isHeardNext: false,
+  })),
+  {
+    name: 'tts stop',
+    interrupt: ({ box }) => box.tts(['stop', '--channel', 'desk']),
+    status: 143,
+    isHeardNext: false,
+  },
+];
+
+function told(box: Sandbox) {
+  if (!existsSync(box.path('events.jsonl'))) return [];
+  const lines = box.read('events.jsonl').toString().split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Interrupts a run in the middle of its sentence. */
+async function interrupted(options: string, interrupt: Way['interrupt']): Promise<Talk> {
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'isInTime');
+  const args = ['-q', '--assistant', '--no-echo', '--channel', 'desk', '--player', player.command];
+  const run = box.start([...args, '--events', 'events.jsonl', ...words(options)], {
+    stdin: 'open',
+    patience: 40_000,
+  });
+  run.stdin.write(`${LONG} `);
+  await vi.waitFor(() => expect(player.heard().length).toBeGreaterThan(44_100), 20_000);
+  const talk = { box, run, player };
+  await interrupt(talk);
+  return talk;
+}
+
+/** What a player hears of a text that nothing interrupts, as its samples and a short form of them for messages. */
+async function soundOf(box: Sandbox, text: string, options: string) {
+  await box.tts(['-q', text, '-o', 'reference.wav', ...words(options)]);
+  return heardIn(box.read('reference.wav'));
+}
+
+function heardIn(wav: Buffer) {
+  const samples = wav.subarray(HEADER);
+  return { bytes: samples.length, hash: createHash('sha256').update(samples).digest('hex') };
+}
+
+function words(options: string): string[] {
+  return options.split(' ').filter((word) => word !== '');
+}
+
+test.each(
+  WAYS.flatMap((way) => [
+    { ...way, isFollowed: false, options: '' },
+    { ...way, isFollowed: true, options: '' },
+    // These steps hold back some sound.
+    ...(way.isHeardNext ? [{ ...way, isFollowed: true, options: '--loudness -18 --speed 1.2' }] : []),
+  ]),
+)(
+  'After $name, no player gets old sound, and events tell what was heard; new text: $isFollowed $options',
+  async ({ interrupt, isFollowed, options, status, isHeardNext }) => {
+    const { box, run, player } = await interrupted(options, interrupt);
+    run.stdin.end(isFollowed ? NEW : '');
+    const ended = await run.ended;
+    const [first = Buffer.alloc(0), ...others] = player.heardEach();
+    const expected = isFollowed && isHeardNext ? [await soundOf(box, NEW, options)] : [];
+    expect({
+      status: ended.status,
+      stderr: ended.stderr.replace(/^tts: (?:interrupted|terminated)\n$/, ''),
+    }).toEqual({
+      status,
+      stderr: '',
+    });
+    // The player dies with what is on its way to it: less than half of the sentence.
+    expect(first.length).toBeLessThan(5 * 44_100);
+    const what = (all: ReturnType<typeof heardIn>[]) =>
+      // The loudness of a live voice is measured at its beginning, which is that of the first text.
+      options.includes('loudness') ? all.map(({ bytes }) => bytes) : all;
+    expect(what(others.map(heardIn))).toEqual(what(expected));
+    const events = told(box);
+    const stop = events.findIndex(({ event }) => event === 'stopped');
+    expect(events[stop].heard).toBeGreaterThan(5);
+    expect(events[stop].heard).toBeLessThan(LONG.length / 2);
+    const next = events.slice(stop + 1).map(({ event, at }) => [event, at]);
+    const [{ bytes } = { bytes: 0 }] = expected;
+    expect(next).toEqual(
+      expected.length === 0
+        ? []
+        : [
+            ['queued', undefined],
+            ['playing', expect.closeTo(events[stop].at, 1)],
+            ['spoken', expect.closeTo(events[stop].at + bytes / 44_100, 1)],
+          ],
+    );
+  },
+  60_000,
+);
+
+test('A run that the next one interrupts falls silent before that speaks.', async () => {
+  const { box, run, player } = await interrupted('', async () => {});
+  const next = await box.tts(
+    ['-q', '--assistant', '--no-echo', '--channel', 'desk', '--interrupt', '--player', player.command],
+    { stdin: NEW },
+  );
+  await run.ended;
+  const [first, ...others] = player.heardEach();
+  expect(next.status).toBe(0);
+  expect(first?.length).toBeLessThan(5 * 44_100);
+  expect(others.map(heardIn)).toEqual([await soundOf(box, NEW, '')]);
+}, 60_000);
