@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TtsError } from '../error.ts';
+import { codeOf, TtsError } from '../error.ts';
 
 /** Seconds. The wait doubles with each try. */
 const FIRST_WAIT = 0.5;
@@ -45,15 +45,32 @@ export interface RetryState {
   made: number;
 }
 
-/** @throws the error itself after the last try */
+/** Seconds until the only further try at a service that refuses connections, where another voice may speak at once. */
+const QUICK_WAIT = 0.1;
+
+/** True where nothing listens. That is known at once, and lasts. */
+function isConnectionRefused(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (codeOf(cause) === 'ECONNREFUSED') return true;
+  return false;
+}
+
+/**
+ * @param hasFallback true where another voice speaks the text if this one gives up
+ * @throws the error itself after the last try
+ */
 export async function waitOrGiveUp(
   error: unknown,
   { retries, onEvent }: RetryPolicy,
   state: RetryState,
   signal: AbortSignal,
+  hasFallback = false,
 ): Promise<void> {
   if (!(error instanceof TtsError) || signal.aborted) throw error;
-  const seconds = retryDelay(error, { made: state.made, allowed: retries }, Math.random());
+  const isQuick = hasFallback && isConnectionRefused(error);
+  const allowed = isQuick ? Math.min(1, retries) : retries;
+  const delay = retryDelay(error, { made: state.made, allowed }, Math.random());
+  const seconds = isQuick && delay !== undefined ? QUICK_WAIT : delay;
   if (seconds === undefined) throw error;
   state.made += 1;
   onEvent({ type: 'retry', error, seconds });
@@ -72,6 +89,8 @@ export interface NumberedText {
    * The place among the texts of all rows of a batch: the earliest goes first. An error then says nothing about the others.
    */
   readonly order?: number | undefined;
+  /** True where another voice speaks the text if this one gives up. */
+  readonly hasFallback?: boolean | undefined;
 }
 
 export type ClientEvent =

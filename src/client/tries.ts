@@ -63,7 +63,7 @@ async function* tries(
     } finally {
       slot.leave();
     }
-    if (failure) await waitOrGiveUp(failure, options, state, signal);
+    if (failure) await waitOrGiveUp(failure, options, state, signal, text.hasFallback);
   }
 }
 

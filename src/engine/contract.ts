@@ -105,6 +105,7 @@ export type EngineFault =
   | 'no storage';
 
 interface EngineErrorOptions {
+  readonly cause?: unknown;
   /** Seconds after which a busy engine may be asked again. */
   readonly retryAfter?: number | undefined;
   /** The HTTP status of the engine's own answer, where it is a server. */
@@ -124,9 +125,9 @@ export class EngineError extends Error {
   constructor(
     kind: EngineFault,
     message: string,
-    { retryAfter, status, isFinal = false }: EngineErrorOptions = {},
+    { retryAfter, status, isFinal = false, cause }: EngineErrorOptions = {},
   ) {
-    super(message);
+    super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
     this.retryAfter = retryAfter;
     this.status = status;

@@ -89,7 +89,9 @@ export function trackOf(options: TrackOptions): Promise<Track | undefined> {
 function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
   const synthesize: LookAheadOptions['synthesize'] = (segment, until) => {
     for (const listener of options.listeners) listener?.onQueued?.(segment);
-    return voiceOf(segment).speak(segment, until);
+    const { fallback } = options;
+    const hasFallback = fallback !== undefined && !fallback.speaks(segment);
+    return voiceOf(segment).speak(hasFallback ? { ...segment, hasFallback } : segment, until);
   };
   return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
 }

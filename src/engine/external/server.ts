@@ -165,7 +165,7 @@ class SpeechServer {
     // Node tries all addresses of a name, and gathers their errors.
     const [cause = error] = error instanceof AggregateError ? error.errors : [];
     const words = printable((cause as Error).message);
-    return new EngineError('unreachable', `${name} cannot be reached or broke off: ${words}`);
+    return new EngineError('unreachable', `${name} cannot be reached or broke off: ${words}`, { cause });
   }
 
   async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<EngineSound> {
