@@ -27,7 +27,8 @@ export interface Listener {
   onPart?(part: Part, pauseFrames: number): void;
   /** Pauses are not counted. */
   onPiece?(bytes: number): void;
-  onPartEnd?(): void;
+  /** @param isBroken true where the rest of its sound is missing, and another voice speaks on */
+  onPartEnd?(isBroken: boolean): void;
   /** Runs before the sound is published. An error fails the run. */
   complete?(): Promise<void>;
 }
@@ -165,7 +166,7 @@ function tapOf(all: DeliverOptions['listeners']): Tap {
   return {
     onPart: (part, pauseFrames) => listeners.forEach((listener) => void listener.onPart?.(part, pauseFrames)),
     onPiece: (bytes) => listeners.forEach((listener) => void listener.onPiece?.(bytes)),
-    onPartEnd: () => listeners.forEach((listener) => void listener.onPartEnd?.()),
+    onPartEnd: (isBroken) => listeners.forEach((listener) => void listener.onPartEnd?.(isBroken)),
     async complete() {
       for (const listener of listeners) await listener.complete?.();
     },
@@ -220,6 +221,7 @@ async function* soundOfPart(
   tap.onPart({ ...part, speech }, silentFrames(format, pause));
   if (!speech) return;
   for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
+  let isBroken = false;
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
@@ -228,6 +230,7 @@ async function* soundOfPart(
     }
   } catch (error) {
     if (!dropped?.aborted) ahead.goOnBehind(error);
+    isBroken = true;
   }
-  if (!dropped?.aborted) tap.onPartEnd();
+  if (!dropped?.aborted) tap.onPartEnd(isBroken);
 }

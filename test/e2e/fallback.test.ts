@@ -1,8 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { named, Sandbox } from '../support/run.ts';
 import type { TextServer } from '../support/text-server.ts';
+
+const FIELDS = Object.keys(JSON.parse(readFileSync('docs/events.schema.json', 'utf8')).properties);
+
+function eventsIn(box: Sandbox) {
+  const lines = box.read('events.jsonl').toString().split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
 
 test('The service dies in the middle of an answer: the text is whole, another voice goes on, and the status says so.', async () => {
   const server: TextServer = await serveText({
@@ -35,15 +43,46 @@ test('A stream that stops is given up after the patience, and its sentence is no
   const server: TextServer = await serveText({
     fault: () => (server.texts.at(-1)?.includes('second') ? 'stop' : undefined),
   });
-  const run = await new Sandbox().tts(['--stream', '--fallback', '1', '--patience', '2'], {
-    env: named(server.url),
-    stdin: 'The first one. The second sentence breaks. The last one.',
-  });
+  const box = new Sandbox();
+  const args = ['--stream', '--fallback', '1', '--patience', '2', '--events', 'events.jsonl'];
+  const stdin = 'The first one. The second sentence breaks. The last one.';
+  const run = await box.tts(args, { env: named(server.url), stdin });
   expect(run.stderr).toMatch(
     /^tts: (?:warning: )?no sound came within 2 s; the rest of "The second sentence breaks." is missing, and 1 speaks from "The last one." on\n$/,
   );
   expect(run.status).toBe(9);
   expect(run.stdout.length).toBeGreaterThan(22_050);
+  const events = eventsIn(box).filter(({ event }) => event !== 'queued' && event !== 'playing');
+  expect(events.map(({ event, index }) => [event, index])).toEqual([
+    ['spoken', 0],
+    ['broken', 1],
+    ['fallback', 2],
+    ['spoken', 2],
+  ]);
+  const [, broken, fallback] = events;
+  expect(broken).toMatchObject({ estimated: true });
+  expect(broken.heard).toBeGreaterThanOrEqual(broken.start);
+  expect(broken.heard).toBeLessThan(broken.end);
+  expect(fallback).toMatchObject({ voice: '1', error: 'no sound came within 2 s', exitCode: 5 });
+  for (const line of events) expect(FIELDS).toEqual(expect.arrayContaining(Object.keys(line)));
+});
+
+test('Where nothing listens, one quick retry is made, and the other voice speaks.', async () => {
+  const box = new Sandbox();
+  const { command } = fakePlayer(box, 'plays');
+  const env = named('http://127.0.0.1:9', { TTS_RETRIES: '3', TTS_PLAYER: command });
+  const args = ['-v', '--play', '--fallback', 'slt', '--events', 'events.jsonl', 'Hello there.'];
+  const { status, stderr } = await box.tts(args, { env });
+  expect({ status, tries: stderr.match(/another try in .*/gu) }).toEqual({
+    status: 9,
+    tries: ['another try in 0.1 s'],
+  });
+  expect(eventsIn(box)).toMatchObject([
+    { event: 'queued' },
+    { event: 'fallback', index: 0, text: 'Hello there.', voice: 'slt', exitCode: 6 },
+    { event: 'playing' },
+    { event: 'spoken' },
+  ]);
 });
 
 test('A file has one voice, unless it may have gaps.', async () => {

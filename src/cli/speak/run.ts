@@ -79,6 +79,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const { isLive } = sink;
   using drops = dropsBy(context.host, isLive);
   await using events = await tellEvents(job, sink, { ...context, drops });
+  job.fallback?.listen((how) => events?.listener.fallBack(how));
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context) ? undefined : await showProgress(total, context);

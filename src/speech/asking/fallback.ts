@@ -36,7 +36,9 @@ export async function planFallback(
   const other = await voices.cast(fallback, false);
   const isUseless = other === voice || callbackUrl !== undefined || split !== undefined;
   if (isUseless || (!keepGoing.value && (await makesFile()))) return undefined;
-  return new Fallback(other, String(fallback.value), (how) => notices.warn(fellBackInWords(how)));
+  const planned = new Fallback(other, String(fallback.value));
+  planned.listen((how) => notices.warn(fellBackInWords(how)));
+  return planned;
 }
 
 /** Seconds. */
@@ -51,7 +53,7 @@ export function planPatience({ patience }: Settings, hasFallback: boolean): Pati
 export class Fallback {
   readonly voice: Voice;
   readonly #name: string;
-  readonly #onBegin: (how: FellBack) => void;
+  readonly #listeners: ((how: FellBack) => void)[] = [];
   #from = Number.POSITIVE_INFINITY;
   #error: TtsError | undefined;
   #broken: Segment | undefined;
@@ -59,10 +61,14 @@ export class Fallback {
   outcome: FellBack | undefined;
 
   /** @param name what the user calls it */
-  constructor(voice: Voice, name: string, onBegin: (how: FellBack) => void) {
+  constructor(voice: Voice, name: string) {
     this.voice = voice;
     this.#name = name;
-    this.#onBegin = onBegin;
+  }
+
+  /** @param listener is called when the voice is heard first */
+  listen(listener: (how: FellBack) => void): void {
+    this.#listeners.push(listener);
   }
 
   speaks({ index }: Pick<Segment, 'index'>): boolean {
@@ -85,7 +91,7 @@ export class Fallback {
   onPart({ segment }: { readonly segment: Segment }): void {
     if (this.outcome || !this.#error || !this.speaks(segment)) return;
     this.outcome = { voice: this.#name, error: this.#error, from: segment, broken: this.#broken };
-    this.#onBegin(this.outcome);
+    for (const listener of this.#listeners) listener(this.outcome);
   }
 }
 

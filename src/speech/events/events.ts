@@ -2,6 +2,7 @@ import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../../audio/
 import type { Segment } from '../../text/segment.ts';
 import { usualSeconds } from '../../text/speaking-time.ts';
 import { countCodePoints } from '../../text/unicode.ts';
+import type { FellBack } from '../asking/fallback.ts';
 
 /** docs/events.schema.json describes the lines. */
 export type EventLine = Readonly<Record<string, string | number | boolean>>;
@@ -22,7 +23,10 @@ interface Sounding {
   to: number;
   /** The length of its sound, where it is known before all of it has come. */
   readonly bytes: number | undefined;
-  isWhole: boolean;
+  /** True if no more of its sound comes. */
+  isEnded: boolean;
+  /** True if some of its sound is missing. */
+  isBroken: boolean;
   isPlaying: boolean;
 }
 
@@ -69,7 +73,8 @@ export class Events {
     this.#taken += pauseFrames * frameBytes(speech.format);
     const from = this.#taken;
     const { format, bytes } = speech;
-    this.#sounding.push({ segment, format, bytes, from, to: from, isWhole: false, isPlaying: false });
+    const state = { isEnded: false, isBroken: false, isPlaying: false };
+    this.#sounding.push({ segment, format, bytes, from, to: from, ...state });
   }
 
   onPiece(bytes: number): void {
@@ -79,10 +84,15 @@ export class Events {
     this.#look();
   }
 
-  onPartEnd(): void {
+  onPartEnd(isBroken: boolean): void {
     const last = this.#sounding.at(-1);
-    if (last) last.isWhole = true;
+    if (last) Object.assign(last, { isEnded: true, isBroken });
     this.#look();
+  }
+
+  /** Another voice speaks on. */
+  fallBack({ voice, error: { message, exitCode }, from }: FellBack): void {
+    this.#tell('fallback', from, { voice, error: message, exitCode });
   }
 
   /** All that was taken has been heard. */
@@ -129,38 +139,44 @@ export class Events {
   #look(): void {
     if (this.#isOver) return;
     this.#hear(this.#heard);
-    const isWaiting = this.#sounding.some(({ isWhole, isPlaying }) => isWhole || !isPlaying);
+    const isWaiting = this.#sounding.some(({ isEnded, isPlaying }) => isEnded || !isPlaying);
     if (isWaiting) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
     else this.#rest();
   }
 
   #hear(heard: number): void {
     for (let [first] = this.#sounding; first; [first] = this.#sounding) {
-      const { segment, from, to, isWhole, format } = first;
-      const isHeard = isWhole && heard >= to;
+      const { segment, from, to, isEnded, isBroken, format } = first;
+      const isHeard = isEnded && heard >= to;
       if (!first.isPlaying && (heard > from || isHeard)) {
         first.isPlaying = true;
         const { sampleRate, channels } = format;
         this.#tell('playing', segment, { at: this.#secondsAt(from), sampleRate, channels });
       }
       if (!isHeard) return;
-      this.#tell('spoken', segment, { at: this.#secondsAt(to) });
+      this.#last = segment;
+      this.#sounding.shift();
+      const at = this.#secondsAt(to);
+      if (isBroken) {
+        this.#heardTo = this.#charactersOf(first, to);
+        this.#tell('broken', segment, { at, heard: this.#heardTo, estimated: true });
+        continue;
+      }
+      this.#tell('spoken', segment, { at });
       this.#spoken.seconds += secondsOf(format, to - from);
       this.#spoken.characters += countCodePoints(segment.text);
-      this.#last = segment;
       this.#heardTo = segment.span?.end ?? this.#heardTo;
-      this.#sounding.shift();
     }
   }
 
   /** The share of a segment that was heard, in characters of the input. */
-  #charactersOf({ segment, format, bytes, from, to, isWhole }: Sounding, heard: number): number {
+  #charactersOf({ segment, format, bytes, from, to, ...state }: Sounding, heard: number): number {
     const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
     const { seconds, characters } = this.#spoken;
     const guessed =
       characters > 0 ? (seconds / characters) * countCodePoints(segment.text) : usualSeconds(segment.text);
     const guessedTo = from + (bytes ?? guessed * format.sampleRate * frameBytes(format));
-    const whole = isWhole ? to : Math.max(to, guessedTo);
+    const whole = state.isEnded && !state.isBroken ? to : Math.max(to, guessedTo);
     return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
   }
 

@@ -32,7 +32,8 @@ async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
     kind: 'built-in',
     speak: async ({ index }) => spoken(index + 100),
   };
-  const fallback = new Fallback(other as Partial<Voice> as Voice, 'slt', (how) => {
+  const fallback = new Fallback(other as Partial<Voice> as Voice, 'slt');
+  fallback.listen((how) => {
     told = how;
   });
   let sound: Buffer = Buffer.alloc(0);

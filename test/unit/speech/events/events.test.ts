@@ -30,13 +30,13 @@ test('A segment is queued, playing and spoken when a player has played so far.',
   events.onQueued(two);
   expect(said()).toEqual(['queued 0', 'queued 1']);
   sound(events, one, SECOND);
-  events.onPartEnd();
+  events.onPartEnd(false);
   expect(said()).toEqual([]);
   played = SECOND + 2;
   sound(events, two, SECOND);
   expect(said()).toEqual(['playing 0']);
   played = 2 * SECOND;
-  events.onPartEnd();
+  events.onPartEnd(false);
   expect(said()).toEqual(['spoken 0']);
   events.finish();
   expect(said()).toEqual(['playing 1', 'spoken 1']);
@@ -48,7 +48,7 @@ test('Without a player, what was taken counts as heard.', () => {
   const { events, said } = listening();
   events.onQueued(one);
   sound(events, one, 100);
-  events.onPartEnd();
+  events.onPartEnd(false);
   expect(said()).toEqual(['queued 0', 'playing 0', 'spoken 0']);
 });
 
@@ -66,7 +66,7 @@ test.each([
     events.onQueued(one);
     events.onQueued(two);
     sound(events, one, isWhole ? SECOND : 400);
-    if (isWhole) events.onPartEnd();
+    if (isWhole) events.onPartEnd(false);
     if (isWhole) events.onPart({ segment: two, speech }, 1000);
     events.stop('interrupted');
     expect(said().at(-1)).toBe(expected);
@@ -87,7 +87,7 @@ test('A second drop, with nothing to drop, tells what the first one told.', () =
   const { events, said } = listening(() => SECOND + 0.4 * SECOND);
   events.onQueued(one);
   sound(events, one, SECOND);
-  events.onPartEnd();
+  events.onPartEnd(false);
   events.drop();
   events.drop();
   expect(said().slice(-2)).toEqual(['stopped 0 6', 'stopped  6']);
