@@ -43,6 +43,8 @@ export interface RetryPolicy {
 
 export interface RetryState {
   made: number;
+  /** True where another voice speaks the text if this one gives up. */
+  readonly hasFallback?: boolean | undefined;
 }
 
 /** Seconds until the only further try at a service that refuses connections, where another voice may speak at once. */
@@ -55,19 +57,15 @@ function isConnectionRefused(error: unknown): boolean {
   return false;
 }
 
-/**
- * @param hasFallback true where another voice speaks the text if this one gives up
- * @throws the error itself after the last try
- */
+/** @throws the error itself after the last try */
 export async function waitOrGiveUp(
   error: unknown,
   { retries, onEvent }: RetryPolicy,
   state: RetryState,
   signal: AbortSignal,
-  hasFallback = false,
 ): Promise<void> {
   if (!(error instanceof TtsError) || signal.aborted) throw error;
-  const isQuick = hasFallback && isConnectionRefused(error);
+  const isQuick = state.hasFallback === true && isConnectionRefused(error);
   const allowed = isQuick ? Math.min(1, retries) : retries;
   const delay = retryDelay(error, { made: state.made, allowed }, Math.random());
   const seconds = isQuick && delay !== undefined ? QUICK_WAIT : delay;

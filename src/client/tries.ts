@@ -43,7 +43,7 @@ async function* tries(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {
   const { limiter, name } = options;
-  for (const state: RetryState = { made: 0 }; ; ) {
+  for (const state: RetryState = { made: 0, hasFallback: text.hasFallback }; ; ) {
     let failure: unknown;
     const slot = await limiter.enter(orderOf(text), signal);
     try {
@@ -63,7 +63,7 @@ async function* tries(
     } finally {
       slot.leave();
     }
-    if (failure) await waitOrGiveUp(failure, options, state, signal, text.hasFallback);
+    if (failure) await waitOrGiveUp(failure, options, state, signal);
   }
 }
 

@@ -1,8 +1,8 @@
 import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../../audio/pcm.ts';
+import type { TtsError } from '../../error.ts';
 import type { Segment } from '../../text/segment.ts';
 import { usualSeconds } from '../../text/speaking-time.ts';
 import { countCodePoints } from '../../text/unicode.ts';
-import type { FellBack } from '../asking/fallback.ts';
 
 /** docs/events.schema.json describes the lines. */
 export type EventLine = Readonly<Record<string, string | number | boolean>>;
@@ -28,6 +28,13 @@ interface Sounding {
   /** True if some of its sound is missing. */
   isBroken: boolean;
   isPlaying: boolean;
+}
+
+/** Another voice speaks from a segment on. */
+interface VoiceChange {
+  readonly voice: string;
+  readonly error: TtsError;
+  readonly from: Segment;
 }
 
 /** Milliseconds between two looks at what has been heard. */
@@ -91,8 +98,8 @@ export class Events {
   }
 
   /** Another voice speaks on. */
-  fallBack({ voice, error: { message, exitCode }, from }: FellBack): void {
-    this.#tell('fallback', from, { voice, error: message, exitCode });
+  fallBack({ voice, error, from }: VoiceChange): void {
+    this.#tell('fallback', from, { voice, error: error.message, exitCode: error.exitCode });
   }
 
   /** All that was taken has been heard. */
