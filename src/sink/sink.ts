@@ -19,6 +19,8 @@ export interface Sink {
   readonly readerGone?: Promise<void>;
   /** PCM bytes of the track that a player has played, as far as that is known. Elsewhere what was taken counts as heard. */
   readonly played?: () => number;
+  /** Seconds since a player has played all that it got. It is missing where silence is a part of the output, as in a file. */
+  readonly idle?: () => number;
   /** Holds the sound back, or lets it go on. It is missing where nobody hears it. */
   pause?(isPaused: boolean): void;
   /**

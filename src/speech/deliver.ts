@@ -69,7 +69,7 @@ export async function deliver({ sink, ...options }: DeliverOptions): Promise<Del
   try {
     // A blank text is an error even if the reader has left.
     const gone = sink.readerGone && ahead.begun.then(() => sink.readerGone);
-    const track = await unlessGone(trackFrom(ahead, options, sink.isLive), gone);
+    const track = await unlessGone(trackFrom(ahead, options, sink), gone);
     if (track === 'gone') return { bytes: 0, writtenBytes: 0, readerLeft: true };
     return track && withChapters(await sink.write(track, signal), track);
   } finally {
@@ -97,7 +97,11 @@ function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
   return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
 }
 
-async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true): Promise<Track | undefined> {
+async function trackFrom(
+  ahead: LookAhead,
+  options: TrackOptions,
+  { isLive, idle }: Pick<Sink, 'isLive' | 'idle'> = { isLive: true },
+): Promise<Track | undefined> {
   const { voiceOf, mix, listeners, blank = blankText } = options;
   const chapters = new Chapters();
   const turns = mix.loudness === undefined ? undefined : new VoiceTurns(voiceOf);
@@ -115,10 +119,19 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true)
     ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
   options.drops?.listen(() => mixer.restart());
+  const desk = {
+    mixer,
+    voiceOf,
+    tap,
+    chapters,
+    isLive,
+    // Sound that waits until its voice was measured may come in front of the next part.
+    idle: () => (mix.loudness === undefined ? idle?.() : undefined) ?? 0,
+  };
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
-    pcm: soundOf(first, ahead, { mixer, voiceOf, tap, chapters, isLive, ...flushesOf(options.drops) }),
+    pcm: soundOf(first, ahead, { ...desk, ...flushesOf(options.drops) }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -179,6 +192,8 @@ interface Desk {
   readonly tap: Tap;
   readonly chapters: Chapters;
   readonly isLive: boolean;
+  /** @returns seconds for which nothing has been heard */
+  idle(): number;
   /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
   flush(): readonly Flush[];
 }
@@ -211,11 +226,11 @@ async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncG
 async function* soundOfPart(
   part: PartInTurn,
   ahead: LookAhead,
-  { mixer, voiceOf, tap, isLive }: Desk,
+  { mixer, voiceOf, tap, isLive, idle }: Desk,
 ): AsyncGenerator<Uint8Array> {
   const { format } = mixer;
   const { dropped } = part;
-  const pause = mixer.pauseBefore(part);
+  const pause = mixer.pauseBefore(part, idle());
   const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
   if (dropped?.aborted) return;
   tap.onPart({ ...part, speech }, silentFrames(format, pause));

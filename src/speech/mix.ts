@@ -36,13 +36,14 @@ export class Mixer {
 
   /**
    * A mark replaces the silence of its border, and where the track begins, a border is not silent.
+   * @param idle seconds in which nothing was heard already: the silence of a border is as much shorter
    * @returns seconds of silence
    */
-  pauseBefore({ segment: { pause }, rest }: PartInTurn): number {
+  pauseBefore({ segment: { pause }, rest }: Pick<PartInTurn, 'segment' | 'rest'>, idle = 0): number {
     const isAtStart = !this.#hasBegun;
     this.#hasBegun = true;
     if (typeof pause === 'number') return (rest ?? 0) + pause;
-    return rest ?? (isAtStart ? 0 : silenceOf(pause, this.#mix));
+    return rest ?? (isAtStart ? 0 : Math.max(0, silenceOf(pause, this.#mix) - idle));
   }
 
   /** What comes next is heard without a silence in front of it. */

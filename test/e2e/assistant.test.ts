@@ -138,6 +138,23 @@ test('SIGUSR1 drops what is queued, and what is written afterwards is spoken; a 
   expect(events().at(-1).start).toBe([...first].length + 'New answer without an end\f'.length);
 });
 
+test('An answer that comes after a silence begins at once.', async () => {
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'isInTime');
+  const args = ['--assistant', '--player', player.command, '--events', 'events.jsonl'];
+  const run = box.start(args, { stdin: 'open' });
+  run.stdin.write('One.\f');
+  const spoken = () => linesOf(box.read('events.jsonl')).some(({ event }) => event === 'spoken');
+  await vi.waitFor(() => expect(existsSync(box.path('events.jsonl')) && spoken()).toBe(true), 10_000);
+  // Longer than the silence between two paragraphs.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  run.stdin.end('Two.');
+  await run.ended;
+  let expected = 44;
+  for (const text of ['One.', 'Two.']) expected += (await box.tts([text, '--encode', 's16le'])).stdout.length;
+  expect(player.heard()).toHaveLength(expected);
+});
+
 /** The block of the guide that holds these words. */
 function recipe(language: string, words: string): string {
   const blocks = [...GUIDE.matchAll(new RegExp(`\\n\`\`\`${language}\\n(.*?)\`\`\`\\n`, 'gsu'))];

@@ -3,6 +3,9 @@ import { counted, frameBytes, type PcmFormat, type Track } from '../../audio/pcm
 /** Bytes that the pipe of a player holds, or more. */
 const PIPE_BYTES = 256 * 1024;
 
+/** What a player starts late, and what it and the device hold, is heard so much later. */
+const LATENCY_MS = 500;
+
 /**
  * How much of a track a player has played. No system tells it: what is in the pipe is not played yet, and a player plays
  * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
@@ -16,6 +19,8 @@ export class Hearing {
   #played = 0;
   #at = 0;
   #isPaused = false;
+  /** The time at which the last sound ended. It is `undefined` before, and while there is more. */
+  #endedAt: number | undefined;
 
   /**
    * @param pending bytes that were given, but not written to the pipe yet
@@ -33,9 +38,18 @@ export class Hearing {
     const taken = Math.max(0, this.#given - this.#pending());
     const passed = this.#isPaused ? 0 : Math.max(0, now - this.#at);
     const inTime = Math.min(taken, this.#played + this.#bytesPerMs * passed);
+    const left = this.#given - this.#played;
     this.#played = Math.max(this.#played, inTime, taken - this.#mostAhead);
+    if (this.#played === this.#given && this.#bytesPerMs > 0)
+      this.#endedAt ??= Math.min(now, this.#at + left / this.#bytesPerMs);
     this.#at = now;
     return Math.floor(this.#played);
+  }
+
+  /** Seconds for which nothing has been heard since the last sound, at least. */
+  get idle(): number {
+    void this.played;
+    return this.#endedAt === undefined ? 0 : Math.max(0, Date.now() - this.#endedAt - LATENCY_MS) / 1000;
   }
 
   /** The same track, whose sound is counted as it is given to the player. */
@@ -61,5 +75,6 @@ export class Hearing {
     // The time counts only while there is sound.
     void this.played;
     this.#given += bytes;
+    this.#endedAt = undefined;
   }
 }

@@ -43,6 +43,7 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
     ended,
     readerGone: ended.then((failure) => (failure ? NEVER : undefined)),
     played: () => hearing.played,
+    idle: () => hearing.idle,
     pause(isPaused) {
       // A program that the player has started may go on to read.
       gate.isClosed = isPaused;

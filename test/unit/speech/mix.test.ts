@@ -4,6 +4,7 @@ import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { deliver, type Lead, type Listener } from '../../../src/speech/deliver.ts';
 import type { Skipping } from '../../../src/speech/look-ahead.ts';
+import { Mixer } from '../../../src/speech/mix.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
 import { Segmenter } from '../../../src/text/segmenter.ts';
@@ -258,4 +259,13 @@ describe('voices of other formats', () => {
     const engine = { ...changing, kind: 'engine' } as const;
     expect((await hear(three, { voices: [engine, engine, engine] })).track.format).toEqual(format);
   });
+});
+
+it('The silence of a border is shorter by the time in which nothing was heard; that of a mark is not.', () => {
+  const mixer = new Mixer(mix, format);
+  const before = (pause: Segment['pause'], idle: number) =>
+    mixer.pauseBefore({ segment: { ...segmentOf('One.', 0), pause }, rest: undefined }, idle);
+  before('paragraph', 0);
+  const silences = [before('paragraph', 0), before('paragraph', 0.2), before('heading', 9), before(2, 9)];
+  expect(silences.map((seconds) => Math.round(seconds * 10) / 10)).toEqual([0.5, 0.3, 0, 2]);
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { inShortPieces, untagged } from '../../../../src/audio/pcm.ts';
 import { Hearing } from '../../../../src/sink/player/hearing.ts';
 
@@ -33,4 +33,24 @@ it('A long piece of sound is heard while a player takes it, not only when it has
   await once(player, 'finish');
   expect(Buffer.concat(taken)).toEqual(sound);
   expect(heard.filter((bytes) => bytes > 0 && bytes < sound.length).length).toBeGreaterThan(2);
+});
+
+it('A player is idle some time after its last sound, and not before its first.', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const hearing = new Hearing();
+  const idle: number[] = [];
+  const pass = (milliseconds: number) => {
+    vi.advanceTimersByTime(milliseconds);
+    idle.push(hearing.idle);
+  };
+  pass(1000);
+  hearing.give(20_000, FORMAT);
+  pass(50);
+  pass(550);
+  pass(250);
+  hearing.give(20_000, FORMAT);
+  pass(100);
+  pass(520);
+  expect(idle).toEqual([0, 0, 0, 0.25, 0, 0.02]);
 });
