@@ -77,6 +77,13 @@ export class TtsError extends Error {
   }
 }
 
+/** The end of a run that `tts stop` or the next run has silenced. */
+export class Silenced extends TtsError {
+  constructor() {
+    super('silenced by tts stop, or by the next run', { exitCode: ExitCode.terminated });
+  }
+}
+
 /** Makes the error for a wrong option, text, value or config file. */
 export function usageError(message: string, hint: string, cause?: unknown): TtsError {
   return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });

@@ -33,11 +33,12 @@ const GRACE_MS = 50;
 
 const STANDARD_STREAMS = [0, 1, 2];
 
-type Process = Pick<NodeJS.Process, 'kill' | 'once' | 'pid' | 'platform' | 'getBuiltinModule'> & {
+type Process = Pick<NodeJS.Process, 'exit' | 'kill' | 'once' | 'pid' | 'platform' | 'getBuiltinModule'> & {
   exitCode?: number | string | null | undefined;
 };
 
-export function endWith(status: number, process: Process): void {
+/** @param isAsked true if a signal has asked the process to end, whatever its status */
+export function endWith(status: number, process: Process, isAsked = false): void {
   process.exitCode = status;
   const dieOfSignal = () => process.kill(process.pid, status - SIGNALS);
   process.once('exit', () => {
@@ -48,6 +49,7 @@ export function endWith(status: number, process: Process): void {
   });
   // Work such as the lookup of a host name cannot be cancelled.
   if (status > SIGNALS) setTimeout(dieOfSignal, GRACE_MS).unref();
+  else if (isAsked) setTimeout(() => process.exit(), GRACE_MS).unref();
 }
 
 function isOnTerminal(process: Process): boolean {

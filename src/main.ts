@@ -10,5 +10,5 @@ export async function main(process: NodeJS.Process, host: Host = processHost(pro
   const { signal, stop } = interruption(host);
   const status = await runCommand(host, signal);
   stop();
-  endWith(status, process);
+  endWith(status, process, signal.aborted);
 }

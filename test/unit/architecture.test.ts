@@ -213,7 +213,9 @@ describe('the source', () => {
         /(?<![-\w/])(?:process|console|globalThis)\.|from 'node:process'|\bprocess\.exit\b/.test(text),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);
-    expect(sources.some(({ text }) => /\.exit\(/.test(text))).toBe(false);
+    // Elsewhere it could cut off output that is on its way.
+    const ending = sources.filter(({ text }) => /\.exit\(/.test(text)).map(({ path }) => path);
+    expect(ending).toEqual(['exit.ts']);
   });
 
   it('starts programs in one file only', () => {

@@ -22,6 +22,10 @@ class FakeProcess extends EventEmitter {
     return true;
   }
 
+  exit(): void {
+    this.killedBy.push('exit');
+  }
+
   getBuiltinModule(): { isatty(): boolean } {
     return { isatty: () => this.isTerminal };
   }
@@ -50,6 +54,15 @@ describe('the end of a process', () => {
       await expect.poll(() => fake.killedBy).toEqual([signal]);
     },
   );
+});
+
+describe('the end of a process that was asked to end, and whose status is no signal', () => {
+  it('does not wait for work that cannot be cancelled', async () => {
+    const fake = new FakeProcess(false);
+    endWith(ExitCode.ok, asProcess(fake), true);
+    expect(fake).toMatchObject({ exitCode: 0, killedBy: [] });
+    await expect.poll(() => fake.killedBy).toEqual(['exit']);
+  });
 });
 
 describe('an interruption', () => {

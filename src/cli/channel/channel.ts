@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usageError } from '../../error.ts';
+import { Silenced, usageError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { folderOf, noFolder, terminal } from './place.ts';
 import { type Ticket, type TicketHost, Tickets } from './tickets.ts';
@@ -22,6 +22,8 @@ const MOST_AWAITED_MS = 500;
 
 /** The time in which a run speaks on its channel. */
 export interface Turn extends Disposable {
+  /** True if `tts stop` or the next run is about to end this run. */
+  readonly isSilenced: boolean;
   /** @param listener is called when the run is paused, and when it is to go on */
   onPause(listener: (isPaused: boolean) => void): void;
 }
@@ -29,7 +31,7 @@ export interface Turn extends Disposable {
 /**
  * Waits until no other run speaks on the channel.
  * @returns `undefined` for a run that joins, where there is no terminal or no folder for runs
- * @throws TtsError (usage) for a name that is not allowed; the signal's reason
+ * @throws TtsError (usage) for a name that is not allowed; Silenced; the signal's reason
  */
 export async function takeChannel(
   { name, interrupts, joins = false }: ChannelPlan,
@@ -50,9 +52,10 @@ export async function takeChannel(
     turn.begin();
     return turn;
   } catch (error) {
+    const { isSilenced } = turn;
     turn[Symbol.dispose]();
     if (joins) return undefined;
-    throw error;
+    throw signal.aborted && isSilenced ? new Silenced() : error;
   }
 }
 
@@ -68,7 +71,7 @@ async function waitForTurn(
   for (;;) {
     const others = tickets.others();
     for (const other of interrupts ? others.filter((each) => tickets.isEarlier(each)) : []) {
-      if (!asked.has(other.path)) end(other.pid, host);
+      if (!asked.has(other.path)) silence(other, tickets, host);
       asked.add(other.path);
     }
     const before = others.findLast((each) => each.state === 'speaks' || tickets.isEarlier(each));
@@ -106,6 +109,10 @@ class OwnTurn implements Turn {
     host.on('SIGUSR2', this.#look);
   }
 
+  get isSilenced(): boolean {
+    return this.#tickets.isSilenced;
+  }
+
   begin(): void {
     this.#hasBegun = true;
     this.#tell();
@@ -131,8 +138,9 @@ class OwnTurn implements Turn {
 
 /** @returns the number of runs that were asked to end */
 export function stopChannel(name: string | undefined, host: ChannelHost): number {
-  const runs = ticketsOf(name, host).all();
-  for (const { pid } of runs) end(pid, host);
+  const tickets = ticketsOf(name, host);
+  const runs = tickets.all();
+  for (const run of runs) silence(run, tickets, host);
   return runs.length;
 }
 
@@ -141,7 +149,7 @@ export function pauseChannel(name: string | undefined, host: ChannelHost): numbe
   const tickets = ticketsOf(name, host);
   const runs = tickets.all().filter(({ state }) => state === 'speaks');
   for (const run of runs) {
-    tickets.mark(run);
+    tickets.mark(run, '.paused');
     askToLook(run, host);
   }
   return runs.length;
@@ -164,9 +172,15 @@ function askToLook({ pid }: Ticket, host: ChannelHost): void {
   }
 }
 
-function end(pid: number, host: ChannelHost): void {
+/** A run that finds the mark at the signal ends without a word. */
+function silence(run: Ticket, tickets: Tickets, host: ChannelHost): void {
   try {
-    host.askToEnd(pid);
+    tickets.mark(run, '.silenced');
+  } catch {
+    // Without a mark, it says that it was terminated.
+  }
+  try {
+    host.askToEnd(run.pid);
   } catch {
     // It has ended by itself.
   }

@@ -19,7 +19,9 @@ export interface Ticket {
 /** What stands in a file. A process that got the number of a dead one has another birth. */
 type Entry = readonly [pid: number, realm: string, birth: string, state: State];
 
-const MARK = '.paused';
+/** What another run or command has put down next to the file of a run. */
+const MARKS = ['.paused', '.silenced'] as const;
+type Mark = (typeof MARKS)[number];
 
 /** The runs of a channel: each has a file with its name. */
 export class Tickets {
@@ -50,7 +52,12 @@ export class Tickets {
 
   /** True if `tts pause` has marked this run. */
   get isPaused(): boolean {
-    return existsSync(`${this.#mine}${MARK}`);
+    return this.#has('.paused');
+  }
+
+  /** True if `tts stop` or the next run is about to end this run. */
+  get isSilenced(): boolean {
+    return this.#has('.silenced');
   }
 
   /** The other runs, the earliest first. Files of dead ones are removed. */
@@ -65,9 +72,9 @@ export class Tickets {
   all(): Ticket[] {
     const names = this.#names().sort();
     for (const name of names)
-      if (name.endsWith(MARK) && !names.includes(name.slice(0, -MARK.length)))
+      if (markOf(name) && !names.includes(name.slice(0, name.lastIndexOf('.'))))
         rmSync(join(this.#folder, name), { force: true });
-    const files = names.filter((name) => !name.endsWith(MARK));
+    const files = names.filter((name) => !markOf(name));
     return files.flatMap((name) => this.look(join(this.#folder, name)) ?? []);
   }
 
@@ -82,18 +89,22 @@ export class Tickets {
   }
 
   /** @throws the system's error */
-  mark({ path }: Ticket): void {
-    writeFileSync(`${path}${MARK}`, '', { mode: 0o600 });
+  mark({ path }: Pick<Ticket, 'path'>, mark: Mark): void {
+    writeFileSync(`${path}${mark}`, '', { mode: 0o600 });
   }
 
   /** @returns true if the run was paused */
   unmark({ path }: Ticket): boolean {
     try {
-      rmSync(`${path}${MARK}`);
+      rmSync(`${path}.paused`);
       return true;
     } catch {
       return false;
     }
+  }
+
+  #has(mark: Mark): boolean {
+    return existsSync(`${this.#mine}${mark}`);
   }
 
   #read(path: string): Entry | undefined {
@@ -110,8 +121,12 @@ export class Tickets {
   }
 }
 
+function markOf(name: string): Mark | undefined {
+  return MARKS.find((mark) => name.endsWith(mark));
+}
+
 function remove(path: string): void {
-  for (const each of [path, `${path}${MARK}`]) rmSync(each, { force: true });
+  for (const end of ['', ...MARKS]) rmSync(`${path}${end}`, { force: true });
 }
 
 /** When the process was started, as Linux counts it; empty elsewhere. */

@@ -24,7 +24,7 @@ export function describeCommand(): Command {
 const REVISED = '2026-11-25';
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {
-  [ExitCode.ok]: 'all of the audio was delivered, or the reader left',
+  [ExitCode.ok]: 'all of the audio was delivered, or the reader left, or the run was silenced',
   [ExitCode.defect]: 'a defect in tts itself',
   [ExitCode.usage]: 'usage: a bad option, text, config file or value',
   [ExitCode.key]: 'the key: none, refused, or not allowed',

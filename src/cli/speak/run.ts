@@ -1,6 +1,6 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { type Drops, dropsBy } from '../../drops.ts';
-import { ExitCode, TtsError } from '../../error.ts';
+import { ExitCode, Silenced, TtsError } from '../../error.ts';
 import { OUTPUT } from '../../hints.ts';
 import { NothingToSay } from '../../reading/blank.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
@@ -8,7 +8,7 @@ import { roleIn } from '../../speech/cast/cast.ts';
 import { type DeliverOptions, deliver } from '../../speech/deliver.ts';
 import type { RunEvents } from '../../speech/events/open.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
-import { type Outputs, openOutputs } from '../../speech/outputs.ts';
+import { makesFile, type Outputs, openOutputs } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
@@ -44,12 +44,14 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     using turn =
       job.channel &&
       (await (await import('../channel/channel.ts')).takeChannel(job.channel, context.host, context.signal));
-    const status = await (job.split
-      ? speakChapters(job, context)
-      : speakJob(job, request, { ...context, turn }));
+    const speaking = job.split ? speakChapters(job, context) : speakJob(job, request, { ...context, turn });
+    const status = await speaking.catch((error) => {
+      throw context.signal.aborted && turn?.isSilenced ? new Silenced() : error;
+    });
     await job.echo?.finish(context.signal);
     return status;
   } catch (error) {
+    if (error instanceof Silenced) return endSilenced(job, context);
     // The text goes on where its voice failed.
     await job.echo?.finish(context.signal).catch((reason) => {
       if (error !== reason) context.notices.warn((error as Error).message);
@@ -57,6 +59,16 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     });
     throw withOutputName(error, job);
   }
+}
+
+/**
+ * A run that was to be heard has nothing to say: silence is what was wanted.
+ * @throws the reason of the signal for a run that was to make a file
+ */
+async function endSilenced(job: SpeechJob, { host, signal }: Context): Promise<ExitCode> {
+  await job.echo?.finish(signal).catch(() => {});
+  if (job.split || (await makesFile(job.output, host))) throw signal.reason;
+  return ExitCode.ok;
 }
 
 /** Puts the name of the output into a hint that shows how another kind of document is spoken. */
