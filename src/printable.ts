@@ -27,6 +27,13 @@ export function visible(text: string): string {
   );
 }
 
+/** Makes lines of text fit for a terminal: of what is no text, only line ends, tabs and joiners stay. */
+export function printableLines(text: string): string {
+  return withoutEscapes(text)
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(/(?![\t\n\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}]/gu, '');
+}
+
 export function inOneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '));
 }

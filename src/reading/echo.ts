@@ -1,7 +1,9 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, openSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { unlessAborted } from '../async.ts';
 import type { Host } from '../host.ts';
+import { printableLines } from '../printable.ts';
+import { Controls } from './controls.ts';
 
 /** Bytes that the voice may be behind. The text waits for it only then. */
 const MOST_BEHIND = 64 * 1024 * 1024;
@@ -51,12 +53,17 @@ export class Echo {
     output.on('error', () => {
       isSeen = false;
     });
+    const shown = this.#isOnTerminal ? new TerminalText() : undefined;
+    const show = async (piece: string | Uint8Array) => {
+      if (isSeen && piece.length > 0 && !output.write(piece)) await drained(output);
+    };
     try {
       for await (const piece of source) {
         this.#isInLine = piece.at(-1) !== LINE_FEED;
-        if (isSeen && !output.write(piece)) await drained(output);
+        await show(shown?.push(piece) ?? piece);
         if (!this.#isSilent && !text.destroyed && !text.write(piece)) await drained(text);
       }
+      await show(shown?.end() ?? '');
       text.end();
     } catch (error) {
       text.destroy(error as Error);
@@ -70,19 +77,45 @@ function drained(stream: Writable): Promise<void> {
   });
 }
 
+/** A text from outside as a terminal may get it, in the pieces in which it comes. */
+class TerminalText {
+  readonly #decoder = new TextDecoder();
+  readonly #controls = new Controls();
+  #isAfterReturn = false;
+
+  push(bytes: Uint8Array): string {
+    return this.#fit([...this.#controls.push(this.#decoder.decode(bytes, { stream: true }))].join(''));
+  }
+
+  end(): string {
+    return this.#fit([...this.#controls.push(this.#decoder.decode()), ...this.#controls.end()].join(''));
+  }
+
+  #fit(text: string): string {
+    if (text === '') return '';
+    // The first piece has shown the line end already.
+    const rest = this.#isAfterReturn && text.startsWith('\n') ? text.slice(1) : text;
+    this.#isAfterReturn = text.endsWith('\r');
+    return printableLines(rest);
+  }
+}
+
 /** @param isTaken true if stdout is the sound: then the text goes to the terminal */
 export function echoOf(
   { stdin, stdout, stderr }: Pick<Host, 'stdin' | 'stdout' | 'stderr'>,
   isTaken: boolean,
 ): Echo {
-  if (isTaken) return new Echo(stdin.stream, terminalOr(stderr.stream), true);
-  return new Echo(stdin.stream, stdout.stream, stdout.isTTY);
+  if (!isTaken) return new Echo(stdin.stream, stdout.stream, stdout.isTTY);
+  const terminal = openTerminal();
+  return terminal
+    ? new Echo(stdin.stream, terminal, true)
+    : new Echo(stdin.stream, stderr.stream, stderr.isTTY);
 }
 
-function terminalOr(other: Writable): Writable {
-  const shown = new PassThrough();
-  const terminal = createWriteStream('/dev/tty');
-  terminal.once('error', () => shown.pipe(other, { end: false }));
-  terminal.once('open', () => shown.pipe(terminal));
-  return shown;
+function openTerminal(): Writable | undefined {
+  try {
+    return createWriteStream('/dev/tty', { fd: openSync('/dev/tty', 'w') });
+  } catch {
+    return undefined;
+  }
 }

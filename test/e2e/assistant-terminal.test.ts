@@ -64,3 +64,23 @@ test.skipIf(!isThere('tmux'))(
     await hears('second.jsonl', 0);
   },
 );
+
+test.skipIf(!isThere('script'))(
+  'A terminal gets nothing of the text that it would obey, however the text is cut; a pipe gets each byte.',
+  async () => {
+    const box = new Sandbox();
+    const pieces = [
+      'Hi \\033',
+      ']52;c;ZXZpbA==\\007 there\\r',
+      '\\n\\033[2JOne\\ttwo \\342\\200',
+      '\\256three.\\n',
+    ];
+    const writer = `(${pieces.map((piece) => `printf '${piece}'`).join('; sleep 0.2; ')})`;
+    const line = `${writer} | tts -q --assistant`;
+    const env = { TTS_PLAYER: fakePlayer(box, 'plays').command };
+    const piped = await box.shell(line, { env });
+    const shown = await box.shell(`script -qec "$LINE" /dev/null`, { env: { ...env, LINE: line } });
+    expect(piped.stdout.toString()).toBe('Hi \x1b]52;c;ZXZpbA==\x07 there\r\n\x1b[2JOne\ttwo \u202ethree.\n');
+    expect(shown.stdout.toString()).toBe('Hi  there\r\nOne\ttwo three.\r\n');
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutEscapes } from '../../src/printable.ts';
+import { printableLines, withoutEscapes } from '../../src/printable.ts';
 
 describe('text without escape sequences', () => {
   it.each([
@@ -14,4 +14,12 @@ describe('text without escape sequences', () => {
   it.each([';#', ']', '[0', '[;', ']8;;a'])('is found in time for 100,000 times ESC %s', (unit) => {
     expect(withoutEscapes(`${`\x1b${unit}`.repeat(100_000)}\nend`)).toMatch(/\nend$/);
   });
+});
+
+it.each([
+  ['a\x1b[31mb\x1b]8;;http://x\x07c', 'abc'],
+  ['one\r\ntwo\rthree\u2028four\x0c', 'one\ntwo\nthree\nfour\n'],
+  ['\ttab \u{1F468}\u200D\u{1F469} \u202Eback\u0007\u009B2J', '\ttab \u{1F468}\u200D\u{1F469} back'],
+])('Lines of text are fit for a terminal: %j', (text, fit) => {
+  expect(printableLines(text)).toBe(fit);
 });
