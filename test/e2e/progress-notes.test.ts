@@ -17,12 +17,19 @@ async function speakSlowly(...args: string[]) {
   return box.tts([...run, ...args], { env: named(server.url) });
 }
 
-it('A long run off a terminal says how far it is, and a closing line; -q says nothing.', async () => {
-  const [plain, quiet, json] = await Promise.all([speakSlowly(), speakSlowly('-q'), speakSlowly('--json')]);
+it('A long run off a terminal says how far it is, and a closing line; -q and a run that is heard do not.', async () => {
+  const [plain, quiet, json, heard] = await Promise.all([
+    speakSlowly(),
+    speakSlowly('-q'),
+    speakSlowly('--json'),
+    speakSlowly('--player', 'cat', '--play'),
+  ]);
   expect(plain.status).toBe(0);
   expect(plain.stderr).toMatch(
     /^tts: 1\/2 segments {2}59 % .*\ntts: out\.wav {2}\d+\.\d s {2}22050 Hz {2}2 segments {2}in 1[12] s\n$/,
   );
   expect(quiet).toMatchObject({ status: 0, stderr: '' });
   expect(json).toMatchObject({ status: 0, stderr: '' });
+  expect(heard.status).toBe(0);
+  expect(heard.stderr).toMatch(/^tts: [^\n]*2 segments {2}in 1[12] s\n$/);
 });

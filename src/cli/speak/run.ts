@@ -95,7 +95,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context) ? undefined : await showProgress(total, context);
-  using _notes = notesFor(context, progressOf({ totals, total }));
+  // A run that is heard needs no progress.
+  using _notes = job.output.isPlayed ? undefined : notesFor(context, progressOf({ totals, total }));
   sayBefore(job, languageWarning, notices);
   await tellNamesBefore(job, text, context);
   // Bytes are as many as the characters, or more.
