@@ -144,13 +144,16 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#pause = undefined;
   }
 
+  /** Each pass takes something away: a view that is one piece, or in which nothing is heard, is taken whole. */
   *#settled(): Generator<Segment<V>> {
     for (this.#skipSpace(); this.#isKnownLong(); this.#skipSpace()) {
+      const { length } = this.#text;
       const view = fitting(this.#text, windowOf(this.#voice));
       const paragraph = secondParagraph(view);
       if (paragraph !== undefined) yield* this.#give(view.slice(0, paragraph));
-      else if (this.#text.length < windowOf(this.#voice)) return;
-      else if ((yield* this.#giveAllButLast(view)) === view) yield* this.#giveOpen(view);
+      else if (length < windowOf(this.#voice)) return;
+      else yield* this.#giveAllButLast(view);
+      if (this.#text.length === length) yield* this.#giveOpen(view);
     }
   }
 
@@ -178,15 +181,14 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#startsSentence = true;
   }
 
-  /** @returns the last piece, which may go on */
-  *#giveAllButLast(text: string): Generator<Segment<V>, string> {
+  /** The last piece may go on. */
+  *#giveAllButLast(text: string): Generator<Segment<V>> {
     let held: Packed = { written: '', text: '', startsSentence: this.#startsSentence };
     for (const piece of this.#pack(text)) {
       yield* this.#one(held);
       held = piece;
     }
     this.#startsSentence = held.startsSentence;
-    return held.written;
   }
 
   /** Its last sentence goes on. */

@@ -210,6 +210,14 @@ describe('the text', () => {
     expect(run.stdout.toString()).toBe('Error: no route\n');
   });
 
+  it('comes to its end behind pages of invisible characters', async () => {
+    const server = await serveBytes(complete(wav));
+    const stdin = `Hello. ${'\u00ad'.repeat(40_000)} And more.`;
+    const run = await new Sandbox().tts([], { stdin, env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests.map(({ json }) => (json as { text: string }).text)).toEqual(['Hello.', 'And more.']);
+  });
+
   it('that cannot be read is refused, with its name', async () => {
     await refused([['-f', 'missing.txt']], /missing\.txt: there is no such file/);
     await refused([['-f', '.']], /folder/);

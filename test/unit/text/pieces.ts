@@ -1,3 +1,4 @@
+import { createContext, Script } from 'node:vm';
 import { type Stage, through, whileArriving } from '../../../src/text/live.ts';
 import { type Piece, type TextPiece, writtenOf } from '../../../src/text/piece.ts';
 import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
@@ -96,4 +97,19 @@ export async function* read(
   stage: Stage<string, Piece>,
 ): AsyncGenerator<string> {
   for await (const piece of through(text, stage)) yield writtenOf(piece);
+}
+
+/**
+ * Does work that never waits.
+ * @throws Error after so many seconds: a loop without an end would hang the whole run of tests
+ */
+export function inTime<T>(seconds: number, work: () => T): T {
+  let result: T | undefined;
+  const context = createContext({
+    work: () => {
+      result = work();
+    },
+  });
+  new Script('work()').runInContext(context, { timeout: seconds * 1000 });
+  return result as T;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cleaned } from '../../../src/text/clean.ts';
 import { anyText } from './any-text.ts';
-import { type CutOptions, cutOf, plainPieces, segmenterOf } from './pieces.ts';
+import { type CutOptions, cutOf, inTime, plainPieces, segmenterOf } from './pieces.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const bare = (text: string) => text.replace(/\s+/gu, '');
@@ -12,6 +12,14 @@ function flushed(pieces: readonly string[], options: CutOptions): string[] {
   const segmenter = segmenterOf(options);
   const pieceOf = plainPieces();
   const all = pieces.flatMap((piece) => [...segmenter.push(pieceOf(piece)), ...segmenter.flush(0)]);
+  return [...all, ...segmenter.end()].map((item) => cutOf(item).text);
+}
+
+/** A text in pieces, without waits. */
+function atOnce(pieces: readonly string[], options: CutOptions): string[] {
+  const segmenter = segmenterOf(options);
+  const pieceOf = plainPieces();
+  const all = pieces.flatMap((piece) => [...segmenter.push(pieceOf(piece))]);
   return [...all, ...segmenter.end()].map((item) => cutOf(item).text);
 }
 
@@ -53,3 +61,52 @@ test('No segment of it begins inside of a grapheme cluster.', () =>
     }),
     { numRuns: 1000 },
   ));
+
+const INVISIBLE = ['\u00ad', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u0301', '\ufe0f', '\u{e0100}'];
+const BLANK = [' ', '\n', '\t', '\f', '\u00a0', '\u2028', '\n\n', ' \u0301'];
+const WORDS = ['Hello. ', 'a', 'world, ', '中。', '😀'];
+
+/** Longer than two windows, and of few kinds of characters. */
+const longRuns = fc.array(
+  fc.tuple(
+    fc
+      .array(fc.constantFrom(...INVISIBLE, ...BLANK, ...WORDS), { minLength: 1, maxLength: 3 })
+      .map((units) => units.join('')),
+    fc.constantFrom(1, 500, 17_000, 40_000),
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+test.each(['full', 'ramp', 'sentence', 'heard', 'whole'] as const)(
+  'A long text of any few characters comes to its end at pace "%s".',
+  (pace) => {
+    const words = (all: string) => all.replace(/[^\p{L}\p{N}]/gu, '');
+    fc.assert(
+      fc.property(
+        longRuns,
+        fc.constantFrom(50, 1000),
+        fc.constantFrom(4096, 100_000),
+        fc.boolean(),
+        (runs, maxChars, size, isLive) => {
+          const text = runs
+            .map(([unit, length]) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length))
+            .join('');
+          const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
+          const cut = isLive ? flushed : atOnce;
+          const said = inTime(20, () => cut(pieces, { maxChars, pace }));
+          expect(words(said.join('')) === words(text)).toBe(true);
+        },
+      ),
+      {
+        numRuns: 14,
+        examples: INVISIBLE.map((sign) => {
+          const runs: [string, number][] = [
+            ['Hello. ', 7],
+            [sign, 40_000],
+          ];
+          return [runs, 1000, 4096, sign > '\u2000'];
+        }),
+      },
+    );
+  },
+);
