@@ -40,7 +40,7 @@ function flagOf(option: Option): Flag {
   const { short, long, flags, argChoices, description } = option;
   const name = option.attributeName();
   const choices = argChoices ?? (Object.hasOwn(rules, name) ? ruleOf(name as Name).kind.choices : undefined);
-  const value = /[<[].*$/.exec(flags)?.[0] ?? '';
+  const value = /[<[].*$/s.exec(flags)?.[0] ?? '';
   return {
     short,
     long: long ?? '',

@@ -76,7 +76,7 @@ function authorsOf(metadata: Element, refinements: Refinements): string | undefi
 function dateOf(metadata: Element): string | undefined {
   const dates = [...allIn(metadata, 'date')].filter(({ attributes: { event } }) => event !== 'modification');
   const [date] = dates.map(plainText).filter((text) => /^\d{4}/.test(text));
-  return date?.replace(/T.*$/u, '');
+  return date?.split('T', 1)[0];
 }
 
 /** Descriptions often are HTML. */

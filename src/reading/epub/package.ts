@@ -158,8 +158,8 @@ function folderOf(base: string, target: string): string[] {
 
 function splitFragment(href: string): readonly string[] {
   const at = href.indexOf('#');
-  const target = at < 0 ? href : href.slice(0, at);
-  return [target.replace(/\?.*$/u, ''), at < 0 ? '' : href.slice(at + 1)];
+  const [target = ''] = (at < 0 ? href : href.slice(0, at)).split('?', 1);
+  return [target, at < 0 ? '' : href.slice(at + 1)];
 }
 
 function decoded(text: string): string {

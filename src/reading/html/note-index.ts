@@ -101,8 +101,9 @@ export class NoteIndex implements MarkupHandler {
       if (block.ids.length === 0) this.#named += 1;
       block.ids.push(...ids);
     }
-    const back = name === 'a' ? /#(.+)$/u.exec(attributes.href ?? '')?.[1] : undefined;
-    if (back === undefined || this.#named === 0) return;
+    const { href = '' } = attributes;
+    const back = name === 'a' && href.includes('#') ? href.slice(href.indexOf('#') + 1) : '';
+    if (back === '' || this.#named === 0) return;
     for (const { ids: names, backTo } of this.#frames)
       if (names.length > 0 && backTo.length < MOST_BACK) backTo.push(back);
   }

@@ -62,7 +62,17 @@ test('No segment of it begins inside of a grapheme cluster.', () =>
     { numRuns: 1000 },
   ));
 
-const INVISIBLE = ['\u00ad', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u0301', '\ufe0f', '\u{e0100}'];
+const INVISIBLE = [
+  '\u00ad',
+  '\u200b',
+  '\u200c',
+  '\u200d',
+  '\u2060',
+  '\ufeff',
+  '\u0301',
+  '\ufe0f',
+  '\u{e0100}',
+];
 const BLANK = [' ', '\n', '\t', '\f', '\u00a0', '\u2028', '\n\n', ' \u0301'];
 const WORDS = ['Hello. ', 'a', 'world, ', '中。', '😀'];
 
