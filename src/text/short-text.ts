@@ -5,6 +5,8 @@ import { hasAtMost } from './unicode.ts';
 /** UTF-16 units. */
 const SMALLEST_WINDOW = 16_384;
 const SEGMENTS_IN_WINDOW = 8;
+/** A text with more borders is a long one, however little stands between them. */
+const MOST_HELD = 1000;
 
 /** The longest text that may wait for its end, in UTF-16 units. */
 export function windowOf({ maxChars }: Limit): number {
@@ -27,6 +29,8 @@ export interface Judged<V> {
 export class ShortText<V> {
   readonly #limit: () => Limit;
   #held: Written<V>[] = [];
+  /** True if something of what waits can be heard. */
+  isHolding = false;
   #written = '';
   #mayBeShort: boolean;
 
@@ -36,20 +40,20 @@ export class ShortText<V> {
     this.#mayBeShort = mayBeShort;
   }
 
-  get isHolding(): boolean {
-    return this.#held.some((piece) => writtenOf(piece).trim() !== '');
-  }
-
   *push(piece: Written<V>): Generator<Judged<V>> {
-    if (this.#mayBeShort) this.#written += writtenOf(piece);
-    if (this.#mayBeShort && this.#isLong) yield* this.judge(false);
+    const written = writtenOf(piece);
+    if (this.#mayBeShort && this.#isLongWith(written)) yield* this.judge(false);
     const isBorder = piece.kind !== 'text' && piece.kind !== 'paragraph';
-    if (this.#mayBeShort && (isBorder || this.#held.length > 0)) this.#held.push(piece);
-    else yield { piece, isInShort: false };
+    if (this.#mayBeShort && (isBorder || this.#held.length > 0)) {
+      this.#held.push(piece);
+      this.isHolding ||= written.trim() !== '';
+    } else yield { piece, isInShort: false };
   }
 
-  get #isLong(): boolean {
+  #isLongWith(text: string): boolean {
+    if (text === '') return this.#held.length >= MOST_HELD;
     const limit = this.#limit();
+    this.#written += text;
     return this.#written.length >= windowOf(limit) || !hasAtMost(this.#written.trim(), limit.maxChars);
   }
 
@@ -57,6 +61,7 @@ export class ShortText<V> {
   *judge(isShort: boolean): Generator<Judged<V>> {
     const held = this.#held;
     this.#held = [];
+    this.isHolding = false;
     this.#written = '';
     this.#mayBeShort = false;
     for (const piece of held) yield { piece, isInShort: isShort };
