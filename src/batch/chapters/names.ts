@@ -33,12 +33,11 @@ export async function* chapterRows(
 ): AsyncGenerator<TableRow> {
   const digits = Math.max(2, String(chapters.at(-1)?.number).length);
   const isNumbered = columns.includes('n') || columns.includes('nn');
-  const taken = new Set<string>();
+  const names = new FreeNames();
   for (const [at, chapter] of chapters.entries()) {
     const number = String(chapter.number);
     const name = safeName(chapter.title, LONGEST_TITLE) || `Chapter ${number}`;
-    const free = isNumbered ? name : freeName(name, taken);
-    taken.add(caseFolded(free));
+    const free = isNumbered ? name : names.free(name);
     yield {
       line: at + 1,
       cells: new Map([
@@ -53,10 +52,19 @@ export async function* chapterRows(
   }
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  for (let number = 1; ; number += 1) {
-    const numbered = number === 1 ? name : `${name} (${number})`;
-    if (!taken.has(caseFolded(numbered))) return numbered;
+/** Numbers the names that occur again. Each number of a name is tried once, so that many equal titles take no longer. */
+class FreeNames {
+  readonly #taken = new Set<string>();
+  readonly #next = new Map<string, number>();
+
+  free(name: string): string {
+    const key = caseFolded(name);
+    let number = this.#next.get(key) ?? 1;
+    const numbered = () => (number === 1 ? name : `${name} (${number})`);
+    while (this.#taken.has(caseFolded(numbered()))) number += 1;
+    this.#taken.add(caseFolded(numbered()));
+    this.#next.set(key, number + 1);
+    return numbered();
   }
 }
 

@@ -35,6 +35,12 @@ it('Names are unique, in order and padded.', async () => {
     'A (3).mp3',
     'Chapter 4.mp3',
   ]);
+  expect(await names('{title}.mp3', ['A (2)', 'A', 'A', 'A'])).toEqual([
+    'A (2).mp3',
+    'A.mp3',
+    'A (3).mp3',
+    'A (4).mp3',
+  ]);
   expect(await names('x/{book}/{nn}.mp3', ['A', 'B'])).toEqual(['Book/01.mp3', 'Book/02.mp3']);
   const many = await names('{nn} {title}.mp3', Array(393).fill('A'));
   expect([many[0], many[392]]).toEqual(['001 A.mp3', '393 A.mp3']);
