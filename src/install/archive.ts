@@ -13,6 +13,8 @@ import { printable } from '../printable.ts';
 /** No model has more. A bomb would. */
 const MOST_ENTRIES = 2000;
 const MOST_BYTES = 2 * 2 ** 30;
+/** Headers, and the zeros around and behind the files. */
+const MOST_BESIDE = 16 * 2 ** 20;
 
 const ENDINGS: readonly (readonly [ending: RegExp, decoder: (() => NodeJS.ReadWriteStream) | undefined])[] = [
   [/\.(tar\.gz|tgz)$/i, createGunzip],
@@ -32,11 +34,20 @@ export async function unpack(archive: string, folder: string, signal: AbortSigna
   const decoder = ENDINGS.find(([ending]) => ending.test(archive))?.[1]?.() as Transform | undefined;
   const source = createReadStream(archive);
   const entries = extract();
-  const reading = decoder
-    ? pipeline(source, decoder, entries, { signal })
-    : pipeline(source, entries, { signal });
-  reading.catch(() => {});
   let [count, bytes] = [0, 0];
+  /** Files have the sizes of their headers. What a few bytes are unpacked to besides could be endless. */
+  const bounded = async function* (pieces: AsyncIterable<Uint8Array>) {
+    let read = 0;
+    for await (const piece of pieces) {
+      read += piece.length;
+      if (read > bytes + MOST_BESIDE) throw refused('it holds more than its files');
+      yield piece;
+    }
+  };
+  const reading = decoder
+    ? pipeline(source, decoder, bounded, entries, { signal })
+    : pipeline(source, bounded, entries, { signal });
+  reading.catch(() => {});
   try {
     for await (const entry of entries) {
       const { header } = entry;

@@ -66,6 +66,14 @@ describe('an archive', () => {
     await expect(unpack(twice, emptyFolder(), never)).rejects.toThrow(/occurs twice/);
   });
 
+  it('of zeros without end is refused before it is unpacked', async () => {
+    const file = join(emptyFolder(), 'a.tar.gz');
+    const zeros = Buffer.alloc(2 ** 20);
+    const endless = Readable.from(Array.from({ length: 64 }, () => zeros));
+    await pipeline(endless, createGzip({ level: 1 }), createWriteStream(file));
+    await expect(unpack(file, emptyFolder(), never)).rejects.toThrow(/it holds more than its files/);
+  });
+
   it('that would fill the disk is refused before it does', async () => {
     const file = join(emptyFolder(), 'a.tar');
     const archive = pack();
