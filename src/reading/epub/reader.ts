@@ -123,12 +123,13 @@ class Book {
         return isSearched ? indexed((await open(path))(), `${path} in ${this.#name}`) : undefined;
       },
     });
+    const said = new Set<string>();
     let skipped = 0;
     for (const path of this.#plan.documents) {
       const characters = await open(path);
       const { ids, links } = await scanned(characters(), text.fragmentsIn(path));
       await notes.prepare(path, links);
-      const inDocument = notes.of(path);
+      const inDocument = notes.of(path, said);
       const document = text.document(path, ids, inDocument);
       yield* through(characters(), inFront ? inTurn(inFront, document) : document);
       skipped += inDocument.skipped;

@@ -45,23 +45,27 @@ export class FoundNotes {
     }
   }
 
-  of(path: string): Notes {
+  /** @param said the notes that were read before, of this document and of others: none is read twice */
+  of(path: string, said: Set<string>): Notes {
     const { readsNotes, resolve } = this.#options;
-    const textOf = (href: string) => {
+    const keyFor = (href: string) => {
       const target = resolve(href, path);
-      return target && this.#texts.get(keyOf(target));
+      return target && keyOf(target);
     };
+    const textOf = (key: string | undefined) => (key === undefined ? undefined : this.#texts.get(key));
     let skipped = 0;
     return {
       get skipped() {
         return skipped;
       },
-      isReference: (href) => textOf(href) !== undefined,
+      isReference: (href) => textOf(keyFor(href)) !== undefined,
       isNote: (fragment) => this.#texts.has(keyOf({ path, fragment })),
       take: (href) => {
-        if (readsNotes) return textOf(href);
-        skipped += 1;
-        return undefined;
+        if (!readsNotes) skipped += 1;
+        const key = keyFor(href);
+        if (!readsNotes || key === undefined || said.has(key)) return undefined;
+        said.add(key);
+        return textOf(key);
       },
     };
   }

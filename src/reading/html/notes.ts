@@ -7,7 +7,7 @@ import type { Attributes } from './meaning.ts';
 export interface Notes {
   /** True for a link that leads to a note. */
   isReference(href: string): boolean;
-  /** The note that is read where it is referred to. It is `undefined` for one that is not read there. */
+  /** The note that is read where it is first referred to. It is `undefined` for one that is not read there. */
   take(href: string): string | undefined;
   /** True for an element that is a note, or in which one begins. */
   isNote(id: string): boolean;

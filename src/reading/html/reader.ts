@@ -18,7 +18,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
   return {
     source,
     pieces(until, how) {
-      const notes = found?.of('') ?? new NamedNotes(options.readsNotes);
+      const notes = found?.of('', new Set()) ?? new NamedNotes(options.readsNotes);
       return read(bytes(until), { page: new Page(source.name, options, notes), notes, label }, how);
     },
   };

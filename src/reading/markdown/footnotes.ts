@@ -3,17 +3,25 @@ import { endsSentence, withFullStop } from '../sentence-end.ts';
 import { spokenInline } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 
+function labelsIn(text: string): readonly string[] {
+  return [...text.matchAll(/\[\^([^\s[\]]+)\]/gu)].map(([, label = '']) => label);
+}
+
+/** The notes of a document that is read once. */
 export class Footnotes {
   readonly #how: MarkdownOptions['footnotes'];
   readonly #notes = new Map<string, string>();
+  readonly #said = new Set<string>();
   readonly #spoken: (text: string) => string;
 
   constructor(document: MarkdownDocument, { footnotes: how, math }: MarkdownOptions) {
     this.#how = how;
     this.#spoken = (text) => spokenInline(document.inline(text), { math });
     const { notes, texts } = contentsOf(document.blocks);
+    const labels = notes.size === 0 || how === 'skip' ? [] : texts.flatMap(labelsIn);
+    const referred = new Set(labels);
     for (const [label, contents] of notes)
-      if (how === 'skip' || texts.some((text) => text.includes(`[^${label}]`)))
+      if (how === 'skip' || referred.has(label))
         this.#notes.set(label, contents.map((each) => this.#spoken(each)).join(' '));
   }
 
@@ -21,12 +29,21 @@ export class Footnotes {
     return this.#notes.has(label);
   }
 
-  /** @param said the text before the reference, or before a note that stands in the text */
+  /**
+   * A note is said once, at the first of its references.
+   * @param said the text before the reference, or before a note that stands in the text
+   */
   noteAfter(said: string, { type, content, meta }: Token): string {
     if (this.#how === 'skip') return '';
-    const note = type === 'inline_note' ? this.#spoken(content) : this.#notes.get(String(meta?.label));
+    const note = type === 'inline_note' ? this.#spoken(content) : this.#take(String(meta?.label));
     if (!note) return '';
     return endsSentence(said) ? ` ${withFullStop(note)}` : ` (${note.replace(/\.$/u, '')})`;
+  }
+
+  #take(label: string): string | undefined {
+    if (this.#said.has(label)) return undefined;
+    this.#said.add(label);
+    return this.#notes.get(label);
   }
 }
 

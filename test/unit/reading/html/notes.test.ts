@@ -52,6 +52,13 @@ describe('a note', () => {
     expect(await read(html, true)).toEqual({ text: 'A (Note) b.', remarks: [] });
   });
 
+  it('is read at the first of its references only, and no reference is spoken', async () => {
+    const reference = '<a href="#n"><sup>1</sup></a>';
+    const html = `<p>A${reference} b${reference}.</p><p>C${reference}.</p><p id="n">1 Note.</p>`;
+    expect(await read(html, true)).toEqual({ text: 'A (Note) b.\n\nC.', remarks: [] });
+    expect((await read(html, false)).text).toBe('A b.\n\nC.');
+  });
+
   it.each([
     ['powers', 'πr<sup>2</sup> and XX<sup>e</sup>', 'πr2 and XXe'],
     [

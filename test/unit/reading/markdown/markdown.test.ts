@@ -87,6 +87,7 @@ test.each([
     'It is so.[^1] And on.\n\n[^1]: One\n\nTwo',
     'It is so. One. And on.\n\nTwo',
   ],
+  ['a footnote with several references', 'a[^1], b[^1].\n\nc[^1]\n\n[^1]: One', 'a (One), b.\n\nc'],
   ['a footnote without a reference', 'a\n\n[^1]: One', 'a\n\n1: One'],
   ['a footnote that refers to itself', 'a[^1]\n\n[^1]: One[^1]', 'a (One)'],
   ['front matter', '---\ntitle: no\nlist:\n\n  - no\n---\n# Yes', 'Yes.'],
