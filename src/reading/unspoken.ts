@@ -23,7 +23,7 @@ const EMOJI =
 const PART_OF_EMOJI = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d)+$|\r$/u;
 
 /** A line that is written over counts with its last state. */
-const WRITTEN_OVER = /[^\n]*\r(?!\n|$)/gu;
+const WRITTEN_OVER = /(?<![^\n])[^\n]*\r(?!\n|$)/gu;
 const PROGRESS = /(?:\d\s?%|[█▓▒░▉-▏#=]{3,}|\d+\/\d+)(?:(?![.!?]\s+\p{L})[^\n]){0,60}$/u;
 /** A line that has only begun may be a progress bar. */
 const BARE = /^[^\p{L}\n]{1,40}$/u;
