@@ -26,10 +26,10 @@ it('A long run off a terminal says how far it is, and a closing line; -q and a r
   ]);
   expect(plain.status).toBe(0);
   expect(plain.stderr).toMatch(
-    /^tts: 1\/2 segments {2}59 % .*\ntts: out\.wav {2}\d+\.\d s {2}22050 Hz {2}2 segments {2}in 1[12] s\n$/,
+    /^tts: 1\/2 segments {2}59 % .*\ntts: out\.wav {2}\d+\.\d s {2}22050 Hz {2}2 segments {2}in \d+ s\n$/,
   );
   expect(quiet).toMatchObject({ status: 0, stderr: '' });
   expect(json).toMatchObject({ status: 0, stderr: '' });
   expect(heard.status).toBe(0);
-  expect(heard.stderr).toMatch(/^tts: [^\n]*2 segments {2}in 1[12] s\n$/);
+  expect(heard.stderr).toMatch(/^tts: [^\n]*2 segments {2}in \d+ s\n$/);
 });

@@ -215,7 +215,10 @@ describe('the text', () => {
     const stdin = `Hello. ${'\u00ad'.repeat(40_000)} And more.`;
     const run = await new Sandbox().tts([], { stdin, env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
-    expect(server.requests.map(({ json }) => (json as { text: string }).text)).toEqual(['Hello.', 'And more.']);
+    expect(server.requests.map(({ json }) => (json as { text: string }).text)).toEqual([
+      'Hello.',
+      'And more.',
+    ]);
   });
 
   it('that cannot be read is refused, with its name', async () => {

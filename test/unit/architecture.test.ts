@@ -224,9 +224,9 @@ describe('the source', () => {
     const endsOpen = /(?<!\\)\.[*+]\??\)*\$$/;
     const isSlow = ([, expression = '', flags = '']: RegExpExecArray) =>
       endsOpen.test(expression) && !expression.startsWith('^') && !flags.includes('s');
-    expect([...'a.replace(/\\?.*$/u, b); /#(.+)$/.exec(a)'.matchAll(expressions)].filter(isSlow)).toHaveLength(
-      2,
-    );
+    expect(
+      [...'a.replace(/\\?.*$/u, b); /#(.+)$/.exec(a)'.matchAll(expressions)].filter(isSlow),
+    ).toHaveLength(2);
     const wrong = sources.filter(({ text }) => [...text.matchAll(expressions)].some(isSlow));
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
