@@ -19,7 +19,8 @@ export function withFullStop(text: string): string {
   return words + fullStopAfter(words) + text.slice(words.length);
 }
 
-const MARKS_AT_END = new RegExp(`(?:\\s*${MARK})+$`, 'u');
+/** It looks at a run of these characters only once. */
+const MARKS_AT_END = new RegExp(`(?<![\\s${MARK}])[\\s${MARK}]+$`, 'v');
 
 /** The text without the marks at its end. */
 function wordsOf(text: string): string {

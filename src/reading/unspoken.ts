@@ -21,6 +21,8 @@ const LONGEST_CALL = 65_536;
 const EMOJI =
   /(?![©®™])\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d(?=\p{Extended_Pictographic})|\u20e3|\p{Regional_Indicator}/gu;
 const PART_OF_EMOJI = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d)+$|\r$/u;
+/** UTF-16 units. In a longer run, each is taken out for itself. */
+const LONGEST_EMOJI = 64;
 
 /** A line that is written over counts with its last state. */
 const WRITTEN_OVER = /(?<![^\n])[^\n]*\r(?!\n|$)/gu;
@@ -149,7 +151,10 @@ const LONGEST_CLOSING = 24;
 
 /** UTF-16 units of what no later piece changes. */
 function settled(text: string): number {
-  const parts = [PART_OF_TAG, PART_OF_FENCE, PART_OF_EMOJI].map((part) => text.search(part));
+  const tail = text.slice(-LONGEST_EMOJI);
+  const emoji = tail.search(PART_OF_EMOJI);
+  const parts = [PART_OF_TAG, PART_OF_FENCE].map((part) => text.search(part));
+  if (emoji >= 0) parts.push(text.length - tail.length + emoji);
   return Math.min(text.length, ...parts.filter((at) => at >= 0));
 }
 

@@ -103,7 +103,7 @@ class Links {
 
   #raise(): void {
     const text = this.#said.splice(this.#raised).join('');
-    const before = this.#said.join('').slice(-SIGHT);
+    const before = endOf(this.#said);
     if (!/^[\d+−n-]+$/u.test(text.trim())) this.#said.push(text);
     else if (POWER.test(before))
       this.#said.push([...text.trim()].map((sign) => RAISED.get(sign) ?? '').join(''));
@@ -116,6 +116,13 @@ const RAISED: ReadonlyMap<string, string> = new Map(
   [...'0123456789+-n'].map((sign, at) => [sign, [...'⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ'][at] ?? '']),
 );
 const SIGHT = 40;
+
+/** All that was said may be long, and is looked at often. */
+function endOf(said: readonly string[]): string {
+  let end = '';
+  for (let at = said.length - 1; at >= 0 && end.length < SIGHT; at -= 1) end = said[at] + end;
+  return end.slice(-SIGHT);
+}
 
 function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions): string {
   const { type, content, children } = token;

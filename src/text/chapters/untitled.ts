@@ -1,5 +1,5 @@
 import type { Stage } from '../live.ts';
-import { type Piece, placeAfter, type TextPiece } from '../piece.ts';
+import { type Piece, placeAfter, type TextPiece, writtenOf } from '../piece.ts';
 
 /** UTF-16 units. A longer block is not a title. */
 const LONGEST_TITLE = 1000;
@@ -9,6 +9,8 @@ export class UntitledChapters implements Stage<Piece, Piece> {
   /** The words of the title that were not read yet; `undefined` after the title. */
   #left: string | undefined;
   #held: Piece[] = [];
+  /** UTF-16 units of what is held. A piece counts as one more: marks have no text. */
+  #length = 0;
   #isInHeading = false;
 
   *push(piece: Piece): Generator<Piece> {
@@ -24,7 +26,8 @@ export class UntitledChapters implements Stage<Piece, Piece> {
     yield* this.#judge();
     if (piece.kind !== 'heading' || this.#left === undefined) return yield piece;
     this.#isInHeading = true;
-    this.#held = [piece];
+    this.#take();
+    this.#add(piece);
   }
 
   end(): Iterable<Piece> {
@@ -32,15 +35,25 @@ export class UntitledChapters implements Stage<Piece, Piece> {
   }
 
   *#hold(piece: Piece): Generator<Piece> {
+    this.#add(piece);
+    if (this.#length > LONGEST_TITLE) yield* this.#release();
+  }
+
+  #add(piece: Piece): void {
     this.#held.push(piece);
-    if (textOf(this.#held).length > LONGEST_TITLE) yield* this.#release();
+    this.#length += 1 + writtenOf(piece).length;
+  }
+
+  #take(): readonly Piece[] {
+    this.#length = 0;
+    return this.#held.splice(0);
   }
 
   /** A line of plain text may be a title. */
   *#lines({ text, place, ...piece }: TextPiece): Generator<Piece> {
     const [first = ''] = /^\s*\S[^\n]*\n\s*/u.exec(text) ?? [];
     if (first === '') return yield* this.#hold({ ...piece, text, place });
-    this.#held.push({ ...piece, text: first, place });
+    this.#add({ ...piece, text: first, place });
     yield* this.#judge();
     if (first.length < text.length)
       yield* this.push({ ...piece, text: text.slice(first.length), place: placeAfter(place, first) });
@@ -50,17 +63,17 @@ export class UntitledChapters implements Stage<Piece, Piece> {
   *#judge(): Generator<Piece> {
     const words = wordsOf(textOf(this.#held));
     if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#leaveOut();
-    else if (words !== '') yield* this.#release();
+    else if (words !== '' || this.#length > LONGEST_TITLE) yield* this.#release();
   }
 
   *#release(): Generator<Piece> {
     this.#left = undefined;
     this.#isInHeading = false;
-    yield* this.#held.splice(0);
+    yield* this.#take();
   }
 
   #leaveOut(): void {
-    const words = wordsOf(textOf(this.#held.splice(0)));
+    const words = wordsOf(textOf(this.#take()));
     this.#left = ` ${this.#left ?? ''} `.replace(` ${words} `, ' ').trim();
     this.#isInHeading = false;
   }

@@ -23,6 +23,8 @@ const OPEN_EMPHASISED_COLON =
 const LONGEST_OTHER = 40;
 /** With a direction after it. */
 const LONGEST_OPEN = 90;
+/** UTF-16 units of white space. No name follows a longer one. */
+const LONGEST_INDENT = 200;
 /** Such a name consists of words that begin like names. */
 const WORD = "(?:(?:Dr|Mrs?|Ms|St|Prof)\\.|[\\p{Lu}\\p{Lt}\\p{Lo}\\p{N}][\\p{L}\\p{M}\\p{N}'’-]*)";
 const OTHER = new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：(*_])`, 'u');
@@ -143,6 +145,7 @@ export class Dialogue implements Stage<Piece, Piece> {
 
   #openingOf(line: string, isWhole: boolean): Opening | 'open' | undefined {
     const text = line.trimStart();
+    if (line.length - text.length > LONGEST_INDENT) return undefined;
     const [emphasis = ''] = EMPHASIS.exec(text) ?? [];
     if (!isWhole && OPEN_EMPHASIS.test(text)) return 'open';
     const rest = text.slice(emphasis.length);
