@@ -304,7 +304,7 @@ describe('tts serve', () => {
   it.each(['text', 'json'])('logs requests as %s, without keys and texts', async (form) => {
     const { child, said, ended } = serve(['--port=0', '--log', form], { TTS_API_KEY: 'sesame' });
     await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
-    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    const url = /listening on ([^\s"]+)/.exec(said.stderr)?.[1];
     await ask(`${url}/tts?key=sesame`, { method: 'POST', headers: key, body: hello });
     child.kill('SIGTERM');
     const { stderr } = await ended;
