@@ -13,9 +13,10 @@ export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>
     name: 'text',
     async open(source, signal) {
       if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
-      const [{ TextFacts }, { prose }] = await Promise.all([
+      const [{ TextFacts }, { prose }, { PageChapters }] = await Promise.all([
         import('./prose/facts.ts'),
         import('./prose/prose.ts'),
+        import('../text/chapters/pages.ts'),
       ]);
       const known = new TextFacts();
       const characters = await openCharacters(source, signal, (text) => known.see(text));
@@ -27,10 +28,11 @@ export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>
         pieces(until, { inFront, onRemark = () => {} } = {}) {
           const isKnown = source.again !== undefined;
           const facts = isKnown ? known : new TextFacts();
-          const reading = inTurn(
+          const lines = inTurn(
             prose(facts, { all, hasPageChapters, tell: onRemark }),
             new Lines(source.name),
           );
+          const reading = hasPageChapters ? inTurn(lines, new PageChapters(facts)) : lines;
           const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
           return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
         },

@@ -8,7 +8,7 @@ interface Chapters {
   readonly areTitlesSpoken: boolean;
 }
 
-/** Gives a text the chapters that it does not have of itself, and leaves their titles out. */
+/** Gives Markdown and HTML the chapters of their headings, and leaves the titles of chapters out. */
 export function withChapters(reader: Reader, { areWanted, areTitlesSpoken }: Chapters): Reader {
   if (areTitlesSpoken && (reader.name === 'epub' || !areWanted)) return reader;
   return {
@@ -38,14 +38,12 @@ async function stagesFor(
   format: Reader['name'],
   areTitlesSpoken: boolean,
 ): Promise<readonly (() => Stage<Piece, Piece>)[]> {
-  const [{ HeadingChapters }, { PageChapters }, { UntitledChapters }] = await Promise.all([
+  const [{ HeadingChapters }, { UntitledChapters }] = await Promise.all([
     import('../text/chapters/headings.ts'),
-    import('../text/chapters/pages.ts'),
     import('../text/chapters/untitled.ts'),
   ]);
   const stages: (() => Stage<Piece, Piece>)[] = [];
-  if (format === 'text') stages.push(() => new PageChapters());
-  else if (format !== 'epub') stages.push(() => new HeadingChapters());
+  if (format === 'markdown' || format === 'html') stages.push(() => new HeadingChapters());
   if (!areTitlesSpoken) stages.push(() => new UntitledChapters());
   return stages;
 }

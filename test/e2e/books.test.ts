@@ -109,4 +109,12 @@ describe('a text with form feeds', () => {
     const { ended } = await run(['--chapters', '2', '--show-text', '--no-titles'], { stdin });
     expect(ended.stdout.toString().trim()).toBe('second');
   });
+
+  it('has titles only there: the first line of a letter is spoken, and is no chapter', async () => {
+    const stdin = 'Dear Bob,\nhow are you?\n';
+    const { ended, box } = await run(['--no-titles', '-o', 'x.mp3', '--json'], { stdin });
+    expect(JSON.parse(ended.stdout.toString())).toMatchObject({ characters: 22 });
+    expect(ended.stdout.toString()).not.toContain('chapters');
+    expect(box.read('x.mp3').includes('CHAP')).toBe(false);
+  });
 });

@@ -40,6 +40,7 @@ export class TextFacts {
   #last: { readonly text: string; readonly isFollowed: boolean } | undefined;
   #pages = 0;
   #isAtHead = false;
+  #hasLaterPages = false;
   readonly #borders = new Map<string, number>();
   readonly #counts = new Map<string, number>();
   /** Words that a line end divides. */
@@ -77,6 +78,11 @@ export class TextFacts {
 
   get hasPages(): boolean {
     return this.#pages > 0;
+  }
+
+  /** True if text follows a form feed: one at the end of a text divides nothing. */
+  get hasLaterPages(): boolean {
+    return this.#hasLaterPages || this.#isOnLaterPage(this.#partial);
   }
 
   /** True for a running head or foot. */
@@ -120,6 +126,7 @@ export class TextFacts {
     }
     this.#seen += line.length;
     if (line.includes('\f')) this.#turnPage();
+    this.#hasLaterPages ||= this.#isOnLaterPage(line);
     const text = line.trim();
     if (text === '') {
       if (this.#last) this.#last = { ...this.#last, isFollowed: true };
@@ -130,6 +137,11 @@ export class TextFacts {
     this.#addBreak(text);
     this.#addDivided(text);
     this.#last = { text, isFollowed: false };
+  }
+
+  #isOnLaterPage(line: string): boolean {
+    const at = line.lastIndexOf('\f');
+    return (at >= 0 || this.#pages > 0) && line.slice(at + 1).trim() !== '';
   }
 
   #turnPage(): void {

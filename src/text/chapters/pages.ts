@@ -4,13 +4,26 @@ import { type Piece, placeAfter } from '../piece.ts';
 /** UTF-16 units. A longer first line is not a title. */
 const LONGEST_TITLE = 100;
 
-/** It begins a chapter at the start of a text and after each form feed. Its first line is its title, if it is a short one. */
+/**
+ * It begins a chapter after each form feed, and at the start of a text that is known to have one. The first line of a chapter is
+ * its title, if it is a short one.
+ */
 export class PageChapters implements Stage<Piece, Piece> {
+  readonly #facts: { readonly hasLaterPages: boolean };
   /** What was read of a page whose first line is not complete. */
   #held: Piece[] | undefined = [];
   #first = '';
+  #isAtStart = true;
+
+  constructor(facts: { readonly hasLaterPages: boolean }) {
+    this.#facts = facts;
+  }
 
   *push(piece: Piece): Generator<Piece> {
+    if (this.#isAtStart) {
+      this.#isAtStart = false;
+      if (!this.#facts.hasLaterPages) this.#held = undefined;
+    }
     if (piece.kind !== 'text') return yield* this.#add(piece);
     let { place } = piece;
     for (const [at, text] of piece.text.split('\f').entries()) {

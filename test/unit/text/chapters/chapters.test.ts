@@ -45,11 +45,17 @@ describe('chapters by form feeds', () => {
   it('have a short first line as their title', () => {
     const long = 'word '.repeat(30);
     const pieces = [text('One\n\ntext'), text('\fTw'), text('o\nb\f\f'), text(`\n${long}`)];
-    expect(read(new PageChapters(), pieces)).toBe(`{1 One}One\n\ntext{1 Two}Two\nb{1 }{1 }\n${long}`);
+    const known = new PageChapters({ hasLaterPages: true });
+    expect(read(known, pieces)).toBe(`{1 One}One\n\ntext{1 Two}Two\nb{1 }{1 }\n${long}`);
+  });
+
+  it('begin at the first form feed where nothing is known of any', () => {
+    const unknown = new PageChapters({ hasLaterPages: false });
+    expect(read(unknown, [text('One\n\ntext'), text('\fTwo\nb')])).toBe('One\n\ntext{1 Two}Two\nb');
   });
 
   it('know the line of each page', () => {
-    const stage = new PageChapters();
+    const stage = new PageChapters({ hasLaterPages: true });
     const all = [...stage.push({ kind: 'text', text: 'a\nb\n\fc\n', place }), ...stage.end()];
     expect(all.filter(({ kind }) => kind === 'text')).toEqual([text('a\nb\n', 1), text('c\n', 3)]);
   });
