@@ -107,8 +107,8 @@ export type ClientEvent =
       readonly milliseconds: number;
     }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
-  /** An engine has dropped a part of a text. It was then spoken in smaller parts, unless that was noticed too late. */
-  | { readonly type: 'cut'; readonly message: string; readonly isMended: boolean }
+  /** The sound of an engine did not fit its text. `in parts`: the text was then spoken in smaller parts. */
+  | { readonly type: 'cut'; readonly message: string; readonly how: 'in parts' | 'late' | 'heard' }
   | { readonly type: 'other take' }
   | { readonly type: 'ignored'; readonly instructions: string }
   | { readonly type: 'leftover'; readonly bytes: number };

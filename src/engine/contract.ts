@@ -30,6 +30,9 @@ export interface Style {
   readonly pause: number;
 }
 
+/** What was done: the text was spoken in smaller parts, nothing since later sounds showed it, or nothing since it was heard. */
+export type CutManner = 'in parts' | 'late' | 'heard';
+
 export interface Utterance {
   readonly text: string;
   readonly speaker: Speaker;
@@ -41,10 +44,11 @@ export interface Utterance {
   /** What the client said of streaming, for a far service. */
   readonly stream?: boolean | undefined;
   /**
-   * It is called where an engine has dropped a part of the text.
-   * @param isMended true where the text was spoken in smaller parts, false where that was noticed too late
+   * It is called where the sound of an engine does not fit the text: it is too short, too long, or has too much silence inside.
    */
-  readonly onCut?: ((message: string, isMended: boolean) => void) | undefined;
+  readonly onCut?: ((message: string, how: CutManner) => void) | undefined;
+  /** The caller waits for all of the sound, so that none of it has to leave before it is checked. */
+  readonly isWhole?: boolean;
   /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
 }

@@ -11,6 +11,9 @@ interface CharacterTime {
 /** Prose in letters, with its spaces and signs. */
 const LETTERS: CharacterTime = { usual: 0.067, least: 0.033 };
 
+/** Seconds that a digit takes more than a letter: it stands for a word or two. */
+const MORE_FOR_DIGIT = 0.28;
+
 /** Scripts whose characters stand for more than a sound. Half of the time that a character takes in fast speech is the least. */
 const OTHERS: readonly (CharacterTime & { readonly of: () => RegExp })[] = [
   { of: lazy(() => /\p{sc=Han}/gu), usual: 0.22, least: 0.09 },
@@ -22,7 +25,12 @@ const OTHERS: readonly (CharacterTime & { readonly of: () => RegExp })[] = [
   },
 ];
 
-/** @returns the seconds that the text takes at a usual pace */
+/** @returns the seconds that the text takes at a usual pace, with its numbers in words */
+export function expectedSeconds(text: string): number {
+  return usualSeconds(text) + MORE_FOR_DIGIT * (text.match(/\d/g)?.length ?? 0);
+}
+
+/** @returns the seconds that the text takes at a usual pace, if a digit takes no longer than a letter */
 export function usualSeconds(text: string): number {
   return speakingSeconds(text, 'usual');
 }

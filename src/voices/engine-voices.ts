@@ -85,7 +85,8 @@ class EngineVoices {
         speaker,
         sampleRate: asked,
         style,
-        onCut: (message, isMended) => onEvent({ type: 'cut', message, isMended }),
+        onCut: (message, how) => onEvent({ type: 'cut', message, how }),
+        isWhole: !stream,
       },
       signal,
     );

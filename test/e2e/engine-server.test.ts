@@ -512,6 +512,62 @@ describe('text that a server drops', () => {
   });
 });
 
+describe('a server that says what is not there, or falls silent', () => {
+  const sentence = 'This is a sentence of some fifty characters or so.';
+  const babble = 'The lamp was lit by the keeper at seven. Nobody else had been on the island for weeks.';
+
+  /** Seconds of sound, and of silence after it, for each sentence of a request. */
+  function resting(silence: number, secondsOf = (text: string) => text.length * 0.067): Script {
+    return (wire, request, number) => {
+      const { input } = request.json as { input: string };
+      const parts = input
+        .split(/(?<=\.) /)
+        .map((part) => [
+          sound(2 * Math.round((secondsOf(input) / input.length) * part.length * 22_050)),
+          Buffer.alloc(2 * Math.round(silence * 22_050)),
+        ]);
+      return complete(plainWav(Buffer.concat(parts.flat())))(wire, request, number);
+    };
+  }
+
+  async function read(script: Script) {
+    const server = await serveSpeech(script);
+    const box = new Sandbox();
+    box.file('book.txt', [...Array(4).fill(sentence), babble].join('\n\n'));
+    const args = ['-f', 'book.txt', '-o', 'out.wav', '--concurrency', '1', '--no-cache', '--max-chars', '90'];
+    const run = await box.run([...args, '--engine', server.url, '--paragraph-pause', '0']);
+    const seconds = () => (box.read('out.wav').length - 44) / 44_100;
+    return { run, seconds, inputs: server.asked.map(({ input }) => input) };
+  }
+
+  it('is asked for in halves where it speaks three times too long', async () => {
+    const { run, seconds, inputs } = await read(
+      resting(0, (text) => (text === babble ? 60 : text.length * 0.067)),
+    );
+    expect(run).toMatchObject({ status: 0 });
+    expect(run.stderr).toMatch(
+      /^tts: warning: \S+ sent 19\.\d s of sound for "The lamp .*", too long for 86 characters at the pace of the voice: .*; the text was spoken in smaller parts\n$/,
+    );
+    expect(inputs.slice(-3)).toEqual([babble, babble.slice(0, 40), babble.slice(41)]);
+    expect(seconds()).toBeCloseTo(0.067 * (4 * sentence.length + babble.length - 1), 1);
+  });
+
+  it('is an error where halves are too long as well', async () => {
+    const { run } = await read(
+      resting(0, (text) => (babble.includes(text) ? Math.min(60, text.length) : text.length * 0.067)),
+    );
+    expectFailure(run, 7, /s of sound for "The lamp .*", too long for 40 characters .*\nhint: maxChars/);
+  });
+
+  it('is asked for in halves where it is silent between sentences, and ends without that silence', async () => {
+    const { run, seconds, inputs } = await read(resting(4));
+    expect(run).toMatchObject({ status: 0 });
+    expect(run.stderr).toMatch(/with 4\.0 s of silence inside: .*; the text was spoken in smaller parts\n$/);
+    expect(inputs.slice(-3)).toEqual([babble, babble.slice(0, 40), babble.slice(41)]);
+    expect(seconds()).toBeCloseTo(0.067 * (4 * sentence.length + babble.length - 1) + 6 * 0.5, 1);
+  });
+});
+
 describe('sound of an engine in the cache', () => {
   it('is not asked for twice, and belongs to engine, model and voice', async () => {
     const server = await serveSpeech(complete(wav));

@@ -21,14 +21,18 @@ export function eventsTo(
     if (!progress) warnOfPause(event, notices);
     if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
     if (event.type === 'ignored') warnOnce(event.type, describe(event));
-    if (event.type === 'cut') warnOnce(`${event.type} ${event.isMended}`, describe(event));
+    if (event.type === 'cut') warnOnce(`${event.type} ${event.how}`, describe(event));
   };
 }
 
 /** docs/instructions.md has all of the built-in voice. */
 const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer pauses';
 
-const NOTICED_LATE = 'this was only noticed by the sound of later texts, so words may be missing';
+const CUT = {
+  'in parts': 'the text was spoken in smaller parts',
+  late: 'this was only noticed by the sound of later texts, so words may be missing',
+  heard: 'this was only noticed while it was heard',
+} as const;
 
 export function describe(event: VoiceEvent): string {
   switch (event.type) {
@@ -47,7 +51,7 @@ export function describe(event: VoiceEvent): string {
     case 'ignored':
       return `the voice does not understand "${event.instructions}"; it knows words such as ${KNOWN_INSTRUCTIONS}`;
     case 'cut':
-      return `${event.message}; ${event.isMended ? 'the text was spoken in smaller parts' : NOTICED_LATE}`;
+      return `${event.message}; ${CUT[event.how]}`;
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }

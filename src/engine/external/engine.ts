@@ -54,7 +54,7 @@ class ExternalEngine implements Engine {
     this.#source = source;
     this.#voices = voices;
     this.#options = options;
-    this.#whole = new WholeSounds(source.name, (task, count) => this.#speakOnce(task, count));
+    this.#whole = new WholeSounds(source.name, (task, sound) => this.#speakOnce(task, sound));
     this.#seats = new Seats(source.concurrency, options.maxQueue);
   }
 
@@ -70,7 +70,7 @@ class ExternalEngine implements Engine {
   }
 
   async speak(
-    { text, speaker, sampleRate, style, onCut, isPatient }: Utterance,
+    { text, speaker, sampleRate, style, onCut, isPatient, isWhole }: Utterance,
     signal: AbortSignal,
   ): Promise<EngineSound> {
     const voice = this.#voices.get(speaker.no);
@@ -80,7 +80,7 @@ class ExternalEngine implements Engine {
     // The queue refuses before the event loop turns.
     const leave = await this.#seats.take({ isFirst: true, isPatient }, until);
     const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
-    const task = { voice, rate, speed: style.rate, signal: until, onCut };
+    const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
     const parts = cutText(text, this.#source)[Symbol.iterator]();
     const begun = this.#start({ ...task, text: parts.next().value ?? text }, leave);
     const samples = this.#soundOf(begun, { ...task, parts }, left);
@@ -131,13 +131,14 @@ class ExternalEngine implements Engine {
   }
 
   /**
-   * @param count is kept up to date
+   * @param rate is set to that of the samples
    * @throws EngineError for sound that is too long, or none
    */
-  async *#speakOnce(task: Task, count: { seconds: number }): AsyncGenerator<Int16Array> {
+  async *#speakOnce(task: Task, rate: { sampleRate: number }): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = task;
     const sound = await this.#source.speak(text, voice, signal, task.speed);
     const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.rate), signal);
+    rate.sampleRate = task.rate.from(sound.sampleRate);
     const limit = mostSeconds(text) / Math.min(1, task.speed);
     let frames = 0;
     try {
@@ -145,8 +146,6 @@ class ExternalEngine implements Engine {
         frames += samples.length;
         if (frames > limit * sound.sampleRate)
           throw this.#failed(`sent more than ${limit} s of sound for "${excerpt(text)}"`);
-        // A fast voice may be asked for a higher speed as well.
-        count.seconds = (frames / sound.sampleRate) * Math.max(1, task.speed);
         yield* convert.push(samples);
       }
       if (frames === 0) throw this.#failed(`sent no sound for "${excerpt(text)}"`);
@@ -201,8 +200,6 @@ class Rate {
 
 interface Task extends Parted {
   readonly rate: Rate;
-  /** 2 is twice as fast, where the source knows a speed. */
-  readonly speed: number;
   readonly signal: AbortSignal;
 }
 

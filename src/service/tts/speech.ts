@@ -83,6 +83,7 @@ async function* bytesOf(
 ): AsyncGenerator<Uint8Array> {
   const { samples } = await speak();
   for await (const { buffer, byteOffset, byteLength, length } of samples) {
+    if (length === 0) continue;
     count(length);
     yield new Uint8Array(buffer, byteOffset, byteLength);
   }

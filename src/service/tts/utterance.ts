@@ -44,7 +44,8 @@ export async function orderOf(
   if (instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
   const { style, ignored } = await styleOf(instructions);
   const rate = Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
-  return { utterance: { text, speaker, sampleRate: rate, style, instructions }, ignored };
+  const isWhole = stream !== true;
+  return { utterance: { text, speaker, sampleRate: rate, style, instructions, isWhole }, ignored };
 }
 
 export function numberedSpeaker(no: number, engine: EngineSet): Speaker | undefined {

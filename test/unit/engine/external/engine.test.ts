@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Engine, EngineError, EngineSound, Speaker } from '../../../../src/engine/contract.ts';
+import type {
+  Engine,
+  EngineError,
+  EngineSound,
+  Speaker,
+  Utterance,
+} from '../../../../src/engine/contract.ts';
 import { openExternal } from '../../../../src/engine/external/engine.ts';
 import type { VoiceSource } from '../../../../src/engine/source.ts';
 import { PLAIN } from '../../../support/engine.ts';
@@ -133,7 +139,7 @@ function endless(frames: number): { readonly speak: Speak; readonly taken: () =>
   async function* speak() {
     for (;;) {
       taken += 1;
-      yield new Int16Array(frames);
+      yield new Int16Array(frames).fill(1);
     }
   }
   return { speak, taken: () => taken };
@@ -154,7 +160,7 @@ describe('the sound of an engine', () => {
 
   it('may have just as much', async () => {
     const talk = await sectionOf(async function* speak() {
-      yield new Int16Array(12 * RATE);
+      yield new Int16Array(12 * RATE).fill(1);
     });
     expect(await framesOf(utter(talk, 'Hi'))).toBe(12 * RATE);
   });
@@ -273,9 +279,9 @@ describe('a sound that is too short for its text', () => {
     async function toldOf(texts: readonly string[], speak: Speak) {
       const talk = await sectionOf(speak, { maxChars: 1000 });
       const speaker = talk.engine.speakers[0] as Speaker;
-      const told: (readonly [text: number, message: string, isMended: boolean])[] = [];
+      const told: (readonly [text: number, message: string, how: string])[] = [];
       for (const [at, some] of texts.entries()) {
-        const onCut = (message: string, isMended: boolean) => void told.push([at, message, isMended]);
+        const onCut = (message: string, how: string) => void told.push([at, message, how]);
         const utterance = { text: some, speaker, sampleRate: RATE, style: PLAIN, onCut };
         await framesOf((await talk.engine.speak(utterance, never)).samples);
       }
@@ -288,16 +294,16 @@ describe('a sound that is too short for its text', () => {
       );
       const message =
         'mine sent 7.0 s of sound for "This is one of many sentences of some fifty letters. This is", too short for 105 characters: the engine seems to drop text; set maxChars: 50';
-      expect(told).toEqual([[0, message, false]]);
+      expect(told).toEqual([[0, message, 'late']]);
       expect(asked).toEqual(Array(6).fill(sentence));
     });
 
     it('is told when a later text shows how much the engine speaks', async () => {
       const texts = [SENTENCE.repeat(4).trim(), SENTENCE.repeat(6).trim()];
       const { told } = await toldOf(texts, speaking(USUAL, 150));
-      expect(told.map(([at, , isMended]) => [at, isMended])).toEqual([
-        [0, false],
-        [1, true],
+      expect(told.map(([at, , how]) => [at, how])).toEqual([
+        [0, 'late'],
+        [1, 'in parts'],
       ]);
     });
 
@@ -342,6 +348,170 @@ describe('a sound that is too short for its text', () => {
     await expect(framesOf(utter(brief, 'x'.repeat(40)))).rejects.toThrow('mine sent');
     const silent = await sectionOf(async function* speak() {});
     await expect(framesOf(utter(silent, 'Hi'))).rejects.toThrow('mine sent no sound for "Hi"');
+  });
+});
+
+/** Seconds of sound that is heard, and of silence after it. */
+function soundOf(seconds: number, silence = 0): Int16Array {
+  const samples = new Int16Array(Math.round((seconds + silence) * RATE));
+  return samples.fill(1000, 0, Math.round(seconds * RATE));
+}
+
+/** What is heard of a text, in seconds, and what is told. */
+async function spoken(talk: Talk, text: string, more: Partial<Utterance> = {}) {
+  const told: (readonly [message: string, how: string])[] = [];
+  const onCut = (message: string, how: string) => void told.push([message, how]);
+  const speaker = talk.engine.speakers[0] as Speaker;
+  const utterance = { text, speaker, sampleRate: RATE, style: PLAIN, isWhole: true, onCut, ...more };
+  const { samples } = await talk.engine.speak(utterance, never);
+  return { seconds: (await framesOf(samples)) / RATE, told };
+}
+
+const FIRST = 'The lamp was lit by the keeper at seven.';
+const SECOND = 'Nobody else had been on the island for weeks.';
+const USUAL_SECONDS = 0.067;
+
+describe('a sound that is too long for its text', () => {
+  const sentence = SENTENCE.trim();
+  /** It takes 60 s for what `babbles` picks, once it is known. */
+  const babbling = (babbles: (text: string, number: number) => boolean): Speak =>
+    async function* speak(text, _signal, number) {
+      const isBabble = number > 3 && babbles(text, number);
+      yield soundOf(isBabble ? Math.min(60, text.length + 9) : text.length * USUAL_SECONDS);
+    };
+  async function known(speak: Speak): Promise<Talk> {
+    const talk = await sectionOf(speak);
+    for (let time = 0; time < 3; time += 1) await spoken(talk, sentence);
+    return talk;
+  }
+
+  it('is asked for in halves', async () => {
+    const talk = await known(babbling((text) => text.length > 60));
+    const { seconds, told } = await spoken(talk, `${FIRST} ${SECOND}`);
+    expect(talk.asked.slice(3)).toEqual([`${FIRST} ${SECOND}`, FIRST, SECOND]);
+    expect(seconds).toBeCloseTo((FIRST.length + SECOND.length) * USUAL_SECONDS, 1);
+    expect(told).toEqual([
+      [
+        `mine sent 60.0 s of sound for "${`${FIRST} ${SECOND}`.slice(0, 60)}", too long for 86 characters at the pace of the voice: the engine seems to say what is not there; a smaller maxChars may help`,
+        'in parts',
+      ],
+    ]);
+  });
+
+  it('is an error where halves are as long', async () => {
+    const talk = await known(babbling(() => true));
+    const failed = spoken(talk, `${FIRST} ${SECOND}`);
+    await expect(failed).rejects.toMatchObject({ kind: 'failed', isFinal: true });
+    await expect(failed).rejects.toThrow('too long for 40 characters');
+    expect(talk.asked.slice(3)).toEqual([`${FIRST} ${SECOND}`, FIRST, FIRST]);
+  });
+
+  it('is asked for once more where it cannot be divided', async () => {
+    const talk = await known(babbling((_, number) => number === 4));
+    expect((await spoken(talk, 'Hmm.')).told).toHaveLength(1);
+    expect(talk.asked.slice(3)).toEqual(['Hmm.', 'Hmm.']);
+  });
+
+  it('ends the run where a part of it was heard', async () => {
+    const talk = await known(async function* speak(text, _signal, number) {
+      for (let second = 0; second < (number > 3 ? 60 : text.length * USUAL_SECONDS); second += 1)
+        yield soundOf(1);
+    });
+    await expect(spoken(talk, sentence, { isWhole: false })).rejects.toThrow('too long for 52 characters');
+  });
+
+  it('is told as soon as the pace of the voice is known', async () => {
+    const talk = await sectionOf(async function* speak(text, _signal, number) {
+      yield soundOf(number === 1 ? 40 : text.length * USUAL_SECONDS);
+    });
+    const { told } = await spoken(talk, sentence);
+    for (let time = 0; time < 3; time += 1) await spoken(talk, sentence);
+    expect(told).toEqual([[expect.stringContaining('too long for 52 characters'), 'late']]);
+  });
+
+  it.each([
+    ['a number', '1,234,567,890', 8],
+    ['few letters', 'Hmm.', 2],
+    ['only signs', '...', 2],
+    ['a slow sentence', sentence, 9],
+  ])('is none for %s', async (_, text, seconds) => {
+    const talk = await known(async function* speak(some, _signal, number) {
+      yield soundOf(number > 3 ? seconds : some.length * USUAL_SECONDS);
+    });
+    expect(await spoken(talk, text)).toEqual({ seconds, told: [] });
+  });
+});
+
+describe('silence in a sound', () => {
+  /** An engine that rests after each sentence. */
+  const resting = (seconds: number): Speak =>
+    async function* speak(text) {
+      for (const sentence of text.split(/(?<=\.) /)) yield soundOf(sentence.length * USUAL_SECONDS, seconds);
+    };
+
+  it('is trimmed to half a second at the end', async () => {
+    for (const isWhole of [true, false]) {
+      const { seconds, told } = await spoken(await sectionOf(resting(4)), FIRST, { isWhole });
+      expect([seconds, told]).toEqual([FIRST.length * USUAL_SECONDS + 0.5, []]);
+    }
+    const short = await sectionOf(resting(0.3));
+    expect((await spoken(short, FIRST)).seconds).toBeCloseTo(FIRST.length * USUAL_SECONDS + 0.3, 5);
+  });
+
+  it('is asked for in halves where it is dead air', async () => {
+    const talk = await sectionOf(resting(4));
+    const { seconds, told } = await spoken(talk, `${FIRST} ${SECOND}`);
+    expect(talk.asked).toEqual([`${FIRST} ${SECOND}`, FIRST, SECOND]);
+    expect(seconds).toBeCloseTo((FIRST.length + SECOND.length) * USUAL_SECONDS + 1, 1);
+    expect(told).toEqual([
+      [expect.stringContaining('with 4.0 s of silence inside: the engine seems to fall silent'), 'in parts'],
+    ]);
+  });
+
+  it.each(['Yes. No. I do not know.', 'Yes. No.'])('divides short sentences as well: %s', async (text) => {
+    const talk = await sectionOf(resting(4));
+    await spoken(talk, text);
+    expect(talk.asked.filter((asked) => !asked.includes('. ')).join(' ')).toBe(text);
+  });
+
+  it('is an error inside a sentence that stays so', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield soundOf(1, 4);
+      yield soundOf(1);
+    });
+    await expect(spoken(talk, FIRST)).rejects.toMatchObject({ isFinal: true });
+    expect(talk.asked).toEqual([FIRST, FIRST]);
+  });
+
+  it('is that of a sound of zeros', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield soundOf(0, 5);
+    });
+    await expect(spoken(talk, `${FIRST} ${SECOND}`)).rejects.toThrow('with 5.0 s of silence inside');
+  });
+
+  it('is told, and made shorter, where a part was heard', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield soundOf(3);
+      for (let second = 0; second < 4; second += 1) yield soundOf(0, 1);
+      yield soundOf(3);
+    });
+    const { seconds, told } = await spoken(talk, `${FIRST} ${SECOND}`, { isWhole: false });
+    expect(seconds).toBe(7.5);
+    expect(told).toEqual([[expect.stringContaining('with 4.0 s of silence inside'), 'heard']]);
+  });
+
+  it.each([
+    ['between sentences', `${FIRST} ${SECOND}`, 1.4],
+    ['at dots', 'I wonder ... if they ever come back here.', 2.5],
+    ['between paragraphs', `${FIRST}\n\n${SECOND}`, 2.5],
+    ['without a word', '* * *', 5],
+  ])('is allowed %s', async (_, text, silence) => {
+    const talk = await sectionOf(async function* speak() {
+      yield soundOf(3, silence);
+      yield soundOf(3);
+    });
+    expect(await spoken(talk, text)).toEqual({ seconds: 6 + silence, told: [] });
   });
 });
 
