@@ -1,7 +1,7 @@
 import { type Kept, segmentKey } from '../cache/kept.ts';
 import { type Mix, silenceOf } from '../speech/mix.ts';
 import type { Rest, Segment } from '../text/segment.ts';
-import { usualSeconds } from '../text/speaking-time.ts';
+import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { Voice } from '../voices/voice.ts';
 
@@ -86,7 +86,7 @@ export class Estimate {
   ): void {
     const characters = countCodePoints(text);
     const speed = voice.speed ?? 1;
-    const usual = usualSeconds(text) / speed;
+    const usual = expectedSeconds(text) / speed;
     this.#segments += 1;
     this.#characters += characters;
     const pace = this.#paceOf(voice);
