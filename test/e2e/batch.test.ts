@@ -92,7 +92,7 @@ describe('a batch', () => {
     rmSync(box.path('out/en/hello.wav'));
     const dry = await box.run(['batch', 'p.csv', ...OUT, '--dry-run'], { env });
     expect(dry.stdout.toString()).toBe(
-      '3 rows: 1 new, 2 changed, 0 unchanged, 0 empty; 44 characters, 44 to send; about 2.9 s of sound\n',
+      '3 rows: 1 new, 2 changed, 0 unchanged, 0 empty; 44 characters, 44 to send; about 4.5 s of sound\n',
     );
     expect(server.requests).toHaveLength(3);
     await box.run(['batch', 'p.csv', ...OUT], { env });

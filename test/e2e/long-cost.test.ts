@@ -33,6 +33,55 @@ test('With --json a run that wrote a file tells on stdout what it came to.', asy
   expect(secondsToFirstAudio).toBeLessThanOrEqual(seconds);
 });
 
+const DIALOGUE = [
+  '"Yes," said Tom.',
+  '"No! I won\'t go."',
+  '"Why not?"',
+  '"Because it is late."',
+  'Ann laughed.',
+];
+const ITEMS = [
+  'Two cups of flour',
+  'One egg',
+  'A pinch of salt',
+  'Lamp oil, 3 litres',
+  'Call the harbour at 9:30',
+];
+const VERSE = [
+  'April is the cruellest month, breeding',
+  'Lilacs out of the dead land, mixing',
+  'Memory and desire.',
+];
+
+test.each([
+  ['a dialogue', 'x.txt', DIALOGUE.join('\n\n'), []],
+  ['a list', 'x.md', ITEMS.map((item) => `- ${item}\n`).join(''), []],
+  ['verse', 'x.html', `<main>${VERSE.map((line) => `<p>${line}</p>`).join('')}</main>`, []],
+  [
+    'short paragraphs',
+    'x.html',
+    `<main>${DIALOGUE.map((line) => `<p>${line}</p>`).join('')}</main>`,
+    ['--max-chars', '20'],
+  ],
+  [
+    'chapters',
+    'x.md',
+    ITEMS.map((item) => `# ${item}\n\n${VERSE.join(' ')}\n\n`).join(''),
+    ['--chapters', '1-5'],
+  ],
+])('A dry run tells the length of %s within 10 %.', async (_, name, text, more) => {
+  const box = new Sandbox();
+  box.file(name, text);
+  const lengthOf = async (args: readonly string[]) => {
+    const { stdout } = await box.run(['-f', name, '--json', ...more, ...args]);
+    return JSON.parse(stdout.toString()).duration as number;
+  };
+  const told = await lengthOf(['--dry-run']);
+  const made = await lengthOf(['-o', 'out.wav']);
+  expect(told / made).toBeGreaterThan(0.9);
+  expect(told / made).toBeLessThan(1.1);
+});
+
 test('With --json what a dry run warns of is part of what it tells.', async () => {
   const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null' });
   const { stdout, stderr } = await new Sandbox().run(['hi', '--dry-run', '--json'], { env });
@@ -139,7 +188,7 @@ test('A dry run needs no key, and tells a price in one form, which is nothing fo
   const args = ['-o', 'out.wav', '--dry-run', TEXT];
   const paid = await box.run(args);
   expect({ status: paid.status, stderr: paid.stderr }).toEqual({ status: 0, stderr: '' });
-  expect(paid.stdout.toString()).toMatch(/\nlength {6}about 4\.\d s\nprice {7}1\.23\n$/);
+  expect(paid.stdout.toString()).toMatch(/\nlength {6}about 5\.\d s\nprice {7}1\.23\n$/);
   box.file('.ttsrc.json', '{"pricePer1000Chars":20.5,"currency":"EUR"}');
   expect((await box.run(args)).stdout.toString()).toMatch(/\nprice {7}0\.00 EUR\n$/);
   const server = await serveSpeech(answer(500, 'no'));
@@ -237,7 +286,7 @@ test('A dry run starts no service of its own, and has nothing to tell of a blank
   const run = await new Sandbox().run(['--dry-run', 'hello']);
   expect(run.stderr).toBe('');
   expect(run.stdout.toString()).toBe(
-    'characters  5\nto send     5\nsegments    1\nin cache    0\nrequests    1\nlength      about 0.3 s\n',
+    'characters  5\nto send     5\nsegments    1\nin cache    0\nrequests    1\nlength      about 0.9 s\n',
   );
   expectFailure(await new Sandbox().run(['--dry-run', ' ']), 2, /nothing to say/);
 });

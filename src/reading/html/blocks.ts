@@ -15,11 +15,15 @@ import {
 import { endLink, leadsBack, saysNote, saysReference } from './notes.ts';
 import { Row } from './rows.ts';
 import type { ChapterStart, Frame, HtmlOptions, Rules } from './rules.ts';
+import { isLineNumber, isVerse, Stanza, withoutLineNumbers } from './verse.ts';
 
 /** UTF-16 units. A longer block is given out in parts. */
 const LONGEST_BLOCK = 32_768;
 
 const SCENE = /^(?:[*⁂•·#~—–_+=◆❦☙✻✽§◊○●☆★-]\s*)+$/u;
+
+/** Blocks that may be lines of verse. */
+const LINES: ReadonlySet<string> = new Set(['div', 'p']);
 
 /** Elements and their text to pieces. */
 export class Blocks {
@@ -42,6 +46,9 @@ export class Blocks {
   #isNamed = false;
   /** The block is a note that is not read here. */
   #isNote = false;
+  readonly #stanza = new Stanza<Place>();
+  /** Texts of elements in the block that may be numbers of lines. */
+  #numbers: string[] = [];
 
   constructor(options: HtmlOptions, rules: Rules) {
     this.#options = options;
@@ -59,13 +66,14 @@ export class Blocks {
     const name = localName(tag);
     const meanings = meaningsOf(attributes);
     const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes);
-    if (isBlock) this.#border();
+    if (isBlock) this.#startBlock(LINES.has(name) && meanings.length === 0);
     if (this.#startsNote(id, isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
     else {
       const { mark } = this.#inline;
       const nameAt = isPersona(meanings) ? mark : undefined;
       const initialAt = isInitial(attributes) ? mark : undefined;
-      this.#frames.push({ name, isBlock, nameAt, initialAt, end: this.#begin(name, attributes, meanings) });
+      const end = this.#begin(name, attributes, meanings);
+      this.#frames.push({ name, isBlock, hasBlocks: false, nameAt, initialAt, end });
     }
   }
 
@@ -89,6 +97,7 @@ export class Blocks {
     if (frame?.nameAt !== undefined) this.#isNamed ||= this.#inline.endName(frame.nameAt);
     if (frame?.initialAt !== undefined) this.#inline.endInitial(frame.initialAt);
     if (frame?.isBlock) this.#border();
+    if (this.#stanza.isIn(frame)) this.#endStanza();
     frame?.end?.();
     this.#frames.pop();
   }
@@ -97,6 +106,7 @@ export class Blocks {
   end(): void {
     this.#endBlock(true);
     this.#endRow();
+    this.#endStanza();
   }
 
   startChapter(start: ChapterStart): void {
@@ -167,7 +177,15 @@ export class Blocks {
         else endLink(inline, start, link, this.#rules.notes);
       };
     }
-    return this.#rules.enter?.(name, meanings);
+    const end = this.#rules.enter?.(name, meanings);
+    return end || BLOCKS.has(name) ? end : this.#lineNumber(inline.mark);
+  }
+
+  #lineNumber(start: number): () => void {
+    return () => {
+      const text = this.#inline.from(start) ?? '';
+      if (isLineNumber(text)) this.#numbers.push(text);
+    };
   }
 
   #picture({ alt }: Attributes, meanings: readonly string[]): void {
@@ -178,7 +196,16 @@ export class Blocks {
 
   #scene(): void {
     this.#endRow();
+    this.#endStanza();
     this.#rules.piece({ kind: 'scene' });
+  }
+
+  /** @param maybeLine true for what may be one more line of the stanza */
+  #startBlock(maybeLine: boolean): void {
+    const around = this.#frames.findLast((frame) => frame.isBlock);
+    if (around) around.hasBlocks = true;
+    this.#border();
+    if (!maybeLine) this.#endStanza();
   }
 
   /** Blocks in a heading are its lines. */
@@ -193,6 +220,7 @@ export class Blocks {
     this.#heading = undefined;
     if (text === '') return;
     this.#endRow();
+    this.#endStanza();
     if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
     this.#isFirst = true;
     this.#rules.piece({ kind: 'heading', level });
@@ -206,15 +234,38 @@ export class Blocks {
     if (this.#inline.length === 0 || (waits && !isLast)) return;
     this.#isNamed = false;
     const text = this.#inline.take();
+    const numbers = this.#numbers.splice(0);
     const isNote = this.#isNote;
     this.#isNote = false;
     if (text === '' || isNote) return;
-    const { name } = this.#frames.findLast(({ isBlock }) => isBlock) ?? { name: 'body' };
-    if (this.#row && !this.#row.isLong) this.#giveTight(this.#row.add(text));
-    else if (SCENE.test(text)) this.#scene();
-    else this.#give(CLOSED.has(name) ? withFullStop(text) : text, TIGHT.has(name));
+    this.#giveBlock(text, numbers);
     this.#goesOn = false;
     this.#place = undefined;
+  }
+
+  #giveBlock(text: string, numbers: readonly string[]): void {
+    const block = this.#frames.findLast(({ isBlock }) => isBlock);
+    const { name } = block ?? { name: 'body' };
+    const bare = withoutLineNumbers(text, numbers);
+    if (this.#row && !this.#row.isLong) this.#giveTight(this.#row.add(text));
+    else if (SCENE.test(text)) this.#scene();
+    else if (CLOSED.has(name)) this.#give(withFullStop(text), TIGHT.has(name));
+    else if (!LINES.has(name) || !this.#takeLine(text, bare, block))
+      this.#give(bare !== text && isVerse(bare.split('\n')) ? bare : text, false);
+  }
+
+  /** @returns true for a block that may be a line of verse */
+  #takeLine(text: string, bare: string, block: Frame | undefined): boolean {
+    if (this.#goesOn || !block || block.hasBlocks || block.end) return false;
+    const container = this.#frames[this.#frames.lastIndexOf(block) - 1];
+    const line = { text, bare, place: this.#place ?? this.#rules.place() };
+    if (this.#stanza.take(line, container)) return true;
+    this.#endStanza();
+    return this.#stanza.take(line, container);
+  }
+
+  #endStanza(): void {
+    for (const { text, place } of this.#stanza.end()) this.#giveAt(place, text, false);
   }
 
   #endRow(): void {
@@ -238,6 +289,12 @@ export class Blocks {
 
   #give(text: string, isTight: boolean): void {
     const place = this.#place ?? this.#rules.place();
+    this.#endStanza();
+    this.#giveAt(place, text, isTight);
+    this.#place = undefined;
+  }
+
+  #giveAt(place: Place, text: string, isTight: boolean): void {
     if (this.#goesOn) this.#rules.piece({ kind: 'text', text: ' ', place });
     else if (!this.#isFirst && isTight && this.#wasTight)
       this.#rules.piece({ kind: 'text', text: '\n', place });
@@ -245,6 +302,5 @@ export class Blocks {
     for (const piece of inSteps(text, place)) this.#rules.piece(piece);
     this.#isFirst = false;
     this.#wasTight = isTight;
-    this.#place = undefined;
   }
 }

@@ -32,6 +32,8 @@ export interface Rules {
 export interface Frame {
   readonly name: string;
   readonly isBlock: boolean;
+  /** Blocks have begun inside of it. */
+  hasBlocks: boolean;
   /** The name of a speaker in a play begins at this place of the text. */
   readonly nameAt: number | undefined;
   /** What may be the large first letter of a word begins at this place of the text. */

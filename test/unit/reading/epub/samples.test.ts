@@ -18,6 +18,7 @@ const LEFT_OUT: Readonly<Record<string, readonly RegExp[]>> = {
   'wasteland.epub': [
     /<section\b[^>]*epub:type="titlepage"[\s\S]*?<\/section>/,
     /<section\b[^>]*epub:type="rearnotes"[\s\S]*(?=<\/body>)/,
+    /<span\b[^>]*lnum[^>]*>\s*\d+\s*<\/span>/g,
   ],
 };
 

@@ -19,6 +19,56 @@ function read(html: string, options: Partial<HtmlOptions> = {}, size = html.leng
   ).then((text) => text.trim());
 }
 
+/** Blocks of one container. */
+function blocksOf(lines: readonly string[], element = 'div'): string {
+  return `<section>${lines.map((line) => `<${element}>${line}</${element}>`).join('\n')}</section>`;
+}
+
+describe('verse in HTML', () => {
+  const stanza = [
+    'April is the cruellest month, breeding',
+    'Lilacs out of the dead land, mixing',
+    'Memory and desire, stirring',
+    'Dull roots with spring rain.',
+    'Winter kept us warm, covering<span class="n">5</span>',
+    'Earth in forgetful snow.',
+  ];
+  const spoken = stanza.join(' ').replace(/<.*>/, '');
+
+  it.each(['div', 'p'])(
+    'is one paragraph a stanza, without the numbers of its lines: %s',
+    async (element) => {
+      const html = `${blocksOf(stanza, element)}${blocksOf(stanza, element)}<p>And then prose.</p>`;
+      for (const size of [html.length, 7])
+        expect(await read(html, {}, size)).toBe(`${spoken}\n\n${spoken}\n\nAnd then prose.`);
+    },
+  );
+
+  it('has no number of a line in a paragraph of lines', async () => {
+    expect(await read(`<p>${stanza.join('<br/>')}</p>`)).toBe(stanza.join('\n').replace(/<.*>/, ''));
+  });
+
+  it('goes on where the numbers of its lines do', async () => {
+    const lines = ['Nothing again nothing<i>10</i>', 'Twit', 'twit'];
+    expect(await read(blocksOf(stanza) + blocksOf(['Jug jug.', ...lines]))).toBe(
+      `${spoken}\n\nJug jug.\n\nNothing again nothing Twit twit`,
+    );
+  });
+
+  it.each([
+    ['an address', ['John Smith,', '12 High Street,', 'London,', 'England.']],
+    ['a dialogue', ['“Who is there?”', '“It is only me,” he said.', '“Come in, then.”', 'He came in.']],
+    ['items', ['Two cups of flour', 'One large egg', 'A pinch of salt', 'Half a litre of milk']],
+    ['titles', ['Why we left the old house', 'What happened next?', 'How to light a lamp']],
+    ['a letter', ['Dear Bob,', 'thank you for the lamp.', 'Yours,', 'Ann']],
+    ['short paragraphs', ['It rained all day.', 'We stayed in the house and read.', 'Then it stopped.']],
+    ['a table of contents', ['The lamp<span>5</span>', 'The night<span>20</span>', 'The end<span>35</span>']],
+    ['long lines', [`It was dark, and ${'so '.repeat(30)}`.trim(), 'and then,', 'there was nothing.']],
+  ])('is not %s', async (_, lines) => {
+    expect(await read(blocksOf(lines, 'p'))).toBe(lines.join('\n\n').replace(/<\/?span>/g, ''));
+  });
+});
+
 describe('HTML', () => {
   it.each([
     ['paragraphs', '<p>One</p><p>Two', 'One\n\nTwo'],
