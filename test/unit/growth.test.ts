@@ -187,12 +187,12 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'lines without words for a lexicon': many('\n', (text) => push(text, after(new Replacing(patterns)))),
   'form feeds, with voices': many(
     '\f',
-    (text) => push(text, after(inTurn(new PageChapters(), segmenter() as Stage<Piece, unknown>))),
+    (text) => push(text, after(inTurn(new PageChapters({ hasLaterPages: true }), segmenter() as Stage<Piece, unknown>))),
     ['Hello. ', ''],
   ),
   'form feeds in prose': many('1\f', readPlain),
   'lines of signs, without titles': many('*\n', (text) =>
-    push(text, after(inTurn(new PageChapters(), new UntitledChapters()))),
+    push(text, after(inTurn(new PageChapters({ hasLaterPages: true }), new UntitledChapters()))),
   ),
   'marks in a heading, without titles': many(
     '[pause]',
