@@ -15,7 +15,7 @@ export class Flush extends Uint8Array {}
 export class Drops {
   #take = new AbortController();
   #flush = new Flush();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners: (() => void)[] = [];
 
   /** It aborts at the next drop. Then another one takes its place. */
   get signal(): AbortSignal {
@@ -29,7 +29,12 @@ export class Drops {
 
   /** @param listener is called before the signal aborts */
   listen(listener: () => void): void {
-    this.#listeners.add(listener);
+    this.#listeners.push(listener);
+  }
+
+  /** @param listener is called before all others, which then agree on how much was heard */
+  listenFirst(listener: () => void): void {
+    this.#listeners.unshift(listener);
   }
 
   /** Call it in a task of the event loop, not in a microtask: in between, a part may be on its way from one step to the next. */

@@ -54,7 +54,7 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
       return first.player.failure;
     },
     async write(track, signal) {
-      track.drops?.listen(() => hearing.drop());
+      track.drops?.listenFirst(() => hearing.drop());
       const takes = new Takes(track);
       const poured = nothingPoured();
       for (let take: Take | undefined = takes.first(); take; ) {
