@@ -342,13 +342,18 @@ describe('Ctrl-C', () => {
     expect(ended).toMatchObject({ status: 130, stderr: expect.stringMatching(/\ntts: interrupted\n$/) });
   });
 
-  it('in the middle of a text is told alone, not what is missing of it', async () => {
+  it.each([
+    ['1', 'tts: interrupted; 1 of 2 segments are kept\nhint: the same command goes on with the others\n'],
+    ['0', /^tts: interrupted; nothing is kept\nhint: what this voice speaks is not kept; .*\n$/],
+  ])('in the middle of a text is told with what is kept: cache %s', async (TTS_CACHE, message) => {
     const server = await serveBytes(inTurn(complete(wav), silent));
     const box = new Sandbox();
     const args = ['One.\n\nTwo.', '--max-chars', '5', '--concurrency', '1', '-o', 'out.wav'];
-    const run = box.start(args, { env: named(server.url) });
+    const run = box.start(args, { env: named(server.url, { TTS_CACHE }) });
     await expect.poll(() => server.requests.length).toBe(2);
-    expect((await run.endBy('SIGINT')).ended).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
+    const { ended } = await run.endBy('SIGINT');
+    expect(ended.status).toBe(130);
+    expect(ended.stderr).toMatch(message);
     expect(box.list()).toEqual([]);
   });
 });

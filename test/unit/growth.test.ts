@@ -187,7 +187,11 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'lines without words for a lexicon': many('\n', (text) => push(text, after(new Replacing(patterns)))),
   'form feeds, with voices': many(
     '\f',
-    (text) => push(text, after(inTurn(new PageChapters({ hasLaterPages: true }), segmenter() as Stage<Piece, unknown>))),
+    (text) =>
+      push(
+        text,
+        after(inTurn(new PageChapters({ hasLaterPages: true }), segmenter() as Stage<Piece, unknown>)),
+      ),
     ['Hello. ', ''],
   ),
   'form feeds in prose': many('1\f', readPlain),

@@ -94,7 +94,9 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   job.fallback?.listen((how) => events?.listener.fallBack(how));
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
-  using progress = isTerminalShared(job, request, context) ? undefined : await showProgress(total, context);
+  using progress = isTerminalShared(job, request, context)
+    ? undefined
+    : await showProgress(total, context, isLive || job.output.isPlayed);
   // A run that is heard needs no progress.
   using _notes = job.output.isPlayed ? undefined : notesFor(context, progressOf({ totals, total }));
   sayBefore(job, languageWarning, notices);
@@ -119,8 +121,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     listeners: [totals, job.fallback, progress?.count, subtitles, leftOut, events?.listener],
   }).catch(async (error) => {
     if (job.isAssistant && error instanceof NothingToSay) return 'blank' as const;
-    const { withResumeHint } = await import('./resume-hint.ts');
-    throw await withResumeHint(error, { ...job, text, isLive }, signal);
+    const { explainStop } = await import('./resume-hint.ts');
+    throw await explainStop(error, { ...job, text, isLive, voiceOf: voiceIn(job) }, signal);
   });
   progress?.stop();
   events?.end(delivery === 'blank' ? undefined : delivery);

@@ -9,9 +9,39 @@ import type { ProgressState, Waiting } from './progress-line.ts';
 
 const STALLED_MS = 1000;
 
+/** What is asked for and not answered yet is done to this share, taken together: some of it has not begun. */
+const SHARE_OF_OPEN = 0.3;
+
+/** What was asked for, ahead of what is heard. */
+class Asked {
+  /** Characters of open requests, by the index of their segment. */
+  readonly #open = new Map<number, number>();
+  #since: number | undefined;
+  #answered = 0;
+
+  onEvent(event: VoiceEvent): void {
+    if (event.type === 'request') {
+      this.#since ??= performance.now();
+      this.#open.set(event.index, countCodePoints(event.text));
+    } else if (event.type === 'answer') {
+      this.#answered += this.#open.get(event.index) ?? 0;
+      this.#open.delete(event.index);
+    }
+  }
+
+  /** Before the first answer nothing is known of the pace. */
+  get work(): ProgressState['work'] {
+    if (this.#since === undefined || this.#answered === 0) return undefined;
+    const open = [...this.#open.values()].reduce((sum, each) => sum + each, 0);
+    const characters = this.#answered + SHARE_OF_OPEN * open;
+    return { characters, seconds: (performance.now() - this.#since) / 1000 };
+  }
+}
+
 export class ProgressCount implements Listener {
   total: ProgressState['total'];
   readonly #safe: (text: string) => string;
+  readonly #isLive: boolean;
   readonly #started = performance.now();
   #segments = 0;
   #characters = 0;
@@ -19,13 +49,16 @@ export class ProgressCount implements Listener {
   /** The share that was heard goes from 0 to 1. */
   #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
   #hasAsked = false;
+  readonly #asked = new Asked();
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
   #heading: Heading | undefined;
   #chapters = 0;
 
-  constructor(safe: (text: string) => string) {
+  /** @param isLive true where the sound is heard while it comes, which takes as long as the sound */
+  constructor(safe: (text: string) => string, isLive = false) {
     this.#safe = safe;
+    this.#isLive = isLive;
   }
 
   get hasSound(): boolean {
@@ -34,6 +67,7 @@ export class ProgressCount implements Listener {
 
   onEvent(event: VoiceEvent): void {
     if (event.type === 'request') this.#hasAsked = true;
+    this.#asked.onEvent(event);
     if (event.type !== 'retry') return;
     const { retry, message } = event.error;
     const status = retry?.status === undefined ? '' : ` (${retry.status})`;
@@ -71,6 +105,7 @@ export class ProgressCount implements Listener {
       segments: this.#segments,
       characters: this.#characters + spoken,
       total: this.total,
+      work: this.#isLive ? undefined : this.#asked.work,
       audioSeconds: this.#audioSeconds,
       seconds: (performance.now() - this.#started) / 1000,
     };

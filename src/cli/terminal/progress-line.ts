@@ -9,6 +9,8 @@ export interface ProgressState {
   readonly total: Total | undefined;
   readonly audioSeconds: number;
   readonly seconds: number;
+  /** What was spoken so far, also ahead of its turn, and the time that it took. */
+  readonly work?: { readonly characters: number; readonly seconds: number } | undefined;
 }
 
 interface Total {
@@ -89,12 +91,18 @@ function chapterField({ chapter, total }: Pick<ProgressState, 'chapter' | 'total
 /** Before, the start of the run counts too much: hours would be left of a minute. */
 const LEAST_TELLING_PERCENT = 1;
 
+function secondsLeft({ total, work, characters, seconds }: ProgressState): number | undefined {
+  const done = work ?? { characters, seconds };
+  if (!total || done.characters * 100 < total.characters * LEAST_TELLING_PERCENT) return undefined;
+  const left = total.characters - Math.max(characters, done.characters);
+  return (done.seconds / done.characters) * Math.max(0, left);
+}
+
 function fieldsOf(state: ProgressState): Field[] {
   const { segments, characters, total, audioSeconds, seconds } = state;
   const percent =
     total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
-  const isTelling = percent !== undefined && percent >= LEAST_TELLING_PERCENT;
-  const left = isTelling ? (seconds / percent) * (100 - percent) : undefined;
+  const left = secondsLeft(state);
   return [
     ...chapterField(state),
     { rank: 0, text: segmentCount(segments, total?.segments) },

@@ -72,8 +72,9 @@ export function notesFor(
 export async function showProgress(
   total: (signal: AbortSignal) => Promise<ProgressState['total']>,
   { host, notices }: LineOptions,
+  isLive = false,
 ): Promise<Progress | undefined> {
   if (!isProgressWanted(host, notices)) return undefined;
   const { Progress } = await import('./progress.ts');
-  return new Progress({ host, notices, total });
+  return new Progress({ host, notices, total, isLive });
 }

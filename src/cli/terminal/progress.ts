@@ -21,6 +21,7 @@ export interface LineOptions {
 }
 
 interface ProgressOptions extends LineOptions {
+  readonly isLive?: boolean;
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
@@ -82,7 +83,7 @@ export class Progress implements Disposable {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
+    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)), options.isLive);
     this.#line = new ProgressLine(options, (columns) => {
       if (this.count.hasSound && !this.#isCounted) void this.#countAll();
       return renderProgress(this.count.state, columns);

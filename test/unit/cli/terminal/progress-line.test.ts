@@ -46,6 +46,12 @@ describe('the progress line', () => {
     expect(renderProgress({ ...state, segments: 1, characters: 100 }, 200)).toMatch(/ {2}52 min 48 s left$/);
   });
 
+  it('guesses by what was spoken ahead of its turn, without the time of the start', () => {
+    const work = { characters: 5000, seconds: 20 };
+    expect(renderProgress({ ...state, work }, 200)).toMatch(/ {2}29 % .* {2}20 s left$/);
+    expect(renderProgress({ ...state, work: { characters: 99, seconds: 1 } }, 200)).not.toContain('left');
+  });
+
   it('names the chapter of a book, shortened where its title is long', () => {
     const chapter = { number: 3, title: 'In which the keeper of the light has a visitor' };
     const total = { segments: 41, characters: 10_000, chapters: 14 };
