@@ -12,15 +12,19 @@ import { printable, withoutEscapes } from '../../src/printable.ts';
 import { Controls } from '../../src/reading/controls.ts';
 import { resolved } from '../../src/reading/epub/package.ts';
 import { plainText, treeOf } from '../../src/reading/epub/tree.ts';
+import { Page } from '../../src/reading/html/page.ts';
 import { openHtml } from '../../src/reading/html/reader.ts';
 import { GrowingMarkdown } from '../../src/reading/markdown/growing.ts';
 import { plainReader } from '../../src/reading/plain.ts';
+import { TextFacts } from '../../src/reading/prose/facts.ts';
+import { prose } from '../../src/reading/prose/prose.ts';
 import { wordsSource } from '../../src/reading/source.ts';
 import { Unspoken } from '../../src/reading/unspoken.ts';
 import { timedCues } from '../../src/speech/cues.ts';
 import { HeadingChapters } from '../../src/text/chapters/headings.ts';
 import { PageChapters } from '../../src/text/chapters/pages.ts';
 import { UntitledChapters } from '../../src/text/chapters/untitled.ts';
+import { WAITS } from '../../src/text/complete.ts';
 import { Replacing } from '../../src/text/lexicon/apply.ts';
 import { readLexicons } from '../../src/text/lexicon/lexicon.ts';
 import { inTurn, type LiveStage, type Stage } from '../../src/text/live.ts';
@@ -29,7 +33,7 @@ import { Marks } from '../../src/text/marks/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
 import { Segmenter } from '../../src/text/segmenter.ts';
 import { plainWav, sound } from './audio/wav-builder.ts';
-import { segments } from './text/pieces.ts';
+import { inTime, segments } from './text/pieces.ts';
 
 const { signal } = new AbortController();
 const words = readLexicons([{ source: 'gif = jif\nDr. Who = the doctor', name: 'a.txt' }]);
@@ -79,10 +83,10 @@ function readMarks(text: string, reader: Stage<string, Piece> = asText()): void 
   push(text, inTurn(inTurn(marks.lift(), reader), marks.place()));
 }
 
-function readLive(text: string, stage: LiveStage<string, unknown>): void {
+function readLive(text: string, stage: Stage<string, unknown> & Partial<LiveStage<string, unknown>>): void {
   for (let at = 0; at < text.length; at += SMALL_PIECE) {
     for (const _ of stage.push(text.slice(at, at + SMALL_PIECE)));
-    for (const _ of stage.flush(0));
+    for (const _ of stage.flush?.(WAITS.doubtful) ?? []);
   }
   for (const _ of stage.end());
 }
@@ -275,5 +279,39 @@ describe('the work', () => {
       expect(await growth(work)).toBeLessThan(MOST_GROWTH);
     },
     60_000,
+  );
+});
+
+const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
+  text: () => after(segmenter() as Stage<Piece, unknown>),
+  prose: () => prose(new TextFacts(), { all: false, hasPageChapters: true, tell: () => {} }),
+  Markdown: markdown,
+  'a web page': () => new Page('a', { speaksReadings: true, readsNotes: true }),
+  'an assistant': () => new Unspoken(),
+  'control sequences': () => new Controls(),
+  'a dialogue': () => after(new Dialogue(['A', '*'], () => {})),
+  marks: () => new Marks({ source: '' }).lift(),
+  'a lexicon of words': () => after(new Replacing(words)),
+  'a lexicon of expressions': () => after(new Replacing(patterns)),
+  chapters: () => after(inTurn(new PageChapters({ hasLaterPages: true }), new UntitledChapters())),
+};
+const FEW = ['\u00ad', '\u200b', '\u200d', '\ufeff', '\u0301', ' ', '\n', '\f', '\u2028', ' \u0301', '\\'];
+/** UTF-16 units: more than two windows of the segmenter. */
+const LONG = 33_500;
+
+describe('a text of few characters', () => {
+  it.each(Object.entries(STAGES))(
+    'comes to its end, alone and among words: %s',
+    (_name, stage) => {
+      const read = (text: string) => {
+        inTime(60, () => push(text, stage(), 4096));
+        inTime(60, () => readLive(text.slice(0, 3000), stage()));
+      };
+      for (const sign of FEW) {
+        const few = sign.repeat(LONG / sign.length);
+        for (const text of [few, `Hello. ${few} And more.`]) expect(() => read(text)).not.toThrow();
+      }
+    },
+    120_000,
   );
 });

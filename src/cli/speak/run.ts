@@ -99,14 +99,10 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     : await showProgress(total, context, isLive || job.output.isPlayed);
   // A run that is heard needs no progress.
   using _notes = job.output.isPlayed ? undefined : notesFor(context, progressOf({ totals, total }));
-  sayBefore(job, languageWarning, notices);
-  await tellNamesBefore(job, text, context);
-  // Bytes are as many as the characters, or more.
-  warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
+  await tellBefore(job, { text, languageWarning }, context);
   voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
   voices.listen((event) => job.patience?.onEvent(event));
   const atOnce = await openAll(job);
-
   const leftOut = await leftOutOf(job, voiceIn(job), context);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
@@ -128,6 +124,17 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   events?.end(delivery === 'blank' ? undefined : delivery);
   if (delivery === 'blank') return ExitCode.ok;
   return await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
+}
+
+async function tellBefore(
+  job: SpeechJob,
+  { text, languageWarning }: { text: RunText; languageWarning: Parameters<typeof sayBefore>[1] },
+  context: InTurn,
+): Promise<void> {
+  sayBefore(job, languageWarning, context.notices);
+  await tellNamesBefore(job, text, context);
+  // Bytes are as many as the characters, or more.
+  warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
 }
 
 /** Introduces a voice that comes without a service or an engine being named. */
