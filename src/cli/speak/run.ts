@@ -122,8 +122,9 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   });
   progress?.stop();
   events?.end(delivery === 'blank' ? undefined : delivery);
-  if (delivery === 'blank') return ExitCode.ok;
-  return await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
+  return delivery === 'blank'
+    ? ExitCode.ok
+    : await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
 }
 
 async function tellBefore(
