@@ -7,16 +7,16 @@ import { latePatterns } from './patterns.ts';
 
 // The client of services in a chunk of its own would save 3 ms where it is not used, and add 14 MB to the peak of a large answer.
 const speaking = chunk(
-  '/src/cli/speak/command.ts',
-  '/src/cli/speak/run.ts',
-  '/src/voices/service-client.ts',
+  '/src/cli/speak-command.ts',
+  '/src/cli/speak.ts',
+  '/src/voices/service.ts',
   '/undici/lib/dispatcher/pool.js',
 );
 const starting = chunk('/src/main.ts');
-const ownVoices = chunk('/src/voices/engine-voices.ts');
+const ownVoices = chunk('/src/voices/local.ts');
 const installedVoices = chunk(
-  ...['/src/voices/voice-sources.ts', '/src/voices/installed.ts'],
-  ...['/src/engine/external/open-source.ts', '/src/engine/model/source.ts'],
+  ...['/src/voices/sources.ts', '/src/voices/installed.ts'],
+  ...['/src/engines/external.ts', '/src/engines/model.ts'],
 );
 
 /** `main`, and the programs of threads and processes of its own. Every `await import()` in the source is a chunk border. */
@@ -64,19 +64,19 @@ export default defineConfig([
     },
   },
   {
-    input: { model: 'src/engine/model/program.ts' },
+    input: { model: 'src/engines/model-program.ts' },
     platform: 'node',
     tsconfig: true,
     output: { dir: 'dist', format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: 'model-[name].mjs' },
   },
   {
-    input: { worker: 'src/engine/flite/worker.ts' },
+    input: { worker: 'src/engines/flite-worker.ts' },
     platform: 'node',
     tsconfig: true,
     output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'worker-[name].cjs' },
   },
   {
-    input: { mp3: 'src/sink/encoding/mp3/worker.ts' },
+    input: { mp3: 'src/sound/encode/mp3-worker.ts' },
     platform: 'node',
     tsconfig: true,
     output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'mp3-[name].cjs' },

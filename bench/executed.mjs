@@ -19,7 +19,7 @@ const copy = mkdtempSync(join(root, '.executed-'));
 const coverage = join(copy, 'coverage');
 
 async function copySource() {
-  const input = ['src/main.ts', 'src/engine/flite/worker.ts'].map((path) => join(root, path));
+  const input = ['src/main.ts', 'src/engines/flite-worker.ts'].map((path) => join(root, path));
   const bundle = await rolldown({
     input,
     // All packages but ECMAScript modules, and the helper of `await using`, whose resolved name begins with NUL.

@@ -1,6 +1,5 @@
-import { endWith, interruption, outliveMessages } from './exit.ts';
-import { type Host, processHost } from './host.ts';
-import { runCommand } from './run.ts';
+import { runCommand } from './cli/run.ts';
+import { endWith, type Host, interruption, outliveMessages, processHost } from './kit/host.ts';
 
 /** Runs the command line. Node ends by itself with the status that is set here. */
 export async function main(process: NodeJS.Process, host: Host = processHost(process)): Promise<void> {

@@ -1,17 +1,14 @@
-import { frameBytes } from '../audio/pcm.ts';
-import { ExitCode, TtsError } from '../error.ts';
-import type { Writer } from '../files/part-name.ts';
-import type { Encoding } from '../sink/encoding/encoding.ts';
-import { roleIn } from '../speech/cast/cast.ts';
-import { type DeliverOptions, deliver, type Listener } from '../speech/deliver.ts';
-import type { Mix } from '../speech/mix.ts';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import type { Writer } from '../kit/file.ts';
+import type { Mix } from '../run/mix.ts';
+import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
+import type { Encoding } from '../sound/encode/encoding.ts';
+import { frameBytes } from '../sound/pcm.ts';
 import type { Rest, Segment } from '../text/segment.ts';
+import { roleIn } from '../voices/cast.ts';
 import type { Voice, VoiceShape } from '../voices/voice.ts';
-import type { Journal, ManifestEntry } from './manifest.ts';
-import type { BatchRow } from './plan.ts';
-import { type FinishedFile, rowFile } from './row-file.ts';
-import type { RowFolder } from './row-folder.ts';
-import type { RowKey } from './row-state.ts';
+import { type FinishedFile, type Journal, type ManifestEntry, type RowKey, rowFile } from './manifest.ts';
+import type { BatchRow, RowFolder } from './plan.ts';
 
 /** Bytes of sound that wait for the disk. */
 const BUDGET_BYTES = 64 * 2 ** 20;

@@ -1,9 +1,41 @@
-import { closeSync, existsSync, readdirSync, readSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
-import { assertNoHardLink, openOwn } from '../files/own-file.ts';
-import { unwritable } from '../files/writable.ts';
-import type { Shard } from './shard.ts';
+import { createHash, hash } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import {
+  AtomicFile,
+  assertNoHardLink,
+  assertRegular,
+  FileWriter,
+  openOwn,
+  removeLeftoversIn,
+  syncFolder,
+  type Writer,
+} from '../kit/file.ts';
+import { makeOutputFolder, unwritable } from '../kit/folders.ts';
+import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
+import { checkFile, lookAt } from '../out/open.ts';
+import type { Delivery, Sink } from '../out/sink.ts';
+import type { Mix } from '../run/mix.ts';
+import type { Encoding } from '../sound/encode/encoding.ts';
+import { isOfEncoding, isOfFormat } from '../sound/encode/encodings.ts';
+import type { PcmFormat, Track } from '../sound/pcm.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import type { VoiceShape } from '../voices/voice.ts';
+import { type BatchPlan, type BatchRow, caseFolded, type RowFolder, type Shard } from './plan.ts';
+import { RecordFile } from './table.ts';
 
 export interface ManifestEntry {
   readonly id: string;
@@ -24,7 +56,7 @@ export interface ManifestEntry {
 /** What shapes the sound besides the text. */
 export type RowShape = Readonly<Record<string, string | number>>;
 
-export function manifestName(shard?: Shard): string {
+function manifestName(shard?: Shard): string {
   return `${baseName(shard)}.jsonl`;
 }
 
@@ -32,7 +64,7 @@ export function journalName(shard?: Shard): string {
   return `${baseName(shard)}.journal`;
 }
 
-export function lockName(shard?: Shard): string {
+function lockName(shard?: Shard): string {
   return `${baseName(shard)}.lock`;
 }
 
@@ -202,4 +234,542 @@ function openJournal(path: string, uid: number | undefined): number {
   } catch (error) {
     throw unwritable(path, error);
   }
+}
+
+/**
+ * `stale` is a file of another text or voice, or one that the manifest does not name. `damaged` is a file with other bytes
+ * than were written, and `empty` a row without text.
+ */
+export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
+
+export interface Shape {
+  /** The service or engine that the number of the speaker belongs to. */
+  readonly owner: string;
+  readonly voice: Omit<VoiceShape, 'identity'>;
+  readonly mix: Mix;
+  readonly maxChars: number;
+  readonly cutsParagraphs?: boolean | undefined;
+  /** The format of the file and its bitrate; `undefined` for a WAV. */
+  readonly encoded?: readonly (string | number | null)[] | undefined;
+}
+
+export interface RowKey {
+  /** It is a SHA-256 in hex. */
+  readonly key: string;
+  /** Code points. */
+  readonly characters: number;
+  readonly isBlank: boolean;
+  /** What of the key is not the text. */
+  readonly shape: RowShape;
+}
+
+export class TextHash {
+  readonly #hash = createHash('sha256');
+  #characters = 0;
+  #isBlank = true;
+
+  /** @param text the text after Markdown and lexicon */
+  add(text: string): void {
+    this.#hash.update(text);
+    this.#characters += countCodePoints(text);
+    this.#isBlank &&= text.trim() === '';
+  }
+
+  /** True until there is a text that is spoken. */
+  get isEmpty(): boolean {
+    return this.#isBlank;
+  }
+
+  /** @param mark what is heard and not spoken */
+  addMark(mark: string): void {
+    this.#hash.update(`\0${mark}\0`);
+  }
+
+  finish(shape: Shape): RowKey {
+    const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
+    return { key, characters: this.#characters, isBlank: this.#isBlank, shape: toldOf(shape) };
+  }
+}
+
+export function rowKeyOf(text: string, shape: Shape): RowKey {
+  const characters = countCodePoints(text);
+  const key = keyOf(hash('sha256', text), characters, shape);
+  return { key, characters, isBlank: text.trim() === '', shape: toldOf(shape) };
+}
+
+function keyOf(
+  text: string,
+  characters: number,
+  { owner, voice, mix, maxChars, cutsParagraphs, encoded }: Shape,
+): string {
+  const { speaker, sampleRate, instructions, speed } = voice;
+  const {
+    pauses: { paragraph, sentence },
+    ...others
+  } = mix;
+  // A text that is not cut sounds the same whatever the limit is.
+  const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
+  const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
+  const further = [
+    ...(sentence > 0 ? [sentence] : []),
+    ...Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: value }])),
+    ...(encoded ? [encoded] : []),
+    ...(speed ? [{ speed }] : []),
+  ];
+  return hash('sha256', JSON.stringify([...parts, ...further]));
+}
+
+/** A manifest may be shared: it has short hashes of addresses and texts. */
+function toldOf({ owner, voice, mix: { pauses, ...others }, encoded }: Shape): RowShape {
+  const { speaker, sampleRate, instructions, speed } = voice;
+  const said = {
+    service: short(owner),
+    speaker,
+    sampleRate,
+    instructions: instructions && short(instructions),
+    speed,
+    pauses: short(JSON.stringify(pauses)),
+    ...others,
+    format: encoded?.filter((part) => part !== null).join(' '),
+  };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as RowShape;
+}
+
+function short(text: string): string {
+  return hash('sha256', text).slice(0, 8);
+}
+
+const SMALL_FILE = 4 * 1024 * 1024;
+
+/** @returns SHA-256 in hex */
+async function hashFile(path: string, signal: AbortSignal): Promise<string> {
+  if (statSync(path).size <= SMALL_FILE) return hash('sha256', readFileSync(path));
+  const digest = createHash('sha256');
+  for await (const piece of createReadStream(path, { signal })) digest.update(piece);
+  return digest.digest('hex');
+}
+
+interface TextFile {
+  readonly path: string;
+  /** Messages use this name. */
+  readonly name: string;
+  readonly writer: Writer;
+}
+
+/**
+ * Writes a file that appears in one step, and never through a link.
+ * @throws TtsError (output), (usage) for a link
+ */
+export async function writeText(
+  { path, name, writer }: TextFile,
+  pieces: Iterable<string> | AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const part = openPart({ path, name, writer });
+  try {
+    const file = new FileWriter(part.fd, name);
+    for await (const piece of pieces) file.write(Buffer.from(piece));
+    file.flush();
+    await part.publish(signal);
+  } finally {
+    part.discard();
+  }
+}
+
+/**
+ * Finds before any writing what will make it fail.
+ * @throws TtsError (output), (usage) for a link
+ */
+export function assertTextWritable(file: TextFile): void {
+  const { name } = file;
+  try {
+    const old = lookAt(file.path, name);
+    assertRegular(file.path);
+    checkFile({ ...file, old, clobber: true });
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+function openPart(file: TextFile): AtomicFile {
+  try {
+    const old = lookAt(file.path, file.name);
+    assertRegular(file.path);
+    return AtomicFile.forOutput({ ...file, old, clobber: true });
+  } catch (error) {
+    throw unwritable(file.name, error);
+  }
+}
+
+const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
+const NOT_MINE = STATES.length;
+const NO_ENTRY = -1;
+
+/** Holds the entries of all manifests and journals of a folder. */
+export class KnownFiles implements Disposable {
+  readonly entries = new RecordFile<ManifestEntry>(
+    ({ file }) => `file ${caseFolded(file)}`,
+    ({ file, key }) => `key ${key} ${caseFolded(file)}`,
+    ({ file, sha256 }) => `sound ${sha256} ${caseFolded(file)}`,
+  );
+
+  /** @throws TtsError (usage) for a manifest or journal that is a link or wrong */
+  constructor(folder: string, uid?: number) {
+    try {
+      for (const name of findBatchFiles(folder).sources)
+        for (const entry of readEntries(folder, name, uid)) this.entries.add(entry);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  last(file: string): number {
+    return this.entries.find(0, `file ${caseFolded(file)}`) ?? NO_ENTRY;
+  }
+
+  withKey(file: string, key: string): number {
+    return this.entries.find(1, `key ${key} ${caseFolded(file)}`) ?? NO_ENTRY;
+  }
+
+  withSound(file: string, sha256: string): number {
+    return this.entries.find(2, `sound ${sha256} ${caseFolded(file)}`) ?? NO_ENTRY;
+  }
+
+  at(number: number): ManifestEntry | undefined {
+    return number === NO_ENTRY ? undefined : this.entries.at(number);
+  }
+
+  [Symbol.dispose](): void {
+    this.entries[Symbol.dispose]();
+  }
+}
+
+interface SurveyOptions {
+  readonly folder: RowFolder;
+  readonly texts: { keyOf(row: BatchRow, signal: AbortSignal): RowKey | Promise<RowKey> };
+  readonly signal: AbortSignal;
+}
+
+/** It takes five bytes a row. */
+export class Survey {
+  readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
+  characters = 0;
+  readonly #states: Uint8Array;
+  readonly #entries: Int32Array;
+  #differing: ReadonlySet<string> | undefined;
+
+  private constructor(rows: number) {
+    this.#states = new Uint8Array(rows).fill(NOT_MINE);
+    this.#entries = new Int32Array(rows).fill(NO_ENTRY);
+  }
+
+  /** @throws TtsError (usage) for a row file that is a link or lies behind one */
+  static async take(
+    plan: BatchPlan,
+    known: KnownFiles,
+    { folder, texts, signal }: SurveyOptions,
+  ): Promise<Survey> {
+    const survey = new Survey(plan.rows.count);
+    for (const number of plan.mine()) {
+      signal.throwIfAborted();
+      const row = plan.rows.at(number);
+      const key = await texts.keyOf(row, signal);
+      const { file } = row;
+      const { state, entry } = await stateOf(key, known, { file, path: folder.pathOf(file) }, signal);
+      survey.#set(number, state, entry);
+      if (isToDo(state)) survey.characters += key.characters;
+      if (state === 'stale') survey.#compare(key.shape, known.at(entry)?.shape);
+    }
+    return survey;
+  }
+
+  stateOf(number: number): RowState | undefined {
+    return STATES[this.#states[number] ?? NOT_MINE];
+  }
+
+  *toDo(): Generator<number> {
+    for (const [number, state] of this.#states.entries()) {
+      const name = STATES[state];
+      if (name && isToDo(name)) yield number;
+    }
+  }
+
+  get toDoCount(): number {
+    const { missing, stale, damaged } = this.counts;
+    return missing + stale + damaged;
+  }
+
+  /** What all stale files were made with otherwise. It is empty where there is an unchanged one. */
+  get differing(): readonly string[] {
+    return this.counts.unchanged > 0 ? [] : [...(this.#differing ?? [])];
+  }
+
+  entryOf(number: number): number {
+    return this.#entries[number] ?? NO_ENTRY;
+  }
+
+  setMade(number: number, entry: number): void {
+    this.#entries[number] = entry;
+  }
+
+  #set(number: number, state: RowState, entry: number): void {
+    this.#states[number] = STATES.indexOf(state);
+    this.#entries[number] = entry;
+    this.counts[state] += 1;
+  }
+
+  #compare(shape: RowShape, made: RowShape | undefined): void {
+    const names = made ? Object.keys({ ...shape, ...made }).filter((name) => shape[name] !== made[name]) : [];
+    const before = this.#differing;
+    this.#differing = new Set(before ? names.filter((name) => before.has(name)) : names);
+  }
+}
+
+/**
+ * Any line of the manifests may be that of the file: where shards meet, one of them may have brought an older file than another.
+ */
+async function stateOf(
+  { key, isBlank }: RowKey,
+  known: KnownFiles,
+  { file, path }: { readonly file: string; readonly path: string },
+  signal: AbortSignal,
+): Promise<{ readonly state: RowState; readonly entry: number }> {
+  if (isBlank) return { state: 'empty', entry: NO_ENTRY };
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: NO_ENTRY };
+  const expected = known.withKey(file, key);
+  if (expected === NO_ENTRY) return { state: 'stale', entry: known.last(file) };
+  const sha256 = await hashFile(path, signal);
+  if (known.at(expected)?.sha256 === sha256) return { state: 'unchanged', entry: expected };
+  const found = known.withSound(file, sha256);
+  if (found === NO_ENTRY) return { state: 'damaged', entry: expected };
+  return { state: known.at(found)?.key === key ? 'unchanged' : 'stale', entry: found };
+}
+
+function isToDo(state: RowState): boolean {
+  return state !== 'unchanged' && state !== 'empty';
+}
+
+export interface Outcome {
+  readonly folder: RowFolder;
+  readonly shard: Shard | undefined;
+  readonly plan: BatchPlan;
+  readonly known: KnownFiles;
+  readonly survey: Survey;
+}
+
+type Left = Pick<Outcome, 'folder' | 'plan' | 'known'>;
+
+/**
+ * Writes the manifest again, and removes what it now holds besides.
+ * @throws TtsError (output), (usage) for a link
+ */
+export async function writeManifest(outcome: Outcome, writer: Writer, signal: AbortSignal): Promise<void> {
+  const { folder, shard } = outcome;
+  const path = join(folder.path, manifestName(shard));
+  await writeText({ path, name: path, writer }, entryLinesOf(outcome), signal);
+  const merged = shard ? [journalName(shard)] : findBatchFiles(folder.path).parts;
+  for (const name of merged) rmSync(join(folder.path, name), { force: true });
+}
+
+function* entryLinesOf({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
+  for (const number of plan.mine()) {
+    const entry = known.at(survey.entryOf(number));
+    if (entry) yield lineOf(entry);
+  }
+  if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
+}
+
+export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntry> {
+  for (let number = 0; number < known.entries.count; number += 1) {
+    const entry = known.entries.at(number);
+    const isLast = known.last(entry.file) === number;
+    if (isLast && !plan.hasFile(entry.file) && folder.find(entry.file)) yield entry;
+  }
+}
+
+export function countLeftOver(outcome: Outcome): number {
+  let count = 0;
+  if (!outcome.shard) for (const _ of leftOver(outcome)) count += 1;
+  return count;
+}
+
+/** Finds what is left over and still as it was written: a manifest may come from somebody else. */
+export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
+  for (const entry of leftOver(left)) if (await isAsWritten(entry, left, signal)) yield entry;
+}
+
+/** Deletes what is still {@link prunable}, and gives out what it deleted. */
+export async function* prune(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
+  for await (const entry of prunable(left, signal)) {
+    rmSync(left.folder.pathOf(entry.file), { force: true });
+    yield entry;
+  }
+}
+
+/** Finds what {@link prune} left there, and why. */
+export function* unpruned(left: Left): Generator<{ readonly file: string; readonly why: string }> {
+  for (const { file } of leftOver(left))
+    yield {
+      file,
+      why: isSound(file, left)
+        ? 'it was changed since it was made'
+        : 'by its name it is no sound of this batch',
+    };
+}
+
+async function isAsWritten({ file }: ManifestEntry, left: Left, signal: AbortSignal): Promise<boolean> {
+  const path = left.folder.find(file);
+  if (path === undefined || !isSound(file, left)) return false;
+  return left.known.withSound(file, await hashFile(path, signal)) >= 0;
+}
+
+/** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
+function isSound(file: string, { plan }: Left): boolean {
+  return isOfFormat(file) || isOfEncoding(file) || plan.couldHave(file);
+}
+
+export interface FinishedFile {
+  readonly format: PcmFormat;
+  /** Bytes of the sound alone. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface RowFileOptions {
+  /** It is absolute. */
+  readonly path: string;
+  /** Messages name the file by it. */
+  readonly name: string;
+  readonly writer: Writer;
+  readonly encoding: Encoding;
+  /** It is called before the file gets its name: a run that is killed in between makes it again. */
+  readonly onFinished: (file: FinishedFile) => Promise<void>;
+}
+
+/**
+ * The part opens while the service works: making a file waits for the disk.
+ * @throws TtsError (output)
+ */
+export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOptions): Sink {
+  const part = openRowPart({ path, name, writer });
+  return {
+    isLive: false,
+    async write(track: Track, signal: AbortSignal): Promise<Delivery> {
+      const file = { fd: part.fd, path: part.path, name, start: 0 };
+      const written = await encoding.record(file, track, signal);
+      await part.prepare();
+      const sha256 = await hashFile(part.path, signal);
+      await onFinished({ format: track.format, bytes: written.bytes, sha256 });
+      await part.publish(signal);
+      return { ...written, readerLeft: false };
+    },
+    async discard() {
+      part.discard();
+    },
+  };
+}
+
+/**
+ * Finds folders that cannot be written, and removes parts of killed runs.
+ * @returns the folders, to be synced at the end
+ * @throws TtsError (output)
+ */
+export function prepareRowFiles({ folder, plan, survey }: Outcome, writer: Writer): ReadonlySet<string> {
+  const folders = new Set<string>();
+  const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
+  for (const number of survey.toDo()) {
+    const path = folder.pathOf(plan.rows.at(number).file);
+    const parent = dirname(path);
+    try {
+      lookAt(path, path);
+      if (folders.has(parent)) continue;
+      assertFolderWritable(parent);
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+    folders.add(parent);
+    removeLeftoversIn(parent, (name) => isRowFile(join(parent, name)), writer);
+  }
+  return folders;
+}
+
+/** @throws TtsError (output) */
+export async function syncFolders(folders: Iterable<string>): Promise<void> {
+  for (const folder of folders) {
+    await syncFolder(folder).catch((error) => {
+      throw unwritable(folder, error);
+    });
+  }
+}
+
+function assertFolderWritable(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats && dirname(folder) !== folder) {
+    assertFolderWritable(dirname(folder));
+    return;
+  }
+  if (!stats?.isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
+  accessSync(folder, constants.W_OK | constants.X_OK);
+}
+
+function openRowPart({ path, name, writer }: Omit<RowFileOptions, 'encoding' | 'onFinished'>): AtomicFile {
+  try {
+    makeOutputFolder(dirname(path));
+    const old = lookAt(path, name);
+    return AtomicFile.forOutput({ path, name, writer, old, clobber: true, isOneOfMany: true });
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+/**
+ * Keeps other runs away from a folder. Shards of one division may share it.
+ * @param machine its name, for the message of another run
+ * @throws TtsError (output) that names the other run, (usage) for a lock that is a link or not a file
+ */
+export function lockFolder(
+  folder: string,
+  shard: Shard | undefined,
+  host: LeaseHost,
+  machine: string,
+): Disposable {
+  const path = join(folder, lockName(shard));
+  const lease = known(path, () => Lease.take(path, host, { machine }));
+  if (!(lease instanceof Lease)) throw atWork(path, lease);
+  try {
+    for (const other of findBatchFiles(folder).locks)
+      if (excludes(other, shard)) assertDead(join(folder, other), host);
+  } catch (error) {
+    lease[Symbol.dispose]();
+    throw error;
+  }
+  return lease.beating();
+}
+
+function excludes(name: string, shard: Shard | undefined): boolean {
+  if (name === lockName(shard)) return false;
+  return !(shard && name.endsWith(`-of-${shard.count}.lock`));
+}
+
+function assertDead(path: string, host: LeaseHost): void {
+  const holder = known(path, () => holderOf(path, host));
+  if (holder && !isDead(holder, host)) throw atWork(path, holder);
+}
+
+/** Puts errors of the system into words. */
+function known<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+function atWork(path: string, { owner }: Holder): TtsError {
+  const who = owner ? `process ${owner.pid} on ${owner.machine}` : 'another run';
+  return new TtsError(`${who} is at work in this folder (${path})`, {
+    exitCode: ExitCode.output,
+    hint: `wait for it, or end it; a machine that is gone is forgotten after ${DEAD_MS / 1000} s`,
+  });
 }

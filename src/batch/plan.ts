@@ -1,14 +1,188 @@
-import { posix } from 'node:path';
-import { ExitCode, TtsError, usageError } from '../error.ts';
-import { quoted, visible } from '../printable.ts';
-import type { EncodingName } from '../sink/encoding/names.ts';
-import { assertEncodable } from '../sink/encodings.ts';
+import { hash } from 'node:crypto';
+import { lstatSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { assertRegular, assertUnlinked, leadsBelow, realOf } from '../kit/file.ts';
+import { unwritable } from '../kit/folders.ts';
+import { quoted, visible } from '../kit/words.ts';
+import type { EncodingName } from '../sound/encode/encoding.ts';
+import { assertEncodable } from '../sound/encode/encodings.ts';
 import type { VoiceShape } from '../voices/voice.ts';
-import { addColumns, assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
-import { NumberList, RecordFile } from './record-file.ts';
-import { dealShard, orderOf, type Shard } from './shard.ts';
-import type { TableRow } from './table.ts';
-import { NameError, type NameTemplate } from './template.ts';
+import {
+  addColumns,
+  assertColumns,
+  type ColumnNames,
+  columnOf,
+  type Field,
+  NumberList,
+  RecordFile,
+  type TableRow,
+} from './table.ts';
+
+export interface Shard {
+  /** Shards count from 1. */
+  readonly index: number;
+  readonly count: number;
+}
+
+const MOST_SHARDS = 100_000;
+
+/** @throws TtsError (usage), also for an empty text: an unset variable must not make each job do the whole table */
+export function parseShard(option: string): Shard {
+  const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(option.trim()) ?? [];
+  const shard = { index: Number(index), count: Number(count) };
+  if (shard.index >= 1 && shard.index <= shard.count && shard.count <= MOST_SHARDS) return shard;
+  throw usageError(
+    `--shard: "${visible(option)}" is not i/n`,
+    'give the number of this job, from 1, and how many there are: --shard 3/8; is a variable empty?',
+  );
+}
+
+/** The order is the first 6 bytes of a SHA-256, so that it is the same on every machine. */
+export function orderOf(id: string): number {
+  return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
+}
+
+/** Deals the rows in turn by {@link orderOf}: shards differ by one row at most, whatever the order of the table. */
+export function dealShard(orders: NumberList, { index, count }: Shard): (order: number) => boolean {
+  const sorted = new Float64Array(orders.length).map((_, row) => orders.at(row)).sort();
+  return (order) => rankOf(order, sorted) % count === index - 1;
+}
+
+function rankOf(value: number, sorted: Float64Array): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Bytes. The source is NAME_MAX of Linux and macOS, and NTFS. */
+const LONGEST_NAME = 255;
+
+/** Windows keeps these names for devices, with any ending. */
+export const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:]|$)/i;
+
+/** Windows allows none of these in the name of a file. */
+const FORBIDDEN = /[<>:"|?*]/;
+
+/** A value makes no folder, and its other signs are forbidden by Windows. */
+const NOT_IN_NAMES = /[/\\:*?"<>|]/g;
+
+type Piece = { readonly literal: string } | { readonly column: string };
+
+export class NameTemplate {
+  readonly #pieces: readonly Piece[];
+  /** It lies before the first column: `prompts`, or `.`. */
+  readonly fixedFolder: string;
+  readonly columns: readonly string[];
+  /** The values that could not be names as they were: how many, and the first. */
+  readonly changed: { count: number; first: readonly [value: string, name: string] | undefined } = {
+    count: 0,
+    first: undefined,
+  };
+
+  /** @throws TtsError (usage) */
+  constructor(template: string) {
+    this.#pieces = parsePieces(template);
+    this.columns = this.#pieces.flatMap((piece) => ('column' in piece ? [piece.column] : []));
+    const [first] = this.#pieces;
+    const start = first && 'literal' in first ? first.literal : '';
+    this.fixedFolder = this.columns.length === 0 ? posix.dirname(start) : folderOf(start);
+    if (/[/\\]$/.test(template) || template === '' || template === '-')
+      throw usageError(
+        `-o ${template}: a batch writes one file for each row`,
+        "give a template of names: -o 'prompts/{id}.wav'",
+      );
+  }
+
+  /**
+   * Makes a name relative to the fixed folder, with "/".
+   * @throws NameError
+   */
+  nameOf(cell: (column: string) => string | undefined): string {
+    const name = this.#pieces
+      .map((piece) => ('literal' in piece ? piece.literal : this.#part(piece.column, cell(piece.column))))
+      .join('');
+    const relative =
+      this.fixedFolder === '.' ? name : name.slice(this.fixedFolder.length).replace(/^\/+/, '');
+    assertSafe(relative);
+    return posix.normalize(relative);
+  }
+
+  #part(column: string, cell: string | undefined): string {
+    const value = checkedValue(column, cell);
+    const name = value.replace(NOT_IN_NAMES, '_');
+    if (name === value) return value;
+    this.changed.count += 1;
+    this.changed.first ??= [value, name];
+    return name;
+  }
+}
+
+class NameError extends Error {
+  /** The column is `undefined` if the whole name is wrong. */
+  readonly column: string | undefined;
+
+  constructor(message: string, column?: string) {
+    super(message);
+    this.column = column;
+  }
+}
+
+function parsePieces(template: string): Piece[] {
+  return template
+    .split(/(\{[^{}]*\})/)
+    .filter((part) => part !== '')
+    .map((part): Piece => {
+      if (/^\{.+\}$/.test(part)) return { column: part.slice(1, -1).trim() };
+      if (!/[{}]/.test(part)) return { literal: part };
+      throw usageError(
+        `-o ${template}: a brace is not closed or holds no column`,
+        "write the name of a column in braces: -o '{id}.wav'",
+      );
+    });
+}
+
+function folderOf(start: string): string {
+  const slash = start.lastIndexOf('/');
+  if (slash === 0) return '/';
+  return slash < 0 ? '.' : start.slice(0, slash).replace(/\/+$/, '');
+}
+
+function checkedValue(column: string, value: string | undefined): string {
+  if (value === undefined) throw new NameError('the row has no such value', column);
+  if (value.trim() === '')
+    throw new NameError('the value is empty, but the name of the file needs it', column);
+  const shown = `"${visible(value.slice(0, 80))}"`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\0-\x1f\x7f]/.test(value)) throw new NameError(`${shown} holds a control character`, column);
+  if (/\p{Cs}/u.test(value)) throw new NameError(`${shown} holds half a character`, column);
+  if (/^(?:[/\\]|[a-z]:[/\\])/i.test(value)) throw new NameError(`${shown} is an absolute name`, column);
+  if (value.split(/[/\\]/).some((part) => part === '..' || part === '.'))
+    throw new NameError(`${shown} leads to another folder`, column);
+  return value;
+}
+
+/** A harmless value may become `con`, or too long, together with its neighbours. */
+function assertSafe(name: string): void {
+  for (const part of name.split(/[/\\]/)) {
+    const shown = `"${visible(part.slice(0, 80))}"`;
+    if (RESERVED.test(part)) throw new NameError(`${shown} is a name that Windows keeps for a device`);
+    if (part === '..') throw new NameError(`${shown} leads to another folder`);
+    if (FORBIDDEN.test(part)) throw new NameError(`${shown} holds a character that Windows forbids in names`);
+    if (part !== '.' && /[. ]$/.test(part))
+      throw new NameError(`${shown} ends with a dot or a space, which Windows drops`);
+    if (Buffer.byteLength(part) > LONGEST_NAME - SUFFIX)
+      throw new NameError(`${shown}… is too long for the name of a file`);
+  }
+}
+
+/** Bytes. The name of a part file is longer by these. */
+const SUFFIX = 24;
 
 export interface BatchRow {
   readonly id: string;
@@ -248,4 +422,76 @@ function endingOf(file: string): string {
 /** Names that some file systems confuse become equal. */
 export function caseFolded(name: string): string {
   return name.normalize('NFC').toLowerCase();
+}
+
+/** It stands for the fixed folder of a template. What a table or a manifest names stays below it. */
+export class RowFolder {
+  /** It is absolute. */
+  readonly path: string;
+  #real: string | undefined;
+  /** Rows of one folder follow each other. */
+  #checked: string | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * @param file a relative path, with "/"
+   * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one; (output) for a file in the place of
+   * a folder
+   */
+  pathOf(file: string): string {
+    const path = join(this.path, file);
+    const stats = this.#lookAt(path);
+    if (!this.#holds(dirname(path)))
+      throw usageError(
+        `${dirname(path)} leads out of ${this.path} through a symbolic link`,
+        'remove the link, or choose another folder with -o',
+      );
+    if (!stats?.isDirectory()) assertRegular(path);
+    return path;
+  }
+
+  /** @returns the path of a file that a manifest names; `undefined` unless it is a regular one below the folder */
+  find(file: string): string | undefined {
+    const path = join(this.path, file);
+    try {
+      return this.#lookAt(path)?.isFile() && this.#holds(dirname(path)) ? path : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #lookAt(path: string): Stats | undefined {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  #holds(folder: string): boolean {
+    if (folder === this.#checked) return true;
+    this.#real ??= realOf(this.path);
+    if (this.#real === undefined || !leadsBelow(this.#real, folder)) return false;
+    this.#checked = folder;
+    return true;
+  }
+}
+
+/**
+ * @param name the fixed folder of a template
+ * @throws TtsError (usage) for a link, (output) for a file in its place, and for what cannot be looked at
+ */
+export function openRowFolder(name: string, cwd: string): RowFolder {
+  assertUnlinked(name, cwd);
+  const path = resolve(cwd, name);
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  return new RowFolder(path);
 }

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
-import { type TtsError, usageError } from '../error.ts';
-import { quoted } from '../printable.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
+import { NamelessFile, writeAt } from '../kit/file.ts';
+import { quoted, visible } from '../kit/words.ts';
 
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
 export type TableKind = (typeof tableKinds)[number];
@@ -174,4 +177,288 @@ function tooLong(name: string, line: number): TtsError {
     `${name}, line ${line}: the row is longer than ${LONGEST_ROW} characters`,
     'look for a quote that is not closed, and check --table',
   );
+}
+
+const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions', 'speed'] as const;
+export type Field = (typeof fields)[number];
+
+/** Other fields are in the column of their own name. */
+export type ColumnNames = ReadonlyMap<Field, string>;
+
+/** @throws TtsError (usage) */
+export function parseColumns(option: string): ColumnNames {
+  const names = new Map<Field, string>();
+  for (const pair of option.split(',')) {
+    const equals = pair.indexOf('=');
+    const field = fields.find((each) => each === pair.slice(0, equals).trim());
+    const column = pair.slice(equals + 1).trim();
+    if (equals < 0 || field === undefined || column === '')
+      throw usageError(
+        `--columns: "${visible(pair)}" is not FIELD=COLUMN`,
+        `the fields are ${fields.join(', ')}: --columns id=Filename,text=Text`,
+      );
+    if (names.has(field))
+      throw usageError(`--columns: ${field} is given twice`, 'name one column for each field');
+    names.set(field, column);
+  }
+  return names;
+}
+
+export function columnOf(field: Field, names: ColumnNames): string {
+  return names.get(field) ?? field;
+}
+
+/** Adds all columns of the first row, and of others only those that are looked for: a new one in each row would fill the memory. */
+export function addColumns(seen: Set<string>, columns: Iterable<string>, names: ColumnNames): void {
+  const isFirst = seen.size === 0;
+  const isWanted = (column: string) =>
+    [...names.values()].includes(column) || fields.some((field) => isSameWord(field, column));
+  for (const column of columns) if (isFirst || (!seen.has(column) && isWanted(column))) seen.add(column);
+}
+
+/** Without them, a row would be spoken by another voice than its table says. */
+const OF_VOICES: readonly Field[] = ['speaker', 'sampleRate', 'instructions', 'speed'];
+
+/**
+ * @param inNames columns that the template of the names uses
+ * @throws TtsError (usage) that lists the columns and suggests `--columns`
+ */
+export function assertColumns(
+  columns: readonly string[],
+  names: ColumnNames,
+  { table, inNames }: { readonly table: string; readonly inNames: readonly string[] },
+): void {
+  const has = (field: Field) => columns.includes(columnOf(field, names));
+  const missing = [...names].find(([, column]) => !columns.includes(column));
+  if (missing) throw noColumn(`"${visible(missing[1])}"`, columns, table);
+  if (!has('id')) throw noColumn('"id"', columns, table);
+  if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
+  const unused = columns.filter((column) => ![...names.values(), ...inNames].includes(column));
+  for (const field of OF_VOICES) if (!has(field)) assertNoOtherCase(field, unused, table);
+}
+
+function assertNoOtherCase(field: Field, unused: readonly string[], table: string): void {
+  const column = unused.find((each) => isSameWord(each, field));
+  if (column === undefined) return;
+  throw usageError(
+    `${table}: the column "${visible(column)}" would not be used`,
+    `did you mean "${field}"? Rename it, or say --columns ${field}=${visible(column)}`,
+  );
+}
+
+function isSameWord(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+const MOST_SHOWN = 50;
+
+function noColumn(missing: string, columns: readonly string[], table: string) {
+  const shown = columns.slice(0, MOST_SHOWN).map((column) => `"${visible(column)}"`);
+  const more = columns.length - shown.length;
+  const list = shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const isUnsplit = columns.length === 1 && /[;|,\t]/.test(columns[0] ?? '');
+  return usageError(
+    `${table} has no column ${missing}; its columns are ${list}`,
+    isUnsplit
+      ? 'a CSV has commas between its columns, a TSV has tabs: save it as one of them, and say --table tsv for tabs'
+      : `say which columns to use: --columns '${suggestion(columns)}'`,
+  );
+}
+
+const LIKELY = {
+  id: /\b(?:id|key|name|filename|file ?name|identifier)\b/i,
+  text: /text|translation|sentence/i,
+};
+
+function suggestion(columns: readonly string[]): string {
+  const id = columns.find((column) => LIKELY.id.test(column)) ?? columns[0] ?? 'COLUMN';
+  const others = columns.filter((column) => column !== id);
+  const text = others.find((column) => LIKELY.text.test(column)) ?? others[0] ?? 'COLUMN';
+  return `id=${visible(id)},text=${visible(text)}`;
+}
+
+/**
+ * HalfSipHash-1-3 under a random key: a table cannot hold many ids with one hash.
+ * Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF"; the reference code's 32-bit variant.
+ */
+export function keyedHash(key: Buffer = randomBytes(8)): (text: string) => number {
+  const [k0, k1] = [key.readInt32LE(0), key.readInt32LE(4)];
+  return (text) => {
+    let v0 = k0;
+    let v1 = k1;
+    let v2 = 0x6c796765 ^ k0;
+    let v3 = 0x74656462 ^ k1;
+    const wordCount = Math.floor(text.length / 2) + 1;
+    for (let at = 0; at < wordCount + FINISHING_ROUNDS; at += 1) {
+      if (at === wordCount) v2 ^= 0xff;
+      const word = wordAt(text, at);
+      v3 ^= word;
+      v0 = (v0 + v1) | 0;
+      v1 = turned(v1, 5) ^ v0;
+      v0 = turned(v0, 16);
+      v2 = (v2 + v3) | 0;
+      v3 = turned(v3, 8) ^ v2;
+      v0 = (v0 + v3) | 0;
+      v3 = turned(v3, 7) ^ v0;
+      v2 = (v2 + v1) | 0;
+      v1 = turned(v1, 13) ^ v2;
+      v2 = turned(v2, 16);
+      v0 ^= word;
+    }
+    return v1 ^ v3;
+  };
+}
+
+const FINISHING_ROUNDS = 3;
+
+/** The last word has the number of bytes in its top byte, as in the source: a unit of text has two. Behind it are zeros. */
+function wordAt(text: string, at: number): number {
+  const first = 2 * at;
+  if (first > text.length) return 0;
+  const low = first < text.length ? text.charCodeAt(first) : 0;
+  return low | (first + 1 < text.length ? text.charCodeAt(first + 1) << 16 : (2 * text.length) << 24);
+}
+
+function turned(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
+}
+
+const BATCH_BYTES = 256 * 1024;
+
+/**
+ * Keeps records in a temporary file, with 40 bytes of index a record.
+ * @throws TtsError (output) where that cannot be written, here and in the methods
+ */
+export class RecordFile<T> implements Disposable {
+  readonly #file = new NamelessFile('batch');
+  readonly #ends = new NumberList();
+  readonly #indexes: readonly KeyIndex<T>[];
+  /** Records are read into it, one after another. */
+  #buffer = Buffer.allocUnsafe(1024);
+  /** Records wait in it as bytes: strings that wait would make V8 enlarge the place for young objects. */
+  #pending = Buffer.allocUnsafe(BATCH_BYTES);
+  #pendingBytes = 0;
+  #writtenBytes = 0;
+
+  /** @param keys the keys to {@link find} records by; keys of different kinds must differ */
+  constructor(...keys: readonly ((record: T) => string)[]) {
+    this.#indexes = keys.map((key) => new KeyIndex(key));
+  }
+
+  get count(): number {
+    return this.#ends.length;
+  }
+
+  /** @returns the number of the record, from 0 */
+  add(record: T): number {
+    const text = JSON.stringify(record);
+    const length = Buffer.byteLength(text);
+    if (this.#pendingBytes + length > this.#pending.length) this.#flush();
+    if (length > this.#pending.length) this.#pending = Buffer.allocUnsafe(2 * length);
+    this.#pendingBytes += this.#pending.write(text, this.#pendingBytes);
+    this.#ends.push(this.#writtenBytes + this.#pendingBytes);
+    for (const index of this.#indexes)
+      index.add(index.keyOf(record), this.count - 1, (same) => this.at(same));
+    return this.count - 1;
+  }
+
+  at(number: number): T {
+    const end = this.#ends.at(number);
+    const start = this.#ends.at(number - 1);
+    if (end > this.#writtenBytes) this.#flush();
+    const length = end - start;
+    if (length > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(2 * length);
+    let read = 0;
+    while (read < length) read += readSync(this.#file.fd, this.#buffer, read, length - read, start + read);
+    return JSON.parse(this.#buffer.toString('utf8', 0, length));
+  }
+
+  /** @returns the last record with this key */
+  find(which: number, key: string): number | undefined {
+    return this.#indexes[which]?.find(key, (number) => this.at(number));
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+  }
+
+  #flush(): void {
+    const bytes = this.#pending.subarray(0, this.#pendingBytes);
+    this.#pendingBytes = 0;
+    this.#file.writing(() => writeAt(this.#file.fd, bytes, this.#writtenBytes));
+    this.#writtenBytes += bytes.length;
+  }
+}
+
+/** It uses open addressing, and reads records to tell equal hashes apart. A record replaces an older one with its key. */
+class KeyIndex<T> {
+  readonly keyOf: (record: T) => string;
+  readonly #hashOf = keyedHash();
+  readonly #hashes = new NumberList(Int32Array);
+  /** A place holds the number of a record plus one, and 0 if it is free. The length is a power of two. */
+  #places = new Int32Array(1024);
+  #used = 0;
+
+  constructor(keyOf: (record: T) => string) {
+    this.keyOf = keyOf;
+  }
+
+  add(key: string, number: number, read: (number: number) => T): void {
+    this.#hashes.push(this.#hashOf(key));
+    const place = this.#placeOf(key, this.#hashes.at(number), read);
+    if (!this.#places[place]) this.#used += 1;
+    this.#places[place] = number + 1;
+    if (2 * this.#used > this.#places.length) this.#grow();
+  }
+
+  find(key: string, read: (number: number) => T): number | undefined {
+    const number = this.#places[this.#placeOf(key, this.#hashOf(key), read)];
+    return number ? number - 1 : undefined;
+  }
+
+  /** @returns the place of the key, or the free one for it */
+  #placeOf(key: string, hash: number, read: (number: number) => T): number {
+    const isSame = (number: number) => this.#hashes.at(number) === hash && this.keyOf(read(number)) === key;
+    const mask = this.#places.length - 1;
+    let place = hash & mask;
+    for (let taken = this.#places[place]; taken && !isSame(taken - 1); taken = this.#places[place])
+      place = (place + 1) & mask;
+    return place;
+  }
+
+  #grow(): void {
+    const old = this.#places;
+    this.#places = new Int32Array(2 * old.length);
+    const mask = this.#places.length - 1;
+    for (const taken of old) {
+      if (!taken) continue;
+      let place = this.#hashes.at(taken - 1) & mask;
+      while (this.#places[place]) place = (place + 1) & mask;
+      this.#places[place] = taken;
+    }
+  }
+}
+
+const CHUNK = 65_536;
+
+export class NumberList {
+  readonly #chunks: (Float64Array | Int32Array)[] = [];
+  readonly #Chunk: typeof Float64Array | typeof Int32Array;
+  length = 0;
+
+  /** @param Chunk the type of array, for integers below 2^53 or below 2^31 */
+  constructor(Chunk: typeof Float64Array | typeof Int32Array = Float64Array) {
+    this.#Chunk = Chunk;
+  }
+
+  push(value: number): void {
+    const at = this.length % CHUNK;
+    if (at === 0) this.#chunks.push(new this.#Chunk(CHUNK));
+    (this.#chunks.at(-1) as Float64Array | Int32Array)[at] = value;
+    this.length += 1;
+  }
+
+  at(place: number): number {
+    return this.#chunks[Math.floor(place / CHUNK)]?.[place % CHUNK] ?? 0;
+  }
 }

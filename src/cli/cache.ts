@@ -1,19 +1,26 @@
 import { type Command, Option } from 'commander';
-import type { Home } from '../cache/folder.ts';
-import { type Choice, clearCache, type Found, measureCache } from '../cache/inspect.ts';
-import { addressIn, addressOf, isOfEngine, isOfService, listServices } from '../cache/services.ts';
-import { ExitCode, usageError } from '../error.ts';
-import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
-import { nearestName } from '../nearest.ts';
-import { visible } from '../printable.ts';
-import { serverAddress } from '../settings/engine-kind.ts';
-import { loadSettings } from '../settings/load.ts';
-import type { Flags } from '../settings/resolve.ts';
-import { cacheLimit } from '../voices/cache-limit.ts';
+import { ExitCode, usageError } from '../kit/error.ts';
+import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
+import { nearestName, visible } from '../kit/words.ts';
+import { serverAddress } from '../options/engine-entry.ts';
+import { type Flags, loadSettings } from '../options/load.ts';
+import {
+  addressIn,
+  addressOf,
+  type Choice,
+  clearCache,
+  type Found,
+  type Home,
+  isOfEngine,
+  isOfService,
+  listServices,
+  measureCache,
+} from '../voices/cache-store.ts';
+import { cacheLimit } from '../voices/connections.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
-import { askYes } from './terminal/ask.ts';
-import { countOf } from './terminal/style.ts';
+import { askYes } from './print.ts';
+import { countOf } from './style.ts';
 
 export const words = ['clear'];
 

@@ -1,14 +1,60 @@
 import { Command, CommanderError, Option } from 'commander';
-import { type TtsError, usageError } from '../error.ts';
-import { optionHint } from '../hints.ts';
-import { nearestName } from '../nearest.ts';
-import { joinedNames } from '../settings/named-file.ts';
-import type { Flags } from '../settings/resolve.ts';
-import { type Name, ruleOf, rules, settingNames } from '../settings/rules.ts';
-import { assertUtf8, type Typed } from './assert-utf8.ts';
+import { leftOver, type ManifestEntry, type Outcome, type Survey } from '../batch/manifest.ts';
+import type { BatchRow } from '../batch/plan.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { optionHint } from '../kit/hints.ts';
+import { nearestName } from '../kit/words.ts';
+import { type Flags, joinedNames } from '../options/load.ts';
+import { type Name, ruleOf, rules, settingNames } from '../options/rows.ts';
 import { type Context, FILE, HELP, VERSION } from './context.ts';
-import { printLine } from './terminal/print.ts';
-import { topicOf } from './topics.ts';
+import { printLine, readerReady } from './print.ts';
+import { countOf } from './style.ts';
+import { assertUtf8, type Typed } from './utf8.ts';
+
+/** What `tts help TOPIC` says, and the manual with it. The help of a command of the same name ends with it. */
+export const TOPICS: Readonly<Record<string, readonly string[]>> = {
+  voices: [
+    'The built-in voices speak English and need nothing: -s 1 to 5, 11 to 15.',
+    'espeak-ng, where it is installed, speaks some hundred languages: -s de.',
+    'A natural voice comes with one command: tts voices lists what there is,',
+    'tts voices install NAME fetches it, and -s NAME speaks with it.',
+    'Servers, programs and models of your own: --engine. A service: --base-url.',
+    'tts speakers lists all that can speak here.',
+  ],
+  books: [
+    'tts -f novel.epub -o novel.m4b       one file with chapters (needs ffmpeg)',
+    'tts -f novel.epub -o novel.mp3       one file, with nothing installed',
+    "tts -f novel.epub --split chapters -o 'novel/{nn} {title}.mp3'",
+    'tts -f novel.epub --dry-run          chapters, length, price, what is left out',
+    'A stopped run goes on: what was spoken is kept, but for built-in voices.',
+    '--chapters 3,5-7 picks, --all reads all, --footnotes read reads notes.',
+  ],
+  marks: [
+    'With --marks, [voice:NAME] changes the voice and [pause:1.5s] is silent.',
+    "--voices 'Alice=1,Bob=de,*=2' gives the names of a dialogue their voices.",
+    "--pauses 'paragraph=0.5,chapter=2' sets all other silences, in seconds.",
+  ],
+  config: [
+    'Options override environment variables (TTS_...), these override the config',
+    'file of the project, and that overrides your own. tts config shows what counts',
+    'here, where it comes from, and where your own file lies: JSON or YAML, with keys',
+    'such as speaker: cori. tts login keeps the key of a service.',
+    'A project may not name programs, keys or services that you do not trust.',
+  ],
+  exit: [
+    '0 all of it was delivered, or the reader left    5 timeout',
+    '1 a defect in tts itself                         6 no connection',
+    '2 a bad option, text, config file or value       7 the service failed',
+    '3 the key: none, refused or not allowed          8 cannot write or play',
+    '4 rate limit or quota                            9 in part, or by another voice',
+    '9: rows of a batch failed, --keep-going left text out, or --fallback spoke on.',
+    'A signal ends a run with 128 and its number. An error says what to do.',
+  ],
+};
+
+export function topicOf(name: string): string | undefined {
+  return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.join('\n') : undefined;
+}
 
 export interface CommandLine {
   readonly flags: Flags;
@@ -166,4 +212,79 @@ export function readSubcommand(
     `${command.name()} does not know "${excess}"`,
     `see ${command.name()} --help; ${howToSpeak(command.name())}`,
   );
+}
+
+interface Checking extends Pick<Context, 'host'> {
+  readonly allowEmpty: boolean;
+  /** What is wrong with a file that is as a run would leave it. */
+  readonly faultOf?: (row: BatchRow, entry: ManifestEntry | undefined) => string | undefined;
+}
+
+/**
+ * Finds the files that are not as a run would leave them.
+ * @param tell gets no row for a file that is left over
+ * @returns how many there are
+ */
+export async function tellFaults(
+  { plan, known, survey, folder, shard }: Outcome,
+  { host, allowEmpty, faultOf }: Checking,
+  tell: (state: string, file: string, row?: BatchRow) => void,
+): Promise<number> {
+  let faults = 0;
+  for (const number of plan.mine()) {
+    const state = survey.stateOf(number);
+    if (state === undefined || (state === 'empty' && allowEmpty)) continue;
+    const row = plan.rows.at(number);
+    const fault = state === 'unchanged' ? faultOf?.(row, known.at(survey.entryOf(number))) : state;
+    if (fault === undefined) continue;
+    tell(fault, row.file, row);
+    faults += 1;
+    if (faults % 1000 === 0) await readerReady(host.stdout);
+  }
+  if (shard) return faults;
+  for (const { file } of leftOver({ folder, plan, known })) {
+    tell('left over', file);
+    faults += 1;
+  }
+  return faults;
+}
+
+/**
+ * @param unapproved how many of the faults are that nobody has approved a sound
+ * @throws TtsError (partial) unless there are none
+ */
+export function assertNoFaults(faults: number, survey: Survey, unapproved = 0): void {
+  if (faults === 0) return;
+  const isOnlyApproval = unapproved === faults;
+  const more = unapproved > 0 ? ', left over or not approved' : ' or left over';
+  const what = isOnlyApproval ? 'not approved' : `missing, stale, damaged${more}`;
+  throw new TtsError(`${countOf(faults, 'file is', 'files are')} ${what}`, {
+    exitCode: ExitCode.partial,
+    hint: isOnlyApproval
+      ? OF_APPROVAL
+      : (otherOptions(survey) ?? (survey.counts.empty === faults ? OF_EMPTY : REMEDY)),
+  });
+}
+
+const REMEDY = 'the same command without --check makes what is missing; --prune deletes what is left over';
+const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without one';
+const OF_APPROVAL = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
+
+/** The options that shape a sound, as people know them. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['service', 'another service or engine (--base-url, --engine)'],
+  ['speaker', 'another speaker (-s)'],
+  ['sampleRate', 'another sample rate (-r)'],
+  ['instructions', 'other instructions (-i)'],
+  ['speed', 'another speed (--speed)'],
+  ['pauses', 'other pauses (--pauses)'],
+  ['loudness', 'another loudness (--loudness)'],
+  ['format', 'another format (--encode, --bitrate)'],
+]);
+
+/** Where every file is stale, the options are likely other ones, and all would be paid for again. */
+function otherOptions({ differing }: Survey): string | undefined {
+  const names = differing.flatMap((name) => OPTIONS.get(name) ?? []);
+  if (names.length === 0) return undefined;
+  return `all were made with ${names.join(' and ')}: give --check the options of that run; without --check, all are made again`;
 }

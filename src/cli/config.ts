@@ -1,19 +1,23 @@
 import type { Command } from 'commander';
-import { withoutLogin } from '../address.ts';
-import { ExitCode } from '../error.ts';
-import type { Host } from '../host.ts';
-import { printable, visible } from '../printable.ts';
+import { withoutLogin } from '../kit/address.ts';
+import { ExitCode } from '../kit/error.ts';
+import type { Host } from '../kit/host.ts';
+import { printable, visible } from '../kit/words.ts';
+import { keyOrigin } from '../options/keys.ts';
 import {
+  chooseProxy,
+  configName,
   findConfig,
+  type LoadedSettings,
+  loadSettings,
+  type Origin,
   PROJECT_PLACES,
+  type Settings,
   type UnreadConfig,
   unreadConfigs,
   userPlaces,
-} from '../settings/config-places.ts';
-import { keyOrigin } from '../settings/key.ts';
-import { configName, type LoadedSettings, loadSettings } from '../settings/load.ts';
-import { chooseProxy, type Origin, type Settings } from '../settings/resolve.ts';
-import { type Name, ruleOf, settingNames, type Value } from '../settings/rules.ts';
+} from '../options/load.ts';
+import { type Name, ruleOf, settingNames, type Value } from '../options/rows.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
 

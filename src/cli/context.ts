@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Host } from '../host.ts';
-import type { Notices } from './terminal/notices.ts';
+import type { Host } from '../kit/host.ts';
+import type { Notices } from './notices.ts';
 
 export interface Context {
   readonly argv: readonly string[];

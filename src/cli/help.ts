@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { ExitCode, TtsError, usageError } from '../error.ts';
-import { nearestName } from '../nearest.ts';
-import { type Name, type Rule, ruleOf, rules, settingNames } from '../settings/rules.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { nearestName } from '../kit/words.ts';
+import { type Name, type Rule, ruleOf, rules, settingNames } from '../options/rows.ts';
+import { TOPICS, topicOf } from './command-line.ts';
 import {
   type CommandModule,
   type Commands,
@@ -12,8 +13,7 @@ import {
   namedCommands,
   VERSION,
 } from './context.ts';
-import { printLine } from './terminal/print.ts';
-import { TOPICS, topicOf } from './topics.ts';
+import { printLine } from './print.ts';
 
 const WIDTH = 80;
 
@@ -34,7 +34,7 @@ export async function run(context: Context): Promise<number> {
     printLine(context.host.stdout, topic);
     return ExitCode.ok;
   }
-  const { assertWordsUtf8 } = await import('./assert-utf8.ts');
+  const { assertWordsUtf8 } = await import('./utf8.ts');
   assertWordsUtf8(context.argv, context.host);
   const unknown = named ? more[0] : name;
   const nearest = nearestName(unknown ?? '', [...context.commands.keys(), ...Object.keys(TOPICS)]);

@@ -1,5 +1,4 @@
-import { countLineBreaks } from './lines.ts';
-import { fitting } from './unicode.ts';
+import { countLineBreaks, fitting } from './unicode.ts';
 
 /** It says where a piece of text stands, for messages and subtitles. */
 export interface Place {

@@ -1,19 +1,51 @@
-import { closeQuietly } from '../async.ts';
-import type { Speech } from '../audio/pcm.ts';
-import type { Kept } from '../cache/kept.ts';
-import { ConcurrencyLimiter } from '../client/limiter.ts';
-import type { RequestFields } from '../client/request-body.ts';
-import type { NumberedText } from '../client/retry.ts';
-import type { Speaker } from '../engine/contract.ts';
-import type { Espeak } from '../engine/espeak/voices.ts';
-import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
-import type { NumberedSource, SourceVoice } from '../engine/source.ts';
-import type { RunContext } from '../host.ts';
-import type { Settings } from '../settings/resolve.ts';
-import { cacheLimit } from './cache-limit.ts';
-import type { Client, ClientOptions } from './client.ts';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { NumberedSource, SourceVoice, Speaker } from '../engines/engine.ts';
+import type { Espeak } from '../engines/espeak.ts';
+import { FLITE_SPEAKERS } from '../engines/flite.ts';
+import { codeOf } from '../kit/error.ts';
+import { segmentFolder } from '../kit/folders.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import { ConcurrencyLimiter } from '../kit/limit.ts';
+import type { NumberedText } from '../kit/retry.ts';
+import { closeQuietly } from '../kit/wait.ts';
+import type { Settings } from '../options/load.ts';
+import type { Speech } from '../sound/pcm.ts';
+import type { Kept } from './cache.ts';
 import type { Endpoint } from './service-choice.ts';
-import type { Voice, VoiceEvent, VoiceShape } from './voice.ts';
+import type { Client, ClientOptions, RequestFields, Voice, VoiceEvent, VoiceShape } from './voice.ts';
+
+/** @returns the bytes that the cache may hold: what somebody has set, or what its disk has room for */
+export function cacheLimit(
+  { cacheSize }: Pick<Settings, 'cacheSize'>,
+  host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>,
+): number {
+  const { value, origin } = cacheSize;
+  return origin.place === 'default' ? modestSize(value, segmentFolder(host)) : value;
+}
+
+/** A cache without a set size may take this part of the free room. */
+const SHARE_OF_DISK = 1 / 10;
+
+/**
+ * @param bytes the default size
+ * @returns at most a tenth of what is free on the disk of the folder
+ */
+export function modestSize(bytes: number, folder: string | undefined): number {
+  const free = folder === undefined ? undefined : freeBytes(folder);
+  return free === undefined ? bytes : Math.min(bytes, Math.floor(free * SHARE_OF_DISK));
+}
+
+/** The folder may be missing. */
+function freeBytes(folder: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const parent = dirname(folder);
+    return codeOf(error) === 'ENOENT' && parent !== folder ? freeBytes(parent) : undefined;
+  }
+}
 
 export interface VoicesPlan {
   readonly settings: Settings;
@@ -117,7 +149,7 @@ export class Connections {
   async keptFor(kind: Voice['kind']): Promise<Kept | undefined> {
     const bytes = await this.cacheBytesFor(kind);
     if (bytes === undefined) return undefined;
-    this.#kept ??= import('../cache/kept.ts').then(({ openKept }) => openKept(bytes, this.#context));
+    this.#kept ??= import('./cache.ts').then(({ openKept }) => openKept(bytes, this.#context));
     this.#openKept = await this.#kept;
     return this.#openKept;
   }
@@ -151,8 +183,8 @@ export class Connections {
       onEvent: this.#onEvent,
     };
     const service = kind === 'service' ? await this.#plan.service() : undefined;
-    if (service) return (await import('./service-client.ts')).openService(service, options);
-    const { openEngine } = await import('./engine-voices.ts');
+    if (service) return (await import('./service.ts')).openService(service, options);
+    const { openEngine } = await import('./local.ts');
     const voice = source?.voices.get(shape.speaker);
     if (voice) source?.source.prepare?.(voice);
     return openEngine({ source, espeak: kind === 'espeak' ? this.#engines.espeak : undefined }, options);
@@ -162,5 +194,5 @@ export class Connections {
 /** An entry may hold sound of the engine's own rate under the key of the rate that is asked for. */
 async function atRate(speech: Speech, sampleRate = speech.format.sampleRate): Promise<Speech> {
   if (speech.format.sampleRate === sampleRate) return speech;
-  return (await import('../audio/convert.ts')).converted(speech, { ...speech.format, sampleRate });
+  return (await import('../sound/convert.ts')).converted(speech, { ...speech.format, sampleRate });
 }

@@ -1,13 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { type Assets, loadAssets } from '../engine/assets.ts';
-import { DEFAULT_MAX_QUEUE, type Engine, type EngineSet } from '../engine/contract.ts';
-import type { Espeak } from '../engine/espeak/voices.ts';
-import { FairQueue, type QueueLimits } from '../engine/fair-queue.ts';
-import { FliteThread } from '../engine/flite/thread.ts';
-import { FLITE_SPEAKERS, type FliteTask, fliteUse } from '../engine/flite/voices.ts';
-import { normalise } from '../engine/normalise.ts';
-import { queuedEngine } from '../engine/queued-engine.ts';
-import type { NumberedSource } from '../engine/source.ts';
+import { DEFAULT_MAX_QUEUE, type Engine, type EngineSet, type NumberedSource } from '../engines/engine.ts';
+import type { Espeak } from '../engines/espeak.ts';
+import { type Assets, FLITE_SPEAKERS, type FliteTask, fliteUse, loadAssets } from '../engines/flite.ts';
+import { FliteThread } from '../engines/flite-thread.ts';
+import { FairQueue, type QueueLimits, queuedEngine } from '../engines/lanes.ts';
+import { normalise } from '../engines/normalise.ts';
 
 export interface EngineSetOptions extends Partial<QueueLimits> {
   /** The program of the threads. By default it lies next to the built program. */
@@ -70,7 +67,7 @@ export function openBuiltIn(runtime: string): Engine {
 }
 
 export async function openEspeakEngine(espeak: Espeak, limits = limitsFrom(UNLIMITED)): Promise<Engine> {
-  const { openEspeak } = await import('../engine/espeak/process.ts');
+  const { openEspeak } = await import('../engines/espeak.ts');
   return openEspeak(espeak, limits);
 }
 
@@ -84,7 +81,7 @@ async function openSources(
   sources: readonly NumberedSource[],
   { maxQueue }: Pick<QueueLimits, 'maxQueue'>,
 ): Promise<Engine[]> {
-  const { openExternal } = await import('../engine/external/engine.ts');
+  const { openExternal } = await import('../engines/external.ts');
   return openExternal(sources, maxQueue);
 }
 

@@ -1,14 +1,25 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { EngineError } from '../engine/contract.ts';
-import { type ModelSpeaker, type NumberedSource, type SourceVoice, shortName } from '../engine/source.ts';
-import { ExitCode, TtsError } from '../error.ts';
-import { dataFolder } from '../files/folders.ts';
-import type { RunContext } from '../host.ts';
-import { CARD, installAgain, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
-import { runtimesIn } from '../installed/runtimes.ts';
-import type { Settings } from '../settings/resolve.ts';
-import type { FoundSpeaking, FoundVoice } from './voice-sources.ts';
+import {
+  EngineError,
+  type ModelSpeaker,
+  type NumberedSource,
+  type SourceVoice,
+  shortName,
+} from '../engines/engine.ts';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { dataFolder } from '../kit/folders.ts';
+import type { RunContext } from '../kit/host.ts';
+import type { Settings } from '../options/load.ts';
+import {
+  CARD,
+  installAgain,
+  installedVoices,
+  type Manifest,
+  runtimesIn,
+  voicesFolder,
+} from './install/manifest.ts';
+import type { FoundSpeaking, FoundVoice } from './sources.ts';
 
 const MAX_CHARS = 300;
 
@@ -97,7 +108,7 @@ function open(manifest: Manifest, context: RunContext): Promise<NumberedSource> 
 }
 
 async function openOne(manifest: Manifest, { host, signal }: RunContext): Promise<NumberedSource> {
-  const { openSource } = await import('../engine/external/open-source.ts');
+  const { openSource } = await import('../engines/external.ts');
   const data = dataFolder(host) ?? '';
   const { name, number, sampleRate, voices, scales, espeak } = manifest;
   const folder = join(voicesFolder(data), name);

@@ -1,8 +1,8 @@
-import { isExcepted, isLoopback } from '../address.ts';
-import type { ProxyRoute } from '../client/transport.ts';
-import { ExitCode, TtsError, usageError } from '../error.ts';
-import type { Host, RunContext } from '../host.ts';
-import { nearestName } from '../nearest.ts';
+import { isExcepted, isLoopback } from '../kit/address.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import type { ProxyRoute } from '../kit/http/client.ts';
+import { nearestName } from '../kit/words.ts';
 import {
   assertKeyMayGo,
   assertProxyMaySee,
@@ -10,16 +10,16 @@ import {
   isFromUntrustedProject,
   type Key,
   keyOrigin,
-} from '../settings/key.ts';
-import { exposedFiles } from '../settings/load.ts';
+} from '../options/keys.ts';
 import {
   type ConfigFile,
   chooseProxy,
+  exposedFiles,
   type Origin,
   outranks,
   type Setting,
   type Settings,
-} from '../settings/resolve.ts';
+} from '../options/load.ts';
 
 export interface Endpoint {
   /** The address of the requests. It ends in `/tts`. */
@@ -155,7 +155,7 @@ export async function withListedNumber(
   const name = speaker?.value;
   if (!(error instanceof TtsError) || typeof name !== 'string' || dryRun.value) return error;
   if (nearestName(name, [...(speakers?.value.keys() ?? [])])) return error;
-  const { listSpeakers } = await import('../client/speakers.ts');
+  const { listSpeakers } = await import('./speakers.ts');
   const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
   const list = await listSpeakers(options, signal).catch(() => undefined);
   signal.throwIfAborted();

@@ -1,8 +1,9 @@
-import type { Speech } from '../audio/pcm.ts';
-import type { KeptShape } from '../cache/kept.ts';
-import type { ClientEvent, NumberedText, RetryPolicy } from '../client/retry.ts';
-import type { ServiceSpeaker } from '../client/speakers.ts';
-import type { Setting } from '../settings/resolve.ts';
+import type { ClientEvent, NumberedText, RetryPolicy } from '../kit/retry.ts';
+import type { Setting } from '../options/load.ts';
+import type { Speech } from '../sound/pcm.ts';
+import type { KeptShape } from './cache.ts';
+import type { Trying } from './resilient.ts';
+import type { ServiceSpeaker } from './speakers.ts';
 
 /** All that decides on the sound of a voice, besides the text. */
 export interface VoiceShape extends KeptShape {
@@ -84,4 +85,47 @@ export interface Voices extends AsyncDisposable {
    * @throws TtsError
    */
   list(policy?: Partial<RetryPolicy>): Promise<readonly ListedVoice[] | undefined>;
+}
+
+/** All of a request besides its text. */
+export interface RequestFields {
+  readonly speaker: number;
+  readonly stream?: boolean | undefined;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
+  readonly callbackUrl?: string | undefined;
+}
+
+/** Unset fields are not sent. */
+export function requestBody(
+  text: string,
+  { speaker, stream, sampleRate, instructions, callbackUrl }: RequestFields,
+): string {
+  const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
+  const configured = Object.values(config).some((value) => value !== undefined);
+  return JSON.stringify({
+    text,
+    speaker_no: speaker,
+    config: configured ? config : undefined,
+    callback_url: callbackUrl,
+  });
+}
+
+export interface ClientOptions extends Omit<Trying, 'name' | 'ask' | 'explain'> {
+  /** The largest number of texts that are spoken at once. */
+  readonly atOnce: number;
+  readonly timeoutMs: number;
+  /** The version of Node, as the host has it. */
+  readonly runtime: string;
+}
+
+/** What some voices speak through: a service, or an engine of this program. They share its limit. */
+export interface Client {
+  /**
+   * @returns `undefined` if the sound goes elsewhere
+   * @throws TtsError, here and while the sound is read
+   */
+  speak(text: NumberedText, fields: RequestFields, signal: AbortSignal): Promise<Speech | undefined>;
+  close(): Promise<void>;
 }

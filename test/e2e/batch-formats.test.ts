@@ -4,7 +4,7 @@ import { decoded } from '../support/decoded.ts';
 import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const ffmpeg = isThere('ffmpeg');
 /** Fewer than 1024 make an `.aac` that nobody knows as one. */

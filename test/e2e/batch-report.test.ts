@@ -2,14 +2,14 @@ import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type ReportRow, reportPage } from '../../src/cli/batch/report-page.ts';
+import { type ReportRow, reportPage } from '../../src/cli/batch-report.ts';
 import { BROWSER, openPage, type Page, secondsOfWav } from '../support/browser.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { answer } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { serveRows } from '../support/row-service.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const HOSTILE =
   '<img src=http://127.0.0.1:1/x onerror="window.bad=1"></li><script>window.bad=1</script> \'"&amp;';

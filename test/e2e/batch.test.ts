@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseFault } from '../../src/service/faults/fault-spec.ts';
+import { parseFault } from '../../src/serve/faults.ts';
 import type { Script } from '../support/byte-server.ts';
 import { answer } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';

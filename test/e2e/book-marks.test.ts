@@ -6,7 +6,7 @@ import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { plainWav } from '../unit/audio/wav-builder.ts';
+import { plainWav } from '../unit/sound/wav-builder.ts';
 
 const RATE = 22_050;
 const CHAPTERS = 7;

@@ -4,7 +4,7 @@ import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 

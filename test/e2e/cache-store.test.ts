@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/cache/store.ts';
+import { openStore } from '../../src/voices/cache-store.ts';
 import { serveText } from '../support/book.ts';
 import { filesWith } from '../support/folder.ts';
 import { complete } from '../support/http-bytes.ts';
@@ -19,8 +19,8 @@ import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
-import { keep, keyOf, uid } from '../unit/cache/segment-sound.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
+import { keep, keyOf, uid } from '../unit/voices/segment-sound.ts';
 
 let sandbox: Sandbox;
 let folder: string;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ExitCode } from '../../src/error.ts';
+import { ExitCode } from '../../src/kit/error.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 

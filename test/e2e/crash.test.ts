@@ -6,7 +6,7 @@ import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { KEY, named, Sandbox } from '../support/run.ts';
 import { userConfig, writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const URL_ = 'https://tts.example.com/api';
 const wav = plainWav(sound(5000));

@@ -9,7 +9,7 @@ import { listen } from '../support/listen.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(100));
 

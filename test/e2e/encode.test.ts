@@ -11,7 +11,7 @@ import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(50_000);
 const wav = plainWav(pcm);

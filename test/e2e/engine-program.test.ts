@@ -7,7 +7,7 @@ import { expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { smallDisk } from '../support/small-disk.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(4000);
 const wav = plainWav(pcm);

@@ -8,7 +8,7 @@ import { expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { chunk, fmtChunk, plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { chunk, fmtChunk, plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(4000);
 const wav = plainWav(pcm);

@@ -8,7 +8,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
 import { userConfig, writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const URL_ = 'https://tts.example.com/api';
 const wav = plainWav(sound(50));

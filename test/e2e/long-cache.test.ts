@@ -7,7 +7,7 @@ import { novel } from '../support/novel.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { textOf } from '../support/text-audio.ts';
-import { plainWav } from '../unit/audio/wav-builder.ts';
+import { plainWav } from '../unit/sound/wav-builder.ts';
 
 const pages = novel(20_000);
 const ARGS = ['-f', 'book.txt', '-o', 'book.wav', '--max-chars', '200'];

@@ -8,7 +8,7 @@ import { answer, complete, head } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { KEY, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(44_100);
 

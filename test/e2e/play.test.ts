@@ -8,7 +8,7 @@ import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(6000);
 /** More than all the buffers between a service and a player hold. */

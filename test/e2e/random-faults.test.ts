@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import { ConcurrencyLimiter } from '../../src/client/limiter.ts';
-import { createSynthesizer } from '../../src/client/request.ts';
-import { createTransport } from '../../src/client/transport.ts';
-import { ExitCode, TtsError } from '../../src/error.ts';
+import { ExitCode, TtsError } from '../../src/kit/error.ts';
+import { createTransport } from '../../src/kit/http/client.ts';
+import { ConcurrencyLimiter } from '../../src/kit/limit.ts';
+import { createSynthesizer } from '../../src/voices/service.ts';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { startFaultyProxy } from '../support/faulty-proxy.ts';
 import { complete, head, streamed } from '../support/http-bytes.ts';
 import { randomFrom, SEED } from '../support/random.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 /** The faults of a run follow from the seed. Their timing does not. */
 const RUNS = 500;

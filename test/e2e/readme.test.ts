@@ -2,7 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import catalogue from '../../src/installed/catalogue.json' with { type: 'json' };
+import catalogue from '../../src/voices/install/catalogue.json' with { type: 'json' };
 import { serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
 import { emptyFolder } from '../support/folder.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { PcmFormat } from '../../src/audio/pcm.ts';
+import type { PcmFormat } from '../../src/sound/pcm.ts';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const UNKNOWN = 0xffffffff;
 const RF64_BYTES = 2 ** 32 + 2 ** 20;

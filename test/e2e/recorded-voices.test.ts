@@ -5,7 +5,7 @@ import { complete, streamed } from '../support/http-bytes.ts';
 import { Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const TEXT = `Dr. Smith's 3 cats paid $4.50 on 21 May, didn't they? "Yes", said one.
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { parseFault } from '../../src/service/faults/fault-spec.ts';
-import type { ServiceOptions } from '../../src/service/service.ts';
+import { parseFault } from '../../src/serve/faults.ts';
+import type { ServiceOptions } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 

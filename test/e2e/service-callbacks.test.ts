@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../src/service/http/exchange.ts';
-import type { ServiceOptions } from '../../src/service/service.ts';
+import type { LogRecord } from '../../src/serve/http.ts';
+import type { ServiceOptions } from '../../src/serve/service.ts';
 import { listen } from '../support/listen.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 

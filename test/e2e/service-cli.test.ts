@@ -5,14 +5,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { randomKey } from '../../src/service/service.ts';
+import { randomKey } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { listen } from '../support/listen.ts';
 import { hasPrlimit, prlimit } from '../support/prlimit.ts';
 import { isThere } from '../support/programs.ts';
 import { program, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const folder = emptyFolder(afterAll);
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/service/faults/fault-spec.ts';
+import { parseFault } from '../../src/serve/faults.ts';
 import { ask } from '../support/ask.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 

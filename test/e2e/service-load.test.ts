@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../src/service/http/exchange.ts';
+import type { LogRecord } from '../../src/serve/http.ts';
 import { heldMemory } from '../support/memory.ts';
 import { randomFrom, SEED } from '../support/random.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';

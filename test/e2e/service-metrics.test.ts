@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseFault } from '../../src/service/faults/fault-spec.ts';
+import { parseFault } from '../../src/serve/faults.ts';
 import { ask, type Reply } from '../support/ask.ts';
 import { isThere } from '../support/programs.ts';
 import { KEY, Sandbox } from '../support/run.ts';

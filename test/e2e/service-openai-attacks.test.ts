@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../src/service/http/exchange.ts';
+import type { LogRecord } from '../../src/serve/http.ts';
 import { isThere } from '../support/programs.ts';
 import { randomFrom, SEED } from '../support/random.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';

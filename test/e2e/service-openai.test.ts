@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import OpenAI, { APIError } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { ServiceOptions } from '../../src/service/service.ts';
+import type { ServiceOptions } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
@@ -126,7 +126,7 @@ describe("OpenAI's own library for JavaScript", () => {
 
   it('tries again after 429, by itself', async () => {
     await tones.close();
-    const { parseFaults } = await import('../../src/service/faults/fault-spec.ts');
+    const { parseFaults } = await import('../../src/serve/faults.ts');
     await startTones({ faults: parseFaults(['status=429,times=2']) });
     const given = { model: 'tts-1', voice: 'alloy', input: 'one', response_format: 'wav' } as const;
     const answer = await client(KEY, 2).audio.speech.create(given);

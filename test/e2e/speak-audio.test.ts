@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PcmFormat } from '../../src/audio/pcm.ts';
+import type { PcmFormat } from '../../src/sound/pcm.ts';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete, streamed } from '../support/http-bytes.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
@@ -13,7 +13,7 @@ import {
   riff,
   sound,
   speechFormat,
-} from '../unit/audio/wav-builder.ts';
+} from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(6000);
 const list = chunk('LIST', Buffer.from('INFOISFT\x0e\0\0\0Lavf58.76.100\0'));

@@ -6,7 +6,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete, silent } from '../support/http-bytes.ts';
 import { mayTrace } from '../support/programs.ts';
 import { expectFailure, named, node, program, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(10_000));
 

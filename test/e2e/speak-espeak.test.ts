@@ -5,7 +5,7 @@ import { fakeEspeak } from '../support/fake-espeak.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 /** A machine with an espeak-ng that notes what it is asked for, and says the same each time. */
 function equipped(script = 'cat >> text; cat voice.wav', lists = true) {

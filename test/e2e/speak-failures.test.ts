@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk, inTurn, silent, streamed } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, node, program, Sandbox } from '../support/run.ts';
-import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(4000));
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(10_000));
 const TEXT = 'A text that took long to write.\n';

@@ -7,7 +7,7 @@ import { answer, complete, head, httpChunk } from '../support/http-bytes.ts';
 import { startProxy } from '../support/proxy.ts';
 import { type Ended, expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 /** Nobody answers there; a run that gets so far as to try ends with 6. */

@@ -23,7 +23,7 @@ import { randomFrom, SEED } from '../support/random.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(500_000);
 const wav = plainWav(pcm);

@@ -4,7 +4,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete, streamed } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { plainWav } from '../unit/audio/wav-builder.ts';
+import { plainWav } from '../unit/sound/wav-builder.ts';
 
 /** One second of a tone, so that all programs have something to read. */
 const tone = Buffer.alloc(44_100);

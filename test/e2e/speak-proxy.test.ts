@@ -6,7 +6,7 @@ import { complete, head } from '../support/http-bytes.ts';
 import { listen } from '../support/listen.ts';
 import { startProxy } from '../support/proxy.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(30_000));
 const toFile = ['hi', '-o', 'out.wav'];

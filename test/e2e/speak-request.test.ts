@@ -3,7 +3,7 @@ import { type Script, serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 

@@ -4,7 +4,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk, inTurn, silent, streamed } from '../support/http-bytes.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(40_000);
 const wav = plainWav(pcm);

@@ -6,7 +6,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { type Ended, expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 

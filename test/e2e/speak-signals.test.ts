@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { complete, head, silent } from '../support/http-bytes.ts';
 import { isListening, named, type Running, type RunOptions, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 /** 100 ms are promised; the bound only tells an end from a hang, on a machine that does other things as well. */
 const AT_ONCE_MS = 30_000;

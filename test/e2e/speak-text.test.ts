@@ -5,7 +5,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
 import { silencesOf } from '../support/text-audio.ts';
-import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 

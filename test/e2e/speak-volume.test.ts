@@ -6,7 +6,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { named, node, program, Sandbox } from '../support/run.ts';
-import { chunk, fmtChunk, plainWav, riff, sound } from '../unit/audio/wav-builder.ts';
+import { chunk, fmtChunk, plainWav, riff, sound } from '../unit/sound/wav-builder.ts';
 
 const MIB = 2 ** 20;
 const isNode20 = execFileSync(node, ['--version']).toString().startsWith('v20.');

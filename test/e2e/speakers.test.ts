@@ -6,7 +6,7 @@ import { fakeEspeak } from '../support/fake-espeak.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 const speakers = {

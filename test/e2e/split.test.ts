@@ -7,7 +7,7 @@ import { complete } from '../support/http-bytes.ts';
 import { readId3, textOf } from '../support/mp3.ts';
 import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const ARGS = ['-f', 'book.epub', '--split', 'chapters', '-o', 'novel/{nn} {title}.mp3'];
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { KEY, named, type RunOptions, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 /** It would turn what follows red, ring, clear the screen (C1), and write the rest from right to left. */
 const STRANGE = 'x\x1b[31m\x07\u009b2J\u202egpj 👩‍👧';

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
-import type { TtsError } from '../../src/error.ts';
-import { processHost } from '../../src/host.ts';
-import { findRuntime, installRuntime } from '../../src/install/runtime.ts';
+import type { TtsError } from '../../src/kit/error.ts';
+import { processHost } from '../../src/kit/host.ts';
+import { findRuntime, installRuntime } from '../../src/voices/install/runtime.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { listen } from '../support/listen.ts';
 

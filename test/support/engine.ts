@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
-import type { Style, Utterance } from '../../src/engine/contract.ts';
+import type { Style, Utterance } from '../../src/engines/engine.ts';
 import { type EngineSetOptions, openEngines, type PreparedEngines } from '../../src/voices/engine-set.ts';
 import { emptyFolder } from './folder.ts';
 
@@ -13,7 +13,7 @@ export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 export async function buildWorker(): Promise<URL> {
   const dir = emptyFolder(afterAll);
   await build({
-    input: { worker: 'src/engine/flite/worker.ts' },
+    input: { worker: 'src/engines/flite-worker.ts' },
     platform: 'node',
     output: { dir, format: 'cjs', entryFileNames: '[name].cjs' },
   });

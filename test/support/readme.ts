@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../..', import.meta.url);
 
 /** Set by `npm run readme`: what the pages show is written again, where it is otherwise compared. */
 export const updating = process.env.UPDATE_README === '1';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 import { type ByteServer, type Script, serveBytes } from './byte-server.ts';
 import { answer, complete } from './http-bytes.ts';
 

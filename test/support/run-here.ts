@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { type Host, type Output, processHost } from '../../src/host.ts';
+import { type Host, type Output, processHost } from '../../src/kit/host.ts';
 import type { main as entry } from '../../src/main.ts';
 import type { Ended } from './run.ts';
 

@@ -1,6 +1,6 @@
+import type { Entry } from '../../src/cli/completion.ts';
 import { FILE, HELP, VERSION } from '../../src/cli/context.ts';
-import type { Entry } from '../../src/cli/shell/catalog.ts';
-import { type Rule, rules } from '../../src/settings/rules.ts';
+import { type Rule, rules } from '../../src/options/rows.ts';
 
 /** All settings as a table in Markdown: four columns, so that it fits on a page. */
 export function settingsTable(): string {

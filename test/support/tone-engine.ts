@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aborted } from '../../src/async.ts';
-import type { EngineSet, EngineSound, Speaker, Utterance } from '../../src/engine/contract.ts';
-import { EngineError } from '../../src/engine/contract.ts';
+import {
+  EngineError,
+  type EngineSet,
+  type EngineSound,
+  type Speaker,
+  type Utterance,
+} from '../../src/engines/engine.ts';
+import { aborted } from '../../src/kit/wait.ts';
 
 /** Frames that stand for one character. */
 export const FRAMES_PER_CHARACTER = 100;

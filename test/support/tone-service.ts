@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Service, type ServiceOptions, startService } from '../../src/service/service.ts';
+import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 import { ToneEngine } from './tone-engine.ts';
 

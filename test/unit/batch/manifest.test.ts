@@ -10,11 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockFolder } from '../../../src/batch/lock.ts';
 import {
   findBatchFiles,
   Journal,
   lineOf,
+  lockFolder,
   type ManifestEntry,
   readEntries,
 } from '../../../src/batch/manifest.ts';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addColumns, parseColumns } from '../../../src/batch/columns.ts';
-import { BatchPlan, type PlanOptions } from '../../../src/batch/plan.ts';
-import { readTable, type TableKind } from '../../../src/batch/table.ts';
-import { NameTemplate } from '../../../src/batch/template.ts';
+import { BatchPlan, NameTemplate, type PlanOptions } from '../../../src/batch/plan.ts';
+import { addColumns, parseColumns, readTable, type TableKind } from '../../../src/batch/table.ts';
 
 async function* words(text: string) {
   yield text;

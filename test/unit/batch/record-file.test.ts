@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { keyedHash } from '../../../src/batch/keyed-hash.ts';
-import { RecordFile } from '../../../src/batch/record-file.ts';
+import { keyedHash, RecordFile } from '../../../src/batch/table.ts';
 
 interface Named {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NumberList } from '../../../src/batch/record-file.ts';
-import { dealShard, orderOf, parseShard } from '../../../src/batch/shard.ts';
+import { dealShard, orderOf, parseShard } from '../../../src/batch/plan.ts';
+import { NumberList } from '../../../src/batch/table.ts';
 
 function shardsOf(ids: readonly string[], count: number): string[][] {
   const orders = new NumberList();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NameTemplate } from '../../../src/batch/template.ts';
+import { NameTemplate } from '../../../src/batch/plan.ts';
 
 const nameOf = (template: string, cells: Record<string, string>) =>
   new NameTemplate(template).nameOf((column) => cells[column]);

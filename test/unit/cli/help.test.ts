@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { TOPICS } from '../../../src/cli/command-line.ts';
+import { commands } from '../../../src/cli/commands.ts';
+import { catalog } from '../../../src/cli/completion.ts';
 import { shortHelp } from '../../../src/cli/help.ts';
-import { catalog } from '../../../src/cli/shell/catalog.ts';
-import { manual } from '../../../src/cli/shell/manual.ts';
-import { TOPICS } from '../../../src/cli/topics.ts';
-import { commands } from '../../../src/commands.ts';
+import { manual } from '../../../src/cli/manual.ts';
 
 const entries = await catalog({ commands });
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleaned } from '../../../src/text/clean.ts';
-import { unwrapped } from '../../../src/text/lines.ts';
-import { pack, targets } from '../../../src/text/pack.ts';
+import { pack, Segmenter, targets } from '../../../src/text/cut.ts';
 import type { Limit, Segment } from '../../../src/text/segment.ts';
-import { Segmenter } from '../../../src/text/segmenter.ts';
+import { cleaned, unwrapped } from '../../../src/text/unicode.ts';
 import { anyText } from './any-text.ts';
 import { plainPieces } from './pieces.ts';
 

@@ -1,222 +1,210 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openMarkdown } from '../../../src/reading/markdown/reader.ts';
-import { plain } from '../../../src/reading/plain.ts';
-import { wordsSource } from '../../../src/reading/source.ts';
-import { inTurn, type Stage, through } from '../../../src/text/live.ts';
+import { openMarkdown } from '../../../src/read/markdown.ts';
+import { plain } from '../../../src/read/plain.ts';
+import { withChapters } from '../../../src/read/reading.ts';
+import { wordsSource } from '../../../src/read/source.ts';
+import { Marks } from '../../../src/text/marks.ts';
 import type { Piece } from '../../../src/text/piece.ts';
-import type { Limit, Segment } from '../../../src/text/segment.ts';
-import { Segmenter, type SegmentOptions } from '../../../src/text/segmenter.ts';
+import { anyText } from './any-text.ts';
 
-interface Named extends Limit {
-  readonly name: string;
-}
-
-const RUN: Named = { name: 'the run', maxChars: 1000 };
-const ANNA: Named = { name: 'Anna', maxChars: 20 };
 const PLACE = { source: 'play.txt', line: 1 };
 
-const text = (words: string, line = 1): Piece<Named> => ({
-  kind: 'text',
-  text: words,
-  place: { ...PLACE, line },
-});
-const pause = (seconds: number): Piece<Named> => ({ kind: 'pause', seconds });
-const voice = (named: Named): Piece<Named> => ({ kind: 'voice', voice: named, place: PLACE });
-const chapter = (title: string): Piece<Named> => ({ kind: 'chapter', title, level: 1 });
-const PARAGRAPH: Piece<Named> = { kind: 'paragraph' };
-const HEADING: Piece<Named> = { kind: 'heading', level: 1 };
-const SCENE: Piece<Named> = { kind: 'scene' };
-
-const inWords = ({ voice: { name }, pause: before, place, chapter: heading, text: words }: Segment<Named>) =>
-  `${heading ? `${heading.number} ${heading.title}, ` : ''}${name}, line ${place.line}, ${before}: ${words}`;
-
-function cut(pieces: readonly Piece<Named>[], options: Partial<SegmentOptions<Named>> = {}): string[] {
-  const segmenter = new Segmenter<Named>({ voice: RUN, pace: 'full', ...options });
-  const all = [...pieces.flatMap((piece) => [...segmenter.push(piece)]), ...segmenter.end()];
-  const segments = all.filter((item) => item.kind === 'segment');
-  expect(segments.map(({ index }) => index)).toEqual(segments.map((_, at) => at));
-  return all.map((item) => (item.kind === 'rest' ? `rest of ${item.seconds} s` : inWords(item)));
+/** The text as it is spoken, with what the marks say in braces. */
+function inWords(pieces: Iterable<Piece>): string {
+  const said: string[] = [];
+  for (const piece of pieces) {
+    if (piece.kind === 'text') said.push(piece.text);
+    else if (piece.kind === 'pause') said.push(`{${piece.seconds}}`);
+    else if (piece.kind === 'voice') said.push(`{${piece.voice ?? '-'}}`);
+    else if (piece.kind === 'chapter') said.push(`{# ${piece.title}}`);
+    else if (piece.kind === 'paragraph') said.push('\n\n');
+  }
+  return said.join('');
 }
 
-describe('a text of pieces', () => {
-  it.each<[what: string, pieces: readonly Piece<Named>[], expected: readonly string[]]>([
-    [
-      'paragraphs are one segment if they fit',
-      [text('One.'), PARAGRAPH, text('Two.', 3)],
-      ['the run, line 1, paragraph: One.\n\nTwo.'],
-    ],
-    [
-      'another voice ends a segment, and its limit counts',
-      [text('He said: '), voice(ANNA), text('I am here. So are you.'), voice(RUN), text(' And left.')],
-      [
-        'the run, line 1, paragraph: He said:',
-        'Anna, line 1, sentence: I am here.',
-        'Anna, line 1, sentence: So are you.',
-        'the run, line 1, sentence: And left.',
-      ],
-    ],
-    [
-      'the same voice again changes nothing',
-      [text('One. '), voice(RUN), text('Two.')],
-      ['the run, line 1, paragraph: One. Two.'],
-    ],
-    [
-      'a pause stands before its segment, and replaces the border of a paragraph',
-      [text('One. '), pause(1.5), text('Two.'), PARAGRAPH, pause(1), PARAGRAPH, text('Three.', 5)],
-      ['the run, line 1, paragraph: One.', 'the run, line 1, 1.5: Two.', 'the run, line 5, 1: Three.'],
-    ],
-    [
-      'pauses add up, over a change of voices, too',
-      [text('One.'), pause(1), voice(ANNA), pause(2), text('Two.')],
-      ['the run, line 1, paragraph: One.', 'Anna, line 1, 3: Two.'],
-    ],
-    ['a pause at the start is kept', [pause(2), text('One.')], ['the run, line 1, 2: One.']],
-    [
-      'a pause at the end is a rest',
-      [text('One.'), pause(2)],
-      ['the run, line 1, paragraph: One.', 'rest of 2 s'],
-    ],
-    [
-      'chapters have one heading for all their segments',
-      [
-        text('Before.'),
-        chapter('First'),
-        text('One.', 3),
-        pause(1),
-        text('Two.', 4),
-        chapter('Second'),
-        text('Three.', 9),
-      ],
-      [
-        'the run, line 1, paragraph: Before.',
-        '1 First, the run, line 3, chapter: One.',
-        '1 First, the run, line 4, 1: Two.',
-        '2 Second, the run, line 9, chapter: Three.',
-      ],
-    ],
-    [
-      'a pause before a chapter belongs to the chapter before, one after it replaces its border',
-      [text('One.'), pause(1), chapter('Next'), pause(2), text('Two.', 3)],
-      ['the run, line 1, paragraph: One.', 'rest of 1 s', '1 Next, the run, line 3, 2: Two.'],
-    ],
-    [
-      'a chapter without words has no number',
-      [chapter('Empty'), text(' \n'), chapter('Full'), text('One.', 3)],
-      ['1 Full, the run, line 3, chapter: One.'],
-    ],
-    [
-      'marks without a word between two voices are left out',
-      [text('"'), voice(ANNA), text('One.'), voice(RUN), text('"'), PARAGRAPH, text('He left.', 3)],
-      ['Anna, line 1, paragraph: One.', 'the run, line 1, sentence: "\n\nHe left.'],
-    ],
-    [
-      'a heading and a scene end a segment, and the greater of two borders counts',
-      [text('Title.'), HEADING, PARAGRAPH, text('One.', 3), PARAGRAPH, SCENE, HEADING, text('Two.', 7)],
-      [
-        'the run, line 1, paragraph: Title.',
-        'the run, line 3, heading: One.',
-        'the run, line 7, scene: Two.',
-      ],
-    ],
-    [
-      'a text with borders that fits one segment is not cut at its paragraphs',
-      [text('Title.'), HEADING, PARAGRAPH, text('One.', 3), PARAGRAPH, text('Two.', 5)],
-      ['the run, line 1, paragraph: Title.', 'the run, line 3, heading: One.\n\nTwo.'],
-    ],
-    [
-      'a longer text with borders is cut at its paragraphs, as it is without them',
-      [text('One.'), PARAGRAPH, text('Two.', 3), SCENE, text('x'.repeat(1000), 5)],
-      [
-        'the run, line 1, paragraph: One.',
-        'the run, line 3, paragraph: Two.',
-        `the run, line 5, scene: ${'x'.repeat(1000)}`,
-      ],
-    ],
-    [
-      'after a pause, a text is cut as one of its own',
-      [text('x'.repeat(1001)), pause(1), text('One.'), PARAGRAPH, text('Two.', 3)],
-      [
-        `the run, line 1, paragraph: ${'x'.repeat(1000)}`,
-        'the run, line 1, none: x',
-        'the run, line 1, 1: One.\n\nTwo.',
-      ],
-    ],
-    ['blank text has no segment', [voice(ANNA), text(' '), PARAGRAPH], []],
-  ])('%s', (_, pieces, expected) => {
-    expect(cut(pieces)).toEqual(expected);
+/** Lifts the marks of a text that comes in pieces, and places them at once. */
+function* pieces(texts: readonly string[]): Generator<Piece> {
+  const marks = new Marks({ source: PLACE.source });
+  const lift = marks.lift();
+  const place = marks.place();
+  let line = 1;
+  const placed = function* (lifted: Iterable<string>) {
+    for (const text of lifted) {
+      yield* place.push({ kind: 'text', text, place: { ...PLACE, line } });
+      line += text.split('\n').length - 1;
+    }
+  };
+  for (const text of texts) yield* placed(lift.push(text));
+  yield* placed(lift.end());
+}
+
+function marked(...texts: string[]): string {
+  return inWords(pieces(texts));
+}
+
+/** @returns what is said in front of the fault, and the message */
+function faultOf(text: string): readonly [said: string, message: string] {
+  const said: Piece[] = [];
+  try {
+    for (const piece of pieces([text])) said.push(piece);
+  } catch (error) {
+    return [inWords(said), (error as Error).message];
+  }
+  throw new Error(`no fault in ${text}`);
+}
+
+const MARKS: readonly (readonly [text: string, expected: string])[] = [
+  ['a [pause:1.5s] b', 'a {1.5} b'],
+  ['[pause:300ms][pause:2][pause]', '{0.3}{2}{1}'],
+  ['[PAUSE: .5 S ]', '{0.5}'],
+  ['[pause:60] [pause:0s]', '{60} {0}'],
+  ['[voice:anna]Hi.[voice] So [Voice:engine:de] x [/voice] y', '{anna}Hi.{-} So {engine:de} x {-} y'],
+  ['[voice:Ann Lee]', '{Ann Lee}'],
+  ['[chapter:The [End]', '{# The [End}'],
+  ['\\[pause] is written \\\\[pause].', '[pause] is written \\{1}.'],
+  ['\\\\\\[pause:1] \\[1] \\\\[sic] \\n \\', '\\[pause:1] [1] \\[sic] \\n \\'],
+  ['x [1] [sic] [pauses] [voices: two] [voice-over] [breaking] [speedy] [voice’s]', ''],
+  ['[', ''],
+  ['[pau', ''],
+  ['[Voice of reason\nand so on]', ''],
+  ['an [ open', ''],
+  ['\u{f0000}a\u{10ffff}[pause]', '\u{f0000}a\u{10ffff}{1}'],
+].map(([text = '', expected = '']) => [text, expected || text]);
+
+describe('marks', () => {
+  it.each(MARKS)('of %j', (text, expected) => {
+    expect(marked(text)).toBe(expected);
+    expect(marked(...text)).toBe(expected);
+    for (let at = 1; at < text.length; at += 1)
+      if (!/[\ud800-\udbff]/.test(text.charAt(at - 1)))
+        expect(marked(text.slice(0, at), text.slice(at)), `cut at ${at}`).toBe(expected);
   });
 
-  it('has one object for the heading of a chapter', () => {
-    const segmenter = new Segmenter<Named>({ voice: ANNA, pace: 'full' });
-    const pieces = [chapter('First'), text('A sentence of it. And another one.')];
-    const all = [...pieces.flatMap((piece) => [...segmenter.push(piece)]), ...segmenter.end()];
-    const headings = all.map((item) => item.kind === 'segment' && item.chapter);
-    expect(headings).toHaveLength(2);
-    expect(headings[0]).toBe(headings[1]);
-    expect(headings[0]).toEqual({ number: 1, title: 'First', level: 1 });
+  it.each([
+    ['[pause=1.5]', '[pause=1.5] is no mark'],
+    ['[pause 1]', '[pause 1] is no mark'],
+    ['[Pause:abc]', '[Pause:abc] is no mark'],
+    ['[pause:]', '[pause:] is no mark'],
+    ['[pause:-1]', '[pause:-1] is no mark'],
+    ['[pause:1,5]', '[pause:1,5] is no mark'],
+    ['[pause:1m]', '[pause:1m] is no mark'],
+    ['[ pause:1]', '[ pause:1] is no mark'],
+    ['[/pause]', '[/pause] is no mark'],
+    ['[pause:61]', '[pause:61] is longer than 60 s'],
+    ['[voice anna]', '[voice anna] is no mark'],
+    ['[voice:]', '[voice:] is no mark'],
+    ['[/voice:anna]', '[/voice:anna] is no mark'],
+    ['[chapter]', '[chapter] is no mark'],
+    ['[chapter: ]', '[chapter: ] is no mark'],
+    ['[rate:1.2]', 'there is no mark [rate]'],
+    ['[speed:2]', 'there is no mark [speed]'],
+    ['[break]', 'there is no mark [break]'],
+    ['[break time="1s"]', '[break time="1s"] is no mark'],
+    ['[voice:anna', 'the mark [voice has no end'],
+    ['[voice:an\nna]', 'the mark [voice has no end'],
+    [`[voice:${'a'.repeat(300)}]`, 'the mark [voice has no end'],
+  ])('that are none end the text where they stand: %s', (mark, message) => {
+    const expected = ['One.\nTwo. {0}', `play.txt, line 2, column 6: ${message}`];
+    expect(faultOf(`One.\nTwo. ${mark} Three.`)).toEqual(expected);
   });
 
-  it('gives out what a mark ends without waiting for more', () => {
-    const segmenter = new Segmenter<Named>({ voice: RUN, pace: 'ramp' });
-    expect([...segmenter.push(text('Without a full stop'))]).toEqual([]);
-    expect([...segmenter.push(pause(1))].map((item) => item.kind === 'segment' && item.text)).toEqual([
-      'Without a full stop',
-    ]);
-    expect(segmenter.isHolding).toBe(false);
+  it('are found when they come, and a checker hears of them at once', () => {
+    const found: string[] = [];
+    const marks = new Marks({
+      source: '',
+      onMark: ({ kind }, { line, column }) => found.push(`${kind} ${line}:${column}`),
+    });
+    const stage = marks.lift();
+    for (const text of ['a\n[pau', 'se][voice:x] [1]\n\n', ' [break]']) for (const _ of stage.push(text));
+    for (const _ of stage.end());
+    expect(found).toEqual(['pause 2:1', 'voice 2:8', 'fault 4:2']);
   });
 
-  it('does not begin again with a short segment in a new chapter', () => {
-    const words = 'A sentence. Another one.';
-    const said = cut([text(words), chapter('Next'), text(words, 3)], { pace: 'ramp', cutsParagraphs: true });
-    expect(said).toEqual([
-      'the run, line 1, paragraph: A sentence.',
-      'the run, line 1, sentence: Another one.',
-      `1 Next, the run, line 3, chapter: ${words}`,
-    ]);
+  it('leave any text without a mark as it is', () =>
+    fc.assert(
+      fc.property(fc.array(anyText, { maxLength: 5 }), (texts) => {
+        const text = texts.join('');
+        expect(marked(...texts)).toBe(text.replaceAll('\\[', '['));
+      }),
+    ));
+
+  it('may be 10,000, at both ends and next to each other', () => {
+    const text = Array.from({ length: 10_000 }, (_, at) => `[pause:${at % 60}][voice:v${at % 100}]`).join('');
+    expect(marked(text)).toBe(
+      Array.from({ length: 10_000 }, (_, at) => `{${at % 60}}{v${at % 100}}`).join(''),
+    );
   });
 });
 
-/** A stand-in for marks: a noncharacter for each "[pause]". */
-const lift: Stage<string, string> = {
-  push: (words) => [words.replaceAll('[pause]', '\ufdd1')],
-  end: () => [],
-};
-
-const placeBack: Stage<Piece, Piece> = {
-  push: (piece) =>
-    piece.kind === 'text'
-      ? piece.text
-          .split('\ufdd1')
-          .flatMap((words, at): Piece[] => [
-            ...(at > 0 ? [{ kind: 'pause', seconds: 1 } as const] : []),
-            { ...piece, text: words },
-          ])
-      : [piece],
-  end: () => [],
-};
-
-describe('marks that are lifted out in front of a reader', () => {
-  const { signal } = new AbortController();
-  const WORDS = 'One *two*. [pause]Three [pause]`four`.';
-
+describe('the titles that readers make', () => {
   it.each([
-    ['text', plain.open, ['One *two*.', 'Three', '`four`.']],
-    [
-      'Markdown',
-      (source: ReturnType<typeof wordsSource>) =>
-        openMarkdown(source, { code: 'read', footnotes: 'read' }, signal),
-      ['One two.', 'Three', 'four.'],
-    ],
-  ] as const)('come back after it as pieces: %s', async (_, open, expected) => {
-    const reading = await open(wordsSource(WORDS), signal);
-    const pieces = reading.pieces(signal, { inFront: lift });
-    const cutting = inTurn(
-      placeBack,
-      new Segmenter<Limit>({ voice: RUN, pace: 'full' }) as Stage<Piece, Segment>,
-    );
-    const said: string[] = [];
-    for await (const segment of through(pieces, cutting))
-      if (segment.kind === 'segment') said.push(segment.text);
-    expect(said).toEqual(expected);
+    ['text', 'It was [pause:1s]late. [voice:x] \\[So\n\nText.', '{# It was late. [So}'],
+    ['text', 'One.[chapter:Two]Two.', '{# One.}'],
+    ['text', '[chapter:One] Two.', '{# undefined}'],
+    ['markdown', '# [voice:x]A *title* [pause:2]\n\nText.', '{# A title}'],
+    ['markdown', '# What? [pause]\n\nText.', '{# What?}'],
+  ] as const)('have no marks: %s %j', async (format, words, expected) => {
+    const marks = new Marks({ source: '' });
+    const { signal } = new AbortController();
+    const options = { code: 'read', footnotes: 'read' } as const;
+    const reader = {
+      text: plain,
+      markdown: {
+        ...plain,
+        name: format,
+        open: () => openMarkdown(wordsSource(words), options as never, signal),
+      },
+    }[format];
+    const chaptered = withChapters(reader, { areWanted: true, areTitlesSpoken: true });
+    const reading = await chaptered.open(wordsSource(words), signal);
+    const place = marks.place();
+    const all: Piece[] = [];
+    for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
+      all.push(...place.push(piece));
+    expect(inWords(all.filter(({ kind }) => kind === 'chapter').slice(0, 1))).toBe(expected);
   });
+});
+
+async function read(markdown: string): Promise<string> {
+  const marks = new Marks({ source: '' });
+  const { signal } = new AbortController();
+  const options = { code: 'read', footnotes: 'read' } as const;
+  const reading = await openMarkdown(wordsSource(markdown), options as never, signal);
+  const place = marks.place();
+  const all: Piece[] = [];
+  for await (const piece of reading.pieces(signal, { inFront: marks.lift() })) all.push(...place.push(piece));
+  return inWords(all);
+}
+
+describe('marks in Markdown', () => {
+  it.each([
+    ['**[pause]One** and *two[pause:2]*.', '{1}One and two{2}.'],
+    ['A [link[pause]](https://example.com) here', 'A link{1} here'],
+    ['See https://example.com[pause:1s] now', 'See example.com{1} now'],
+    ['<https://example.com/a[pause:1s]>', 'example.com{1}'],
+    ['`code[pause]`', 'code{1}'],
+    ['```\ncode [voice:anna]\n```', 'code {anna}'],
+    ['# Title [pause:2]\n\nText.', 'Title. {2}\n\nText.'],
+    ['# [voice:anna]\n\nText.', '{anna}\n\nText.'],
+    ['- one [pause]\n- [voice:anna] two', 'one. {1}\n{anna} two.'],
+    ['| A | B |\n|---|---|\n| [pause] | b[voice:x] |\n| c | d |', 'A: {1}, B: b.{x}\nA: c, B: d.'],
+    ['\\[text](url) and \\\\[pause]', '[text](url) and \\{1}'],
+    ['[voice:anna]\n\nHi.\n\n[voice]\n\nBye.', '{anna}\n\nHi.\n\n{-}\n\nBye.'],
+    ['Note[^1] here.\n\n[^1]: It [pause] says.', 'Note (It {1} says) here.'],
+    ['[pause] [voice:x] and [Voice:y][1]', '{1} {x} and {y}[1]'],
+  ])('%j', async (markdown, expected) => {
+    expect(await read(markdown)).toBe(expected);
+  });
+});
+
+it('A scene in plain text and a mark do not get in the way of each other.', async () => {
+  const { signal } = new AbortController();
+  const marks = new Marks({ source: '' });
+  const reading = await plain.open(wordsSource('A\n* * *\n[pause]\n***\nB'), signal);
+  const place = marks.place();
+  const kinds: string[] = [];
+  for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
+    for (const each of place.push(piece)) kinds.push(each.kind);
+  expect(kinds).toEqual(['text', 'scene', 'text', 'pause', 'text', 'scene', 'text']);
 });

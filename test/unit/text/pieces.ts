@@ -1,8 +1,8 @@
 import { createContext, Script } from 'node:vm';
-import { type Stage, through, whileArriving } from '../../../src/text/live.ts';
+import { Segmenter, type SegmentOptions } from '../../../src/text/cut.ts';
 import { type Piece, type TextPiece, writtenOf } from '../../../src/text/piece.ts';
 import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
-import { Segmenter, type SegmentOptions } from '../../../src/text/segmenter.ts';
+import { type Stage, through, whileArriving } from '../../../src/text/stage.ts';
 
 /** A text in pieces, as it comes from a file or a pipe; of one size, or of each of some sizes in turn. */
 export async function* inPieces(text: string, ...sizes: readonly number[]): AsyncGenerator<string> {

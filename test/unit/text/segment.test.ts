@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cleaned } from '../../../src/text/clean.ts';
+import { cleaned } from '../../../src/text/unicode.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';

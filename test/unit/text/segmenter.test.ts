@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cleaned } from '../../../src/text/clean.ts';
+import { cleaned } from '../../../src/text/unicode.ts';
 import { anyText } from './any-text.ts';
 import { type CutOptions, cutOf, inTime, plainPieces, segmenterOf } from './pieces.ts';
 

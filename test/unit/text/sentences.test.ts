@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completeLength } from '../../../src/text/complete.ts';
-import { isOneSentence } from '../../../src/text/sentence-border.ts';
-import { sentences } from '../../../src/text/sentences.ts';
+import { completeLength } from '../../../src/text/cut.ts';
+import { isOneSentence, sentences } from '../../../src/text/sentences.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { anyText } from './any-text.ts';
 

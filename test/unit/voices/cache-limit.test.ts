@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { modestSize } from '../../../src/voices/cache-limit.ts';
+import { modestSize } from '../../../src/voices/connections.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 it('A cache takes at most a tenth of the free room of its disk, also before its folder is there.', () => {

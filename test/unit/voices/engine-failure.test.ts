@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { EngineError, type EngineFault } from '../../../src/engine/contract.ts';
-import { ExitCode, TtsError } from '../../../src/error.ts';
-import { IdleError } from '../../../src/idle.ts';
-import { engineFailure } from '../../../src/voices/engine-failure.ts';
+import { EngineError, type EngineFault } from '../../../src/engines/engine.ts';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { IdleError } from '../../../src/kit/wait.ts';
+import { engineFailure } from '../../../src/voices/local.ts';
 
 const mine = { name: 'mine', isExternal: true, timeoutMs: 2000 };
 const builtIn = { name: 'the built-in voice', isExternal: false, timeoutMs: 2000 };

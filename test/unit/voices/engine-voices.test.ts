@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aborted } from '../../../src/async.ts';
-import { ConcurrencyLimiter } from '../../../src/client/limiter.ts';
-import type { ClientEvent } from '../../../src/client/retry.ts';
-import { EngineError } from '../../../src/engine/contract.ts';
-import type { VoiceSource } from '../../../src/engine/source.ts';
-import { ExitCode } from '../../../src/error.ts';
-import type { ClientOptions } from '../../../src/voices/client.ts';
-import { openEngine } from '../../../src/voices/engine-voices.ts';
-import { collect } from '../audio/body.ts';
+import { EngineError, type VoiceSource } from '../../../src/engines/engine.ts';
+import { ExitCode } from '../../../src/kit/error.ts';
+import { ConcurrencyLimiter } from '../../../src/kit/limit.ts';
+import type { ClientEvent } from '../../../src/kit/retry.ts';
+import { aborted } from '../../../src/kit/wait.ts';
+import { openEngine } from '../../../src/voices/local.ts';
+import type { ClientOptions } from '../../../src/voices/voice.ts';
+import { collect } from '../sound/body.ts';
 
 const RATE = 22_050;
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Host } from '../../../src/host.ts';
-import type { EngineEntry } from '../../../src/settings/engine-kind.ts';
-import type { Settings } from '../../../src/settings/resolve.ts';
-import { VoiceSources } from '../../../src/voices/voice-sources.ts';
+import type { Host } from '../../../src/kit/host.ts';
+import type { EngineEntry } from '../../../src/options/engine-entry.ts';
+import type { Settings } from '../../../src/options/load.ts';
+import { VoiceSources } from '../../../src/voices/sources.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { answer } from '../../support/http-bytes.ts';
 import { serveSpeech } from '../../support/speech-server.ts';

@@ -2,12 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { Notices } from '../../../src/cli/terminal/notices.ts';
-import type { Host } from '../../../src/host.ts';
-import { loadSettings } from '../../../src/settings/load.ts';
-import type { Setting } from '../../../src/settings/resolve.ts';
+import { Notices } from '../../../src/cli/notices.ts';
+import type { Host } from '../../../src/kit/host.ts';
+import { loadSettings, type Setting } from '../../../src/options/load.ts';
+import { openVoices, type RunVoices } from '../../../src/voices/catalogue.ts';
 import { chooseService } from '../../../src/voices/service-choice.ts';
-import { openVoices, type RunVoices } from '../../../src/voices/voices.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 export const { signal } = new AbortController();

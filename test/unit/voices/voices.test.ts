@@ -3,8 +3,8 @@ import type { Voice } from '../../../src/voices/voice.ts';
 import { answer, complete } from '../../support/http-bytes.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
 import { serveSpeech } from '../../support/speech-server.ts';
-import { collect } from '../audio/body.ts';
-import { plainWav, sound } from '../audio/wav-builder.ts';
+import { collect } from '../sound/body.ts';
+import { plainWav, sound } from '../sound/wav-builder.ts';
 import { said, signal, voicesOf, warnings } from './voices-of.ts';
 
 const SERVICE = { baseUrl: 'http://127.0.0.1:9/api/', apiKey: 'the-key' };

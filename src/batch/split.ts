@@ -1,0 +1,168 @@
+import { usageError } from '../kit/error.ts';
+import type { Heading } from '../text/piece.ts';
+import type { Rest, Segment } from '../text/segment.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import { type RowKey, type Shape, TextHash } from './manifest.ts';
+import { caseFolded, NameTemplate, RESERVED } from './plan.ts';
+import type { TableRow } from './table.ts';
+
+export interface BookChapter {
+  readonly title: string | undefined;
+  /** It counts as `--chapters` does: 0 is what comes before the first chapter. */
+  readonly number: number;
+  readonly segments: number;
+  readonly characters: number;
+  /** Hashes what is spoken, in which pieces and with which silences. */
+  readonly hash: TextHash;
+}
+
+/**
+ * Goes once over a text. What comes before the first heading is a chapter without a title.
+ * @param heardOf all that is heard of a segment besides its text
+ */
+export async function chaptersOf(
+  parts: AsyncIterable<Segment | Rest>,
+  heardOf: (segment: Segment) => unknown,
+): Promise<readonly BookChapter[]> {
+  const chapters: BookChapter[] = [];
+  for await (const { heading, parts: own } of byChapter(parts)) {
+    const hash = new TextHash();
+    let [segments, characters] = [0, 0];
+    for await (const part of own) {
+      if (part.kind === 'rest') hash.addMark(JSON.stringify(part));
+      else {
+        hash.addMark(JSON.stringify(heardOf(part)));
+        hash.add(part.text);
+        segments += 1;
+        characters += countCodePoints(part.text);
+      }
+    }
+    chapters.push({ title: heading?.title, number: heading?.number ?? 0, segments, characters, hash });
+  }
+  return chapters;
+}
+
+export function chapterKey({ hash }: BookChapter, shape: Shape, tags: unknown): RowKey {
+  hash.addMark(JSON.stringify(tags));
+  return hash.finish(shape);
+}
+
+export interface ChapterParts {
+  readonly heading: Heading | undefined;
+  /** Segments are counted from 0 in each chapter. What is not read is passed over. */
+  readonly parts: AsyncGenerator<Segment | Rest>;
+}
+
+export async function* byChapter(parts: AsyncIterable<Segment | Rest>): AsyncGenerator<ChapterParts> {
+  const source = parts[Symbol.asyncIterator]();
+  let next = await source.next();
+  async function* chapter(heading: Heading | undefined): AsyncGenerator<Segment | Rest> {
+    for (let index = 0; !next.done; next = await source.next()) {
+      const part = next.value;
+      if (part.kind === 'segment' && part.chapter !== heading) return;
+      yield part.kind === 'rest' ? part : { ...part, index };
+      if (part.kind === 'segment') index += 1;
+    }
+  }
+  try {
+    while (!next.done) {
+      if (next.value.kind === 'rest') {
+        next = await source.next();
+        continue;
+      }
+      const heading = next.value.chapter;
+      const own = chapter(heading);
+      yield { heading, parts: own };
+      // The generator may have been left in the middle, so the rest is passed over here.
+      for (; !next.done; next = await source.next())
+        if (next.value.kind === 'segment' && next.value.chapter !== heading) break;
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** What a template of `--split` may name. */
+const FIELDS = ['n', 'nn', 'title', 'book'];
+
+/** Bytes of a title in a name. */
+const LONGEST_TITLE = 150;
+const LONGEST_BOOK = 60;
+
+/** @throws TtsError (usage) for a template that would give all chapters one name */
+export function chapterTemplate(template: string): NameTemplate {
+  const parsed = new NameTemplate(template);
+  const unknown = parsed.columns.find((column) => !FIELDS.includes(column));
+  const names = FIELDS.map((field) => `{${field}}`).join(', ');
+  if (unknown !== undefined)
+    throw usageError(`-o ${template}: {${unknown}} is unknown to --split`, `the names are ${names}`);
+  if (!parsed.columns.some((column) => column !== 'book'))
+    throw usageError(
+      `-o ${template}: each chapter needs a name of its own`,
+      "give a template: -o 'novel/{nn} {title}.mp3'",
+    );
+  return parsed;
+}
+
+/** Gives out one row for each chapter; its id is its number, and its names are safe on every system. */
+export async function* chapterRows(
+  chapters: readonly { readonly number: number; readonly title: string }[],
+  book: string,
+  { columns }: NameTemplate,
+): AsyncGenerator<TableRow> {
+  const digits = Math.max(2, String(chapters.at(-1)?.number).length);
+  const isNumbered = columns.includes('n') || columns.includes('nn');
+  const names = new FreeNames();
+  for (const [at, chapter] of chapters.entries()) {
+    const number = String(chapter.number);
+    const name = safeName(chapter.title, LONGEST_TITLE) || `Chapter ${number}`;
+    const free = isNumbered ? name : names.free(name);
+    yield {
+      line: at + 1,
+      cells: new Map([
+        ['id', number],
+        ['text', ''],
+        ['n', number],
+        ['nn', number.padStart(digits, '0')],
+        ['title', free],
+        ['book', safeName(book, LONGEST_BOOK) || 'book'],
+      ]),
+    };
+  }
+}
+
+/** Numbers the names that occur again. Each number of a name is tried once, so that many equal titles take no longer. */
+class FreeNames {
+  readonly #taken = new Set<string>();
+  readonly #next = new Map<string, number>();
+
+  free(name: string): string {
+    const key = caseFolded(name);
+    let number = this.#next.get(key) ?? 1;
+    const numbered = () => (number === 1 ? name : `${name} (${number})`);
+    while (this.#taken.has(caseFolded(numbered()))) number += 1;
+    this.#taken.add(caseFolded(numbered()));
+    this.#next.set(key, number + 1);
+    return numbered();
+  }
+}
+
+/** @returns a part of a name, without what some system forbids; it may be empty */
+export function safeName(text: string, most: number): string {
+  const plain = text
+    .normalize('NFC')
+    .replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replace(/[/\\:*?"<>|{}]+/g, '-');
+  const name = cutTo(plain.trim(), most).replace(/^[. ]+|[. ]+$/g, '');
+  return RESERVED.test(name) ? `_${name}` : name;
+}
+
+/** Cuts by bytes, between two characters as people see them. */
+function cutTo(text: string, most: number): string {
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (Buffer.byteLength(kept + segment) > most) break;
+    kept += segment;
+  }
+  return kept;
+}

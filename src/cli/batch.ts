@@ -1,0 +1,672 @@
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { Maker } from '../batch/make.ts';
+import {
+  countLeftOver,
+  findBatchFiles,
+  Journal,
+  journalName,
+  KnownFiles,
+  lockFolder,
+  type ManifestEntry,
+  type Outcome,
+  prepareRowFiles,
+  type RowKey,
+  rowKeyOf,
+  type Shape,
+  Survey,
+  syncFolders,
+  TextHash,
+  writeManifest,
+} from '../batch/manifest.ts';
+import {
+  BatchPlan,
+  type BatchRow,
+  type NamedTable,
+  type NameTemplate,
+  openRowFolder,
+  type PlanOptions,
+  type RowFolder,
+  type Shard,
+  type VoiceCells,
+} from '../batch/plan.ts';
+import { type ColumnNames, type Field, readTable, type TableKind } from '../batch/table.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { isWithin, leadsBelow, realOf } from '../kit/file.ts';
+import { fromHome, makeOutputFolder } from '../kit/folders.ts';
+import type { Host } from '../kit/host.ts';
+import { quoted, visible } from '../kit/words.ts';
+import { keyFilesIn } from '../options/keys.ts';
+import {
+  type Flags,
+  type LoadedSettings,
+  loadSettings,
+  type Origin,
+  PROJECT_PLACES,
+  refused,
+  type Settings,
+  userFolder,
+} from '../options/load.ts';
+import { ruleOf } from '../options/rows.ts';
+import { decode, hasControls } from '../read/decode.ts';
+import { hasScene, isAsSpoken } from '../read/plain.ts';
+import { abortable, lookAt, openUnchanged } from '../read/source.ts';
+import { bordersOf, castOf, costOf, mixOf, type Pricing, pricingOf } from '../run/job.ts';
+import type { Mix } from '../run/mix.ts';
+import { encodingsOf } from '../run/outputs.ts';
+import { readerOf, replacementsOf, sourcesOf } from '../run/readers.ts';
+import { RunText, type TextPlan } from '../run/text.ts';
+import { RunTotals } from '../run/totals.ts';
+import type { Encoding } from '../sound/encode/encoding.ts';
+import type { Lexicon } from '../text/lexicon.ts';
+import { type Piece, writtenOf } from '../text/piece.ts';
+import type { Limit, Rest, Segment } from '../text/segment.ts';
+import type { Stage } from '../text/stage.ts';
+import type { Cast } from '../voices/cast.ts';
+import { openVoices, type RunVoices } from '../voices/catalogue.ts';
+import { chooseService, type Endpoint } from '../voices/service-choice.ts';
+import type { VoiceShape, Voices, Wish } from '../voices/voice.ts';
+import { type Approvals, BatchOutput } from './batch-report.ts';
+import { assertNoFaults, tellFaults } from './command-line.ts';
+import type { Context } from './context.ts';
+import { isProgressWanted } from './notices.ts';
+import { Estimate } from './preview.ts';
+import { duration, notesFor, type ProgressLine, type RowProgress, renderRows } from './progress.ts';
+import { mayPrune, pruneFiles } from './prune.ts';
+import { eventsTo, type Named, tellAbsent } from './speak-report.ts';
+import { countOf, grouped, priceInWords } from './style.ts';
+
+interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
+  ownerOf(voice: VoiceShape): string;
+  encodedAs(file: string): Shape['encoded'];
+  readonly settings: Settings;
+  readonly stages: TextPlan['stages'];
+  readonly lines: Lexicon['lines'];
+  readonly cast: Cast | undefined;
+  readonly host: Pick<Host, 'cwd' | 'stdin'>;
+}
+
+class RowTexts {
+  readonly #options: RowTextOptions;
+  /** True if the text of a row that is not a file is spoken as it stands. */
+  readonly #isAsWritten: boolean;
+
+  constructor(options: RowTextOptions) {
+    this.#options = options;
+    const isPlain = options.stages.length === 0 && !options.cast;
+    this.#isAsWritten = isPlain && readerOf('', options.settings).name === 'text';
+  }
+
+  get named(): Named {
+    const { cast, lines } = this.#options;
+    return { cast, lexicon: lines };
+  }
+
+  /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */
+  asWritten({ text }: BatchRow): string | undefined {
+    if (text === undefined || !this.#isAsWritten) return undefined;
+    return isAsSpoken(text) && !hasControls(text) && !hasScene(text) ? text : undefined;
+  }
+
+  /** @throws TtsError (usage) for a file that cannot be read */
+  async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
+    const written = this.asWritten(row);
+    if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
+    const hash = new TextHash();
+    try {
+      const text = await RunText.open(this.#planOf(row, {}), signal);
+      for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
+    } catch (error) {
+      throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
+    }
+    return hash.finish(this.#shapeOf(row));
+  }
+
+  /** The file may have changed since the plan: the key belongs to these segments. */
+  read(
+    row: BatchRow,
+    voice: Pick<Limit, 'isKept'>,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
+    const hash = new TextHash();
+    const segments = segmentsOf(
+      this.#planOf(row, voice, () => new Hashing(hash, this.#options)),
+      signal,
+    );
+    return { segments, key: () => hash.finish(this.#shapeOf(row)) };
+  }
+
+  #shapeOf({ voice, file }: BatchRow): Shape {
+    const { ownerOf, encodedAs, mix, maxChars, cutsParagraphs } = this.#options;
+    return { owner: ownerOf(voice), voice, mix, maxChars, cutsParagraphs, encoded: encodedAs(file) };
+  }
+
+  #planOf(
+    { text, textFile }: BatchRow,
+    { isKept }: Pick<Limit, 'isKept'>,
+    ...last: TextPlan['stages']
+  ): TextPlan {
+    const { settings, stages, cast, host, maxChars, pace, cutsParagraphs = false } = this.#options;
+    const input =
+      textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
+    return {
+      sources: () => sourcesOf(input, settings, host),
+      stages: [...stages, ...last],
+      cast: cast?.plan,
+      voice: { maxChars, ...(isKept && { isKept }) },
+      pace,
+      cutsParagraphs,
+    };
+  }
+}
+
+async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<Segment | Rest> {
+  const text = await RunText.open(plan, signal);
+  yield* text.segments(false, signal);
+}
+
+/** It hashes the pieces that pass through it. */
+class Hashing implements Stage<Piece, Piece> {
+  readonly #hash: TextHash;
+  readonly #heard: Heard;
+
+  constructor(hash: TextHash, heard: Heard) {
+    this.#hash = hash;
+    this.#heard = heard;
+  }
+
+  push(piece: Piece): readonly Piece[] {
+    addTo(this.#hash, piece, this.#heard);
+    return [piece];
+  }
+
+  end(): readonly Piece[] {
+    return [];
+  }
+}
+
+function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
+  return error.reworded(`${table}, line ${line}: ${error.message}`);
+}
+
+/** What is heard besides the words. */
+type Heard = Pick<RowTextOptions, 'mix' | 'cast'>;
+
+/**
+ * The key of a text without marks and such borders is that of the text as it stands in a table. The chapter with which a text begins
+ * is not heard, and in some formats a text without chapters is one.
+ */
+function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Heard): void {
+  hash.add(writtenOf(piece));
+  const { kind } = piece;
+  if (kind === 'chapter' && hash.isEmpty) return;
+  if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
+  if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
+  if (piece.kind === 'voice')
+    hash.addMark(`voice ${JSON.stringify(piece.voice === undefined ? null : cast?.shapeOf(piece.voice))}`);
+}
+
+/** A table may come from somebody else: what its column `file` names is sent to a service. */
+class TextFiles {
+  readonly #host: Host;
+  readonly #loaded: LoadedSettings;
+  /** The command line allows this folder as well. */
+  readonly #from: string | undefined;
+
+  /** @throws TtsError (usage) for a folder that is not there */
+  constructor(host: Host, loaded: LoadedSettings, from: string | undefined) {
+    this.#host = host;
+    this.#loaded = loaded;
+    this.#from = from === undefined ? undefined : realFolder(from, host);
+  }
+
+  /**
+   * @param cell relative to the folder of the table
+   * @throws TtsError (usage)
+   */
+  pathOf(cell: string, table: string): string {
+    const { cwd } = this.#host;
+    const folder = resolve(cwd, table === 'stdin' ? '' : dirname(table));
+    const path = resolve(folder, cell);
+    const folders = [realOf(folder), this.#from];
+    if (!folders.some((each) => each !== undefined && leadsBelow(each, path)))
+      throw usageError(
+        `${cell} lies outside of the folder of its table`,
+        'if you mean it, name the folder that holds it: --files-from FOLDER',
+      );
+    const found = lookAt(path, cwd);
+    if (!found.isFile()) throw usageError(`${cell} is not a file`, 'name a file that holds text');
+    if (this.#isPrivate(realOf(path) ?? path, found))
+      throw usageError(`${cell} holds settings or a key of tts`, 'name a file that holds text');
+    assertReadable(path, cell);
+    return path;
+  }
+
+  #isPrivate(real: string, found: Stats): boolean {
+    const own = userFolder(this.#host);
+    if (own !== undefined && isWithin(realOf(own) ?? own, real)) return true;
+    if (PROJECT_PLACES.some((place) => place !== 'package.json' && real.endsWith(sep + place))) return true;
+    return [...this.#privateFiles()].some((path) => {
+      const stats = statsOf(path);
+      return stats?.ino === found.ino && stats.dev === found.dev;
+    });
+  }
+
+  *#privateFiles(): Generator<string> {
+    const { settings, files } = this.#loaded;
+    for (const { path } of files) yield resolve(this.#host.cwd, path);
+    for (const { path } of keyFilesIn(settings, this.#host)) yield path;
+  }
+}
+
+/** A key file that cannot be looked at ends only a run that reads it. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function realFolder(name: string, { cwd, home }: Host): string {
+  const path = resolve(cwd, fromHome(name, home));
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const real = isFolder ? realOf(path) : undefined;
+  if (real !== undefined) return real;
+  throw usageError(`--files-from ${name}: there is no such folder`, 'name the folder that holds the texts');
+}
+
+function assertReadable(path: string, cell: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    throw usageError(`cannot read ${cell}: it is not allowed`, 'check its permissions', cause);
+  }
+}
+
+/**
+ * A cell is as strong as an option.
+ * @throws TtsError (usage) with the cell
+ */
+export function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
+  const said = Object.entries(cells).map(([name, cell]) => {
+    const rule = ruleOf(name as keyof VoiceCells);
+    const origin: Origin = { place: 'option', name: where(name as keyof VoiceCells) };
+    const value = rule.kind.text(cell);
+    if (value === undefined) throw refused(rule, cell, origin);
+    return [name, { value, origin }];
+  });
+  return Object.fromEntries(said);
+}
+
+export interface BatchRequest {
+  readonly flags: Flags;
+  readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
+  readonly columns: ColumnNames;
+  readonly template: NameTemplate;
+  readonly shard: Shard | undefined;
+  readonly check: boolean;
+  readonly prune: boolean;
+  /** `--prune` deletes without a question. */
+  readonly yes: boolean;
+  readonly filesFrom: string | undefined;
+  /** Rows without a text are skipped. */
+  readonly allowEmpty: boolean;
+  readonly maxFailures: number;
+  readonly report: string | undefined;
+  readonly approved: string | undefined;
+}
+
+interface BatchJob {
+  readonly tables: readonly NamedTable[];
+  readonly planOptions: PlanOptions;
+  readonly folder: RowFolder;
+  /** The user names it so. */
+  readonly folderName: string;
+  readonly shard: Shard | undefined;
+  readonly allowEmpty: boolean;
+  readonly maxFailures: number;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  readonly pricing: Pricing | undefined;
+  readonly mix: Mix;
+  encodingOf(file: string): Encoding;
+  openTexts(): Promise<RowTexts>;
+  readonly rowsAtOnce: number;
+  readonly voices: RunVoices;
+  /** The service is chosen once, and not by a run without work: that needs no key. */
+  chooseService(): Promise<Endpoint | undefined>;
+}
+
+/** @throws TtsError (usage) */
+async function resolveBatch(request: BatchRequest, context: Context): Promise<BatchJob> {
+  const { host } = context;
+  const loaded = await loadSettings(request, context);
+  const { settings, files } = loaded;
+  let chosen: Promise<Endpoint | undefined> | undefined;
+  const service = () => {
+    chosen ??= chooseService(settings, { ...context, files });
+    return chosen;
+  };
+  const voices = await openVoices({ settings, service }, context);
+  const encodingOf = encodingsOf(settings, context);
+  const textFiles = new TextFiles(host, loaded, request.filesFrom);
+  return {
+    tables: request.tables.map((table) => openTable(table, context)),
+    planOptions: {
+      columns: request.columns,
+      template: request.template,
+      shard: request.shard,
+      encode: settings.encode?.value,
+      voiceOf: async (cells, where) => (await voices.of(wishOf(cells, where))).shape,
+      textFileOf: (cell, table) => textFiles.pathOf(cell, table),
+    },
+    folder: openRowFolder(request.template.fixedFolder, host.cwd),
+    folderName: request.template.fixedFolder,
+    shard: request.shard,
+    allowEmpty: request.allowEmpty,
+    maxFailures: request.maxFailures,
+    dryRun: settings.dryRun.value,
+    json: settings.json.value,
+    pricing: pricingOf(settings),
+    mix: mixOf(settings),
+    encodingOf,
+    openTexts: () => openTexts(settings, { encodingOf, voices }, context),
+    rowsAtOnce: 2 * settings.concurrency.value,
+    voices,
+    chooseService: service,
+  };
+}
+
+async function openTexts(
+  settings: Settings,
+  { encodingOf, voices }: Pick<BatchJob, 'encodingOf' | 'voices'>,
+  context: Context,
+): Promise<RowTexts> {
+  return new RowTexts({
+    settings,
+    ...(await replacementsOf(settings, context)),
+    cast: await castOf(settings, voices),
+    maxChars: settings.maxChars.value,
+    ...bordersOf(settings),
+    mix: mixOf(settings),
+    host: context.host,
+    ownerOf: ownersIn(settings),
+    encodedAs: (file) => {
+      const { name } = encodingOf(file);
+      return name === 'wav' ? undefined : [name, settings.bitrate?.value ?? null];
+    },
+  });
+}
+
+function openTable({ name, kind }: BatchRequest['tables'][number], { host, signal }: Context): NamedTable {
+  const label = name === '-' ? 'stdin' : name;
+  const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openUnchanged(name, host.cwd, signal);
+  const hasHeader = kind === 'csv' || kind === 'tsv';
+  return { name: label, hasHeader, rows: readTable(decode(bytes, label), kind, label) };
+}
+
+/** Manifests name a service by its base URL. */
+function ownersIn({ baseUrl }: Settings): (voice: VoiceShape) => string {
+  const base = baseUrl?.value.href.replace(/\/$/, '');
+  return ({ identity }) => base ?? identity;
+}
+
+/** Finds all errors of tables, names and folders before it asks a service. */
+export async function batch(request: BatchRequest, context: Context): Promise<number> {
+  const job = await resolveBatch(request, context);
+  using plan = await BatchPlan.read(job.tables, job.planOptions);
+  noteNames(job.planOptions.template, context);
+  using approvals = request.approved
+    ? await (await import('./batch-report.ts')).Approvals.read(request.approved, context)
+    : undefined;
+  if (request.check) return await check(job, { plan, approvals }, context);
+  if (job.dryRun) return await dryRun(job, plan, context);
+  makeOutputFolder(job.folder.path);
+  if (request.report !== undefined) {
+    const tables = request.tables.map(({ name }) => name);
+    const { assertReportPlace } = await import('./batch-report.ts');
+    assertReportPlace(request.report, { ...job, plan, tables }, context.host);
+  }
+  using _lock = lockFolder(job.folder.path, job.shard, context.host, hostname());
+  using known = new KnownFiles(job.folder.path, context.host.uid);
+  const texts = await job.openTexts();
+  const { signal } = context;
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
+  tellAbsent(texts.named, context.notices);
+  const outcome = { ...job, plan, known, survey };
+  const isPruned = await mayPrune(outcome, request, context);
+  const output = new BatchOutput(plan, job.folderName, job.json, context);
+  const totals = new RunTotals();
+  await output.begin(survey, job.allowEmpty);
+  await make(outcome, { job, texts, output, totals }, context);
+  if (isPruned) await pruneFiles(outcome, context);
+  await writeManifest(outcome, context.host, signal);
+  await output.end();
+  if (request.report)
+    await (await import('./batch-report.ts')).writeReport(
+      request.report,
+      { outcome, output, approvals },
+      context,
+    );
+  output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
+  if (output.counts.failed > 0) throw output.partial();
+  return ExitCode.ok;
+}
+
+function noteNames({ changed: { count, first } }: NameTemplate, { notices }: Context): void {
+  if (!first) return;
+  const [value, name] = first;
+  const others = count > 1 ? `, and ${count - 1} more are changed in the same way` : '';
+  notices.note(`in the names of files ${quoted(value)} becomes ${quoted(name)}${others}`);
+}
+
+interface Making {
+  readonly job: BatchJob;
+  readonly texts: RowTexts;
+  readonly output: BatchOutput;
+  readonly totals: RunTotals;
+}
+
+async function make(
+  outcome: Outcome,
+  { job, texts, output, totals }: Making,
+  context: Context,
+): Promise<void> {
+  const { plan, known, survey, folder, shard } = outcome;
+  if (survey.toDoCount === 0) return;
+  const { signal, host, notices } = context;
+  const service = await job.chooseService();
+  const folders = prepareRowFiles(outcome, host);
+  for (const encoding of encodingsToMake(outcome, job)) await encoding.assertReady();
+  await using voices = job.voices;
+  if (service) await assertSpeakers(outcome, voices, context);
+  if (service?.note) notices.note(service.note);
+  using journal = new Journal(join(folder.path, journalName(shard)), host.uid);
+  const progress = progressOf(survey.toDoCount, output);
+  using _progress = await showProgress(progress, context);
+  using _notes = notesFor(context, async () => renderRows(progress(), Number.POSITIVE_INFINITY));
+  voices.listen(eventsTo(totals, undefined, notices));
+  const [first = 0] = survey.toDo();
+  await voices.open(voices.as(plan.rows.at(first).voice));
+  const maker = new Maker((number) => plan.rows.at(number), {
+    folder,
+    mix: job.mix,
+    maxFailures: job.maxFailures,
+    hasCast: texts.named.cast !== undefined,
+    read: (row, voice, until) => texts.read(row, voice, until),
+    journal,
+    writer: host,
+    encodingOf: job.encodingOf,
+    rowsAtOnce: job.rowsAtOnce,
+    voiceOf: (shape) => voices.as(shape),
+    listeners: [totals],
+    onRow: (number, result) => {
+      if (result.state === 'made') survey.setMade(number, known.entries.add(result.entry));
+      output.finish(number, result);
+    },
+  });
+  try {
+    await maker.make(survey.toDo(), signal);
+    await syncFolders(folders);
+  } catch (error) {
+    throw withRest(error, output, survey);
+  }
+}
+
+/** A service without a list may take any number. */
+async function assertSpeakers(
+  { plan, survey }: Outcome,
+  voices: Voices,
+  { notices, signal }: Context,
+): Promise<void> {
+  const list = await voices.list({ retries: 0 }).catch((error) => {
+    signal.throwIfAborted();
+    notices.detail(() => `speakers are not checked: ${error.message}`);
+    return undefined;
+  });
+  if (!list || list.length === 0) return;
+  const known = new Set(list.map(({ no }) => no));
+  plan.assertSpeakers(survey.toDo(), (speaker) => known.has(speaker));
+}
+
+function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
+  const begun = performance.now();
+  // Rows without a text have failed before.
+  const before = counts.failed;
+  return () => {
+    const { made } = counts;
+    const failed = counts.failed - before;
+    return { done: made + failed, failed, total, seconds: (performance.now() - begun) / 1000 };
+  };
+}
+
+async function showProgress(
+  progress: () => RowProgress,
+  { host, notices }: Context,
+): Promise<ProgressLine | undefined> {
+  if (!isProgressWanted(host, notices)) return undefined;
+  const { ProgressLine } = await import('./progress.ts');
+  return new ProgressLine({ host, notices }, (columns) => renderRows(progress(), columns));
+}
+
+function encodingsToMake({ plan, survey }: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+  const encodings = new Set<Encoding>();
+  for (const number of survey.toDo()) encodings.add(encodingOf(plan.rows.at(number).file));
+  return encodings;
+}
+
+function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
+  if (!(error instanceof TtsError)) return error;
+  const left = survey.toDoCount - counts.made;
+  return error.reworded(
+    `${error.message}; ${countOf(left, 'row is', 'rows are')} left, and what is made is kept: the same command goes on from there (${command})`,
+  );
+}
+
+/** @throws TtsError (partial) if a file is missing, not up to date, or left over */
+async function check(
+  job: BatchJob,
+  { plan, approvals }: { readonly plan: BatchPlan; readonly approvals: Approvals | undefined },
+  context: Context,
+): Promise<number> {
+  using known = new KnownFiles(job.folder.path, context.host.uid);
+  const texts = await job.openTexts();
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal: context.signal });
+  const outcome = { ...job, plan, known, survey };
+  const { allowEmpty } = job;
+  let unapproved = 0;
+  const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
+    const fault = entry && approvals?.faultOf({ ...entry, id });
+    if (fault) unapproved += 1;
+    return fault;
+  };
+  const faults = await tellFaults(
+    outcome,
+    { host: context.host, allowEmpty, faultOf },
+    (found, file, row) => {
+      const out = join(job.folderName, file);
+      const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
+      const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
+      context.notices.result(
+        job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`,
+      );
+    },
+  );
+  await fold(outcome, context);
+  assertNoFaults(faults, survey, unapproved);
+  return ExitCode.ok;
+}
+
+/** Merges the manifests of shards. */
+async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
+  const { folder, shard } = outcome;
+  if (shard || findBatchFiles(folder.path).parts.length === 0) return;
+  try {
+    using _lock = lockFolder(folder.path, undefined, host, hostname());
+    await writeManifest(outcome, host, signal);
+  } catch (error) {
+    notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
+  }
+}
+
+/** Sends nothing, and needs no key. */
+async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
+  await using _voices = job.voices;
+  using known = new KnownFiles(job.folder.path, context.host.uid);
+  const texts = await job.openTexts();
+  const { signal, notices } = context;
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
+  tellAbsent(texts.named, notices);
+  const estimate = await estimated(job, { plan, survey, texts }, signal);
+  const { missing, stale, damaged, unchanged, empty } = survey.counts;
+  const changed = stale + damaged;
+  const rows = missing + changed + unchanged + empty;
+  const { characters } = survey;
+  const { charactersToSend, duration: seconds } = estimate.result;
+  const price = job.pricing && costOf(estimate.paidCharacters, job.pricing);
+  if (job.json) {
+    const counts = { rows, new: missing, changed, unchanged, empty };
+    notices.result({ dryRun: true, ...counts, characters, charactersToSend, duration: seconds, ...price });
+    return ExitCode.ok;
+  }
+  const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
+  const sent = `${grouped(characters)} characters, ${grouped(charactersToSend)} to send`;
+  const cost = price ? `, price ${priceInWords(price)}` : '';
+  const length = `${estimate.isGuessed ? 'about ' : ''}${duration(seconds)} of sound`;
+  notices.result(`${countOf(rows, 'row')}: ${states}; ${sent}${cost}; ${length}`);
+  return ExitCode.ok;
+}
+
+interface Rows {
+  readonly plan: BatchPlan;
+  readonly survey: Survey;
+  readonly texts: RowTexts;
+}
+
+async function estimated(
+  { mix, voices }: BatchJob,
+  { plan, survey, texts }: Rows,
+  signal: AbortSignal,
+): Promise<Estimate> {
+  const estimate = new Estimate(mix);
+  for (const number of survey.toDo()) {
+    signal.throwIfAborted();
+    const row = plan.rows.at(number);
+    const voice = voices.as(row.voice);
+    const kept = await voices.keptFor(voice);
+    const written = kept ? undefined : texts.asWritten(row);
+    if (written !== undefined) {
+      // Only a cache asks for the single segments, and cutting a million rows takes a minute.
+      estimate.addText(written, voice);
+      continue;
+    }
+    let isFirst = true;
+    for await (const segment of texts.read(row, voice, signal).segments) {
+      await estimate.add(segment, isFirst, voice, kept);
+      isFirst &&= segment.kind === 'rest';
+    }
+  }
+  return estimate;
+}

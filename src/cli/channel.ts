@@ -1,0 +1,440 @@
+import { existsSync, fstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { ExitCode, Silenced, type TtsError, usageError } from '../kit/error.ts';
+import { readOwn } from '../kit/file.ts';
+import { cacheFolder, makeFolder, namesIn, ownCacheFolder } from '../kit/folders.ts';
+import type { Host } from '../kit/host.ts';
+import { loadSettings } from '../options/load.ts';
+import { readSubcommand, subcommand } from './command-line.ts';
+import type { CommandModule, Context } from './context.ts';
+
+type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
+
+const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
+const WRITTEN_BY_OTHERS = 0o022;
+
+/**
+ * Without a name, each terminal is a channel.
+ * @returns `undefined` for a user without a folder of their own
+ * @throws TtsError (usage) for a name that is not allowed
+ */
+export function folderOf(name: string | undefined, user: User): string | undefined {
+  if (name !== undefined && !NAME.test(name))
+    throw usageError(
+      `--channel: "${name}" is not allowed`,
+      'name it with letters, digits, hyphens, underscores, and dots between them',
+    );
+  const folder = runtimeFolder(user) ?? ownCacheFolder(user);
+  return folder && join(folder, 'run', name ?? terminal() ?? 'default');
+}
+
+export function noFolder(user: User): TtsError {
+  const folder = cacheFolder(user);
+  if (folder === undefined)
+    return usageError(
+      'there is no folder for runs: HOME names none',
+      'set HOME, or XDG_RUNTIME_DIR to a folder of your own',
+    );
+  return usageError(
+    `runs are not kept in ${folder}: it belongs to another user`,
+    'set HOME to your own folder',
+  );
+}
+
+/**
+ * Who else can write there could name any process as a run. The XDG Base Directory Specification wants a folder that only its
+ * owner may enter.
+ */
+function runtimeFolder({ env: { XDG_RUNTIME_DIR: folder }, uid }: User): string | undefined {
+  if (!folder || !isAbsolute(folder)) return undefined;
+  if (uid === undefined) return join(folder, 'tts');
+  try {
+    const { uid: owner, mode } = statSync(folder);
+    return owner === uid && (mode & WRITTEN_BY_OTHERS) === 0 ? join(folder, 'tts') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function terminal(): string | undefined {
+  for (const fd of [2, 1, 0]) {
+    try {
+      const stats = fstatSync(fd);
+      // Devices with major number 1, such as /dev/null, are not terminals.
+      if (stats.isCharacterDevice() && stats.rdev >> 8 !== 1) return `terminal-${stats.rdev}`;
+    } catch {}
+  }
+  return undefined;
+}
+
+export type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
+
+type State = 'waits' | 'speaks';
+
+/** A run of a channel that is alive. Their paths sort by the time when the runs were started. */
+export interface Ticket {
+  readonly path: string;
+  readonly pid: number;
+  readonly state: State;
+}
+
+/** What stands in a file. A process that got the number of a dead one has another birth. */
+type Entry = readonly [pid: number, realm: string, birth: string, state: State];
+
+/** What another run or command has put down next to the file of a run. */
+const MARKS = ['.paused', '.silenced'] as const;
+type Mark = (typeof MARKS)[number];
+
+/** The runs of a channel: each has a file with its name. */
+export class Tickets {
+  readonly #folder: string;
+  readonly #host: TicketHost;
+  readonly #mine: string;
+
+  constructor(folder: string, host: TicketHost) {
+    this.#folder = folder;
+    this.#host = host;
+    const started = birthOf(host.pid) || String(Math.round(performance.timeOrigin));
+    this.#mine = join(folder, `${started.padStart(18, '0')}-${String(host.pid).padStart(10, '0')}`);
+  }
+
+  /** @throws the system's error */
+  write(state: State): void {
+    const { pid, realm } = this.#host;
+    const entry: Entry = [pid, realm, birthOf(pid), state];
+    makeFolder(this.#folder);
+    const draft = join(this.#folder, `new-${pid}`);
+    writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+    renameSync(draft, this.#mine);
+  }
+
+  remove(): void {
+    remove(this.#mine);
+  }
+
+  /** True if `tts pause` has marked this run. */
+  get isPaused(): boolean {
+    return this.#has('.paused');
+  }
+
+  /** True if `tts stop` or the next run is about to end this run. */
+  get isSilenced(): boolean {
+    return this.#has('.silenced');
+  }
+
+  /** The other runs, the earliest first. Files of dead ones are removed. */
+  others(): Ticket[] {
+    return this.all().filter(({ path }) => path !== this.#mine);
+  }
+
+  isEarlier({ path }: Ticket): boolean {
+    return path < this.#mine;
+  }
+
+  all(): Ticket[] {
+    const names = this.#names().sort();
+    for (const name of names)
+      if (markOf(name) && !names.includes(name.slice(0, name.lastIndexOf('.'))))
+        rmSync(join(this.#folder, name), { force: true });
+    const files = names.filter((name) => !markOf(name));
+    return files.flatMap((name) => this.look(join(this.#folder, name)) ?? []);
+  }
+
+  /** @returns `undefined` for a run that is gone, or of another machine */
+  look(path: string): Ticket | undefined {
+    const entry = this.#read(path);
+    if (entry?.[1] !== this.#host.realm) return undefined;
+    const [pid, , birth, state] = entry;
+    if (this.#host.isRunning(pid) && birthOf(pid) === birth) return { path, pid, state };
+    remove(path);
+    return undefined;
+  }
+
+  /** @throws the system's error */
+  mark({ path }: Pick<Ticket, 'path'>, mark: Mark): void {
+    writeFileSync(`${path}${mark}`, '', { mode: 0o600 });
+  }
+
+  /** @returns true if the run was paused */
+  unmark({ path }: Ticket): boolean {
+    try {
+      rmSync(`${path}.paused`);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #has(mark: Mark): boolean {
+    return existsSync(`${this.#mine}${mark}`);
+  }
+
+  #read(path: string): Entry | undefined {
+    try {
+      const entry = JSON.parse(readOwn(path, this.#host.uid)) as Entry;
+      return Number.isInteger(entry[0]) && entry[0] > 1 ? entry : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #names(): string[] {
+    return namesIn(this.#folder).filter((name) => /^\d/u.test(name));
+  }
+}
+
+function markOf(name: string): Mark | undefined {
+  return MARKS.find((mark) => name.endsWith(mark));
+}
+
+function remove(path: string): void {
+  for (const end of ['', ...MARKS]) rmSync(`${path}${end}`, { force: true });
+}
+
+/** When the process was started, as Linux counts it; empty elsewhere. */
+function birthOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** One speaker at a time: a new run stops the others, or waits for its turn. */
+export interface ChannelPlan {
+  readonly name: string | undefined;
+  readonly interrupts: boolean;
+  /** True for a run that neither waits nor stops others, and can be stopped and waited for. */
+  readonly joins?: boolean;
+}
+
+type ChannelHost = TicketHost &
+  Pick<Host, 'env' | 'home' | 'platform' | 'askToEnd' | 'askToLook' | 'on' | 'off'>;
+
+/** Milliseconds between two looks at the run before. One that waits itself is not urgent. */
+const LOOK_MS = { speaks: 20, waits: 100 };
+/** Milliseconds, at most, in which runs may come that were started earlier: as long as this one took to come. */
+const MOST_AWAITED_MS = 500;
+
+/** The time in which a run speaks on its channel. */
+export interface Turn extends Disposable {
+  /** True if `tts stop` or the next run is about to end this run. */
+  readonly isSilenced: boolean;
+  /** @param listener is called when the run is paused, and when it is to go on */
+  onPause(listener: (isPaused: boolean) => void): void;
+}
+
+/**
+ * Waits until no other run speaks on the channel.
+ * @returns `undefined` for a run that joins, where there is no terminal or no folder for runs
+ * @throws TtsError (usage) for a name that is not allowed; Silenced; the signal's reason
+ */
+export async function takeChannel(
+  { name, interrupts, joins = false }: ChannelPlan,
+  host: ChannelHost,
+  signal: AbortSignal,
+): Promise<Turn | undefined> {
+  const folder = joins && terminal() === undefined ? undefined : folderOf(name, host);
+  if (folder === undefined) {
+    if (joins) return undefined;
+    throw noFolder(host);
+  }
+  const tickets = new Tickets(folder, host);
+  // Whoever finds the file may send the signal, which ends a process that does not listen.
+  const turn = new OwnTurn(tickets, host);
+  try {
+    tickets.write(joins ? 'speaks' : 'waits');
+    if (!joins) await waitForTurn(tickets, { interrupts }, host, signal);
+    turn.begin();
+    return turn;
+  } catch (error) {
+    const { isSilenced } = turn;
+    turn[Symbol.dispose]();
+    if (joins) return undefined;
+    throw signal.aborted && isSilenced ? new Silenced() : error;
+  }
+}
+
+/** Two runs that begin at the same time both see each other, step back, and the earlier one goes first. */
+async function waitForTurn(
+  tickets: Tickets,
+  { interrupts }: Pick<ChannelPlan, 'interrupts'>,
+  host: ChannelHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const asked = new Set<string>();
+  if (!interrupts) await pass(Math.min(performance.now(), MOST_AWAITED_MS), signal);
+  for (;;) {
+    const others = tickets.others();
+    for (const other of interrupts ? others.filter((each) => tickets.isEarlier(each)) : []) {
+      if (!asked.has(other.path)) silence(other, tickets, host);
+      asked.add(other.path);
+    }
+    const before = others.findLast((each) => each.state === 'speaks' || tickets.isEarlier(each));
+    if (before) {
+      await gone(before, tickets, signal);
+      continue;
+    }
+    tickets.write('speaks');
+    if (tickets.others().every(({ state }) => state === 'waits')) return;
+    tickets.write('waits');
+    await pass(LOOK_MS.speaks, signal);
+  }
+}
+
+/** Waits until the run has ended, or does something else. Of many that wait, each looks at one file only. */
+async function gone({ path, state }: Ticket, tickets: Tickets, signal: AbortSignal): Promise<void> {
+  while (tickets.look(path)?.state === state) await pass(LOOK_MS[state], signal);
+}
+
+async function pass(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+class OwnTurn implements Turn {
+  readonly #tickets: Tickets;
+  readonly #host: ChannelHost;
+  readonly #look = () => this.#tell();
+  readonly #listeners: ((isPaused: boolean) => void)[] = [];
+  #hasBegun = false;
+  #isPaused = false;
+
+  constructor(tickets: Tickets, host: ChannelHost) {
+    this.#tickets = tickets;
+    this.#host = host;
+    host.on('SIGUSR2', this.#look);
+  }
+
+  get isSilenced(): boolean {
+    return this.#tickets.isSilenced;
+  }
+
+  begin(): void {
+    this.#hasBegun = true;
+    this.#tell();
+  }
+
+  onPause(listener: (isPaused: boolean) => void): void {
+    this.#listeners.push(listener);
+    if (this.#isPaused) listener(true);
+  }
+
+  [Symbol.dispose](): void {
+    this.#tickets.remove();
+    this.#host.off('SIGUSR2', this.#look);
+  }
+
+  #tell(): void {
+    const { isPaused } = this.#tickets;
+    if (!this.#hasBegun || isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    for (const listener of this.#listeners) listener(isPaused);
+  }
+}
+
+/** @returns the number of runs that were asked to end */
+export function stopChannel(name: string | undefined, host: ChannelHost): number {
+  const tickets = ticketsOf(name, host);
+  const runs = tickets.all();
+  for (const run of runs) silence(run, tickets, host);
+  return runs.length;
+}
+
+/** @returns the number of runs that were asked to pause */
+export function pauseChannel(name: string | undefined, host: ChannelHost): number {
+  const tickets = ticketsOf(name, host);
+  const runs = tickets.all().filter(({ state }) => state === 'speaks');
+  for (const run of runs) {
+    tickets.mark(run, '.paused');
+    askToLook(run, host);
+  }
+  return runs.length;
+}
+
+/** @returns the number of runs that go on */
+export function resumeChannel(name: string | undefined, host: ChannelHost): number {
+  const tickets = ticketsOf(name, host);
+  const runs = tickets.all().filter((run) => tickets.unmark(run));
+  for (const run of runs) askToLook(run, host);
+  return runs.length;
+}
+
+function askToLook({ pid }: Ticket, host: ChannelHost): void {
+  if (host.platform === 'win32') throw usageError('a run cannot be paused on Windows', 'tts stop ends it');
+  try {
+    host.askToLook(pid);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** A run that finds the mark at the signal ends without a word. */
+function silence(run: Ticket, tickets: Tickets, host: ChannelHost): void {
+  try {
+    tickets.mark(run, '.silenced');
+  } catch {
+    // Without a mark, it says that it was terminated.
+  }
+  try {
+    host.askToEnd(run.pid);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function ticketsOf(name: string | undefined, host: ChannelHost): Tickets {
+  const folder = folderOf(name, host);
+  if (folder === undefined) throw noFolder(host);
+  return new Tickets(folder, host);
+}
+
+interface ChannelCommand {
+  readonly name: string;
+  readonly help: string;
+  /** The key of the number of runs in `--json`. */
+  readonly done: string;
+  readonly act: typeof stopChannel;
+}
+
+/** A command for the runs of a channel. */
+export function channelCommand({ name, help, done, act }: ChannelCommand): CommandModule {
+  const describeCommand = (): Command => subcommand(name, help, ['channel', 'config', 'quiet', 'json']);
+  return {
+    describeCommand,
+    async run(context: Context): Promise<number> {
+      const { host, notices } = context;
+      const line = readSubcommand(describeCommand(), context);
+      if (!line) return ExitCode.ok;
+      const { settings } = await loadSettings(line, context);
+      const count = act(settings.channel?.value, host);
+      if (notices.json) notices.result({ [done]: count });
+      else if (count === 0)
+        notices.note(done === 'resumed' ? 'nothing is paused here' : 'nothing speaks here');
+      return ExitCode.ok;
+    },
+  };
+}
+
+export const pause = channelCommand({
+  name: 'pause',
+  help: 'Pause what speaks on this terminal, or on --channel.',
+  done: 'paused',
+  act: pauseChannel,
+});
+
+export const resume = channelCommand({
+  name: 'resume',
+  help: 'Resume what tts pause has paused.',
+  done: 'resumed',
+  act: resumeChannel,
+});
+
+export const stop = channelCommand({
+  name: 'stop',
+  help: 'Stop what speaks on this terminal, or on --channel.',
+  done: 'stopped',
+  act: stopChannel,
+});

@@ -1,0 +1,314 @@
+import type { Command, Option } from 'commander';
+import { ExitCode, usageError } from '../kit/error.ts';
+import { nearestName } from '../kit/words.ts';
+import { type Name, ruleOf, rules } from '../options/rows.ts';
+import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
+import type { CommandModule, Context } from './context.ts';
+import { printLine } from './print.ts';
+
+export interface Flag {
+  readonly short: string | undefined;
+  readonly long: string;
+  /** The value, as in `<file>`. It is empty for a switch. */
+  readonly value: string;
+  readonly takes: 'nothing' | 'file' | 'speaker' | 'choice' | 'text';
+  readonly choices: readonly string[];
+  readonly help: string;
+}
+
+export interface Entry {
+  readonly name: string;
+  readonly help: string;
+  /** The words after the command, as in `[options] [clear]`. */
+  readonly usage: string;
+  readonly flags: readonly Flag[];
+  readonly words: readonly string[];
+  /** What may follow one of these words. */
+  readonly names: readonly string[];
+}
+
+/** All commands, `speak` first. */
+export async function catalog({ commands }: Pick<Context, 'commands'>): Promise<Entry[]> {
+  return Promise.all([...commands].map(async ([name, load]) => entryOf(name, await load())));
+}
+
+async function entryOf(name: string, module: CommandModule): Promise<Entry> {
+  const { words = [] } = module;
+  const command = await module.describeCommand();
+  const names = (await module.names?.()) ?? [];
+  const flags = command.options.filter((option) => !option.hidden).map(flagOf);
+  return { name, help: command.description(), usage: command.usage(), flags, words, names };
+}
+
+function flagOf(option: Option): Flag {
+  const { short, long, flags, argChoices, description } = option;
+  const name = option.attributeName();
+  const choices = argChoices ?? (Object.hasOwn(rules, name) ? ruleOf(name as Name).kind.choices : undefined);
+  const value = /[<[].*$/s.exec(flags)?.[0] ?? '';
+  return {
+    short,
+    long: long ?? '',
+    value,
+    takes: takenBy(value, choices),
+    choices: choices ?? [],
+    help: description,
+  };
+}
+
+function takenBy(value: string, choices: readonly string[] | undefined): Flag['takes'] {
+  if (value === '') return 'nothing';
+  if (choices) return 'choice';
+  if (value.startsWith('<file')) return 'file';
+  return value === '<no|name>' ? 'speaker' : 'text';
+}
+
+/** Names come from others: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them. */
+export function bash(entries: readonly Entry[]): string {
+  return `_tts_speakers() {
+  local name
+  while IFS= read -r name; do
+    printf -v name %q "$name"
+    [[ $name == "$cur"* ]] && COMPREPLY+=("$name")
+  done < <(tts speakers --names 2>/dev/null)
+}
+_tts_files() {
+  local name form=%q
+  compopt -o filenames 2>/dev/null && form=%s
+  while IFS= read -r name; do
+    printf -v name "$form" "$name"
+    COMPREPLY+=("$name")
+  done < <(compgen -f -- "$cur")
+}
+_tts() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]} options words
+  [[ $cur == = ]] && cur=
+  [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD-2]}
+  COMPREPLY=()
+  case $command in
+${entries.map(commandCase).join('\n')}
+    *) command=speak; ${variables(entries[0])}; [[ $COMP_CWORD == 1 ]] && words='${entries.map(({ name }) => name).join(' ')}' ;;
+  esac
+  case $command:$prev in
+${entries.flatMap(valueCases).join('\n')}
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$cur"))
+  else
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  fi
+}
+complete -F _tts tts`;
+}
+
+function commandCase(entry: Entry): string {
+  const further =
+    entry.names.length > 0 ? `; [[ $COMP_CWORD -gt 2 ]] && words='${entry.names.join(' ')}'` : '';
+  return `    ${entry.name}) [[ $COMP_CWORD == 1 ]] && words=${entry.name} || { ${variables(entry)}${further}; } ;;`;
+}
+
+function variables(entry: Entry | undefined): string {
+  const options = (entry?.flags ?? []).map(({ long }) => long).join(' ');
+  return `options='${options}' words='${entry?.words.join(' ') ?? ''}'`;
+}
+
+const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
+  nothing: () => undefined,
+  text: () => 'return',
+  // Bash 3.2 has no compopt, which makes bash quote the names of files.
+  file: () => '_tts_files; return',
+  speaker: () => '_tts_speakers; return',
+  choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,
+};
+
+function valueCases({ name, flags }: Entry): string[] {
+  return flags.flatMap((flag) => {
+    const completion = COMPLETIONS[flag.takes](flag);
+    const spellings = [flag.short, flag.long].filter(Boolean).map((spelling) => `${name}:${spelling}`);
+    return completion === undefined ? [] : [`    ${spellings.join('|')}) ${completion} ;;`];
+  });
+}
+
+export function fish(entries: readonly Entry[]): string {
+  const names = entries.map(({ name }) => name).join(' ');
+  return [
+    'complete -c tts -f',
+    ...entries.map(
+      ({ name, help }) => `complete -c tts -n '__fish_is_first_arg' -a ${name} -d ${quotedForFish(help)}`,
+    ),
+    ...(entries[0]?.flags ?? []).map((flag) =>
+      option(flag, `not __fish_seen_subcommand_from ${names.replace('speak ', '')}`),
+    ),
+    ...entries.slice(1).flatMap(({ name, flags, words, names }) => {
+      const condition = `__fish_seen_subcommand_from ${name}`;
+      const isBehind = `__fish_seen_subcommand_from ${words.join(' ')}`;
+      return [
+        ...flags.map((flag) => option(flag, condition)),
+        ...offer(names.length > 0 ? `${condition}; and not ${isBehind}` : condition, words),
+        ...offer(`${condition}; and ${isBehind}`, names),
+      ];
+    }),
+  ].join('\n');
+}
+
+function offer(condition: string, words: readonly string[]): string[] {
+  if (words.length === 0) return [];
+  return [`complete -c tts -n ${quotedForFish(condition)} -a ${quotedForFish(words.join(' '))}`];
+}
+
+const VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
+  nothing: () => '',
+  text: () => ' -x',
+  file: () => ' -r -F',
+  speaker: () => " -x -a '(tts speakers --names 2>/dev/null)'",
+  choice: ({ choices }) => ` -x -a ${quotedForFish(choices.join(' '))}`,
+};
+
+function option(flag: Flag, condition: string): string {
+  const short = flag.short === undefined ? '' : ` -s ${flag.short.slice(1)}`;
+  const names = `${short} -l ${flag.long.slice(2)}`;
+  return `complete -c tts -n ${quotedForFish(condition)}${names}${VALUES[flag.takes](flag)} -d ${quotedForFish(flag.help)}`;
+}
+
+function quotedForFish(text: string): string {
+  return `'${text.replace(/['\\]/g, '\\$&')}'`;
+}
+
+/** PowerShell inserts an offer unquoted, and names of speakers come from others: the script quotes them. */
+export function powershell(entries: readonly Entry[]): string {
+  return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
+  param($word, $ast, $cursor)
+  $commands = [ordered]@{
+${entries.map(({ name, help }) => `    ${quotedForPowerShell(name)} = ${quotedForPowerShell(help)}`).join('\n')}
+  }
+  $options = @{
+${entries.map(({ name, flags }) => `    ${quotedForPowerShell(name)} = [ordered]@{ ${flags.map(row).join('; ')} }`).join('\n')}
+  }
+  $words = @{
+${entries.map(({ name, words }) => `    ${quotedForPowerShell(name)} = @(${words.map(quotedForPowerShell).join(', ')})`).join('\n')}
+  }
+  $names = @{
+${entries.map(({ name, names }) => `    ${quotedForPowerShell(name)} = @(${names.map(quotedForPowerShell).join(', ')})`).join('\n')}
+  }
+  $typed = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  $command = if ($typed.Count -gt 1 -and $commands.Contains($typed[1])) { $typed[1] } else { 'speak' }
+  $previous = $typed[-1]
+  function Offer($text, $help) {
+    $quoted = if ($text -match '^[-\\w.]+$') { $text } else {
+      "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($text) + "'"
+    }
+    if ($text -like "$word*" -or $quoted -like "$word*") {
+      [System.Management.Automation.CompletionResult]::new($quoted, $text, 'ParameterValue', $help)
+    }
+  }
+  if ($previous -cin @(${spellings(entries, 'speaker')})) { tts speakers --names 2>$null | ForEach-Object { Offer $_ $_ }; return }
+  if ($previous -cin @(${spellings(entries, 'file')})) { return }
+  if ($word -like '-*') { $options[$command].GetEnumerator() | ForEach-Object { Offer $_.Key $_.Value }; return }
+  if ($typed.Count -eq 1) { $commands.GetEnumerator() | ForEach-Object { Offer $_.Key $_.Value }; return }
+  if ($typed.Count -gt 2 -and $names[$command].Count -gt 0) { $names[$command] | ForEach-Object { Offer $_ $_ }; return }
+  $words[$command] | ForEach-Object { Offer $_ $_ }
+}`;
+}
+
+function row({ long, help }: Flag): string {
+  return `${quotedForPowerShell(long)} = ${quotedForPowerShell(help || long)}`;
+}
+
+function spellings(entries: readonly Entry[], takes: Flag['takes']): string {
+  const flags = entries.flatMap((entry) => entry.flags.filter((flag) => flag.takes === takes));
+  const all = flags.flatMap(({ short, long }) => (short === undefined ? [long] : [short, long]));
+  return [...new Set(all)].map(quotedForPowerShell).join(', ');
+}
+
+function quotedForPowerShell(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function zsh(entries: readonly Entry[]): string {
+  return `#compdef tts
+_tts_speakers() {
+  local -a names
+  names=(\${(f)"$(tts speakers --names 2>/dev/null)"})
+  compadd -a names
+}
+_tts() {
+  local -a commands
+  commands=(
+${entries.map(({ name, help }) => `    ${quotedForZsh(`${name}:${help}`)}`).join('\n')}
+  )
+  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
+    _describe command commands
+    return
+  fi
+  case $words[2] in
+${entries.map(zshCommandCase).join('\n')}
+    *) ${argumentsOf(entries[0])} ;;
+  esac
+}
+if [[ $funcstack[1] == _tts ]]; then _tts "$@"; else compdef _tts tts; fi`;
+}
+
+function zshCommandCase(entry: Entry): string {
+  return `    ${entry.name}) shift words; (( CURRENT-- )); ${argumentsOf(entry)} ;;`;
+}
+
+function argumentsOf(entry: Entry | undefined): string {
+  const words = entry?.words.length ? [quotedForZsh(`1:word:(${entry.words.join(' ')})`)] : ["'*:text: '"];
+  const names = entry?.names.length ? [quotedForZsh(`*:name:(${entry.names.join(' ')})`)] : [];
+  return ['_arguments -s', ...(entry?.flags ?? []).map(spec), ...words, ...names].join(' ');
+}
+
+const ACTIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
+  nothing: () => '',
+  text: ({ long }) => `:${long.slice(2)}: `,
+  file: () => ':file:_files',
+  speaker: () => ':speaker:_tts_speakers',
+  choice: ({ long, choices }) => `:${long.slice(2)}:(${choices.join(' ')})`,
+};
+
+function spec(flag: Flag): string {
+  const tail = `[${flag.help.replace(/[[\]\\]/g, '\\$&')}]${ACTIONS[flag.takes](flag)}`;
+  const assigned = flag.takes === 'nothing' ? '' : '=';
+  const repeatable = '*';
+  const long = quotedForZsh(`${repeatable}${flag.long}${assigned}${tail}`);
+  const short = flag.short && quotedForZsh(`${repeatable}${flag.short}${assigned && '+'}${tail}`);
+  return [short, long].filter(Boolean).join(' ');
+}
+
+function quotedForZsh(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(describeCommand(), context, { most: 1 });
+  if (!line) return ExitCode.ok;
+  const shell = line.words[0] ?? '';
+  const script = scripts.get(shell);
+  if (!script) {
+    const nearest = nearestName(shell, [...scripts.keys()]);
+    throw usageError(
+      shell ? `there is no completion for "${shell}"` : 'for which shell?',
+      nearest
+        ? `did you mean ${nearest}?`
+        : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
+    );
+  }
+  printLine(context.host.stdout, script(await catalog(context)));
+  return ExitCode.ok;
+}
+
+export function describeCommand(): Command {
+  return subcommand(
+    'completion',
+    'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
+    [],
+  ).argument('[shell]');
+}
+
+export const scripts: ReadonlyMap<string, (entries: readonly Entry[]) => string> = new Map([
+  ['bash', bash],
+  ['zsh', zsh],
+  ['fish', fish],
+  ['powershell', powershell],
+]);
+
+export const words = [...scripts.keys()];

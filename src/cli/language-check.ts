@@ -1,0 +1,105 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import type { RunContext } from '../kit/host.ts';
+import type { SpeechJob } from '../run/job.ts';
+import type { RunText } from '../run/text.ts';
+import { count, LETTERS, Written } from '../text/written.ts';
+import { adviceFor, isUnreadByEspeak } from '../voices/catalogue.ts';
+import { baseLanguage, languageName } from '../voices/language.ts';
+
+/** A share of the letters: what is left is the name of a person, a number or a licence. */
+const NEARLY_ALL = 0.9;
+
+/** Letters: a text that is read this far tells its language. */
+const ENOUGH = 2000;
+
+/** UTF-16 units that are looked at in one step. */
+const STEP = 1000;
+
+/** How much of a text the built-in voice can read. */
+export class BuiltInReading {
+  readonly written = new Written();
+  #read = 0;
+  readonly #normalise: (text: string) => string;
+
+  /** @param normalise what the voice reads of a text */
+  constructor(normalise: (text: string) => string) {
+    this.#normalise = normalise;
+  }
+
+  add(text: string): void {
+    this.written.add(text);
+    this.#read += Math.min(count(text, LETTERS()), count(this.#normalise(text), LETTERS()));
+  }
+
+  get leavesOutNearlyAll(): boolean {
+    const { letters } = this.written;
+    return letters > 0 && letters - this.#read >= NEARLY_ALL * letters;
+  }
+}
+
+type Checked = Pick<SpeechJob, 'voice' | 'cast'>;
+
+/**
+ * Compares the language of a text with that of its voice, before anything is paid for.
+ * @returns a warning where they differ; `undefined` where they agree, or one of them is not known
+ * @throws TtsError (service) where the built-in voice would leave out nearly all of the text
+ */
+export async function checkLanguage(
+  { voice, cast }: Checked,
+  text: RunText,
+  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<string | undefined> {
+  const spoken = voice.language === undefined ? undefined : baseLanguage(voice.language);
+  if (cast || spoken === undefined) return undefined;
+  const isBuiltIn = voice.kind === 'built-in';
+  const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
+  const reading = new BuiltInReading(normalise);
+  if (text.canBeReadAgain) await look(text, reading, context.signal);
+  const said = baseLanguage(text.about?.language ?? '');
+  const language = reading.written.language ?? said;
+  if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
+  if (language === undefined) return undefined;
+  const what = text.about ? 'book' : 'text';
+  const name = languageName(language) ?? language;
+  if (voice.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken))
+    return `espeak-ng does not read the characters of ${name}: ${await advice(language, context)}`;
+  if (language === spoken) return undefined;
+  return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${await advice(language, context)}`;
+}
+
+/** The beginning is enough, unless the voice cannot read it. */
+async function look(text: RunText, reading: BuiltInReading, signal: AbortSignal): Promise<void> {
+  for await (const piece of text.pieces(signal)) {
+    if (piece.kind !== 'text') continue;
+    for (let at = 0; at < piece.text.length; at += STEP) reading.add(piece.text.slice(at, at + STEP));
+    if (reading.written.letters >= ENOUGH && !reading.leavesOutNearlyAll) return;
+  }
+}
+
+/** The error for a text of which the built-in voice leaves out nearly all. */
+export async function nothingRead(
+  language: string | undefined,
+  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<TtsError> {
+  const name = language === undefined ? undefined : languageName(language);
+  const known = name === undefined || name === 'English' ? '' : `, which is in ${name}`;
+  return new TtsError(
+    `the built-in voice speaks English only, and can read next to nothing of this text${known}`,
+    {
+      exitCode: ExitCode.service,
+      hint:
+        known === ''
+          ? 'choose another voice: tts voices lists those of other languages'
+          : await advice(language ?? '', context),
+    },
+  );
+}
+
+/** How to get a voice for a language. */
+export async function advice(
+  language: string,
+  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<string> {
+  const { findEspeak } = await import('../engines/espeak.ts');
+  return adviceFor(language, { espeak: (await findEspeak(context)).espeak, context });
+}

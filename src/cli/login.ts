@@ -1,0 +1,128 @@
+import type { Command, CommanderError } from 'commander';
+import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
+import type { Host } from '../kit/host.ts';
+import { canBeOverheard, checkedKey, keysFile, MOST_READ, storeKey } from '../options/keys.ts';
+import { baseUrl } from '../options/kinds.ts';
+import { loadSettings, outranks, type Settings } from '../options/load.ts';
+import { decode } from '../read/decode.ts';
+import { abortable, readWhole } from '../read/source.ts';
+import {
+  type CommandLine,
+  howToSpeak,
+  nearestOption,
+  readSubcommand,
+  subcommand,
+  usage,
+} from './command-line.ts';
+import type { Context } from './context.ts';
+import type { Notices } from './notices.ts';
+import { askSecret } from './print.ts';
+
+export function baseCommand(name: string, description: string): Command {
+  return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
+}
+
+/**
+ * An unknown argument is never quoted: it may be the key.
+ * @returns `undefined` after `--help`
+ * @throws TtsError (usage)
+ */
+export function readBase(
+  command: Command,
+  context: Pick<Context, 'argv' | 'host'>,
+): Pick<CommandLine, 'flags' | 'words'> | undefined {
+  const line = readSubcommand(command, context, { most: Number.POSITIVE_INFINITY, complain });
+  if (line && line.words.length > 1) throw misplaced(command.name(), 'takes one base URL and no other word');
+  return line;
+}
+
+function complain(error: CommanderError, command: Command): TtsError {
+  const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
+  if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
+  return misplaced(command.name(), 'does not know one of these options');
+}
+
+function misplaced(command: string, what: string): TtsError {
+  return usageError(
+    `${command} ${what}`,
+    `tts login asks for the key or reads it from stdin: tts login URL < key-file; ${howToSpeak(command)}`,
+  );
+}
+
+/**
+ * Takes the argument, or else the setting. A trailing `/tts` is taken off.
+ * @throws TtsError (usage) if there is none, or a project's config set it
+ */
+export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
+  if (word !== undefined) return parsed(word, command);
+  const { baseUrl: set } = settings;
+  const stored = [...(settings.keys?.value.keys() ?? [])].join(', ');
+  if (!set)
+    throw usageError(
+      'no base URL is set',
+      `name the service: ${command} https://tts.example.com/api${stored && `; keys are stored for ${stored}`}`,
+    );
+  if (set.origin.place === 'project')
+    throw usageError(
+      `${set.value.href} is only named by ${set.origin.name}`,
+      `if you mean it: ${command} ${set.value.href}`,
+    );
+  return set.value;
+}
+
+function parsed(word: string, command: string): URL {
+  const url = baseUrl.text(word.replace(/\/tts\/?$/, ''));
+  if (url) return url;
+  throw misplaced(command, `takes a base URL, and was given another word; expected ${baseUrl.allowed}`);
+}
+
+export async function run(context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const line = readBase(describeCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { settings } = await loadSettings(line, context);
+  const base = namedBase(line.words[0], settings, 'tts login');
+  if (line.words[0]?.match(/\/tts\/?$/)) notices.note(`the base URL is ${base.href}: /tts is added to it`);
+  const path = keysFile(host);
+  const typed = host.stdin.isTTY
+    ? await askSecret(`Key for ${base.href} (it is not shown): `, context)
+    : await readPiped(host, signal);
+  if (typed.trim() === '') throw usageError('no key was given', HOW);
+  notices.hide(typed.trim());
+  const { value: key } = checkedKey({
+    value: typed,
+    origin: { place: 'option', name: host.stdin.isTTY ? 'the terminal' : 'stdin' },
+  });
+  await storeKey(path, { base, key }, context);
+  notices.note(`the key for ${base.href} is stored in ${path}`);
+  explain(base, settings, notices);
+  if (notices.json) notices.result({ baseUrl: base.href, file: path });
+  return ExitCode.ok;
+}
+
+const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
+
+export function describeCommand(): Command {
+  return baseCommand('login', 'Keep the key of a service in a file of its own, for that base URL only.');
+}
+
+async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> {
+  const text = decode(abortable(stdin.stream, signal), 'stdin');
+  return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
+}
+
+function explain(
+  base: URL,
+  { baseUrl, apiKey, apiKeyFile, keys, allowInsecureHttp }: Settings,
+  notices: Notices,
+): void {
+  if (baseUrl?.value.href !== base.href)
+    notices.note(`to speak with it: --base-url ${base.href}, TTS_BASE_URL, or "baseUrl" in your config`);
+  if (canBeOverheard(base, allowInsecureHttp))
+    notices.warn(
+      `others could read the key on the way to ${base.host}: use https://, or --allow-insecure-http with each run`,
+    );
+  const own = keys?.origin ?? { place: 'user', name: '' };
+  const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
+  if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
+}

@@ -1,0 +1,117 @@
+import type { Command } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+import { ExitCode } from '../kit/error.ts';
+import { PROJECT_PLACES } from '../options/load.ts';
+import { type Rule, rules } from '../options/rows.ts';
+import { readSubcommand, subcommand, TOPICS } from './command-line.ts';
+import type { Entry, Flag } from './completion.ts';
+import type { Context } from './context.ts';
+import { printLine } from './print.ts';
+
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(describeCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { catalog } = await import('./completion.ts');
+  printLine(context.host.stdout, manual(await catalog(context)));
+  return ExitCode.ok;
+}
+
+export function describeCommand(): Command {
+  return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
+}
+
+const REVISED = '2026-11-25';
+
+const STATUSES: Readonly<Record<ExitCode, string>> = {
+  [ExitCode.ok]: 'all of the audio was delivered, or the reader left, or the run was silenced',
+  [ExitCode.defect]: 'a defect in tts itself',
+  [ExitCode.usage]: 'usage: a bad option, text, config file or value',
+  [ExitCode.key]: 'the key: none, refused, or not allowed',
+  [ExitCode.quota]: 'rate limit or quota',
+  [ExitCode.timeout]: 'timeout',
+  [ExitCode.connection]: 'no connection',
+  [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
+  [ExitCode.output]: 'output: cannot write, no player, or the player failed',
+  [ExitCode.partial]:
+    'some rows of a batch failed, --keep-going left text out, or the voice of --fallback spoke on',
+  [ExitCode.hangup]: 'the terminal is gone',
+  [ExitCode.interrupted]: 'interrupted',
+  [ExitCode.terminated]: 'terminated',
+};
+
+export function manual([speak, ...others]: readonly Entry[]): string {
+  return [
+    `.TH TTS 1 ${REVISED} "tts ${manifest.version}" "User Commands"`,
+    '.SH NAME',
+    `tts \\- ${escaped('speak any text with a text-to-speech service, or with the voice it carries')}`,
+    '.SH SYNOPSIS',
+    '.B tts',
+    operands(speak?.usage ?? ''),
+    ...others.flatMap(({ name, usage }) => ['.br', `.B tts ${name}`, operands(usage)]),
+    '.SH DESCRIPTION',
+    'Speaks words, files, books, or what comes through a pipe: to a file in the format of its ending, to standard output, or to be heard.',
+    'Without a base URL the built-in voice speaks; otherwise the text is sent to the service there.',
+    'Options override environment variables; these override the config file of the project, which overrides your own.',
+    '.SH OPTIONS',
+    ...(speak?.flags ?? []).flatMap(item),
+    '.SH COMMANDS',
+    ...others.flatMap(({ name, help, flags }) => [
+      `.SS tts ${name}`,
+      escaped(help),
+      ...flags.filter((flag) => !isShared(flag, speak)).flatMap(item),
+    ]),
+    '.SH TOPICS',
+    'The same words come from tts help TOPIC.',
+    ...Object.entries(TOPICS).flatMap(([name, lines]) => [
+      `.SS ${name}`,
+      '.nf',
+      ...lines.map(escaped),
+      '.fi',
+    ]),
+    '.SH SETTINGS',
+    'Keys of config files, with the environment variables that go before them.',
+    ...Object.values<Rule<unknown>>(rules).flatMap(setting),
+    '.SH FILES',
+    "The project's file is the first of these, in the working folder or above:",
+    `${escaped(PROJECT_PLACES.join(', '))}.`,
+    'Your own is $XDG_CONFIG_HOME/tts/config.json, or .yaml, or that of your platform; tts config shows where.',
+    '.SH EXIT STATUS',
+    ...Object.entries(STATUSES).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, escaped(meaning)]),
+  ].join('\n');
+}
+
+function setting({
+  key,
+  keyShown = key,
+  env,
+  envShown = env,
+  help,
+  fallback,
+  otherwise,
+}: Rule<unknown>): string[] {
+  const name = keyShown ?? envShown;
+  if (name === undefined) return [];
+  const variable = name === envShown ? undefined : envShown;
+  const unless = otherwise ?? fallback;
+  const said = [help, variable && `environment: ${variable}`, unless !== undefined && `otherwise: ${unless}`];
+  return ['.TP', `.B ${escaped(name)}`, escaped(said.filter(Boolean).join('; '))];
+}
+
+function operands(usage: string): string {
+  return escaped(usage).replace(/(?<=\[)[^\]]+/g, '\\fI$&\\fR');
+}
+
+function isShared({ long, help }: Flag, speak: Entry | undefined): boolean {
+  return speak?.flags.some((flag) => flag.long === long && flag.help === help) ?? false;
+}
+
+function item({ short, long, value, help }: Flag): string[] {
+  const spellings = [short, long]
+    .filter((spelling) => spelling !== undefined)
+    .map((name) => `\\fB${escaped(name)}\\fR`);
+  return ['.TP', `${spellings.join(', ')}${value && ` \\fI${escaped(value)}\\fR`}`, escaped(help) || '\\&'];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
+}

@@ -1,0 +1,346 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import type { Host } from '../kit/host.ts';
+import { inOneLine, visible } from '../kit/words.ts';
+import { printLine } from './print.ts';
+import { plain } from './style.ts';
+
+/** Characters. Shorter secrets are hidden only as whole words. */
+const SHORTEST_ANYWHERE = 4;
+
+/** Characters. Shorter secrets may be ordinary words. */
+const SHORTEST_UNCOMMON = 8;
+
+/** Fields of JSON that hold names which the user gave. */
+const NAMES = new Set(['output', 'out', 'subtitles', 'file', 'folder', 'id']);
+/** Fields that may quote a service or an engine. */
+const QUOTES = new Set(['message', 'hint', 'details', 'detail', 'warnings', 'trace', 'reason', 'error']);
+
+const HTML = [
+  { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
+  { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#x27' },
+  { '&': 'amp', '<': 'lt', '>': 'gt', '"': '#34', "'": '#39' },
+] as const;
+
+export class Secrets {
+  readonly #forms = new Set<string>();
+  readonly #plain = new Set<string>();
+  readonly #names = new Set<string>();
+
+  add(secret: string): void {
+    if (secret === '') return;
+    const inJson = JSON.stringify(secret).slice(1, -1);
+    const inPhp = inJson.replaceAll('/', '\\/');
+    const inHtml = HTML.map((names) =>
+      secret.replace(/[&<>"']/g, (sign) => `&${names[sign as keyof typeof names]};`),
+    );
+    for (const form of [secret, encodeURIComponent(secret), inJson, inPhp, ...inHtml]) this.#forms.add(form);
+    const plain = undisguised(secret).characters.join('');
+    if (plain.length >= SHORTEST_UNCOMMON) this.#plain.add(plain);
+  }
+
+  /** A name that the user gave stays, though a secret is a part of it. */
+  spare(name: string): void {
+    this.#names.add(name);
+  }
+
+  /** Hides secrets in text that quotes a service or a file. */
+  redact(text: string): string {
+    return this.#outsideNames(text, (part) => this.#without(this.#forms, part));
+  }
+
+  /** Hides secrets in words of the program and of its user, where a short key may be an ordinary word. */
+  redactOwn(text: string): string {
+    const forms = [...this.#forms];
+    const uncommon = forms.filter((form) => form.length >= SHORTEST_UNCOMMON);
+    const common = forms.filter((form) => form.length < SHORTEST_UNCOMMON);
+    // Between these two signs of an address, a short password is not an ordinary word.
+    const safe = common.reduce((rest, form) => rest.replaceAll(`:${form}@`, ':***@'), text);
+    return this.#outsideNames(safe, (part) => this.#without(uncommon, part));
+  }
+
+  /** @param quotes false for an error that quotes nobody but the user */
+  inJson(value: object, { quotes = true } = {}): string {
+    return visible(JSON.stringify(this.#hiddenIn(JSON.parse(JSON.stringify(value)), '', quotes)));
+  }
+
+  #outsideNames(text: string, hide: (part: string) => string): string {
+    const forms = [...this.#forms];
+    // A name that holds no secret would only divide the text, and a secret in it.
+    const names = [...this.#names].filter((name) =>
+      forms.some((form) => name.length > form.length && name.includes(form)),
+    );
+    const name = names.find((each) => text.includes(each));
+    if (name === undefined) return hide(text);
+    return text
+      .split(name)
+      .map((part) => this.#outsideNames(part, hide))
+      .join(name);
+  }
+
+  #without(forms: Iterable<string>, text: string): string {
+    const safe = [...forms].reduce((rest, secret) => withoutBeginning(without(rest, secret), secret), text);
+    return [...this.#plain].reduce(withoutDisguised, safe);
+  }
+
+  /** @param field the field that holds the value, or the list around it */
+  #hiddenIn(value: unknown, field: string, quotes: boolean): unknown {
+    if (typeof value === 'string') return this.#hidden(value, field, quotes);
+    if (Array.isArray(value)) return value.map((item) => this.#hiddenIn(item, field, quotes));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, this.#hiddenIn(item, name, quotes)]),
+    );
+  }
+
+  #hidden(text: string, field: string, quotes: boolean): string {
+    if (NAMES.has(field)) return text;
+    return quotes && QUOTES.has(field) ? this.redact(text) : this.redactOwn(text);
+  }
+}
+
+/** Only a short secret becomes a pattern: V8 refuses a long one with an error that quotes it. */
+function without(text: string, secret: string): string {
+  if (secret.length >= SHORTEST_ANYWHERE) return text.replaceAll(secret, '***');
+  const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'), '***');
+}
+
+/** Hides the secret also where it is encoded or has invisible characters inside. It takes linear time. */
+function withoutDisguised(text: string, secret: string): string {
+  const { characters, starts, ends } = undisguised(text);
+  const plainText = characters.join('');
+  const step = secret.length;
+  let safe = '';
+  let from = 0;
+  for (let at = plainText.indexOf(secret); at >= 0; at = plainText.indexOf(secret, at + step)) {
+    safe += `${text.slice(from, starts[at])}***`;
+    from = ends[at + step - 1] ?? text.length;
+  }
+  return safe + text.slice(from);
+}
+
+/** What may disguise a character: a JSON escape, percent-encoding, a colour sequence without its ESC, and what does not show. */
+const PIECE =
+  /\\u[\da-f]{4}|%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f])+|%(?:25)*[\da-f]{2}|\[[\d;]{1,8}m|[\s\p{Cc}\p{Cf}\p{DI}]+|./gisu;
+
+const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{DI}]/gu;
+
+function undisguised(text: string): { characters: string[]; starts: number[]; ends: number[] } {
+  const [characters, starts, ends]: [string[], number[], number[]] = [[], [], []];
+  for (const { 0: piece, index } of text.matchAll(PIECE)) {
+    for (const unit of decoded(piece).replace(INVISIBLE, '').split('')) {
+      characters.push(unit);
+      starts.push(index);
+      ends.push(index + piece.length);
+    }
+  }
+  return { characters, starts, ends };
+}
+
+function decoded(piece: string): string {
+  if (/^\\u./i.test(piece)) return String.fromCharCode(Number.parseInt(piece.slice(2), 16));
+  if (/^%./.test(piece)) return Buffer.from(piece.replace(/%(?:25)*(?=[\da-f]{2})/gi, ''), 'hex').toString();
+  return /^\[./.test(piece) ? '' : piece;
+}
+
+/** A cut message may end inside a secret. */
+function withoutBeginning(text: string, secret: string): string {
+  const pieces = text.split('…');
+  const last = pieces.pop() ?? '';
+  return [...pieces.map((piece) => withoutEnd(piece, secret)), last].join('…');
+}
+
+function withoutEnd(piece: string, secret: string): string {
+  for (let length = Math.min(piece.length, secret.length - 1); length >= SHORTEST_ANYWHERE; length--)
+    if (piece.endsWith(secret.slice(0, length))) return `${piece.slice(0, -length)}***`;
+  return piece;
+}
+
+/** Erases all below the cursor: a window that became narrower wraps the progress line. */
+const ERASE = '\r\u001B[J';
+
+/** Milliseconds. If the disk is too full for the cache, the output soon fails as well. */
+const PATIENCE_MS = 1000;
+
+/** Errors with these statuses quote only the user. */
+const OWN_ERRORS: readonly ExitCode[] = [ExitCode.usage, ExitCode.output];
+
+/** The place that prints. Results go to stdout and all else to stderr, without secrets and control characters. */
+export class Notices {
+  quiet = false;
+  verbose = false;
+  json = false;
+  /** True prints a line of JSON with its time for each note, warning and error. */
+  asLog = false;
+  readonly #warnings: string[] = [];
+  /** The next output replaces the progress line. */
+  #isDrawn = false;
+  #breakLine: () => string = () => '';
+  readonly #host: Host;
+  readonly #secrets = new Secrets();
+  readonly #heldBack: string[] = [];
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  hide(secret: string): void {
+    this.#secrets.add(secret);
+  }
+
+  spare(name: string): void {
+    this.#secrets.spare(name);
+  }
+
+  note(text: string): void {
+    if (!this.quiet && !this.json) this.#say('note', this.redactOwn(text));
+  }
+
+  warn(text: string): void {
+    if (this.quiet) return;
+    if (this.json) this.#warnings.push(text);
+    else this.#say('warning', this.redact(text));
+  }
+
+  warnLater(text: string): void {
+    this.#heldBack.push(text);
+    setTimeout(() => this.tellHeldBack(), PATIENCE_MS).unref();
+  }
+
+  tellHeldBack(): void {
+    for (const text of this.#heldBack.splice(0)) this.warn(text);
+  }
+
+  detail(text: () => string): void {
+    if (this.verbose && !this.json) this.#say('detail', this.redact(text()));
+  }
+
+  /** Prints what a command was asked for. Keys are hidden in it, and the user's own words and names are not. */
+  result(result: string | object): void {
+    printLine(this.#host.stdout, typeof result === 'string' ? this.redactOwn(result) : this.#warned(result));
+  }
+
+  print(text: string): void {
+    this.#write(this.redactOwn(text));
+  }
+
+  printJson(value: object): void {
+    this.#write(this.#warned(value));
+  }
+
+  ask(question: string): void {
+    this.#send(question);
+  }
+
+  async askSecret(question: string, signal: AbortSignal): Promise<string | undefined> {
+    const { stdin, stderr } = this.#host;
+    if (this.json || !stdin.isTTY || !stderr.isTTY) return undefined;
+    const { askSecret } = await import('./print.ts');
+    return askSecret(question, { host: this.#host, notices: this, signal });
+  }
+
+  /** @param breakLine gives what a message on a terminal needs in front of it, next to a text that is shown there */
+  besides(breakLine: () => string): void {
+    if (this.#host.stderr.isTTY) this.#breakLine = breakLine;
+  }
+
+  draw(line: string): void {
+    this.#isDrawn = true;
+    this.#send(`\r${line}\u001B[J\r`);
+  }
+
+  erase(): void {
+    if (this.#isDrawn) this.#send(ERASE);
+    this.#isDrawn = false;
+  }
+
+  /** The only place that prints an error. Anything but a TtsError is a defect. */
+  failure(thrown: unknown, paint = plain): ExitCode {
+    const error = unsuppressed(thrown);
+    const known = error instanceof TtsError ? error : defect(error);
+    const { message, hint, details, exitCode, stop } = known;
+    if (exitCode === ExitCode.output) this.#heldBack.length = 0;
+    this.tellHeldBack();
+    const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
+    const quotes = !OWN_ERRORS.includes(exitCode);
+    if (this.json || this.asLog) {
+      const traced = trace.length > 0 ? trace : undefined;
+      const told = { message, hint, details, exitCode, ...stop, trace: traced };
+      const logged = { time: new Date(), event: 'error', ...told };
+      this.#write(this.#warned(this.json ? { error: told } : logged, quotes));
+      return exitCode;
+    }
+    const safe = (text: string) => inOneLine(quotes ? this.redact(text) : this.redactOwn(text));
+    this.#write(`${paint.problem('tts:')} ${safe(message)}`);
+    for (const detail of details ?? []) this.#write(`  ${safe(detail)}`);
+    if (hint !== undefined) this.#write(`${paint.hint('hint:')} ${safe(hint)}`);
+    for (const stack of trace) this.#write(this.redact(stack).split('\n').map(visible).join('\n'));
+    return exitCode;
+  }
+
+  /** Hides secrets in text that quotes a service or a file. */
+  redact(text: string): string {
+    return this.#secrets.redact(text);
+  }
+
+  /** Hides secrets in words of the program and its user, where a short key may be an ordinary word. */
+  redactOwn(text: string): string {
+    return this.#secrets.redactOwn(text);
+  }
+
+  inJson(value: object): string {
+    return this.#secrets.inJson(value);
+  }
+
+  #warned(value: object, quotes = true): string {
+    this.tellHeldBack();
+    const warnings = this.#warnings.map((text) => this.redact(text));
+    const warned = warnings.length > 0 && { warnings };
+    return this.#secrets.inJson({ ...value, ...warned }, { quotes });
+  }
+
+  #say(event: 'note' | 'warning' | 'detail', safe: string): void {
+    if (this.asLog) this.#write(visible(JSON.stringify({ time: new Date(), event, message: safe })));
+    else this.#write(`tts: ${event === 'warning' ? 'warning: ' : ''}${visible(safe)}`);
+  }
+
+  #write(safe: string): void {
+    this.#send(`${this.#isDrawn ? ERASE : this.#breakLine()}${safe}\n`);
+  }
+
+  #send(bytes: string): void {
+    const { stream } = this.#host.stderr;
+    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+    stream.write(bytes);
+  }
+}
+
+/** A closed stderr must not stop a run. Node's own listener removes itself at the first error. */
+function ignore(): void {}
+
+/** `await using` wraps two errors: the first one counts. */
+function unsuppressed(thrown: unknown): unknown {
+  const isWrapped = thrown instanceof Error && thrown.name === 'SuppressedError' && 'suppressed' in thrown;
+  return isWrapped ? unsuppressed(thrown.suppressed) : thrown;
+}
+
+function defect(cause: unknown): TtsError {
+  return new TtsError(`a defect in tts itself: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    exitCode: ExitCode.defect,
+    hint: 'please report it, with the lines below',
+    cause,
+  });
+}
+
+function* causes({ cause }: Error): Generator<string> {
+  for (let error = cause; error instanceof Error; error = error.cause) yield error.stack ?? error.message;
+}
+
+export function isProgressWanted(
+  { env, stderr }: Pick<Host, 'env' | 'stderr'>,
+  { quiet, verbose, json }: Pick<Notices, 'quiet' | 'verbose' | 'json'>,
+): boolean {
+  if (quiet || verbose || json || env.TERM === 'dumb') return false;
+  if (env.CI && env.CI !== 'false') return false;
+  return stderr.isTTY && (stderr.columns ?? 0) > 0;
+}

@@ -1,0 +1,400 @@
+import type { Writable } from 'node:stream';
+import { ExitCode } from '../kit/error.ts';
+import { isReaderGone } from '../kit/folders.ts';
+import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
+import { printable, visible } from '../kit/words.ts';
+import { costOf, type Pricing, type Resolved } from '../run/job.ts';
+import { type Mix, silenceOf } from '../run/mix.ts';
+import { checkOutput } from '../run/outputs.ts';
+import { RunText, type TextPlan } from '../run/text.ts';
+import { EMPTY_LINE, type Heading, type Piece, writtenOf } from '../text/piece.ts';
+import type { Rest, Segment } from '../text/segment.ts';
+import { expectedSeconds } from '../text/speaking-time.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import { type Kept, segmentKey } from '../voices/cache.ts';
+import { roleIn } from '../voices/cast.ts';
+import type { Voice } from '../voices/voice.ts';
+import type { Context } from './context.ts';
+import { warnOfRoom } from './hints.ts';
+import { checkLanguage } from './language-check.ts';
+import { assertOpen, stdoutError } from './print.ts';
+import { duration } from './progress.ts';
+import { tellAbsent, tellNamesBefore } from './speak-report.ts';
+import { priceInWords } from './style.ts';
+
+/** What a run would send and make. */
+export interface Estimated {
+  readonly characters: number;
+  readonly charactersToSend: number;
+  readonly segments: number;
+  readonly requests: number;
+  readonly inCache: number;
+  /** Seconds of sound, with its pauses. */
+  readonly duration: number;
+}
+
+/** What is known of the pace of a voice. */
+interface Pace {
+  /** Seconds of sound in the cache, and of the same texts at a usual pace. */
+  kept: number;
+  keptUsual: number;
+  /** Seconds of all other texts at a usual pace. */
+  newUsual: number;
+}
+
+/** Counts what a run would send. Texts that come twice are sent once where sound is kept. */
+export class Estimate {
+  /** Characters that a service is paid for: voices of this machine cost nothing. */
+  paidCharacters = 0;
+  readonly #mix: Mix;
+  readonly #paces = new Map<string, Pace>();
+  /** Hashes of the texts to send. Numbers take less room than keys. */
+  readonly #toSend = new Set<number>();
+  #characters = 0;
+  #charactersToSend = 0;
+  #segments = 0;
+  #inCache = 0;
+  #pauses = 0;
+
+  constructor(mix: Mix) {
+    this.#mix = mix;
+  }
+
+  get result(): Estimated {
+    return {
+      characters: this.#characters,
+      charactersToSend: this.#charactersToSend,
+      segments: this.#segments,
+      requests: this.#segments - this.#inCache,
+      inCache: this.#inCache,
+      duration: Math.round(10 * (this.#pauses + this.#seconds)) / 10,
+    };
+  }
+
+  /** True if a part of the length is not that of sound in the cache. */
+  get isGuessed(): boolean {
+    return [...this.#paces.values()].some(({ newUsual }) => newUsual > 0);
+  }
+
+  /**
+   * @param isFirst true where the sound begins, so that no pause comes before
+   * @param kept the cache of the voice; `undefined` where its sound is not kept
+   */
+  async add(segment: Segment | Rest, isFirst: boolean, voice: Voice, kept: Kept | undefined): Promise<void> {
+    if (segment.kind === 'rest') {
+      this.#pauses += segment.seconds;
+      return;
+    }
+    const { text, written, pause } = segment;
+    if (!isFirst || typeof pause === 'number') this.#pauses += silenceOf(pause, this.#mix);
+    const seconds = await kept?.secondsOf({ shape: voice.shape, text, written });
+    const isAsked = kept && seconds === undefined && this.#isAsked(segmentKey(voice.shape, text));
+    this.addText(text, voice, { seconds, isAsked });
+  }
+
+  /** Counts a text without its cuts. */
+  addText(
+    text: string,
+    voice: Pick<Voice, 'kind' | 'shape' | 'speed'>,
+    {
+      seconds,
+      isAsked = false,
+    }: { readonly seconds?: number | undefined; readonly isAsked?: boolean | undefined } = {},
+  ): void {
+    const characters = countCodePoints(text);
+    const speed = voice.speed ?? 1;
+    const usual = expectedSeconds(text) / speed;
+    this.#segments += 1;
+    this.#characters += characters;
+    const pace = this.#paceOf(voice);
+    if (seconds === undefined) pace.newUsual += usual;
+    else {
+      pace.kept += seconds / speed;
+      pace.keptUsual += usual;
+    }
+    if (seconds !== undefined || isAsked) this.#inCache += 1;
+    else {
+      this.#charactersToSend += characters;
+      if (voice.kind === 'service') this.paidCharacters += characters;
+    }
+  }
+
+  get #seconds(): number {
+    let sum = 0;
+    for (const { kept, keptUsual, newUsual } of this.#paces.values())
+      sum += kept + newUsual * (keptUsual > 0 ? kept / keptUsual : 1);
+    return sum;
+  }
+
+  #paceOf({ shape: { identity, speaker } }: Pick<Voice, 'shape'>): Pace {
+    const key = `${speaker} ${identity}`;
+    const pace = this.#paces.get(key) ?? { kept: 0, keptUsual: 0, newUsual: 0 };
+    this.#paces.set(key, pace);
+    return pace;
+  }
+
+  /** @param key a hash in hex */
+  #isAsked(key: string): boolean {
+    const hash = Number.parseInt(key.slice(0, 13), 16);
+    const isAsked = this.#toSend.has(hash);
+    this.#toSend.add(hash);
+    return isAsked;
+  }
+}
+
+interface ChapterCost {
+  readonly number: number;
+  readonly title: string | null;
+  readonly level: number;
+  readonly characters: number;
+  /** Seconds of sound, with its pauses. */
+  readonly duration: number;
+  readonly price?: number;
+  readonly currency?: string;
+}
+
+/** What each chapter adds to the estimate of a run. */
+export class ChapterCosts {
+  readonly #estimate: Estimate;
+  readonly #pricing: Pricing | undefined;
+  readonly #ended: ChapterCost[] = [];
+  #heading: Heading | undefined;
+  #characters = 0;
+  #duration = 0;
+  #paid = 0;
+
+  constructor(estimate: Estimate, pricing: Pricing | undefined) {
+    this.#estimate = estimate;
+    this.#pricing = pricing;
+  }
+
+  /** It is called before a segment is added to the estimate, and with `undefined` at the end. */
+  enter(heading: Heading | undefined): void {
+    if (heading === this.#heading) return;
+    const { characters, duration } = this.#estimate.result;
+    const { paidCharacters } = this.#estimate;
+    if (this.#heading) {
+      const { number, title = null, level } = this.#heading;
+      const cost = this.#pricing && costOf(paidCharacters - this.#paid, this.#pricing);
+      this.#ended.push({
+        number,
+        title,
+        level,
+        characters: characters - this.#characters,
+        duration: Math.max(0, Math.round(10 * (duration - this.#duration)) / 10),
+        ...cost,
+      });
+    }
+    this.#heading = heading;
+    this.#characters = characters;
+    this.#duration = duration;
+    this.#paid = paidCharacters;
+  }
+
+  get list(): readonly ChapterCost[] {
+    return this.#ended;
+  }
+}
+
+/** A line for each chapter, in columns. */
+export function chapterLines(chapters: readonly ChapterCost[]): readonly string[] {
+  const rows = chapters.map((chapter) => ({
+    number: String(chapter.number),
+    characters: String(chapter.characters),
+    length: duration(chapter.duration),
+    rest: [
+      ...(chapter.price === undefined
+        ? []
+        : [priceInWords({ price: chapter.price, ...(chapter.currency && { currency: chapter.currency }) })]),
+      '  '.repeat(chapter.level - 1) + printable(chapter.title ?? '(no title)'),
+    ].join('  '),
+  }));
+  const width = (field: 'number' | 'characters' | 'length') =>
+    Math.max(0, ...rows.map((row) => row[field].length));
+  const [numbers, characters, lengths] = [width('number'), width('characters'), width('length')];
+  return rows.map((row) =>
+    [
+      row.number.padStart(numbers),
+      row.characters.padStart(characters),
+      row.length.padStart(lengths),
+      row.rest,
+    ].join('  '),
+  );
+}
+
+/** `--verbose` shows this many bodies. */
+const SHOWN_BODIES = 3;
+
+type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
+
+/**
+ * Sends nothing; removes damaged entries of the cache.
+ * @throws TtsError as the run does before it sends anything, but not for its key
+ */
+export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  await using _voices = job.voices;
+  if (job.subtitles) (await import('../run/subtitles.ts')).checkSubtitles(job.subtitles);
+  const isLive = job.split ? false : await checkOutput(job.output, host);
+  const estimate = new Estimate(job.mix);
+  const bodies: string[] = [];
+  const runText = await RunText.open(job.text, signal);
+  const languageWarning = await checkLanguage(job, runText, context);
+  await tellNamesBefore(job, runText, context);
+  await openCache(job);
+  const chapters = new ChapterCosts(estimate, pricing);
+  let isFirst = true;
+  for await (const segment of runText.segments(isLive, signal)) {
+    if (segment.kind === 'segment') chapters.enter(segment.chapter);
+    const voice = speakerOf(segment, job);
+    await estimate.add(segment, isFirst, voice, await job.voices.keptFor(voice));
+    if (segment.kind === 'rest') continue;
+    isFirst = false;
+    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(voice.request(segment.text));
+  }
+  chapters.enter(undefined);
+  if (isFirst) throw runText.blank();
+  tellAbsent(job, notices);
+  warnOfRoom(job, estimate.result.duration, context);
+  const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
+  const remarks = [...runText.remarks, languageWarning];
+  const book = { chapters: chapters.list, remarks: remarks.filter((remark) => remark !== undefined) };
+  notices.result(
+    job.json ? asData(cost, book, bodies) : asText(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
+  );
+  return ExitCode.ok;
+}
+
+function speakerOf(item: Segment | Rest, { voice }: DryRun['job']): Voice {
+  return item.kind === 'rest' ? voice : (roleIn(item)?.voice ?? voice);
+}
+
+/** The cut of the text looks for sound in the cache, once that is open. */
+async function openCache({ voices, voice, cast }: DryRun['job']): Promise<void> {
+  for (const each of [voice, ...(cast?.all ?? [])]) await voices.keptFor(each);
+}
+
+type Cost = Estimated & Partial<ReturnType<typeof costOf>>;
+
+interface Book {
+  readonly chapters: ChapterCosts['list'];
+  /** What the reader has to say of the book, such as what was left out. */
+  readonly remarks: readonly string[];
+}
+
+function asData(cost: Cost, { chapters, remarks }: Book, bodies: readonly string[]): object {
+  const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
+  const book = { ...(chapters.length > 0 && { chapters }), ...(remarks.length > 0 && { remarks }) };
+  return { dryRun: true, ...cost, ...book, ...shown };
+}
+
+function asText(
+  { characters, charactersToSend, segments, requests, inCache, duration: seconds, price, currency }: Cost,
+  {
+    chapters,
+    remarks,
+    bodies,
+    isGuessed,
+  }: Book & { readonly bodies: readonly string[]; readonly isGuessed: boolean },
+): string {
+  return [
+    `characters  ${characters}`,
+    `to send     ${charactersToSend}`,
+    `segments    ${segments}`,
+    `in cache    ${inCache}`,
+    `requests    ${requests}`,
+    `length      ${isGuessed ? 'about ' : ''}${duration(seconds)}`,
+    ...(price === undefined ? [] : [`price       ${priceInWords({ price, ...(currency && { currency }) })}`]),
+    ...(chapters.length === 0 ? [] : [`chapters    ${chapters.length}`, ...chapterLines(chapters)]),
+    ...remarks.map(printable),
+    ...bodies.map(visible),
+  ].join('\n');
+}
+
+/**
+ * It is not an error if the reader leaves.
+ * @throws TtsError (output)
+ */
+export async function showText(plan: TextPlan, { host, signal }: Context): Promise<number> {
+  assertOpen(host.stdout);
+  const { stream } = host.stdout;
+  stream.on('error', () => {});
+  let isBlank = true;
+  const spacing = new Spacing();
+  const printer = new Printer(stream, signal);
+  const text = await RunText.open(plan, signal);
+  for await (const piece of text.pieces(signal)) {
+    const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
+    isBlank &&= written.trim() === '';
+    await printer.print(written);
+    if (printer.hasReaderLeft) return ExitCode.ok;
+  }
+  if (isBlank) throw text.blank();
+  await printer.print('\n');
+  await printer.flush();
+  return ExitCode.ok;
+}
+
+/** Words on the two sides of a mark are heard one by one, so they stay apart. */
+class Spacing {
+  #isAfterMark = false;
+  #isAfterSpace = true;
+
+  of(piece: Piece): string {
+    if (piece.kind === 'pause' || piece.kind === 'voice') {
+      this.#isAfterMark = true;
+      return '';
+    }
+    const written = writtenOf(piece);
+    if (written === '') return '';
+    const isApart = this.#isAfterSpace || /^\n/u.test(written);
+    const shown = this.#isAfterMark ? `${isApart ? '' : ' '}${written.replace(/^[^\S\n]+/u, '')}` : written;
+    this.#isAfterMark = false;
+    this.#isAfterSpace = /\s$/u.test(shown === '' ? ' ' : shown);
+    return shown;
+  }
+}
+
+/** UTF-16 units. */
+const BATCH = 16_384;
+
+/** Writes in one go what comes before other work of the process: a book has many short paragraphs. */
+class Printer {
+  hasReaderLeft = false;
+  readonly #stream: Writable;
+  readonly #signal: AbortSignal;
+  #text = '';
+  #writing: Promise<void> | undefined;
+
+  constructor(stream: Writable, signal: AbortSignal) {
+    this.#stream = stream;
+    this.#signal = signal;
+  }
+
+  /** @throws TtsError (output) */
+  async print(text: string): Promise<void> {
+    this.#text += text;
+    if (!this.#writing) {
+      this.#writing = this.#write();
+      // The error is thrown where somebody waits.
+      this.#writing.catch(() => {});
+    }
+    if (this.#text.length > BATCH) await this.#writing;
+  }
+
+  async flush(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    await yieldToEventLoop();
+    const text = this.#text;
+    this.#text = '';
+    const written = new Promise<Error | null | undefined>((resolve) => this.#stream.write(text, resolve));
+    const error = await unlessAborted(written, this.#signal);
+    if (error && !isReaderGone(error)) throw stdoutError(error);
+    this.hasReaderLeft ||= error !== null && error !== undefined;
+    this.#writing = undefined;
+    if (this.#text !== '' && !this.hasReaderLeft) await this.print('');
+  }
+}

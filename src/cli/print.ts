@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { writeSync } from 'node:fs';
+import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
+import { notWritable, wasClosed } from '../kit/file.ts';
+import { isReaderGone, unwritable } from '../kit/folders.ts';
+import type { Host, Output, RunContext } from '../kit/host.ts';
+import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
+import { withoutEscapes } from '../kit/words.ts';
+
+/** The outputs that were printed to by their stream. They stay with it, so that the order is kept. */
+const streamed = new WeakSet<Output>();
+const foundOpen = new WeakSet<Output>();
+
+/**
+ * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that has gone is not an error.
+ * @throws TtsError (output)
+ */
+export function printLine(stdout: Output, text: string): void {
+  if (streamed.has(stdout)) {
+    stdout.stream.write(`${text}\n`);
+    return;
+  }
+  assertOpen(stdout);
+  const bytes = Buffer.from(`${text}\n`);
+  let done = 0;
+  try {
+    while (done < bytes.length) done += writeSync(stdout.fd, bytes, done);
+  } catch (error) {
+    if (isReaderGone(error as Error)) return;
+    if (codeOf(error) !== 'EAGAIN') throw stdoutError(error);
+    streamed.add(stdout);
+    stdout.stream.on('error', () => {}).write(bytes.subarray(done));
+  }
+}
+
+/** The descriptor of stderr. */
+const STDERR = 2;
+
+/**
+ * Refuses a closed stdout, unless stderr is closed, too: programs that want only the status close both.
+ * @throws TtsError (output)
+ */
+export function assertOpen(stdout: Output): void {
+  if (foundOpen.has(stdout)) return;
+  if (wasClosed(stdout.fd) && !wasClosed(STDERR)) throw stdoutError(notWritable());
+  foundOpen.add(stdout);
+}
+
+/** Lines of a long output must not pile up in memory. */
+export async function readerReady(stdout: Output): Promise<void> {
+  await yieldToEventLoop();
+  if (!streamed.has(stdout) || !stdout.stream.writableNeedDrain) return;
+  const over = new AbortController();
+  const waits = ['drain', 'close'].map((event) =>
+    once(stdout.stream, event, { signal: over.signal }).catch(() => {}),
+  );
+  await Promise.race(waits);
+  over.abort();
+}
+
+export function stdoutError(cause: unknown): TtsError {
+  return unwritable('stdout', cause, 'send it elsewhere');
+}
+
+/** @returns `undefined` if stdin is not a terminal */
+export async function askYes(
+  question: string,
+  { host, notices, signal }: RunContext,
+): Promise<boolean | undefined> {
+  if (!host.stdin.isTTY) return undefined;
+  const { stream } = host.stdin;
+  notices.ask(`${question} [y/N] `);
+  try {
+    const answer = new Promise<boolean>((resolve, reject) => {
+      stream.once('data', (line) => resolve(/^\s*y/i.test(String(line))));
+      stream.once('end', () => resolve(false)).once('error', reject);
+    });
+    return await unlessAborted(answer, signal);
+  } finally {
+    stream.pause();
+  }
+}
+
+// Ctrl-C arrives as this character in raw mode.
+const INTERRUPT = '\x03';
+const END = '\x04';
+const CLEAR_LINE = '\x15';
+const BACKSPACES = new Set(['\x7f', '\b']);
+
+/**
+ * Reads a line without echo. Always restores the terminal.
+ * @throws TtsError (interrupted) on Ctrl-C
+ */
+export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
+  const { stream } = host.stdin;
+  stream.setRawMode?.(true);
+  try {
+    // The question comes when the echo is off: the user may type at once.
+    notices.ask(question);
+    return await unlessAborted(line(stream), signal);
+  } finally {
+    stream.setRawMode?.(false);
+    stream.pause();
+    notices.ask('\n');
+  }
+}
+
+function line(stream: Host['stdin']['stream']): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let typed = '';
+    const end = () => resolve('');
+    const actions: Readonly<Record<string, () => void>> = {
+      '\r': () => resolve(typed),
+      '\n': () => resolve(typed),
+      [INTERRUPT]: () => reject(new TtsError('interrupted', { exitCode: ExitCode.interrupted })),
+      [END]: end,
+    };
+    const read = (piece: Buffer) => {
+      for (const character of withoutEscapes(piece.toString())) {
+        const action = actions[character];
+        if (action) return action();
+        typed = edited(typed, character);
+      }
+    };
+    stream.on('data', read).once('end', end).once('error', reject);
+  });
+}
+
+function edited(typed: string, character: string): string {
+  if (BACKSPACES.has(character)) return typed.slice(0, -1);
+  if (character === CLEAR_LINE) return '';
+  return character < ' ' ? typed : typed + character;
+}

@@ -1,0 +1,249 @@
+import type { Host, RunContext } from '../kit/host.ts';
+import { printable } from '../kit/words.ts';
+import { isStdout } from '../out/open.ts';
+import type { Delivery } from '../out/sink.ts';
+import type { RunPlan, SpeechJob } from '../run/job.ts';
+import type { OutputPlan } from '../run/outputs.ts';
+import type { RunText } from '../run/text.ts';
+import type { RunTotals } from '../run/totals.ts';
+import { secondsOf } from '../sound/pcm.ts';
+import { excerpt } from '../text/unicode.ts';
+import type { Cast } from '../voices/cast.ts';
+import type { Fallback, FellBack } from '../voices/fallback.ts';
+import type { Voice, VoiceEvent } from '../voices/voice.ts';
+import { isProgressWanted, type Notices } from './notices.ts';
+import { LONG_RUN_MS, type Progress } from './progress.ts';
+
+type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
+
+export async function report(
+  { output, callbackUrl }: Reported,
+  totals: RunTotals,
+  delivery: Delivery | undefined,
+  { host, notices }: { readonly host: Pick<Host, 'env' | 'stderr'>; readonly notices: Notices },
+): Promise<void> {
+  if (delivery?.readerLeft) return;
+  const { fromCache, segments, requests } = totals;
+  const isWatched = isProgressWanted(host, notices);
+  if (!delivery) notices.note(`${unwritten(output)}the service sends the audio to ${callbackUrl}`);
+  else if (isWatched || notices.verbose || totals.elapsed > LONG_RUN_MS) {
+    const line = await closing(output, totals, delivery);
+    if (isWatched) notices.print(line);
+    else if (notices.verbose) notices.detail(() => line);
+    else notices.note(line);
+  } else if (fromCache > 0 && requests === 0)
+    notices.note('no request was made: everything came from the cache');
+  else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
+}
+
+/** A script may wait for the file. */
+function unwritten({ name }: OutputPlan): string {
+  return name === undefined || isStdout(name) ? '' : `${printable(name)} is not written: `;
+}
+
+async function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): Promise<string> {
+  const { closingLine } = await import('./progress.ts');
+  const { format, segments, fromCache, elapsed } = totals;
+  if (!format) throw new Error('sound was delivered, but no part of it was counted');
+  return closingLine({
+    name: nameOf(output),
+    audioSeconds: secondsOf(format, delivery.bytes),
+    sampleRate: format.sampleRate,
+    segments,
+    fromCache,
+    seconds: elapsed / 1000,
+  });
+}
+
+function nameOf({ name, isPlayed }: OutputPlan): string {
+  if (name !== undefined && !isStdout(name)) return printable(name);
+  return name === undefined && isPlayed ? 'played' : 'stdout';
+}
+
+interface Summarized {
+  readonly output: OutputPlan;
+  readonly callbackUrl?: string | undefined;
+  readonly subtitles?: { readonly name: string } | undefined;
+  readonly voice?: Pick<Voice, 'label'>;
+  /** It is set for a text that may name voices. */
+  readonly cast?: object | undefined;
+  /** It is set if the text of the run is shown. */
+  readonly echo?: object | undefined;
+  readonly fallback?: Pick<Fallback, 'outcome'> | undefined;
+}
+
+/**
+ * It goes to stderr if the audio or the text goes to stdout.
+ * @param delivery `undefined` if the service sends the sound elsewhere
+ */
+export async function printSummary(
+  run: Summarized,
+  totals: RunTotals,
+  delivery: Delivery | undefined,
+  { notices }: { readonly notices: Notices },
+): Promise<void> {
+  const { name, isPlayed } = run.output;
+  const output = name ?? (isPlayed || !delivery ? null : '-');
+  const isWhole = delivery && !delivery.readerLeft;
+  const summary = {
+    ...(delivery
+      ? { output, ...(isPlayed && { played: true }), ...soundData(delivery, totals) }
+      : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
+    ...fallbackOf(run.fallback?.outcome),
+    ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
+    ...(run.cast && { voices: voicesOf(run, totals) }),
+    characters: totals.characters,
+    segments: totals.segments,
+    fromCache: totals.fromCache,
+    requests: totals.requests,
+    retries: totals.retries,
+    secondsToFirstAudio: inSeconds(totals.firstAudio),
+    seconds: inSeconds(totals.elapsed),
+  };
+  if (run.echo || (output !== null && isStdout(output))) notices.printJson(summary);
+  else notices.result(summary);
+}
+
+/** Who has spoken, in the order of the first words. A voice without a name in the text is that of the run. */
+function voicesOf({ voice }: Summarized, { spoken }: RunTotals): readonly object[] {
+  return [...spoken].map(([name, { speaker = voice?.label, ...counts }]) => ({
+    name: name ?? null,
+    speaker,
+    ...counts,
+  }));
+}
+
+function soundData({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { format }: RunTotals) {
+  return {
+    format: format ?? null,
+    duration: format ? secondsOf(format, bytes) : 0,
+    bytes: writtenBytes,
+    ...(chapters && { chapters: chapters.map((chapter) => ({ ...chapter, title: chapter.title ?? null })) }),
+    ...(readerLeft && { readerLeft }),
+  };
+}
+
+function fallbackOf(outcome: FellBack | undefined) {
+  if (!outcome) return {};
+  const { voice, from, error, broken } = outcome;
+  const { message, exitCode } = error;
+  const { line = null } = from.place;
+  return {
+    fallback: { voice, from: from.text, line, error: { message, exitCode }, broken: broken?.text ?? null },
+  };
+}
+
+function inSeconds(milliseconds: number | undefined): number | null {
+  return milliseconds === undefined ? null : Math.round(milliseconds) / 1000;
+}
+
+/** What a user names for a text. */
+export type Named = Pick<SpeechJob, 'cast' | 'lexicon'>;
+
+const MOST_ENTRIES = 20;
+
+/** A warning shows no more names of a text. */
+const MOST_NAMES = 10;
+
+/** Reads the text once for its names, if it can be read again, and tells what is wrong with them before anything is paid for. */
+export async function tellNamesBefore(
+  { cast }: Pick<Named, 'cast'>,
+  text: RunText,
+  { notices, signal }: Pick<RunContext, 'signal'> & { readonly notices: Notices },
+): Promise<void> {
+  if (!cast?.hasDialogue || !text.canBeReadAgain) return;
+  cast.recount();
+  for await (const _ of text.pieces(signal));
+  tellNames(cast, notices, (name, lines) => `${name} (${lines})`);
+}
+
+/** A name that no line has, and one that no voice has, are likely to be mistyped. They are told once. */
+function tellNames(cast: Cast, notices: Notices, shown: (name: string, lines: number) => string): void {
+  if (cast.areNamesTold) return;
+  cast.areNamesTold = true;
+  const { absent, unlisted } = cast;
+  const names = unlisted.slice(0, MOST_NAMES).map(([name, lines]) => shown(name, lines));
+  const more = unlisted.length > names.length ? `, and ${unlisted.length - names.length} more` : '';
+  const others = names.length === 0 ? '' : `lines of names that are not listed: ${names.join(', ')}${more}`;
+  for (const [at, name] of absent.entries()) {
+    const found = at === 0 && others !== '' ? `; ${others}` : '';
+    notices.warn(`--voices: no line begins with "${name}: "${found}`);
+  }
+  if (absent.length === 0 && others !== '')
+    notices.warn(`--voices: ${others}; they are read out by the voice before them, names included`);
+}
+
+/** What the texts that were read do not have is likely to be mistyped. */
+export function tellAbsent({ cast, lexicon }: Named, notices: Notices): void {
+  // The texts of a batch may have been read several times, so their lines are not counted.
+  if (cast) tellNames(cast, notices, (name) => name);
+  const unused = lexicon.filter(({ isUsed }) => !isUsed);
+  if (unused.length === 0) return;
+  const shown = unused.slice(0, MOST_ENTRIES).map(({ written, place }) => `"${written}" (${place})`);
+  const more = unused.length > shown.length ? `, and ${unused.length - shown.length} more` : '';
+  notices.detail(() => `lexicon lines that were never used: ${shown.join(', ')}${more}`);
+}
+
+export function eventsTo(
+  totals: RunTotals,
+  progress: Progress | undefined,
+  notices: Notices,
+): (event: VoiceEvent) => void {
+  const warned = new Set<string>();
+  const warnOnce = (about: string, text: string) => {
+    if (!warned.has(about)) notices.warn(text);
+    warned.add(about);
+  };
+  return (event) => {
+    totals.onEvent(event);
+    progress?.count.onEvent(event);
+    notices.detail(() => describe(event));
+    if (!progress) warnOfPause(event, notices);
+    if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
+    if (event.type === 'ignored') warnOnce(event.type, describe(event));
+    if (event.type === 'cut') warnOnce(`${event.type} ${event.how}`, describe(event));
+  };
+}
+
+/** docs/instructions.md has all of the built-in voice. */
+const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer pauses';
+
+const CUT = {
+  'in parts': 'the text was spoken in smaller parts',
+  late: 'this was only noticed by the sound of later texts, so words may be missing',
+  heard: 'this was only noticed while it was heard',
+} as const;
+
+export function describe(event: VoiceEvent): string {
+  switch (event.type) {
+    case 'request':
+      return `segment ${event.index + 1} ${JSON.stringify(excerpt(event.text))}: ${requestText(event)}`;
+    case 'answer': {
+      const what = event.status === undefined ? 'sound' : `status ${event.status}`;
+      return `segment ${event.index + 1}: ${what} after ${Math.round(event.milliseconds)} ms`;
+    }
+    case 'cache':
+      return `segment ${event.index + 1}: ${event.found === 'hit' ? '' : 'not '}in the cache`;
+    case 'retry':
+      return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
+    case 'leftover':
+      return `the service sent ${event.bytes} bytes after the samples of a WAV that are neither sound nor a chunk`;
+    case 'ignored':
+      return `the voice does not understand "${event.instructions}"; it knows words such as ${KNOWN_INSTRUCTIONS}`;
+    case 'cut':
+      return `${event.message}; ${CUT[event.how]}`;
+    case 'other take':
+      return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
+  }
+}
+
+function requestText({ by, post }: Extract<VoiceEvent, { type: 'request' }>): string {
+  return post ? `POST ${post.url.href}  X-API-KEY: ***  ${post.body}` : `spoken by ${by}`;
+}
+
+const LONG_PAUSE_SECONDS = 10;
+
+export function warnOfPause(event: VoiceEvent, notices: Notices): void {
+  if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
+  notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
+}

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { makeRow } from '../batch/make.ts';
+import {
+  Journal,
+  journalName,
+  KnownFiles,
+  lockFolder,
+  type Outcome,
+  prepareRowFiles,
+  type RowKey,
+  Survey,
+  syncFolders,
+  writeManifest,
+} from '../batch/manifest.ts';
+import { BatchPlan, openRowFolder } from '../batch/plan.ts';
+import {
+  type BookChapter,
+  byChapter,
+  chapterKey,
+  chapterRows,
+  chaptersOf,
+  chapterTemplate,
+} from '../batch/split.ts';
+import { ExitCode, usageError } from '../kit/error.ts';
+import { makeOutputFolder } from '../kit/folders.ts';
+import { visible } from '../kit/words.ts';
+import { type SpeechJob, USUAL_PAUSES } from '../run/job.ts';
+import type { Mix } from '../run/mix.ts';
+import type { DeliverOptions } from '../run/run.ts';
+import type { RunText } from '../run/text.ts';
+import type { RunTotals } from '../run/totals.ts';
+import { OPENING, type Tags } from '../sound/pcm.ts';
+import type { Segment } from '../text/segment.ts';
+import type { Voice } from '../voices/voice.ts';
+import { assertNoFaults, tellFaults } from './command-line.ts';
+import type { Context } from './context.ts';
+import { notesFor, type Progress, progressOf, showProgress } from './progress.ts';
+import { mayPrune, pruneFiles } from './prune.ts';
+import { countOf } from './style.ts';
+
+export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
+  readonly text: RunText;
+  /** They are those of the book. */
+  readonly tags: Tags;
+  voiceOf(segment: Segment): Voice;
+  readonly totals: RunTotals;
+  /**
+   * Begins to listen to the voices, and opens what they speak with.
+   * @returns the segments that are asked for ahead of their turn
+   */
+  begin(progress: Progress | undefined): Promise<number>;
+}
+
+/**
+ * Writes a file for each chapter. What a run before has written, and what would sound the same, stays.
+ * @throws TtsError (usage) for a text that can be read only once, and for a name that cannot be
+ */
+export async function speakSplit(job: SpeechJob, split: Split, context: Context): Promise<number> {
+  const { output } = job;
+  const { folder, plan, keys, chapters } = await planOf(job, split, context);
+  using _plan = plan;
+  if (job.split?.checks) return await check(job, { folder, plan, keys, chapters }, context);
+  makeOutputFolder(folder.path);
+  using _lock = lockFolder(folder.path, undefined, context.host, hostname());
+  const { signal, host } = context;
+  using known = new KnownFiles(folder.path, host.uid);
+  const survey = await surveyOf({ folder, plan, keys }, known, signal);
+  const outcome: Outcome = { folder, shard: undefined, plan, known, survey };
+  const pruning = { ...outcome, folderName: folder.path };
+  const isPruned = await mayPrune(
+    pruning,
+    { prune: job.split?.prunes ?? false, yes: job.split?.yes ?? false },
+    context,
+  );
+  if (survey.toDoCount > 0) {
+    await output.encoding.assertReady(job.voice.sampleRate);
+    const folders = prepareRowFiles(outcome, host);
+    await make(job, { outcome, keys, chapters, split }, context);
+    await syncFolders(folders);
+  }
+  if (isPruned) await pruneFiles(pruning, context);
+  await writeManifest(outcome, host, signal);
+  tell(job, outcome, context);
+  return ExitCode.ok;
+}
+
+interface Planned extends Pick<Outcome, 'folder' | 'plan'> {
+  /** They are found by the ids of the rows. */
+  readonly keys: ReadonlyMap<string, RowKey>;
+  readonly chapters: readonly BookChapter[];
+}
+
+async function planOf(
+  job: SpeechJob,
+  { text, tags, voiceOf }: Split,
+  { host, signal }: Context,
+): Promise<Planned> {
+  if (!text.canBeReadAgain)
+    throw usageError(
+      '--split reads its text more than once, which a pipe cannot give',
+      'name a file with -f',
+    );
+  const template = chapterTemplate(job.output.name ?? '');
+  const folder = openRowFolder(template.fixedFolder, host.cwd);
+  const chapters = await chaptersOf(text.segments(false, signal), (segment) => [
+    segment.pause,
+    voiceOf(segment).shape,
+    ...ownSilence(segment, job.mix),
+  ]);
+  if (chapters.length === 0) throw text.blank();
+  const named = chapters.map((chapter) => {
+    const { title = chapter.number === 0 ? OPENING : '' } = chapter;
+    return { ...chapter, title };
+  });
+  const plan = await BatchPlan.read(
+    [{ name: 'the chapters', hasHeader: true, rows: chapterRows(named, tags.title ?? '', template) }],
+    {
+      columns: new Map(),
+      template,
+      shard: undefined,
+      encode: job.output.encode,
+      voiceOf: async () => job.voice.shape,
+      textFileOf: () => '',
+    },
+  );
+  const [shape, told, last] = [shapeOf(job), toldOf(tags), named.at(-1)?.number];
+  const keys = new Map(
+    named.map((chapter) => {
+      const { number, title } = chapter;
+      return [String(number), chapterKey(chapter, shape, [told, title, number, last])];
+    }),
+  );
+  return { folder, plan, keys, chapters };
+}
+
+/** The silence of a heading or a scene that is not the usual one. Those of sentences and paragraphs are the same for a whole chapter. */
+function ownSilence({ pause }: Segment, { pauses }: Mix): readonly number[] {
+  if (pause !== 'heading' && pause !== 'scene') return [];
+  return pauses[pause] === USUAL_PAUSES[pause] ? [] : [pauses[pause]];
+}
+
+function shapeOf({ voice, mix, output }: SpeechJob) {
+  const { identity, ...shape } = voice.shape;
+  const { maxChars } = voice;
+  const { name } = output.encoding;
+  const encoded = name === 'wav' ? undefined : [name, output.bitrate ?? null];
+  return { owner: identity, voice: shape, mix, maxChars, cutsParagraphs: true, encoded };
+}
+
+/** The picture counts by its hash. */
+function toldOf({ cover, ...tags }: Tags): unknown {
+  return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
+}
+
+function surveyOf(
+  { folder, plan, keys }: Omit<Planned, 'chapters'>,
+  known: KnownFiles,
+  signal: AbortSignal,
+): Promise<Survey> {
+  const texts = { keyOf: ({ id }: { readonly id: string }) => keys.get(id) as RowKey };
+  return Survey.take(plan, known, { folder, texts, signal });
+}
+
+interface Work extends Pick<Planned, 'keys' | 'chapters'> {
+  readonly outcome: Outcome;
+  readonly split: Split;
+}
+
+/** One pass over the text serves all chapters. */
+async function make(
+  job: SpeechJob,
+  { outcome, keys, chapters, split }: Work,
+  context: Context,
+): Promise<void> {
+  const { host, signal } = context;
+  const { folder, plan, survey, known } = outcome;
+  const { text, tags, totals, begin, ...speaking } = split;
+  const toDo = new Set(survey.toDo());
+  const count = Number(plan.rows.at(plan.rows.count - 1).id);
+  using journal = new Journal(join(folder.path, journalName()), host.uid);
+  const target = { folder, journal, writer: host, encoding: job.output.encoding };
+  const total = sizeOf(Array.from(survey.toDo(), (number) => chapters[number]));
+  using progress = await showProgress(async () => total, context);
+  using _notes = notesFor(context, progressOf({ totals, total: async () => total }));
+  const listeners = [...(split.listeners ?? []), progress?.count];
+  const sound = { ...speaking, listeners, window: await begin(progress), mix: job.mix, signal };
+  let number = 0;
+  for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
+    if (toDo.has(number)) {
+      const row = plan.rows.at(number);
+      const { title = `Chapter ${row.id}` } = heading ?? { title: OPENING };
+      const track = { number: Number(row.id), count };
+      const own: Tags = { ...tags, title, album: tags.title, track };
+      const keyOf = () => keys.get(row.id) as RowKey;
+      const entry = await makeRow(row, { ...target, keyOf }, { ...sound, segments: () => parts, tags: own });
+      survey.setMade(number, known.entries.add(entry));
+    }
+    number += 1;
+  }
+}
+
+function sizeOf(chapters: readonly (BookChapter | undefined)[]) {
+  const sum = (name: 'segments' | 'characters') =>
+    chapters.reduce((all, chapter) => all + (chapter?.[name] ?? 0), 0);
+  return { segments: sum('segments'), characters: sum('characters'), chapters: chapters.length };
+}
+
+/** @throws TtsError (partial) if a file is missing, not up to date, or left over */
+async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
+  const { folder, plan } = planned;
+  using known = new KnownFiles(folder.path, context.host.uid);
+  const survey = await surveyOf(planned, known, context.signal);
+  const outcome = { folder, shard: undefined, plan, known, survey };
+  const faults = await tellFaults(outcome, { host: context.host, allowEmpty: true }, (state, file) => {
+    const out = join(folder.path, file);
+    context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
+  });
+  assertNoFaults(faults, survey);
+  return ExitCode.ok;
+}
+
+function tell({ json }: SpeechJob, { plan, survey, folder }: Outcome, { notices }: Context): void {
+  const { unchanged, empty } = survey.counts;
+  const made = survey.toDoCount;
+  if (!json) {
+    notices.note(`${countOf(plan.rows.count - empty, 'chapter')}: ${made} made, ${unchanged} unchanged`);
+    return;
+  }
+  const chapters = [...plan.mine()].map((number) => {
+    const { id, file } = plan.rows.at(number);
+    const state = survey.stateOf(number);
+    const done = state === 'unchanged' ? 'unchanged' : state === 'empty' ? 'skipped' : 'made';
+    return { id, state: done, out: join(folder.path, file) };
+  });
+  notices.result({ chapters, made, unchanged });
+}

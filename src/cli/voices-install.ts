@@ -1,0 +1,371 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import type { RunContext } from '../kit/host.ts';
+import { nearestName, visible } from '../kit/words.ts';
+import { chooseProxy, loadSettings, type Settings } from '../options/load.ts';
+import {
+  bytesOf,
+  loadCatalogue,
+  type OfferedVoice,
+  type PinnedFile,
+  type Repository,
+} from '../voices/install/catalogue.ts';
+import { addressIn, hubOf } from '../voices/install/fetch.ts';
+import { assertThere, installLocal } from '../voices/install/from.ts';
+import { assertKnown, findOffer, installOffered } from '../voices/install/install.ts';
+import {
+  installAgain,
+  installedVoices,
+  isOwnFolder,
+  type Manifest,
+  readManifest,
+  voicesFolder,
+} from '../voices/install/manifest.ts';
+import {
+  espeakFolder,
+  findRuntime,
+  installRuntime,
+  missingEspeak,
+  RUNTIME,
+  RUNTIME_BYTES,
+} from '../voices/install/runtime.ts';
+import {
+  assertRoom,
+  inMegabytes,
+  openStore,
+  partsFolder,
+  removeStages,
+  removeVoice,
+  Session,
+  withVoicesLock,
+  wrongFiles,
+} from '../voices/install/store.ts';
+import type { Context } from './context.ts';
+import { isProgressWanted } from './notices.ts';
+import { ProgressLine } from './progress.ts';
+import type { VoicesLine } from './voices-list.ts';
+
+/** Says what an installation would download, and where to. */
+export async function showPlan(
+  { flags, names, data }: VoicesLine,
+  session: Session,
+  context: Context,
+): Promise<number> {
+  if (flags.from !== undefined)
+    throw usageError(
+      '--dry-run shows what is downloaded, and --from downloads nothing of the catalogue',
+      'leave one of them out',
+    );
+  const { catalogue, hub } = session;
+  const runtime = await findRuntime({ data }, context);
+  const voices = [];
+  for (const name of names) {
+    const offer = await findOffer(name, session);
+    const repository = catalogue.repositories[offer.from] as Repository;
+    const espeak = missingEspeak(catalogue, offer.espeak, data);
+    const located = (from: Repository) => (file: PinnedFile) => ({
+      ...file,
+      url: addressIn(hub, from, file).href,
+    });
+    voices.push({
+      ...{ name: offer.name, key: offer.key, licence: offer.licence, class: offer.class },
+      bytes: bytesOf([...offer.files, ...espeak]),
+      folder: join(voicesFolder(data), offer.name),
+      files: [
+        ...offer.files.map(located(repository)),
+        ...espeak.map(located(catalogue.repositories.espeak as Repository)),
+      ],
+    });
+  }
+  const needed =
+    runtime === undefined ? { name: RUNTIME, ...RUNTIME_BYTES, folder: join(data, 'runtime') } : undefined;
+  const { notices } = context;
+  if (notices.json) notices.result({ voices, runtime: needed ?? runtime });
+  else {
+    const lines = voices.map(
+      ({ name, licence, bytes, folder }) => `${name}  ${inMegabytes(bytes)}, ${licence}, into ${folder}`,
+    );
+    const shared =
+      voices.length > 0 ? [`data of espeak-ng go into ${join(data, espeakFolder(catalogue))}`] : [];
+    const more = needed
+      ? [
+          `${RUNTIME}  ${inMegabytes(needed.download)} by npm, ${inMegabytes(needed.disk)} into ${needed.folder}`,
+        ]
+      : [];
+    notices.result([...lines, ...shared, ...more].map(visible).join('\n'));
+  }
+  return ExitCode.ok;
+}
+
+/** Milliseconds over which the speed is taken. */
+const WINDOW_MS = 3000;
+
+/** What the progress line of a download shows. */
+export class DownloadProgress {
+  #name = '';
+  #bytes = 0;
+  #total: number | undefined;
+  #marks: { readonly at: number; readonly bytes: number }[] = [];
+
+  readonly note = (name: string, bytes: number, total: number | undefined, now = Date.now()): void => {
+    if (name !== this.#name) this.#marks = [];
+    this.#name = name;
+    this.#bytes = bytes;
+    this.#total = total;
+    const [last] = this.#marks.slice(-1);
+    if (last && now - last.at < 100) return;
+    this.#marks = [...this.#marks.filter(({ at }) => now - at < WINDOW_MS), { at: now, bytes }];
+  };
+
+  render(columns: number): string {
+    if (this.#name === '') return 'looking'.slice(0, columns);
+    const total = this.#total === undefined ? '' : ` of ${megabytes(this.#total)}`;
+    const speed = this.#speed();
+    const left =
+      speed && this.#total !== undefined ? ` ${timeLeft((this.#total - this.#bytes) / speed)} left` : '';
+    const rate = speed ? ` ${megabytes(speed)} MB/s` : '';
+    return `${this.#name} ${megabytes(this.#bytes)}${total} MB${rate}${left}`.slice(0, columns);
+  }
+
+  /** Bytes in a second. */
+  #speed(): number | undefined {
+    const [first, last] = [this.#marks[0], this.#marks.at(-1)];
+    if (!first || !last || last.at === first.at) return undefined;
+    return ((last.bytes - first.bytes) * 1000) / (last.at - first.at);
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+function timeLeft(seconds: number): string {
+  if (seconds < 100) return `${Math.ceil(seconds)} s`;
+  return `${Math.ceil(seconds / 60)} min`;
+}
+
+/** @throws TtsError */
+export async function installVoices(line: VoicesLine, context: Context): Promise<number> {
+  const { host, notices } = context;
+  assertTogether(line);
+  const { settings } = await loadSettings(line, context);
+  const count = new DownloadProgress();
+  const options = sessionOptions(line, settings, context);
+  await using session = new Session({ ...options, onProgress: count.note }, context);
+  if (settings.dryRun.value) return await showPlan(line, session, context);
+  for (const name of line.names) assertKnown(name, session.catalogue);
+  openStore(line.data, host.uid);
+  using _line = isProgressWanted(host, notices)
+    ? new ProgressLine({ host, notices }, (columns) => count.render(columns))
+    : undefined;
+  const done = await withVoicesLock(line.data, context, async () => {
+    removeStages(line.data);
+    try {
+      return await (textOf(line, 'from') === undefined
+        ? installNamed(line, session)
+        : installFrom(line, session));
+    } finally {
+      removeStages(line.data);
+    }
+  });
+  report(done, line.data, context);
+  return ExitCode.ok;
+}
+
+interface Done {
+  readonly installed: readonly Manifest[];
+  readonly runtime: string;
+}
+
+async function installNamed({ names, data }: VoicesLine, session: Session): Promise<Done> {
+  const { context } = session;
+  const offers: OfferedVoice[] = [];
+  for (const name of names) offers.push(await findOffer(name, session));
+  const runtime = await ensureRuntime(data, missingBytes(offers, session), context);
+  const installed: Manifest[] = [];
+  for (const offer of offers) {
+    const manifest = await installOffered(offer, session);
+    if (manifest) installed.push(manifest);
+    else context.notices.note(`${offer.name} is installed already`);
+  }
+  return { installed, runtime };
+}
+
+async function installFrom(line: VoicesLine, session: Session): Promise<Done> {
+  assertThere(textOf(line, 'from') ?? '', session.context.host);
+  const runtime = await ensureRuntime(line.data, 0, session.context);
+  const [from = '', name, language] = ['from', 'name', 'language'].map((each) => textOf(line, each));
+  const voice = { from, name, language, sha256: checksum(textOf(line, 'sha256')) };
+  const manifest = await installLocal(voice, session);
+  if (!manifest) session.context.notices.note(`${name ?? from} is installed already`);
+  return { installed: manifest ? [manifest] : [], runtime };
+}
+
+function textOf({ flags }: VoicesLine, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function sessionOptions(line: VoicesLine, settings: Settings, context: Context) {
+  const { host, notices } = context;
+  const hub = hubOf(textOf(line, 'mirror'), host);
+  if (hub.token) notices.hide(hub.token);
+  return {
+    hub,
+    data: line.data,
+    catalogue: loadCatalogue(host),
+    retries: settings.retries.value,
+    timeoutMs: settings.timeout.value * 1000,
+    proxyFor: (url: URL) => proxyFor(url, settings, context),
+    acceptsLicence: line.flags.acceptLicence === true,
+    force: line.flags.force === true,
+  };
+}
+
+function assertTogether({ flags, names }: VoicesLine): void {
+  const isLocal = typeof flags.from === 'string';
+  if (isLocal && names.length > 0)
+    throw usageError(
+      '--from and names contradict each other',
+      'leave one of them out; --name names the voice of --from',
+    );
+  if (!isLocal && names.length === 0)
+    throw usageError('which voice?', 'tts voices lists them: tts voices install cori');
+  for (const option of ['name', 'sha256'])
+    if (!isLocal && flags[option] !== undefined)
+      throw usageError(
+        `--${option} belongs to --from`,
+        'a voice of the catalogue has its own name and checksums',
+      );
+}
+
+function checksum(text: string | undefined): string | undefined {
+  if (text === undefined || /^[0-9a-f]{64}$/i.test(text)) return text;
+  throw usageError('bad value for --sha256', 'expected 64 hexadecimal digits, as sha256sum prints them');
+}
+
+/** A project chooses no proxy for what is installed. */
+function proxyFor(url: URL, settings: Settings, { host, notices }: Context) {
+  const { proxy, ...others } = settings;
+  const own = proxy?.origin.place === 'project' ? undefined : proxy;
+  const chosen = chooseProxy({ ...others, proxy: own }, host.env, url);
+  if (chosen) notices.hide(chosen.url.password);
+  return chosen;
+}
+
+/** Looks for room and for the runtime first: both may be missing, and a voice alone is of no use. */
+async function ensureRuntime(data: string, bytes: number, context: RunContext): Promise<string> {
+  const { notices } = context;
+  const found = await findRuntime({ data }, context);
+  assertRoom(data, bytes + (found === undefined ? RUNTIME_BYTES.disk : 0));
+  if (found !== undefined) return found;
+  notices.note(
+    `needs the speech runtime ${RUNTIME} (Apache-2.0; it holds espeak-ng, GPL-3.0): ${inMegabytes(RUNTIME_BYTES.download)} by npm, ${inMegabytes(RUNTIME_BYTES.disk)} on disk`,
+  );
+  await installRuntime({ data }, context);
+  return (await findRuntime({ data }, context)) ?? RUNTIME;
+}
+
+/** A model is there twice for a moment, as a part and with its metadata. */
+function missingBytes(
+  offers: readonly OfferedVoice[],
+  { data, catalogue, context, options }: Session,
+): number {
+  const missing = offers.filter(({ name }) => options.force || !readManifest(data, name, context.host.uid));
+  const parts = missing
+    .flatMap(({ files }) => files)
+    .map(({ sha256 }) => join(partsFolder(data), `${sha256}.part`));
+  const there = parts.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  const models = missing.filter(({ from }) => from === 'piper').map(({ files }) => bytesOf(files));
+  const languages = missing.flatMap(({ espeak }) => espeak);
+  const twice = Math.max(0, ...models);
+  return (
+    Math.max(0, bytesOf(missing.flatMap(({ files }) => files)) - there) +
+    twice +
+    bytesOf(missingEspeak(catalogue, languages, data))
+  );
+}
+
+function report({ installed, runtime }: Done, data: string, { notices }: Context): void {
+  if (notices.json) {
+    const voices = installed.map(({ name, key, licence, files, number, checked }) => ({
+      name,
+      key,
+      licence,
+      number,
+      checked,
+      bytes: bytesOf(files),
+      folder: join(voicesFolder(data), name),
+    }));
+    notices.result({ installed: voices, runtime });
+    return;
+  }
+  for (const { name, checked } of installed) {
+    const how = checked === 'not checked' ? ' (its checksum was not given, and is not known)' : '';
+    notices.note(`installed ${join(voicesFolder(data), name)}${how}. Speak with: tts -s ${name} "Hello"`);
+  }
+}
+
+export async function removeVoices({ flags, names, data }: VoicesLine, context: Context): Promise<number> {
+  const { host, notices } = context;
+  await loadSettings({ flags }, context);
+  if (names.length === 0)
+    throw usageError('which voice?', 'tts voices --installed lists those that are there');
+  const installed = found(names, data, context);
+  openStore(data, host.uid);
+  await withVoicesLock(data, context, async () => {
+    for (const { name } of installed) removeVoice(data, name, host.uid);
+  });
+  const removed = installed.map(({ name }) => name);
+  if (notices.json) notices.result({ removed });
+  else notices.note(`removed ${removed.join(', ')}`);
+  return ExitCode.ok;
+}
+
+/** Ends with 7 where a file is not as it was installed. */
+export async function verifyVoices({ flags, names, data }: VoicesLine, context: Context): Promise<number> {
+  const { host, notices } = context;
+  await loadSettings({ flags }, context);
+  const voices = names.length === 0 ? installedVoices(data, host.uid) : found(names, data, context);
+  const checked: { name: string; wrong: string[] }[] = [];
+  for (const voice of voices) checked.push({ name: voice.name, wrong: await wrongFiles(data, voice) });
+  const damaged = checked.filter(({ wrong }) => wrong.length > 0);
+  const again = voices.filter((_, at) => checked[at]?.wrong.length).map(installAgain);
+  if (notices.json) notices.result({ voices: checked });
+  if (damaged.length > 0)
+    throw new TtsError(`${damaged.map(({ name }) => name).join(', ')}: not as installed`, {
+      exitCode: ExitCode.service,
+      hint: `install again: ${again.join('; ')}`,
+      details: damaged.flatMap(({ name, wrong }) => wrong.map((each) => `${name}: ${each}`)),
+    });
+  if (!notices.json)
+    notices.result(
+      voices.length === 0
+        ? 'no voice is installed'
+        : checked.map(({ name }) => `${name}  all files are as installed`).join('\n'),
+    );
+  return ExitCode.ok;
+}
+
+function found(names: readonly string[], data: string, { host }: Context): Manifest[] {
+  const installed = installedVoices(data, host.uid);
+  return names.map((name) => {
+    const voice = installed.find((each) => each.name === name || each.key === name);
+    if (voice) return voice;
+    const folder = join(voicesFolder(data), name);
+    if (statSync(folder, { throwIfNoEntry: false }) && !isOwnFolder(folder, host.uid))
+      throw usageError(`${folder} belongs to somebody else`, 'correct its owner and its mode');
+    const isOffered = loadCatalogue(host).voices.some((each) => each.name === name);
+    const nearest = nearestName(
+      name,
+      installed.map((each) => each.name),
+    );
+    throw usageError(
+      isOffered
+        ? `the voice ${name} is not installed`
+        : `no installed voice is called ${JSON.stringify(name)}`,
+      nearest ? `did you mean ${nearest}?` : 'tts voices --installed lists those that are there',
+    );
+  });
+}

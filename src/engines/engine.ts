@@ -1,0 +1,296 @@
+export interface Speaker {
+  readonly no: number;
+  readonly name: string;
+  /**
+   * `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. A far service may have other kinds, or not
+   * say any.
+   */
+  readonly kind: string | undefined;
+  /** BCP 47, or espeak-ng's own tag. */
+  readonly language: string;
+  /** As far as it is known. */
+  readonly gender?: 'man' | 'woman' | undefined;
+  /** Further tags that the voice is listed under. */
+  readonly alsoSpeaks?: readonly string[];
+  /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
+  readonly sampleRate: number | undefined;
+  /** The name of the engine that brings it; built-in voices and those of espeak-ng have none. */
+  readonly engine?: string | undefined;
+}
+
+/** Factors; 1 changes nothing. */
+export interface Style {
+  /** 0.25 to 4; 2 is twice as fast. */
+  readonly rate: number;
+  /** It is a factor of the fundamental frequency, from 0.5 to 2. */
+  readonly pitch: number;
+  /** It is a factor of the amplitude, from 0.1 to 2. */
+  readonly loudness: number;
+  /** It is a factor of the silence between sentences, from 0 to 5. */
+  readonly pause: number;
+}
+
+/** What was done: the text was spoken in smaller parts, nothing since later sounds showed it, or nothing since it was heard. */
+export type CutManner = 'in parts' | 'late' | 'heard';
+
+export interface Utterance {
+  readonly text: string;
+  readonly speaker: Speaker;
+  /** Hz. Without it, the voice speaks at its own rate. */
+  readonly sampleRate?: number | undefined;
+  readonly style: Style;
+  /** The words that the style was read from, for an engine that reads them itself. */
+  readonly instructions?: string | undefined;
+  /** What the client said of streaming, for a far service. */
+  readonly stream?: boolean | undefined;
+  /**
+   * It is called where the sound of an engine does not fit the text: it is too short, too long, or has too much silence inside.
+   */
+  readonly onCut?: ((message: string, how: CutManner) => void) | undefined;
+  /** The caller waits for all of the sound, so that none of it has to leave before it is checked. */
+  readonly isWhole?: boolean;
+  /** A full queue does not refuse it. */
+  readonly isPatient?: boolean;
+}
+
+/** Sound of 16-bit mono samples. */
+export interface EngineSound {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** The pieces may have any length. */
+  readonly samples: AsyncIterable<Int16Array>;
+}
+
+/** Makes the sound of its speakers. */
+export interface Engine {
+  readonly speakers: readonly Speaker[];
+  /** It counts the utterances that wait for their first passage. */
+  readonly queued: number;
+  /**
+   * A full queue refuses before the event loop turns: here or at the first read. The caller reads the samples, or aborts.
+   * @throws EngineError here and while the samples are read
+   */
+  speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
+  close(): Promise<void>;
+}
+
+/** All engines of a service, as one. */
+export interface EngineSet extends Engine {
+  /** Threads of Flite that can begin at once. */
+  readonly workers: number;
+  /** True for a service of somebody else, which reads all options itself and may refuse any text. */
+  readonly isFar?: boolean;
+  /**
+   * The speaker of a number, for a far service, which may have more speakers than are listed.
+   * @returns `undefined` for a number that JSON cannot carry exactly
+   */
+  numbered?(no: number): Speaker | undefined;
+}
+
+/**
+ * What went wrong:
+ * - `unsupported text`: there is nothing in the text that the voice can read;
+ * - `busy`: the same utterance may succeed later;
+ * - `broken`: a built-in voice or espeak-ng does not work;
+ * - `failed`: a server, a program or a model does not do what it should;
+ * - `late`: it did not answer in time;
+ * - `unreachable`: there is no connection to it, or the connection broke off;
+ * - `refused`: it answered with an error;
+ * - `no storage`: a temporary file cannot be written.
+ */
+export type EngineFault =
+  | 'unsupported text'
+  | 'busy'
+  | 'broken'
+  | 'failed'
+  | 'late'
+  | 'unreachable'
+  | 'refused'
+  | 'no storage';
+
+interface EngineErrorOptions {
+  readonly cause?: unknown;
+  /** Seconds after which a busy engine may be asked again. */
+  readonly retryAfter?: number | undefined;
+  /** The HTTP status of the engine's own answer, where it is a server. */
+  readonly status?: number | undefined;
+  /** True if the same utterance fails again. */
+  readonly isFinal?: boolean;
+}
+
+/** An engine did not speak. The message has the engine's own words. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly kind: EngineFault;
+  readonly retryAfter: number | undefined;
+  readonly status: number | undefined;
+  readonly isFinal: boolean;
+
+  constructor(
+    kind: EngineFault,
+    message: string,
+    { retryAfter, status, isFinal = false, cause }: EngineErrorOptions = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.kind = kind;
+    this.retryAfter = retryAfter;
+    this.status = status;
+    this.isFinal = isFinal;
+  }
+}
+
+/** The error of an utterance for which a queue has no place. */
+export function queueFull(): EngineError {
+  return new EngineError('busy', 'too many requests wait already');
+}
+
+/** Hz. The built-in voices and espeak-ng speak at this rate where none is asked for. */
+export const OWN_RATE = 22_050;
+
+/** The number of utterances that may wait while an engine is busy. */
+export const DEFAULT_MAX_QUEUE = 64;
+
+/** A server with OpenAI's `/audio/speech` below its URL. */
+export interface ServerConfig {
+  readonly kind: 'server';
+  readonly name: string;
+  /** It has no trailing slash and no password. */
+  readonly url: URL;
+  readonly model?: string | undefined;
+  /** The header of this name, with a key or a password. */
+  readonly authorization?: string | undefined;
+  /** Asks the user for that header, where the server seems to want one. */
+  readonly askAuthorization?: (() => Promise<string | undefined>) | undefined;
+  readonly format: 'wav' | 'pcm';
+  readonly voices?: readonly string[] | undefined;
+  /** Hz. With it, an answer that is not a WAV is read as bare samples. */
+  readonly sampleRate?: number | undefined;
+  readonly maxChars: number;
+  readonly concurrency: number;
+}
+
+export interface ProgramConfig {
+  readonly kind: 'program';
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  readonly output: 'wav' | 's16le';
+  /** Hz. The output `s16le` needs it. */
+  readonly sampleRate?: number | undefined;
+  readonly voices?: readonly string[] | undefined;
+  readonly maxChars: number;
+  readonly concurrency: number;
+}
+
+/** A model folder of sherpa-onnx. */
+export interface ModelConfig {
+  readonly kind: 'model';
+  readonly name: string;
+  /** It is absolute. */
+  readonly folder: string;
+  readonly voices?: readonly string[] | undefined;
+  /** A tag of BCP 47: what a model of several languages is to speak. */
+  readonly language?: string | undefined;
+  readonly maxChars: number;
+  readonly concurrency: number;
+  /** It is set for a voice that `tts voices` has installed. */
+  readonly installed?: InstalledModel | undefined;
+}
+
+/** One voice of a model, with what its process is given. */
+export interface ModelSpeaker {
+  readonly name: string;
+  /** A tag of BCP 47, or "und" for an unknown language. */
+  readonly language: string;
+  readonly sid: number;
+  /** The language in the words of the model, where it speaks several. */
+  readonly lang?: string | undefined;
+  /** Which of the lexicons of the model is meant. */
+  readonly accent?: 'us' | 'gb' | undefined;
+  /** A WAV file with the voice. */
+  readonly reference?: string | undefined;
+}
+
+/** Factors of a voice of Piper. The names are those of sherpa-onnx. */
+export interface Scales {
+  readonly noiseScale: number;
+  readonly noiseScaleW: number;
+  readonly lengthScale: number;
+}
+
+/** What is known of an installed voice before its process runs. */
+interface InstalledModel {
+  /** The checksum of all that shapes the sound, so that it is the same on two machines. */
+  readonly identity: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  /** The number of its voices. */
+  readonly voices: number;
+  readonly speakers: readonly ModelSpeaker[];
+  readonly scales?: Scales | undefined;
+  /** The folder of espeak-ng's data, where the voice needs it. */
+  readonly espeakData?: string | undefined;
+  /** The folder that holds all of these. Paths count from it. */
+  readonly base: string;
+}
+
+export type SourceConfig = ServerConfig | ProgramConfig | ModelConfig;
+
+export interface SourceVoice {
+  readonly name: string;
+  /** A tag of BCP 47, or "und" for an unknown language. */
+  readonly language: string;
+  /** Hz. It is `undefined` where only an answer tells. */
+  readonly sampleRate: number | undefined;
+  /** Hz. It stands for the voice's own rate in the keys of the cache. By default it is `sampleRate`. */
+  readonly usualRate?: number;
+}
+
+export interface NumberedSource {
+  readonly source: VoiceSource;
+  /** The voices that a number can name. The source may have more, which only their names can name. */
+  readonly voices: ReadonlyMap<number, SourceVoice>;
+}
+
+export function speakersOf({ source, voices }: NumberedSource): Speaker[] {
+  return [...voices].map(([no, voice]) => ({ no, ...asSpeaker(voice), engine: source.name }));
+}
+
+export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<Speaker, 'no'>[] {
+  const numbered = new Set(voices.values());
+  return source.voices
+    .filter((voice) => !numbered.has(voice))
+    .map((voice) => ({ ...asSpeaker(voice), engine: source.name }));
+}
+
+/** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */
+export function shortName(name: string): string | undefined {
+  return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
+}
+
+function asSpeaker({ name, language, sampleRate }: SourceVoice): Omit<Speaker, 'no'> {
+  return { name, kind: 'neo.one', language, sampleRate };
+}
+
+export interface VoiceSource extends AsyncDisposable {
+  readonly name: string;
+  /** What the user can do where it fails, if that is known. */
+  readonly advice?: string | undefined;
+  /** There is at least one, and the order is that of the engine. */
+  readonly voices: readonly SourceVoice[];
+  /** It is true for a server without a list of voices. */
+  readonly takesAnyVoice: boolean;
+  addVoice?(name: string): void;
+  /** All that shapes the sound of a voice besides text and sample rate. No two voices of any sources have the same. */
+  identityOf(voice: SourceVoice): string;
+  /** The longest text, in code points. */
+  readonly maxChars: number;
+  /** It speaks at most this number of texts at once. */
+  readonly concurrency: number;
+  /** Starts what the voice speaks with, and does not wait for it. */
+  prepare?(voice: SourceVoice): void;
+  /**
+   * @param speed 1 is the voice's own; a source that knows no speed takes no notice of it
+   * @throws EngineError with the words of the source, here and while the samples are read
+   */
+  speak(text: string, voice: SourceVoice, signal: AbortSignal, speed?: number): Promise<EngineSound>;
+}

@@ -1,0 +1,214 @@
+import { buffer } from 'node:stream/consumers';
+import { findProgram } from '../kit/folders.ts';
+import type { RunContext } from '../kit/host.ts';
+import { outputOf, ProgramError } from '../kit/program.ts';
+import { singleItem } from '../kit/wait.ts';
+import { inOneLine } from '../kit/words.ts';
+import { compileResampler, loadResampler, type Resampler, type Samples } from '../sound/convert.ts';
+import { readWav } from '../sound/wav.ts';
+import { type Engine, EngineError, type Speaker, type Style } from './engine.ts';
+import { FairQueue, type Finish, finish, type Lane, type QueueLimits, queuedEngine } from './lanes.ts';
+
+export interface EspeakVoice {
+  readonly speaker: Speaker;
+  /** Unique, below espeak-ng's folder of voices. */
+  readonly file: string;
+}
+
+export interface Espeak {
+  /** It is an absolute path. */
+  readonly program: string;
+  readonly voices: readonly EspeakVoice[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const FIRST_NUMBER = 101;
+
+/** Milliseconds for the list of voices. */
+const PATIENCE_MS = 10_000;
+
+/** Hz. */
+export const ESPEAK_RATE = 22_050;
+
+/** `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
+const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
+
+/**
+ * Numbered from 101 by language tag and name.
+ * @throws when the program cannot be run
+ */
+export async function listEspeakVoices(
+  program: string,
+  env: Espeak['env'],
+  signal: AbortSignal,
+): Promise<EspeakVoice[]> {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const listed = await outputOf(program, ['--voices'], { env, signal: until });
+  const voices = listed
+    .toString()
+    .split('\n')
+    .flatMap((line) => {
+      const columns = LINE.exec(line)?.groups;
+      return columns ? [columns] : [];
+    });
+  const ordered = voices
+    .map(({ language = '', name = '', file = '', others = '' }) => ({
+      language,
+      name: displayName(name),
+      file,
+      alsoSpeaks: furtherTags(language, others),
+    }))
+    .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
+  return ordered.map(({ language, name, file, alsoSpeaks }, index) => ({
+    speaker: {
+      no: FIRST_NUMBER + index,
+      name,
+      kind: 'neo.one',
+      language,
+      ...(alsoSpeaks.length > 0 && { alsoSpeaks }),
+      sampleRate: ESPEAK_RATE,
+    },
+    file,
+  }));
+}
+
+/** `es-mx` for the voice of `es-419`, and `no` for `nb`. That a voice of `fr-be` speaks `fr` needs no words. */
+function furtherTags(language: string, others: string): string[] {
+  const [base = ''] = language.split('-');
+  const tags = Array.from(others.matchAll(/\((\S+) \d+\)/g), ([, tag = '']) => tag.toLowerCase());
+  return tags.filter((tag) => tag !== base);
+}
+
+/** The same order in every locale. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function displayName(name: string): string {
+  return name.replaceAll('_', ' ').trim();
+}
+
+interface Search {
+  readonly espeak?: Espeak;
+  readonly fault?: string;
+}
+
+export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
+  const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
+  if (program === undefined) return {};
+  const { env } = host;
+  try {
+    return { espeak: { program, voices: await listEspeakVoices(program, env, signal), env } };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { fault: reasonOf(error as Error, program) };
+  }
+}
+
+function reasonOf(error: Error, program: string): string {
+  const { message, name } = error;
+  if (name === 'TimeoutError') return 'it does not answer';
+  if (error instanceof ProgramError && !error.hasWords) return `Command failed: ${program} --voices`;
+  return inOneLine(message.trim().split('\n').at(-1) ?? '');
+}
+
+export async function espeakIfAny(context: RunContext): Promise<Espeak | undefined> {
+  const { espeak, fault } = await findEspeak(context);
+  if (fault !== undefined)
+    context.notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+  return espeak;
+}
+
+interface EspeakTask {
+  readonly text: string;
+  readonly voice: string;
+  readonly style: Style;
+  readonly finish: Finish;
+}
+
+/** Words a minute. */
+const SPEED = { normal: 175, least: 80, most: 450 };
+
+/** espeak-ng has its own scale for the pitch. */
+const PITCH = { normal: 50, least: 0, most: 99 };
+
+/** One process for each passage. The text goes to stdin, never into the arguments. */
+class EspeakProcess implements Lane<EspeakTask> {
+  readonly ready = true;
+  readonly #espeak: Pick<Espeak, 'program' | 'env'>;
+  readonly #resampler: (from: number, to: number) => Resampler;
+
+  constructor(espeak: Pick<Espeak, 'program' | 'env'>, resampler: (from: number, to: number) => Resampler) {
+    this.#espeak = espeak;
+    this.#resampler = resampler;
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(task: EspeakTask, signal: AbortSignal): Promise<Int16Array> {
+    try {
+      const speech = await this.#speak(task, signal);
+      return isSilent(speech) ? speech.samples.subarray(0, 0) : finish(speech, task.finish, this.#resampler);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new EngineError('broken', `espeak-ng failed: ${(error as Error).message}`);
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #speak({ text: words, voice, style }: EspeakTask, signal: AbortSignal): Promise<Samples> {
+    const options = [
+      '-v',
+      voice,
+      '-s',
+      scaled(SPEED, style.rate),
+      '-p',
+      scaled(PITCH, style.pitch),
+      '-b',
+      '1',
+      '-z',
+    ];
+    const { program, env } = this.#espeak;
+    const wav = await outputOf(program, [...options, '--stdin', '--stdout'], { env, signal, input: words });
+    return await samplesIn(wav);
+  }
+}
+
+function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
+  return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
+}
+
+/** espeak-ng makes digital silence of dots and dashes. */
+function isSilent({ samples }: Samples): boolean {
+  return samples.every((sample) => sample === 0);
+}
+
+/** espeak-ng writes no byte where there is no speech. */
+async function samplesIn(wav: Uint8Array): Promise<Samples> {
+  if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
+  const { format, pcm } = await readWav(singleItem(wav));
+  const bytes = Uint8Array.from(await buffer(pcm));
+  return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
+}
+
+export async function openEspeak({ program, voices, env }: Espeak, limits: QueueLimits): Promise<Engine> {
+  const resampler = await loadResampler(await compileResampler());
+  const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess({ program, env }, resampler));
+  const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
+  const speakers = voices.map(({ speaker }) => speaker);
+  return queuedEngine(speakers, new FairQueue<EspeakTask>(lanes, limits.maxQueue), ({ speaker, style }) => ({
+    normalise: withoutPhonemes,
+    task: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
+    complaint: 'There is nothing in this text that could be read',
+  }));
+}
+
+/** espeak-ng reads `[[ ]]` as phonemes, and ends the text at NUL. */
+function withoutPhonemes(sentence: string): string {
+  return sentence
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/\[(?=\[)/gu, '[ ')
+    .trim();
+}

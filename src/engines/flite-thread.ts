@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { EngineError } from './engine.ts';
+import type { Assets, FliteTask } from './flite.ts';
+import type { Lane } from './lanes.ts';
+
+/** Milliseconds in which the next task has the processor. */
+const BEFORE_REPLACING = 100;
+
+/** Milliseconds: the end of a short task costs less than a new thread. */
+const GRACE = 250;
+
+/** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
+export class FliteThread implements Lane<FliteTask> {
+  readonly #file: URL;
+  readonly #loadAssets: () => Promise<Assets>;
+  #worker: Worker | undefined;
+  #booted: Promise<Worker> | undefined;
+  #ready = false;
+  #closed = false;
+
+  constructor(file: URL, loadAssets: () => Promise<Assets>) {
+    this.#file = file;
+    this.#loadAssets = loadAssets;
+  }
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  async prepare(): Promise<void> {
+    await this.#start();
+  }
+
+  async run(task: FliteTask, signal: AbortSignal): Promise<Int16Array> {
+    const worker = await this.#start().catch(fail);
+    signal.throwIfAborted();
+    worker.ref();
+    worker.postMessage(task);
+    try {
+      return (await answer(worker, signal)) as Int16Array;
+    } catch (error) {
+      this.#replace(worker);
+      signal.throwIfAborted();
+      return fail(error);
+    } finally {
+      this.#rest(worker);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  /** The system may have no room for a thread. Then this task fails, and the next one tries again. */
+  #start(): Promise<Worker> {
+    if (this.#booted) return this.#booted;
+    const booted = this.#boot();
+    this.#booted = booted;
+    booted.catch(() => {
+      if (this.#booted === booted) this.#booted = undefined;
+    });
+    return booted;
+  }
+
+  async #boot(): Promise<Worker> {
+    if (this.#closed) throw new Error('the engine is closed');
+    const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
+    this.#worker = worker;
+    worker.on('error', () => {});
+    worker.once('exit', () => this.#replace(worker));
+    const equipped = this.#loadAssets().then((assets) => worker.postMessage(assets));
+    try {
+      await Promise.all([equipped, answer(worker)]);
+    } catch (error) {
+      this.#replace(worker);
+      throw error;
+    }
+    this.#ready = true;
+    this.#rest(worker);
+    return worker;
+  }
+
+  #rest(worker: Worker): void {
+    if (!this.#closed) worker.unref();
+  }
+
+  #replace(worker: Worker): void {
+    if (worker !== this.#worker) return;
+    void worker.terminate();
+    const again = this.#ready && !this.#closed;
+    this.#worker = undefined;
+    this.#booted = undefined;
+    this.#ready = false;
+    if (again) setTimeout(() => this.#start().catch(() => {}), BEFORE_REPLACING).unref();
+  }
+}
+
+async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
+  const waiting = new AbortController();
+  const stop = () => setTimeout(() => waiting.abort(), GRACE).unref();
+  signal?.addEventListener('abort', stop);
+  const ended = once(worker, 'exit', { signal: waiting.signal }).then(() => {
+    throw new Error('its thread ended');
+  });
+  try {
+    const [message] = await Promise.race([once(worker, 'message', { signal: waiting.signal }), ended]);
+    return message;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    waiting.abort();
+  }
+}
+
+function fail(cause: unknown): never {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  throw new EngineError('broken', `The voice failed: ${reason}`);
+}

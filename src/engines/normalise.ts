@@ -1,0 +1,222 @@
+import { withoutEscapes } from '../kit/words.ts';
+
+/** `$1` is the first group. */
+export type Spelling = readonly [pattern: RegExp, spoken: string];
+
+const AMOUNT = String.raw`\s?(\d[\d.,]*\d|\d)(\s(?:hundred|thousand|million|billion|trillion)\b)?`;
+
+/** Flite knows the dollar sign itself. */
+const CURRENCIES: readonly Spelling[] = [
+  ['€', 'euros'],
+  ['£', 'pounds'],
+  ['¥', 'yen'],
+  ['₹', 'rupees'],
+  ['₩', 'won'],
+  ['₽', 'rubles'],
+  ['₿', 'bitcoins'],
+  ['¢', 'cents'],
+].flatMap(([sign, name]): Spelling[] => [
+  [new RegExp(`${sign}${AMOUNT}`, 'giu'), `$1$2 ${name}`],
+  [new RegExp(`${sign}`, 'gu'), ` ${name} `],
+]);
+
+const FRACTIONS: readonly Spelling[] = [
+  ['½', 'a half'],
+  ['⅓', 'a third'],
+  ['⅔', 'two thirds'],
+  ['¼', 'a quarter'],
+  ['¾', 'three quarters'],
+  ['⅕', 'a fifth'],
+  ['⅛', 'an eighth'],
+  ['⅜', 'three eighths'],
+  ['⅝', 'five eighths'],
+  ['⅞', 'seven eighths'],
+].flatMap(([sign, name]): Spelling[] => [
+  [new RegExp(`(\\d)\\s?${sign}`, 'gu'), `$1 and ${name} `],
+  [new RegExp(`${sign}`, 'gu'), ` ${name} `],
+]);
+
+const SIGNS: readonly Spelling[] = [
+  [/°\s?C\b/gu, ' degrees Celsius '],
+  [/°\s?F\b/gu, ' degrees Fahrenheit '],
+  [/℃/gu, ' degrees Celsius '],
+  [/℉/gu, ' degrees Fahrenheit '],
+  [/[°˚]/gu, ' degrees '],
+  [/§§?/gu, ' section '],
+  [/¶/gu, ' paragraph '],
+  [/№/gu, ' number '],
+  [/‰/gu, ' per mille '],
+  [/²/gu, ' squared '],
+  [/³/gu, ' cubed '],
+  [/µ|μ(?=[a-z])/gu, ' micro '],
+  [/π/gu, ' pi '],
+  // The second sign is that of the unit, which looks the same.
+  [/[Ω\u2126]/gu, ' ohms '],
+  [/×/gu, ' times '],
+  [/÷/gu, ' divided by '],
+  [/±/gu, ' plus or minus '],
+  [/√/gu, ' root of '],
+  [/∞/gu, ' infinity '],
+  [/≈/gu, ' about '],
+  [/≠/gu, ' is not equal to '],
+  [/≤/gu, ' at most '],
+  [/≥/gu, ' at least '],
+  [/[→⇒]/gu, ' to '],
+  // Elsewhere it may be a mark.
+  [/(?<=(?:\d|(?<!\S)[a-z])\s?)>\s?(?=\d)/giu, ' is greater than '],
+  [/(?<=(?:\d|(?<!\S)[a-z])\s?)<\s?(?=\d)/giu, ' is less than '],
+  [/©/gu, ' copyright '],
+  [/∑/gu, ' sum of '],
+  [/∫/gu, ' integral of '],
+];
+
+const PUNCTUATION: readonly Spelling[] = [
+  [/[‘’‚‛′ʼ´]/gu, "'"],
+  [/[“”„‟″«»‹›]/gu, '"'],
+  [/(\d)\s?[–—‒]\s?(?=\d)/gu, '$1 to '],
+  [/−\s?(?=\d)/gu, ' minus '],
+  [/[‐‑−]/gu, '-'],
+  [/(?<!\s)\s*[–—―‒]+\s*/gu, ', '],
+  [/…/gu, '...'],
+  [/[。।]/gu, '. '],
+  [/[、،]/gu, ', '],
+  [/[·•‣◦]/gu, ', '],
+  [/[¡¿]/gu, ''],
+];
+
+/** Flite leaves digits out. */
+const NUMBERS: readonly Spelling[] = [
+  // 5,00,000
+  [
+    /(?<=(?<![\d.,])\d{1,2}(?:,\d\d){0,4}),(?=(?:\d\d,){1,4}\d{3}(?![,\d]))|(?<=(?<![\d.,])\d{1,2}(?:,\d\d){1,4}),(?=\d{3}(?![,\d]))/gu,
+    '',
+  ],
+  // The first hour of a day.
+  [/(?<![\d:.,])00?:(?=[0-5]\d(?!\d))/gu, '0 '],
+];
+
+/** They stand in front of a name. */
+const TITLES: readonly Spelling[] = [
+  ['Capt', 'Captain'],
+  ['Col', 'Colonel'],
+  ['Gen', 'General'],
+  ['Lieut', 'Lieutenant'],
+  ['Lt', 'Lieutenant'],
+  ['Sgt', 'Sergeant'],
+  ['Gov', 'Governor'],
+  ['Sen', 'Senator'],
+  ['Prof', 'Professor'],
+  ['Rev', 'Reverend'],
+  ['Hon', 'Honourable'],
+  ['Messrs', 'Messieurs'],
+].map(([short, word]): Spelling => [new RegExp(`\\b${short}\\.(?=\\s+["'“‘]?\\p{Lu})`, 'gu'), String(word)]);
+
+/** They stand in front of a number. */
+const COUNTED: readonly Spelling[] = [
+  ['Nos', 'numbers'],
+  ['No', 'number'],
+  ['pp', 'pages'],
+  ['p', 'page'],
+  ['Figs', 'figures'],
+  ['Fig', 'figure'],
+  ['Vol', 'volume'],
+  ['Ch', 'chapter'],
+  ['Sec', 'section'],
+  ['Eq', 'equation'],
+].map(([short = '', word]): Spelling => {
+  const either = `[${short.charAt(0).toUpperCase()}${short.charAt(0).toLowerCase()}]${short.slice(1)}`;
+  return [new RegExp(`\\b${either}\\.\\s*(?=\\d)`, 'gu'), `${word} `];
+});
+
+const ABBREVIATIONS: readonly Spelling[] = [
+  ...TITLES,
+  ...COUNTED,
+  [/\be\.\s?g\.,?(?=\s)/giu, 'for example,'],
+  [/\bi\.\s?e\.,?(?=\s)/giu, 'that is,'],
+  [/\bvs\.(?=\s)/giu, 'versus'],
+  [/\bviz\.,?(?=\s)/giu, 'namely,'],
+  [/\bcf\.(?=\s)/giu, 'compare'],
+  [/&c\.(?=["'”’)]*\s*$)/giu, 'et cetera.'],
+  [/&c\.?/giu, 'et cetera'],
+  [/&\s?Co\.(?=["'”’)]*\s*$)/gu, 'and Company.'],
+  [/&\s?Co\./gu, 'and Company'],
+];
+
+export const SPELLINGS: readonly Spelling[] = [
+  ...ABBREVIATIONS,
+  ...NUMBERS,
+  ...CURRENCIES,
+  ...FRACTIONS,
+  ...SIGNS,
+  ...PUNCTUATION,
+];
+
+/** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
+export function normalise(text: string): string {
+  const ascii = spell(headingSpoken(withoutEscapes(text)))
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replace(LETTER, englishLetter)
+    .replace(/[^\x20-\x7e]/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .replace(/ (?=[,.;:!?])/gu, '')
+    .trim();
+  return /[a-z0-9]/iu.test(ascii) ? ascii : '';
+}
+
+function spell(text: string): string {
+  return SPELLINGS.reduce((spelt, [pattern, spoken]) => spelt.replace(pattern, spoken), text);
+}
+
+function englishLetter(letter: string): string {
+  const spoken = LETTERS.get(letter.toLowerCase()) ?? '';
+  const isCapital = letter !== letter.toLowerCase();
+  return isCapital ? spoken.charAt(0).toUpperCase() + spoken.slice(1) : spoken;
+}
+
+/** Unicode does not decompose them. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['ß', 'ss'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['ø', 'o'],
+  ['ł', 'l'],
+  ['đ', 'd'],
+  ['ð', 'th'],
+  ['þ', 'th'],
+  ['ħ', 'h'],
+  ['ı', 'i'],
+  ['ŋ', 'ng'],
+  ['ŧ', 't'],
+  ['ĸ', 'k'],
+  ['ƒ', 'f'],
+  ['ə', 'e'],
+]);
+
+const LETTER = new RegExp([...LETTERS.keys()].join('|'), 'giu');
+
+const NUMERAL =
+  /^(\s*["“‘']?)((?=[IVXLC])(?:C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?=\.?\s*$|\.\s+\p{Lu}(?!\.))/u;
+/** Other letters by themselves are initials or grades. */
+const SINGLE = /^[IVX]$/u;
+const VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100 };
+
+/** A drop cap that stands apart: "T HE lamps". */
+const DROP_CAP = /^(\s*["“‘']?)(?:([B-HJ-NP-Z]) ([A-Z]{2,})|([AIO]) ([B-DF-HJ-NP-TV-Z]{1,2}))(?=\s)/u;
+
+/** The start of a sentence as a reader of books says it: numbers of chapters, and words with a drop cap. */
+function headingSpoken(sentence: string): string {
+  return sentence
+    .replace(NUMERAL, (written, before: string, numeral: string) => {
+      const isTitle = !/[.!?]["”’']?\s*$/u.test(sentence) || numeral.length === sentence.trim().length - 1;
+      return numeral.length > 1 || (SINGLE.test(numeral) && isTitle)
+        ? `${before}${numberOf(numeral)}`
+        : written;
+    })
+    .replace(DROP_CAP, '$1$2$3$4$5');
+}
+
+function numberOf(numeral: string): number {
+  const values = [...numeral].map((letter) => VALUES[letter] ?? 0);
+  return values.reduce((sum, value, at) => sum + (value < (values[at + 1] ?? 0) ? -value : value), 0);
+}

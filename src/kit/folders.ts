@@ -1,0 +1,316 @@
+import {
+  accessSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
+import type { Writer } from './file.ts';
+import type { Host } from './host.ts';
+import { Child } from './program.ts';
+
+/** Resolves `~` in a name that no shell has expanded. */
+export function fromHome(name: string, home: string | undefined): string {
+  return name.replace(/^~(?=[/\\])/, () => home ?? '~');
+}
+
+/**
+ * `resolve` alone drops `link/..`, which the system follows.
+ * @throws the system's error if a folder before ".." is missing
+ */
+export function pathOf(cwd: string, name: string): string {
+  if (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) return resolve(cwd, name);
+  const whole = isAbsolute(name) ? name : `${cwd}${sep}${name}`;
+  return join(realpathSync.native(dirname(whole)), basename(whole));
+}
+
+/** @returns nothing for a folder that is not there or cannot be read */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+export function behindLinks(path: string): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+  return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
+}
+
+/** Unlike a rename, a link replaces no file. */
+export function linkAs(part: string, target: string): void {
+  try {
+    linkSync(part, target);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || statSync(target, { throwIfNoEntry: false })) throw error;
+    // This file system has no hard links.
+    renameSync(part, target);
+    return;
+  }
+  try {
+    rmSync(part);
+  } catch {}
+}
+
+/**
+ * @param name a name with a folder is not looked up; `.exe` may be missing on Windows
+ * @param path the folders, as in `PATH`
+ */
+export async function findProgram(
+  name: string,
+  path: string,
+  platform: NodeJS.Platform,
+): Promise<string | undefined> {
+  const folders = basename(name) === name ? path.split(delimiter).filter(Boolean) : [''];
+  const ending = platform === 'win32' && !/\.exe$/i.test(name) ? '.exe' : '';
+  for (const folder of folders) {
+    const file = resolve(folder, `${name}${ending}`);
+    if (await isExecutable(file)) return file;
+  }
+  return undefined;
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export interface FileOptions {
+  readonly name: string;
+  /** It is an absolute path. */
+  readonly path: string;
+  /** The file that is replaced. */
+  readonly old: Stats | undefined;
+  readonly clobber: boolean;
+  readonly writer: Writer;
+  /** The caller removes leftovers and syncs the folder at the end. */
+  readonly isOneOfMany?: boolean;
+  readonly elsewhere?: string;
+}
+
+/** The permission bit of folders like /tmp, where only the owner of a file may replace it. */
+const STICKY = 0o1000;
+
+/**
+ * Finds before any writing what will make it fail.
+ * @param target the file that links lead to
+ * @throws TtsError (output), or the system's error
+ */
+export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
+  if (!old) return;
+  accessSync(target, constants.W_OK);
+  if (!clobber) throw exists(name);
+  if (isKeptByFolder(old, statSync(dirname(target)), writer.uid))
+    throw new TtsError(
+      `cannot write ${name}: it belongs to somebody else, and its folder keeps it for them`,
+      {
+        exitCode: ExitCode.output,
+        hint: 'choose another name or another folder',
+      },
+    );
+}
+
+function isKeptByFolder(file: Stats, folder: Stats, uid: number | undefined): boolean {
+  if (uid === undefined || uid === 0 || (folder.mode & STICKY) === 0) return false;
+  return file.uid !== uid && folder.uid !== uid;
+}
+
+export function exists(name: string): TtsError {
+  return new TtsError(`${name} exists`, {
+    exitCode: ExitCode.output,
+    hint: 'choose another name, or leave out --no-clobber',
+  });
+}
+
+export function removed(name: string, part: string): TtsError {
+  return new TtsError(`cannot write ${name}: somebody removed ${part}, which held it so far`, {
+    exitCode: ExitCode.output,
+    hint: 'try again',
+  });
+}
+
+const ELSEWHERE = Symbol();
+
+/** The numbers of EDQUOT on Linux, and on macOS and BSD. Node 20 has no name for them. */
+const QUOTA = new Set([-122, -69]);
+
+const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
+  ['ENOSPC', ['no space is left there', 'free some space', ELSEWHERE]],
+  ['EDQUOT', ['the disk quota is used up', 'free some space', ELSEWHERE]],
+  ['EFBIG', ['a file may not grow that large here', 'see ulimit -f', ELSEWHERE]],
+  ['EACCES', ['it is not allowed', 'check the permissions', ELSEWHERE]],
+  ['EPERM', ['it is not allowed', 'check the permissions', ELSEWHERE]],
+  ['EROFS', ['the file system is read-only', ELSEWHERE]],
+  ['ENOENT', ['the folder does not exist', 'make the folder first']],
+  ['ENAMETOOLONG', ['the name is too long', 'choose a shorter one']],
+  ['ELOOP', ['its symbolic links form a loop', 'correct the links', ELSEWHERE]],
+  ['ENOTDIR', ['a part of its path is not a folder', 'check the path']],
+  ['EISDIR', ['it is a folder', 'add a file name']],
+  ['EBADF', ['it is closed, or open for reading only', 'redirect it to a file or a pipe, or use -o']],
+  ['ENXIO', ['there is no such device', ELSEWHERE]],
+  ['EIO', ['the device reports an error', ELSEWHERE]],
+]);
+
+export function unwritable(name: string, cause: unknown, elsewhere = 'write elsewhere with -o'): TtsError {
+  if (cause instanceof TtsError) return cause;
+  if (!(cause instanceof Error && 'code' in cause)) throw cause;
+  const code = 'errno' in cause && QUOTA.has(Number(cause.errno)) ? 'EDQUOT' : String(cause.code);
+  const [reason, ...remedies] = reasons.get(code) ?? [code, ELSEWHERE];
+  const hint = remedies.map((remedy) => (remedy === ELSEWHERE ? elsewhere : remedy)).join(', or ');
+  return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
+}
+
+/** The codes of a write to a reader that has gone. */
+const READER_GONE = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'EOF',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+]);
+
+export function isReaderGone(error: Error): boolean {
+  return READER_GONE.has(codeOf(error));
+}
+
+/**
+ * Makes level after level: `recursive` never returns below some special folders (/proc, Node 20 to 26).
+ * @param mode of the folders that are made; without one, only the user gets in
+ * @throws the system's error
+ */
+export function makeFolder(folder: string, mode = 0o700): void {
+  if (!whyNotMade(folder, mode)) return;
+  makeFolder(dirname(folder), mode);
+  const reason = whyNotMade(folder, mode);
+  if (reason) throw reason;
+}
+
+/**
+ * Makes a folder for files that the user asked for.
+ * @throws TtsError (output)
+ */
+export function makeOutputFolder(folder: string): void {
+  try {
+    makeFolder(folder, 0o777);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}
+
+function whyNotMade(folder: string, mode: number): unknown {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' && dirname(folder) !== folder) return error;
+    if (code !== 'EEXIST') throw error;
+  }
+  return undefined;
+}
+
+const ROOT = 0;
+
+type User = Pick<Host, 'env' | 'home' | 'platform'>;
+
+export function cacheFolder({ env, home, platform }: User): string | undefined {
+  const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
+  // XDG Base Directory Specification: relative paths are ignored.
+  if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
+  if (platform === 'win32' && local) return join(local, 'tts', 'Cache');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Cache');
+  if (platform === 'darwin') return join(home, 'Library', 'Caches', 'tts');
+  return join(home, '.cache', 'tts');
+}
+
+/** @returns `undefined` also for a folder of another user: root may have their HOME, and they would not get in afterwards */
+export function ownCacheFolder({ uid, ...user }: User & Pick<Host, 'uid'>): string | undefined {
+  const folder = cacheFolder(user);
+  return folder !== undefined && isOwnedBy(uid, folder) ? folder : undefined;
+}
+
+/** A folder that is missing would belong to the owner of the one above it. */
+function isOwnedBy(uid: number | undefined, folder: string): boolean {
+  if (uid === undefined) return true;
+  try {
+    const owner = statSync(folder).uid;
+    return owner === uid || owner === ROOT;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' && isOwnedBy(uid, dirname(folder));
+  }
+}
+
+export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
+  const { TTS_CACHE_DIR: named } = host.env;
+  if (named) return located(named, 'TTS_CACHE_DIR', host);
+  const folder = cacheFolder(host);
+  return folder === undefined ? undefined : join(folder, 'segments');
+}
+
+export function noSegmentFolder(): TtsError {
+  return usageError(
+    'there is no folder for the cache: HOME names none',
+    'set HOME, or name one with TTS_CACHE_DIR',
+  );
+}
+
+/**
+ * Installed voices lie here, and the runtime that speaks them. A cache may be emptied at any time, and this may not.
+ * @returns `undefined` for a user without a home
+ * @throws TtsError (usage)
+ */
+export function dataFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
+  const { env, home, platform } = host;
+  const { TTS_DATA_DIR: named, XDG_DATA_HOME: xdg, LOCALAPPDATA: local } = env;
+  if (named) return located(named, 'TTS_DATA_DIR', host);
+  if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
+  if (platform === 'win32' && local) return join(local, 'tts', 'Data');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Data');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'tts');
+  return join(home, '.local', 'share', 'tts');
+}
+
+function located(named: string, variable: string, { home, cwd }: Pick<Host, 'home' | 'cwd'>): string {
+  const name = fromHome(named, home);
+  try {
+    return pathOf(cwd, name);
+  } catch (cause) {
+    throw usageError(`there is no ${name} (${variable})`, `correct the name, or unset ${variable}`, cause);
+  }
+}
+
+/** The shell waits until its input ends, which it does even if this program is killed. */
+const SCRIPT = 'read -r _; kill -s KILL -- "-$1"; if [ -n "$2" ]; then rm -rf -- "$2"; fi';
+
+/**
+ * Sees to it that the group of a child and a folder go with this program, even if a SIGKILL ends it. Windows has no groups.
+ * @param child leads a group of its own
+ */
+export function guard(
+  child: Child,
+  folder: string | undefined,
+  { env, platform, endGroup }: Pick<Host, 'env' | 'platform' | 'endGroup'>,
+): void {
+  if (platform === 'win32' || child.pid === undefined) return;
+  const options = { env, endGroup, stdin: 'pipe', stdout: 'ignore' } as const;
+  const shell = new Child('/bin/sh', ['-c', SCRIPT, 'sh', String(child.pid), folder ?? ''], options);
+  shell.started.catch(() => {});
+  shell.keepAlive('unref');
+  void child.exited.then(() => shell.end());
+}

@@ -1,0 +1,334 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
+
+/** It ends a run. */
+type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** SIGUSR1 drops what is queued. Windows has none. */
+type Signal = EndSignal | 'SIGUSR1';
+
+/** A signal after which the process goes on. */
+type Message = 'SIGUSR2';
+
+interface Input {
+  readonly isTTY: boolean;
+  /** The stream is opened at the first access, which throws TtsError (usage) if stdin is a folder. */
+  readonly stream: Readable & { setRawMode?(raw: boolean): unknown };
+}
+
+export interface Output {
+  readonly fd: number;
+  readonly isTTY: boolean;
+  /** The width of the terminal now. It is 0 or undefined without a terminal. */
+  readonly columns: number | undefined;
+  /** The stream is opened at the first access, which sets the descriptor up for asynchronous use. */
+  readonly stream: Writable;
+}
+
+/** What the program takes from its process. */
+export interface Host {
+  /** The arguments; U+FFFD stands for bytes that are not UTF-8. */
+  readonly argv: readonly string[];
+  /** False if a U+FFFD in `argv` stands for other bytes; `undefined` if the system does not show them. */
+  isArgvUtf8(): boolean | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** The absolute path of the home folder. It is `undefined` for a user without one. */
+  readonly home: string | undefined;
+  readonly platform: NodeJS.Platform;
+  readonly pid: number;
+  /** Names the space of process IDs: a boot of a machine, or a container. */
+  readonly realm: string;
+  /** The user of the process. It is `undefined` on Windows. */
+  readonly uid: number | undefined;
+  /** Version and architecture of Node: `v20.19.0-x64`. */
+  readonly runtime: string;
+  readonly execPath: string;
+  /** True if a process of this realm has this ID. */
+  isRunning(pid: number): boolean;
+  /** Asks a process to end. Throws where there is none. */
+  askToEnd(pid: number): void;
+  /** Asks a run to look whether it is paused. Throws where there is none. */
+  askToLook(pid: number): void;
+  /** Ends a process group. Throws where there is none. */
+  endGroup(pid: number): void;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  on(signal: Signal | Message, listener: () => void): void;
+  off(signal: Signal | Message, listener: () => void): void;
+}
+
+interface Messages {
+  quiet: boolean;
+  verbose: boolean;
+  /** From now on `***` replaces the text in all output. */
+  hide(secret: string): void;
+  /** Keeps a name that the user gave as it is in all output, though a secret is a part of it. */
+  spare(name: string): void;
+  /** Prints a line for information. Nothing is wrong. */
+  note(text: string): void;
+  warn(text: string): void;
+  /** Prints a warning, but drops it if an output error ends the run within a second. */
+  warnLater(text: string): void;
+  /** Prints a step of the run if `--verbose` is set. */
+  detail(text: () => string): void;
+  /** Prints a question, without a line break after it. */
+  ask(question: string): void;
+  /**
+   * Asks for a text that is not shown while it is typed.
+   * @returns `undefined` where no person is at a terminal
+   */
+  askSecret(question: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface RunContext {
+  readonly host: Host;
+  readonly notices: Messages;
+  /** The reason is the error that ends the run. */
+  readonly signal: AbortSignal;
+}
+
+export function processHost(process: NodeJS.Process): Host {
+  return {
+    argv: process.argv.slice(2),
+    isArgvUtf8,
+    env: process.env,
+    get cwd() {
+      return workingFolder(process);
+    },
+    get home() {
+      return homeFolder(process);
+    },
+    platform: process.platform,
+    pid: process.pid,
+    get realm() {
+      return realmOf(process);
+    },
+    uid: process.geteuid?.(),
+    runtime: `${process.version}-${process.arch}`,
+    execPath: process.execPath,
+    isRunning: (pid) => isRunning(process, pid),
+    askToEnd: (pid) => void process.kill(pid, 'SIGTERM'),
+    askToLook: (pid) => void process.kill(pid, 'SIGUSR2'),
+    endGroup: (pid) => void process.kill(-pid, 'SIGKILL'),
+    stdin: {
+      get isTTY() {
+        return isTerminal(process, 0);
+      },
+      get stream() {
+        // Node would read a folder as empty.
+        if (fstatSync(0).isDirectory())
+          throw usageError('stdin is a folder', 'redirect a file, or use a pipe');
+        return process.stdin;
+      },
+    },
+    stdout: outputOf(process, 'stdout'),
+    stderr: outputOf(process, 'stderr'),
+    on: (signal, listener) => void process.on(signal, listener),
+    off: (signal, listener) => void process.off(signal, listener),
+  };
+}
+
+function isArgvUtf8(): boolean | undefined {
+  try {
+    return isUtf8(readFileSync('/proc/self/cmdline'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Does what `os.homedir()` does, but loads `node:os` only for a user without HOME, as in a container. */
+function homeFolder(process: NodeJS.Process): string | undefined {
+  try {
+    const named = process.platform === 'win32' ? undefined : process.env.HOME;
+    const home = named ?? process.getBuiltinModule('node:os').homedir();
+    return isAbsolute(home) ? home : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function workingFolder(process: NodeJS.Process): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw usageError('the working folder is gone', 'change to a folder that exists', cause);
+  }
+}
+
+/** The realm is the boot and the process namespace on Linux, and else the name of the machine. */
+function realmOf(process: NodeJS.Process): string {
+  const machine = () => process.getBuiltinModule('node:os').hostname();
+  if (process.platform !== 'linux') return machine();
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')}${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return machine();
+  }
+}
+
+function isRunning(process: NodeJS.Process, pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+function outputOf(process: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
+  const fd = name === 'stdout' ? 1 : 2;
+  return {
+    fd,
+    get isTTY() {
+      return isTerminal(process, fd);
+    },
+    get columns() {
+      return process[name].columns;
+    },
+    get stream() {
+      return process[name];
+    },
+  };
+}
+
+/** `node:tty` loads the network stack, which takes 2 ms. */
+function isTerminal(process: Pick<NodeJS.Process, 'getBuiltinModule'>, fd: number): boolean {
+  return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
+}
+
+function mayBeTerminal(fd: number): boolean {
+  try {
+    const found = fstatSync(fd);
+    return !(found.isFile() || found.isFIFO() || found.isSocket());
+  } catch {
+    return true;
+  }
+}
+
+const MEANINGS: Record<EndSignal, { what: string; exitCode: ExitCode }> = {
+  SIGINT: { what: 'interrupted', exitCode: ExitCode.interrupted },
+  SIGTERM: { what: 'terminated', exitCode: ExitCode.terminated },
+  SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
+};
+
+/** Its signal aborts, with the error of the run, when the process is asked to stop. */
+export function interruption(host: Host): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
+    const listener = () => controller.abort(new TtsError(what, { exitCode }));
+    host.on(name as EndSignal, listener);
+    return () => host.off(name as EndSignal, listener);
+  });
+  return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
+}
+
+/** A message may come before a run listens to it, or after its end. It would end the process, or open it to a debugger. */
+export function outliveMessages(host: Host): void {
+  if (host.platform === 'win32') return;
+  for (const message of ['SIGUSR1', 'SIGUSR2'] as const) host.on(message, () => {});
+}
+
+/** The status of a process that a signal ended is 128 and the number of the signal. */
+const SIGNALS = 128;
+
+/** Milliseconds, in which an interrupted process may end by itself. */
+const GRACE_MS = 50;
+
+const STANDARD_STREAMS = [0, 1, 2];
+
+type Process = Pick<NodeJS.Process, 'exit' | 'kill' | 'once' | 'pid' | 'platform' | 'getBuiltinModule'> & {
+  exitCode?: number | string | null | undefined;
+};
+
+/** @param isAsked true if a signal has asked the process to end, whatever its status */
+export function endWith(status: number, process: Process, isAsked = false): void {
+  process.exitCode = status;
+  const dieOfSignal = () => process.kill(process.pid, status - SIGNALS);
+  process.once('exit', () => {
+    const isTyped = status === ExitCode.interrupted && isOnTerminal(process);
+    closeLostTerminals(process);
+    // bash goes on with its loop after a child that returned 130: the signal has to end it.
+    if (isTyped) dieOfSignal();
+  });
+  // Work such as the lookup of a host name cannot be cancelled.
+  if (status > SIGNALS) setTimeout(dieOfSignal, GRACE_MS).unref();
+  else if (isAsked) setTimeout(() => process.exit(), GRACE_MS).unref();
+}
+
+function isOnTerminal(process: Process): boolean {
+  return process.platform !== 'win32' && STANDARD_STREAMS.some((fd) => isTerminal(process, fd));
+}
+
+/** Closes such descriptors: Node 20 aborts at its end if a terminal that it was started on is gone. */
+function closeLostTerminals(process: Process): void {
+  for (const fd of STANDARD_STREAMS) if (isLostTerminal(process, fd)) closeSync(fd);
+}
+
+/** Devices with major number 1, such as /dev/null, never were a terminal. */
+function isLostTerminal(process: Process, fd: number): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() && stats.rdev >> 8 !== 1 && !isTerminal(process, fd);
+  } catch {
+    return false;
+  }
+}
+
+/** What a step rejects with whose sound or text is not wanted any more, though the run goes on. */
+export class Dropped extends Error {
+  override readonly name = 'Dropped';
+}
+
+/**
+ * An empty piece of sound in front of what is made after a drop. Whatever holds sound on its way to a player, the player
+ * discards all that comes before it.
+ */
+export class Flush extends Uint8Array {}
+
+/** Makes everybody in a run let go of what is queued. What comes afterwards is new. */
+export class Drops {
+  #take = new AbortController();
+  #flush = new Flush();
+  readonly #listeners: (() => void)[] = [];
+
+  /** It aborts at the next drop. Then another one takes its place. */
+  get signal(): AbortSignal {
+    return this.#take.signal;
+  }
+
+  /** The one of the last drop. */
+  get flush(): Flush {
+    return this.#flush;
+  }
+
+  /** @param listener is called before the signal aborts */
+  listen(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** @param listener is called before all others, which then agree on how much was heard */
+  listenFirst(listener: () => void): void {
+    this.#listeners.unshift(listener);
+  }
+
+  /** Call it in a task of the event loop, not in a microtask: in between, a part may be on its way from one step to the next. */
+  now(): void {
+    const over = this.#take;
+    this.#take = new AbortController();
+    this.#flush = new Flush();
+    for (const listener of this.#listeners) listener();
+    over.abort(new Dropped('it is not wanted any more'));
+  }
+}
+
+/** With SIGUSR1, a conversation drops what it was about to say. */
+export function dropsBy(host: Pick<Host, 'on' | 'off' | 'platform'>, isLive: boolean): Drops & Disposable {
+  const drops = new Drops();
+  const drop = () => drops.now();
+  const isUsed = isLive && host.platform !== 'win32';
+  if (isUsed) host.on('SIGUSR1', drop);
+  return Object.assign(drops, { [Symbol.dispose]: () => isUsed && host.off('SIGUSR1', drop) });
+}

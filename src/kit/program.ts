@@ -1,0 +1,296 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Host } from './host.ts';
+import { printable, withoutEscapes } from './words.ts';
+
+/** The variables that hold a secret of this program, or name a file with one. No child process gets them, and no output shows them. */
+export const SECRET_VARIABLES = [
+  'TTS_API_KEY',
+  'TTS_API_KEY_FILE',
+  'TTS_ENGINE_KEY',
+  'TTS_ENGINE_KEY_FILE',
+  'HF_TOKEN',
+] as const;
+
+/** Their addresses may hold a user and a password. */
+const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
+
+/** What no output may show. The name of a file is no secret. */
+export function* secretsIn(env: Host['env']): Generator<string> {
+  for (const name of SECRET_VARIABLES) if (!name.endsWith('_FILE')) yield env[name]?.trim() ?? '';
+}
+
+/** @param usesNetwork keeps the passwords of proxies */
+function withoutSecrets(env: Host['env'], usesNetwork = false): Record<string, string | undefined> {
+  const rest = { ...env };
+  for (const name of SECRET_VARIABLES) delete rest[name];
+  for (const name of usesNetwork ? [] : PROXIES) {
+    const address = rest[name];
+    if (address !== undefined) rest[name] = withoutLogin(address);
+  }
+  return rest;
+}
+
+/** Such a variable need not be a valid URL: `user:password@host:3128` is one, too. */
+function withoutLogin(address: string): string {
+  const start = address.indexOf('://');
+  const scheme = start < 0 ? '' : address.slice(0, start + 3);
+  return scheme + address.slice(Math.max(scheme.length, address.lastIndexOf('@') + 1));
+}
+
+/** UTF-16 units of stderr that are kept. */
+const MOST_WORDS = 4096;
+
+/** Milliseconds for a process to obey a signal, and for the last words of one that has ended. */
+const PATIENCE_MS = 200;
+
+export interface ChildOptions {
+  /** The child gets this environment without the secrets in it. */
+  readonly env: Host['env'];
+  /** The child needs a proxy as the user does: it gets its password, too. */
+  readonly usesNetwork?: boolean | undefined;
+  /** The working folder of the child; this program's own by default. */
+  readonly cwd?: string | undefined;
+  /** A number is a descriptor that is open here. */
+  readonly stdin: 'pipe' | 'ignore' | number;
+  readonly stdout: 'pipe' | 'ignore';
+  /** The number of further pipes, from descriptor 3 on. */
+  readonly pipes?: number;
+  /** Ends a process group. With it, the child leads a group of its own, and nothing of the group outlives the child. */
+  readonly endGroup?: ((pid: number) => void) | undefined;
+  /** The child ends when the signal aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a process ended: one of the three is set. */
+export interface Exit {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The system's error where the program could not be started. */
+  readonly failure: Error | undefined;
+}
+
+/** The one way to start a program. */
+export class Child {
+  /** Rejects with the system's error where the program cannot be started. */
+  readonly started: Promise<void>;
+  /** Resolves when the process is gone. */
+  readonly exited: Promise<Exit>;
+  /** Resolves when the process is gone and its outputs have ended. Its own children may hold them. */
+  readonly closed: Promise<Exit>;
+  readonly #child: ChildProcess;
+  #endGroup: ((pid: number) => void) | undefined;
+  #said = '';
+  #isHeld = false;
+  #failure: Error | undefined;
+
+  /** @throws the reason of a signal that has aborted; the system's error, where `spawn` throws at once */
+  constructor(program: string, args: readonly string[], options: ChildOptions) {
+    const { env, usesNetwork, cwd, stdin, stdout, pipes = 0, endGroup, signal } = options;
+    signal?.throwIfAborted();
+    this.#endGroup = endGroup;
+    this.#child = spawn(program, args, {
+      env: withoutSecrets(env, usesNetwork),
+      cwd,
+      stdio: [stdin, stdout, 'pipe', ...Array<'pipe'>(pipes).fill('pipe')],
+      detached: endGroup !== undefined,
+      windowsHide: true,
+    });
+    const child = this.#child;
+    // A child that runs as another user takes no signal, which is an error, too.
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#failure = error;
+    });
+    this.started = new Promise((resolve, reject) => void child.once('spawn', resolve).once('error', reject));
+    this.exited = this.#when('exit');
+    this.closed = this.#when('close');
+    child.stdin?.on('error', () => {});
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-MOST_WORDS);
+    });
+    child.once('exit', () => {
+      this.#kill('SIGKILL');
+      // Another process may get the number of the child.
+      this.#endGroup = undefined;
+    });
+    const end = () => this.end();
+    signal?.addEventListener('abort', end, { once: true });
+    void this.closed.then(() => signal?.removeEventListener('abort', end));
+  }
+
+  /** It is `undefined` where the program could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isRunning(): boolean {
+    const { pid, exitCode, signalCode } = this.#child;
+    return pid !== undefined && exitCode === null && signalCode === null;
+  }
+
+  get stdin(): Writable {
+    return this.#child.stdin as Writable;
+  }
+
+  get stdout(): Readable {
+    return this.#child.stdout as Readable;
+  }
+
+  /** @param descriptor 3 is the first */
+  pipe(descriptor: number): Readable & Writable {
+    return this.#child.stdio[descriptor] as Readable & Writable;
+  }
+
+  /** The last words of stderr. */
+  get said(): string {
+    return this.#said;
+  }
+
+  /** The last line of stderr, fit for a message; empty without one. */
+  get lastWords(): string {
+    return this.lastWordsBesides(/^$/);
+  }
+
+  /** @param dull matches lines that tell no reason; the last one counts where there are only such */
+  lastWordsBesides(dull: RegExp): string {
+    const lines = withoutEscapes(this.#said)
+      .trim()
+      .split(/[\r\n]+/);
+    return printable(lines.findLast((line) => !dull.test(line)) ?? lines.at(-1) ?? '');
+  }
+
+  /** Ends the child and its group at once, and closes outputs that another process may hold open. */
+  end(): void {
+    this.#kill('SIGKILL');
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+  }
+
+  /** @param isHeld the child stands still until it is called with false */
+  hold(isHeld: boolean): void {
+    if (isHeld !== this.#isHeld) this.#child.kill(isHeld ? 'SIGSTOP' : 'SIGCONT');
+    this.#isHeld = isHeld;
+  }
+
+  /** Asks the child to end, and kills it if it does not. Resolves when it is gone, or cannot be killed. */
+  async stop(): Promise<void> {
+    this.#kill('SIGTERM');
+    // A child that is held obeys only then.
+    this.hold(false);
+    this.#child.stderr?.destroy();
+    if (!(await within(PATIENCE_MS, this.exited))) this.#kill('SIGKILL');
+    await within(PATIENCE_MS, this.exited);
+    this.#child.unref();
+  }
+
+  /** Waits until the child and its outputs have ended, but only for a moment. */
+  async closedSoon(): Promise<void> {
+    await within(PATIENCE_MS, this.closed);
+  }
+
+  /** Resolves when the child is gone and its last words are there. Another process may delay this for a moment only. */
+  async spoken(): Promise<Exit> {
+    const exit = await this.exited;
+    await this.closedSoon();
+    this.#child.stderr?.destroy();
+    return exit;
+  }
+
+  /** @param how `unref`: the child does not keep this process running */
+  keepAlive(how: 'ref' | 'unref'): void {
+    this.#child[how]();
+    for (const pipe of this.#child.stdio) (pipe as Socket | null)?.[how]();
+  }
+
+  #kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+    const { pid } = this.#child;
+    this.#child.kill(signal);
+    if (!this.#endGroup || pid === undefined || signal === 'SIGTERM') return;
+    try {
+      this.#endGroup(pid);
+    } catch {
+      // Windows has no groups, and this one may be gone.
+    }
+  }
+
+  #when(event: 'exit' | 'close'): Promise<Exit> {
+    return new Promise((resolve) => {
+      const end = () => {
+        const { exitCode, signalCode } = this.#child;
+        const failure = this.#failure;
+        resolve({ status: failure ? null : exitCode, signal: signalCode, failure });
+      };
+      this.#child.once(event, end);
+      this.started.catch(end);
+    });
+  }
+}
+
+/** @returns true if the promise resolved within this time */
+async function within(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  const over = new AbortController();
+  const late = sleep(milliseconds, false, { signal: over.signal }).catch(() => false);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Bytes that a program may write to stdout. */
+const MOST_OUTPUT = 64 * 2 ** 20;
+
+/** A program that did not end with 0. */
+export class ProgramError extends Error {
+  override readonly name = 'ProgramError';
+  readonly hasWords: boolean;
+
+  constructor(said: string, { status, signal }: Exit) {
+    super(said || `it ended with ${signal ?? `status ${status}`}`);
+    this.hasWords = said !== '';
+  }
+}
+
+export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd' | 'usesNetwork'> {
+  readonly signal: AbortSignal;
+  /** The text is written to stdin. */
+  readonly input?: string;
+}
+
+/**
+ * Runs a program to its end.
+ * @returns what it wrote to stdout
+ * @throws ProgramError with the program's words; the system's error; the signal's reason; Error for endless output
+ */
+export async function outputOf(
+  program: string,
+  args: readonly string[],
+  { input = '', ...options }: OutputOptions,
+): Promise<Buffer> {
+  const child = new Child(program, args, { ...options, stdin: 'pipe', stdout: 'pipe' });
+  await child.started;
+  child.stdin.end(input);
+  try {
+    const bytes = await allOf(child.stdout);
+    const exit = await child.closed;
+    if (exit.status === 0) return bytes;
+    throw new ProgramError(child.said.trim(), exit);
+  } catch (error) {
+    child.end();
+    options.signal.throwIfAborted();
+    throw error;
+  }
+}
+
+async function allOf(stdout: Readable): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of stdout) {
+    bytes += piece.length;
+    if (bytes > MOST_OUTPUT) throw new Error(`it wrote more than ${MOST_OUTPUT} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

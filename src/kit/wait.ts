@@ -1,0 +1,248 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Rejects with the signal's reason if the signal aborts first. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+export async function* singleItem<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}
+
+/** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */
+export async function closeQuietly(
+  close: () => Promise<void>,
+  notices: { warn(text: string): void },
+): Promise<void> {
+  try {
+    await close();
+  } catch (error) {
+    notices.warn(`closing failed: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Lets other work of the process run first. */
+export async function yieldToEventLoop(): Promise<void> {
+  await turn();
+}
+
+/** Gives the items of a source. The reader chooses how long to wait for each. A late item goes to the next wait. */
+export class Arrivals<T> implements Disposable {
+  readonly #iterator: AsyncIterator<T>;
+  readonly #signal: AbortSignal;
+  #pending: Promise<IteratorResult<T>> | undefined;
+
+  constructor(source: AsyncIterable<T>, signal: AbortSignal) {
+    this.#iterator = source[Symbol.asyncIterator]();
+    this.#signal = signal;
+  }
+
+  /**
+   * @param patience milliseconds
+   * @returns undefined if the time is over
+   * @throws the source's error, or the signal's reason, at once, even while the source hangs
+   */
+  async next(patience?: number): Promise<IteratorResult<T> | undefined> {
+    this.#signal.throwIfAborted();
+    this.#pending ??= this.#iterator.next();
+    const limit = after(patience);
+    try {
+      const arrival = await unlessAborted(Promise.race([this.#pending, limit.reached]), this.#signal);
+      if (arrival !== undefined) this.#pending = undefined;
+      return arrival;
+    } finally {
+      clearTimeout(limit.timer);
+    }
+  }
+
+  /** Ends the source, and does not wait for it. */
+  [Symbol.dispose](): void {
+    this.#pending?.catch(() => {});
+    this.#iterator.return?.().catch(() => {});
+  }
+}
+
+function after(patience: number | undefined) {
+  let timer: NodeJS.Timeout | undefined;
+  const reached = new Promise<undefined>((resolve) => {
+    // An item that comes while the process is busy counts as in time.
+    const giveUp = () => setImmediate(() => resolve(undefined));
+    if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
+  });
+  return { reached, timer };
+}
+
+/** A queue of items between one writer and one reader. An error comes after the items that were pushed before it. */
+export class AsyncQueue<T extends object> implements AsyncIterable<T> {
+  readonly #onTaken: (item: T) => void;
+  #pushed: T[] = [];
+  /** The items in reverse order: `pop` takes the same time in a long list. */
+  #due: T[] = [];
+  #end: { readonly error: unknown } | undefined;
+  #wake = () => {};
+
+  /** @param onTaken is called for each item that leaves, so that its writer may go on */
+  constructor(onTaken: (item: T) => void = () => {}) {
+    this.#onTaken = onTaken;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pushed.length + this.#due.length === 0;
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  push(item: T): void {
+    this.#pushed.push(item);
+    this.#wake();
+  }
+
+  /** Only the first end counts. */
+  end(error?: unknown): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  clear(): void {
+    while (this.#take());
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, undefined> {
+    while (!this.#end || !this.isEmpty) {
+      for (let item = this.#take(); item; item = this.#take()) yield item;
+      if (!this.#end) await this.#change();
+    }
+    if (this.#end.error !== undefined) throw this.#end.error;
+  }
+
+  #take(): T | undefined {
+    if (this.#due.length === 0) [this.#due, this.#pushed] = [this.#pushed.reverse(), this.#due];
+    const item = this.#due.pop();
+    if (item) this.#onTaken(item);
+    return item;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+export class IdleError extends Error {
+  override readonly name: string = 'IdleError';
+}
+
+export class EndlessHeadError extends IdleError {
+  override readonly name = 'EndlessHeadError';
+}
+
+/** A head, 1xx answers included, may take this many limits of idle time. */
+export const HEAD_LIMITS = 10;
+
+/** The timer looks this often within one limit. */
+const LOOKS = 8;
+
+export class IdleTimer {
+  readonly #limitMs: number;
+  readonly #onIdle: (error: IdleError) => void;
+  readonly #headBytes: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #wasRestarted = false;
+  #bytes = 0;
+  #looksLeft = LOOKS;
+  #looks = 0;
+
+  /** @param headBytes the bytes of the head so far: undici reports only whole heads, and a slow head is not idle */
+  constructor(limitMs: number, onIdle: (error: IdleError) => void, headBytes = () => 0) {
+    this.#limitMs = limitMs;
+    this.#onIdle = onIdle;
+    this.#headBytes = headBytes;
+    this.restart();
+  }
+
+  restart(): void {
+    this.#wasRestarted = true;
+    this.#bytes = this.#headBytes();
+    this.#looksLeft = LOOKS;
+    this.#looks = 0;
+    if (this.#timer) this.#timer.refresh();
+    else this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** After a pause of the process, waiting bytes get one turn of the event loop first. */
+  #look(): void {
+    this.#wasRestarted = false;
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#timer === undefined || this.#wasRestarted) return;
+        const before = this.#bytes;
+        this.#bytes = this.#headBytes();
+        this.#looksLeft = this.#bytes > before ? LOOKS : this.#looksLeft - 1;
+        this.#looks += 1;
+        if (this.#looksLeft === 0) this.#onIdle(new IdleError('idle'));
+        else if (this.#looks === LOOKS * HEAD_LIMITS) this.#onIdle(new EndlessHeadError('endless head'));
+        else this.#timer.refresh();
+      }),
+    );
+  }
+}
+
+/** Only the time that the source takes counts, not that of a resting reader. The timer is stopped at the end. */
+export async function* watched<T>(
+  pieces: AsyncIterable<T> | Iterable<T>,
+  timer: Pick<IdleTimer, 'restart' | 'stop'>,
+): AsyncGenerator<T> {
+  try {
+    for await (const piece of pieces) {
+      timer.stop();
+      yield piece;
+      timer.restart();
+    }
+  } finally {
+    timer.stop();
+  }
+}
+
+/** The number of different voices after which older ones are forgotten. Instructions may differ in every row of a batch. */
+const MOST_REMEMBERED = 1000;
+
+/**
+ * Forgets what was not used for a long time. Two maps take turns, since an entry that is deleted and set again at each use leaves
+ * 200 bytes among the old objects of V8, which are collected late.
+ */
+export class Recent<T> {
+  #younger = new Map<string, T>();
+  #older = new Map<string, T>();
+
+  get(key: string): T | undefined {
+    return this.#younger.get(key) ?? this.#older.get(key);
+  }
+
+  /** This counts as use. */
+  set(key: string, item: T): void {
+    this.#younger.set(key, item);
+    if (this.#younger.size < MOST_REMEMBERED) return;
+    this.#older = this.#younger;
+    this.#younger = new Map();
+  }
+}

@@ -1,0 +1,246 @@
+import { readFileSync, statSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve, sep } from 'node:path';
+import { isNearby } from '../kit/address.ts';
+import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { besideFile, replaceFile } from '../kit/file.ts';
+import { fromHome, makeFolder } from '../kit/folders.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import { isDeadOrUnwritten, Lease } from '../kit/lock.ts';
+import { decode, decodeAll } from '../read/decode.ts';
+import { openFile, readWhole } from '../read/source.ts';
+import { baseUrl } from './kinds.ts';
+import { keysPlace, namedFile, type Origin, outranks, type Setting, type Settings } from './load.ts';
+
+export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
+  readonly signal: AbortSignal;
+}
+
+export const MOST_READ = 65_536;
+
+/** @throws TtsError (usage) */
+export async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {
+  const path = namedFile(named, context, 'TTS_API_KEY_FILE');
+  try {
+    const stats = statSync(path);
+    const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
+    if (stats.size > MOST_READ) throw tooLong(path);
+    return isPlain ? decodeAll(readFileSync(path), path) : await readPiped(path, context.signal);
+  } catch (cause) {
+    if (cause instanceof TtsError) throw cause;
+    throw usageError(
+      `cannot read the key file ${path} (${named.origin.name})`,
+      'it has to be a file that holds the key alone',
+      cause,
+    );
+  }
+}
+
+function tooLong(path: string): TtsError {
+  return usageError(`what comes from ${path} is too long to be a key`, 'it has to hold the key alone');
+}
+
+function readPiped(path: string, signal: AbortSignal): Promise<string> {
+  return readWhole(decode(openFile(path, '', signal), path), MOST_READ, () => tooLong(path));
+}
+
+/** Web servers accept 8 to 16 KiB of headers. */
+const LONGEST_KEY = 8192;
+
+export interface Key extends Setting<string> {
+  readonly isForBase: boolean;
+}
+
+/**
+ * Finds the strongest of `apiKey`, `apiKeyFile` and `keys`. Of one place, the key stored for the base URL comes first.
+ * @throws TtsError (usage)
+ */
+export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
+  const { given, isFile, isForBase } = givenKey(settings);
+  if (!given) return undefined;
+  const value = isFile ? await readKeyFile(given, context) : given.value;
+  return { ...checkedKey({ value, origin: given.origin }), isForBase };
+}
+
+/** Tells where the key is set, and reads no file for that. */
+export function keyOrigin(settings: KeySettings): Origin | undefined {
+  return givenKey(settings).given?.origin;
+}
+
+type KeySettings = Pick<Settings, 'apiKey' | 'apiKeyFile' | 'keys' | 'baseUrl'>;
+
+function givenKey(
+  settings: KeySettings,
+): Pick<Key, 'isForBase'> & { given?: Setting<string>; isFile: boolean } {
+  const stored = storedKey(settings);
+  const file = keyFileOf(settings);
+  const general = file ?? settings.apiKey;
+  if (stored && (!general || !outranks(general.origin, stored.origin)))
+    return { given: stored, isFile: false, isForBase: true };
+  return { ...(general && { given: general }), isFile: file !== undefined, isForBase: false };
+}
+
+function keyFileOf({
+  apiKey,
+  apiKeyFile,
+}: Pick<Settings, 'apiKey' | 'apiKeyFile'>): Setting<string> | undefined {
+  return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
+}
+
+/** All files of keys that are named, whether this run reads them or not. */
+export function* keyFilesIn(
+  { apiKeyFile, engineKeyFile, engines }: Pick<Settings, 'apiKeyFile' | 'engineKeyFile' | 'engines'>,
+  { cwd, home }: Pick<Host, 'cwd' | 'home'>,
+): Generator<{ readonly option: string; readonly path: string }> {
+  const pathIn = (name: string, folder = '') => {
+    const path = fromHome(name, home);
+    // `resolve` would drop `link/..`, which the system follows.
+    return isAbsolute(path) ? path : `${resolve(cwd, folder)}${sep}${path}`;
+  };
+  for (const file of [apiKeyFile, engineKeyFile])
+    if (file) yield { option: file.origin.name, path: pathIn(file.value, file.origin.folder) };
+  for (const [name, { keyFile }] of engines?.value ?? [])
+    if (keyFile !== undefined) yield { option: `engines.${name}.keyFile`, path: pathIn(keyFile) };
+}
+
+function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined {
+  const value = baseUrl && keys?.value.get(baseUrl.value.href);
+  return keys && value !== undefined ? { value, origin: keys.origin } : undefined;
+}
+
+/** @throws TtsError (usage) */
+export function checkedKey(key: Setting<string>): Setting<string> {
+  const value = key.value.trim();
+  if (value.length > LONGEST_KEY)
+    throw usageError(
+      `the key from ${key.origin.name} is too long: it has ${value.length} characters`,
+      `no service takes more than ${LONGEST_KEY}; is it the right file?`,
+    );
+  if (value === '')
+    throw usageError(`there is no key in ${key.origin.name}`, 'store it there, or name another place');
+  if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
+  throw usageError(
+    `${key.origin.name} holds no valid API key`,
+    'a key has no spaces, line breaks or letters beyond ASCII',
+  );
+}
+
+/**
+ * A key goes only to an address that its owner named and that others cannot overhear.
+ * @throws TtsError (usage) with the way to allow it
+ */
+export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
+  if (!key.isForBase && !mayLearn(key.origin, base, settings))
+    throw usageError(
+      `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
+      `if you trust that address, put "trustedBaseUrls": ["${base.value.href}"] into your own config, or use --base-url ${base.value.href}`,
+    );
+  if (canBeOverheard(base.value, settings.allowInsecureHttp))
+    throw usageError(
+      `the key is not sent over plain http to ${base.value.host}: others could read it on the way`,
+      'use https://, or --allow-insecure-http if you mean it',
+    );
+}
+
+/**
+ * Refuses a project's proxy that would see the key, and an overheard way to a proxy.
+ * @throws TtsError (usage)
+ */
+export function assertProxyMaySee(
+  key: Key,
+  { base, proxy }: { readonly base: URL; readonly proxy: { readonly url: URL; readonly origin: Origin } },
+  { allowInsecureHttp }: Pick<Settings, 'allowInsecureHttp'>,
+): void {
+  if (base.protocol === 'https:') return;
+  const { url, origin } = proxy;
+  if (origin.place === 'project' && key.origin.place !== 'project')
+    throw usageError(
+      `the key from ${key.origin.name} is not sent through the proxy that ${origin.name} names`,
+      'name the proxy yourself, with --proxy or HTTP_PROXY',
+    );
+  if (canBeOverheard(url, allowInsecureHttp))
+    throw usageError(
+      `the key is not sent over plain http through the proxy ${url.host}: others could read it on the way`,
+      `put ${base.hostname} into NO_PROXY, use https://, or --allow-insecure-http if you mean it`,
+    );
+}
+
+export function canBeOverheard({ protocol, hostname }: URL, allowed: Settings['allowInsecureHttp']): boolean {
+  return protocol !== 'https:' && !allowed?.value && !isNearby(hostname);
+}
+
+function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean {
+  return key.place === 'project' || !isFromUntrustedProject(base, settings);
+}
+
+/** A loopback address is not trusted either: another user may listen there. */
+export function isFromUntrustedProject(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
+  if (base.origin.place !== 'project') return false;
+  return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
+}
+
+/** Some servers take these for a step to the parent folder; URL does not. */
+const LEADS_UP = /%2f|%5c|%2e|\.\.;/i;
+
+function covers(trusted: URL, address: URL): boolean {
+  const folder = trusted.pathname.replace(/\/*$/, '/');
+  if (LEADS_UP.test(address.pathname)) return false;
+  return trusted.origin === address.origin && `${address.pathname}/`.startsWith(folder);
+}
+
+/**
+ * The file of stored keys. People share their config files, and never this one.
+ * @throws TtsError (usage) without a place for it
+ */
+export function keysFile(host: Pick<Host, 'env' | 'home' | 'platform'>): string {
+  const path = keysPlace(host);
+  if (path === undefined)
+    throw usageError('there is no folder for your keys: HOME names none', 'set HOME or XDG_CONFIG_HOME');
+  if (!canHoldKeys(path)) throw usageError(`no key can be kept in ${path}`, 'remove it: it is not a file');
+  return path;
+}
+
+/** What cannot be looked at fails when it is written. */
+function canHoldKeys(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Sets or removes one key.
+ * @param key `undefined` removes the stored key
+ * @throws TtsError (output); the file is unchanged then
+ */
+export async function storeKey(
+  file: string,
+  { base, key }: { readonly base: URL; readonly key: string | undefined },
+  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
+): Promise<void> {
+  try {
+    const path = await realpath(file).catch(() => file);
+    makeFolder(dirname(path));
+    // Two logins at once must not lose a key.
+    using _lease = await Lease.wait(besideFile(path, 'lock'), host, { signal, isOver: isDeadOrUnwritten });
+    const text = decodeAll(await readFile(path).catch(unlessMissing), path);
+    const keys = text.trim() === '' ? {} : (JSON.parse(text) ?? {});
+    const others = Object.entries(keys).filter(([url]) => baseUrl.text(url)?.href !== base.href);
+    const stored = Object.fromEntries(key === undefined ? others : [...others, [base.href, key]]);
+    await replaceFile(path, `${JSON.stringify(stored, undefined, 2)}\n`, 0o600);
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === '') throw cause;
+    throw new TtsError(`cannot write ${file} (${code})`, {
+      exitCode: ExitCode.output,
+      hint: 'check its permissions, or keep the key in TTS_API_KEY',
+      cause,
+    });
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): Uint8Array {
+  if (error.code === 'ENOENT') return new Uint8Array();
+  throw error;
+}

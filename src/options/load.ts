@@ -1,0 +1,702 @@
+import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, extname, isAbsolute, join, resolve, sep } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { defaultLoadersSync } from 'cosmiconfig';
+import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { isWithin, leadsBelow } from '../kit/file.ts';
+import { fromHome, pathOf } from '../kit/folders.ts';
+import { valueHint } from '../kit/hints.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import { keyHint, nearestName } from '../kit/words.ts';
+import { decode, decodeAll } from '../read/decode.ts';
+import { openFile, readWhole } from '../read/source.ts';
+import type { EngineEntry } from './engine-entry.ts';
+import { describedValue, hostOnly, isObject } from './kinds.ts';
+import { type Name, type Rule, ruleOf, rules, type Value } from './rows.ts';
+
+export interface ConfigPath {
+  readonly path: string;
+  /** A project's file is not trusted. */
+  readonly place: 'project' | 'user';
+  /** HOME belongs to another user, for example after `sudo -E`: no program that the file names is run. */
+  readonly isForeign?: boolean;
+}
+
+const WRITTEN_BY_ALL = 0o002;
+const ROOT = 0;
+
+const ENDINGS = ['', '.json', '.yaml', '.yml'];
+/** The names stand in the order in which they count in a folder. None of these files is run. */
+export const PROJECT_PLACES = [
+  'package.json',
+  ...ENDINGS.map((ending) => `.ttsrc${ending}`),
+  ...ENDINGS.map((ending) => join('.config', `ttsrc${ending}`)),
+  'tts.config.json',
+];
+
+/** Endings that cosmiconfig and its like read, and `tts` does not. */
+const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];
+const UNREAD_ENDINGS: readonly (readonly [ending: string, why: string])[] = [
+  ...CODE.map((ending) => [ending, 'a config is data, and no code is run: use JSON or YAML'] as const),
+  ...['toml', 'json5', 'jsonc'].map((ending) => [ending, 'use JSON or YAML'] as const),
+];
+const UNREAD_PLACES: readonly (readonly [place: string, why: string])[] = [
+  ...['.ttsrc', join('.config', 'ttsrc'), 'tts.config'].flatMap((name) =>
+    UNREAD_ENDINGS.map(([ending, why]) => [`${name}.${ending}`, why] as const),
+  ),
+  ...['yaml', 'yml'].map(
+    (ending) =>
+      [`tts.config.${ending}`, `call it .ttsrc.${ending}, or tts.config.json with JSON in it`] as const,
+  ),
+];
+
+export interface UnreadConfig {
+  readonly path: string;
+  readonly why: string;
+}
+
+/** Files that somebody may take for a config, since other tools read such files. */
+export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>): UnreadConfig[] {
+  const folder = userFolder(host);
+  const own =
+    folder === undefined
+      ? []
+      : UNREAD_ENDINGS.map(([ending, why]) => ({ path: join(folder, `config.${ending}`), why }));
+  const project = [...foldersUpwards(host.cwd)].flatMap((above) => [
+    ...UNREAD_PLACES.map(([place, why]) => ({ path: join(above, place), why })),
+    ...unreadManifest(join(above, 'package.yaml')),
+  ]);
+  return [...project, ...own].filter(({ path }) => isFile(path));
+}
+
+function unreadManifest(path: string): UnreadConfig[] {
+  try {
+    const isLong = statSync(path).size > LONGEST_MANIFEST;
+    if (isLong || !/^["']?tts["']?[ \t]*:/mu.test(readFileSync(path, 'utf8'))) return [];
+    return [{ path, why: 'its key tts is read in package.json only' }];
+  } catch {
+    return [];
+  }
+}
+
+export function userFolder({
+  env,
+  home,
+  platform,
+}: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
+  const xdg = xdgFolder(env);
+  if (xdg !== undefined) return join(xdg, 'tts');
+  if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'tts');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Roaming', 'tts');
+  if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'tts');
+  return join(home, '.config', 'tts');
+}
+
+/** Relative paths are invalid (XDG Base Directory Specification 0.8). */
+function xdgFolder({ XDG_CONFIG_HOME: folder }: Host['env']): string | undefined {
+  return folder && isAbsolute(folder) ? folder : undefined;
+}
+
+export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): string[] {
+  const folder = userFolder(host);
+  if (folder === undefined) return [];
+  return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
+}
+
+/** Where `tts login` keeps keys. */
+export function keysPlace(host: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
+  const folder = userFolder(host);
+  return folder && join(folder, 'keys.json');
+}
+
+/** @throws TtsError (usage) if the user's folder cannot be searched */
+function findKeys(host: Host): ConfigPath | undefined {
+  const path = keysPlace(host);
+  return path !== undefined && isOwnFile(path, host) ? { path, place: 'user' } : undefined;
+}
+
+/**
+ * @returns the files, the nearest first
+ * @throws TtsError (usage) if the user's folder cannot be searched
+ */
+export function findConfig(host: Host): ConfigPath[] {
+  const project = [...foldersUpwards(host.cwd)]
+    .flatMap((folder) => filesIn(folder, host.uid))
+    .filter((path) => !path.endsWith('package.json') || mentionsTts(path));
+  return [
+    ...project.map((path) => ({ path, place: 'project' as const })),
+    ...userPlaces(host)
+      .filter((path) => isOwnFile(path, host))
+      .map((path) => ({ path, place: 'user' as const, isForeign: isOfOther(path, host.uid) })),
+  ];
+}
+
+/** Files of other users do not count in a folder that all users may write. */
+function filesIn(folder: string, uid: number | undefined): string[] {
+  const beginning = join(folder, sep);
+  const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
+  if (files.length === 0) return files;
+  const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
+  const isOwn = (stats: Stats) => uid === undefined || !isOther(stats, uid);
+  // The link of another user could lead to any file of this user.
+  const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
+  return own.filter((path) => isInside(folder, path));
+}
+
+/**
+ * What another project says, its key too, does not count in a clone that has a link to it. A package.json is left out:
+ * build tools link it.
+ * @throws TtsError (usage) for another file
+ */
+function isInside(folder: string, path: string): boolean {
+  if (leadsBelow(realpathSync.native(folder), path)) return true;
+  if (path.endsWith('package.json')) return false;
+  throw usageError(
+    `${path} leads out of its folder through a symbolic link`,
+    'remove the link, or name the file that it leads to with --config',
+  );
+}
+
+function isOfOther(path: string, uid: number | undefined): boolean {
+  return uid !== undefined && isOther(statSync(path), uid);
+}
+
+function isOther(owner: Stats, uid: number): boolean {
+  return owner.uid !== uid && owner.uid !== ROOT;
+}
+
+function* foldersUpwards(folder: string): Generator<string> {
+  yield folder;
+  const parent = dirname(folder);
+  if (parent !== folder) yield* foldersUpwards(parent);
+}
+
+const NOWHERE = new Set(['ENOTDIR', 'ENAMETOOLONG']);
+
+function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
+  try {
+    return isThere(path);
+  } catch (cause) {
+    if (NOWHERE.has(codeOf(cause)) || isForeign(host)) return false;
+    throw usageError(
+      `cannot read the settings in ${path}`,
+      'check its permissions and those of its folder, or name another file with --config',
+      cause,
+    );
+  }
+}
+
+/** HOME may be another user's, for example after `su`. */
+function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
+  if (uid === undefined) return false;
+  try {
+    return statSync(xdgFolder(env) ?? home).uid !== uid;
+  } catch {
+    return true;
+  }
+}
+
+/** A place in a project that cannot be read counts as empty. */
+function isFile(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    return false;
+  }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Bytes. A longer package.json is not read. */
+const LONGEST_MANIFEST = 1024 * 1024;
+
+function mentionsTts(path: string): boolean {
+  try {
+    if (statSync(path).size > LONGEST_MANIFEST) return false;
+    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return text.includes('"tts"') && hasSettings(text);
+  } catch (cause) {
+    throw usageError(
+      `cannot read ${path}`,
+      'check its permissions, or name a config file with --config',
+      cause,
+    );
+  }
+}
+
+function hasSettings(manifest: string): boolean {
+  try {
+    return Object.hasOwn(JSON.parse(manifest), 'tts');
+  } catch {
+    return true;
+  }
+}
+
+/** Bytes or UTF-16 units. A parser needs many times the size of the file. */
+const LONGEST_CONFIG = 1024 * 1024;
+
+/**
+ * Of a package.json, only `tts` counts.
+ * @returns `undefined` or `null` for a file without settings
+ * @throws TtsError (usage) with the file, and the line if known
+ */
+function readData(path: string): unknown {
+  return load(path, () => {
+    if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
+    const data = parse(path, decodeAll(readFileSync(path), path));
+    return basename(path) === 'package.json' && isObject(data)
+      ? (data as { readonly tts?: unknown }).tts
+      : data;
+  });
+}
+
+/** A pipe may have no writer or no end, so that the signal must end the wait. */
+async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
+  const text = decode(openFile(path, '', signal), path);
+  const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
+  return load(path, () => parse(path, content));
+}
+
+function load(path: string, read: () => unknown): unknown {
+  if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
+    throw usageError(
+      `${path} is not read`,
+      'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
+    );
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof TtsError) throw cause;
+    throw usageError(
+      `cannot read the settings in ${path}: ${reasonOf(cause as NodeJS.ErrnoException)}`,
+      'fix the file, or name another with --config',
+    );
+  }
+}
+
+/** The parser's message quotes the file, which may hold a key. It is coloured wherever FORCE_COLOR or CI is set. */
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder';
+  if (code !== undefined) return code;
+  const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
+  const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(stripVTControlCharacters(message))?.[1];
+  return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
+}
+
+/** cosmiconfig's own search would run a `.config/config.js` of the working folder. */
+function parse(path: string, content: string): unknown {
+  if (content.trim() === '') return undefined;
+  const data = defaultLoadersSync[extname(path) === '.json' ? '.json' : '.yaml'](path, content);
+  if (isObject(data) && Object.hasOwn(data, '$import'))
+    throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
+  return data;
+}
+
+function tooLong(path: string): TtsError {
+  return usageError(
+    `${path} is longer than ${LONGEST_CONFIG} bytes`,
+    'a config file holds settings alone: correct it, or name another with --config',
+  );
+}
+
+export type Flags = Readonly<Record<string, unknown>>;
+
+export interface ConfigFile {
+  readonly path: string;
+  /** Relative paths begin here. */
+  readonly folder: string;
+  readonly place: ConfigPath['place'];
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** The places of settings. A flag is text, or true or false where it takes no value. */
+export interface SettingSources {
+  readonly flags: Flags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly files: readonly ConfigFile[];
+}
+
+export type Settings = {
+  readonly [N in Name]: (typeof rules)[N] extends { readonly fallback: unknown }
+    ? Setting<Value<N>>
+    : Setting<Value<N>> | undefined;
+};
+
+const DEFAULT: Origin = { place: 'default', name: 'the default' };
+
+/**
+ * Takes each setting from the strongest place that has it.
+ * @throws TtsError (usage) with the value, its origin and what is allowed
+ */
+export function resolveSettings(sources: SettingSources): Settings {
+  const names = Object.keys(rules) as Name[];
+  return Object.fromEntries(names.map((name) => [name, resolveOne(name, ruleOf(name), sources)])) as Settings;
+}
+
+function resolveOne(
+  name: Name,
+  rule: Rule<unknown>,
+  { flags, env, files }: SettingSources,
+): Setting<unknown> | undefined {
+  const flag = flags[name];
+  const inFile = fromFiles(rule, files);
+  if (flag !== undefined)
+    return over(inFile, rule, read(rule, flag, { place: 'option', name: optionName(rule, flag) }));
+  const variable = fromEnvironment(rule, env);
+  if (variable) return over(inFile, rule, read(rule, variable.value, variable.origin));
+  if (inFile) return inFile;
+  return rule.fallback === undefined ? undefined : { value: rule.fallback, origin: DEFAULT };
+}
+
+function over(
+  inFile: Setting<unknown> | undefined,
+  { combine }: Rule<unknown>,
+  given: Setting<unknown>,
+): Setting<unknown> {
+  return combine && inFile ? { ...given, value: combine([given.value, inFile.value]) } : given;
+}
+
+/** An empty variable counts as not set. */
+export function fromEnvironment(
+  { env: name }: Rule<unknown>,
+  env: SettingSources['env'],
+): Setting<string> | undefined {
+  const value = name && env[name];
+  return name && value ? { value, origin: { place: 'environment', name } } : undefined;
+}
+
+function fromFiles(
+  { key, combine }: Rule<unknown>,
+  files: readonly ConfigFile[],
+): Setting<unknown> | undefined {
+  if (key === undefined) return undefined;
+  const saying = files.filter(({ values }) => values[key] !== undefined);
+  const [strongest] = saying;
+  if (!strongest) return undefined;
+  const values = saying.map((file) => file.values[key]);
+  return { value: combine ? combine(values) : values[0], origin: fileOrigin(key, strongest) };
+}
+
+function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
+  return { place: file.place, name: `${key} in ${file.path}`, folder: dirname(file.path) };
+}
+
+function read(rule: Rule<unknown>, raw: unknown, origin: Origin): Setting<unknown> {
+  const value = typeof raw === 'string' ? rule.kind.text(raw) : raw;
+  if (value === undefined) throw refused(rule, raw, origin);
+  return { value, origin };
+}
+
+export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsError {
+  const fault = rule.kind.fault?.(raw);
+  if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
+  const shown = rule.secret ? 'the value' : describedValue(raw);
+  return new TtsError(`${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`, {
+    exitCode: ExitCode.usage,
+    hint: valueHint(rule.key, raw) ?? guessed(rule, raw),
+  });
+}
+
+function guessed({ kind: { choices } }: Rule<unknown>, raw: unknown): string | undefined {
+  const nearest = typeof raw === 'string' ? nearestName(raw.trim(), choices ?? []) : undefined;
+  return nearest && `did you mean ${nearest}?`;
+}
+
+/** Takes `--speaker` from `-s, --speaker <no|name>`. */
+function optionName(rule: Rule<unknown>, raw: unknown): string {
+  const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
+  if (raw === true) return long.replace('--no-', '--');
+  return raw === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
+}
+
+const places = ['option', 'environment', 'project', 'user', 'default'] as const;
+type SettingPlace = (typeof places)[number];
+
+export interface Origin {
+  readonly place: SettingPlace;
+  /** It reads `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
+  readonly name: string;
+  /** Relative paths begin here. */
+  readonly folder?: string | undefined;
+}
+
+export interface Setting<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+export function outranks(a: Origin, b: Origin): boolean {
+  return places.indexOf(a.place) < places.indexOf(b.place);
+}
+
+export function chooseProxy(
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+  address: URL,
+): { url: URL; except: string; origin: Origin } | undefined {
+  const { proxy } = settings;
+  const chosen = proxy?.origin.place === 'option' ? proxy : (proxyFromEnvironment(env, address) ?? proxy);
+  return chosen && { url: chosen.value, except: env.no_proxy || env.NO_PROXY || '', origin: chosen.origin };
+}
+
+function proxyFromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  address: URL,
+): Setting<URL> | undefined {
+  const upper = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const name = env[upper.toLowerCase()] ? upper.toLowerCase() : upper;
+  const text = env[name];
+  if (!text) return undefined;
+  const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
+  if (value) return { value, origin: { place: 'environment', name } };
+  throw usageError(
+    `${name}: ${hostOnly(text)} is not the address of a proxy; expected ${rules.proxy.kind.allowed}`,
+    `correct or unset ${name}`,
+  );
+}
+
+export type Hide = (secret: string) => void;
+
+/** @throws TtsError (usage) with the file and the key */
+export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
+  return checked(file, readData(file.path), hide);
+}
+
+/** A file of stored keys has only them. */
+function readKeys(file: ConfigPath, hide: Hide): ConfigFile {
+  return checked(file, { keys: readData(file.path) ?? {} }, hide);
+}
+
+function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
+  const { path, place } = file;
+  const config = read ?? {};
+  if (!isObject(config))
+    throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
+  for (const secret of secretsIn(config)) hide(secret);
+  const values = Object.entries(config).map(([key, raw]) => [key, checkedValue(key, raw, file)]);
+  return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
+}
+
+/** The secrets of a file with errors are hidden, too: messages may quote the file. */
+function secretsIn(config: object): string[] {
+  const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
+  const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
+  const raw = [apiKey, ...ofEngines, ...(isObject(keys) ? Object.values(keys) : [])];
+  return raw.filter((secret) => typeof secret === 'string').map((secret) => secret.trim());
+}
+
+const byKey = new Map(
+  Object.values<Rule<unknown>>(rules).flatMap((rule) =>
+    rule.key === undefined ? [] : [[rule.key, rule] as const],
+  ),
+);
+
+function checkedValue(key: string, raw: unknown, file: ConfigPath): unknown {
+  const rule = byKey.get(key);
+  if (!rule)
+    throw usageError(`unknown key ${describedValue(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
+  if (rule.userOnly && file.place === 'project')
+    throw usageError(
+      `${key} may not be set in ${file.path}`,
+      `set ${key} in your own config: a project's file may come from somebody else`,
+    );
+  const value = rule.kind.data(raw);
+  if (value === undefined) throw refused(rule, raw, fileOrigin(key, file));
+  if (file.place === 'project' && rule.projectMay && !rule.projectMay(value))
+    throw usageError(
+      `${key} in ${file.path} may be a name only, and not ${describedValue(raw)}`,
+      `name it in your own config or on the command line: a project's file may come from somebody else`,
+    );
+  if (file.isForeign && rule.startsProgram?.(value))
+    throw usageError(
+      `${key} in ${file.path} starts a program, and the file belongs to another user`,
+      'set HOME to your own folder; if you trust the file, name it with --config',
+    );
+  return rule.located?.(value, (name) => fromFolder(dirname(file.path), name)) ?? value;
+}
+
+/** A name that begins with `~` is completed later. */
+function fromFolder(folder: string, name: string): string {
+  return /^~[/\\]/.test(name) ? name : resolve(folder, name);
+}
+
+type ConfigPlace = Pick<Host, 'cwd' | 'home'>;
+
+async function loadNamed(
+  name: string,
+  host: ConfigPlace,
+  { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
+): Promise<ConfigFile> {
+  if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
+  const named = { path: located(name, host), place: 'user' as const };
+  if (!isPiped(named.path)) return readConfig(named, hide);
+  return checked(named, await readPipedData(named.path, signal), hide);
+}
+
+function located(name: string, { cwd, home }: ConfigPlace): string {
+  try {
+    return pathOf(cwd, fromHome(name, home));
+  } catch (cause) {
+    throw usageError(`there is no ${name}`, 'correct the name, or name another file with --config', cause);
+  }
+}
+
+function isPiped(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return !stats.isFile() && !stats.isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly files: readonly ConfigFile[];
+}
+
+/** @throws TtsError (usage) */
+export async function loadSettings(
+  { flags }: { readonly flags: Flags },
+  { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<LoadedSettings> {
+  const hide = (secret: string) => notices.hide(secret);
+  const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
+  const settings = resolveSettings({ flags, env: host.env, files });
+  notices.quiet = settings.quiet.value;
+  notices.verbose = settings.verbose.value;
+  for (const secret of secretsOf(settings)) hide(secret);
+  for (const name of namesIn(settings)) notices.spare(name);
+  return { settings, files };
+}
+
+function* secretsOf({ apiKey, engineKey, callbackUrl }: Settings): Generator<string> {
+  if (apiKey) yield apiKey.value.trim();
+  if (engineKey) yield engineKey.value.trim();
+  if (callbackUrl) yield callbackUrl.value.password;
+}
+
+function* namesIn(settings: Settings): Generator<string> {
+  const { output, subtitles, lexicon, speaker, config } = settings;
+  for (const setting of [output, subtitles, lexicon, speaker, config])
+    if (typeof setting?.value === 'string') yield* setting.value.split('\n');
+}
+
+export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
+  const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
+  return typeof named === 'string' ? named : undefined;
+}
+
+/**
+ * A named file is the only one with settings, and may be a pipe. Stored keys belong to their base URLs, whatever the config is; a
+ * named file that brings a key for itself counts more.
+ * @returns the files, the strongest first
+ * @throws TtsError (usage)
+ */
+async function loadConfig(
+  host: Host,
+  named: string | undefined,
+  options: { readonly hide: Hide; readonly signal: AbortSignal },
+): Promise<ConfigFile[]> {
+  const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
+  if (named === undefined && candidates.length === 0 && !stored) return [];
+  const loaded: ConfigFile[] = named === undefined ? [] : [await loadNamed(named, host, options)];
+  const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
+  for (const candidate of candidates)
+    if (!loaded.some(({ place }) => place === candidate.place))
+      loaded.push(readConfig(candidate, options.hide));
+  return stored && !bringsKey ? [readKeys(stored, options.hide), ...loaded] : loaded;
+}
+
+/** These permission bits let users besides the owner read a file. */
+const READ_BY_OTHERS = 0o044;
+
+/** Finds files with a key that other users can read. Windows has no such permissions. */
+export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
+  if (platform === 'win32') return [];
+  return files
+    .filter(({ place, values }) => place === 'user' && holdsKey(values))
+    .map(({ path }) => path)
+    .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & READ_BY_OTHERS) !== 0);
+}
+
+function holdsKey({ apiKey, keys, engines = new Map() }: ConfigFile['values']): boolean {
+  const entries = [...(engines as ReadonlyMap<string, EngineEntry>).values()];
+  return (apiKey ?? keys) !== undefined || entries.some(({ key }) => key !== undefined);
+}
+
+/** What `--assistant` stands for. An option that is set by itself counts more. */
+export function withAssistant(settings: Settings): Settings {
+  const { assistant, format, math, play, output, stream, echo } = settings;
+  if (!assistant.value) return settings;
+  const { origin } = assistant;
+  const or = <T>(set: Setting<T> | undefined, value: T): Setting<T> =>
+    !set || set.origin.place === 'default' ? { value, origin } : set;
+  return {
+    ...settings,
+    format: or(format, 'markdown'),
+    math: or(math, 'skip'),
+    play: play ?? (output ? undefined : { value: true, origin }),
+    stream: or(stream, true),
+    echo: or(echo, true),
+  };
+}
+
+/** The value of an option that was given several times, with one more name. */
+export function joinedNames(before: string | undefined, next: string): string {
+  return before === undefined ? next : `${before}\n${next}`;
+}
+
+/** The settings of the single names. */
+export function singleNames({ value, origin }: Setting<string>): readonly Setting<string>[] {
+  return value.split('\n').map((name) => ({ value: name, origin }));
+}
+
+/**
+ * A relative name counts from the folder of its config file.
+ * @param byYourself the advice how a user names the file
+ * @throws TtsError (usage) for a project's name of a file outside: its contents would go to a server of the project's choice
+ */
+export function namedFile(
+  { value, origin }: Setting<string>,
+  { cwd, home }: Pick<Host, 'cwd' | 'home'>,
+  byYourself: string,
+): string {
+  const name = fromHome(value, home);
+  const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
+  if (origin.place !== 'project') return path;
+  // A clone may contain links to any place.
+  const real = found(path, origin, () => realpathSync(path));
+  if (!isWithin(projectOf(origin), real))
+    throw usageError(
+      `${origin.name} lies outside of that project`,
+      `name it yourself, with ${byYourself} or in your own config`,
+    );
+  // Only a regular file is read: a pipe in a project may never end.
+  if (statSync(real).isFile()) return path;
+  throw usageError(
+    `${origin.name} is not a regular file`,
+    `name it yourself, with ${byYourself} or in your own config`,
+  );
+}
+
+/** The project of a file in `.config` is the folder around it. */
+function projectOf({ folder = '' }: Origin): string {
+  return realpathSync(basename(folder) === '.config' ? dirname(folder) : folder);
+}
+
+function found(path: string, { name }: Origin, find: () => string): string {
+  try {
+    return find();
+  } catch (cause) {
+    throw usageError(
+      `there is no ${path} (${name})`,
+      'correct the name, or name another file yourself',
+      cause,
+    );
+  }
+}

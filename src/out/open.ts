@@ -1,0 +1,126 @@
+import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
+import { dirname, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../kit/error.ts';
+import type { Writer } from '../kit/file.ts';
+import { assertWritable, behindLinks, type FileOptions, pathOf, unwritable } from '../kit/folders.ts';
+import type { Host } from '../kit/host.ts';
+import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
+import { assertEncodable, streamingOf } from '../sound/encode/encodings.ts';
+import { fileSink } from './file.ts';
+import { deviceSink, isLiveStdout, openDevice, pipeSink, stdoutSink } from './pipe.ts';
+import type { Sink } from './sink.ts';
+
+const STDOUT = new Set(['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
+
+export interface OutputOptions {
+  /** A file, or "-" for stdout. */
+  readonly output: string;
+  readonly clobber: boolean;
+}
+
+export interface SinkOptions extends OutputOptions {
+  readonly encoding: Encoding;
+  readonly keepsPartial?: boolean;
+}
+
+export function isStdout(output: string): boolean {
+  return STDOUT.has(output);
+}
+
+/**
+ * Pipes and devices may have any name.
+ * @throws TtsError (usage) for a file whose name promises a format that is not written
+ */
+export function assertFormatKnown(output: string, encode: EncodingName | undefined, cwd: string): void {
+  if (isFileOrNew(output, cwd)) assertEncodable(output, encode);
+}
+
+/** A name in a folder that is missing is one of a new file. */
+function isFileOrNew(output: string, cwd: string): boolean {
+  if (/[/\\]$/.test(output)) return false;
+  try {
+    return statSync(pathOf(cwd, output), { throwIfNoEntry: false })?.isFile() ?? true;
+  } catch {
+    return true;
+  }
+}
+
+/** @throws TtsError (output) */
+export async function openSink(
+  { output, clobber, encoding, keepsPartial = false }: SinkOptions,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Sink> {
+  if (isStdout(output)) return stdoutSink(host.stdout, encoding);
+  try {
+    const path = pathOf(host.cwd, output);
+    const old = lookAt(path, output);
+    if (!old || old.isFile()) {
+      const file = { name: output, path, old, clobber, writer: host };
+      return fileSink(file, { encoding, keepsPartial });
+    }
+    const streaming = streamingOf(encoding, output);
+    if (old.isFIFO()) return pipeSink(await openPipe(path, signal), output, streaming);
+    return deviceSink(await openDevice(path), output, streaming);
+  } catch (error) {
+    throw unwritable(output, error);
+  }
+}
+
+/** @throws an error with the code EISDIR for a folder, or the system's error */
+export function lookAt(path: string, name: string): Stats | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name)))
+    throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+  return stats;
+}
+
+/** Waits until a reader has opened the pipe. The signal ends the wait. */
+export async function openPipe(path: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (codeOf(error) !== 'ENXIO') throw error;
+      await sleep(20);
+    }
+  }
+}
+
+/**
+ * @returns true for a sink that is heard live
+ * @throws TtsError (output) as opening would
+ */
+export async function checkSink(
+  { output, clobber }: OutputOptions,
+  host: Pick<Host, 'stdout' | 'cwd'> & Writer,
+): Promise<boolean> {
+  if (isStdout(output)) return isLiveStdout(host.stdout);
+  try {
+    const path = pathOf(host.cwd, output);
+    const old = lookAt(path, output);
+    if (!old || old.isFile()) {
+      checkFile({ name: output, path, old, clobber, writer: host });
+      return false;
+    }
+    if (old.isFIFO()) accessSync(path, constants.W_OK);
+    else closeSync(await openDevice(path));
+    return true;
+  } catch (error) {
+    throw unwritable(output, error);
+  }
+}
+
+/** @throws TtsError (output) */
+export function checkFile(options: FileOptions): void {
+  try {
+    const target = behindLinks(options.path);
+    assertWritable(target, options);
+    // `.` exists in folders only.
+    accessSync(`${dirname(target)}${sep}.`, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw unwritable(options.name, error);
+  }
+}

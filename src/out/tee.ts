@@ -1,0 +1,80 @@
+import type { Track } from '../sound/pcm.ts';
+import type { Sink } from './sink.ts';
+
+/**
+ * A follower may fail: the delivery has its error.
+ * @throws TtsError of the output, which stops the follower
+ */
+export function tee(output: Sink, follower: Sink): Sink {
+  return {
+    isLive: output.isLive || follower.isLive,
+    ...(follower.played && { played: follower.played }),
+    pause: (isPaused) => follower.pause?.(isPaused),
+    async write(track, signal) {
+      const [kept, heard] = fork(track);
+      const over = new AbortController();
+      const hearing = follower.write(heard.track, AbortSignal.any([signal, over.signal]));
+      const listening = Promise.allSettled([hearing.finally(heard.leave)]);
+      try {
+        const delivery = await output.write(kept.track, signal).finally(kept.leave);
+        if (delivery.readerLeft) return delivery;
+        return await hearing.then(
+          () => delivery,
+          (failure) => ({ ...delivery, failure }),
+        );
+      } finally {
+        over.abort(new Error('the output is done'));
+        await listening;
+      }
+    },
+    async discard() {
+      await Promise.allSettled([output.discard(), follower.discard()]);
+    },
+  };
+}
+
+export interface Branch {
+  readonly track: Track;
+  readonly leave: () => Promise<void>;
+}
+
+type Next = IteratorResult<Uint8Array, undefined>;
+type Take = (next: Next | Promise<Next>) => void;
+
+const DONE: Next = { done: true, value: undefined };
+
+/** A piece is read when both have taken the last one, or one has left. */
+export function fork(track: Track): readonly [Branch, Branch] {
+  const source = track.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  const readers = new Map<symbol, Take | undefined>();
+  const advance = () => {
+    const takes = [...readers.values()];
+    if (takes.includes(undefined)) return;
+    const next = source.next();
+    for (const [reader, take] of readers) {
+      readers.set(reader, undefined);
+      take?.(next);
+    }
+  };
+  const branch = (): Branch => {
+    const reader = Symbol();
+    readers.set(reader, undefined);
+    const leave = async () => {
+      readers.get(reader)?.(DONE);
+      if (!readers.delete(reader)) return;
+      if (readers.size > 0) advance();
+      else await source.return?.();
+    };
+    const next = () =>
+      new Promise<Next>((take) => {
+        if (!readers.has(reader)) return take(DONE);
+        readers.set(reader, take);
+        advance();
+      });
+    const pcm: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next, return: () => leave().then(() => DONE) }),
+    };
+    return { track: { ...track, pcm }, leave };
+  };
+  return [branch(), branch()];
+}

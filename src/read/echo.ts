@@ -1,0 +1,121 @@
+import { createWriteStream, openSync } from 'node:fs';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import type { Host } from '../kit/host.ts';
+import { unlessAborted } from '../kit/wait.ts';
+import { printableLines } from '../kit/words.ts';
+import { Controls } from './decode.ts';
+
+/** Bytes that the voice may be behind. The text waits for it only then. */
+const MOST_BEHIND = 64 * 1024 * 1024;
+
+const LINE_FEED = 0x0a;
+
+/** Shows a text while it is read, and goes on with it when nobody speaks any more. */
+export class Echo {
+  /** The text for the voice. */
+  readonly text: Readable;
+  readonly #source: Readable;
+  readonly #shown: Promise<void>;
+  readonly #isOnTerminal: boolean;
+  #isSilent = false;
+  #isInLine = false;
+
+  constructor(source: Readable, output: Writable, isOnTerminal = false) {
+    this.#isOnTerminal = isOnTerminal;
+    const text = new PassThrough({ highWaterMark: MOST_BEHIND });
+    text.on('error', () => {});
+    this.text = text;
+    this.#source = source;
+    this.#shown = this.#show(source, text, output);
+  }
+
+  /** @returns what a message needs in front of it on the same terminal: the text may be in the middle of a line */
+  breakLine(): '' | '\n' {
+    const isInLine = this.#isInLine && this.#isOnTerminal;
+    this.#isInLine = false;
+    return isInLine ? '\n' : '';
+  }
+
+  /**
+   * Shows what is still to come, without a voice.
+   * @throws the signal's reason
+   */
+  async finish(signal: AbortSignal): Promise<void> {
+    this.#isSilent = true;
+    this.text.resume();
+    // An open pipe would keep the process running.
+    await unlessAborted(this.#shown, signal).finally(() => this.#source.destroy());
+  }
+
+  async #show(source: Readable, text: PassThrough, output: Writable): Promise<void> {
+    let isSeen = true;
+    // The reader of the text may leave, and the voice goes on.
+    output.on('error', () => {
+      isSeen = false;
+    });
+    const shown = this.#isOnTerminal ? new TerminalText() : undefined;
+    const show = async (piece: string | Uint8Array) => {
+      if (isSeen && piece.length > 0 && !output.write(piece)) await drained(output);
+    };
+    try {
+      for await (const piece of source) {
+        this.#isInLine = piece.at(-1) !== LINE_FEED;
+        await show(shown?.push(piece) ?? piece);
+        if (!this.#isSilent && !text.destroyed && !text.write(piece)) await drained(text);
+      }
+      await show(shown?.end() ?? '');
+      text.end();
+    } catch (error) {
+      text.destroy(error as Error);
+    }
+  }
+}
+
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ['drain', 'close', 'error']) stream.once(event, () => resolve());
+  });
+}
+
+/** A text from outside as a terminal may get it, in the pieces in which it comes. */
+class TerminalText {
+  readonly #decoder = new TextDecoder();
+  readonly #controls = new Controls();
+  #isAfterReturn = false;
+
+  push(bytes: Uint8Array): string {
+    return this.#fit([...this.#controls.push(this.#decoder.decode(bytes, { stream: true }))].join(''));
+  }
+
+  end(): string {
+    return this.#fit([...this.#controls.push(this.#decoder.decode()), ...this.#controls.end()].join(''));
+  }
+
+  #fit(text: string): string {
+    if (text === '') return '';
+    // The first piece has shown the line end already.
+    const rest = this.#isAfterReturn && text.startsWith('\n') ? text.slice(1) : text;
+    this.#isAfterReturn = text.endsWith('\r');
+    return printableLines(rest);
+  }
+}
+
+/** @param isTaken true if stdout is the sound: then the text goes to the terminal */
+export function echoOf(
+  { stdin, stdout, stderr }: Pick<Host, 'stdin' | 'stdout' | 'stderr'>,
+  isTaken: boolean,
+): Echo {
+  if (!isTaken) return new Echo(stdin.stream, stdout.stream, stdout.isTTY);
+  const terminal = openTerminal();
+  return terminal
+    ? new Echo(stdin.stream, terminal, true)
+    : new Echo(stdin.stream, stderr.stream, stderr.isTTY);
+}
+
+function openTerminal(): Writable | undefined {
+  try {
+    return createWriteStream('/dev/tty', { fd: openSync('/dev/tty', 'w') });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,548 @@
+import { type TtsError, usageError } from '../kit/error.ts';
+import { BLOCKS, localName } from './html-inline.ts';
+import { decodeMarkup, Markup } from './html-parse.ts';
+import type { About } from './reading.ts';
+import { Archive, type Location } from './zip.ts';
+
+/** An element of a package file. Prefixes of names are left out. */
+export interface Element {
+  readonly name: string;
+  /** Each has its name with its prefix and, if that is free, without it. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly Element[];
+  /** The text of the element and of the elements in it, without the readings of rubies. */
+  readonly text: string;
+}
+
+interface Open extends Element {
+  readonly children: Element[];
+  text: string;
+}
+
+/** UTF-16 units. A title or a description is shorter. */
+const LONGEST_TEXT = 65_536;
+const OF_RUBIES = new Set(['rp', 'rt']);
+/** They hide in words: soft hyphens, and characters of no width. */
+const HIDDEN = /[\u00ad\u200b\u2060\ufeff]/gu;
+
+/** Reads XML of a few megabytes. @throws TtsError (usage) for elements too deep inside each other */
+export function treeOf(xml: string, name: string, isXml = true): Element {
+  const root: Open = { name: '', attributes: {}, children: [], text: '' };
+  const open: Open[] = [root];
+  const markup = new Markup(
+    {
+      open(tag, attributes) {
+        const element = { name: localName(tag), attributes: withShort(attributes), children: [], text: '' };
+        open.at(-1)?.children.push(element);
+        open.push(element);
+      },
+      text(text) {
+        const top = open.at(-1);
+        if (top) top.text += text;
+      },
+      close() {
+        const closed = open.pop();
+        const parent = open.at(-1);
+        if (!closed || !parent || OF_RUBIES.has(closed.name)) return;
+        if (parent.text.length + closed.text.length <= LONGEST_TEXT) parent.text += apart(closed);
+      },
+    },
+    name,
+    { isXml },
+  );
+  markup.write(xml);
+  markup.end();
+  return root;
+}
+
+/** Blocks and lines of HTML are words apart. */
+function apart({ name, text }: Element): string {
+  return name === 'br' || BLOCKS.has(name) ? ` ${text} ` : text;
+}
+
+function withShort(attributes: Element['attributes']): Element['attributes'] {
+  const names = Object.keys(attributes);
+  // Large files have many elements, and few prefixes.
+  if (!names.some((name) => name.includes(':'))) return attributes;
+  const all: Record<string, string> = { ...attributes };
+  for (const name of names) all[localName(name)] ??= attributes[name] ?? '';
+  return all;
+}
+
+/** The element and all in it, in their order, that have this name. */
+function* allIn({ children }: Element, name: string): Generator<Element> {
+  for (const child of children) {
+    if (child.name === name) yield child;
+    yield* allIn(child, name);
+  }
+}
+
+function firstIn(element: Element, name: string): Element | undefined {
+  return allIn(element, name).next().value ?? undefined;
+}
+
+export function plainText({ text }: Pick<Element, 'text'>): string {
+  return text.slice(0, LONGEST_TEXT).replace(HIDDEN, '').replace(/\s+/gu, ' ').trim();
+}
+
+interface Item {
+  readonly id: string;
+  /** It is a path inside the archive. */
+  readonly path: string;
+  readonly mediaType: string;
+  readonly properties: readonly string[];
+  readonly fallback: string | undefined;
+}
+
+/** One document of the reading order. */
+interface SpineItem {
+  readonly path: string;
+  /** False for a document outside the reading order, such as a note. */
+  readonly isLinear: boolean;
+}
+
+export interface Package {
+  /** The root of the package file. */
+  readonly root: Element;
+  /** The path of the package file. */
+  readonly path: string;
+  readonly items: ReadonlyMap<string, Item>;
+  readonly spine: readonly SpineItem[];
+  /** The number of entries of the reading order that name no document of text. */
+  readonly withoutText: number;
+  /** The publisher sets the place of each line on a page, as in a book of pictures. */
+  readonly hasFixedPages: boolean;
+  /** The path of the NCX. */
+  readonly ncx: string | undefined;
+}
+
+/** Bytes of a package file. The largest one seen has 0.4 MB. */
+const LARGEST_FILE = 4 * 1024 * 1024;
+
+/**
+ * @returns `undefined` for a file that is missing, or larger than any that was seen
+ * @throws TtsError (usage) for one that is damaged
+ */
+async function textOf(archive: Archive, path: string, signal: AbortSignal): Promise<string | undefined> {
+  const bytes = await archive.whole(path, LARGEST_FILE, signal);
+  return bytes && decodeMarkup(bytes);
+}
+
+/** @throws TtsError (usage) for an archive that is not a book */
+export async function openPackage(archive: Archive, name: string, signal: AbortSignal): Promise<Package> {
+  const path = await packagePath(archive, name, signal);
+  const opf = await textOf(archive, path, signal);
+  if (opf === undefined) throw noBook(name, `${path} is missing or too large`);
+  const root = treeOf(opf, `${path} in ${name}`);
+  const items = itemsOf(root, path);
+  const spineElement = firstIn(root, 'spine');
+  const named = spineOf(spineElement, items);
+  const spine = named.filter((item) => item !== undefined);
+  if (named.length === 0) throw noBook(name, 'its reading order (spine) is empty');
+  const ncxId = spineElement?.attributes.toc;
+  const ncx = (ncxId && items.get(ncxId)) || [...items.values()].find((item) => item.mediaType === NCX);
+  return {
+    root,
+    path,
+    items,
+    spine,
+    withoutText: named.length - spine.length,
+    hasFixedPages: hasFixedPages(root),
+    ncx: ncx?.path,
+  };
+}
+
+const CONTAINER = 'META-INF/container.xml';
+const PACKAGE = 'application/oebps-package+xml';
+const NCX = 'application/x-dtbncx+xml';
+
+/** Of several renditions, the first one is read. */
+async function packagePath(archive: Archive, name: string, signal: AbortSignal): Promise<string> {
+  const container = await textOf(archive, CONTAINER, signal);
+  if (container === undefined) throw noBook(name, `${CONTAINER} is missing`);
+  const files = [...allIn(treeOf(container, `${CONTAINER} in ${name}`), 'rootfile')];
+  const file = files.find(({ attributes }) => attributes['media-type'] === PACKAGE) ?? files[0];
+  const path = file && resolved('', file.attributes['full-path'] ?? '')?.path;
+  if (!path) throw noBook(name, `${CONTAINER} names no package file`);
+  return path;
+}
+
+function itemsOf(root: Element, packageFile: string): ReadonlyMap<string, Item> {
+  const items = new Map<string, Item>();
+  const manifest = firstIn(root, 'manifest');
+  for (const { attributes } of manifest ? allIn(manifest, 'item') : []) {
+    const path = resolved(packageFile, attributes.href ?? '')?.path;
+    const { id } = attributes;
+    if (path === undefined || id === undefined) continue;
+    items.set(id, {
+      id,
+      path,
+      mediaType: (attributes['media-type'] ?? '').trim().toLowerCase(),
+      properties: (attributes.properties ?? '').split(/\s+/u),
+      fallback: attributes.fallback,
+    });
+  }
+  return items;
+}
+
+const TEXT =
+  /^(?:application\/xhtml\+xml|text\/html|application\/x-dtbook\+xml|text\/x-oeb1-document|application\/xml|text\/xml)$/;
+
+function spineOf(spine: Element | undefined, items: Package['items']): (SpineItem | undefined)[] {
+  return [...(spine ? allIn(spine, 'itemref') : [])].map(({ attributes }) => {
+    const item = textItem(items.get(attributes.idref ?? ''), items);
+    return item && { path: item.path, isLinear: attributes.linear?.trim().toLowerCase() !== 'no' };
+  });
+}
+
+function hasFixedPages(root: Element): boolean {
+  for (const { attributes, text } of allIn(root, 'meta')) {
+    if (attributes.property === 'rendition:layout' && text.trim() === 'pre-paginated') return true;
+    if (attributes.name === 'fixed-layout' && attributes.content === 'true') return true;
+  }
+  return false;
+}
+
+/** A chain of them may lead back to its beginning. */
+const MOST_FALLBACKS = 16;
+
+/** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. */
+function textItem(item: Item | undefined, items: Package['items']): Item | undefined {
+  let next = item;
+  for (let steps = 0; next && steps < MOST_FALLBACKS; steps += 1) {
+    if (TEXT.test(next.mediaType)) return next;
+    next = items.get(next.fallback ?? '');
+  }
+  return item && /\.x?html?$/i.test(item.path) ? item : undefined;
+}
+
+/** @param base the path of the file that holds the reference */
+export function resolved(base: string, href: string): { path: string; fragment: string } | undefined {
+  const [target = '', fragment = ''] = splitFragment(href.trim());
+  if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(target)) return undefined;
+  const parts = target === '' ? base.split('/') : [...folderOf(base, target), ...decoded(target).split('/')];
+  const path: string[] = [];
+  for (const part of parts) {
+    if (part === '..') {
+      if (path.pop() === undefined) return undefined;
+    } else if (part !== '.' && part !== '') path.push(part);
+  }
+  return { path: path.join('/'), fragment: decoded(fragment) };
+}
+
+function folderOf(base: string, target: string): string[] {
+  return target.startsWith('/') ? [] : base.split('/').slice(0, -1);
+}
+
+function splitFragment(href: string): readonly string[] {
+  const at = href.indexOf('#');
+  const [target = ''] = (at < 0 ? href : href.slice(0, at)).split('?', 1);
+  return [target, at < 0 ? '' : href.slice(at + 1)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text).replaceAll('\\', '/');
+  } catch {
+    return text;
+  }
+}
+
+function noBook(name: string, why: string): TtsError {
+  return usageError(
+    `${name} is not a book that can be read: ${why}`,
+    'get the file again, or convert it first',
+  );
+}
+
+/** One line of a table of contents. */
+export interface Entry {
+  readonly title: string | undefined;
+  /** 1 is the highest. */
+  readonly level: number;
+  readonly path: string;
+  /** The element where the chapter begins; empty for the beginning of the document. */
+  readonly fragment: string;
+}
+
+export interface Contents {
+  readonly source: 'nav' | 'ncx' | 'headings' | 'documents';
+  readonly entries: readonly Entry[];
+}
+
+/** What the book says of a whole document: `toc`, `titlepage`. */
+export interface Landmark {
+  readonly path: string;
+  readonly fragment: string;
+  readonly type: string;
+}
+
+const MOST_ENTRIES = 20_000;
+/** A table of contents with one line is none, in a book of more documents. */
+const FEW_DOCUMENTS = 3;
+
+export interface Navigation {
+  /** The tables of contents that the book has, the best first. */
+  readonly tables: readonly Contents[];
+  readonly landmarks: readonly Landmark[];
+}
+
+export async function openNavigation(
+  archive: Archive,
+  book: Package,
+  signal: AbortSignal,
+): Promise<Navigation> {
+  const nav = [...book.items.values()].find(({ properties }) => properties.includes('nav'))?.path;
+  const [fromNav, marks] = nav === undefined ? [] : await readNav(archive, nav, signal);
+  const fromNcx = book.ncx === undefined ? undefined : await readNcx(archive, book.ncx, signal);
+  return {
+    tables: [fromNav, fromNcx].filter((table) => table !== undefined),
+    landmarks: [...(marks ?? []), ...firstOf(guideOf(book))],
+  };
+}
+
+async function readNav(
+  archive: Archive,
+  path: string,
+  signal: AbortSignal,
+): Promise<[Contents | undefined, readonly Landmark[]] | []> {
+  const text = await textOf(archive, path, signal);
+  if (text === undefined) return [];
+  const navs = [...allIn(treeOf(text, path, false), 'nav')];
+  const ofType = (type: string) => navs.find((each) => typesOf(each).includes(type));
+  const toc = ofType('toc') ?? navs.find(({ attributes }) => attributes['epub:type'] === undefined);
+  const list = toc && firstIn(toc, 'ol');
+  const landmarks = ofType('landmarks');
+  return [
+    list && { source: 'nav', entries: firstOf(linesOf(list, path, 1)) },
+    landmarks ? firstOf(marksOf(landmarks, path)) : [],
+  ];
+}
+
+async function readNcx(archive: Archive, path: string, signal: AbortSignal): Promise<Contents | undefined> {
+  const text = await textOf(archive, path, signal);
+  const map = text === undefined ? undefined : firstIn(treeOf(text, path), 'navMap');
+  return map && { source: 'ncx', entries: firstOf(pointsOf(map, path, 1)) };
+}
+
+function firstOf<T>(entries: Iterable<T>): readonly T[] {
+  const first: T[] = [];
+  for (const entry of entries) if (first.push(entry) >= MOST_ENTRIES) break;
+  return first;
+}
+
+/**
+ * The lines that lead into the reading order.
+ * @returns `undefined` for a table that does not divide the book
+ */
+export function usable({ source, entries }: Contents, spine: readonly string[]): Contents | undefined {
+  const documents = new Set(spine);
+  const leading = entries.filter(({ path }) => documents.has(path));
+  const places = new Set(leading.map(({ path, fragment }) => `${path}#${fragment}`));
+  const isEnough = places.size > 1 || (places.size === 1 && documents.size <= FEW_DOCUMENTS);
+  return isEnough ? { source, entries: leading } : undefined;
+}
+
+function typesOf({ attributes }: Element): string[] {
+  return `${attributes['epub:type'] ?? attributes.type ?? ''} ${attributes.role ?? ''}`
+    .toLowerCase()
+    .split(/\s+/u)
+    .filter((type) => type !== '')
+    .map((type) => type.replace(/^doc-/u, ''));
+}
+
+function* linesOf(list: Element, base: string, level: number): Generator<Entry> {
+  for (const line of list.children.filter(({ name }) => name === 'li')) {
+    const link = line.children.find(({ name }) => name === 'a') ?? linkOutsideLists(line);
+    const target = link?.attributes.href === undefined ? undefined : resolved(base, link.attributes.href);
+    if (link && target) yield { title: labelOf(link), level, ...target };
+    for (const inner of line.children.filter(({ name }) => name === 'ol'))
+      yield* linesOf(inner, base, level + 1);
+  }
+}
+
+function linkOutsideLists({ children }: Element): Element | undefined {
+  for (const child of children.filter(({ name }) => name !== 'ol')) {
+    const link = firstIn(child, 'a');
+    if (link) return link;
+  }
+  return undefined;
+}
+
+function labelOf(link: Element): string | undefined {
+  const picture = firstIn(link, 'img');
+  const title = plainText(link) || picture?.attributes.alt?.trim() || link.attributes.title?.trim();
+  return title || undefined;
+}
+
+function* pointsOf(map: Element, base: string, level: number): Generator<Entry> {
+  for (const point of map.children.filter(({ name }) => name === 'navPoint')) {
+    const label = point.children.find(({ name }) => name === 'navLabel');
+    const source = point.children.find(({ name }) => name === 'content')?.attributes.src;
+    const target = source === undefined ? undefined : resolved(base, source);
+    if (target) yield { title: (label && plainText(label)) || undefined, level, ...target };
+    yield* pointsOf(point, base, level + 1);
+  }
+}
+
+function* marksOf(nav: Element, base: string): Generator<Landmark> {
+  for (const link of allIn(nav, 'a')) {
+    const target = resolved(base, link.attributes.href ?? '');
+    if (target) for (const type of typesOf(link)) yield { ...target, type };
+  }
+}
+
+function* guideOf({ root, path: base }: Package): Generator<Landmark> {
+  const guide = firstIn(root, 'guide');
+  for (const { attributes } of guide ? allIn(guide, 'reference') : []) {
+    const target = resolved(base, attributes.href ?? '');
+    const type = (attributes.type ?? '').trim().toLowerCase();
+    if (target) yield { ...target, type: type === 'title-page' ? 'titlepage' : type };
+  }
+}
+
+/** What a `meta` of EPUB 3 says of an element, by its name and the property. */
+type Refinements = ReadonlyMap<string, string>;
+
+/** Bytes of a picture; a larger one is none for players. */
+const LARGEST_COVER = 32 * 1024 * 1024;
+
+/** What the package file says of the book. The cover is read when it is asked for. */
+export function aboutBook({ root, items }: Package, name: string, location: Location): About {
+  const metadata = firstIn(root, 'metadata') ?? root;
+  const metas = [...allIn(metadata, 'meta')];
+  const refinements = refinementsOf(metas);
+  const cover = coverPath(items, metas);
+  return {
+    title: titleOf(metadata, refinements),
+    author: authorsOf(metadata, refinements),
+    language: firstText(metadata, 'language'),
+    date: dateOf(metadata),
+    description: descriptionOf(metadata, name),
+    series: seriesOf(metas, refinements),
+    ...(cover !== undefined && {
+      async cover(signal) {
+        using archive = await Archive.open(name, location, signal);
+        return archive.whole(cover, LARGEST_COVER, signal);
+      },
+    }),
+  };
+}
+
+function firstText(metadata: Element, name: string): string | undefined {
+  for (const element of allIn(metadata, name)) {
+    const text = plainText(element);
+    if (text !== '') return text;
+  }
+  return undefined;
+}
+
+/** Of several, the first one counts. */
+function refinementsOf(metas: readonly Element[]): Refinements {
+  const all = new Map<string, string>();
+  for (const meta of metas) {
+    const { refines, property } = meta.attributes;
+    const key = `${refines} ${property}`;
+    if (!all.has(key)) all.set(key, plainText(meta));
+  }
+  return all;
+}
+
+function refined(all: Refinements, { attributes: { id } }: Element, property: string): string | undefined {
+  return all.get(`#${id} ${property}`);
+}
+
+function titleOf(metadata: Element, refinements: Refinements): string | undefined {
+  const titles = [...allIn(metadata, 'title')];
+  const main = titles.find(
+    (title) => refined(refinements, title, 'title-type') === 'main' && plainText(title) !== '',
+  );
+  return main ? plainText(main) : firstText(metadata, 'title');
+}
+
+/** A creator without a role is an author. */
+function authorsOf(metadata: Element, refinements: Refinements): string | undefined {
+  const creators = [...allIn(metadata, 'creator')].filter((creator) => plainText(creator) !== '');
+  const roleOf = (creator: Element) =>
+    creator.attributes.role ?? refined(refinements, creator, 'role') ?? 'aut';
+  const authors = creators.filter((creator) => roleOf(creator) === 'aut');
+  const names = (authors.length > 0 ? authors : creators).map(plainText);
+  return names.length === 0 ? undefined : names.join(', ');
+}
+
+/** @returns when the book was published, of which players show the year */
+function dateOf(metadata: Element): string | undefined {
+  const dates = [...allIn(metadata, 'date')].filter(({ attributes: { event } }) => event !== 'modification');
+  const [date] = dates.map(plainText).filter((text) => /^\d{4}/.test(text));
+  return date?.split('T', 1)[0];
+}
+
+/** Descriptions often are HTML. */
+function descriptionOf(metadata: Element, name: string): string | undefined {
+  const text = firstText(metadata, 'description');
+  return text && (plainText(treeOf(text, name, false)) || undefined);
+}
+
+function seriesOf(metas: readonly Element[], refinements: Refinements): About['series'] {
+  const named = (wanted: string) =>
+    metas.find(({ attributes }) => attributes.name === wanted)?.attributes.content;
+  const calibre = named('calibre:series')?.trim();
+  if (calibre) return { name: calibre, number: named('calibre:series_index')?.replace(/\.0+$/, '') };
+  const collection = metas.find(({ attributes }) => attributes.property === 'belongs-to-collection');
+  if (!collection || plainText(collection) === '') return undefined;
+  return { name: plainText(collection), number: refined(refinements, collection, 'group-position') };
+}
+
+function coverPath(items: Package['items'], metas: readonly Element[]): string | undefined {
+  const all = [...items.values()];
+  const named = metas.find(({ attributes }) => attributes.name === 'cover')?.attributes.content;
+  const isPicture = ({ mediaType }: { mediaType: string }) => mediaType.startsWith('image/');
+  const found =
+    all.find(({ properties }) => properties.includes('cover-image')) ??
+    (named === undefined ? undefined : items.get(named)) ??
+    all.find((item) => /^cover/i.test(item.id) && isPicture(item));
+  return found && isPicture(found) ? found.path : undefined;
+}
+
+const ENCRYPTION = 'META-INF/encryption.xml';
+
+/** Fonts are made unreadable in these ways, so that nobody takes them out of a book. */
+const OF_FONTS = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);
+
+/** A file that only books of one seller have. */
+const SCHEMES: readonly (readonly [path: string, scheme: string])[] = [
+  ['META-INF/license.lcpl', 'Readium LCP'],
+  ['META-INF/sinf.xml', 'Apple FairPlay'],
+  ['META-INF/rights.xml', 'Adobe ADEPT'],
+];
+
+/** @throws TtsError (usage) for a book whose documents are encrypted */
+export async function assertOpen(
+  archive: Archive,
+  documents: readonly string[],
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const text = await textOf(archive, ENCRYPTION, signal);
+  if (text === undefined) return;
+  const read = new Set(documents);
+  for (const data of allIn(treeOf(text, `${ENCRYPTION} in ${name}`), 'EncryptedData')) {
+    const algorithm = firstIn(data, 'EncryptionMethod')?.attributes.Algorithm ?? 'an unknown algorithm';
+    if (!OF_FONTS.has(algorithm) && pathsIn(data).some((path) => read.has(path)))
+      throw encrypted(name, SCHEMES.find(([path]) => archive.has(path))?.[1] ?? algorithm);
+  }
+}
+
+function pathsIn(data: Element): readonly string[] {
+  return [...allIn(data, 'CipherReference')].flatMap(({ attributes }) => {
+    const path = resolved('', attributes.URI ?? '')?.path;
+    return path === undefined ? [] : [path];
+  });
+}
+
+function encrypted(name: string, scheme: string): TtsError {
+  return usageError(
+    `${name} is protected (DRM: ${scheme}), and its text cannot be read`,
+    'get the book without protection from its publisher or another shop',
+  );
+}

@@ -1,0 +1,371 @@
+import { type TtsError, usageError } from '../kit/error.ts';
+import { HeadingChapters } from '../text/chapters.ts';
+import { labelOf, type Piece } from '../text/piece.ts';
+import { inTurn, type Stage, through } from '../text/stage.ts';
+import {
+  aboutBook,
+  assertOpen,
+  type Contents,
+  type Entry,
+  type Landmark,
+  openNavigation,
+  openPackage,
+  type Package,
+  resolved,
+  usable,
+} from './epub-package.ts';
+import { Blocks } from './html.ts';
+import { type ChapterStart, type HtmlOptions, type Notes, type Rules, skippedNotes } from './html-inline.ts';
+import { FoundNotes, indexed } from './html-notes.ts';
+import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
+import type { Reading, ReadingOptions, Source } from './reading.ts';
+import { Archive, type Location, locationOf } from './zip.ts';
+
+/** Parts of a book that are looked at and not read, by what the book itself calls them. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['cover', 'cover'],
+  ['titlepage', 'title page'],
+  ['halftitlepage', 'half title'],
+  ['imprint', 'imprint'],
+  ['copyright-page', 'copyright page'],
+  ['colophon', 'colophon'],
+  ['toc', 'contents'],
+  ['loi', 'list of illustrations'],
+  ['lot', 'list of tables'],
+  ['loa', 'list of audio'],
+  ['lov', 'list of videos'],
+  ['bibliography', 'bibliography'],
+  ['index', 'index'],
+]);
+
+/** @returns what the part is called, `undefined` for a part that is read */
+function leftOutAs(meanings: readonly string[]): string | undefined {
+  for (const meaning of meanings) {
+    const kind = KINDS.get(meaning);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
+}
+
+/** The documents that are left out as a whole. A document with several chapters is none of them. */
+function documentsLeftOut(
+  landmarks: readonly Landmark[],
+  chapters: readonly Entry[],
+): ReadonlyMap<string, string> {
+  const begun = new Set<string>();
+  const several = new Set<string>();
+  for (const { path } of chapters) (begun.has(path) ? several : begun).add(path);
+  const read = new Set(landmarks.filter(({ type }) => isText(type)).map(({ path }) => path));
+  const found = new Map<string, string>();
+  for (const { path, fragment, type } of landmarks) {
+    const kind = KINDS.get(type);
+    if (kind !== undefined && fragment === '' && !read.has(path) && !several.has(path)) found.set(path, kind);
+  }
+  return found;
+}
+
+function isText(type: string): boolean {
+  return type === 'text' || type === 'bodymatter' || type === 'start';
+}
+
+export interface EpubOptions extends HtmlOptions {
+  /** Title pages, contents and the like are read, too. */
+  readonly readsAll: boolean;
+}
+
+/** The text of a book, one document after the other. */
+class BookText {
+  hasText = false;
+  /** What the book calls the parts that were left out. */
+  readonly leftOut = new Set<string>();
+  readonly #source: string;
+  readonly #blocks: Blocks;
+  readonly #rules: { notes: Notes | undefined } & Rules;
+  /** The keys are documents, then fragments. */
+  readonly #chapters = new Map<string, Map<string, ChapterStart>>();
+  #ready: Piece[] = [];
+  /** The chapters of the document that is read. */
+  #open = new Map<string, ChapterStart>();
+
+  constructor(source: string, { entries }: Contents, options: EpubOptions) {
+    this.#source = source;
+    for (const entry of entries) this.#add(entry);
+    this.#rules = {
+      notes: undefined,
+      leavesOut: (element, _, meanings) => {
+        const part = options.readsAll ? undefined : leftOutAs(meanings);
+        if (part !== undefined) this.leftOut.add(part);
+        return element === 'nav' || part !== undefined;
+      },
+      chapterAt: (id) => this.#take(id),
+      place: () => ({ source }),
+      piece: (piece) => {
+        this.hasText ||= piece.kind === 'text';
+        this.#ready.push(piece);
+      },
+    };
+    this.#blocks = new Blocks(options, this.#rules);
+  }
+
+  fragmentsIn(path: string): ReadonlySet<string> {
+    const fragments = new Set(this.#chapters.get(path)?.keys());
+    fragments.delete('');
+    return fragments;
+  }
+
+  /** @param found the fragments that the document has; chapters of others begin where it begins */
+  document(path: string, found: ReadonlySet<string>, notes: Notes): Stage<string, Piece> {
+    this.#rules.notes = notes;
+    const chapters = [...(this.#chapters.get(path) ?? [])];
+    this.#open = new Map(chapters.filter(([fragment]) => found.has(fragment)));
+    const first = chapters.find(([fragment]) => !found.has(fragment));
+    const markup = new Markup(this.#blocks, `${path} in ${labelOf(this.#source)}`);
+    const take = () => this.#ready.splice(0);
+    if (first) this.#blocks.startChapter(first[1]);
+    return {
+      push(text) {
+        markup.write(text);
+        return take();
+      },
+      end: () => {
+        markup.end();
+        this.#blocks.end();
+        return take();
+      },
+    };
+  }
+
+  /** Of several lines for one place, the one furthest inside counts. */
+  #add({ path, fragment, title, level }: Entry): void {
+    const chapters = this.#chapters.get(path) ?? new Map<string, ChapterStart>();
+    this.#chapters.set(path, chapters);
+    const before = chapters.get(fragment);
+    if (!before || before.level < level) chapters.set(fragment, { title, level });
+  }
+
+  #take(id: string): ChapterStart | undefined {
+    const chapter = this.#open.get(id);
+    this.#open.delete(id);
+    return chapter;
+  }
+}
+
+/** Bytes. A larger document is unpacked each time it is read. */
+const KEPT = 4 * 1024 * 1024;
+/** UTF-16 units that are handed out at once. */
+const SLICE = 65_536;
+
+/**
+ * Prepares a document of the book for being read several times.
+ * @returns its characters, from the first one each time
+ * @throws TtsError (usage) for a document that is damaged or too large
+ */
+async function openDocument(
+  archive: Archive,
+  path: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<() => AsyncIterable<string>> {
+  const characters = () => through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`));
+  if (archive.sizeOf(path) > KEPT) return characters;
+  const parts: string[] = [];
+  for await (const text of characters()) parts.push(text);
+  const whole = parts.join('');
+  return () => slicesOf(whole);
+}
+
+async function* slicesOf(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += SLICE) yield text.slice(at, at + SLICE);
+}
+
+const CHAPTERS: Readonly<Record<Contents['source'], string>> = {
+  nav: 'the chapters are those of the table of contents (nav)',
+  ncx: 'the chapters are those of the table of contents (NCX)',
+  headings: 'no table of contents divides the book: its headings begin the chapters',
+  documents: 'no table of contents divides the book, and no headings: each of its documents is a chapter',
+};
+
+/** What there is to say of a book, apart from its chapters. */
+interface Omissions {
+  readonly leftOut: ReadonlySet<string>;
+  /** The number of notes that were not read. */
+  readonly notes: number;
+  /** The number of places in the reading order without a document of text. */
+  readonly missing: number;
+  readonly hasFixedPages: boolean;
+}
+
+/** What there is to say of a book that was read. */
+function* remarksOn(
+  source: Contents['source'],
+  { leftOut, notes, missing, hasFixedPages }: Omissions,
+): Generator<string> {
+  yield CHAPTERS[source];
+  if (leftOut.size > 0) yield `left out: ${[...leftOut].join(', ')}; --all reads what is left out`;
+  const skipped = skippedNotes(notes);
+  if (skipped !== undefined) yield skipped;
+  if (missing > 0) yield `the reading order names ${documents(missing)} not in the book, or not text`;
+  if (hasFixedPages)
+    yield 'its pages have a fixed layout, so the order of its text may not be that of the page';
+}
+
+function documents(count: number): string {
+  return count === 1 ? 'a document that is' : `${count} documents that are`;
+}
+
+/** One heading is the title of the book. */
+const FEWEST_HEADINGS = 2;
+const HEADING = /<(?:\w+:)?h[1-6][\s>]/giu;
+const TITLE = /<(?:\w+:)?title\b[^<>]*>([^<]{1,300})</iu;
+
+/** The chapters of a book without a table of contents: its headings, or else its documents. */
+async function withoutTable(
+  documents: readonly string[],
+  charactersOf: (path: string) => AsyncIterable<string>,
+): Promise<Contents> {
+  let headings = 0;
+  const titles: (string | undefined)[] = [];
+  for (const path of documents) {
+    let title: string | undefined;
+    for await (const text of charactersOf(path)) {
+      title ??= TITLE.exec(text)?.[1]?.replace(/\s+/gu, ' ').trim();
+      headings += text.match(HEADING)?.length ?? 0;
+      if (headings >= FEWEST_HEADINGS) return { source: 'headings', entries: [] };
+    }
+    titles.push(title || undefined);
+  }
+  const counts = new Map<string | undefined, number>();
+  for (const title of titles) counts.set(title, (counts.get(title) ?? 0) + 1);
+  return {
+    source: 'documents',
+    entries: documents.map((path, at) => ({
+      // A title that several documents have is that of the book.
+      title: counts.get(titles[at]) === 1 ? titles[at] : undefined,
+      level: 1,
+      path,
+      fragment: '',
+    })),
+  };
+}
+
+/**
+ * Looks at what the book says of itself. Its documents are read when their turn comes.
+ * @throws TtsError (usage) for what is not a book, and for one that is protected
+ */
+export async function openEpub(source: Source, options: EpubOptions, signal: AbortSignal): Promise<Reading> {
+  const name = labelOf(source.name);
+  const location = await locationOf(source, signal);
+  using archive = await Archive.open(name, location, signal);
+  const content = await openPackage(archive, name, signal);
+  const documents = documentsOf(archive, content, options);
+  if (documents.length === 0) throw noText(name);
+  await assertOpen(archive, documents, name, signal);
+  const { tables, landmarks } = await openNavigation(archive, content, signal);
+  const leftOut = new Map(options.readsAll ? [] : documentsLeftOut(landmarks, tables[0]?.entries ?? []));
+  for (const { path, properties } of content.items.values())
+    if (properties.includes('nav') && !options.readsAll) leftOut.set(path, 'contents');
+  const read = documents.filter((path) => !leftOut.has(path));
+  const contents =
+    tables.map((table) => usable(table, read)).find((table) => table !== undefined) ??
+    (await withoutTable(read, (path) =>
+      through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`)),
+    ));
+  const book = new Book(source, location, options, {
+    contents,
+    documents: read,
+    missing: content.withoutText + content.spine.filter(({ path }) => !archive.has(path)).length,
+    hasFixedPages: content.hasFixedPages,
+    leftOut: [
+      ...documents.flatMap((path) => leftOut.get(path) ?? []),
+      ...(options.readsAll ? [] : besideOrder(content, leftOut)),
+    ],
+  });
+  const about = aboutBook(content, name, location);
+  return {
+    source,
+    about,
+    pieces(until, how) {
+      const pieces = book.pieces(until, how);
+      return contents.source === 'headings' ? through(pieces, new HeadingChapters()) : pieces;
+    },
+  };
+}
+
+/** @throws TtsError (usage) for documents that are too large */
+function documentsOf(archive: Archive, { spine }: Package, { readsAll }: EpubOptions): readonly string[] {
+  const read = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
+  const paths = read.map(({ path }) => path);
+  archive.assertAllReadable(paths);
+  return paths;
+}
+
+/** @returns what is said of documents that the book itself puts outside its reading order */
+function besideOrder({ spine }: Package, leftOut: ReadonlyMap<string, string>): readonly string[] {
+  const isBeside = spine.some(({ path, isLinear }) => !isLinear && !leftOut.has(path));
+  return isBeside ? ['documents outside the reading order'] : [];
+}
+
+function noText(name: string): TtsError {
+  return usageError(
+    `${name} holds no text to read`,
+    'a book of pictures has none; --all reads title pages and the like',
+  );
+}
+
+interface Plan extends Pick<Omissions, 'missing' | 'hasFixedPages'> {
+  readonly contents: Contents;
+  /** The documents that are read, in their order. */
+  readonly documents: readonly string[];
+  /** What the book calls the documents that are not. */
+  readonly leftOut: readonly string[];
+}
+
+/** Bytes of documents that are taken apart in search of notes. A document with notes for all others is one of them. */
+const MOST_SEARCHED = 128 * 1024 * 1024;
+
+class Book {
+  readonly #source: string;
+  readonly #name: string;
+  readonly #location: Location;
+  readonly #options: EpubOptions;
+  readonly #plan: Plan;
+
+  constructor({ name }: Source, location: Location, options: EpubOptions, plan: Plan) {
+    this.#source = name;
+    this.#name = labelOf(name);
+    this.#location = location;
+    this.#options = options;
+    this.#plan = plan;
+  }
+
+  async *pieces(signal: AbortSignal, { inFront, onRemark }: ReadingOptions = {}): AsyncGenerator<Piece> {
+    using archive = await Archive.open(this.#name, this.#location, signal);
+    const open = (path: string) => openDocument(archive, path, this.#name, signal);
+    const text = new BookText(this.#source, this.#plan.contents, this.#options);
+    let searched = 0;
+    const notes = new FoundNotes({
+      readsNotes: this.#options.readsNotes,
+      resolve: (href, from) => resolved(from, href),
+      index: async (path) => {
+        searched += archive.sizeOf(path);
+        const isSearched = archive.has(path) && searched <= MOST_SEARCHED;
+        return isSearched ? indexed((await open(path))(), `${path} in ${this.#name}`) : undefined;
+      },
+    });
+    const said = new Set<string>();
+    let skipped = 0;
+    for (const path of this.#plan.documents) {
+      const characters = await open(path);
+      const { ids, links } = await scanned(characters(), text.fragmentsIn(path));
+      await notes.prepare(path, links);
+      const inDocument = notes.of(path, said);
+      const document = text.document(path, ids, inDocument);
+      yield* through(characters(), inFront ? inTurn(inFront, document) : document);
+      skipped += inDocument.skipped;
+    }
+    if (!text.hasText) throw noText(this.#name);
+    const leftOut = new Set([...this.#plan.leftOut, ...text.leftOut]);
+    const omissions = { ...this.#plan, leftOut, notes: skipped };
+    for (const remark of remarksOn(this.#plan.contents.source, omissions)) onRemark?.(remark);
+  }
+}

@@ -1,0 +1,247 @@
+import {
+  type Attributes,
+  BLOCKS,
+  headingLevel,
+  Inline,
+  isSilent,
+  leadsBack,
+  localName,
+  meaningsOf,
+  type Notes,
+  saysNote,
+} from './html-inline.ts';
+import { type Link, Markup, type MarkupHandler } from './html-parse.ts';
+
+/** A block with a name: a note, if a reference leads to it and it looks like one. */
+interface Candidate {
+  readonly text: string;
+  /** It says that it is a note, or it lies in one that does. */
+  readonly isNote: boolean;
+  /** Its links lead to these names. */
+  readonly backTo: readonly string[];
+}
+
+interface Frame {
+  readonly isBlock: boolean;
+  readonly isHeading: boolean;
+  readonly isNote: boolean;
+  readonly start: number;
+  readonly ids: string[];
+  readonly backTo: string[];
+}
+
+/** The text of a link from a note back to its reference. */
+const ARROWS = '↩↑⤴^\ufe0e\ufe0f';
+const ARROWS_AT_END = new RegExp(`(?<![\\s${ARROWS}])[\\s${ARROWS}]+$`, 'u');
+/** UTF-16 units. A longer block is not a note. */
+const LONGEST_NOTE = 16_384;
+/** Links in one note that may lead back to where it is referred to. */
+const MOST_BACK = 1000;
+/** UTF-16 units of all blocks. */
+const MOST_KEPT = 8 * 1024 * 1024;
+
+/** Finds what may be the notes of a document. */
+export class NoteIndex implements MarkupHandler {
+  readonly #candidates = new Map<string, Candidate>();
+  readonly #frames: Frame[] = [];
+  readonly #inline = new Inline();
+  /** The number of open blocks with a name. */
+  #named = 0;
+  #silent = 0;
+  #kept = 0;
+
+  open(tag: string, attributes: Attributes): void {
+    const name = localName(tag);
+    const meanings = meaningsOf(attributes);
+    const isBack = leadsBack(attributes, meanings);
+    if (this.#silent > 0 || isBack || isSilent(name, attributes, meanings)) this.#silent += 1;
+    const isBlock = BLOCKS.has(name);
+    if (isBlock || name === 'br') this.#inline.text(' ');
+    const above = this.#frames.at(-1);
+    this.#frames.push({
+      isBlock,
+      isHeading: above?.isHeading === true || headingLevel(name) !== undefined,
+      isNote: above?.isNote === true || saysNote(name, attributes, meanings),
+      start: this.#inline.mark,
+      ids: [],
+      backTo: [],
+    });
+    this.#note(name, attributes);
+  }
+
+  text(text: string): void {
+    if (this.#silent === 0 && this.#named > 0) this.#inline.text(text);
+  }
+
+  close(): void {
+    if (this.#silent > 0) this.#silent -= 1;
+    const frame = this.#frames.pop();
+    if (!frame || frame.ids.length === 0) return;
+    this.#named -= 1;
+    const { isNote, isHeading, backTo, ids, start } = frame;
+    const text = this.#inline.from(start, LONGEST_NOTE);
+    if (text !== undefined && !isHeading && this.#kept < MOST_KEPT) {
+      for (const id of ids)
+        this.#candidates.set(id, { text: text.replace(ARROWS_AT_END, ''), isNote, backTo });
+      this.#kept += text.length + ids.length;
+    }
+    if (this.#named === 0) this.#inline.take();
+  }
+
+  /** @returns the note that a link leads to, without its number; `undefined` for what is not a note */
+  find(id: string, { label, ids, isRaised, saysReference }: Link): string | undefined {
+    const candidate = this.#candidates.get(id);
+    if (!candidate) return undefined;
+    const { text, isNote, backTo } = candidate;
+    const unlabelled = withoutLabel(text, label);
+    const isMeant = isNote || saysReference || ids.some((name) => backTo.includes(name));
+    const looksLikeOne = isRaised || !/[\p{L}\p{N}]/u.test(label);
+    return isMeant || (looksLikeOne && unlabelled !== undefined) ? (unlabelled ?? text) : undefined;
+  }
+
+  /** An element inside a block names the block, if it stands at its beginning. */
+  #note(name: string, attributes: Attributes): void {
+    const block = this.#frames.findLast((frame) => frame.isBlock);
+    const ids = [attributes.id, name === 'a' ? attributes.name : undefined].filter((id) => id !== undefined);
+    const isAtStart = this.#frames.at(-1)?.isBlock || (block && this.#inline.isBlankFrom(block.start));
+    if (block && ids.length > 0 && isAtStart) {
+      if (block.ids.length === 0) this.#named += 1;
+      block.ids.push(...ids);
+    }
+    const { href = '' } = attributes;
+    const back = name === 'a' && href.includes('#') ? href.slice(href.indexOf('#') + 1) : '';
+    if (back === '' || this.#named === 0) return;
+    for (const { ids: names, backTo } of this.#frames)
+      if (names.length > 0 && backTo.length < MOST_BACK) backTo.push(back);
+  }
+}
+
+/** Takes a whole document apart. */
+export async function indexed(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
+  const index = new NoteIndex();
+  const markup = new Markup(index, name);
+  for await (const text of characters) markup.write(text);
+  markup.end();
+  return index;
+}
+
+/** @returns `undefined` for a text that does not begin with the label */
+function withoutLabel(text: string, label: string): string | undefined {
+  const bare = label.replace(/[\s()[\]{}.:]/gu, '').replace(/[\\^$.*+?|/-]/gu, '\\$&');
+  const pattern = new RegExp(`^[\\s(\\[{${ARROWS}]*${bare}(?![\\p{L}\\p{N}])[\\s)\\]}.:${ARROWS}]*`, 'iu');
+  return pattern.test(text) ? text.replace(pattern, '') : undefined;
+}
+
+interface Target {
+  /** The document; empty where there is only one. */
+  readonly path: string;
+  readonly fragment: string;
+}
+
+interface FoundNotesOptions {
+  readonly readsNotes: boolean;
+  /** @returns `undefined` for a link that leads out of the book */
+  resolve(href: string, from: string): Target | undefined;
+  /** Looks for the notes of a document. */
+  index(path: string): Promise<NoteIndex | undefined>;
+}
+
+/** Indexes of documents that are kept for the next one. */
+const MOST_INDEXES = 4;
+
+/** The notes that the links of the documents lead to. */
+export class FoundNotes {
+  readonly #options: FoundNotesOptions;
+  readonly #texts = new Map<string, string>();
+  readonly #indexes = new Map<string, NoteIndex | undefined>();
+
+  constructor(options: FoundNotesOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at the links of a document before it is read. */
+  async prepare(path: string, links: readonly Link[]): Promise<void> {
+    const { readsNotes, resolve } = this.#options;
+    const found = links.flatMap((link) => {
+      const target = resolve(link.href, path);
+      return target ? [{ link, target }] : [];
+    });
+    // Links into one document follow each other, so that it is looked at once.
+    for (const { link, target } of found.toSorted((a, b) => compared(a.target.path, b.target.path))) {
+      const isCertain = link.saysReference && !readsNotes;
+      const note = isCertain ? '' : (await this.#indexOf(target.path))?.find(target.fragment, link);
+      if (note === undefined || (note === '' && readsNotes)) continue;
+      this.#texts.set(keyOf(target), readsNotes ? note : '');
+    }
+  }
+
+  /** @param said the notes that were read before, of this document and of others: none is read twice */
+  of(path: string, said: Set<string>): Notes {
+    const { readsNotes, resolve } = this.#options;
+    const keyFor = (href: string) => {
+      const target = resolve(href, path);
+      return target && keyOf(target);
+    };
+    const textOf = (key: string | undefined) => (key === undefined ? undefined : this.#texts.get(key));
+    let skipped = 0;
+    return {
+      get skipped() {
+        return skipped;
+      },
+      isReference: (href) => textOf(keyFor(href)) !== undefined,
+      isNote: (fragment) => this.#texts.has(keyOf({ path, fragment })),
+      take: (href) => {
+        if (!readsNotes) skipped += 1;
+        const key = keyFor(href);
+        if (!readsNotes || key === undefined || said.has(key)) return undefined;
+        said.add(key);
+        return textOf(key);
+      },
+    };
+  }
+
+  async #indexOf(path: string): Promise<NoteIndex | undefined> {
+    if (!this.#indexes.has(path)) {
+      const [oldest] = this.#indexes.keys();
+      if (this.#indexes.size >= MOST_INDEXES && oldest !== undefined) this.#indexes.delete(oldest);
+      this.#indexes.set(path, await this.#options.index(path));
+    }
+    return this.#indexes.get(path);
+  }
+}
+
+function compared(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function keyOf({ path, fragment }: Target): string {
+  return `${path}#${fragment}`;
+}
+
+const NOTE_NAME =
+  /^(?:_?(?:ftn|edn)|fn|footnote|note|endnote|cite_?note|sdfootnote|rearnote)[-_:.]?(?:[a-z]+[-_:.]?)?\d/iu;
+
+/** The notes of a page that is read once: their names have to say what they are. */
+export class NamedNotes implements Notes {
+  skipped = 0;
+  readonly #referred = new Set<string>();
+  readonly #readsNotes: boolean;
+
+  constructor(readsNotes: boolean) {
+    this.#readsNotes = readsNotes;
+  }
+
+  isReference(href: string): boolean {
+    return href.startsWith('#') && NOTE_NAME.test(href.slice(1));
+  }
+
+  take(href: string): undefined {
+    if (this.#readsNotes) return;
+    this.skipped += 1;
+    if (href.startsWith('#')) this.#referred.add(href.slice(1));
+  }
+
+  isNote(id: string): boolean {
+    return this.#referred.has(id);
+  }
+}

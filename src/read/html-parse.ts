@@ -1,0 +1,284 @@
+import { TextDecoder } from 'node:util';
+import { Parser } from 'htmlparser2';
+import { type TtsError, usageError } from '../kit/error.ts';
+import type { Stage } from '../text/stage.ts';
+import { countLineBreaks } from '../text/unicode.ts';
+import { type Attributes, isMark } from './html-inline.ts';
+
+/** A link that looks like a reference to a note. */
+export interface Link {
+  readonly href: string;
+  /** The text of the link, such as `1` or `*`. */
+  readonly label: string;
+  /** The names of the link itself: a note may lead back to them. */
+  readonly ids: readonly string[];
+  readonly isRaised: boolean;
+  /** True if the link itself says that it refers to a note. */
+  readonly saysReference: boolean;
+}
+
+/** What is known of a document before it is read. */
+export interface Scan {
+  /** Those of the wanted names that its elements have. */
+  readonly ids: ReadonlySet<string>;
+  readonly links: readonly Link[];
+}
+
+const NAMED = /[\s"'](?:xml:)?(?:id|name)\s*=\s*(?:"([^"]{1,500})"|'([^']{1,500})')/giu;
+const HREF = /\shref\s*=\s*(?:"([^"]{1,500})"|'([^']{1,500})')/iu;
+/** UTF-16 units that a link, or the beginning of an attribute, may have. */
+const LONGEST_LINK = 1000;
+/** UTF-16 units in front of a link that may raise or name it. */
+const BEFORE = 150;
+const MOST_LINKS = 50_000;
+
+/**
+ * Looks through a document with patterns, which is quicker than taking it apart.
+ * @param wanted names of elements that something refers to
+ */
+export async function scanned(text: AsyncIterable<string>, wanted: ReadonlySet<string>): Promise<Scan> {
+  const ids = new Set<string>();
+  const links: Link[] = [];
+  let rest = '';
+  let searched = 0;
+  for await (const piece of text) {
+    const all = rest + piece;
+    if (ids.size < wanted.size) findNames(all, wanted, ids);
+    const end = Math.max(0, all.length - LONGEST_LINK);
+    if (links.length < MOST_LINKS) findLinks(all, searched, end, links);
+    const start = Math.max(0, end - BEFORE);
+    rest = all.slice(start);
+    searched = Math.max(searched, end) - start;
+  }
+  findLinks(rest, searched, rest.length, links);
+  return { ids, links };
+}
+
+function findNames(text: string, wanted: ReadonlySet<string>, ids: Set<string>): void {
+  for (const [, double, single] of text.matchAll(NAMED)) {
+    const name = double ?? single ?? '';
+    if (wanted.has(name)) ids.add(name);
+  }
+}
+
+function findLinks(text: string, from: number, end: number, links: Link[]): void {
+  for (let at = text.indexOf('<a', from); at >= 0 && at < end; at = text.indexOf('<a', at + 2)) {
+    const link = linkAt(text, at);
+    if (link) links.push(link);
+  }
+}
+
+function linkAt(text: string, at: number): Link | undefined {
+  const source = text.slice(at, at + LONGEST_LINK);
+  const tagEnd = source.indexOf('>');
+  const end = source.search(/<\/a\s*>/iu);
+  if (!/^<a\s/iu.test(source) || tagEnd < 0 || end < tagEnd) return undefined;
+  const label = source
+    .slice(tagEnd + 1, end)
+    .replace(/<[^>]*>/gu, '')
+    .trim();
+  const [, double, single] = HREF.exec(source.slice(0, tagEnd)) ?? [];
+  const href = double ?? single ?? '';
+  if (!href.includes('#') || !isMark(label)) return undefined;
+  const before =
+    /<(?:sup|span|small|b|i|em|strong)\b[^<>]{0,140}>\s*$/iu.exec(
+      text.slice(Math.max(0, at - BEFORE), at),
+    )?.[0] ?? '';
+  const named = [...(before + source.slice(0, end)).matchAll(NAMED)];
+  return {
+    href,
+    label,
+    ids: named.map(([, one, other]) => one ?? other ?? ''),
+    saysReference: /noteref|footnote-?(?:ref|anchor)|fnref/iu.test(before + source.slice(0, tagEnd)),
+    isRaised: /^<sup\b/iu.test(before) || /<sup\b/iu.test(source.slice(0, end)),
+  };
+}
+
+export interface MarkupHandler {
+  open(name: string, attributes: Attributes): void;
+  text(text: string): void;
+  /** Called once for each element that was opened, in the reverse order. */
+  close(name: string): void;
+}
+
+/** More would take quadratic time. */
+const DEEPEST = 512;
+/** UTF-16 units that are kept of declarations. */
+const LONGEST_SUBSET = 1000;
+/** UTF-16 units. */
+const LONGEST = 64 * 1024 * 1024;
+
+/**
+ * Takes HTML, XHTML or XML apart. No entity of a document type is expanded, and nothing that is named is opened.
+ */
+export class Markup {
+  readonly #name: string;
+  readonly #parser: Parser;
+  #length = 0;
+  #depth = 0;
+  /** What was read of declarations inside the document type. */
+  #subset: string | undefined;
+  /** The line ends in what was written, and the offset up to which they were counted. */
+  #lines = { counted: 0, at: 0, rest: '' };
+
+  /** @param name of the document, for errors */
+  constructor(handler: MarkupHandler, name: string, options: { readonly isXml?: boolean } = {}) {
+    this.#name = name;
+    this.#parser = new Parser(
+      {
+        onopentag: (tag, attributes) => {
+          this.#depth += 1;
+          this.#subset = undefined;
+          if (this.#depth > DEEPEST) throw tooDeep(this.#name);
+          handler.open(tag, attributes);
+        },
+        onprocessinginstruction: (name, data) => {
+          if (/^!doctype$/iu.test(name) && data.includes('[') && !data.includes(']')) this.#subset = '';
+        },
+        ontext: (text) => this.#text(text, handler),
+        onclosetag: (tag) => {
+          this.#depth -= 1;
+          handler.close(tag);
+        },
+      },
+      options.isXml ? { xmlMode: true } : { recognizeSelfClosing: true, recognizeCDATA: true },
+    );
+  }
+
+  /** The line of what was handed out last, from 1. */
+  get line(): number {
+    this.#countLines();
+    return this.#lines.counted + 1;
+  }
+
+  /** @throws TtsError (usage) for a document that is too long or too deep */
+  write(text: string): void {
+    this.#length += text.length;
+    if (this.#length > LONGEST) throw tooLong(this.#name);
+    this.#countLines();
+    this.#lines.rest += text;
+    this.#parser.write(text);
+  }
+
+  end(): void {
+    this.#parser.end();
+  }
+
+  /** The parser takes the end of the first declaration for the end of the document type. */
+  #text(text: string, handler: MarkupHandler): void {
+    if (this.#subset === undefined) {
+      handler.text(text);
+      return;
+    }
+    this.#subset = (this.#subset + text).slice(-LONGEST_SUBSET);
+    const end = /\]\s*>/u.exec(this.#subset);
+    if (!end) return;
+    const rest = this.#subset.slice(end.index + end[0].length);
+    this.#subset = undefined;
+    handler.text(rest);
+  }
+
+  #countLines(): void {
+    const { counted, at, rest } = this.#lines;
+    const passed = Math.max(0, Math.min(rest.length, this.#parser.startIndex - at));
+    this.#lines = {
+      counted: counted + countLineBreaks(rest.slice(0, passed)),
+      at: at + passed,
+      rest: rest.slice(passed),
+    };
+  }
+}
+
+function tooDeep(name: string): TtsError {
+  return usageError(
+    `${name} has more than ${DEEPEST} elements inside each other`,
+    'nobody writes such a document by hand: check where it comes from',
+  );
+}
+
+function tooLong(name: string): TtsError {
+  return usageError(`${name} is longer than ${LONGEST} characters`, 'speak it in parts');
+}
+
+/** Bytes in which a document names its encoding. */
+const HEAD = 1024;
+const LAST_RESORT = 'windows-1252';
+
+/** What a byte order mark, an XML declaration or a `meta` element says; otherwise UTF-8. */
+function encodingOf(head: Uint8Array): string {
+  const [a, b, c, d] = head;
+  if (a === 0xff && b === 0xfe) return 'utf-16le';
+  if (a === 0xfe && b === 0xff) return 'utf-16be';
+  if (a === 0x3c && b === 0 && d === 0) return 'utf-16le';
+  if (a === 0 && b === 0x3c && c === 0) return 'utf-16be';
+  const text = Buffer.from(head.subarray(0, HEAD)).toString('latin1');
+  const named =
+    /^(?:ï»¿)?\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)/i.exec(text) ??
+    /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)/i.exec(text);
+  const label = named?.[1] ?? 'utf-8';
+  // A document whose bytes could be read so far is not in UTF-16, whatever it says.
+  return /^utf-?16/i.test(label) || !isKnown(label) ? 'utf-8' : label;
+}
+
+function isKnown(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes of a document to its characters. Bytes that are not UTF-8 although they should be are read as Windows does. */
+export class MarkupDecoder implements Stage<Uint8Array, string> {
+  readonly #name: string;
+  #head: Uint8Array = new Uint8Array();
+  #decoder: TextDecoder | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  *push(piece: Uint8Array): Generator<string> {
+    if (this.#decoder) return yield* this.#decode(piece);
+    this.#head = Buffer.concat([this.#head, piece]);
+    if (this.#head.length >= HEAD) yield* this.#begin();
+  }
+
+  *end(): Generator<string> {
+    if (!this.#decoder) yield* this.#begin();
+    yield* this.#decode(new Uint8Array(), true);
+  }
+
+  *#begin(): Generator<string> {
+    const head = this.#head;
+    this.#head = new Uint8Array();
+    this.#decoder = new TextDecoder(encodingOf(head), { fatal: true });
+    yield* this.#decode(head);
+  }
+
+  /** @throws TtsError (usage) for bytes that are no text */
+  *#decode(bytes: Uint8Array, isLast = false): Generator<string> {
+    const text = this.#characters(bytes, isLast);
+    if (text.includes('\0'))
+      throw usageError(
+        `${this.#name} is not text: it holds the byte 0x00`,
+        'check that it is the right file',
+      );
+    if (text !== '') yield text;
+  }
+
+  #characters(bytes: Uint8Array, isLast: boolean): string {
+    try {
+      return this.#decoder?.decode(bytes, { stream: !isLast }) ?? '';
+    } catch {
+      this.#decoder = new TextDecoder(LAST_RESORT);
+      return this.#decoder.decode(bytes, { stream: !isLast });
+    }
+  }
+}
+
+/** The characters of a small document. */
+export function decodeMarkup(bytes: Uint8Array): string {
+  const decoder = new MarkupDecoder('the document');
+  return [...decoder.push(bytes), ...decoder.end()].join('');
+}

@@ -1,0 +1,230 @@
+import MarkdownIt, {
+  type MarkdownIt as Parser,
+  type StateBlock,
+  type StateInline,
+  type Token,
+} from 'markdown-it';
+import footnotes from 'markdown-it-footnote';
+import { lazy } from '../text/unicode.ts';
+
+type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
+type BlockRule = (state: StateBlock, startLine: number, endLine: number, isSilent: boolean) => boolean;
+
+/** UTF-16 units of a formula, a note or a comment. */
+const LONGEST = 2000;
+
+/** What TeX writes in formulas. Elsewhere `\(` is a bracket. */
+const LIKE_TEX = /(?=.*[\p{L}\p{N}])(?:[\\^_=+<>{}]|\d\s*[-*/])/su;
+
+const MATH: readonly RegExp[] = [
+  /\$\$([^$]+)\$\$/uy,
+  /\$(?![\s$])((?:\\.|[^$\\\n]|\n(?!\s*\n))*?[^\s\\$])\$(?!\d)/uy,
+  /\\\(([^\n]*?)\\\)/uy,
+  /\\\[((?:[^\n]|\n(?!\s*\n))*?)\\\]/uy,
+];
+
+const math: InlineRule = (state, isSilent) => {
+  const sign = state.src.charAt(state.pos);
+  if (sign !== '$' && sign !== '\\') return false;
+  for (const pattern of MATH) {
+    const found = matchAt(pattern, state.src, state.pos);
+    if (!found || (sign === '\\' && !isTex(found, state.src.charAt(state.pos - 1)))) continue;
+    if (!isSilent) state.push('math', 'math', 0).content = (found[1] ?? '').trim();
+    state.pos += found[0].length;
+    return true;
+  }
+  return false;
+};
+
+/** A single letter in brackets is a variable, unless it is the argument of a function. */
+function isTex([all, content = '']: RegExpExecArray, before: string): boolean {
+  const isVariable = all.startsWith('\\(') && /^\s*\p{L}\s*$/u.test(content);
+  return LIKE_TEX.test(content) || (isVariable && !/[\p{L}\p{N}]/u.test(before));
+}
+
+const SILENT: readonly RegExp[] = [
+  /%%[\s\S]*?%%/uy,
+  /\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?/uy,
+  /!\[\[[^\]|\n]+\.\w{2,5}(?:\|[^\]\n]*)?\]\]/uy,
+];
+/** A citation of pandoc, with the space in front of it. */
+const CITATION = /\[(?:[^\]\n@]{0,40}\s)?-?@[\p{L}\p{N}_][^\]\n]*\](?![([])/uy;
+
+const silent: InlineRule = (state, isSilent) => {
+  const { src, pos } = state;
+  const hidden = SILENT.map((pattern) => matchAt(pattern, src, pos)).find(Boolean);
+  const found = hidden ?? matchAt(CITATION, src, pos);
+  if (!found) return false;
+  if (!isSilent && !hidden) state.pending = state.pending.trimEnd();
+  state.pos += found[0].length;
+  return true;
+};
+
+const WIKI = /\[\[([^[\]|*`\n]+)(?:\|([^[\]*`\n]+))?\]\]/uy;
+
+const wiki: InlineRule = (state, isSilent) => {
+  const [all, target = '', label] = matchAt(WIKI, state.src, state.pos) ?? [];
+  if (!all) return false;
+  const text = label ?? target.replace(/^#/u, '').replaceAll('#', ' ');
+  if (!isSilent) state.push('text', '', 0).content = text;
+  state.pos += all.length;
+  return true;
+};
+
+const MARKED = /==(?=[^\s=])((?:(?!==)[^\n])*[^\s=])==/uy;
+
+const marked: InlineRule = (state, isSilent) => {
+  const found = matchAt(MARKED, state.src, state.pos);
+  if (!found) return false;
+  const [start, end] = [state.pos, state.posMax];
+  if (!isSilent) {
+    state.pos = start + 2;
+    state.posMax = start + found[0].length - 2;
+    state.md.inline.tokenize(state);
+  }
+  state.pos = start + found[0].length;
+  state.posMax = end;
+  return true;
+};
+
+const INLINE_NOTE = /\^\[((?:[^[\]]|\[[^[\]]*\])+)\]/uy;
+
+const inlineNote: InlineRule = (state, isSilent) => {
+  const found = matchAt(INLINE_NOTE, state.src, state.pos);
+  if (!found) return false;
+  if (!isSilent) state.push('inline_note', '', 0).content = found[1] ?? '';
+  state.pos += found[0].length;
+  return true;
+};
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  pattern.lastIndex = 0;
+  return pattern.exec(text.slice(at, at + LONGEST)) ?? undefined;
+}
+
+/** `::: note` and `:::` on lines of their own. What stands between them is read. */
+const box: BlockRule = (state, startLine, _endLine, isSilent) => {
+  if (!/^:{3,}/u.test(lineOf(state, startLine))) return false;
+  if (!isSilent) state.line = startLine + 1;
+  return true;
+};
+
+/** A formula or a comment on lines of its own. */
+const display: BlockRule = (state, startLine, endLine, isSilent) => {
+  const sign = /^(?:\$\$|%%|\\\[)/u.exec(lineOf(state, startLine))?.[0];
+  if (!sign) return false;
+  const closing = sign === '\\[' ? '\\]' : sign;
+  let line = startLine;
+  let text = lineOf(state, line).trimEnd();
+  while (!(text.length > sign.length && text.endsWith(closing))) {
+    line += 1;
+    if (line >= endLine || text.length > LONGEST) return false;
+    text += `\n${lineOf(state, line).trimEnd()}`;
+  }
+  if (isSilent) return true;
+  state.line = line + 1;
+  const map: [number, number] = [startLine, line + 1];
+  state.push('paragraph_open', 'p', 1).map = map;
+  Object.assign(state.push('inline', '', 0), { content: text, map, children: [] });
+  state.push('paragraph_close', 'p', -1);
+  return true;
+};
+
+function lineOf({ src, bMarks, tShift, eMarks }: StateBlock, line: number): string {
+  return src.slice((bMarks[line] ?? 0) + (tShift[line] ?? 0), eMarks[line]);
+}
+
+/** What people write besides CommonMark: TeX, Obsidian's signs, pandoc's citations, notes and boxes. */
+function dialect(parser: Parser): void {
+  parser.inline.ruler.before('escape', 'math', math);
+  parser.inline.ruler.before('escape', 'silent', silent);
+  parser.inline.ruler.before('link', 'wiki', wiki);
+  parser.inline.ruler.before('link', 'marked', marked);
+  parser.inline.ruler.before('link', 'inline_note', inlineNote);
+  const alt = ['paragraph', 'reference', 'blockquote', 'list'];
+  parser.block.ruler.before('fence', 'box', box, { alt });
+  parser.block.ruler.before('fence', 'display', display, { alt });
+}
+
+export interface MarkdownOptions {
+  /** Code in a sentence is always spoken. */
+  readonly code: 'skip' | 'announce' | 'read';
+  readonly footnotes: 'read' | 'skip';
+  /** Formulas are their plain words, or the word "formula", as if nothing is said. */
+  readonly math?: 'read' | 'skip' | undefined;
+}
+
+/** Deeper blocks have no tokens. */
+const DEEPEST_NESTING = 100;
+const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
+
+const parser = lazy(() => {
+  const made = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
+  made.use(footnotes).disable('footnote_inline').use(dialect);
+  made.core.ruler.enableOnly(['normalize', 'block']);
+  return made;
+});
+
+/** Shared by the parts of a document. */
+export type Definitions = Record<string, unknown>;
+
+/** Inline text is parsed when it is asked for: the first sentence of a long document comes early. */
+export class MarkdownDocument {
+  readonly #definitions: Definitions;
+  readonly blocks: readonly Token[];
+  readonly #source: string;
+  #lines: readonly string[] | undefined;
+
+  constructor(source: string, definitions: Definitions) {
+    this.#source = source;
+    this.#definitions = definitions;
+    this.blocks = parser().parse(source, definitions);
+  }
+
+  /** UTF-16 units: the start of the last block, or of the last item if that is a list. */
+  get finishedLength(): number {
+    const at = this.blocks.findLastIndex(({ level, map }) => level === 0 && map);
+    const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === 1;
+    const last = this.blocks.slice(at).findLast(isItem) ?? this.blocks[at];
+    return this.#offsetOf(last?.map?.[0]);
+  }
+
+  get isParagraph(): boolean {
+    const isAlone = this.blocks.every(({ level }, at) => level > 0 || at === 0 || at === 2);
+    return isAlone && this.blocks[0]?.type === 'paragraph_open';
+  }
+
+  inline(text: string): Token[] {
+    const tokens: Token[] = [];
+    parser().inline.parse(text, parser(), this.#definitions, tokens);
+    return tokens;
+  }
+
+  /** The text comes without its marks. */
+  leftOut({ type, level, map }: Token): string | undefined {
+    if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
+      return undefined;
+    this.#lines ??= this.#source.split(/\r\n?|\n/u);
+    const lines = this.#lines.slice(...map).map((line) => line.replace(OUTER_MARKS, ''));
+    return lines.join('\n');
+  }
+
+  #offsetOf(line = 0): number {
+    const breaks = /\r\n?|\n/gu;
+    for (let passed = 0; passed < line; passed += 1) breaks.test(this.#source);
+    return breaks.lastIndex;
+  }
+}
+
+const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
+/** Anything else makes a thematic break of front matter. */
+const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
+
+/** UTF-16 units of YAML (---) or TOML (+++); `undefined` while it may not have ended. */
+export function frontMatterLength(source: string): number | undefined {
+  const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
+  if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return 0;
+  const closing = mark === '---' ? /\n(?:---|\.\.\.)[ \t]*(?=\n|$)/gu : /\n\+\+\+[ \t]*(?=\n|$)/gu;
+  closing.lastIndex = fence.length;
+  return closing.test(source) ? closing.lastIndex : undefined;
+}

@@ -1,0 +1,222 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
+import { inTurn, type LiveStage, type Stage, through } from '../text/stage.ts';
+import { countLineBreaks } from '../text/unicode.ts';
+import { decode } from './decode.ts';
+import type { ProseOptions, TextFacts } from './prose.ts';
+import type { Reader, Reading, Source } from './reading.ts';
+import { openCharacters, type Watched } from './source.ts';
+
+/** Text is read as books have it; its empty lines are the borders of its paragraphs. */
+export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>): Reader {
+  return {
+    name: 'text',
+    async open(source, signal) {
+      if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
+      const [{ TextFacts }, { prose }, { PageChapters }] = await Promise.all([
+        import('./prose.ts'),
+        import('./prose.ts'),
+        import('../text/chapters.ts'),
+      ]);
+      const known = new TextFacts();
+      const characters = await openCharacters(source, signal, (text) => known.see(text));
+      known.finish();
+      if (source.again && known.hasDivided)
+        for await (const text of decode(source.again(signal), labelOf(source.name))) known.countWords(text);
+      return {
+        source,
+        pieces(until, { inFront, onRemark = () => {} } = {}) {
+          const isKnown = source.again !== undefined;
+          const facts = isKnown ? known : new TextFacts();
+          const lines = inTurn(
+            prose(facts, { all, hasPageChapters, tell: onRemark }),
+            new Lines(source.name),
+          );
+          const reading = hasPageChapters ? inTurn(lines, new PageChapters(facts)) : lines;
+          const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
+          return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
+        },
+      };
+    },
+  };
+}
+
+export const plain = plainReader({ all: false, hasPageChapters: false });
+
+/** What can only stand in a text that the rules of prose change. */
+const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;
+
+/** True for most words of a command line. */
+export function isAsSpoken(text: string): boolean {
+  return !SIGNS.test(text);
+}
+
+async function asWritten(source: Source, signal: AbortSignal): Promise<Reading> {
+  const characters = await openCharacters(source, signal);
+  return {
+    source,
+    pieces(until, { inFront } = {}) {
+      const lines = new Lines(source.name);
+      return through(characters(until), inFront ? inTurn(inFront, lines) : lines);
+    },
+  };
+}
+
+/** Gathers what is known of a text that can be read only once. */
+class Looking implements Stage<string, string> {
+  readonly #facts: TextFacts;
+
+  constructor(facts: TextFacts) {
+    this.#facts = facts;
+  }
+
+  push(text: string): readonly string[] {
+    this.#facts.see(text);
+    this.#facts.countWords(text);
+    return [text];
+  }
+
+  end(): readonly string[] {
+    return [];
+  }
+}
+
+/** A line that stands for a change of scene: `* * *`, `---` or `⁂`. */
+const SCENE = /^[^\S\n]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
+/** The beginning of such a line. */
+const MAYBE_SCENE = /^[*⁂\s-]+$/u;
+/** UTF-16 units. A longer line is text. */
+const LONGEST_SCENE = 1000;
+
+export function hasScene(text: string): boolean {
+  return text.search(SCENE) >= 0;
+}
+
+class Lines implements Stage<string, Piece> {
+  readonly #source: string;
+  #line = 1;
+  /** Text of the last line that may become a scene. */
+  #held = '';
+  #isInLine = false;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  *push(text: string): Generator<Piece> {
+    const all = this.#held + text;
+    this.#held = this.#openScene(all);
+    yield* this.#read(all.slice(0, all.length - this.#held.length));
+  }
+
+  *end(): Generator<Piece> {
+    yield* this.#read(this.#held);
+  }
+
+  *#read(text: string): Generator<Piece> {
+    let start = 0;
+    for (const { 0: line, index } of text.matchAll(SCENE)) {
+      if (index === 0 && this.#isInLine) continue;
+      yield* this.#text(text.slice(start, index));
+      yield { kind: 'scene' };
+      start = index + line.length;
+    }
+    yield* this.#text(text.slice(start));
+    if (text !== '') this.#isInLine = !text.endsWith('\n');
+  }
+
+  #openScene(text: string): string {
+    const tail = text.slice(-LONGEST_SCENE - 1);
+    const start = tail.lastIndexOf('\n') + 1;
+    const isCut = start === 0 && (tail.length < text.length || this.#isInLine);
+    const line = tail.slice(start);
+    return !isCut && MAYBE_SCENE.test(line) ? line : '';
+  }
+
+  *#text(text: string): Generator<Piece> {
+    for (const [number, paragraph] of text.split(PARAGRAPH_END).entries()) {
+      if (number > 0) yield { kind: 'paragraph' };
+      yield* inSteps(paragraph, { source: this.#source, line: this.#line });
+      this.#line += countLineBreaks(paragraph);
+    }
+  }
+}
+
+/** What the readers of a run give out; characters are still to be read, in step with their writer. */
+export type Item =
+  | Piece
+  | { readonly kind: 'characters'; readonly text: string; readonly stage: LiveStage<string, Piece> }
+  | { readonly kind: 'end' };
+
+/** Reads characters, and takes the name of the only text out of its pieces. */
+export class InStep implements LiveStage<Item, Piece> {
+  readonly #isOnly: boolean;
+  #stage: LiveStage<string, Piece> | undefined;
+
+  constructor(isOnly: boolean) {
+    this.#isOnly = isOnly;
+  }
+
+  get isHolding(): boolean {
+    return this.#stage?.isHolding ?? false;
+  }
+
+  *push(item: Item): Generator<Piece> {
+    if (item.kind === 'characters') {
+      this.#stage = item.stage;
+      yield* this.#placed(item.stage.push(item.text));
+    } else if (item.kind === 'end') {
+      yield* this.#placed(this.#stage?.end() ?? []);
+      this.#stage = undefined;
+    } else yield* this.#placed([item]);
+  }
+
+  *flush(idle: number): Generator<Piece> {
+    yield* this.#placed(this.#stage?.flush(idle) ?? []);
+  }
+
+  end(): readonly Piece[] {
+    return [];
+  }
+
+  *#placed(pieces: Iterable<Piece>): Generator<Piece> {
+    for (const piece of pieces)
+      yield this.#isOnly && piece.kind === 'text'
+        ? { ...piece, place: { ...piece.place, source: '' } }
+        : piece;
+  }
+}
+
+/** The error for a text in which nothing is to be spoken. */
+export class NothingToSay extends TtsError {
+  constructor(why: string, hint: string) {
+    super(`nothing to say: ${why}`, { exitCode: ExitCode.usage, hint });
+  }
+}
+
+/** The error for sources in which nothing is to be spoken. */
+export function nothingToSay(sources: readonly Watched[]): NothingToSay {
+  const [only, ...others] = sources;
+  if (sources.some(({ isWritten }) => isWritten)) return nothingSpoken();
+  return only && others.length === 0 && only.source.name === '-' && !only.hasBytes
+    ? nothingPiped()
+    : blankText();
+}
+
+function nothingSpoken(): NothingToSay {
+  return new NothingToSay(
+    'the text has no words that are spoken',
+    'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',
+  );
+}
+
+function nothingPiped(): NothingToSay {
+  return new NothingToSay(
+    'no text came from stdin',
+    'give words, or a file with -f; a program that was to write the text may have failed',
+  );
+}
+
+export function blankText(): NothingToSay {
+  return new NothingToSay('the text is blank', 'give words, a file with -f, or text through a pipe');
+}

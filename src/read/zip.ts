@@ -1,0 +1,207 @@
+import { type Entry, fromFdPromise, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl';
+import { type TtsError, usageError } from '../kit/error.ts';
+import { NamelessFile, writeAt } from '../kit/file.ts';
+import { labelOf } from '../text/piece.ts';
+import type { Source } from './reading.ts';
+
+/** A path, or the descriptor of an open file that stays open. */
+export type Location = string | number;
+
+const MOST_ENTRIES = 50_000;
+/** Bytes after unpacking. */
+const LARGEST = 64 * 1024 * 1024;
+/** Bytes of all documents after unpacking. The largest book seen has 35 MB. */
+const LARGEST_BOOK = 512 * 1024 * 1024;
+/** Text packs 3 to 10 times, so a small archive that unpacks to more than this is a trap. */
+const HIGHEST_RATIO = 200;
+const ALWAYS_ALLOWED = 4 * 1024 * 1024;
+/** Bytes of an entry before its data and its name. */
+const LOCAL_HEADER = 30;
+const STORED_LINK = 0o120_000;
+
+/** The files of a book. Nothing is unpacked to the disk. */
+export class Archive implements Disposable {
+  readonly #name: string;
+  readonly #zip: ZipFile;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #close: () => void;
+
+  private constructor(name: string, zip: ZipFile, entries: ReadonlyMap<string, Entry>, close: () => void) {
+    this.#name = name;
+    this.#zip = zip;
+    this.#entries = entries;
+    this.#close = close;
+  }
+
+  /** @throws TtsError (usage) for what is not a sound ZIP archive */
+  static async open(name: string, location: Location, signal: AbortSignal): Promise<Archive> {
+    const options = { lazyEntries: true, autoClose: false, decodeStrings: false };
+    const opened =
+      typeof location === 'string' ? openPromise(location, options) : fromFdPromise(location, options);
+    const zip = await opened.catch((error) => {
+      throw damaged(name, error);
+    });
+    // Closing the archive would close the descriptor.
+    const close = () => (typeof location === 'string' ? zip.close() : undefined);
+    try {
+      return new Archive(name, zip, await entriesOf(name, zip, signal), close);
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+
+  has(path: string): boolean {
+    return this.#entries.has(path);
+  }
+
+  /** Bytes after unpacking, as the archive says. */
+  sizeOf(path: string): number {
+    return this.#entries.get(path)?.uncompressedSize ?? 0;
+  }
+
+  /** @throws TtsError (usage) for files that are too large, each or together */
+  assertAllReadable(paths: readonly string[]): void {
+    let [bytes, packed] = [0, 0];
+    for (const path of paths) {
+      this.#assertReadable(path);
+      bytes += this.sizeOf(path);
+      packed += this.#entries.get(path)?.compressedSize ?? 0;
+    }
+    if (bytes > LARGEST_BOOK || isTrap(bytes, packed)) throw tooLarge(this.#name, bytes);
+  }
+
+  /** @throws TtsError (usage) for a file that is too large */
+  #assertReadable(path: string): void {
+    const entry = this.#entries.get(path);
+    if (!entry) return;
+    const { uncompressedSize, compressedSize } = entry;
+    if (uncompressedSize > LARGEST || isTrap(uncompressedSize, compressedSize))
+      throw tooLarge(`${path} in ${this.#name}`, uncompressedSize);
+  }
+
+  /** @throws TtsError (usage) for a file that is damaged or too large */
+  async *bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const entry = this.#entries.get(path);
+    if (!entry) return;
+    this.#assertReadable(path);
+    if (entry.isEncrypted()) throw locked(`${path} in ${this.#name}`);
+    try {
+      const stream = await this.#zip.openReadStreamPromise(entry);
+      for await (const piece of stream) {
+        signal.throwIfAborted();
+        yield piece;
+      }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw damaged(`${path} in ${this.#name}`, error);
+    }
+  }
+
+  /** @param most bytes; a larger file is not read */
+  async whole(path: string, most: number, signal: AbortSignal): Promise<Buffer | undefined> {
+    if (!this.has(path) || this.sizeOf(path) > most) return undefined;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.bytes(path, signal)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  [Symbol.dispose](): void {
+    this.#close();
+  }
+}
+
+function isTrap(bytes: number, packed: number): boolean {
+  return bytes > ALWAYS_ALLOWED && bytes > packed * HIGHEST_RATIO;
+}
+
+/** Where a name stands twice, the last one counts. */
+async function entriesOf(
+  name: string,
+  zip: ZipFile,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Entry>> {
+  if (zip.entryCount > MOST_ENTRIES) throw tooMany(name);
+  const all: Entry[] = [];
+  try {
+    for await (const entry of zip.eachEntry()) {
+      signal.throwIfAborted();
+      all.push(entry);
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw damaged(name, error);
+  }
+  assertApart(name, all);
+  const usable = all.map((entry) => [pathOf(entry), entry] as const).filter(([path]) => path !== undefined);
+  return new Map(usable as readonly (readonly [string, Entry])[]);
+}
+
+/** Entries that share their bytes unpack to far more than the archive holds. */
+function assertApart(name: string, entries: readonly Entry[]): void {
+  let end = 0;
+  const inOrder = entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader);
+  for (const { relativeOffsetOfLocalHeader: start, compressedSize, fileNameLength } of inOrder) {
+    if (start < end) throw damaged(name, new Error('entries overlap'));
+    end = start + LOCAL_HEADER + fileNameLength + compressedSize;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** @returns `undefined` for folders, links, and names that leave the archive */
+function pathOf(entry: Entry): string | undefined {
+  const path = nameOf(entry);
+  const isLink = ((entry.externalFileAttributes >>> 16) & 0o170_000) === STORED_LINK;
+  const isOutside = /^\/|^[a-z]:|\0/i.test(path) || path.split('/').includes('..');
+  return isLink || isOutside || path.endsWith('/') ? undefined : path;
+}
+
+/** Names are in UTF-8 even where the archive does not say so. */
+function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entry): string {
+  try {
+    return utf8.decode(fileNameRaw).replaceAll('\\', '/');
+  } catch {
+    return getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false);
+  }
+}
+
+function damaged(name: string, cause: unknown): TtsError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return usageError(`cannot read ${name}: the book is damaged (${reason})`, 'get the file again', cause);
+}
+
+function tooLarge(name: string, bytes: number): TtsError {
+  return usageError(
+    `${name} unpacks to ${bytes} bytes, which is too much for a text`,
+    'check where the book comes from',
+  );
+}
+
+function tooMany(name: string): TtsError {
+  return usageError(`${name} holds more than ${MOST_ENTRIES} files`, 'check where the book comes from');
+}
+
+function locked(name: string): TtsError {
+  return usageError(`${name} is locked with a password`, 'unlock it first: `tts` reads open books only');
+}
+
+/** Bytes of a book that comes through a pipe. */
+const LARGEST_ARCHIVE = 1024 * 1024 * 1024;
+
+/** An archive is read from its end, so a book from a pipe is kept in a temporary file that has no name. */
+export async function locationOf(source: Source, signal: AbortSignal): Promise<Location> {
+  if (source.path !== undefined) return source.path;
+  const file = new NamelessFile('book');
+  let length = 0;
+  for await (const bytes of source.bytes(signal)) {
+    if (length + bytes.length > LARGEST_ARCHIVE) throw archiveTooLarge(labelOf(source.name));
+    file.writing(() => writeAt(file.fd, bytes, length));
+    length += bytes.length;
+  }
+  return file.fd;
+}
+
+function archiveTooLarge(name: string): TtsError {
+  return usageError(`${name} is larger than ${LARGEST_ARCHIVE} bytes`, 'name the file with -f');
+}

@@ -1,0 +1,391 @@
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type TtsError, usageError } from '../kit/error.ts';
+import { isDescriptor, isReadOnly } from '../kit/file.ts';
+import { pathOf, unwritable } from '../kit/folders.ts';
+import type { Drops, RunContext } from '../kit/host.ts';
+import { openPipe } from '../out/open.ts';
+import type { Delivery, Sink } from '../out/sink.ts';
+import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
+import { Places } from '../text/position.ts';
+import type { Segment } from '../text/segment.ts';
+import { usualSeconds } from '../text/speaking-time.ts';
+import { countCodePoints } from '../text/unicode.ts';
+
+/** docs/events.schema.json describes the lines. */
+export type EventLine = Readonly<Record<string, string | number | boolean>>;
+
+interface EventsOptions {
+  readonly write: (line: EventLine) => void;
+  /** PCM bytes that have been heard; without it, what was taken counts. */
+  readonly heard: (() => number) | undefined;
+}
+
+export type StopReason = 'interrupted' | 'dropped' | 'left' | 'failed';
+
+/** A segment whose sound goes to the output. Its bytes are counted in the sound of the run. */
+interface Sounding {
+  readonly segment: Segment;
+  readonly format: PcmFormat;
+  readonly from: number;
+  to: number;
+  /** The length of its sound, where it is known before all of it has come. */
+  readonly bytes: number | undefined;
+  /** True if no more of its sound comes. */
+  isEnded: boolean;
+  /** True if some of its sound is missing. */
+  isBroken: boolean;
+  isPlaying: boolean;
+}
+
+/** Another voice speaks from a segment on. */
+interface VoiceChange {
+  readonly voice: string;
+  readonly error: TtsError;
+  readonly from: Segment;
+}
+
+/** Milliseconds between two looks at what has been heard. */
+const LOOK_MS = 20;
+
+/** Tells what becomes of each segment: it listens to the sound of a run, and compares it with what has been heard. */
+export class Events {
+  readonly #options: EventsOptions;
+  readonly #queued: Segment[] = [];
+  readonly #sounding: Sounding[] = [];
+  #last: Segment | undefined;
+  /** Characters of the input up to where a segment, or its part, was heard last. */
+  #heardTo = 0;
+  /** Bytes of all sound that was taken. */
+  #taken = 0;
+  #format: PcmFormat | undefined;
+  /** Seconds of sound, and the characters that it spoke. */
+  #spoken = { seconds: 0, characters: 0 };
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+  /** True after a drop, until there is sound again. */
+  #isDropped = false;
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+  }
+
+  onQueued(segment: Segment): void {
+    // A segment may be asked for again.
+    if (this.#isOver || this.#queued.some(({ index }) => index === segment.index)) return;
+    this.#queued.push(segment);
+    this.#tell('queued', segment);
+  }
+
+  onPart({ segment, speech }: { segment: Segment; speech: Speech | undefined }, pauseFrames: number): void {
+    const at = this.#queued.findIndex(({ index }) => index === segment.index);
+    if (at >= 0) this.#queued.splice(0, at + 1);
+    if (!speech) return;
+    // What was dropped has no place in the sound of the run.
+    if (this.#isDropped) this.#taken = this.#heard;
+    this.#isDropped = false;
+    this.#format = speech.format;
+    this.#taken += pauseFrames * frameBytes(speech.format);
+    const from = this.#taken;
+    const { format, bytes } = speech;
+    const state = { isEnded: false, isBroken: false, isPlaying: false };
+    this.#sounding.push({ segment, format, bytes, from, to: from, ...state });
+  }
+
+  onPiece(bytes: number): void {
+    const last = this.#sounding.at(-1);
+    this.#taken += bytes;
+    if (last) last.to = this.#taken;
+    this.#look();
+  }
+
+  onPartEnd(isBroken: boolean): void {
+    const last = this.#sounding.at(-1);
+    if (last) Object.assign(last, { isEnded: true, isBroken });
+    this.#look();
+  }
+
+  /** Another voice speaks on. */
+  fallBack({ voice, error, from }: VoiceChange): void {
+    this.#tell('fallback', from, { voice, error: error.message, exitCode: error.exitCode });
+  }
+
+  /** All that was taken has been heard. */
+  finish(): void {
+    this.#hear(this.#taken);
+    this.#end();
+  }
+
+  /** What was queued is not heard any more. What is queued afterwards is. */
+  drop(): void {
+    this.#tellStop('dropped');
+    this.#queued.length = 0;
+    this.#sounding.length = 0;
+    this.#isDropped = true;
+    this.#look();
+  }
+
+  /** Nothing is heard any more. */
+  stop(reason: StopReason): void {
+    this.#tellStop(reason);
+    this.#end();
+  }
+
+  #tellStop(reason: StopReason): void {
+    if (this.#isOver) return;
+    const heard = this.#heard;
+    this.#hear(heard);
+    const [current] = this.#sounding;
+    const segment = current?.segment ?? this.#queued[0] ?? this.#last;
+    const isBegun = current?.isPlaying === true;
+    this.#heardTo = isBegun ? this.#charactersOf(current, heard) : this.#borderBefore(current);
+    this.#tell('stopped', segment, {
+      reason,
+      heard: this.#heardTo,
+      estimated: isBegun,
+      at: this.#secondsAt(heard),
+    });
+  }
+
+  get #heard(): number {
+    return Math.min(this.#taken, this.#options.heard?.() ?? this.#taken);
+  }
+
+  #look(): void {
+    if (this.#isOver) return;
+    this.#hear(this.#heard);
+    const isWaiting = this.#sounding.some(({ isEnded, isPlaying }) => isEnded || !isPlaying);
+    if (isWaiting) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    else this.#rest();
+  }
+
+  #hear(heard: number): void {
+    for (let [first] = this.#sounding; first; [first] = this.#sounding) {
+      const { segment, from, to, isEnded, isBroken, format } = first;
+      const isHeard = isEnded && heard >= to;
+      if (!first.isPlaying && (heard > from || isHeard)) {
+        first.isPlaying = true;
+        const { sampleRate, channels } = format;
+        this.#tell('playing', segment, { at: this.#secondsAt(from), sampleRate, channels });
+      }
+      if (!isHeard) return;
+      this.#last = segment;
+      this.#sounding.shift();
+      const at = this.#secondsAt(to);
+      if (isBroken) {
+        this.#heardTo = this.#charactersOf(first, to);
+        this.#tell('broken', segment, { at, heard: this.#heardTo, estimated: true });
+        continue;
+      }
+      this.#tell('spoken', segment, { at });
+      this.#spoken.seconds += secondsOf(format, to - from);
+      this.#spoken.characters += countCodePoints(segment.text);
+      this.#heardTo = segment.span?.end ?? this.#heardTo;
+    }
+  }
+
+  /** The share of a segment that was heard, in characters of the input. */
+  #charactersOf({ segment, format, bytes, from, to, ...state }: Sounding, heard: number): number {
+    const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
+    const { seconds, characters } = this.#spoken;
+    const guessed =
+      characters > 0 ? (seconds / characters) * countCodePoints(segment.text) : usualSeconds(segment.text);
+    const guessedTo = from + (bytes ?? guessed * format.sampleRate * frameBytes(format));
+    const whole = state.isEnded && !state.isBroken ? to : Math.max(to, guessedTo);
+    return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
+  }
+
+  /** Where the next segment begins, or the last one was left. */
+  #borderBefore(current: Sounding | undefined): number {
+    const next = current?.segment ?? this.#queued[0];
+    return next?.span?.start ?? this.#heardTo;
+  }
+
+  #secondsAt(bytes: number): number {
+    return this.#format ? rounded(secondsOf(this.#format, bytes)) : 0;
+  }
+
+  #tell(event: string, segment: Segment | undefined, about: EventLine = {}): void {
+    const place = segment && {
+      index: segment.index,
+      text: segment.text,
+      ...segment.span,
+      ...(segment.place.source !== '' && { file: segment.place.source }),
+    };
+    this.#options.write({ event, time: Date.now() / 1000, ...place, ...about });
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #end(): void {
+    this.#rest();
+    this.#isOver = true;
+  }
+}
+
+function rounded(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
+
+/** The lines of events go here. A reader that leaves, or a full disk, ends them and nothing else. */
+export interface EventLog extends AsyncDisposable {
+  write(line: EventLine): void;
+}
+
+/** Bytes that a slow reader may be behind. One that does not read at all gets no more lines. */
+const MOST_BEHIND = 8 * 1024 * 1024;
+
+/** Milliseconds that a slow reader has at the end of the run. */
+const LAST_MS = 1000;
+
+/**
+ * @param where a descriptor that the caller has opened, from 3 on, or a file. A new file is the user's alone, and an old one goes on
+ * @throws TtsError (usage) for a descriptor that is not open, (output) for a file that cannot be written
+ */
+export async function openEventLog(where: string, cwd: string, signal: AbortSignal): Promise<EventLog> {
+  if (isDescriptor(where)) {
+    const fd = Number(where);
+    return logOf(fd, statsOf(fd));
+  }
+  const path = pathOf(cwd, where);
+  try {
+    const fd = isPipe(path) ? await openPipe(path, signal) : openSync(path, 'a', 0o600);
+    return logOf(fd, fstatSync(fd));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw unwritable(where, error, 'name another file with --events');
+  }
+}
+
+/** @throws TtsError (usage) */
+function statsOf(fd: number): Stats {
+  if (fd < 3)
+    throw usageError(
+      `--events ${fd}: events cannot go to ${['stdin', 'stdout', 'stderr'][fd]}`,
+      'use a descriptor from 3 on (tts --events 3 3>events.jsonl), or name a file',
+    );
+  try {
+    const stats = fstatSync(fd);
+    if (!isOfThisProgram(fd, stats) && !isReadOnly(fd)) return stats;
+  } catch {
+    // The error below tells what to do.
+  }
+  throw usageError(
+    `--events ${fd}: descriptor ${fd} is not open for writing`,
+    `open it where tts is started: tts --events ${fd} ${fd}>events.jsonl; a file with this name is ./${fd}`,
+  );
+}
+
+/** Node has descriptors of its own, which only Linux shows: no event may go to them. */
+function isOfThisProgram(fd: number, stats: Stats): boolean {
+  const targetOf = (name: number | string) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      return undefined;
+    }
+  };
+  const target = targetOf(fd);
+  if (target === undefined || !stats.isFIFO()) return target?.startsWith('anon_inode:') ?? false;
+  // Both ends of such a pipe are here.
+  const others = readdirSync('/proc/self/fd').filter(
+    (name) => Number(name) !== fd && targetOf(name) === target,
+  );
+  return others.some((name) => isReadOnly(Number(name)));
+}
+
+function isPipe(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+}
+
+function logOf(fd: number, stats: Stats): EventLog {
+  return stats.isFIFO() || stats.isSocket() ? pipeLog(fd) : fileLog(fd);
+}
+
+/** Each line is there when `write` returns. */
+function fileLog(fd: number): EventLog {
+  let isOpen = true;
+  return {
+    write(line) {
+      try {
+        if (isOpen) writeSync(fd, textOf(line));
+      } catch {
+        isOpen = false;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closeSync(fd);
+    },
+  };
+}
+
+/** The system takes a line at once while its pipe has room. A reader that is slow, or gone, must not hold up the speech. */
+function pipeLog(fd: number): EventLog {
+  const stream = new Socket({ fd, readable: false, writable: true });
+  stream.on('error', () => {});
+  return {
+    write(line) {
+      if (stream.writableLength < MOST_BEHIND) stream.write(textOf(line), () => {});
+      else stream.destroy();
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => void stream.once('close', resolve));
+      stream.end(() => stream.destroy());
+      if (!stream.closed) await Promise.race([closed, sleep(LAST_MS, undefined, { ref: false })]);
+      stream.destroy();
+    },
+  };
+}
+
+function textOf(line: EventLine): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** What `--events` needs of a run. Closing it tells that the run failed, unless its end was told before. */
+export interface RunEvents extends AsyncDisposable {
+  readonly listener: Events;
+  readonly places: Places;
+  end(delivery: Delivery | undefined): void;
+}
+
+/**
+ * @param where the value of `--events`
+ * @throws TtsError (usage) for a descriptor that is not open, (output) for a file that cannot be written
+ */
+export async function openEvents(
+  where: string,
+  { played }: Sink,
+  { host, signal, drops }: Pick<RunContext, 'host' | 'signal'> & { readonly drops: Drops },
+): Promise<RunEvents> {
+  const log = await openEventLog(where, host.cwd, signal);
+  const listener = new Events({ write: (line) => log.write(line), heard: played });
+  const interrupt = () => listener.stop('interrupted');
+  signal.addEventListener('abort', interrupt, { once: true });
+  drops.listen(() => listener.drop());
+  return {
+    listener,
+    places: new Places(),
+    end(delivery) {
+      if (delivery?.readerLeft) listener.stop('left');
+      else if (!delivery?.failure) listener.finish();
+    },
+    async [Symbol.asyncDispose]() {
+      signal.removeEventListener('abort', interrupt);
+      listener.stop('failed');
+      await log[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,371 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { usageError } from '../kit/error.ts';
+import { isDescriptor } from '../kit/file.ts';
+import { behindLinks, pathOf } from '../kit/folders.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import { keyFilesIn } from '../options/keys.ts';
+import {
+  type Flags,
+  type LoadedSettings,
+  loadSettings,
+  namedFile,
+  outranks,
+  type Settings,
+  singleNames,
+  withAssistant,
+} from '../options/load.ts';
+import { assertFormatKnown, isStdout } from '../out/open.ts';
+import type { Echo } from '../read/echo.ts';
+import type { Lexicon } from '../text/lexicon.ts';
+import type { Limit } from '../text/segment.ts';
+import type { Cast } from '../voices/cast.ts';
+import { openVoices, type RunVoices } from '../voices/catalogue.ts';
+import type { Fallback, Patience } from '../voices/fallback.ts';
+import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
+import type { Voice } from '../voices/voice.ts';
+import type { Mix, Pauses } from './mix.ts';
+import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
+import { type Input, replacementsOf, sourcesOf } from './readers.ts';
+import type { SubtitlesPlan } from './subtitles.ts';
+import type { TagsPlan } from './tags.ts';
+import type { TextPlan } from './text.ts';
+
+export function mixOf(settings: Settings): Mix {
+  return { pauses: pausesOf(settings), loudness: settings.loudness?.value };
+}
+
+export const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
+
+/** Where both say how long the silence between paragraphs is, the stronger place counts, and `pauses` in the same place. */
+function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
+  const said: Partial<Pauses> = Object.fromEntries(pauses?.value ?? []);
+  const isWeaker = !pauses || outranks(paragraphPause.origin, pauses.origin);
+  const { paragraph = paragraphPause.value } = isWeaker ? {} : said;
+  return { ...USUAL_PAUSES, ...said, paragraph };
+}
+
+/** With subtitles and events each sentence is a segment, unless `--max-chars` was typed, and where another voice may speak on. */
+function cuttingOf(
+  settings: Settings,
+  voice: Limit,
+  { fallback }: { readonly fallback?: object | undefined } = {},
+): Omit<TextPlan, 'sources' | 'stages'> {
+  const { callbackUrl, maxChars, subtitles, events } = settings;
+  const chapters = settings.chapters?.value;
+  if (callbackUrl)
+    return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
+  const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
+  const borders = bordersOf(settings);
+  const isFine = bySentence || fallback !== undefined;
+  const usesKept = borders.pace !== 'sentence';
+  return { voice, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
+}
+
+/** A silence that was asked for needs a segment on each side. */
+export function bordersOf(settings: Settings): Pick<TextPlan, 'pace' | 'cutsParagraphs'> {
+  const { pauses, paragraphPause } = settings;
+  return {
+    pace: pausesOf(settings).sentence > 0 ? 'sentence' : 'by output',
+    cutsParagraphs: paragraphPause.origin.place !== 'default' || pauses?.value.has('paragraph') === true,
+  };
+}
+
+/**
+ * Refuses to write a file that the run reads, or that another output goes to.
+ * @throws TtsError (usage)
+ */
+export function assertInputsKept(
+  files: readonly string[],
+  { settings, files: configs }: LoadedSettings,
+  output: OutputPlan,
+  host: Pick<Host, 'cwd' | 'home'>,
+): void {
+  const written = writtenBy(output, settings);
+  if (written.length === 0) return;
+  const { lexicon, cover } = settings;
+  const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
+  read.push(...keyFilesIn(settings, host));
+  read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
+  if (cover) read.push({ option: '--cover', path: cover.value });
+  for (const each of lexicon ? singleNames(lexicon) : [])
+    read.push({ option: '--lexicon', path: namedFile(each, host, '--lexicon') });
+  const taken = read.map(({ option, path }) => ({ option, file: fileAt(path, host), loss: LOST_INPUT }));
+  for (const { option, name, path } of written) {
+    const file = fileAt(path, host, true);
+    const other = file && taken.find((each) => each.file === file);
+    if (other)
+      throw usageError(
+        `${option} and ${other.option} are the same file: ${name}`,
+        `choose another name for ${option}: ${other.loss}`,
+      );
+    taken.push({ option, file, loss: LOST_OUTPUT });
+  }
+}
+
+const LOST_INPUT = 'what is in that file would be lost';
+const LOST_OUTPUT = 'one would replace the other';
+
+interface Written {
+  readonly option: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+function writtenBy(
+  { name = '-', isPlayed }: OutputPlan,
+  {
+    subtitles,
+    events,
+    callbackUrl,
+    dryRun,
+  }: Pick<Settings, 'subtitles' | 'events' | 'callbackUrl' | 'dryRun'>,
+): Written[] {
+  const files = [
+    { option: '--output', name },
+    { option: '--subtitles', name: subtitles?.value ?? '-' },
+    { option: '--events', name: events && !isDescriptor(events.value) ? events.value : '-' },
+  ]
+    .filter(({ name }) => !isStdout(name))
+    .map(({ option, name }) => ({ option, name, path: name }));
+  const isElsewhere = !isStdout(name) || isPlayed || callbackUrl || dryRun.value;
+  return isElsewhere
+    ? files
+    : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
+}
+
+/** @returns the same for all names of a file, and nothing for devices and pipes, which may be read and written at once */
+function fileAt(name: string, { cwd }: Pick<Host, 'cwd'>, mayBeNew = false): string | undefined {
+  try {
+    const path = pathOf(cwd, name);
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stats?.isFile()) return `${stats.dev}:${stats.ino}`;
+    if (stats || !mayBeNew) return undefined;
+    const target = behindLinks(path);
+    return join(realpathSync(dirname(target)), basename(target));
+  } catch {
+    return undefined;
+  }
+}
+
+export interface SpeakRequest extends Input {
+  readonly flags: Flags;
+}
+
+/** What does not depend on the text. */
+export interface RunPlan {
+  readonly output: OutputPlan;
+  readonly mix: Mix;
+  readonly tags: TagsPlan;
+  /** A service sends the sound to this address instead of here. */
+  readonly callbackUrl: string | undefined;
+  readonly json: boolean;
+}
+
+/** All of it is resolved and checked. */
+export interface SpeechJob extends RunPlan {
+  readonly text: TextPlan;
+  /** The run that speaks the job closes them. */
+  readonly voices: RunVoices;
+  readonly voice: Voice;
+  /** It is set if the text may name further voices. */
+  readonly cast: Cast | undefined;
+  readonly lexicon: Lexicon['lines'];
+  /** Bytes; `undefined` keeps no segments. */
+  readonly cacheBytes: number | undefined;
+  /** What is to be said of the service before it is asked. */
+  readonly note: string | undefined;
+  /** The voice was named by its number. */
+  readonly isNumbered: boolean;
+  readonly keepsGoing: boolean;
+  /** It speaks on where the voice fails. */
+  readonly fallback: Fallback | undefined;
+  /** It counts where the sound is heard live. */
+  readonly patience: Patience | undefined;
+  /** An answer of a model may have nothing to say. */
+  readonly isAssistant: boolean;
+  readonly echo: Echo | undefined;
+  /** It is set if other runs may wait for this one. */
+  readonly channel:
+    | { readonly name: string | undefined; readonly interrupts: boolean; readonly joins: boolean }
+    | undefined;
+  /** A descriptor or a file. */
+  readonly events: string | undefined;
+  readonly subtitles: SubtitlesPlan | undefined;
+  readonly split: SplitPlan | undefined;
+}
+
+export interface Pricing {
+  readonly per1000Chars: number;
+  /** It is written as the user writes it. */
+  readonly currency: string | undefined;
+}
+
+export type Resolved =
+  | { readonly mode: 'show-text'; readonly text: TextPlan }
+  | { readonly mode: 'speak'; readonly job: SpeechJob }
+  | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
+
+/**
+ * Code after this sees a job and no settings. No output is opened and no text is sent; services and engines are asked for their speakers only.
+ * @throws TtsError (usage, key, output)
+ */
+export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
+  const { host, notices } = context;
+  for (const file of request.files) notices.spare(file);
+  const loaded = await loadSettings(request, context);
+  const settings = withAssistant(loaded.settings);
+  const inFront = settings.assistant.value ? (await import('../read/assistant.ts')).Unspoken : undefined;
+  const { stages, lines } = await replacementsOf(settings, context);
+  let echo: Echo | undefined;
+  const planned = { sources: () => sourcesOf(request, settings, host, echo?.text), stages, inFront };
+  if (settings.showText.value) {
+    const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
+    const cast = hasCast(settings) ? (await import('../voices/cast.ts')).textCast(settings) : undefined;
+    return { mode: 'show-text', text: { ...planned, cast, ...cutting } };
+  }
+  assertHeardHere(settings);
+  const output = planOutput(settings, context);
+  assertInputsKept(request.files, loaded, output, host);
+  if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
+  const split = planSplit(settings, output);
+  echo = await echoFor(request, settings, output, host);
+  const service = await chooseService(settings, { ...context, files: loaded.files });
+  const voices = await openVoices({ settings, service: async () => service }, context);
+  const voice = await voiceFor(voices, service, settings, context.signal);
+  const others = await othersOf(settings, { output, voice, voices }, context);
+  const job: SpeechJob = {
+    ...planRun(settings, output),
+    ...others,
+    text: { ...planned, cast: others.cast?.plan, ...cuttingOf(settings, voice, others) },
+    ...planTalk(settings, output),
+    echo,
+    voices,
+    voice,
+    cacheBytes: await voices.cacheBytesFor(voice),
+    note: service?.note,
+    lexicon: lines,
+    isNumbered: typeof settings.speaker?.value === 'number',
+    keepsGoing: settings.keepGoing.value,
+    split,
+    subtitles: await subtitlesOf(settings, host),
+  };
+  if (!settings.dryRun.value) return { mode: 'speak', job };
+  return { mode: 'dry-run', job, pricing: pricingOf(settings) };
+}
+
+async function voiceFor(
+  voices: RunVoices,
+  service: Awaited<ReturnType<typeof chooseService>>,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Voice> {
+  return voices.of().catch(async (error) => {
+    if (!service) throw withForgottenBase(error, settings);
+    throw await withListedNumber(error, settings, service, signal);
+  });
+}
+
+function planTalk(
+  settings: Settings,
+  output: OutputPlan,
+): Pick<SpeechJob, 'isAssistant' | 'channel' | 'events'> {
+  const { assistant } = settings;
+  return { isAssistant: assistant.value, channel: channelOf(settings, output), events: eventsOf(settings) };
+}
+
+/** The voices that speak besides that of the run. */
+async function othersOf(
+  settings: Settings,
+  planning: { output: OutputPlan; voice: Voice; voices: RunVoices },
+  context: RunContext,
+): Promise<Pick<SpeechJob, 'cast' | 'fallback' | 'patience'>> {
+  const cast = await castOf(settings, planning.voices);
+  if (!settings.fallback && !settings.patience) return { cast, fallback: undefined, patience: undefined };
+  const { planFallback, planPatience } = await import('../voices/fallback.ts');
+  const plan = { ...planning, makesFile: () => makesFile(planning.output, context.host) };
+  const fallback = await planFallback(settings, plan, context);
+  return { cast, fallback, patience: planPatience(settings, fallback !== undefined) };
+}
+
+async function subtitlesOf(settings: Settings, host: RunContext['host']): Promise<SpeechJob['subtitles']> {
+  const { subtitles } = settings;
+  return subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host);
+}
+
+/** Without one of the options, a run that plays can be stopped, paused and waited for on its terminal. */
+function channelOf({ interrupt, queue, channel }: Settings, { isPlayed }: OutputPlan): SpeechJob['channel'] {
+  const joins = !interrupt.value && !queue.value && !channel;
+  if (joins && !isPlayed) return undefined;
+  return { name: channel?.value, interrupts: interrupt.value, joins };
+}
+
+/** @throws TtsError (usage) */
+function eventsOf({ events, split, callbackUrl }: Settings): string | undefined {
+  const other = split ?? callbackUrl;
+  if (!events || !other) return events?.value;
+  throw usageError(
+    `--events tells what is heard here, and ${other.origin.name} makes sound for later`,
+    'leave one of them out',
+  );
+}
+
+/** The terminal shows by itself what is typed. */
+async function echoFor(
+  { files }: Input,
+  { echo, dryRun }: Settings,
+  { name, isPlayed }: OutputPlan,
+  host: RunContext['host'],
+): Promise<Echo | undefined> {
+  if (!echo.value || dryRun.value || !files.includes('-') || host.stdin.isTTY) return undefined;
+  return (await import('../read/echo.ts')).echoOf(host, !isPlayed && isStdout(name ?? '-'));
+}
+
+/** @returns `undefined` if the text names no voices and has no other marks */
+export async function castOf(settings: Settings, voices: RunVoices): Promise<Cast | undefined> {
+  return hasCast(settings) ? (await import('../voices/cast.ts')).Cast.open(settings, voices) : undefined;
+}
+
+/** @throws TtsError (usage) */
+function assertHeardHere({ speed, callbackUrl }: Settings): void {
+  if (speed?.origin.place !== 'option' || !callbackUrl || speed.value === 1) return;
+  throw usageError(
+    '--speed changes what is heard here, and with --callback-url the sound goes elsewhere',
+    'leave one of them out; the instructions of a voice reach the service: -i "a bit faster"',
+  );
+}
+
+/** @throws TtsError (usage) */
+function hasCast({ marks, voices, callbackUrl }: Settings): boolean {
+  const said = marks.value ? marks : voices;
+  if (!said || !callbackUrl) return said !== undefined;
+  throw usageError(
+    `${said.origin.name}: pauses and voices need several requests, and with --callback-url the text is one`,
+    `leave --callback-url out, or speak the text ${marks.value ? 'with --no-marks' : 'without --voices'}`,
+  );
+}
+
+export function pricingOf({ pricePer1000Chars, currency }: Settings): Pricing | undefined {
+  return pricePer1000Chars && { per1000Chars: pricePer1000Chars.value, currency: currency?.value };
+}
+
+/** Exact to a ten-thousandth. */
+export function costOf(characters: number, { per1000Chars, currency }: Pricing) {
+  const price = Math.round(characters * per1000Chars * 10) / 10_000;
+  return { price, ...(currency !== undefined && { currency }) };
+}
+
+export function planRun(settings: Settings, output: OutputPlan): RunPlan {
+  return {
+    output,
+    mix: mixOf(settings),
+    tags: {
+      title: settings.title?.value,
+      author: settings.author?.value,
+      speaker: typeof settings.speaker?.value === 'string' ? settings.speaker.value : undefined,
+      cover: settings.cover?.value,
+    },
+    callbackUrl: settings.callbackUrl?.value.href,
+    json: settings.json.value,
+  };
+}

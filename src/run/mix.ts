@@ -1,0 +1,92 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { describeFormat, type PcmFormat, type Speech, sameFormat } from '../sound/pcm.ts';
+import type { Border, Pause } from '../text/segment.ts';
+import type { Voice } from '../voices/voice.ts';
+import type { PartInTurn } from './ahead.ts';
+
+/** How the parts of a track are joined. */
+export interface Mix {
+  readonly pauses: Pauses;
+  /** LUFS. Each voice is brought to it. */
+  readonly loudness?: number | undefined;
+}
+
+/** Seconds of silence. */
+export type Pauses = Readonly<Record<Border, number>>;
+
+/** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
+const HIGHEST_RATIO = 200;
+
+type Kind = Pick<Voice, 'kind'> & Partial<Pick<Voice, 'speed'>>;
+
+/** Brings the parts of one track together: the pauses between them, and one format for all voices. */
+export class Mixer {
+  readonly #mix: Mix;
+  readonly format: PcmFormat;
+  /** The first format of each voice. */
+  readonly #formats = new Map<Kind, PcmFormat>();
+  #hasBegun = false;
+  #number = 0;
+
+  /** @param format that of the track, to which all parts are brought */
+  constructor(mix: Mix, format: PcmFormat) {
+    this.#mix = mix;
+    this.format = format;
+  }
+
+  /**
+   * A mark replaces the silence of its border, and where the track begins, a border is not silent.
+   * @param idle seconds in which nothing was heard already: the silence of a border is as much shorter
+   * @returns seconds of silence
+   */
+  pauseBefore({ segment: { pause }, rest }: Pick<PartInTurn, 'segment' | 'rest'>, idle = 0): number {
+    const isAtStart = !this.#hasBegun;
+    this.#hasBegun = true;
+    if (typeof pause === 'number') return (rest ?? 0) + pause;
+    return rest ?? (isAtStart ? 0 : Math.max(0, silenceOf(pause, this.#mix) - idle));
+  }
+
+  /** What comes next is heard without a silence in front of it. */
+  restart(): void {
+    this.#hasBegun = false;
+  }
+
+  /** @throws TtsError (service) for a voice of a service that changes its format, and for a rate out of all proportion */
+  async adapted(speech: Speech, voice: Kind): Promise<Speech> {
+    const { format } = speech;
+    const first = this.#formats.get(voice) ?? format;
+    this.#formats.set(voice, first);
+    this.#number += 1;
+    if (voice.kind === 'service' && !sameFormat(format, first))
+      throw formatChanged(this.#number, first, format);
+    const spoken = voice.speed ? (await import('../sound/tempo.ts')).atSpeed(speech, voice.speed) : speech;
+    if (sameFormat(format, this.format)) return spoken;
+    if (ratioOf(format.sampleRate, this.format.sampleRate) > HIGHEST_RATIO)
+      throw formatChanged(this.#number, this.format, format);
+    return (await import('../sound/convert.ts')).converted(spoken, this.format);
+  }
+}
+
+/** @returns seconds of silence */
+export function silenceOf(pause: Pause, { pauses }: Mix): number {
+  if (typeof pause === 'number') return pause;
+  return pause === 'none' ? 0 : pauses[pause];
+}
+
+function ratioOf(a: number, b: number): number {
+  return Math.max(a, b) / Math.min(a, b);
+}
+
+function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {
+  return new TtsError(
+    `part ${number} of the speech came as ${describeFormat(other)}, the first as ${describeFormat(first)}`,
+    { exitCode: ExitCode.service, hint: hintFor(first, other) },
+  );
+}
+
+function hintFor(first: PcmFormat, other: PcmFormat): string {
+  if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
+    return '--no-cache asks for all parts again, if some were kept from before; else set --sample-rate, or another one';
+  const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';
+  return `the service has to keep to one ${what}; a larger --max-chars makes fewer parts`;
+}

@@ -1,0 +1,205 @@
+import { extname } from 'node:path';
+import { TtsError, usageError } from '../kit/error.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import { closeQuietly } from '../kit/wait.ts';
+import type { Settings } from '../options/load.ts';
+import { checkSink, isStdout, openSink } from '../out/open.ts';
+import type { PlayerOptions } from '../out/players.ts';
+import type { Sink } from '../out/sink.ts';
+import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
+import { encodingOf } from '../sound/encode/encodings.ts';
+import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
+
+export interface OutputPlan {
+  /** The value of `-o`. */
+  readonly name: string | undefined;
+  readonly encode: EncodingName | undefined;
+  /** kbit/s. */
+  readonly bitrate: number | undefined;
+  readonly encoding: Encoding;
+  readonly clobber: boolean;
+  /** A file keeps what was written before an error. */
+  readonly keepsPartial: boolean;
+  readonly isPlayed: boolean;
+  readonly player: readonly string[] | undefined;
+  readonly mayFail: boolean;
+}
+
+export function planOutput(settings: Settings, context: Pick<RunContext, 'host' | 'notices'>): OutputPlan {
+  const { output, encode, clobber, keepPartial, play, player, callbackUrl } = settings;
+  const isPlayerTyped = player?.origin.place === 'option';
+  return {
+    name: output?.value,
+    encode: encode?.value,
+    bitrate: settings.bitrate?.value,
+    encoding: encodingsOf(settings, context)(output?.value ?? '-'),
+    clobber: clobber.value,
+    keepsPartial: keepPartial.value,
+    isPlayed: play?.value ?? (isPlayerTyped || (!output && context.host.stdout.isTTY)),
+    player: player?.value,
+    mayFail: callbackUrl !== undefined && !output && !play?.value && !isPlayerTyped,
+  };
+}
+
+/** `--split`: a file for each chapter. */
+export interface SplitPlan {
+  /** Nothing is made, and what is missing is named. */
+  readonly checks: boolean;
+  readonly prunes: boolean;
+  /** Files are deleted without a question. */
+  readonly yes: boolean;
+}
+
+const SPLIT_EXAMPLE = "-o 'novel/{nn} {title}.mp3'";
+
+/** @throws TtsError (usage) for options that do not go together */
+export function planSplit(settings: Settings, { name, isPlayed }: OutputPlan): SplitPlan | undefined {
+  const { split, check, prune, yes, subtitles, callbackUrl, dryRun } = settings;
+  if (!split) {
+    const alone = [check, prune, yes].find(({ value }) => value);
+    if (alone)
+      throw usageError(
+        `${alone.origin.name} is about the files of --split`,
+        `add --split chapters ${SPLIT_EXAMPLE}`,
+      );
+    if (/\{(?:n+|title)\}/u.test(name ?? ''))
+      throw usageError(`-o ${name} is a template of many names`, `add --split chapters ${SPLIT_EXAMPLE}`);
+    return undefined;
+  }
+  if (name === undefined || isStdout(name) || /[/\\]$/u.test(name))
+    throw usageError('--split writes several files, and needs a template of their names', SPLIT_EXAMPLE);
+  if (isPlayed || subtitles || callbackUrl)
+    throw usageError('--split makes files of sound only', 'leave --play, --subtitles and --callback-url out');
+  if (check.value && (prune.value || dryRun.value))
+    throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
+  return { checks: check.value, prunes: prune.value, yes: yes.value };
+}
+
+/** @returns the encoding of a file; those with one ending share it */
+export function encodingsOf(
+  { encode, bitrate, timeout }: Settings,
+  { host, notices }: Pick<RunContext, 'host' | 'notices'>,
+): (file: string) => Encoding {
+  const options = {
+    encode: encode?.value,
+    bitrate: bitrate?.value,
+    programs: host,
+    patienceMs: 1000 * timeout.value,
+    warn: (text: string) => notices.warn(text),
+  };
+  const known = new Map<string, Encoding>();
+  return (file) => {
+    const ending = encode ? '' : extname(file).toLowerCase();
+    const encoding = known.get(ending) ?? encodingOf(file, options);
+    known.set(ending, encoding);
+    return encoding;
+  };
+}
+
+export function playerOptions(
+  command: readonly string[] | undefined,
+  { platform, env }: Pick<Host, 'platform' | 'env'>,
+): PlayerOptions {
+  return { command, platform, env };
+}
+
+/** Closing discards what is not published, and never throws. */
+export interface Outputs extends AsyncDisposable {
+  readonly sink: Sink;
+  readonly subtitles: Subtitles | undefined;
+}
+
+interface OutputPlans {
+  readonly output: OutputPlan;
+  readonly voice?: { readonly sampleRate: number | undefined };
+  readonly subtitles?: SubtitlesPlan | undefined;
+}
+
+/**
+ * @throws TtsError (output); then none is left open
+ */
+export async function openOutputs(
+  { output, voice, subtitles: plan }: OutputPlans,
+  { host, notices, signal }: RunContext,
+): Promise<Outputs> {
+  const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);
+  try {
+    const sink = await openOutput({ ...output, sampleRate: voice?.sampleRate }, host, signal);
+    return {
+      sink,
+      subtitles,
+      async [Symbol.asyncDispose]() {
+        await closeQuietly(() => sink.discard(), notices);
+        subtitles?.discard();
+      },
+    };
+  } catch (error) {
+    subtitles?.discard();
+    throw error;
+  }
+}
+
+type RatedPlan = OutputPlan & { readonly sampleRate: number | undefined };
+
+function openOutput(output: RatedPlan, host: Host, signal: AbortSignal): Promise<Sink> {
+  const opened = openPlanned(output, host, signal);
+  return output.mayFail ? opened.catch(failingSink) : opened;
+}
+
+async function openPlanned(
+  { name, encoding, clobber, keepsPartial, isPlayed, player, sampleRate }: RatedPlan,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Sink> {
+  await encoding.assertReady(sampleRate);
+  const open = (output: string) => openSink({ output, encoding, clobber, keepsPartial }, host, signal);
+  if (!isPlayed) return open(name ?? '-');
+  const file = name === undefined ? undefined : await open(name);
+  const { openPlayer } = await import('../out/players.ts');
+  const opened = openPlayer(playerOptions(player, host));
+  if (!file) return opened;
+  try {
+    const { tee } = await import('../out/tee.ts');
+    // The file does not need the player.
+    return tee(file, await opened.catch(failingSink));
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+function failingSink(error: unknown): Sink {
+  if (!(error instanceof TtsError)) throw error;
+  return {
+    isLive: false,
+    write: async () => {
+      throw error;
+    },
+    discard: async () => {},
+  };
+}
+
+/**
+ * @returns true where the sound goes into a file, even if it is played as well
+ * @throws TtsError (output) as opening would
+ */
+export async function makesFile({ name, clobber, isPlayed }: OutputPlan, host: Host): Promise<boolean> {
+  if (name === undefined && isPlayed) return false;
+  return !(await checkSink({ output: name ?? '-', clobber }, host));
+}
+
+/**
+ * @returns true for sound that is heard live
+ * @throws TtsError (output), but not for a missing player
+ */
+export async function checkOutput(
+  { name, clobber, isPlayed, player }: OutputPlan,
+  host: Host,
+): Promise<boolean> {
+  const { findPlayer } = await import('../out/players.ts');
+  const isHeard = isPlayed && (await findPlayer(playerOptions(player, host)))?.isLive === true;
+  if (name === undefined && isPlayed) return isHeard;
+  const output = name ?? '-';
+  if (isStdout(output) && host.stdout.isTTY) return true;
+  return (await checkSink({ output, clobber }, host)) || isHeard;
+}

@@ -1,0 +1,342 @@
+import { type TtsError, usageError } from '../kit/error.ts';
+import type { Drops, Flush } from '../kit/host.ts';
+import type { Delivery, Sink } from '../out/sink.ts';
+import { blankText } from '../read/plain.ts';
+import type { Turns } from '../sound/loudness.ts';
+import {
+  type Chapter,
+  frameBytes,
+  framesAtSpeed,
+  inShortPieces,
+  type Speech,
+  sameFormat,
+  silence,
+  silentFrames,
+  type Tags,
+  type Track,
+} from '../sound/pcm.ts';
+import type { Heading, Piece } from '../text/piece.ts';
+import type { Segment } from '../text/segment.ts';
+import type { Voice } from '../voices/voice.ts';
+import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './ahead.ts';
+import { type Mix, Mixer } from './mix.ts';
+
+/** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
+class Chapters {
+  readonly #ended: Chapter[] = [];
+  #heading: Heading | undefined;
+  #start = 0;
+  #frames = 0;
+  #frameBytes = 1;
+
+  /** They are complete after the end. */
+  get list(): readonly Chapter[] {
+    return this.#ended;
+  }
+
+  onPart({ segment, speech }: Part, pauseFrames: number): void {
+    if (!speech) return;
+    this.#frameBytes = frameBytes(speech.format);
+    const isAtStart = this.#frames === 0;
+    this.#frames += pauseFrames;
+    if (segment.chapter === this.#heading) return;
+    this.#close();
+    this.#heading = segment.chapter;
+    this.#start = isAtStart ? 0 : this.#frames;
+  }
+
+  onPiece(bytes: number): void {
+    this.#frames += bytes / this.#frameBytes;
+  }
+
+  /** @param restFrames silence after the last part */
+  end(restFrames: number): void {
+    this.#frames += restFrames;
+    this.#close();
+  }
+
+  #close(): void {
+    if (!this.#heading) return;
+    const { title, level } = this.#heading;
+    this.#ended.push({ title, level, start: this.#start, end: this.#frames });
+  }
+}
+
+/** Notes where in a track each voice begins. */
+class VoiceTurns implements Turns {
+  readonly list: { readonly start: number; readonly voice: unknown }[] = [];
+  readonly #voiceOf: (segment: Segment) => unknown;
+  #bytes = 0;
+
+  constructor(voiceOf: (segment: Segment) => unknown) {
+    this.#voiceOf = voiceOf;
+  }
+
+  onPart({ segment, speech }: Part, pauseFrames: number): void {
+    if (!speech) return;
+    this.#bytes += pauseFrames * frameBytes(speech.format);
+    const voice = this.#voiceOf(segment);
+    if (this.list.at(-1)?.voice !== voice) this.list.push({ start: this.#bytes, voice });
+  }
+
+  onPiece(bytes: number): void {
+    this.#bytes += bytes;
+  }
+}
+
+export interface Listener {
+  /** The segment is asked for, ahead of its turn. */
+  onQueued?(segment: Segment): void;
+  /** @param pauseFrames silence in front of the part */
+  onPart?(part: Part, pauseFrames: number): void;
+  /** Pauses are not counted. */
+  onPiece?(bytes: number): void;
+  /** @param isBroken true where the rest of its sound is missing, and another voice speaks on */
+  onPartEnd?(isBroken: boolean): void;
+  /** Runs before the sound is published. An error fails the run. */
+  complete?(): Promise<void>;
+}
+
+/** How the sound of a text is made from its parts. */
+export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
+  readonly voiceOf: (segment: Segment) => Pick<Voice, 'kind' | 'speak'> & Partial<Pick<Voice, 'speed'>>;
+  /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
+  readonly budgetBytes?: number;
+  readonly mix: Mix;
+  readonly tags?: Tags | undefined;
+  /** It is set for a text of several voices. */
+  readonly lead?: Lead | undefined;
+  readonly listeners: readonly (Listener | undefined)[];
+  /** The error for a text without a segment. */
+  readonly blank?: () => TtsError;
+}
+
+/** The speaker of a run, to whose rate the others are brought. */
+export interface Lead {
+  readonly voice: Pick<Voice, 'kind' | 'speak'>;
+  /** Hz, as far as it is known before. */
+  readonly sampleRate: number | undefined;
+}
+
+export interface DeliverOptions extends TrackOptions {
+  readonly sink: Sink;
+}
+
+/**
+ * @returns `undefined` if the service sends the sound elsewhere
+ * @throws TtsError; then the sink holds nothing that looks whole
+ */
+export async function deliver({ sink, ...options }: DeliverOptions): Promise<Delivery | undefined> {
+  const { signal } = options;
+  const over = new AbortController();
+  const ahead = lookAhead({ ...options, signal: AbortSignal.any([signal, over.signal]) });
+  try {
+    // A blank text is an error even if the reader has left.
+    const gone = sink.readerGone && ahead.begun.then(() => sink.readerGone);
+    const track = await unlessGone(trackFrom(ahead, options, sink), gone);
+    if (track === 'gone') return { bytes: 0, writtenBytes: 0, readerLeft: true };
+    return track && withChapters(await sink.write(track, signal), track);
+  } finally {
+    over.abort(new Error('the delivery is over'));
+  }
+}
+
+/**
+ * Joins the sound of a text.
+ * @param options whoever reads less than the whole track has to abort their signal
+ * @returns `undefined` if the service sends the sound elsewhere
+ * @throws TtsError, here and while the track is read
+ */
+export function trackOf(options: TrackOptions): Promise<Track | undefined> {
+  return trackFrom(lookAhead(options), options);
+}
+
+function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
+  const synthesize: LookAheadOptions['synthesize'] = (segment, until) => {
+    for (const listener of options.listeners) listener?.onQueued?.(segment);
+    const { fallback } = options;
+    const hasFallback = fallback !== undefined && !fallback.speaks(segment);
+    return voiceOf(segment).speak(hasFallback ? { ...segment, hasFallback } : segment, until);
+  };
+  return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
+}
+
+async function trackFrom(
+  ahead: LookAhead,
+  options: TrackOptions,
+  { isLive, idle }: Pick<Sink, 'isLive' | 'idle'> = { isLive: true },
+): Promise<Track | undefined> {
+  const { voiceOf, mix, listeners, blank = blankText } = options;
+  const chapters = new Chapters();
+  const turns = mix.loudness === undefined ? undefined : new VoiceTurns(voiceOf);
+  const tap = tapOf([...listeners, chapters, turns]);
+  const first = await ahead.next();
+  if (!first) throw blank();
+  const { speech } = first;
+  if (!speech) {
+    tap.onPart(first, 0);
+    return undefined;
+  }
+  const sampleRate = (await rateOf(first.segment, ahead, options)) ?? speech.format.sampleRate;
+  const format = { ...speech.format, sampleRate };
+  const isWhole =
+    ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
+  const mixer = new Mixer(mix, format);
+  options.drops?.listen(() => mixer.restart());
+  const desk = {
+    mixer,
+    voiceOf,
+    tap,
+    chapters,
+    isLive,
+    // Sound that waits until its voice was measured may come in front of the next part.
+    idle: () => (mix.loudness === undefined ? idle?.() : undefined) ?? 0,
+  };
+  const track: Track = {
+    format,
+    bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
+    pcm: soundOf(first, ahead, { ...desk, ...flushesOf(options.drops) }),
+    tags: options.tags ?? {},
+    chapters: () => chapters.list,
+    drops: options.drops,
+  };
+  if (!turns || mix.loudness === undefined) return track;
+  const { levelled } = await import('../sound/loudness.ts');
+  return levelled(track, { target: mix.loudness, turns, isLive });
+}
+
+function bytesAtSpeed({ bytes, format }: Speech, speed = 1): number | undefined {
+  const size = frameBytes(format);
+  return bytes === undefined ? undefined : framesAtSpeed(bytes / size, speed) * size;
+}
+
+/** @returns `undefined` where the first part has the rate of the track */
+async function rateOf(
+  first: Segment,
+  ahead: LookAhead,
+  { lead, voiceOf }: TrackOptions,
+): Promise<number | undefined> {
+  if (!lead || lead.sampleRate !== undefined) return lead?.sampleRate;
+  if (voiceOf(first) === lead.voice) return undefined;
+  return (await ahead.formatOf((segment) => voiceOf(segment) === lead.voice))?.sampleRate;
+}
+
+function withChapters(delivery: Delivery, { format: { sampleRate }, chapters }: Track): Delivery {
+  const list = chapters().map(({ title, start, end }) => ({
+    title,
+    start: start / sampleRate,
+    end: end / sampleRate,
+  }));
+  return list.length === 0 || delivery.readerLeft ? delivery : { ...delivery, chapters: list };
+}
+
+async function unlessGone<T>(coming: Promise<T>, gone: Promise<void> | undefined): Promise<T | 'gone'> {
+  if (!gone) return coming;
+  coming.catch(() => {});
+  return Promise.race([coming, gone.then(() => 'gone' as const)]);
+}
+
+type Tap = Required<Omit<Listener, 'onQueued'>>;
+
+function tapOf(all: DeliverOptions['listeners']): Tap {
+  const listeners = all.filter((listener) => listener !== undefined);
+  return {
+    onPart: (part, pauseFrames) => listeners.forEach((listener) => void listener.onPart?.(part, pauseFrames)),
+    onPiece: (bytes) => listeners.forEach((listener) => void listener.onPiece?.(bytes)),
+    onPartEnd: (isBroken) => listeners.forEach((listener) => void listener.onPartEnd?.(isBroken)),
+    async complete() {
+      for (const listener of listeners) await listener.complete?.();
+    },
+  };
+}
+
+interface Desk {
+  readonly mixer: Mixer;
+  readonly voiceOf: DeliverOptions['voiceOf'];
+  readonly tap: Tap;
+  readonly chapters: Chapters;
+  readonly isLive: boolean;
+  /** @returns seconds for which nothing has been heard */
+  idle(): number;
+  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
+  flush(): readonly Flush[];
+}
+
+/** A drop that comes before the sound is read counts as well. */
+function flushesOf(drops: Drops | undefined): Pick<Desk, 'flush'> {
+  let last = drops?.flush;
+  return {
+    flush() {
+      if (!drops || drops.flush === last) return [];
+      last = drops.flush;
+      return [last];
+    },
+  };
+}
+
+async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
+  const { mixer, tap, chapters } = desk;
+  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
+    if (part.dropped?.aborted) continue;
+    yield* desk.flush();
+    yield* soundOfPart(part, ahead, desk);
+  }
+  const { rest = 0 } = ahead;
+  yield* silence(mixer.format, rest);
+  chapters.end(silentFrames(mixer.format, rest));
+  await tap.complete();
+}
+
+async function* soundOfPart(
+  part: PartInTurn,
+  ahead: LookAhead,
+  { mixer, voiceOf, tap, isLive, idle }: Desk,
+): AsyncGenerator<Uint8Array> {
+  const { format } = mixer;
+  const { dropped } = part;
+  const pause = mixer.pauseBefore(part, idle());
+  const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
+  if (dropped?.aborted) return;
+  tap.onPart({ ...part, speech }, silentFrames(format, pause));
+  if (!speech) return;
+  for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
+  let isBroken = false;
+  try {
+    for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
+      if (dropped?.aborted) return;
+      tap.onPiece(piece.length);
+      yield piece;
+    }
+  } catch (error) {
+    if (!dropped?.aborted) ahead.goOnBehind(error);
+    isBroken = true;
+  }
+  if (!dropped?.aborted) tap.onPartEnd(isBroken);
+}
+
+/** UTF-16 units of a text in one request; 75 hours of speech. */
+const LONGEST_WHOLE = 4 * 1024 * 1024;
+
+/**
+ * A text that is one request: no border cuts it.
+ * @throws TtsError (usage) for one that is too long
+ */
+export async function* whole(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let length = 0;
+  for await (const piece of pieces) {
+    if (piece.kind === 'text') length += piece.text.length;
+    if (length > LONGEST_WHOLE) throw tooLong();
+    yield isBorder(piece) ? { kind: 'paragraph' } : piece;
+  }
+}
+
+function isBorder({ kind }: Piece): boolean {
+  return kind === 'heading' || kind === 'scene' || kind === 'chapter';
+}
+
+function tooLong(): TtsError {
+  return usageError(
+    `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
+    'speak it in parts, or without --callback-url: then it is cut into many requests',
+  );
+}

@@ -1,0 +1,339 @@
+import { writeSync } from 'node:fs';
+import { extname } from 'node:path';
+import { usageError } from '../kit/error.ts';
+import { AtomicFile, type Writer } from '../kit/file.ts';
+import { type FileOptions, pathOf, unwritable } from '../kit/folders.ts';
+import type { Host } from '../kit/host.ts';
+import type { Settings } from '../options/load.ts';
+import { checkFile, lookAt } from '../out/open.ts';
+import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import type { Place } from '../text/piece.ts';
+import type { Segment } from '../text/segment.ts';
+import { sentences } from '../text/sentences.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import { roleIn } from '../voices/cast.ts';
+import type { Part } from './ahead.ts';
+import type { Listener } from './run.ts';
+
+/** A cue has at most two lines of 42 characters, as broadcasters have it. */
+const LINE = 42;
+const LINES = 2;
+
+/** Seconds of one cue: a little less than 7, as the spaces between cues take no time. */
+const LONGEST = 6.8;
+
+/** Characters. Pieces of about the same length may differ by this. */
+const UNEVEN = 8;
+
+export function withoutBreaks(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
+}
+
+/** @returns the lines of a cue, each of at most 42 characters */
+export function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of wordsOf(text)) {
+    const longer = `${lines.at(-1) ?? ''}${word}`;
+    if (lines.length > 0 && countCodePoints(longer.trimEnd()) <= LINE) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.map((line) => line.trim());
+}
+
+/**
+ * Divides a text that is too long for one cue: between sentences if that is enough, and otherwise between words.
+ * @param seconds of its sound
+ */
+export function cueTexts(text: string, seconds: number): string[] {
+  const most = seconds > LONGEST ? Math.floor((countCodePoints(text) * LONGEST) / seconds) : Infinity;
+  const fits = (part: string) => countCodePoints(part) <= most && linesOf(part).length <= LINES;
+  if (fits(text)) return [text];
+  const parts = sentences(text)
+    .map(withoutBreaks)
+    .filter((sentence) => sentence !== '')
+    .flatMap((sentence) => (fits(sentence) ? [sentence] : divided(sentence, fits)));
+  return joined(parts, ' ', fits);
+}
+
+/** The pieces have about the same length. */
+function divided(sentence: string, fits: (part: string) => boolean): string[] {
+  const words = wordsOf(sentence);
+  const pieces = joined(words, '', fits);
+  const even = Math.ceil(countCodePoints(sentence) / pieces.length) + UNEVEN;
+  const evenly = joined(words, '', (part) => fits(part) && countCodePoints(part) <= even);
+  return (evenly.length === pieces.length ? evenly : pieces).map(withoutBreaks);
+}
+
+function joined(parts: readonly string[], between: string, fits: (part: string) => boolean): string[] {
+  const all: string[] = [];
+  for (const part of parts) {
+    const longer = `${all.at(-1)}${between}${part}`;
+    if (all.length > 0 && fits(longer.trimEnd())) all[all.length - 1] = longer;
+    else all.push(part);
+  }
+  return all;
+}
+
+/** Words with the spaces after them. What is longer than a line is cut, as text without spaces is. */
+function wordsOf(text: string): string[] {
+  return (text.match(/\S+\s*/gu) ?? []).flatMap((word) => {
+    const characters = Array.from(word);
+    if (characters.length <= LINE) return [word];
+    const count = Math.ceil(characters.length / LINE);
+    return Array.from({ length: count }, (_, at) => characters.slice(at * LINE, (at + 1) * LINE).join(''));
+  });
+}
+
+/** Start and end count frames. */
+export interface TimedText {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface CueContext {
+  /** Undefined for the only text of a run. */
+  readonly file: string | undefined;
+  readonly line: Place['line'];
+  /** The text gives the voice this name; the speaker of the run has none. */
+  readonly voice: string | undefined;
+  /** The title of its chapter. */
+  readonly chapter: string | undefined;
+}
+
+interface Cue extends TimedText, CueContext {
+  /** From 1. */
+  readonly number: number;
+  /** True for a part of a segment, whose borders are estimated. */
+  readonly isDivided: boolean;
+  /** Their borders are estimated. */
+  readonly sentences: readonly TimedText[];
+}
+
+/** The time is shared out in proportion to the characters. */
+function shared(texts: readonly string[], { start, end }: Omit<TimedText, 'text'>): TimedText[] {
+  const all = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
+  let before = 0;
+  const border = () => start + Math.round(((end - start) * before) / all);
+  return texts.map((text) => {
+    const from = border();
+    before += countCodePoints(text);
+    return { text, start: from, end: border() };
+  });
+}
+
+/** Divides a text that is too long for a screen. */
+export function timedCues(timed: TimedText, sampleRate: number): Omit<Cue, 'number' | keyof CueContext>[] {
+  const seconds = (timed.end - timed.start) / sampleRate;
+  const cues = shared(cueTexts(withoutBreaks(timed.text), seconds), timed);
+  return cues.map((cue) => ({
+    ...cue,
+    isDivided: cues.length > 1,
+    sentences: shared(sentences(cue.text).map(withoutBreaks), cue),
+  }));
+}
+
+export interface SubtitleStyle {
+  head(sampleRate: number): string;
+  cue(cue: Cue, sampleRate: number): string;
+  readonly tail: string;
+}
+
+/** SubRip, as VLC and ffmpeg read it. */
+const srt: SubtitleStyle = {
+  head: () => '',
+  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${linesOf(cue.text).join('\n')}\n\n`,
+  tail: '',
+};
+
+/** The format is WebVTT of the W3C. */
+const vtt: SubtitleStyle = {
+  head: () => 'WEBVTT\n\n',
+  cue: (cue, rate) =>
+    `${cue.number}\n${times(cue, rate, '.')}\n${speakerName(cue)}${linesOf(cue.text).map(escapeMarkup).join('\n')}\n\n`,
+  tail: '',
+};
+
+const json: SubtitleStyle = {
+  head: (sampleRate) => `{"sampleRate":${sampleRate},"cues":[`,
+  cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(cueData(cue, rate))}`,
+  tail: '\n]}\n',
+};
+
+const styles = new Map([
+  ['.srt', srt],
+  ['.vtt', vtt],
+  ['.json', json],
+]);
+
+export function styleOf(name: string): SubtitleStyle | undefined {
+  return styles.get(extname(name).toLowerCase());
+}
+
+function times({ start, end }: TimedText, sampleRate: number, point: string): string {
+  return `${timestamp(start, sampleRate, point)} --> ${timestamp(end, sampleRate, point)}`;
+}
+
+/** WebVTT names the voice of a cue in a tag. */
+function speakerName({ voice }: Cue): string {
+  return voice === undefined ? '' : `<v ${escapeMarkup(voice)}>`;
+}
+
+function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function cueData({ file, line, voice, chapter, sentences, isDivided, ...cue }: Cue, sampleRate: number) {
+  const seconds = ({ start, end }: TimedText) => ({ start: start / sampleRate, end: end / sampleRate });
+  const frames = { startFrame: cue.start, endFrame: cue.end };
+  const isOfMany = sentences.length > 1;
+  const estimated = isDivided || isOfMany;
+  return {
+    number: cue.number,
+    ...seconds(cue),
+    ...frames,
+    file,
+    line,
+    voice,
+    chapter,
+    text: cue.text,
+    estimated,
+    ...(isOfMany && {
+      sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
+    }),
+  };
+}
+
+/** Rounded from whole frames: errors do not add up. */
+export function timestamp(frames: number, sampleRate: number, point: string): string {
+  const milliseconds = Math.round((frames * 1000) / sampleRate);
+  const seconds = Math.floor(milliseconds / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const clock = parts.map((part) => String(part).padStart(2, '0')).join(':');
+  return `${clock}${point}${String(milliseconds % 1000).padStart(3, '0')}`;
+}
+
+const ELSEWHERE = 'name another file with --subtitles';
+
+/** Characters. */
+const BATCH = 1 << 16;
+
+export interface SubtitlesPlan extends FileOptions {
+  readonly style: SubtitleStyle;
+}
+
+interface CurrentCue {
+  readonly segment: Segment;
+  readonly format: PcmFormat;
+  readonly start: number;
+}
+
+/** The file appears when the sound is complete. */
+export class Subtitles implements Listener {
+  readonly #file: AtomicFile;
+  readonly #name: string;
+  readonly #style: SubtitleStyle;
+  #current: CurrentCue | undefined;
+  #frames = 0;
+  #number = 0;
+  #batch = '';
+
+  constructor(file: AtomicFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>) {
+    this.#file = file;
+    this.#name = name;
+    this.#style = style;
+  }
+
+  onPart({ segment, speech }: Part, pauseFrames: number): void {
+    if (!speech) return;
+    const { format } = speech;
+    if (this.#current) this.#end(this.#current);
+    else this.#write(this.#style.head(format.sampleRate));
+    this.#frames += pauseFrames;
+    this.#current = { segment, format, start: this.#frames };
+  }
+
+  onPiece(bytes: number): void {
+    if (this.#current) this.#frames += bytes / frameBytes(this.#current.format);
+  }
+
+  /** @throws TtsError (output) */
+  async complete(): Promise<void> {
+    if (this.#current) this.#end(this.#current);
+    this.#write(this.#style.tail);
+    this.#flush();
+    await this.#file.prepare();
+  }
+
+  async publish(signal: AbortSignal): Promise<void> {
+    await this.#file.publish(signal);
+  }
+
+  /** Never throws. */
+  discard(): void {
+    this.#file.discard();
+  }
+
+  #end({ segment, format, start }: CurrentCue): void {
+    const { text, place } = segment;
+    const voice = roleIn(segment)?.name;
+    const chapter = segment.chapter?.title;
+    const context = { file: place.source || undefined, line: place.line, voice, chapter };
+    for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {
+      this.#number += 1;
+      this.#write(this.#style.cue({ ...cue, ...context, number: this.#number }, format.sampleRate));
+    }
+  }
+
+  #write(text: string): void {
+    this.#batch += text;
+    if (this.#batch.length >= BATCH) this.#flush();
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#batch);
+    this.#batch = '';
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file.fd, bytes, done);
+    } catch (error) {
+      throw unwritable(this.#name, error, ELSEWHERE);
+    }
+  }
+}
+
+export function openSubtitles(plan: SubtitlesPlan): Subtitles {
+  return new Subtitles(AtomicFile.forOutput(plan), plan);
+}
+
+/** @throws TtsError (output) */
+export function checkSubtitles(plan: SubtitlesPlan): void {
+  checkFile(plan);
+}
+
+/** @throws TtsError (usage, output) */
+export function planSubtitles(
+  name: string,
+  { callbackUrl, clobber }: Pick<Settings, 'callbackUrl' | 'clobber'>,
+  host: Pick<Host, 'cwd'> & Writer,
+): SubtitlesPlan {
+  const style = styleOf(name);
+  if (!style)
+    throw usageError(`--subtitles: ${name} must end in .srt, .vtt or .json`, 'the ending chooses the format');
+  if (callbackUrl)
+    throw usageError(
+      'there are no subtitles with --callback-url',
+      'leave out one of the two: the sound goes elsewhere, and only what is heard here can be timed',
+    );
+  try {
+    const path = pathOf(host.cwd, name);
+    const old = lookAt(path, name);
+    if (old && !old.isFile())
+      throw usageError(
+        `--subtitles: ${name} is not a regular file`,
+        'they appear when they are whole: name a file',
+      );
+    return { name, path, old, clobber: clobber.value, writer: host, elsewhere: ELSEWHERE, style };
+  } catch (error) {
+    throw unwritable(name, error, ELSEWHERE);
+  }
+}

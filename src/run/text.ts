@@ -1,0 +1,208 @@
+import type { TtsError } from '../kit/error.ts';
+import { InStep, type Item, nothingToSay } from '../read/plain.ts';
+import type { About, Reader, Reading, Source } from '../read/reading.ts';
+import { Watched } from '../read/source.ts';
+import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
+import { KeptOrSentences, type Pace, Segmenter } from '../text/cut.ts';
+import type { Piece } from '../text/piece.ts';
+import type { Places } from '../text/position.ts';
+import type { Limit, Rest, Segment } from '../text/segment.ts';
+import { allInTurn, inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/stage.ts';
+import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
+import { Answers, type Talking, talk } from './conversation.ts';
+import { whole } from './run.ts';
+
+/** What a run speaks, and how it is cut. */
+export interface TextPlan {
+  /** Looks at the files. */
+  readonly sources: () => readonly TextSource[];
+  /** Each text passes them after its reader, in this order. */
+  readonly stages: readonly (() => Stage<Piece, Piece>)[];
+  /** Each text passes it before its reader. */
+  readonly inFront?: (new (filler?: string) => Stage<string, string>) | undefined;
+  readonly voice: Limit;
+  /** It is set if the text may name voices or have other marks. */
+  readonly cast?: CastPlan | undefined;
+  /** "By output" means that what is heard live begins with a short segment. */
+  readonly pace: 'whole' | 'sentence' | 'by output';
+  readonly cutsParagraphs: boolean;
+  /** At pace "sentence", sound of longer segments that is in the cache is used as it is. */
+  readonly usesKept?: boolean;
+  /** The numbers of the chapters that are spoken; otherwise all. */
+  readonly chapters?: readonly ChapterRange[] | undefined;
+}
+
+export interface TextSource {
+  readonly source: Source;
+  readonly reader: Reader;
+}
+
+/** The text of a run, opened and checked. It is read again each time, if it can be. */
+export class RunText {
+  readonly #plan: TextPlan;
+  readonly #readings: readonly Reading[];
+  readonly #watched: readonly Watched[];
+  readonly #remarks = new Set<string>();
+  readonly #answers: Answers | undefined;
+
+  private constructor(plan: TextPlan, { readings, watched, answers }: Opened) {
+    this.#plan = plan;
+    this.#readings = readings;
+    this.#watched = watched;
+    this.#answers = answers;
+  }
+
+  /**
+   * Checks files to their end. It waits for no byte of a pipe, except with `--format epub`.
+   * @throws TtsError (usage) for a text that cannot be read, a chapter that it does not have, a mark that is none, and an
+   *   unknown voice
+   */
+  static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
+    const readings: Reading[] = [];
+    const watched: Watched[] = [];
+    let answers: Answers | undefined;
+    for (const { source, reader } of plan.sources()) {
+      const one = new Watched(source);
+      watched.push(one);
+      const talk = source.name === '-' && source.isLive ? new Answers(one.source) : undefined;
+      answers ??= talk;
+      const reading = await reader.open(talk?.source ?? one.source, signal);
+      if (plan.cast?.Marks && source.again)
+        await (await import('../voices/cast.ts')).checkMarks(reading, plan.cast, signal);
+      readings.push(reading);
+    }
+    const text = new RunText(plan, { readings, watched, answers });
+    // A chapter that is not there is an error before anything is paid for.
+    if (plan.chapters && text.canBeReadAgain) for await (const _ of text.pieces(signal));
+    return text;
+  }
+
+  /** The error for a text in which nothing is to be spoken. */
+  blank(): TtsError {
+    return nothingToSay(this.#watched);
+  }
+
+  /** What the first document that says something says of itself. */
+  get about(): About | undefined {
+    return this.#readings.find(({ about }) => about)?.about;
+  }
+
+  get canBeReadAgain(): boolean {
+    return this.#readings.every(({ source }) => source.again);
+  }
+
+  /** Bytes of words and files. */
+  get knownSize(): number {
+    return this.#readings.reduce((sum, { source }) => sum + (source.size ?? 0), 0);
+  }
+
+  /** What a reader has to say of its text. They are complete when the pieces have been read. */
+  get remarks(): readonly string[] {
+    return [...this.#remarks];
+  }
+
+  pieces(signal: AbortSignal): AsyncIterable<Piece> {
+    return through(this.#items(signal, { from: 0, isHeardLive: false }), this.#reader());
+  }
+
+  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
+  segments(
+    isHeardLive: boolean,
+    signal: AbortSignal,
+    { drops, places }: Talking = {},
+  ): AsyncIterable<Segment | Rest> {
+    let from = 0;
+    const segmentsOf = (until: AbortSignal) => {
+      const segments = this.#segments({ from, isHeardLive, places }, { signal, until });
+      from = this.#readings.findIndex(({ source }) => source.name === '-');
+      return places ? places.placing(segments) : segments;
+    };
+    if (!drops || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
+    this.#answers?.divide(drops);
+    return talk(segmentsOf, { drops, answers: this.#answers, signal });
+  }
+
+  /** @param until ends those of one answer */
+  #segments(
+    { from, isHeardLive, places }: Way,
+    { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
+  ): AsyncIterable<Segment | Rest> {
+    const { pace, voice, cast } = this.#plan;
+    const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
+    const segmenter = this.#segmenter(isHeardLive, mayWait);
+    const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
+    const reader = this.#reader();
+    if (mayWait && !cast)
+      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
+    const read = mayWait ? whileArriving(items, reader, until, isHeardLive) : through(items, reader);
+    const pieces = voiced(pace === 'whole' ? whole(read) : read, voice, cast?.roleOf);
+    return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
+  }
+
+  #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
+    const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
+    const follows = usesKept && !(mayWait && isHeardLive);
+    const segmenter = new Segmenter({
+      voice,
+      pace: paceOf(follows ? 'by output' : pace, isHeardLive),
+      cutsParagraphs,
+    });
+    return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
+  }
+
+  async *#items(signal: AbortSignal, way: Way): AsyncGenerator<Item> {
+    for (const [at, reading] of this.#readings.entries()) {
+      if (at < way.from) continue;
+      if (at > 0) yield { kind: 'paragraph' };
+      yield* this.#read(reading, way, signal);
+      if (reading.source.name === '-' && this.#answers?.goesOn) return;
+    }
+  }
+
+  async *#read(reading: Reading, { isHeardLive, places }: Way, signal: AbortSignal): AsyncGenerator<Item> {
+    const { cast: { Marks, dialogue } = {}, stages, inFront: InFront } = this.#plan;
+    const { name } = reading.source;
+    const marks = Marks && new Marks({ source: name });
+    const onRemark = (remark: string) => this.#remarks.add(remark);
+    const passed = name === '-' ? this.#answers?.passed : undefined;
+    const place = places?.of(this.#readings.length === 1 ? '' : name, passed);
+    const options = {
+      onRemark,
+      inFront: allInTurn([InFront && new InFront(places?.filler), place, marks?.lift()]),
+    };
+    const after = allInTurn([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
+    const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
+    if (live) {
+      const stage = after ? inTurn(live.stage, after) : live.stage;
+      for await (const text of live.characters) yield { kind: 'characters', text, stage };
+      return yield { kind: 'end' };
+    }
+    const pieces = reading.pieces(signal, options);
+    yield* after ? through(pieces, after) : pieces;
+  }
+
+  #reader(): LiveStage<Item, Piece> {
+    const { chapters } = this.#plan;
+    const inStep = new InStep(this.#readings.length === 1);
+    return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
+  }
+}
+
+/** How a text is read once. */
+interface Way {
+  /** The number of the reading that comes first. */
+  readonly from: number;
+  readonly isHeardLive: boolean;
+  readonly places?: Places | undefined;
+}
+
+interface Opened {
+  readonly readings: readonly Reading[];
+  readonly watched: readonly Watched[];
+  readonly answers: Answers | undefined;
+}
+
+function paceOf(pace: TextPlan['pace'], isHeardLive: boolean): Pace {
+  if (pace === 'by output') return isHeardLive ? 'ramp' : 'full';
+  return pace === 'sentence' && isHeardLive ? 'heard' : pace;
+}

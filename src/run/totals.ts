@@ -1,0 +1,65 @@
+import type { PcmFormat } from '../sound/pcm.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import { roleIn } from '../voices/cast.ts';
+import type { VoiceEvent } from '../voices/voice.ts';
+import type { Part } from './ahead.ts';
+import type { Listener } from './run.ts';
+
+/** What a voice has spoken. */
+interface Spoken {
+  readonly speaker: string | undefined;
+  segments: number;
+  characters: number;
+}
+
+/** The number of names that are remembered. */
+const MOST_NAMES = 10_000;
+
+export class RunTotals implements Listener {
+  characters = 0;
+  segments = 0;
+  requests = 0;
+  retries = 0;
+  fromCache = 0;
+  /** They count the sound without pauses. */
+  bytes = 0;
+  /** Milliseconds since the start. */
+  firstAudio: number | undefined;
+  format: PcmFormat | undefined;
+  /** They are counted by the names that the text gives to the voices; "undefined" is the voice of the run. */
+  readonly spoken = new Map<string | undefined, Spoken>();
+  // Not `performance`, which takes 2 ms to load.
+  readonly #started = Date.now();
+
+  get elapsed(): number {
+    return Date.now() - this.#started;
+  }
+
+  onPart({ segment, speech }: Part): void {
+    this.segments += 1;
+    this.characters += countCodePoints(segment.text);
+    this.format ??= speech?.format;
+    this.#count(segment);
+  }
+
+  #count(segment: Part['segment']): void {
+    const { text } = segment;
+    const role = roleIn(segment);
+    const name = role?.name;
+    const spoken = this.spoken.get(name) ?? { speaker: role?.voice.label, segments: 0, characters: 0 };
+    spoken.segments += 1;
+    spoken.characters += countCodePoints(text);
+    if (this.spoken.size < MOST_NAMES) this.spoken.set(name, spoken);
+  }
+
+  onPiece(bytes: number): void {
+    this.bytes += bytes;
+    this.firstAudio ??= this.elapsed;
+  }
+
+  onEvent(event: VoiceEvent): void {
+    if (event.type === 'request') this.requests += 1;
+    if (event.type === 'retry') this.retries += 1;
+    if (event.type === 'cache' && event.found === 'hit') this.fromCache += 1;
+  }
+}

@@ -1,0 +1,411 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join as joinPath } from 'node:path';
+import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
+import { yieldToEventLoop } from '../kit/wait.ts';
+import { frameBytes, type PcmFormat, type Speech } from './pcm.ts';
+
+export interface Samples {
+  readonly samples: Int16Array;
+  /** Hz. */
+  readonly sampleRate: number;
+}
+
+const FULL_SCALE = 32_768;
+
+export function silence(frames: number): Float32Array {
+  return new Float32Array(pages(4 * frames));
+}
+
+/** @returns samples from -1 to 1 */
+export function toFloat(samples: Int16Array): Float32Array {
+  const floats = silence(samples.length);
+  for (let frame = 0; frame < floats.length; frame += 1) floats[frame] = (samples[frame] ?? 0) / FULL_SCALE;
+  return floats;
+}
+
+/** Samples beyond full scale are clipped. */
+export function toInt16(samples: Float32Array): Int16Array {
+  const integers = new Int16Array(pages(2 * samples.length));
+  for (let frame = 0; frame < samples.length; frame += 1) {
+    const integer = Math.round((samples[frame] ?? 0) * FULL_SCALE);
+    integers[frame] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, integer));
+  }
+  return integers;
+}
+
+export function join(pieces: readonly Float32Array[]): Float32Array {
+  const joined = silence(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let end = 0;
+  for (const piece of pieces) {
+    joined.set(piece, end);
+    end += piece.length;
+  }
+  return joined;
+}
+
+/** The system has mapped memory back at once; malloc would keep buffers of some MB. */
+export function pages(bytes: number): ArrayBuffer {
+  return new ArrayBuffer(bytes, { maxByteLength: bytes });
+}
+
+type Kind = Pick<PcmFormat, 'encoding' | 'bitsPerSample'>;
+
+/** @returns reads a sample, from -1 to 1 */
+export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView, at: number) => number {
+  if (encoding === 'float') return (view, at) => view.getFloat32(at, true);
+  if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) / 2 ** 7;
+  if (bitsPerSample === 16) return (view, at) => view.getInt16(at, true) / 2 ** 15;
+  if (bitsPerSample === 24)
+    return (view, at) => (view.getInt16(at + 1, true) * 256 + view.getUint8(at)) / 2 ** 23;
+  return (view, at) => view.getInt32(at, true) / 2 ** 31;
+}
+
+/** @returns writes a sample, from -1 to 1; integers are clipped */
+export function sampleWriter({ encoding, bitsPerSample }: Kind) {
+  if (encoding === 'float')
+    return (view: DataView, at: number, sample: number) => view.setFloat32(at, sample, true);
+  const scale = 2 ** (bitsPerSample - 1);
+  const write = integerWriter(bitsPerSample);
+  return (view: DataView, at: number, sample: number) =>
+    write(view, at, Math.max(-scale, Math.min(scale - 1, Math.round(sample * scale))));
+}
+
+function integerWriter(bits: number): (view: DataView, at: number, value: number) => void {
+  if (bits === 8) return (view, at, value) => view.setUint8(at, value + 128);
+  if (bits === 16) return (view, at, value) => view.setInt16(at, value, true);
+  if (bits === 32) return (view, at, value) => view.setInt32(at, value, true);
+  return (view, at, value) => {
+    view.setUint8(at, value & 0xff);
+    view.setInt16(at + 1, value >> 8, true);
+  };
+}
+
+/** Frames. */
+const BLOCK = 4096;
+
+/** The scale of Speex goes from 0 to 10. This value means 96 taps and 90 dB of attenuation. */
+const QUALITY = 6;
+
+/** Addresses in the memory of Speex. */
+interface Heap {
+  readonly input: number;
+  readonly output: number;
+  readonly inputFrames: number;
+  readonly outputFrames: number;
+}
+
+export async function compileResampler(): Promise<WebAssembly.Module> {
+  const program = createRequire(import.meta.url).resolve('@echogarden/speex-resampler-wasm/simd');
+  return WebAssembly.compile(await readFile(joinPath(program, '..', 'speex-resampler-simd.wasm')));
+}
+
+/** @param compiled the result of {@link compileResampler} */
+export async function loadResampler(
+  compiled: WebAssembly.Module,
+): Promise<(from: number, to: number) => Resampler> {
+  const speex = await boot({
+    instantiateWasm: (imports, done) => done(new WebAssembly.Instance(compiled, imports)),
+  });
+  return (from, to) => new Resampler(speex, from, to);
+}
+
+/**
+ * Mono pieces of any length: band-limited, without delay, the same duration to the frame. `end` or `free` releases its
+ * memory.
+ */
+export class Resampler {
+  readonly #speex: Speex;
+  readonly #state: number;
+  readonly #heap: Heap;
+  readonly #room: number;
+
+  constructor(speex: Speex, from: number, to: number) {
+    this.#speex = speex;
+    this.#room = Math.ceil((BLOCK * to) / from) + 1;
+    this.#heap = {
+      input: speex._malloc(4 * BLOCK),
+      output: speex._malloc(4 * this.#room),
+      inputFrames: speex._malloc(4),
+      outputFrames: speex._malloc(4),
+    };
+    this.#state = speex._speex_resampler_init(1, from, to, QUALITY, 0);
+    if (this.#state === 0) throw new RangeError(`no resampler from ${from} Hz to ${to} Hz`);
+    speex._speex_resampler_skip_zeros(this.#state);
+  }
+
+  push(samples: Float32Array): Float32Array {
+    const pieces: Float32Array[] = [];
+    for (let start = 0; start < samples.length; ) {
+      const block = samples.subarray(start, start + BLOCK);
+      const { used, made } = this.#process(block);
+      start += used;
+      pieces.push(made);
+    }
+    return join(pieces);
+  }
+
+  end(): Float32Array {
+    const latency = this.#speex._speex_resampler_get_input_latency(this.#state);
+    const rest = this.push(new Float32Array(latency));
+    this.free();
+    return rest;
+  }
+
+  free(): void {
+    this.#speex._speex_resampler_destroy(this.#state);
+    for (const address of Object.values(this.#heap)) this.#speex._free(address);
+  }
+
+  #process(block: Float32Array): { used: number; made: Float32Array } {
+    // The views are replaced when the memory grows.
+    const { HEAPF32: floats, HEAPU32: words } = this.#speex;
+    const { input, output, inputFrames, outputFrames } = this.#heap;
+    floats.set(block, input / 4);
+    words[inputFrames / 4] = block.length;
+    words[outputFrames / 4] = this.#room;
+    this.#speex._speex_resampler_process_float(this.#state, 0, input, inputFrames, output, outputFrames);
+    const used = words[inputFrames / 4] ?? 0;
+    const made = words[outputFrames / 4] ?? 0;
+    if (used === 0 && made === 0) throw new Error('the resampler stands still');
+    return { used, made: floats.slice(output / 4, output / 4 + made) };
+  }
+}
+
+/** Frames. One step takes some milliseconds. */
+const STEP = 16_384;
+
+/** Converts to another rate in steps: between them, others have their turn and the signal counts. */
+export class Converter {
+  readonly #resampler: Resampler | undefined;
+  readonly #signal: AbortSignal;
+  #isFree = false;
+
+  /** @param resampler `undefined` if the rate stays */
+  constructor(resampler: Resampler | undefined, signal: AbortSignal) {
+    this.#resampler = resampler;
+    this.#signal = signal;
+  }
+
+  async *push(samples: Int16Array): AsyncGenerator<Int16Array> {
+    if (!this.#resampler) return yield samples;
+    for (let start = 0; start < samples.length; start += STEP) {
+      await yieldToEventLoop();
+      this.#signal.throwIfAborted();
+      yield toInt16(this.#resampler.push(toFloat(samples.subarray(start, start + STEP))));
+    }
+  }
+
+  end(): Int16Array {
+    if (!this.#resampler) return new Int16Array();
+    this.#isFree = true;
+    return toInt16(this.#resampler.end());
+  }
+
+  free(): void {
+    if (!this.#isFree) this.#resampler?.free();
+    this.#isFree = true;
+  }
+}
+
+/** The duration stays, to the frame. Where the number of channels changes, each new one has the mean of the old ones. */
+export function converted({ format, pcm }: Speech, to: PcmFormat): Speech {
+  return { format: to, bytes: undefined, pcm: conversion(pcm, format, to) };
+}
+
+async function* conversion(
+  pcm: AsyncIterable<Uint8Array>,
+  from: PcmFormat,
+  to: PcmFormat,
+): AsyncGenerator<Uint8Array> {
+  const lanes = from.channels === to.channels ? to.channels : 1;
+  const isSameRate = from.sampleRate === to.sampleRate;
+  const resamplers = isSameRate ? undefined : await openResamplers(lanes, from.sampleRate, to.sampleRate);
+  const step = STEP * frameBytes(from);
+  let [taken, made] = [0, 0];
+  try {
+    for await (const piece of pcm) {
+      for (let start = 0; start < piece.length; start += step) {
+        const floats = lanesOf(piece.subarray(start, start + step), from, lanes);
+        const resampled = floats.map((lane, at) => resamplers?.[at]?.push(lane) ?? lane);
+        taken += floats[0]?.length ?? 0;
+        made += resampled[0]?.length ?? 0;
+        yield joined(resampled, to);
+        await yieldToEventLoop();
+      }
+    }
+    const due = Math.round((taken * to.sampleRate) / from.sampleRate) - made;
+    const rests = resamplers?.splice(0).map((each) => exactly(due, each.end()));
+    if (rests && due > 0) yield joined(rests, to);
+  } finally {
+    for (const each of resamplers ?? []) each.free();
+  }
+}
+
+let loaded: ReturnType<typeof loadResampler> | undefined;
+
+async function openResamplers(lanes: number, from: number, to: number): Promise<Resampler[]> {
+  loaded ??= compileResampler().then(loadResampler);
+  const open = await loaded;
+  return Array.from({ length: lanes }, () => open(from, to));
+}
+
+function lanesOf(bytes: Uint8Array, format: PcmFormat, lanes: number): Float32Array[] {
+  const { channels, bitsPerSample } = format;
+  const size = frameBytes(format);
+  const read = sampleReader(format);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const mixed = channels / lanes;
+  return Array.from({ length: lanes }, (_, lane) =>
+    Float32Array.from({ length: bytes.length / size }, (_, frame) => {
+      let sum = 0;
+      for (let channel = lane; channel < lane + mixed; channel += 1)
+        sum += read(view, frame * size + (channel * bitsPerSample) / 8);
+      return sum / mixed;
+    }),
+  );
+}
+
+function joined(lanes: readonly Float32Array[], format: PcmFormat): Uint8Array {
+  const { channels, bitsPerSample } = format;
+  const frames = lanes[0]?.length ?? 0;
+  const bytes = new Uint8Array(frames * frameBytes(format));
+  const view = new DataView(bytes.buffer);
+  const write = sampleWriter(format);
+  let at = 0;
+  for (let frame = 0; frame < frames; frame += 1)
+    for (let channel = 0; channel < channels; channel += 1, at += bitsPerSample / 8)
+      write(view, at, lanes[channel % lanes.length]?.[frame] ?? 0);
+  return bytes;
+}
+
+function exactly(frames: number, samples: Float32Array): Float32Array {
+  const exact = new Float32Array(Math.max(0, frames));
+  exact.set(samples.subarray(0, exact.length));
+  return exact;
+}
+
+/** Reads a given number of bytes from pieces of any size. Whole pieces are not copied. */
+export class ByteReader {
+  readonly #body: AsyncIterator<Uint8Array>;
+  #ahead: Uint8Array = new Uint8Array(0);
+  #consumed = 0;
+  #ended = false;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#body = body[Symbol.asyncIterator]();
+  }
+
+  get position(): number {
+    return this.#consumed;
+  }
+
+  /** Gives fewer bytes at the end of the source. Consumes none. */
+  async peek(count: number): Promise<Uint8Array> {
+    while (this.#ahead.length < count) {
+      const piece = await this.#pull();
+      if (piece === undefined) break;
+      this.#ahead = this.#ahead.length === 0 ? piece : Buffer.concat([this.#ahead, piece]);
+    }
+    return this.#ahead.subarray(0, count);
+  }
+
+  /** @returns 1 to `limit` bytes; `undefined` at the end */
+  async piece(limit: number): Promise<Uint8Array | undefined> {
+    while (this.#ahead.length === 0) {
+      const piece = await this.#pull();
+      if (piece === undefined) return undefined;
+      this.#ahead = piece;
+    }
+    const piece = this.#ahead.length > limit ? this.#ahead.subarray(0, limit) : this.#ahead;
+    this.#ahead = this.#ahead.subarray(piece.length);
+    this.#consumed += piece.length;
+    return piece;
+  }
+
+  unread(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([bytes, this.#ahead]);
+    this.#consumed -= bytes.length;
+  }
+
+  /** Gives fewer bytes at the end of the source. */
+  async take(count: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(count);
+    let filled = 0;
+    while (filled < count) {
+      const piece = await this.piece(count - filled);
+      if (piece === undefined) break;
+      bytes.set(piece, filled);
+      filled += piece.length;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let remaining = count; remaining > 0; ) {
+      const piece = await this.piece(remaining);
+      if (piece === undefined) return;
+      remaining -= piece.length;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ahead = new Uint8Array(0);
+    if (this.#ended) return;
+    this.#ended = true;
+    await this.#body.return?.();
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    if (this.#ended) return undefined;
+    try {
+      const next = await this.#body.next();
+      if (!next.done) return next.value;
+    } catch (error) {
+      this.#ended = true;
+      throw error;
+    }
+    this.#ended = true;
+    return undefined;
+  }
+}
+
+export function bareFormat(sampleRate: number): PcmFormat {
+  return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
+}
+
+export async function* evenPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let odd = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    const bytes = Buffer.concat([odd, piece]);
+    odd = bytes.subarray(bytes.length - (bytes.length % 2));
+    yield bytes.subarray(0, bytes.length - odd.length);
+  }
+}
+
+/** @param pieces whole frames */
+export async function* mono(
+  pieces: AsyncIterable<Uint8Array>,
+  format: PcmFormat,
+): AsyncGenerator<Int16Array> {
+  for await (const piece of pieces) yield toMono16(piece, format);
+}
+
+/** Each sample is the mean of the channels. */
+function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
+  const size = frameBytes(format);
+  const { channels, bitsPerSample, encoding } = format;
+  if (channels === 1 && bitsPerSample === 16 && encoding === 'integer')
+    return new Int16Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).buffer);
+  const sample = sampleReader(format);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const mono = new Int16Array(Math.floor(bytes.length / size));
+  for (let frame = 0; frame < mono.length; frame += 1) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1)
+      sum += sample(view, frame * size + (channel * bitsPerSample) / 8);
+    mono[frame] = Math.max(-32_768, Math.min(32_767, Math.round((sum * 32_768) / channels)));
+  }
+  return mono;
+}

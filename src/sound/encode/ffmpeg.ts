@@ -1,0 +1,741 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, createReadStream, existsSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ExitCode, TtsError } from '../../kit/error.ts';
+import { findProgram, unwritable } from '../../kit/folders.ts';
+import type { Host } from '../../kit/host.ts';
+import { Child, outputOf } from '../../kit/program.ts';
+import { converted } from '../convert.ts';
+import {
+  type Chapter,
+  type Cover,
+  counted,
+  frameBytes,
+  OPENING,
+  type PcmFormat,
+  type Speech,
+  secondsOf,
+  type Tags,
+  type Track,
+} from '../pcm.ts';
+import {
+  assertBitrate,
+  assertPossibleBitrate,
+  type BitrateRange,
+  type Encoding,
+  type EncodingName,
+  type EncodingOptions,
+  type OpenFile,
+  type Programs,
+  type Written,
+  writeStream,
+} from './encoding.ts';
+import { type Field, fieldsOf, languageCode } from './tags.ts';
+
+/** Bytes of a frame's header, as far as its length is told. */
+const HEADER = 6;
+
+/**
+ * A bare AAC cannot say that it begins with the silence of its encoder, so that silence, which is its first frame, is left out.
+ * Decoders let the next frame fade in.
+ */
+async function* withoutDelay(adts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  for await (const piece of adts) {
+    if (!head) {
+      yield piece;
+      continue;
+    }
+    head = Buffer.concat([head, piece]);
+    const length = frameLength(head);
+    if (length === undefined || head.length < length) continue;
+    if (head.length > length) yield head.subarray(length);
+    head = undefined;
+  }
+}
+
+/** @returns bytes; `undefined` while they are not known. What is no frame has none. */
+function frameLength(head: Buffer): number | undefined {
+  if (head.length < HEADER) return undefined;
+  const isFrame = head[0] === 0xff && (head.readUInt8(1) & 0xf0) === 0xf0;
+  return isFrame ? (head.readUInt32BE(2) >>> 5) & 0x1fff : 0;
+}
+
+/** How ffmpeg makes a format. */
+export interface FfmpegFormat {
+  readonly name: EncodingName;
+  readonly encoder: string;
+  /** kbit/s for each channel; `undefined` leaves it to the encoder. */
+  readonly bitrate?: number;
+  readonly bitrates?: BitrateRange;
+  /** Hz. Sound of another rate is converted; without a list, none is. */
+  readonly rates?: readonly number[];
+  /** Hz. Sound of another rate is brought to this one, or else to the next in the list. */
+  readonly otherRate?: number;
+  /** Arguments of the encoder. */
+  readonly encoding: readonly string[];
+  /** The sound as it leaves the encoder, which a pipe can carry. */
+  readonly plain: readonly string[];
+  /** True if a reader of a pipe gets the plain sound. */
+  readonly streams: boolean;
+  /** Takes out of that what the encoder puts in front. */
+  readonly trimmed?: (plain: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+  /** How tags, chapters and cover get in, in a second pass that copies the sound; `undefined` if the format has none. */
+  readonly tagged?: TaggedFormat;
+}
+
+interface TaggedFormat {
+  /** Arguments for the input of the second pass. */
+  readonly input: readonly string[];
+  /** Arguments for its output. */
+  output(chapterCount: number): readonly string[];
+  readonly chapters: 'sections' | 'comments';
+  readonly cover: 'picture' | 'comment';
+}
+
+const AAC_RATES = [
+  8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
+];
+
+const OPUS_RATES = [8000, 12_000, 16_000, 24_000, 48_000];
+
+/** Milliseconds of sound in a fragment. */
+const FRAGMENT_MS = 5000;
+
+/** The older of the two lists of chapters counts them in one byte. */
+const MOST_IN_OLD_LIST = 255;
+
+/** A frame of 1024 samples has at most 6144 bits for each channel (ISO/IEC 14496-3). */
+const aacBitrates: BitrateRange = ({ sampleRate, channels }) => [
+  LEAST,
+  Math.floor((6 * sampleRate * channels) / 1000),
+];
+
+/** The ranges of libvorbis for one and for two channels, up to a rate in Hz: measured with 1.3.7. */
+const VORBIS_BITRATES = [
+  [9000, [8, 42], [12, 84]],
+  [15_000, [12, 50], [16, 100]],
+  [19_000, [16, 100], [24, 200]],
+  [26_000, [16, 90], [30, 180]],
+  [40_000, [30, 190], [36, 380]],
+] as const;
+
+const vorbisBitrates: BitrateRange = ({ sampleRate, channels }) => {
+  const [, mono, stereo] = VORBIS_BITRATES.find(([below]) => sampleRate < below) ?? [0, [32, 240], [45, 500]];
+  return channels === 1 ? mono : stereo;
+};
+
+/** kbit/s. `--bitrate` takes no less. */
+const LEAST = 8;
+
+const AAC = { encoder: 'aac', bitrate: 64, bitrates: aacBitrates, rates: AAC_RATES, encoding: [] } as const;
+
+/** MP4 has its index at the end, so the first pass writes fragments. Their times tell players to skip the encoder's delay. */
+function mp4(name: 'm4a' | 'm4b', brand: string): FfmpegFormat {
+  return {
+    ...AAC,
+    name,
+    plain: ['-movflags', 'delay_moov', '-frag_duration', `${1000 * FRAGMENT_MS}`, '-f', 'mp4'],
+    streams: false,
+    tagged: {
+      input: ['-copyts'],
+      output: (chapterCount) => [
+        ...['-movflags', chapterCount > MOST_IN_OLD_LIST ? '+faststart+disable_chpl' : '+faststart'],
+        ...['-brand', brand, '-f', 'ipod'],
+      ],
+      chapters: 'sections',
+      cover: 'picture',
+    },
+  };
+}
+
+function xiph(name: 'opus' | 'ogg' | 'flac', encoder: string, more: Partial<FfmpegFormat>): FfmpegFormat {
+  const plain = ['-f', name];
+  const cover = name === 'flac' ? 'picture' : 'comment';
+  const tagged = { input: [], output: () => plain, chapters: 'comments', cover } as const;
+  return { name, encoder, encoding: [], plain, streams: true, tagged, ...more };
+}
+
+export const ffmpegFormats = {
+  m4b: mp4('m4b', 'M4B '),
+  m4a: mp4('m4a', 'M4A '),
+  aac: { ...AAC, name: 'aac', plain: ['-f', 'adts'], streams: true, trimmed: withoutDelay },
+  opus: xiph('opus', 'libopus', {
+    bitrate: 32,
+    bitrates: ({ channels }) => [LEAST, 256 * channels],
+    rates: OPUS_RATES,
+    otherRate: 48_000,
+    encoding: ['-application', 'voip'],
+  }),
+  ogg: xiph('ogg', 'libvorbis', { bitrates: vorbisBitrates }),
+  flac: xiph('flac', 'flac', {}),
+} as const satisfies Record<string, FfmpegFormat>;
+
+/** Milliseconds for ffmpeg to list its encoders. */
+const LISTING_MS = 20_000;
+
+/**
+ * @returns the path of ffmpeg
+ * @throws TtsError (output) where there is none, or one without the encoder
+ */
+async function findFfmpeg(
+  { name, encoder }: FfmpegFormat,
+  { env, platform }: Programs = { env: {}, platform: 'linux' },
+): Promise<string> {
+  const program = await findProgram('ffmpeg', env.PATH ?? '', platform);
+  if (program === undefined) throw missing(name, 'which is not installed', platform);
+  const listing = listings.get(program) ?? listed(program, env);
+  listings.set(program, listing);
+  const list = await listing.catch((error) => {
+    listings.delete(program);
+    throw missing(name, `which does not run: ${error.message}`, platform);
+  });
+  if (new RegExp(`^ A\\S* ${encoder} `, 'm').test(list)) return program;
+  throw missing(name, `and this one lacks the encoder ${encoder}`, platform);
+}
+
+/** What each ffmpeg says that it can encode. */
+const listings = new Map<string, Promise<string>>();
+
+async function listed(program: string, env: Programs['env']): Promise<string> {
+  const signal = AbortSignal.timeout(LISTING_MS);
+  const bytes = await outputOf(program, ['-hide_banner', '-loglevel', 'error', '-encoders'], { env, signal });
+  return bytes.toString('latin1');
+}
+
+function missing(name: string, why: string, platform: NodeJS.Platform): TtsError {
+  const command = { darwin: 'brew install ffmpeg', win32: 'winget install ffmpeg' }[platform as string];
+  return new TtsError(`${name} is made by ffmpeg, ${why}`, {
+    exitCode: ExitCode.output,
+    hint: `install it: ${command ?? 'apt-get install ffmpeg'}; or write .mp3, which needs nothing`,
+  });
+}
+
+interface Fitting {
+  readonly format: PcmFormat;
+  readonly pcm: AsyncGenerator<Uint8Array>;
+}
+
+/**
+ * Brings sound to a rate that a format has. It is cut to the frame: rounding up would make it longer than what came.
+ * @param onSound called with the PCM bytes of each piece that comes
+ */
+function fitting(
+  speech: Speech,
+  how: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
+  onSound: (bytes: number) => void,
+): Fitting {
+  const { format } = speech;
+  const sampleRate = rateFor(format.sampleRate, how);
+  let bytes = 0;
+  const pcm = counted(speech.pcm, (more) => {
+    bytes += more;
+    onSound(more);
+  });
+  if (sampleRate === format.sampleRate) return { format, pcm };
+  const to = { ...format, sampleRate };
+  const most = () =>
+    Math.floor(((bytes / frameBytes(format)) * sampleRate) / format.sampleRate) * frameBytes(to);
+  return { format: to, pcm: cut(converted({ ...speech, pcm }, to).pcm, most) };
+}
+
+function rateFor(
+  sampleRate: number,
+  { rates, otherRate }: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
+): number {
+  if (!rates || rates.includes(sampleRate)) return sampleRate;
+  return otherRate ?? rates.find((rate) => rate >= sampleRate) ?? sampleRate;
+}
+
+async function* cut(pcm: AsyncIterable<Uint8Array>, most: () => number): AsyncGenerator<Uint8Array> {
+  let given = 0;
+  for await (const piece of pcm) {
+    const part = piece.subarray(0, most() - given);
+    given += part.length;
+    if (part.length > 0) yield part;
+  }
+}
+
+/** The names that ffmpeg gives to tags, which its formats turn into theirs. */
+const NAMES: readonly (readonly [name: string, field: Field])[] = [
+  ['title', 'title'],
+  ['album', 'album'],
+  ['artist', 'artist'],
+  ['album_artist', 'albumArtist'],
+  ['composer', 'narrator'],
+  ['genre', 'genre'],
+  ['date', 'date'],
+  ['track', 'track'],
+  ['grouping', 'grouping'],
+];
+
+/** MP4 knows series as those of television. */
+const MP4_NAMES: typeof NAMES = [
+  ['description', 'description'],
+  ['synopsis', 'description'],
+  ['comment', 'comment'],
+  ['show', 'series'],
+  ['episode_id', 'seriesPart'],
+];
+
+/** ffmpeg writes `comment` as DESCRIPTION. */
+const XIPH_NAMES: typeof NAMES = [
+  ['comment', 'description'],
+
+  ['series', 'series'],
+  ['series-part', 'seriesPart'],
+  ['language', 'language'],
+];
+
+/** What players take for a book, and not for music. */
+const AUDIOBOOK = '2';
+
+interface Marks {
+  readonly tags: Tags;
+  readonly chapters: readonly Chapter[];
+  /** The chapters count in frames of this rate. */
+  readonly sampleRate: number;
+}
+
+/** The text track of an MP4 has no gap at its beginning: what is heard before the first chapter is one as well. */
+export function fromTheStart(chapters: readonly Chapter[]): readonly Chapter[] {
+  const end = chapters[0]?.start ?? 0;
+  return end > 0 ? [{ title: OPENING, level: 1, start: 0, end }, ...chapters] : chapters;
+}
+
+/** Writes tags and chapters in the format of ffmpeg's own metadata files. */
+function metadataOf({ tags, chapters, sampleRate }: Marks, format: TaggedFormat): string {
+  const isMp4 = format.chapters === 'sections';
+  const fields = fieldsOf(tags);
+  const lines = [...NAMES, ...(isMp4 ? MP4_NAMES : XIPH_NAMES)].flatMap(([name, field]) => {
+    const value = fields[field];
+    return value === undefined ? [] : [lineOf(name, value)];
+  });
+  if (isMp4)
+    lines.push(lineOf('media_type', AUDIOBOOK), ...chapters.flatMap((each) => section(each, sampleRate)));
+  else lines.push(...chapters.flatMap((each, number) => comments(each, number, sampleRate)));
+  if (tags.cover && format.cover === 'comment')
+    lines.push(lineOf('METADATA_BLOCK_PICTURE', pictureOf(tags.cover)));
+  return `${[';FFMETADATA1', ...lines].join('\n')}\n`;
+}
+
+function section({ title, start, end }: Chapter, sampleRate: number): string[] {
+  const times = [`TIMEBASE=1/${sampleRate}`, `START=${start}`, `END=${end}`];
+  return ['[CHAPTER]', ...times, ...(title === undefined ? [] : [lineOf('title', title)])];
+}
+
+function comments({ title, start }: Chapter, number: number, sampleRate: number): string[] {
+  const name = `CHAPTER${String(number).padStart(3, '0')}`;
+  return [lineOf(name, clock(start / sampleRate)), lineOf(`${name}NAME`, title ?? `${number + 1}`)];
+}
+
+function clock(seconds: number): string {
+  const milliseconds = Math.round(1000 * seconds);
+  const parts = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60];
+  const [hours, minutes, rest] = parts.map((part) => String(Math.floor(part)).padStart(2, '0'));
+  return `${hours}:${minutes}:${rest}.${String(milliseconds % 1000).padStart(3, '0')}`;
+}
+
+/**
+ * ffmpeg takes a line break after a backslash for a part of the value, even if the backslash is escaped. A zero byte ends the
+ * line as well.
+ */
+function lineOf(name: string, value: string): string {
+  const escaped = value.replaceAll('\0', '').replace(/[=;#\\\n]/g, '\\$&');
+  return `${name}=${escaped}${escaped.endsWith('\\') ? '\0' : ''}`;
+}
+
+const FRONT_COVER = 3;
+
+/** @returns the block of FLAC for a picture, which comments of Ogg hold in base64 */
+function pictureOf({ mediaType, bytes }: Cover): string {
+  const head = Buffer.alloc(8 + mediaType.length + 20 + 4);
+  let at = head.writeUInt32BE(FRONT_COVER);
+  at = head.writeUInt32BE(mediaType.length, at);
+  at += head.write(mediaType, at, 'latin1');
+  // No description, and an unknown size and depth.
+  head.writeUInt32BE(bytes.length, at + 20);
+  return Buffer.concat([head, bytes]).toString('base64');
+}
+
+interface FfmpegOptions {
+  /** The path of the program. */
+  readonly program: string;
+  readonly env: Host['env'];
+  /** Milliseconds that ffmpeg may neither take nor give anything. */
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+const QUIET = ['-hide_banner', '-nostdin', '-loglevel', 'error', '-nostats', '-y'];
+
+/** On a full disk, ffmpeg 5 ends with 0 although it could not write the end of its file. */
+const UNWRITTEN = /\bError (?:closing|writing)\b/;
+/** What ffmpeg says after the reason. */
+const DULL = /^Error initializing output stream|^Conversion failed!|^ *Last message repeated/;
+
+/** One run of ffmpeg, which reads stdin. Its first further pipe tells of progress, the others are for more input. */
+class Ffmpeg {
+  readonly #child: Child;
+  readonly #patienceMs: number;
+  readonly #signal: AbortSignal;
+  #progress = '';
+
+  private constructor(child: Child, { patienceMs, signal }: FfmpegOptions) {
+    this.#child = child;
+    this.#patienceMs = patienceMs;
+    this.#signal = signal;
+    child.pipe(3).on('error', () => {});
+    child.pipe(3).on('data', (text: Buffer) => {
+      this.#progress = (this.#progress + text.toString('latin1')).slice(-4096);
+    });
+  }
+
+  /**
+   * @param inputs what goes through the pipes from descriptor 4 on
+   * @throws TtsError (output)
+   */
+  static async start(
+    args: readonly string[],
+    { stdout, inputs = [] }: { stdout: 'pipe' | 'ignore'; inputs?: readonly (string | Uint8Array)[] },
+    options: FfmpegOptions,
+  ): Promise<Ffmpeg> {
+    const { program, env, signal } = options;
+    const child = new Child(program, [...QUIET, '-progress', 'pipe:3', ...args], {
+      env,
+      signal,
+      stdin: 'pipe',
+      stdout,
+      pipes: 1 + inputs.length,
+    });
+    await child.started.catch((cause) => {
+      throw failed(`it cannot be started: ${cause.message}`, cause);
+    });
+    inputs.forEach((input, at) => {
+      const pipe = child.pipe(4 + at);
+      // An ffmpeg that has enough closes it, which its end explains.
+      pipe.on('error', () => {});
+      pipe.end(input);
+    });
+    return new Ffmpeg(child, options);
+  }
+
+  get stdout(): Readable {
+    return this.#child.stdout;
+  }
+
+  /**
+   * Gives a piece at the pace of ffmpeg.
+   * @throws TtsError (output) if ffmpeg has ended, or hangs
+   */
+  async write(piece: Uint8Array): Promise<void> {
+    const { stdin, exited } = this.#child;
+    if (this.#child.isRunning && stdin.writable && stdin.write(piece)) return;
+    const over = new AbortController();
+    // A pipe that ffmpeg has closed is an error of stdin.
+    const drained = once(stdin, 'drain', { signal: over.signal }).then(
+      () => true,
+      () => false,
+    );
+    try {
+      const isTaken =
+        stdin.writable && (await this.#within(Promise.race([drained, exited.then(() => false)])));
+      if (!isTaken) throw await this.#failure('it ended before the sound did');
+    } finally {
+      over.abort();
+    }
+  }
+
+  /**
+   * Waits for the end of the output.
+   * @returns the seconds of sound that ffmpeg counted, if it counts them
+   * @throws TtsError (output) if ffmpeg failed, hangs, or did not come to its end
+   */
+  async end(): Promise<number | undefined> {
+    this.#child.stdin.end();
+    const { status } = await this.#within(this.#child.exited);
+    await this.#child.spoken();
+    if (status !== 0) throw await this.#failure('it failed');
+    if (UNWRITTEN.test(this.#child.lastWords)) throw await this.#failure('it did not write all of it');
+    if (!/progress=end\s*$/.test(this.#progress)) throw await this.#failure('it ended before it was done');
+    const [, microseconds] = /.*out_time_(?:us|ms)=(\d+)/s.exec(this.#progress) ?? [];
+    return microseconds === undefined ? undefined : Number(microseconds) / 1e6;
+  }
+
+  /** Ends ffmpeg at once if it still runs. */
+  stop(): void {
+    this.#child.end();
+  }
+
+  /** The clock stands still while what ffmpeg has made waits for a reader. */
+  async #within<T>(happening: Promise<T>): Promise<T> {
+    const over = new AbortController();
+    const { signal } = over;
+    try {
+      for (;;) {
+        const late = sleep(this.#patienceMs, 'late' as const, { signal });
+        late.catch(() => {});
+        const first = await Promise.race([happening.then((value) => ({ value })), late]);
+        this.#signal.throwIfAborted();
+        if (first !== 'late') return first.value;
+        if ((this.#child.stdout?.readableLength ?? 0) > 0) continue;
+        throw failed(`it did nothing for ${this.#patienceMs / 1000} seconds`);
+      }
+    } finally {
+      over.abort();
+    }
+  }
+
+  async #failure(why: string): Promise<TtsError> {
+    await this.#child.closedSoon();
+    this.#signal.throwIfAborted();
+    const { status, signal } = this.#child.isRunning
+      ? { status: null, signal: null }
+      : await this.#child.exited;
+    const how = signal ?? (status ? `it ended with status ${status}` : '');
+    return failed(this.#child.lastWordsBesides(DULL) || how || why);
+  }
+}
+
+function failed(why: string, cause?: unknown): TtsError {
+  return new TtsError(`ffmpeg failed: ${why}`, {
+    exitCode: ExitCode.output,
+    hint: 'the same command goes on from what is in the cache; -o FILE.mp3 and .wav need no ffmpeg',
+    cause,
+  });
+}
+
+const PATIENCE_MS = 60_000;
+
+/** A format that ffmpeg makes. */
+export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encoding {
+  const find = () => findFfmpeg(format, options.programs);
+  const maker = async (signal: AbortSignal) => new Maker(format, options, { program: await find(), signal });
+  return {
+    name: format.name,
+    async assertReady(sampleRate) {
+      const { name, bitrates: rangeOf } = format;
+      if (options.bitrate !== undefined && rangeOf)
+        assertPossibleBitrate(name, options.bitrate, {
+          rangeOf,
+          sampleRate: sampleRate && rateFor(sampleRate, format),
+        });
+      await find();
+    },
+    record: async (file, track, signal) => (await maker(signal)).record(file, track),
+    ...(format.streams && {
+      async *stream(track, onSound) {
+        yield* (await maker(new AbortController().signal)).stream(track, onSound);
+      },
+    }),
+  };
+}
+
+/** The sound as it left the encoder, and the file that is made of it. */
+interface Files {
+  readonly plain: string;
+  readonly target: string;
+}
+
+class Maker {
+  readonly #format: FfmpegFormat;
+  readonly #options: EncodingOptions;
+  readonly #ffmpeg: FfmpegOptions;
+
+  constructor(
+    format: FfmpegFormat,
+    options: EncodingOptions,
+    ffmpeg: Pick<FfmpegOptions, 'program' | 'signal'>,
+  ) {
+    this.#format = format;
+    this.#options = options;
+    const { programs, patienceMs = PATIENCE_MS } = options;
+    this.#ffmpeg = { ...ffmpeg, env: programs?.env ?? {}, patienceMs };
+  }
+
+  /** @throws TtsError (output); what the track throws */
+  async record(file: OpenFile, track: Track): Promise<Written> {
+    const { path, name, start } = file;
+    const { tagged } = this.#format;
+    // The path of stdout is one that only this process has. Elsewhere than on Linux it leads nowhere.
+    if (start !== 0 || !tagged || !existsSync(path)) return this.#append(file, track);
+    try {
+      const target = realpathSync(path);
+      const bytes = await this.#recordTagged(target, track, tagged);
+      return { bytes, writtenBytes: statSync(path).size };
+    } catch (error) {
+      if (error instanceof TtsError || this.#ffmpeg.signal.aborted || !hasCode(error)) throw error;
+      throw unwritable(name, error);
+    }
+  }
+
+  /** The sound is encoded into a file of its own, and then copied after the tags and chapters that are known by then. */
+  async #recordTagged(target: string, track: Track, tagged: TaggedFormat): Promise<number> {
+    const plain = besidePart(target);
+    closeSync(openSync(plain, 'wx', 0o600));
+    try {
+      const bytes = await this.#encode(track, plain);
+      await this.#tag({ plain, target }, track, tagged);
+      return bytes;
+    } finally {
+      rmSync(plain, { force: true });
+    }
+  }
+
+  /** @returns the PCM bytes */
+  async #encode(track: Track, target: string): Promise<number> {
+    let bytes = 0;
+    const { format, pcm } = fitting(track, this.#format, (more) => {
+      bytes += more;
+    });
+    const args = [...this.#coding(format), ...this.#format.plain, `file:${target}`];
+    const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore' }, this.#ffmpeg);
+    try {
+      await feed(ffmpeg, pcm);
+      assertWhole(await ffmpeg.end(), secondsOf(track.format, bytes));
+      return bytes;
+    } finally {
+      ffmpeg.stop();
+    }
+  }
+
+  async #tag(files: Files, track: Track, tagged: TaggedFormat): Promise<void> {
+    const isShown = track.tags.cover !== undefined && tagged.cover === 'picture';
+    try {
+      await this.#copy(files, track, tagged);
+    } catch (error) {
+      if (!isShown || this.#ffmpeg.signal.aborted || !(error instanceof TtsError)) throw error;
+      const { cover: _cover, ...tags } = track.tags;
+      await this.#copy(files, { ...track, tags }, tagged);
+      this.#options.warn?.(`the cover is left out: ${error.message}`);
+    }
+  }
+
+  async #copy(
+    { plain, target }: Files,
+    { tags, format, chapters }: Track,
+    tagged: TaggedFormat,
+  ): Promise<void> {
+    const list = tagged.chapters === 'sections' ? fromTheStart(chapters()) : chapters();
+    const cover = tagged.cover === 'picture' ? tags.cover : undefined;
+    const language = tagged.chapters === 'sections' ? languageCode(tags.language) : undefined;
+    const metadata = metadataOf({ tags, chapters: list, sampleRate: format.sampleRate }, tagged);
+    const args = [
+      ...[...tagged.input, '-i', 'pipe:0', '-f', 'ffmetadata', '-i', 'pipe:4'],
+      ...(cover ? ['-f', cover.mediaType === 'image/png' ? 'png_pipe' : 'jpeg_pipe', '-i', 'pipe:5'] : []),
+      ...['-map', '0:a', '-map_metadata', '1', '-map_chapters', tagged.chapters === 'sections' ? '1' : '-1'],
+      ...(cover ? COVER : []),
+      ...(language === undefined ? [] : ['-metadata:s:a:0', `language=${language}`]),
+      ...['-c', 'copy', ...tagged.output(list.length), `file:${target}`],
+    ];
+    const inputs = [metadata, ...(cover ? [cover.bytes] : [])];
+    const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore', inputs }, this.#ffmpeg);
+    try {
+      await feed(ffmpeg, createReadStream(plain));
+      await ffmpeg.end();
+      if (statSync(target).size < statSync(plain).size / 2) throw failed('it wrote a part of the sound only');
+    } finally {
+      ffmpeg.stop();
+    }
+  }
+
+  /** @throws TtsError (output) for a format that cannot begin in the middle of a file */
+  async #append(file: OpenFile, track: Track): Promise<Written> {
+    if (!this.#format.streams)
+      throw new TtsError(`${this.#format.name} cannot be appended to ${file.name}`, {
+        exitCode: ExitCode.output,
+        hint: 'name a file with -o',
+      });
+    return writeStream(file, (onSound) => this.stream(track, onSound), this.#ffmpeg.signal);
+  }
+
+  async *stream(track: Track, onSound: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    const { format, pcm } = fitting(track, this.#format, (more) => {
+      bytes += more;
+      onSound(more);
+    });
+    const { tagged } = this.#format;
+    const metadata = tagged && metadataOf({ tags: track.tags, chapters: [], sampleRate: 1 }, tagged);
+    const args = [
+      ...this.#coding(format, metadata === undefined ? [] : ['-f', 'ffmetadata', '-i', 'pipe:4']),
+      ...(metadata === undefined ? [] : ['-map', '0:a', '-map_metadata', '1']),
+      ...this.#format.plain,
+      // What is heard must not wait for a full page.
+      ...['-flush_packets', '1', 'pipe:1'],
+    ];
+    const inputs = metadata === undefined ? [] : [metadata];
+    const ffmpeg = await Ffmpeg.start(args, { stdout: 'pipe', inputs }, this.#ffmpeg);
+    const feeding = feed(ffmpeg, pcm).then(async () => {
+      assertWhole(await ffmpeg.end(), secondsOf(track.format, bytes));
+    });
+    feeding.catch(() => ffmpeg.stop());
+    try {
+      yield* this.#format.trimmed?.(ffmpeg.stdout) ?? ffmpeg.stdout;
+      await feeding;
+    } catch (error) {
+      await feeding;
+      throw error;
+    } finally {
+      ffmpeg.stop();
+    }
+  }
+
+  /** @param inputs further ones, after the sound */
+  #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
+    const { name, bitrates: rangeOf } = this.#format;
+    if (this.#options.bitrate !== undefined && rangeOf)
+      assertBitrate(name, this.#options.bitrate, { rangeOf, format });
+    const { bitrate = usualBitrate(this.#format, format) } = this.#options;
+    return [
+      ...['-f', nameOf(format), '-ar', `${format.sampleRate}`, '-ac', `${format.channels}`, '-i', 'pipe:0'],
+      ...inputs,
+      ...['-c:a', this.#format.encoder, ...this.#format.encoding],
+      ...(bitrate === undefined || this.#format.name === 'flac' ? [] : ['-b:a', `${bitrate}k`]),
+    ];
+  }
+}
+
+/** The comment is how FLAC says that a picture is the front of the cover. */
+const COVER = [
+  ...['-map', '2:v', '-disposition:v:0', 'attached_pic'],
+  ...['-metadata:s:v:0', 'comment=Cover (front)'],
+];
+
+/** Seconds by which ffmpeg's count of the sound may differ: a frame of the codec, and what the encoder puts in front. */
+const TOLERANCE_SECONDS = 0.5;
+
+/** @throws TtsError (output) if ffmpeg counted less than came */
+function assertWhole(counted: number | undefined, seconds: number): void {
+  if (counted === undefined || counted > seconds - TOLERANCE_SECONDS) return;
+  throw failed(`it wrote ${counted} s of ${seconds.toFixed(2)} s`);
+}
+
+async function feed(ffmpeg: Ffmpeg, pcm: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pcm) await ffmpeg.write(piece);
+}
+
+function usualBitrate({ bitrate }: FfmpegFormat, { channels }: PcmFormat): number | undefined {
+  return bitrate && bitrate * channels;
+}
+
+/** @returns ffmpeg's name for the samples */
+function nameOf({ encoding, bitsPerSample }: PcmFormat): string {
+  if (encoding === 'float') return 'f32le';
+  return bitsPerSample === 8 ? 'u8' : `s${bitsPerSample}le`;
+}
+
+/** Leftovers of a killed run are found by the end of the name of its part. */
+function besidePart(target: string): string {
+  const [, part] = /^(.*)\.part$/s.exec(target) ?? [];
+  const number = Math.floor(Math.random() * 1e9) + 1;
+  return part === undefined ? join(tmpdir(), `tts-${randomUUID()}`) : `${part}-${number}.part`;
+}
+
+function hasCode(error: unknown): boolean {
+  return error instanceof Error && 'code' in error;
+}

@@ -1,0 +1,375 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { writeAt } from '../../kit/file.ts';
+import { unwritable } from '../../kit/folders.ts';
+import { converted } from '../convert.ts';
+import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
+import {
+  assertBitrate,
+  assertPossibleBitrate,
+  type BitrateRange,
+  type EncodingOptions,
+  type OpenFile,
+  type StreamingEncoding,
+  type Written,
+  writeStream,
+} from './encoding.ts';
+import { ENCODER_DELAY, MP3_RATES, type Mp3Order } from './mp3-worker.ts';
+import { id3Tag } from './tags.ts';
+import { makeRoom } from './wav.ts';
+
+/** What the four bytes say that begin each frame. */
+interface FrameHeader {
+  readonly version: 1 | 2 | 2.5;
+  /** kbit/s. */
+  readonly bitrate: number;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly isMono: boolean;
+}
+
+/** kbit/s, by the index in the header. */
+const BITRATES = {
+  1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+} as const;
+
+const RATES = [44_100, 48_000, 32_000] as const;
+const VERSIONS = [2.5, undefined, 2, 1] as const;
+
+/** @returns the bitrates that MP3 has at this rate, in kbit/s */
+export function bitratesAt(sampleRate: number): readonly number[] {
+  if (sampleRate >= 32_000) return BITRATES[1].slice(1);
+  // LAME keeps the lowest rates to 64 kbit/s.
+  return BITRATES[2].slice(1).filter((bitrate) => sampleRate >= 16_000 || bitrate <= 64);
+}
+
+/** @throws Error for bytes that begin no frame */
+function readHeader(frame: Uint8Array): FrameHeader {
+  const [sync = 0, kind = 0, rates = 0, mode = 0] = frame;
+  const version = VERSIONS[(kind >> 3) & 3];
+  const bitrate = BITRATES[version === 1 ? 1 : 2][rates >> 4];
+  const rate = RATES[(rates >> 2) & (3 as 0)];
+  if (sync !== 0xff || version === undefined || !bitrate || rate === undefined)
+    throw new Error('the encoder did not begin with a frame');
+  return {
+    version,
+    bitrate,
+    sampleRate: rate / (version === 1 ? 1 : 2 * (version === 2 ? 1 : 2)),
+    isMono: mode >> 6 === 3,
+  };
+}
+
+function samplesOf({ version }: FrameHeader): number {
+  return version === 1 ? 1152 : 576;
+}
+
+/** @returns bytes, which are no whole number: a frame may have one more than the next */
+function lengthOf(header: FrameHeader): number {
+  return ((samplesOf(header) / 8) * header.bitrate * 1000) / header.sampleRate;
+}
+
+const TAG_BYTES = 4 + 4 + 4 + 4 + 100 + 4 + 36;
+
+/** @returns the offset of the tag in its frame, after the header and the side information */
+function tagOffset({ version, isMono }: FrameHeader): number {
+  return 4 + (version === 1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
+}
+
+/** @returns the header of the Info frame, which has the lowest bitrate that gives enough room, but not less than the sound */
+function infoHeader(header: FrameHeader): FrameHeader {
+  const room = tagOffset(header) + TAG_BYTES;
+  const bitrates = bitratesAt(header.sampleRate).filter((bitrate) => bitrate >= header.bitrate);
+  const bitrate = bitrates.find((bitrate) => Math.floor(lengthOf({ ...header, bitrate })) >= room);
+  return { ...header, bitrate: bitrate ?? header.bitrate };
+}
+
+/** @param first the beginning of the first frame of the sound */
+export function infoBytes(first: Uint8Array): number {
+  return Math.floor(lengthOf(infoHeader(readHeader(first))));
+}
+
+export interface Mp3Sound {
+  /** The beginning of the first frame. */
+  readonly first: Uint8Array;
+  /** Bytes of all frames. */
+  readonly bytes: number;
+  readonly crc: number;
+  /** PCM frames that were encoded. */
+  readonly samples: number;
+}
+
+/** The silent frame in front of the others: players learn from it how long the sound is, and what to leave out at both ends. */
+export function infoFrame({ first, bytes, crc, samples }: Mp3Sound): Uint8Array {
+  const header = readHeader(first);
+  const own = infoHeader(header);
+  const frames = Math.round(bytes / lengthOf(header));
+  const padding = frames * samplesOf(header) - ENCODER_DELAY - samples;
+  const frame = Buffer.alloc(infoBytes(first));
+  // Neither padding nor a checksum.
+  frame.set([
+    first[0] ?? 0,
+    (first[1] ?? 0) | 1,
+    ((first[2] ?? 0) & 0x0d) | (indexOf(own) << 4),
+    first[3] ?? 0,
+  ]);
+  let at = tagOffset(own);
+  at += frame.write('Info', at, 'latin1');
+  at = frame.writeUInt32BE(0b1111, at);
+  at = frame.writeUInt32BE(frames, at);
+  at = frame.writeUInt32BE(frame.length + bytes, at);
+  for (let percent = 0; percent < 100; percent += 1)
+    at = frame.writeUInt8(Math.floor((256 * percent) / 100), at);
+  at = frame.writeUInt32BE(0, at);
+  at += frame.write('LAME3.100', at, 'latin1');
+  // Revision 0 of the tag, a constant bitrate; neither peak nor gain are known.
+  at = frame.writeUInt8(1, at) + 1 + 8 + 1;
+  at = frame.writeUInt8(Math.min(255, header.bitrate), at);
+  at = frame.writeUIntBE((ENCODER_DELAY << 12) | Math.max(0, Math.min(0xfff, padding)), at, 3) + 4;
+  at = frame.writeUInt32BE(Math.min(0xffff_ffff, frame.length + bytes), at);
+  at = frame.writeUInt16BE(crc, at);
+  frame.writeUInt16BE(crc16(frame.subarray(0, at)), at);
+  return frame;
+}
+
+function indexOf({ version, bitrate }: FrameHeader): number {
+  return (BITRATES[version === 1 ? 1 : 2] as readonly number[]).indexOf(bitrate);
+}
+
+const CRC_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >> 1) ^ 0xa001 : crc >> 1;
+  return crc;
+});
+
+/** @param start the checksum of what came before */
+export function crc16(bytes: Uint8Array, start = 0): number {
+  return bytes.reduce((crc, byte) => (crc >> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0), start);
+}
+
+/** The worker thread that encodes one sound. */
+export class Mp3Thread {
+  readonly #worker: Worker;
+
+  private constructor() {
+    this.#worker = new Worker(new URL('mp3.cjs', import.meta.url), { name: 'mp3', execArgv: [] });
+    this.#worker.on('error', () => {});
+  }
+
+  static async start(order: Mp3Order): Promise<Mp3Thread> {
+    const thread = new Mp3Thread();
+    try {
+      await thread.#ask(order, []);
+      return thread;
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+  }
+
+  /** @param pcm whole frames */
+  encode(pcm: Uint8Array): Promise<Uint8Array> {
+    // The piece may be shared, and may not be given away. `slice` of a Buffer would not copy it.
+    const own = new Uint8Array(pcm);
+    return this.#ask(own, [own.buffer]);
+  }
+
+  end(): Promise<Uint8Array> {
+    return this.#ask('end', []);
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #ask(what: Mp3Order | Uint8Array | 'end', owned: ArrayBuffer[]): Promise<Uint8Array> {
+    const over = new AbortController();
+    const { signal } = over;
+    const ended = once(this.#worker, 'exit', { signal }).then(() => {
+      throw new Error('the thread of the encoder ended');
+    });
+    ended.catch(() => {});
+    try {
+      this.#worker.postMessage(what, owned);
+      const answer = once(this.#worker, 'message', { signal });
+      const [encoded] = await Promise.race([answer, ended]);
+      return encoded as Uint8Array;
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+/** kbit/s for each channel. */
+const USUAL_BITRATE = 64;
+
+/** MP3 by LAME, with nothing that has to be installed. */
+export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
+  return {
+    name: 'mp3',
+    async assertReady(sampleRate) {
+      if (bitrate === undefined) return;
+      assertPossibleBitrate('mp3', bitrate, { rangeOf, sampleRate: sampleRate && rateFor(sampleRate) });
+    },
+    record: (file, track, signal) => record(file, track, { bitrate, signal }),
+    stream: (track, onSound) => stream(track, bitrate, onSound),
+  };
+}
+
+interface Recording {
+  readonly bitrate: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A file that can only be appended to gets what a stream gets: neither chapters nor the exact length.
+ * @throws TtsError (output); what the track throws
+ */
+async function record(file: OpenFile, track: Track, { bitrate, signal }: Recording): Promise<Written> {
+  const { start } = file;
+  if (start === undefined) return writeStream(file, (onSound) => stream(track, bitrate, onSound), signal);
+  const sound = new SoundNotes();
+  const { bytes, writtenBytes } = await writeStream(
+    file,
+    (onSound) => withRoom(encoded(inBlocks(track), bitrate, onSound), sound),
+    signal,
+  );
+  const samples = samplesAt(bytes / frameBytes(track.format), track.format);
+  const headBytes = await writeHead(
+    { ...file, start },
+    { track, sound: { ...sound.noted, samples } },
+    signal,
+  );
+  return { bytes, writtenBytes: writtenBytes + headBytes };
+}
+
+/** Leaves room for the Info frame, and notes the frames after it. */
+async function* withRoom(frames: AsyncIterable<Uint8Array>, sound: SoundNotes): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of frames) {
+    if (isFirst) yield new Uint8Array(infoBytes(piece));
+    isFirst = false;
+    sound.add(piece);
+    yield piece;
+  }
+}
+
+/** What the Info frame says of the frames after it. */
+class SoundNotes {
+  #first: Uint8Array | undefined;
+  #bytes = 0;
+  #crc = 0;
+
+  add(piece: Uint8Array): void {
+    this.#first ??= piece.slice(0, 4);
+    this.#bytes += piece.length;
+    this.#crc = crc16(piece, this.#crc);
+  }
+
+  get noted(): Omit<Mp3Sound, 'samples'> {
+    return { first: this.#first ?? new Uint8Array(), bytes: this.#bytes, crc: this.#crc };
+  }
+}
+
+/**
+ * Writes what is known at the end only: the Info frame and the tag in front of it.
+ * @returns the length of the tag
+ */
+async function writeHead(
+  { fd, name, start, path }: OpenFile & { start: number },
+  { track, sound }: { track: Track; sound: Mp3Sound },
+  signal: AbortSignal,
+): Promise<number> {
+  const { tags, format } = track;
+  try {
+    writeAt(fd, infoFrame(sound), start);
+    const tag = id3Tag(tags, track.chapters(), format.sampleRate);
+    if (tag.length === 0 || !(await makeRoom(path, { from: start, bytes: tag.length }, signal))) return 0;
+    writeAt(fd, tag, start);
+    return tag.length;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw unwritable(name, error);
+  }
+}
+
+async function* stream(
+  track: Track,
+  bitrate: number | undefined,
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const tag = id3Tag(track.tags, [], track.format.sampleRate);
+  if (tag.length > 0) yield tag;
+  yield* encoded(track, bitrate, onSound);
+}
+
+/** @returns frames of MPEG; pieces are never empty */
+async function* encoded(
+  speech: Speech,
+  bitrate: number | undefined,
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
+  if (bitrate !== undefined) assertBitrate('mp3', bitrate, { rangeOf, format });
+  const wanted = bitrate ?? USUAL_BITRATE * format.channels;
+  const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
+  try {
+    for await (const piece of pcm) {
+      const frames = await thread.encode(piece);
+      if (frames.length > 0) yield frames;
+    }
+    const rest = await thread.end();
+    if (rest.length > 0) yield rest;
+  } finally {
+    await thread.close();
+  }
+}
+
+/** Bytes: a message to another thread costs as much as encoding some samples. */
+const BLOCK_BYTES = 128 * 1024;
+
+function inBlocks(speech: Track): Track {
+  return { ...speech, pcm: blocks(speech.pcm) };
+}
+
+async function* blocks(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pcm) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes < BLOCK_BYTES) continue;
+    yield pieces.length === 1 ? piece : Buffer.concat(pieces);
+    [pieces, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(pieces);
+}
+
+/** MP3 has nine rates, and one or two channels. */
+function encodable(speech: Speech): Speech {
+  const { sampleRate, channels } = speech.format;
+  const rate = rateFor(sampleRate);
+  const fits = rate === sampleRate && channels <= 2;
+  return fits
+    ? speech
+    : converted(speech, { ...speech.format, sampleRate: rate, channels: channels > 2 ? 1 : channels });
+}
+
+const rangeOf: BitrateRange = ({ sampleRate }) => {
+  const bitrates = bitratesAt(sampleRate);
+  return [Math.min(...bitrates), Math.max(...bitrates)];
+};
+
+function rateFor(sampleRate: number): number {
+  return MP3_RATES.find((rate) => rate >= sampleRate) ?? 48_000;
+}
+
+function samplesAt(frames: number, { sampleRate }: PcmFormat): number {
+  return Math.round((frames * rateFor(sampleRate)) / sampleRate);
+}
+
+/** @returns the highest bitrate of this rate that is not above the wanted one, or the lowest */
+function nearest(wanted: number, sampleRate: number): number {
+  const all = bitratesAt(sampleRate);
+  return all.findLast((bitrate) => bitrate <= wanted) ?? all[0] ?? wanted;
+}

@@ -1,0 +1,214 @@
+import type { Chapter, Cover, Tags } from '../pcm.ts';
+
+/** What the formats have words for. */
+export interface Fields {
+  readonly title?: string | undefined;
+  readonly album?: string | undefined;
+  readonly artist?: string | undefined;
+  readonly albumArtist?: string | undefined;
+  readonly narrator?: string | undefined;
+  readonly date?: string | undefined;
+  readonly year?: string | undefined;
+  readonly genre?: string | undefined;
+  readonly description?: string | undefined;
+  readonly comment?: string | undefined;
+  readonly language?: string | undefined;
+  /** The code of ISO 639-2, such as `deu`. */
+  readonly language3?: string | undefined;
+  readonly series?: string | undefined;
+  readonly seriesPart?: string | undefined;
+  /** It has the form `Series #2`, which audiobookshelf reads. */
+  readonly grouping?: string | undefined;
+  /** It has the form `3/12`. */
+  readonly track?: string | undefined;
+}
+
+export type Field = keyof Fields;
+
+/** Puts tags into the words of players. A sound without a title and an author has no tags at all. */
+export function fieldsOf(tags: Tags): Fields {
+  const { title, author, language, date, description, series, narrator, album = title, track } = tags;
+  const isNamed = [title, author, album].some((each) => each !== undefined);
+  if (!isNamed) return {};
+  return {
+    title,
+    album,
+    artist: author,
+    albumArtist: author,
+    narrator,
+    date,
+    year: date === undefined ? undefined : /\d{4}/.exec(date)?.[0],
+    genre: 'Audiobook',
+    description,
+    comment: narrator === undefined ? 'Spoken by tts' : `Spoken by tts: ${narrator}`,
+    language,
+    language3: languageCode(language),
+    series: series?.name,
+    seriesPart: series?.number,
+    grouping: series && `${series.name}${series.number === undefined ? '' : ` #${series.number}`}`,
+    track: track && `${track.number}/${track.count}`,
+  };
+}
+
+/** The languages of ISO 639-1 that books are most often in. */
+const CODES: Readonly<Record<string, string>> = {
+  ar: 'ara',
+  bg: 'bul',
+  ca: 'cat',
+  cs: 'ces',
+  cy: 'cym',
+  da: 'dan',
+  de: 'deu',
+  el: 'ell',
+  en: 'eng',
+  eo: 'epo',
+  es: 'spa',
+  et: 'est',
+  eu: 'eus',
+  fa: 'fas',
+  fi: 'fin',
+  fr: 'fra',
+  ga: 'gle',
+  he: 'heb',
+  hi: 'hin',
+  hr: 'hrv',
+  hu: 'hun',
+  id: 'ind',
+  is: 'isl',
+  it: 'ita',
+  ja: 'jpn',
+  ko: 'kor',
+  la: 'lat',
+  lt: 'lit',
+  lv: 'lav',
+  nb: 'nob',
+  nl: 'nld',
+  no: 'nor',
+  pl: 'pol',
+  pt: 'por',
+  ro: 'ron',
+  ru: 'rus',
+  sk: 'slk',
+  sl: 'slv',
+  sr: 'srp',
+  sv: 'swe',
+  ta: 'tam',
+  th: 'tha',
+  tr: 'tur',
+  uk: 'ukr',
+  vi: 'vie',
+  zh: 'zho',
+};
+
+/** @returns the code of ISO 639-2, such as `deu`, for a language tag */
+export function languageCode(tag = ''): string | undefined {
+  const [language = ''] = tag.toLowerCase().split('-');
+  return /^[a-z]{3}$/.test(language) ? language : CODES[language];
+}
+
+/** Players take frames of text by these names. Series are what audiobookshelf reads. */
+const TEXTS: readonly (readonly [id: string, field: Field])[] = [
+  ['TIT2', 'title'],
+  ['TALB', 'album'],
+  ['TPE1', 'artist'],
+  ['TPE2', 'albumArtist'],
+  ['TCOM', 'narrator'],
+  ['TYER', 'year'],
+  ['TCON', 'genre'],
+  ['TIT1', 'grouping'],
+  ['TRCK', 'track'],
+  ['TLAN', 'language3'],
+];
+
+/** A tag cannot be longer than its size can say, which has 28 bits. */
+const LONGEST_COVER = 128 * 2 ** 20;
+
+/** The entries of one table of contents are counted in one byte. */
+const MOST_ENTRIES = 255;
+
+/**
+ * Makes a tag of ID3v2.3. It has the chapters as `CHAP`, and tables of contents, which are nested for more than 255.
+ * @param chapters their times are in frames of this rate
+ * @returns nothing at all where there is nothing to say
+ */
+export function id3Tag(tags: Tags, chapters: readonly Chapter[], sampleRate: number): Uint8Array {
+  const fields = fieldsOf(tags);
+  const texts = TEXTS.flatMap(([id, field]) => {
+    const value = fields[field];
+    return value === undefined ? [] : [frame(id, text(value))];
+  });
+  if (fields.description !== undefined) texts.push(comment(fields.description));
+  if (fields.comment !== undefined) texts.push(comment(fields.comment, 'Comment'));
+  const frames = [...texts, ...chapterFrames(chapters, sampleRate), ...coverFrames(tags.cover)];
+  if (frames.length === 0) return new Uint8Array();
+  const content = Buffer.concat(frames);
+  return Buffer.concat([Buffer.from('ID3\x03\x00\x00', 'latin1'), sevenBits(content.length), content]);
+}
+
+function chapterFrames(chapters: readonly Chapter[], sampleRate: number): Buffer[] {
+  if (chapters.length === 0) return [];
+  const ids = chapters.map((_, number) => `ch${number}`);
+  const milliseconds = (frames: number) => Math.round((1000 * frames) / sampleRate);
+  const marks = chapters.map(({ title, start, end }, number) => {
+    const times = Buffer.alloc(16, 0xff);
+    times.writeUInt32BE(milliseconds(start), 0);
+    times.writeUInt32BE(milliseconds(end), 4);
+    const name = title === undefined ? [] : [frame('TIT2', text(title))];
+    return frame('CHAP', Buffer.from(`${ids[number]}\0`, 'latin1'), times, ...name);
+  });
+  return [...tablesOfContents(ids), ...marks];
+}
+
+function tablesOfContents(ids: readonly string[]): Buffer[] {
+  if (ids.length <= MOST_ENTRIES) return [contents('toc', ids, true)];
+  const parts = Array.from({ length: Math.ceil(ids.length / MOST_ENTRIES) }, (_, part) =>
+    ids.slice(part * MOST_ENTRIES, (part + 1) * MOST_ENTRIES),
+  );
+  const names = parts.map((_, part) => `toc${part}`);
+  const top = names.length <= MOST_ENTRIES ? names : names.slice(0, MOST_ENTRIES);
+  return [contents('toc', top, true), ...parts.map((part, at) => contents(names[at] ?? '', part, false))];
+}
+
+const TOP_LEVEL = 2;
+const ORDERED = 1;
+
+function contents(id: string, entries: readonly string[], isTop: boolean): Buffer {
+  const head = Buffer.from([ORDERED | (isTop ? TOP_LEVEL : 0), entries.length]);
+  const names = entries.map((entry) => `${entry}\0`).join('');
+  return frame('CTOC', Buffer.from(`${id}\0`, 'latin1'), head, Buffer.from(names, 'latin1'));
+}
+
+const FRONT_COVER = 3;
+
+function coverFrames(cover: Cover | undefined): Buffer[] {
+  if (!cover || cover.bytes.length > LONGEST_COVER) return [];
+  const head = Buffer.from(`\0${cover.mediaType}\0${String.fromCharCode(FRONT_COVER)}\0`, 'latin1');
+  return [frame('APIC', head, cover.bytes)];
+}
+
+function comment(value: string, about = ''): Buffer {
+  const language = Buffer.from('und', 'latin1');
+  return frame('COMM', Buffer.from([1]), language, utf16(`${about}\0`), utf16(value));
+}
+
+function text(value: string): Buffer {
+  return Buffer.concat([Buffer.from([1]), utf16(value)]);
+}
+
+/** ID3v2.3 knows Latin-1 and this. */
+function utf16(value: string): Buffer {
+  return Buffer.from(`\uFEFF${value}`, 'utf16le');
+}
+
+function frame(id: string, ...parts: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts);
+  const head = Buffer.alloc(10);
+  head.write(id, 'latin1');
+  head.writeUInt32BE(content.length, 4);
+  return Buffer.concat([head, content]);
+}
+
+/** No byte may look like the beginning of a frame of sound. */
+function sevenBits(size: number): Buffer {
+  return Buffer.from([21, 14, 7, 0].map((shift) => (size >> shift) & 0x7f));
+}

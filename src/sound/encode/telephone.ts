@@ -1,0 +1,99 @@
+import { sampleReader, sampleWriter } from '../convert.ts';
+import { frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
+import { type StreamingEncoding, writeStream } from './encoding.ts';
+import { recordWav, streamWav, type WavSound } from './wav.ts';
+
+/** Samples of 16 bits, without any header. Their rate and channels are those of the voice. */
+export const raw: StreamingEncoding = {
+  name: 's16le',
+  assertReady: async () => {},
+  record: (file, track, signal) => writeStream(file, (onSound) => s16le(track, onSound), signal),
+  stream: s16le,
+};
+
+const INTEGERS: Pick<PcmFormat, 'encoding' | 'bitsPerSample'> = { encoding: 'integer', bitsPerSample: 16 };
+
+/** @param onSound called with the PCM bytes of each piece */
+export async function* s16le(
+  { format, pcm }: Pick<Speech, 'format' | 'pcm'>,
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const isSame = format.encoding === 'integer' && format.bitsPerSample === 16;
+  const read = sampleReader(format);
+  const write = sampleWriter(INTEGERS);
+  const bytes = format.bitsPerSample / 8;
+  for await (const piece of pcm) {
+    onSound(piece.length);
+    if (isSame) {
+      yield piece;
+      continue;
+    }
+    const from = new DataView(piece.buffer, piece.byteOffset, piece.length);
+    const to = new DataView(new ArrayBuffer((2 * piece.length) / bytes));
+    for (let at = 0; at < piece.length / bytes; at += 1) write(to, 2 * at, read(from, at * bytes));
+    yield new Uint8Array(to.buffer);
+  }
+}
+
+/** G.711 in tables: the byte of each 16-bit sample, by its bits. */
+export function lawTable(law: 'alaw' | 'ulaw'): Uint8Array {
+  const encode = law === 'alaw' ? toALaw : toMuLaw;
+  return Uint8Array.from({ length: 65_536 }, (_, bits) => encode(bits < 32_768 ? bits : bits - 65_536));
+}
+
+const MU_BIAS = 132;
+const MU_CLIP = 32_635;
+
+function toMuLaw(sample: number): number {
+  const sign = sample < 0 ? 0x80 : 0;
+  const magnitude = Math.min(Math.abs(sample), MU_CLIP) + MU_BIAS;
+  const exponent = 24 - Math.clz32(magnitude);
+  return ~(sign | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f)) & 0xff;
+}
+
+function toALaw(sample: number): number {
+  const sign = sample < 0 ? 0 : 0x80;
+  // Thirteen bits count, and those of a negative sample are its complement.
+  const magnitude = (sample < 0 ? ~sample : sample) >> 3;
+  const exponent = Math.max(0, 27 - Math.clz32(magnitude));
+  const mantissa = (magnitude >> Math.max(1, exponent)) & 0x0f;
+  return (sign | (exponent << 4) | mantissa) ^ 0x55;
+}
+
+/** A WAV as telephones have it: one byte of G.711 for each sample. */
+export function telephone(law: 'alaw' | 'ulaw'): StreamingEncoding {
+  return {
+    name: law,
+    assertReady: async () => {},
+    async record(file, track, signal) {
+      let bytes = 0;
+      const sound = telephoneSound(track, law, (more) => {
+        bytes += more;
+      });
+      return { ...(await recordWav(file, sound, signal)), bytes };
+    },
+    stream: (track, onSound) => streamWav(telephoneSound(track, law, onSound), () => {}),
+  };
+}
+
+function telephoneSound(track: Track, law: 'alaw' | 'ulaw', onSound: (bytes: number) => void): WavSound {
+  const { format, bytes } = track;
+  const samples = bytes === undefined ? undefined : (bytes / frameBytes(format)) * format.channels;
+  return {
+    format: { ...format, encoding: law, bitsPerSample: 8 },
+    bytes: samples,
+    pcm: coded(track, law, onSound),
+  };
+}
+
+async function* coded(
+  track: Track,
+  law: 'alaw' | 'ulaw',
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const table = lawTable(law);
+  for await (const piece of s16le(track, onSound)) {
+    const view = new DataView(piece.buffer, piece.byteOffset, piece.length);
+    yield Uint8Array.from({ length: piece.length / 2 }, (_, at) => table[view.getUint16(2 * at, true)] ?? 0);
+  }
+}

@@ -1,0 +1,140 @@
+import type { Drops } from '../kit/host.ts';
+
+/** Samples are interleaved and little-endian; 8-bit integers are unsigned, as in WAV. */
+export interface PcmFormat {
+  readonly encoding: 'integer' | 'float';
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** Integers have 8, 16, 24 or 32 bits, floats 32. */
+  readonly bitsPerSample: number;
+}
+
+export interface Speech {
+  readonly format: PcmFormat;
+  readonly bytes: number | undefined;
+  /** Pieces are whole frames. The source can be iterated once. */
+  readonly pcm: AsyncIterable<Uint8Array>;
+  /** False if the pieces come from different renderings. The answer is known when `pcm` has ended. */
+  readonly isOneTake?: (() => boolean) | undefined;
+}
+
+/**
+ * Gives the same pieces.
+ * @param onPiece is called with the bytes of each before it is given out
+ */
+export async function* counted(
+  pcm: AsyncIterable<Uint8Array>,
+  onPiece: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pcm) {
+    onPiece(piece.length);
+    yield piece;
+  }
+}
+
+/** A player that is stopped gets no more of the piece that it has begun, and a piece of a voice may be 20 s long. */
+const LIVE_BYTES = 16 * 1024;
+
+export async function* inShortPieces(
+  pcm: AsyncIterable<Uint8Array>,
+  format: PcmFormat,
+): AsyncGenerator<Uint8Array> {
+  const most = LIVE_BYTES - (LIVE_BYTES % frameBytes(format));
+  for await (const piece of pcm)
+    for (let at = 0; at < piece.length; at += most) yield piece.subarray(at, at + most);
+}
+
+export interface Cover {
+  readonly mediaType: 'image/jpeg' | 'image/png';
+  readonly bytes: Uint8Array;
+}
+
+/** What a document says of itself, or somebody says of it. Each may be missing. */
+export interface Tags {
+  readonly title?: string | undefined;
+  readonly author?: string | undefined;
+  /** A language tag, such as `de` or `en-GB`. */
+  readonly language?: string | undefined;
+  /** It begins with the year. */
+  readonly date?: string | undefined;
+  readonly description?: string | undefined;
+  readonly series?: { readonly name: string; readonly number?: string | undefined } | undefined;
+  readonly cover?: Cover | undefined;
+  /** It is the name of the voice that speaks. */
+  readonly narrator?: string | undefined;
+  /** The title of the book, where the sound is a chapter of it. */
+  readonly album?: string | undefined;
+  /** The place of the sound among the chapters of its book; the first is 1. */
+  readonly track?: { readonly number: number; readonly count: number } | undefined;
+}
+
+/** The name of what is heard before the first chapter, where it needs one. */
+export const OPENING = 'Opening';
+
+export interface Chapter {
+  readonly title: string | undefined;
+  /** Chapters of a book have level 1, those inside them level 2. */
+  readonly level: number;
+  /** The number of the first frame. */
+  readonly start: number;
+  /** The number of the first frame after the chapter. */
+  readonly end: number;
+}
+
+/** All that goes into one output. */
+export interface Track extends Speech {
+  readonly tags: Tags;
+  /** The list is complete when `pcm` has ended. */
+  chapters(): readonly Chapter[];
+  /** A player lets go of what it has got at each drop, and goes on behind the `Flush` that the sound has for it. */
+  readonly drops?: Drops | undefined;
+}
+
+/** Makes a track without tags and chapters. */
+export function untagged(speech: Speech): Track {
+  return { ...speech, tags: {}, chapters: () => [] };
+}
+
+export function frameBytes(format: Pick<PcmFormat, 'channels' | 'bitsPerSample'>): number {
+  return format.channels * (format.bitsPerSample / 8);
+}
+
+export function secondsOf(format: PcmFormat, bytes: number): number {
+  return bytes / frameBytes(format) / format.sampleRate;
+}
+
+/** How many frames a sound has that is heard faster (above 1) or slower. */
+export function framesAtSpeed(frames: number, speed: number): number {
+  return Math.round(frames / speed);
+}
+
+export function sameFormat(a: PcmFormat, b: PcmFormat): boolean {
+  return (
+    a.encoding === b.encoding &&
+    a.sampleRate === b.sampleRate &&
+    a.channels === b.channels &&
+    a.bitsPerSample === b.bitsPerSample
+  );
+}
+
+export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }: PcmFormat): string {
+  const sides = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : `${channels} channels`;
+  return `${sampleRate} Hz, ${sides}, ${bitsPerSample}-bit ${encoding}`;
+}
+
+const MAX_PIECE_BYTES = 64 * 1024;
+
+/** The pieces share one memory, and must not be changed. */
+export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Array> {
+  const frame = frameBytes(format);
+  const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));
+  if (format.bitsPerSample === 8) piece.fill(0x80);
+  for (let remaining = silentFrames(format, seconds) * frame; remaining > 0; remaining -= piece.length) {
+    yield piece.subarray(0, remaining);
+  }
+}
+
+export function silentFrames({ sampleRate }: PcmFormat, seconds: number): number {
+  return Math.round(sampleRate * seconds);
+}

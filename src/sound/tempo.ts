@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import boot, { type Sonic } from '@echogarden/sonic-wasm';
+import { yieldToEventLoop } from '../kit/wait.ts';
+import { sampleReader, sampleWriter } from './convert.ts';
+import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
+
+/** Frames. Sonic decides by what it has at once: equal blocks give equal sound, however it arrives. */
+const BLOCK = 1024;
+
+/** Other work has its turn after this number of blocks, which take some milliseconds. */
+const BLOCKS_AT_ONCE = 8;
+
+const FLOAT_BYTES = 4;
+
+/**
+ * Speaks faster or slower with the pitch kept. The duration is the old one divided by the speed, to the frame.
+ * @param speed a factor; 1 gives the sound itself
+ */
+export function atSpeed(speech: Speech, speed: number): Speech {
+  if (speed === 1) return speech;
+  const size = frameBytes(speech.format);
+  const bytes = speech.bytes === undefined ? undefined : framesAtSpeed(speech.bytes / size, speed) * size;
+  return { ...speech, bytes, pcm: stretched(speech, speed) };
+}
+
+async function* stretched({ format, pcm }: Speech, speed: number): AsyncGenerator<Uint8Array> {
+  const sonic = new Stretcher(await loaded(), format, speed);
+  const size = frameBytes(format);
+  let [taken, made, blocks] = [0, 0, 0];
+  const due = () => Math.round(taken / speed) - made;
+  try {
+    for await (const block of blocksOf(pcm, BLOCK * size)) {
+      taken += block.length / size;
+      const bytes = limited(sonic.push(block), due() * size);
+      made += bytes.length / size;
+      if (bytes.length > 0) yield bytes;
+      blocks += 1;
+      if (blocks % BLOCKS_AT_ONCE === 0) await yieldToEventLoop();
+    }
+    // The last frames are silence where the library leaves some out.
+    if (due() > 0) yield exactly(sonic.end(), due() * size, format);
+  } finally {
+    sonic.free();
+  }
+}
+
+/** All blocks but the last have this length. */
+async function* blocksOf(pcm: AsyncIterable<Uint8Array>, length: number): AsyncGenerator<Uint8Array> {
+  const block = Buffer.alloc(length);
+  let filled = 0;
+  for await (const piece of pcm) {
+    for (let start = 0; start < piece.length; ) {
+      const part = piece.subarray(start, start + length - filled);
+      block.set(part, filled);
+      filled += part.length;
+      start += part.length;
+      if (filled < length) continue;
+      yield block;
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled);
+}
+
+function limited(bytes: Uint8Array, most: number): Uint8Array {
+  return bytes.subarray(0, Math.max(0, most));
+}
+
+function exactly(bytes: Uint8Array, length: number, { encoding, bitsPerSample }: PcmFormat): Uint8Array {
+  const isUnsigned = encoding === 'integer' && bitsPerSample === 8;
+  const exact = new Uint8Array(length).fill(isUnsigned ? 0x80 : 0);
+  exact.set(limited(bytes, length));
+  return exact;
+}
+
+let loading: Promise<Sonic> | undefined;
+
+function loaded(): Promise<Sonic> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<Sonic> {
+  const program = createRequire(import.meta.url).resolve('@echogarden/sonic-wasm');
+  const compiled = await WebAssembly.compile(await readFile(join(program, '..', 'sonic.wasm')));
+  return boot({
+    instantiateWasm(imports, done) {
+      const instance = new WebAssembly.Instance(compiled, imports);
+      done(instance);
+      return instance.exports;
+    },
+  });
+}
+
+/** One sound in the memory of Sonic. */
+class Stretcher {
+  readonly #sonic: Sonic;
+  readonly #format: PcmFormat;
+  readonly #stream: number;
+  /** The address of the frames that go in and come out. */
+  readonly #room: number;
+
+  constructor(sonic: Sonic, format: PcmFormat, speed: number) {
+    this.#sonic = sonic;
+    this.#format = format;
+    this.#stream = sonic._sonicCreateStream(format.sampleRate, format.channels);
+    this.#room = sonic._malloc(BLOCK * format.channels * FLOAT_BYTES);
+    if (this.#stream === 0 || this.#room === 0) throw noMemory();
+    sonic._sonicSetSpeed(this.#stream, speed);
+  }
+
+  /** @param bytes whole frames, at most {@link BLOCK} */
+  push(bytes: Uint8Array): Uint8Array {
+    const { bitsPerSample } = this.#format;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const read = sampleReader(this.#format);
+    const samples = bytes.length / (bitsPerSample / 8);
+    const floats = this.#floats();
+    for (let at = 0; at < samples; at += 1) floats[at] = read(view, (at * bitsPerSample) / 8);
+    const frames = samples / this.#format.channels;
+    if (this.#sonic._sonicWriteFloatToStream(this.#stream, this.#room, frames) === 0) throw noMemory();
+    return this.#taken();
+  }
+
+  end(): Uint8Array {
+    if (this.#sonic._sonicFlushStream(this.#stream) === 0) throw noMemory();
+    return this.#taken();
+  }
+
+  free(): void {
+    this.#sonic._sonicDestroyStream(this.#stream);
+    this.#sonic._free(this.#room);
+  }
+
+  #taken(): Uint8Array {
+    const { channels, bitsPerSample } = this.#format;
+    const write = sampleWriter(this.#format);
+    const pieces: Uint8Array[] = [];
+    for (;;) {
+      const frames = this.#sonic._sonicReadFloatFromStream(this.#stream, this.#room, BLOCK);
+      if (frames === 0) return Buffer.concat(pieces);
+      const floats = this.#floats();
+      const bytes = new Uint8Array(frames * frameBytes(this.#format));
+      const view = new DataView(bytes.buffer);
+      for (let at = 0; at < frames * channels; at += 1)
+        write(view, (at * bitsPerSample) / 8, floats[at] ?? 0);
+      pieces.push(bytes);
+    }
+  }
+
+  /** The view is replaced when the memory grows. */
+  #floats(): Float32Array {
+    const start = this.#room / FLOAT_BYTES;
+    return this.#sonic.HEAPF32.subarray(start, start + BLOCK * this.#format.channels);
+  }
+}
+
+function noMemory(): Error {
+  return new Error('there is no memory for another speed');
+}

@@ -1,0 +1,356 @@
+import { type TtsError, usageError } from '../kit/error.ts';
+import { visible } from '../kit/words.ts';
+import { END_BEFORE_ERROR, labelOf, type Piece, type Place, placeAfter, type TextPiece } from './piece.ts';
+import type { Stage } from './stage.ts';
+import { countLineBreaks } from './unicode.ts';
+
+/** Each mark becomes one character of the private planes 15 and 16. Those of the text itself become marks as well. */
+const FIRST_MARK = 0xf_0000;
+export const MARK = '[\\u{f0000}-\\u{10ffff}]';
+
+/** What stands in square brackets. */
+type Mark =
+  | { readonly kind: 'pause'; readonly seconds: number }
+  | { readonly kind: 'voice'; readonly voice: string | undefined; readonly spot?: Place }
+  | { readonly kind: 'chapter'; readonly title: string }
+  /** A character that looked like a part of a mark. */
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'fault'; readonly what: string; readonly hint: string; readonly spot?: Place };
+
+/** UTF-16 units, with both brackets. */
+const LONGEST_MARK = 200;
+
+/** Seconds. */
+const LONGEST_PAUSE = 60;
+
+const WORDS = ['pause', 'voice', 'chapter', 'rate', 'speed', 'break'] as const;
+const ESCAPE = 'write \\[ in front of text that is no mark';
+
+const BEGINNING = new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}\\p{N}_]|['’-]\\p{L})`, 'iu');
+/** The text may become the beginning of a mark. */
+const INCOMPLETE = new RegExp(`^\\[[^\\S\\n]{0,3}/?(?:[a-z]{0,6}|(?:${WORDS.join('|')})['’-]?)$`, 'iu');
+const EXACT = /^(\/?)([a-z]+)(?::(.*))?$/iu;
+
+interface Found {
+  /** UTF-16 units, with both brackets. */
+  readonly length: number;
+  readonly mark: Mark;
+}
+
+/**
+ * Looks for a mark.
+ * @param text it begins with a bracket
+ * @param isWhole true if no text follows
+ * @returns `undefined` for a bracket of the text, and "open" where more text decides
+ */
+function markAt(text: string, isWhole: boolean): Found | 'open' | undefined {
+  const [beginning, word = ''] = BEGINNING.exec(text) ?? [];
+  if (beginning === undefined) return !isWhole && INCOMPLETE.test(text) ? 'open' : undefined;
+  const mayGoOn = !isWhole && text.length < LONGEST_MARK;
+  if (mayGoOn && text.length <= beginning.length + 1) return 'open';
+  const inside = /^\[([^\]\n]*)([\]\n]?)/u.exec(text.slice(0, LONGEST_MARK));
+  const [, content = '', end = ''] = inside ?? [];
+  if (end === ']') return { length: content.length + 2, mark: markOf(content) };
+  if (end === '' && mayGoOn) return 'open';
+  // "[Voice of reason" begins a remark that goes on.
+  if (!/^[:=]/u.test(text.slice(beginning.length))) return undefined;
+  return { length: beginning.length, mark: fault(`the mark [${word} has no end`, `close it: [${word}:…]`) };
+}
+
+function markOf(content: string): Mark {
+  const [, slash = '', name = '', value] = EXACT.exec(content) ?? [];
+  const word = WORDS.find((each) => each === name.toLowerCase());
+  if (!word) return nearMiss(content);
+  if (word === 'rate' || word === 'speed')
+    return fault(
+      `there is no mark [${word}]`,
+      '--speed 1.2 sets the speed of a run, and "speed" that of a voice',
+    );
+  if (word === 'break') return fault('there is no mark [break]', 'a pause is written [pause:0.5s]');
+  if (slash !== '' && (word !== 'voice' || value !== undefined)) return nearMiss(content);
+  return MARKS[word](value?.trim(), content);
+}
+
+type Reading = (value: string | undefined, content: string) => Mark;
+
+const MARKS: Readonly<Record<'pause' | 'voice' | 'chapter', Reading>> = {
+  pause(value, content) {
+    const [, number, unit = 's'] = /^(\d+(?:\.\d+)?|\.\d+)\s*(s|ms)?$/iu.exec(value ?? '1') ?? [];
+    if (number === undefined) return nearMiss(content);
+    const seconds = Number(number) / (unit.toLowerCase() === 'ms' ? 1000 : 1);
+    if (seconds <= LONGEST_PAUSE) return { kind: 'pause', seconds };
+    return fault(`[${content}] is longer than ${LONGEST_PAUSE} s`, 'write several pauses: they add up');
+  },
+  voice: (value, content) => (value === '' ? nearMiss(content) : { kind: 'voice', voice: value }),
+  chapter: (title, content) => (title ? { kind: 'chapter', title } : nearMiss(content)),
+};
+
+function nearMiss(content: string): Mark {
+  const word = WORDS.find((each) => new RegExp(`^\\W*${each}`, 'iu').test(content));
+  const examples: Partial<Record<string, string>> = {
+    pause: '[pause:1.5s], [pause:300ms] or [pause]',
+    voice: '[voice:NAME], and [voice] for the usual voice again',
+    chapter: '[chapter:Title]',
+    rate: '--speed on the command line',
+    speed: '--speed on the command line',
+    break: '[pause:0.5s]',
+  };
+  return fault(`[${content}] is no mark`, `write ${examples[word ?? 'pause']}; ${ESCAPE}`);
+}
+
+function fault(what: string, hint: string): Mark {
+  return { kind: 'fault', what, hint };
+}
+
+const LAST = 0x10_ffff;
+const PRIVATE = new RegExp(MARK, 'u');
+const BETWEEN = new RegExp(`(${MARK})`, 'u');
+const MARK_BEGINNING = new RegExp(`[[\\\\]|${MARK}`, 'gu');
+
+/** All marks of a text. Equal ones share a character, so the memory does not grow with a text that repeats its marks. */
+class MarkTable {
+  readonly #marks: Mark[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  /** @throws TtsError (usage) */
+  characterFor(mark: Mark, spot?: Place): string {
+    const key = JSON.stringify(mark);
+    // An unknown voice ends the text where it is named first.
+    const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
+    const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
+    if (number > LAST - FIRST_MARK)
+      throw usageError('the text has too many different marks', 'speak it in several parts');
+    this.#numbers.set(key, number);
+    return String.fromCodePoint(FIRST_MARK + number);
+  }
+
+  markOf(character: string): Mark | undefined {
+    return this.#marks[(character.codePointAt(0) ?? 0) - FIRST_MARK];
+  }
+}
+
+interface MarksOptions {
+  /** The name of the text. */
+  readonly source: string;
+  /** It is called for each mark before the text goes on. */
+  readonly onMark?: (mark: Mark, spot: Place) => void;
+}
+
+/**
+ * The marks of one text. They leave its characters before a reader sees them, and come back as pieces after it. A reader, a
+ * lexicon and the rules of sentences see one character that stands for each.
+ */
+export class Marks {
+  readonly #table = new MarkTable();
+  readonly #options: MarksOptions;
+
+  constructor(options: MarksOptions) {
+    this.#options = options;
+  }
+
+  /** It holds back what may become a mark. */
+  lift(): Stage<string, string> {
+    return new Lifting(this.#table, this.#options);
+  }
+
+  /** A mark that is none ends the text where it stands. */
+  place(): Stage<Piece, Piece> {
+    return new Placing(this.#table);
+  }
+}
+
+interface Taken {
+  /** UTF-16 units. */
+  readonly length: number;
+  readonly as: string;
+}
+
+class Lifting implements Stage<string, string> {
+  readonly #table: MarkTable;
+  readonly #options: MarksOptions;
+  #held = '';
+  #line = 1;
+  #column = 1;
+
+  constructor(table: MarkTable, options: MarksOptions) {
+    this.#table = table;
+    this.#options = options;
+  }
+
+  *push(text: string): Generator<string> {
+    const lifted = this.#lift(this.#held + text, false);
+    if (lifted !== '') yield lifted;
+  }
+
+  *end(): Generator<string> {
+    const lifted = this.#lift(this.#held, true);
+    if (lifted !== '') yield lifted;
+  }
+
+  #lift(text: string, isWhole: boolean): string {
+    let lifted = '';
+    let at = 0;
+    this.#held = '';
+    for (let next = this.#next(text, at); next < text.length; next = this.#next(text, at)) {
+      lifted += text.slice(at, next);
+      this.#move(text.slice(at, next));
+      at = next;
+      const taken = this.#take(text, at, isWhole);
+      if (taken === 'open') {
+        this.#held = text.slice(at);
+        return lifted;
+      }
+      lifted += taken.as;
+      this.#move(text.slice(at, at + taken.length));
+      at += taken.length;
+    }
+    this.#move(text.slice(at));
+    return lifted + text.slice(at);
+  }
+
+  /** The place of a sign that may begin a mark, or the end. */
+  #next(text: string, from: number): number {
+    MARK_BEGINNING.lastIndex = from;
+    return MARK_BEGINNING.exec(text)?.index ?? text.length;
+  }
+
+  #take(text: string, at: number, isWhole: boolean): Taken | 'open' {
+    const first = text.charAt(at);
+    if (first === '\\') return this.#backslashes(text, at, isWhole);
+    if (first !== '[') return { length: 2, as: this.#literal(text.slice(at, at + 2)) };
+    const found = markAt(text.slice(at, at + LONGEST_MARK), isWhole);
+    if (found === 'open') return 'open';
+    if (!found) return { length: 1, as: '[' };
+    const { source } = this.#options;
+    const spot: Place = { source, line: this.#line, column: this.#column };
+    const mark = found.mark.kind === 'fault' ? { ...found.mark, spot } : found.mark;
+    this.#options.onMark?.(found.mark, spot);
+    return { length: found.length, as: this.#table.characterFor(mark, spot) };
+  }
+
+  /** In front of a bracket, two backslashes are one, and the last of an odd number takes the bracket as it stands. */
+  #backslashes(text: string, at: number, isWhole: boolean): Taken | 'open' {
+    const [run = ''] = /^\\+/u.exec(text.slice(at)) ?? [];
+    const { length } = run;
+    if (at + length === text.length && !isWhole && length < LONGEST_MARK) return 'open';
+    if (text.charAt(at + length) !== '[') return { length, as: run };
+    const backslashes = this.#literal('\\').repeat(Math.floor(length / 2));
+    if (length % 2 === 0) return { length, as: backslashes };
+    return { length: length + 1, as: backslashes + this.#literal('[') };
+  }
+
+  #literal(text: string): string {
+    return this.#table.characterFor({ kind: 'literal', text });
+  }
+
+  #move(text: string): void {
+    const last = text.lastIndexOf('\n');
+    this.#line += countLineBreaks(text);
+    this.#column = last < 0 ? this.#column + text.length : text.length - last;
+  }
+}
+
+class Placing implements Stage<Piece, Piece> {
+  readonly #table: MarkTable;
+
+  constructor(table: MarkTable) {
+    this.#table = table;
+  }
+
+  /** @throws TtsError (usage) where a mark stands that is none */
+  *push(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'chapter') return yield { ...piece, title: this.#titleOf(piece.title) };
+    if (piece.kind !== 'text') return yield piece;
+    if (!PRIVATE.test(piece.text)) return yield { ...piece, text: compact(piece.text) };
+    let { place } = piece;
+    let text = '';
+    const spoken = (): TextPiece => ({ kind: 'text', text: compact(text), place });
+    for (const part of piece.text.split(BETWEEN)) {
+      const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
+      if (!mark || mark.kind === 'literal') {
+        text += mark?.text ?? part;
+        continue;
+      }
+      if (text !== '') yield spoken();
+      place = placeAfter(place, text);
+      text = '';
+      yield* placed(mark, place);
+    }
+    if (text !== '') yield spoken();
+  }
+
+  /** A reader may make a title of the beginning of a text. It ends where a mark begins another chapter. */
+  #titleOf(title = ''): string | undefined {
+    let text = '';
+    for (const part of title.split(BETWEEN)) {
+      const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
+      if (mark?.kind === 'chapter') break;
+      text += mark ? (mark.kind === 'literal' ? mark.text : ' ') : part;
+    }
+    return text.replace(/\s+/gu, ' ').trim() || undefined;
+  }
+
+  end(): readonly Piece[] {
+    return [];
+  }
+}
+
+const WIDE = /[\u0100-\uffff]/;
+
+/** The characters of marks let V8 keep a text in two bytes each: its parts would be read at half the speed. */
+function compact(text: string): string {
+  return WIDE.test(text) ? text : Buffer.from(text, 'latin1').toString('latin1');
+}
+
+function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Generator<Piece> {
+  if (mark.kind === 'pause') yield mark;
+  if (mark.kind === 'voice') yield { kind: 'voice', voice: mark.voice, place: mark.spot ?? place };
+  if (mark.kind === 'chapter') yield { ...mark, level: 1 };
+  if (mark.kind !== 'fault') return;
+  yield END_BEFORE_ERROR;
+  throw faultError(mark, mark.spot ?? place);
+}
+
+function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Place): TtsError {
+  return usageError(`${placeText(spot)}: ${what}`, hint);
+}
+
+/** Writes `play.txt, line 3, column 5`. */
+export function placeText({ source, line, column }: Place): string {
+  const name = source === '' ? 'the text' : visible(labelOf(source));
+  return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
+}
+
+/** UTF-16 units. */
+export const SIGHT = 40;
+
+/** Emoji may stand after a sentence. */
+const ENDED =
+  /[\p{Sentence_Terminal}…]\p{P}*(?:[\s\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f|\u200d)*$/u;
+const PAUSES = /[:;,،؛、，；：]$/u;
+
+export function endsSentence(text: string): boolean {
+  return ENDED.test(wordsOf(text).slice(-SIGHT));
+}
+
+/** For a heading, an item or a row without a sign at its end. Marks stay after the full stop. */
+export function withFullStop(text: string): string {
+  const words = wordsOf(text);
+  if (words === '' || endsSentence(words) || PAUSES.test(words)) return text;
+  return words + fullStopAfter(words) + text.slice(words.length);
+}
+
+/** It looks at a run of these characters only once. */
+const MARKS_AT_END = new RegExp(`(?<![\\s${MARK}])[\\s${MARK}]+$`, 'v');
+
+/** The text without the marks at its end. */
+function wordsOf(text: string): string {
+  const isMarked = (text.codePointAt(text.length - 2) ?? 0) >= FIRST_MARK;
+  return isMarked ? text.replace(MARKS_AT_END, '') : text;
+}
+
+function fullStopAfter(text: string): string {
+  const letter = text.slice(-SIGHT).match(/\p{L}/gu)?.at(-1) ?? '';
+  if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(letter)) return '。';
+  return /[\p{sc=Devanagari}\p{sc=Bengali}]/u.test(letter) ? '।' : '.';
+}

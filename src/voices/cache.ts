@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder, noSegmentFolder, segmentFolder } from '../kit/folders.ts';
+import type { RunContext } from '../kit/host.ts';
+import { type Holder, isDeadOrUnwritten, Lease, type LeaseHost } from '../kit/lock.ts';
+import { unlessAborted } from '../kit/wait.ts';
+import { ageOf } from '../kit/words.ts';
+import type { Speech } from '../sound/pcm.ts';
+import { type EntryDraft, type Home, noteService, openStore, type Store } from './cache-store.ts';
+
+/** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
+const STALLED_MS = 60_000;
+/** Milliseconds between two touches of a claim. */
+const TOUCH_MS = 1000;
+
+export interface Claim {
+  /** Tells the other runs that sound has come. */
+  touch(): void;
+  release(): void;
+}
+
+/**
+ * Of two runs at once, the second waits for the sound of the first. A claim without its process, or without progress, is
+ * taken over.
+ */
+export class Claims {
+  readonly #folder: string;
+  readonly #host: LeaseHost;
+
+  constructor(folder: string, host: LeaseHost) {
+    this.#folder = folder;
+    this.#host = host;
+  }
+
+  /** @returns `undefined` where no claim can be made, which costs one request at most */
+  async take(key: string, signal: AbortSignal): Promise<Claim | undefined> {
+    const path = join(this.#folder, `${key}.claim`);
+    for (const isSecondTry of [false, true]) {
+      try {
+        makeFolder(this.#folder);
+        return claimOf(await Lease.wait(path, this.#host, { isOver, signal }));
+      } catch {
+        signal.throwIfAborted();
+        // A link or a pipe in the place of a claim goes; a folder stays.
+        if (isSecondTry || !isRemoved(path)) return undefined;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** In this process, no other call makes the entry. */
+function isOver(holder: Holder, host: LeaseHost): boolean {
+  const isMine = holder.owner?.pid === host.pid && holder.owner.realm === host.realm;
+  return isMine || holder.age > STALLED_MS || isDeadOrUnwritten(holder, host);
+}
+
+function claimOf(lease: Lease): Claim {
+  let touched = Date.now();
+  return {
+    touch() {
+      if (ageOf(touched) < TOUCH_MS) return;
+      touched = Date.now();
+      lease.touch();
+    },
+    release: () => lease[Symbol.dispose](),
+  };
+}
+
+function isRemoved(path: string): boolean {
+  try {
+    rmSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns `undefined`, after a warning, for a user without a folder that can hold a cache */
+export async function openKept(maxBytes: number, { host, notices }: RunContext): Promise<Kept | undefined> {
+  const warn = (text: string) => notices.warnLater(text);
+  const folder = segmentFolder(host);
+  if (folder === undefined) {
+    warn(`segments are not kept: ${noSegmentFolder().message}`);
+    return undefined;
+  }
+  const home = { folder, uid: host.uid };
+  const store = await openStore({ ...home, maxBytes, warn });
+  return store && new Kept(home, store, new Claims(folder, host));
+}
+
+interface Wanted {
+  readonly shape: KeptShape;
+  readonly text: string;
+  /** Sound of this text serves as well. */
+  readonly written?: string | undefined;
+}
+
+/** The cache of a run, for all its voices. What several calls want at once is made once. */
+export class Kept {
+  readonly #home: Home;
+  readonly #store: Store;
+  readonly #claims: Claims;
+  readonly #making = new Map<string, Making>();
+
+  constructor(home: Home, store: Store, claims: Claims) {
+    this.#home = home;
+    this.#store = store;
+    this.#claims = claims;
+  }
+
+  /**
+   * Gives the entry, or else what `make` returns, which becomes the entry when it is read to its end. Another call for the same
+   * segment waits for that end. Calls of this run wait in their order.
+   */
+  async get(
+    { shape, text, written }: Wanted,
+    make: () => Promise<Speech | undefined>,
+    signal: AbortSignal,
+  ): Promise<Speech | undefined> {
+    const key = segmentKey(shape, text);
+    const making = await this.#begin(key, signal);
+    const other = written === undefined ? key : segmentKey(shape, written);
+    try {
+      const kept = await this.#find(key, other, making, signal);
+      const speech = kept ?? (await make());
+      if (speech && !kept) {
+        const entry = this.#store.put(key, speech.format);
+        const onKept = () => noteService(this.#home, shape.identity, key);
+        return { ...speech, pcm: copied(speech, { entry, making, onKept }) };
+      }
+      making.end();
+      return speech;
+    } catch (error) {
+      making.end();
+      throw error;
+    }
+  }
+
+  /**
+   * A look does not count as use.
+   * @returns the seconds of the sound; `undefined` if it is not kept
+   */
+  async secondsOf({ shape, text, written = text }: Wanted): Promise<number | undefined> {
+    for (const each of new Set([text, written])) {
+      const seconds = await this.#store.secondsOf(segmentKey(shape, each));
+      if (seconds !== undefined) return seconds;
+    }
+    return undefined;
+  }
+
+  /** True for what seems to be kept. It answers at once, as it looks at names only. */
+  mayHave({ shape, text, written = text }: Wanted): boolean {
+    return [text, written].some((each) => this.#store.mayHave(segmentKey(shape, each)));
+  }
+
+  /** Waits until all entries are written. */
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #begin(key: string, signal: AbortSignal): Promise<Making> {
+    for (let other = this.#making.get(key); other; other = this.#making.get(key))
+      await unlessAborted(other.ended, signal);
+    const making = new Making(signal, () => void this.#making.delete(key));
+    this.#making.set(key, making);
+    return making;
+  }
+
+  async #find(key: string, other: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
+    const kept = (await this.#store.get(key)) ?? (key === other ? undefined : await this.#store.get(other));
+    if (kept) return kept;
+    making.claim = await this.#claims.take(key, signal);
+    return await this.#store.get(key);
+  }
+}
+
+/**
+ * The time in which an entry is made. Other calls for its key wait for its end, which comes with the abort of the signal at
+ * the latest.
+ */
+class Making {
+  claim: Claim | undefined;
+  readonly ended: Promise<void>;
+  readonly #signal: AbortSignal;
+  readonly #onEnd: () => void;
+  #resolve = () => {};
+  #isOver = false;
+
+  constructor(signal: AbortSignal, onEnd: () => void) {
+    this.#signal = signal;
+    this.#onEnd = onEnd;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    signal.addEventListener('abort', this.end);
+  }
+
+  readonly end = () => {
+    this.claim?.release();
+    this.claim = undefined;
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.end);
+    this.#onEnd();
+    this.#resolve();
+  };
+}
+
+interface Copying {
+  readonly entry: EntryDraft | undefined;
+  readonly making: Making;
+  readonly onKept: () => void;
+}
+
+/** Gives each piece to the reader before it is written to the entry. */
+async function* copied(
+  { pcm, bytes, isOneTake }: Speech,
+  { entry, making, onKept }: Copying,
+): AsyncGenerator<Uint8Array> {
+  let delivered = 0;
+  try {
+    for await (const piece of pcm) {
+      const written = entry?.write(piece);
+      yield piece;
+      await written;
+      making.claim?.touch();
+      delivered += piece.length;
+    }
+    const isWhole = bytes === undefined || bytes === delivered;
+    // Sound of two renderings is not kept.
+    if (entry && isWhole && (isOneTake?.() ?? true)) {
+      onKept();
+      await entry.publish();
+    }
+  } finally {
+    await entry?.discard();
+    making.end();
+  }
+}
+
+/** What shapes the sound that is kept of a segment, besides its text. */
+export interface KeptShape {
+  /** The service's address, or the engine's identity. */
+  readonly identity: string;
+  readonly speaker: number;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
+}
+
+/** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
+export function segmentKey({ identity, speaker, sampleRate, instructions }: KeptShape, text: string): string {
+  const parts = [identity, speaker, sampleRate ?? null, instructions ?? null, text];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}

@@ -1,0 +1,137 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import type { RunContext } from '../kit/host.ts';
+import type { Settings } from '../options/load.ts';
+import type { Segment } from '../text/segment.ts';
+import { excerpt } from '../text/unicode.ts';
+import type { Voice, VoiceEvent, Voices } from './voice.ts';
+
+/** How a run went on in another voice. */
+export interface FellBack {
+  /** The voice as the user names it. */
+  readonly voice: string;
+  readonly error: TtsError;
+  /** The first segment that it speaks. */
+  readonly from: Segment;
+  /** The segment whose sound broke off: the rest of it is not heard. */
+  readonly broken: Segment | undefined;
+}
+
+interface Planning {
+  /** The voice of the run. */
+  readonly voice: Voice;
+  readonly voices: Pick<Voices, 'cast'>;
+  readonly makesFile: () => Promise<boolean>;
+}
+
+/**
+ * @returns `undefined` where no other voice may speak on: a file keeps one voice, unless `--keep-going` is set
+ * @throws TtsError (usage) for an unknown voice
+ */
+export async function planFallback(
+  { fallback, keepGoing, callbackUrl, split }: Settings,
+  { voice, voices, makesFile }: Planning,
+  { notices }: Pick<RunContext, 'notices'>,
+): Promise<Fallback | undefined> {
+  if (!fallback) return undefined;
+  const other = await voices.cast(fallback, false);
+  const isUseless = other === voice || callbackUrl !== undefined || split !== undefined;
+  if (isUseless || (!keepGoing.value && (await makesFile()))) return undefined;
+  const planned = new Fallback(other, String(fallback.value));
+  planned.listen((how) => notices.warn(fellBackInWords(how)));
+  return planned;
+}
+
+/** Seconds. */
+const USUAL_PATIENCE = 5;
+
+export function planPatience({ patience }: Settings, hasFallback: boolean): Patience | undefined {
+  const seconds = patience?.value ?? (hasFallback ? USUAL_PATIENCE : undefined);
+  return seconds === undefined ? undefined : new Patience(seconds);
+}
+
+/** A voice that speaks on where another one fails, to the end of the run. It never begins inside a segment. */
+export class Fallback {
+  readonly voice: Voice;
+  readonly #name: string;
+  readonly #listeners: ((how: FellBack) => void)[] = [];
+  #from = Number.POSITIVE_INFINITY;
+  #error: TtsError | undefined;
+  #broken: Segment | undefined;
+  /** It is set when the voice is heard first. */
+  outcome: FellBack | undefined;
+
+  /** @param name what the user calls it */
+  constructor(voice: Voice, name: string) {
+    this.voice = voice;
+    this.#name = name;
+  }
+
+  /** @param listener is called when the voice is heard first */
+  listen(listener: (how: FellBack) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  speaks({ index }: Pick<Segment, 'index'>): boolean {
+    return index >= this.#from;
+  }
+
+  /**
+   * @param isBroken true where some of the segment was heard: the voice speaks from the next one on
+   * @returns false where it does not help
+   */
+  takesOver(error: unknown, failed: Segment, isBroken: boolean): boolean {
+    if (!isOutage(error) || this.speaks(failed)) return false;
+    const from = isBroken ? failed.index + 1 : failed.index;
+    if (isBroken) this.#broken = failed;
+    if (from <= this.#from) this.#error = error;
+    this.#from = Math.min(this.#from, from);
+    return true;
+  }
+
+  onPart({ segment }: { readonly segment: Segment }): void {
+    if (this.outcome || !this.#error || !this.speaks(segment)) return;
+    this.outcome = { voice: this.#name, error: this.#error, from: segment, broken: this.#broken };
+    for (const listener of this.#listeners) listener(this.outcome);
+  }
+}
+
+/** True where the other side is at fault, and any text would fare the same. */
+function isOutage(error: unknown): error is TtsError {
+  if (!(error instanceof TtsError) || error.concernsThisTextOnly) return false;
+  const { retry, isOutage, exitCode } = error;
+  return retry !== undefined || isOutage || OUTAGES.has(exitCode);
+}
+
+const OUTAGES: ReadonlySet<ExitCode> = new Set([ExitCode.quota, ExitCode.timeout, ExitCode.connection]);
+
+/** @returns one line on the change of the voice */
+function fellBackInWords({ voice, error, from, broken }: FellBack): string {
+  const rest = broken ? `the rest of "${excerpt(broken.text)}" is missing, and ` : '';
+  return `${error.message}; ${rest}${voice} speaks from "${excerpt(from.text)}" on`;
+}
+
+/** How long a part in its turn may bring no sound, over all tries. */
+export class Patience {
+  readonly milliseconds: number;
+  /** The error after which it was tried again. */
+  #reason: TtsError | undefined;
+
+  constructor(seconds: number) {
+    this.milliseconds = seconds * 1000;
+  }
+
+  onEvent(event: VoiceEvent): void {
+    if (event.type === 'retry') this.#reason = event.error;
+  }
+
+  /** The error of a part whose sound is late. */
+  late(): TtsError {
+    const over = `no sound came within ${this.milliseconds / 1000} s`;
+    const { message, exitCode = ExitCode.timeout } = this.#reason ?? {};
+    return new TtsError(message === undefined ? over : `${over}: ${message}`, {
+      exitCode,
+      hint: 'wait longer with --patience, or have another voice speak on with --fallback VOICE',
+      isOutage: true,
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import { readFileSync, statSync } from 'node:fs';
+import { shortName } from '../../engines/engine.ts';
+import { type TtsError, usageError } from '../../kit/error.ts';
+import { dataFolder, pathOf } from '../../kit/folders.ts';
+import type { Host } from '../../kit/host.ts';
+import bundled from './catalogue.json' with { type: 'json' };
+import { isOwnFolder, voicesFolder } from './manifest.ts';
+
+/** A file of a hub, at a commit. One of the two checksums is there. */
+export interface PinnedFile {
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly sha256?: string;
+  readonly md5?: string;
+}
+
+export interface Repository {
+  readonly repo: string;
+  readonly commit: string;
+}
+
+/** A voice that can be installed. */
+export interface OfferedVoice {
+  readonly name: string;
+  /** The name of the voice at its hub: `en_GB-cori-medium`. */
+  readonly key: string;
+  /** The number of its first speaker. Those of the others follow. */
+  readonly number: number;
+  /** The name of its repository in the catalogue. */
+  readonly from: string;
+  /** A tag of BCP 47. */
+  readonly language: string;
+  readonly quality: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  /** How many times faster than real time it speaks on a desktop with two threads, where a public catalogue says so. */
+  readonly pace?: number;
+  readonly speakers: number;
+  /** Which speakers are offered. Without it, all are. */
+  readonly speakerList?: readonly { readonly name: string; readonly sid: number }[];
+  readonly licence: string;
+  readonly class: string;
+  /** What the voice was trained from. */
+  readonly trained: string;
+  /** The number of public files that were seen with the same checksum. */
+  readonly sources: number;
+  /** Languages whose data of espeak-ng it needs. */
+  readonly espeak: readonly string[];
+  readonly files: readonly PinnedFile[];
+}
+
+export interface Catalogue {
+  readonly repositories: Readonly<Record<string, Repository>>;
+  readonly espeak: {
+    readonly licence: string;
+    readonly base: readonly PinnedFile[];
+    readonly languages: Readonly<Record<string, readonly PinnedFile[]>>;
+  };
+  readonly voices: readonly OfferedVoice[];
+}
+
+/**
+ * The catalogue of this program, or one of the user's own for a mirror with other voices.
+ * @throws TtsError (usage)
+ */
+export function loadCatalogue(host: Pick<Host, 'env' | 'cwd'>): Catalogue {
+  const { TTS_VOICES_CATALOGUE: named } = host.env;
+  if (!named) return bundled as Catalogue;
+  try {
+    const own = JSON.parse(readFileSync(pathOf(host.cwd, named), 'utf8')) as Partial<Catalogue>;
+    if (!Array.isArray(own.voices) || !own.repositories || !own.espeak) throw new Error('it has other keys');
+    return own as Catalogue;
+  } catch (cause) {
+    throw usageError(
+      `${named} is not a catalogue of voices (TTS_VOICES_CATALOGUE): ${(cause as Error).message}`,
+      'it has the form of src/installed/catalogue.json; unset the variable for the catalogue of tts',
+      cause,
+    );
+  }
+}
+
+/** The name may be short, or the key, in any case. */
+export function offered({ voices }: Catalogue, name: string): OfferedVoice | undefined {
+  const asked = name.toLowerCase();
+  return voices.find((voice) => voice.name === asked || voice.key.toLowerCase() === asked);
+}
+
+/** The voice that has a speaker of this name, which may be short (`heart`), or have the voice in front (`kokoro:af_heart`). */
+function offeredSpeaker({ voices }: Catalogue, name: string): OfferedVoice | undefined {
+  const asked = name.toLowerCase();
+  return voices.find(({ name: voice, speakerList = [] }) =>
+    speakerList.some((speaker) =>
+      [speaker.name, `${voice}:${speaker.name}`, shortName(speaker.name)].includes(asked),
+    ),
+  );
+}
+
+/** True for a licence that lets everybody use the voice for everything, at most with the name of its maker. */
+export function isFree({ class: kind }: Pick<OfferedVoice, 'class'>): boolean {
+  return kind === 'free' || kind === 'attribution';
+}
+
+export function bytesOf(files: readonly { readonly size: number }[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** The files of espeak-ng's data for some languages. */
+export function espeakFiles({ espeak }: Catalogue, languages: readonly string[]): readonly PinnedFile[] {
+  if (languages.length === 0) return [];
+  return [...espeak.base, ...languages.flatMap((language) => espeak.languages[language] ?? [])];
+}
+
+/** @returns the error for a voice of the catalogue that is not there; nothing is downloaded while speaking */
+export function notInstalled(name: string, asked: string, host: Host): TtsError | undefined {
+  const catalogue = loadCatalogue(host);
+  const voice = offered(catalogue, name) ?? offeredSpeaker(catalogue, name);
+  if (!voice) return undefined;
+  const data = dataFolder(host);
+  const folder = data === undefined ? undefined : voicesFolder(data);
+  if (folder !== undefined && statSync(folder, { throwIfNoEntry: false }) && !isOwnFolder(folder, host.uid))
+    return usageError(
+      `${asked}: the voices in ${folder} are not used, since others may write there`,
+      `correct its owner and its mode: chmod 700 ${folder}`,
+    );
+  const isOne = offered(catalogue, name) !== undefined;
+  const who = isOne ? `the voice ${voice.name}` : `${name} is a speaker of the voice ${voice.name}, which`;
+  return usageError(`${asked}: ${who} is not installed`, installLine(voice));
+}
+
+/** The command that installs a voice, with its size and its licence. */
+export function installLine({ name, files, licence }: OfferedVoice): string {
+  return `tts voices install ${name} (${Math.round(bytesOf(files) / 1e6)} MB, ${licence})`;
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { usageError } from '../../kit/error.ts';
+import { nearestName } from '../../kit/words.ts';
+import { buildFolder, buildPiper } from './build.ts';
+import {
+  bytesOf,
+  type Catalogue,
+  isFree,
+  type OfferedVoice,
+  offered,
+  type PinnedFile,
+  type Repository,
+} from './catalogue.ts';
+import { ANOTHER_WAY, addressIn, type Downloaded, failure, partName } from './fetch.ts';
+import { installedVoices, type Manifest, readManifest } from './manifest.ts';
+import { pinnedLanguage } from './runtime.ts';
+import { inMegabytes, partsFolder, type Session } from './store.ts';
+
+/** Bytes. The list of Piper's voices has a quarter of it. */
+const LONGEST_LIST = 4 * 1024 * 1024;
+
+/** What the list of Piper's voices says of one. */
+interface ListedVoice {
+  readonly name: string;
+  readonly quality: string;
+  readonly num_speakers: number;
+  readonly files: Readonly<Record<string, { readonly size_bytes: number; readonly md5_digest: string }>>;
+}
+
+function isPiperKey(name: string): boolean {
+  return /^[a-z]{2,3}_[A-Z]{2}-[\p{L}\p{N}_]+-(x_low|low|medium|high)$/u.test(name);
+}
+
+/** @throws TtsError (usage) for a name that no voice can have */
+export function assertKnown(name: string, catalogue: Catalogue): void {
+  if (!offered(catalogue, name) && !isPiperKey(name)) throw unknown(name, catalogue);
+}
+
+/**
+ * Finds a voice in the catalogue, or among all voices of Piper at the commit of the catalogue.
+ * @throws TtsError (usage) for an unknown one
+ */
+export async function findOffer(name: string, session: Session): Promise<OfferedVoice> {
+  const { catalogue } = session;
+  const known = offered(catalogue, name);
+  if (known) return known;
+  const repository = catalogue.repositories.piper;
+  if (!repository) throw unknown(name, catalogue);
+  const list = await session.download({
+    name: 'voices.json',
+    url: addressIn(session.hub, repository, { path: 'voices.json' }),
+    most: LONGEST_LIST,
+    begins: Buffer.from('{'),
+  });
+  const voice = listedIn(readFileSync(list.path, 'utf8'), name);
+  session.spend(list.path);
+  if (!voice) throw unknown(name, catalogue);
+  return offerOf(name, voice, session);
+}
+
+function unknown(name: string, { voices }: Catalogue) {
+  const names = voices.flatMap((voice) => [voice.name, voice.key]);
+  const nearest = nearestName(name, names);
+  return usageError(
+    `no voice is called ${JSON.stringify(name)}`,
+    `${nearest ? `did you mean ${nearest}? ` : ''}tts voices lists them; a key of Piper such as en_US-joe-medium works as well`,
+  );
+}
+
+/** @throws TtsError (service) for a list of another form */
+function listedIn(text: string, key: string): ListedVoice | undefined {
+  let list: Readonly<Record<string, ListedVoice>>;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    throw failure('the list of voices of the hub is not JSON', ANOTHER_WAY);
+  }
+  const voice = Object.hasOwn(list, key) ? list[key] : undefined;
+  if (!voice) return undefined;
+  const files = typeof voice.files === 'object' ? Object.entries(voice.files ?? {}) : [];
+  const isGood = files.every(
+    ([path, { size_bytes, md5_digest }]) =>
+      /^[\p{L}\p{N}_./-]+$/u.test(path) &&
+      !path.split('/').includes('..') &&
+      Number.isInteger(size_bytes) &&
+      size_bytes > 0 &&
+      /^[0-9a-f]{32}$/.test(md5_digest),
+  );
+  if (!isGood || files.length < 2 || typeof voice.name !== 'string')
+    throw failure(`the list of voices of the hub says of ${key} what cannot be true`, ANOTHER_WAY);
+  return voice;
+}
+
+function offerOf(key: string, voice: ListedVoice, { catalogue, data, context }: Session): OfferedVoice {
+  const files = Object.entries(voice.files).map(
+    ([path, { size_bytes, md5_digest }]): PinnedFile => ({ path, size: size_bytes, md5: md5_digest }),
+  );
+  const short = voice.name.toLowerCase();
+  const others = installedVoices(data, context.host.uid).filter((each) => each.key !== key);
+  const isTaken = [...catalogue.voices, ...others].some(({ name }) => name === short);
+  const [language = 'und'] = key.split('-');
+  const espeak = pinnedLanguage(catalogue, language.split('_')[0] ?? '');
+  return {
+    name: isTaken ? key : short,
+    key,
+    number: 0,
+    from: 'piper',
+    language: language.replace('_', '-'),
+    quality: voice.quality,
+    sampleRate: /low$/.test(key) ? 16_000 : 22_050,
+    speakers: voice.num_speakers,
+    licence: 'see its card',
+    class: 'unknown',
+    trained: 'see card',
+    sources: 0,
+    espeak: espeak === undefined ? [] : [espeak],
+    files,
+  };
+}
+
+const FREE = /public domain|\bcc0\b|creative commons zero|\bunlicense\b/i;
+const WITH_NAME = /\bcc[ -]?by(?:[ -]?sa)?\b|\bapache\b|\bmit\b|\bbsd\b/i;
+const NOT_FOR_ALL =
+  /\bn[cd](?![a-z])|\bno[nt]?\W?(?:for\W)?commercial|\bno\W?deriv|research|see url|unknown|personal/i;
+
+/** What the card of a voice says of its licence. Nobody has looked at it: a word that is not clear is not free. */
+export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'> {
+  const [, licence = ''] = /licen[cs]e\**\s*:\s*(.+)/i.exec(card) ?? [];
+  const said = licence.trim().slice(0, 100);
+  if (said === '') return { licence: 'not said by its card', class: 'unknown' };
+  if (NOT_FOR_ALL.test(said)) return { licence: said, class: 'non-commercial or unknown' };
+  if (FREE.test(said)) return { licence: said, class: 'free' };
+  return { licence: said, class: WITH_NAME.test(said) ? 'attribution' : 'unknown' };
+}
+
+/** Bytes. */
+const LONGEST_SMALL_FILE = 1024 * 1024;
+
+/**
+ * Downloads and installs one voice.
+ * @param own a folder that may have data of espeak-ng, for a machine without a network
+ * @returns `undefined` if it is there already
+ * @throws TtsError
+ */
+export async function installOffered(
+  voice: OfferedVoice,
+  session: Session,
+  own?: string,
+): Promise<Manifest | undefined> {
+  const { data, context } = session;
+  const old = readManifest(data, voice.name, context.host.uid);
+  if (old && old.key !== voice.key) throw taken(voice.name, old);
+  const repository = repositoryOf(voice.from, session);
+  if (old && !session.options.force && isSame(old, voice)) {
+    // A run that was killed at its end left them.
+    for (const file of voice.files) session.spend(partOf(file, repository, session));
+    session.settle();
+    return undefined;
+  }
+  if (voice.class !== 'unknown' && !isFree(voice)) session.assertAccepted(voice.name, voice.licence, '');
+  context.notices.note(introduction(voice, repository));
+  const got = new Map<string, Downloaded>();
+  const fetch = async (file: PinnedFile) => {
+    const done = await session.download({
+      ...file,
+      name: basename(file.path),
+      url: addressIn(session.hub, repository, file),
+      most: file.size,
+      ...(extname(file.path) === '.onnx' && { begins: Uint8Array.of(8) }),
+    });
+    got.set(file.path, done);
+    session.spend(done.path);
+    return done;
+  };
+  const small = voice.files.filter(
+    ({ size, path }) => size <= LONGEST_SMALL_FILE && extname(path) !== '.onnx',
+  );
+  for (const file of small) await fetch(file);
+  const licensed = withLicence(voice, got, session);
+  for (const file of voice.files) if (!got.has(file.path)) await fetch(file);
+  const manifest =
+    voice.from === 'piper'
+      ? await buildPiper(licensed, got, { repository, own }, session)
+      : await buildFolder(licensed, got, repository, session);
+  session.settle();
+  return manifest;
+}
+
+/** A voice that nobody has looked at has the licence of its card. */
+function withLicence(
+  voice: OfferedVoice,
+  got: ReadonlyMap<string, Downloaded>,
+  session: Session,
+): OfferedVoice {
+  const [, card] = [...got].find(([path]) => /^(MODEL_CARD|LICENSE)$/.test(basename(path))) ?? [];
+  const text = card ? readFileSync(card.path, 'utf8') : '';
+  const licensed = voice.sources > 0 ? voice : { ...voice, ...licenceIn(text) };
+  if (!isFree(licensed)) session.assertAccepted(voice.name, licensed.licence, text);
+  return licensed;
+}
+
+export function repositoryOf(name: string, { catalogue }: Session): Repository {
+  const repository = catalogue.repositories[name];
+  if (!repository) throw usageError(`the catalogue has no repository ${name}`, 'correct the catalogue');
+  return repository;
+}
+
+function introduction(
+  { name, language, sampleRate, licence, files }: OfferedVoice,
+  { repo }: Repository,
+): string {
+  return `${name}: ${language}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(bytesOf(files))} of ${repo}`;
+}
+
+export function partOf(file: PinnedFile, repository: Repository, { data, hub }: Session): string {
+  return join(partsFolder(data), partName({ ...file, url: addressIn(hub, repository, file) }));
+}
+
+function isSame({ files }: Manifest, { files: wanted }: OfferedVoice): boolean {
+  return wanted.every((file) => {
+    if (file.sha256 === undefined) return true;
+    return files.some(({ sha256, original }) => (original?.sha256 ?? sha256) === file.sha256);
+  });
+}
+
+export function taken(name: string, { key }: Pick<Manifest, 'key'>) {
+  return usageError(
+    `a voice ${name} is installed already, and it is another one (${key})`,
+    `remove it (tts voices remove ${name}), or give the new one a name with --name`,
+  );
+}

@@ -1,0 +1,119 @@
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ModelSpeaker, Scales } from '../../engines/engine.ts';
+import { codeOf } from '../../kit/error.ts';
+import { readOwn } from '../../kit/file.ts';
+
+/** A file of an installed voice. */
+export interface InstalledFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly sha256: string;
+  /** The first bytes are those of the hub, where something was added after them. */
+  readonly original?: { readonly size: number; readonly sha256: string };
+}
+
+/** How it was made sure that the files are the right ones. */
+export type Checked = 'sha256' | 'md5' | 'sha256 of the hub' | 'sha256 given' | 'not checked';
+
+/** `voice.json`: all that is known of an installed voice. */
+export interface Manifest {
+  readonly format: 1;
+  readonly name: string;
+  readonly key: string;
+  /** The number of its first speaker. */
+  readonly number: number;
+  readonly language: string;
+  readonly quality: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  /** The number of voices that the model has. */
+  readonly voices: number;
+  readonly speakers: readonly ModelSpeaker[];
+  readonly scales?: Scales;
+  readonly licence: string;
+  readonly class: string;
+  readonly trained?: string;
+  readonly source: string;
+  readonly checked: Checked;
+  /** The folder of espeak-ng's data below that of all data, and the files that this voice needs of it. */
+  readonly espeak?: { readonly folder: string; readonly files: readonly InstalledFile[] };
+  readonly files: readonly InstalledFile[];
+}
+
+/** The command that installs a voice again. */
+export function installAgain({ name, quality }: Pick<Manifest, 'name' | 'quality'>): string {
+  return quality === 'own'
+    ? `tts voices install --from PLACE --name ${name}`
+    : `tts voices install --force ${name}`;
+}
+
+export const MANIFEST = 'voice.json';
+export const CARD = 'MODEL_CARD';
+
+/** What to do where the folder of all data cannot be written. */
+export const ELSEWHERE = 'name another folder with TTS_DATA_DIR';
+
+export function voicesFolder(data: string): string {
+  return join(data, 'voices');
+}
+
+const WRITTEN_BY_OTHERS = 0o022;
+
+/** Voices that somebody else could have written are not used. */
+export function isOwnFolder(folder: string, uid: number | undefined): boolean {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) return false;
+  if (uid === undefined) return true;
+  return (stats.uid === uid || stats.uid === 0) && (stats.mode & WRITTEN_BY_OTHERS) === 0;
+}
+
+/** All installed voices, by name. What cannot be read is not installed. */
+export function installedVoices(data: string | undefined, uid: number | undefined): Manifest[] {
+  if (data === undefined || !isOwnFolder(data, uid) || !isOwnFolder(voicesFolder(data), uid)) return [];
+  return namesIn(voicesFolder(data)).flatMap((name) => readManifest(data, name, uid) ?? []);
+}
+
+export function readManifest(data: string, name: string, uid: number | undefined): Manifest | undefined {
+  const folder = join(voicesFolder(data), name);
+  if (!isOwnFolder(folder, uid)) return undefined;
+  try {
+    const manifest = JSON.parse(readOwn(join(folder, MANIFEST), uid)) as Manifest;
+    return isManifest(manifest) && manifest.name === name ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isManifest({ format, speakers, files, number, sampleRate }: Manifest): boolean {
+  return (
+    format === 1 &&
+    Array.isArray(speakers) &&
+    Array.isArray(files) &&
+    Number.isInteger(number) &&
+    Number.isInteger(sampleRate)
+  );
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Folders of the runtime below that of all data, by the kind of its package. */
+export const RUNTIME_FOLDERS = {
+  native: 'sherpa-onnx-1.13.8',
+  portable: 'sherpa-onnx-1.13.8-wasm',
+} as const;
+
+/** The folders in which the runtime may lie. Code that somebody else could have written is not loaded. */
+export function runtimesIn(data: string | undefined, uid: number | undefined): string[] {
+  if (data === undefined || !isOwnFolder(data, uid)) return [];
+  const folders = Object.values(RUNTIME_FOLDERS).map((name) => join(data, 'runtime', name));
+  return folders.filter((folder) => [dirname(folder), folder].every((each) => isOwnFolder(each, uid)));
+}

@@ -1,0 +1,254 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { probeRuntime } from '../../engines/model-process.ts';
+import { usageError } from '../../kit/error.ts';
+import { findProgram } from '../../kit/folders.ts';
+import type { Host, RunContext } from '../../kit/host.ts';
+import { outputOf, ProgramError } from '../../kit/program.ts';
+import { printable } from '../../kit/words.ts';
+import { type Catalogue, espeakFiles, type PinnedFile } from './catalogue.ts';
+import { failure } from './fetch.ts';
+import { RUNTIME_FOLDERS, runtimesIn } from './manifest.ts';
+import locks from './runtime-locks.json' with { type: 'json' };
+import { attempt, partsFolder } from './store.ts';
+
+const VERSION = '1.13.8';
+
+export const RUNTIME = `sherpa-onnx ${VERSION}`;
+
+/** Bytes on disk, and of the packages that npm fetches. */
+export const RUNTIME_BYTES = { disk: 33_400_000, download: 11_100_000 };
+
+type Kind = keyof typeof locks;
+
+export interface RuntimeOptions {
+  readonly data: string;
+  /** The program that speaks, for tests of the source. */
+  readonly program?: string;
+  /** The lock files, for tests of a wrong one. */
+  readonly locks?: Readonly<Record<Kind, object>>;
+  /** False looks in the folder of data only. */
+  readonly isBeside?: boolean;
+}
+
+/**
+ * Finds the runtime, next to `tts` first, by loading it in a process of its own.
+ * @returns the name of its package; `undefined` where none can be loaded
+ */
+export async function findRuntime(
+  { data, program, isBeside = true }: RuntimeOptions,
+  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
+): Promise<string | undefined> {
+  const runtimes = runtimesIn(data, host.uid);
+  return (await probeRuntime({ ...host, program: program ?? ownProgram(), runtimes, isBeside }, signal)).name;
+}
+
+/**
+ * Installs the runtime by npm, from a lock file that names every package with its checksum, and without running any script.
+ * Where the native package does not load, the one in WebAssembly takes its place.
+ * @throws TtsError
+ */
+export async function installRuntime(options: RuntimeOptions, context: RunContext): Promise<void> {
+  const { host, notices } = context;
+  const npm = await findNpm(host);
+  if (npm === undefined) throw noNpm();
+  const fault = await installKind('native', npm, options, context);
+  if (fault === undefined) return;
+  notices.note(`the native runtime does not load here: ${fault}`);
+  const second = await installKind('portable', npm, options, context);
+  if (second !== undefined)
+    throw failure(
+      `the runtime ${RUNTIME} does not load: ${second}`,
+      'install another version of Node, or choose a server or a program as an engine',
+    );
+  notices.note('installed the runtime in WebAssembly: it needs about four times as long as the native one');
+}
+
+/** @returns why it does not load; `undefined` if it does */
+async function installKind(
+  kind: Kind,
+  npm: readonly [string, ...string[]],
+  { data, program = ownProgram(), locks: chosen = locks }: RuntimeOptions,
+  { host, signal }: RunContext,
+): Promise<string | undefined> {
+  const target = join(data, 'runtime', RUNTIME_FOLDERS[kind]);
+  const folder = attempt(target, () => {
+    mkdirSync(join(data, 'runtime'), { recursive: true, mode: 0o700 });
+    mkdirSync(partsFolder(data), { recursive: true, mode: 0o700 });
+    return mkdtempSync(join(partsFolder(data), 'runtime-'));
+  });
+  try {
+    writePackage(folder, chosen[kind]);
+    await runNpm(npm, folder, host, signal);
+    const found = await probeRuntime({ ...host, program, runtimes: [folder], isBeside: false }, signal);
+    if (found.name === undefined) return found.fault;
+    attempt(target, () => {
+      rmSync(target, { recursive: true, force: true });
+      renameSync(folder, target);
+    });
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function writePackage(folder: string, lock: object): void {
+  const { name, version, packages } = lock as {
+    name: string;
+    version: string;
+    packages: Record<string, object>;
+  };
+  const { dependencies } = packages[''] as { dependencies: object };
+  const manifest = { name, version, private: true, dependencies };
+  attempt(folder, () => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+  });
+}
+
+const ARGUMENTS = [
+  'ci',
+  '--ignore-scripts',
+  '--include=optional',
+  '--omit=dev',
+  '--no-audit',
+  '--no-fund',
+  '--no-update-notifier',
+  '--prefer-offline',
+  '--loglevel=error',
+];
+
+async function runNpm(
+  [program, ...first]: readonly [string, ...string[]],
+  cwd: string,
+  { env }: Host,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await outputOf(program, [...first, ...ARGUMENTS], { env, cwd, signal, usesNetwork: true });
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    if (!(cause instanceof ProgramError)) throw cause;
+    throw failure(
+      `npm could not install the runtime ${RUNTIME}: ${wordsOf(cause.message)}`,
+      'check the network and the registry of npm (npm ping); a wrong checksum means that somebody changed a package',
+    );
+  }
+}
+
+/** npm says what is wrong in several lines, and then where its log lies. */
+function wordsOf(said: string): string {
+  const lines = said.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/i, '').trim());
+  const telling = lines.filter((line) => line !== '' && !/complete log|_logs|\.log$/.test(line));
+  return printable(telling.slice(0, 4).join(' ').slice(0, 300));
+}
+
+/**
+ * npm is run as JavaScript by the same Node: on Windows, its own starter would need a shell.
+ * @returns the program and its first argument
+ */
+async function findNpm({ env, execPath, platform }: Host): Promise<[string, ...string[]] | undefined> {
+  const named = env.npm_execpath;
+  const folder = dirname(execPath);
+  const scripts = [
+    ...(named && /^npm/.test(basename(named)) ? [named] : []),
+    join(folder, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+  ];
+  for (const script of scripts) {
+    const real = await realpath(script).catch(() => undefined);
+    if (real !== undefined) return [execPath, real];
+  }
+  if (platform === 'win32') return undefined;
+  const found = await findProgram('npm', env.PATH ?? '', platform);
+  const real = found && (await realpath(found));
+  if (real === undefined) return undefined;
+  return real.endsWith('.js') ? [execPath, real] : [real];
+}
+
+function noNpm() {
+  return usageError(
+    `an installed voice needs the runtime ${RUNTIME}, and there is no npm to install it`,
+    `install npm, or run where npm is: npm install -g sherpa-onnx-node@${VERSION}`,
+  );
+}
+
+function ownProgram(): string {
+  return fileURLToPath(new URL('model.mjs', import.meta.url));
+}
+
+/** The folder of espeak-ng's data at its hub. */
+const PREFIX = 'espeak-ng-data/';
+
+/** Systems keep espeak-ng's data in one of these. */
+const SYSTEM_FOLDERS = [
+  '/usr/lib/x86_64-linux-gnu/espeak-ng-data',
+  '/usr/lib/aarch64-linux-gnu/espeak-ng-data',
+  '/usr/lib/espeak-ng-data',
+  '/usr/share/espeak-ng-data',
+  '/usr/local/share/espeak-ng-data',
+  '/opt/homebrew/share/espeak-ng-data',
+];
+
+const BASE = ['phontab', 'phonindex', 'phondata', 'intonations'];
+
+/** The shared folder below that of all data. Its name tells the commit that its files come from. */
+export function espeakFolder({ repositories }: Catalogue): string {
+  return `espeak/${repositories.espeak?.commit.slice(0, 8) ?? 'own'}`;
+}
+
+/** The name of a file inside the folder. */
+export function nameInFolder({ path }: Pick<PinnedFile, 'path'>): string {
+  return path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
+}
+
+/** @returns the language of a voice of espeak-ng in the catalogue; `undefined` where its data are not there */
+export function pinnedLanguage(catalogue: Catalogue, voice: string): string | undefined {
+  const asked = voice.toLowerCase();
+  const [language = ''] = asked.split('-');
+  const files = catalogue.espeak.languages[language] ?? [];
+  const names = files.map(({ path }) => basename(path).toLowerCase());
+  // The file of French says that it is fr-fr, too.
+  return names.includes(asked) || asked === `${language}-${language}` ? language : undefined;
+}
+
+export function missingEspeak(
+  catalogue: Catalogue,
+  languages: readonly string[],
+  data: string,
+): PinnedFile[] {
+  const folder = join(data, espeakFolder(catalogue));
+  return espeakFiles(catalogue, languages).filter((file) => {
+    const stats = statSync(join(folder, nameInFolder(file)), { throwIfNoEntry: false });
+    return stats?.size !== file.size;
+  });
+}
+
+/** What a voice needs of espeak-ng's data in a folder of it: paths inside the folder. */
+export function neededOf(folder: string, voice: string): string[] | undefined {
+  const [language = ''] = voice.toLowerCase().split('-');
+  const dictionary = `${language === 'nb' ? 'no' : language}_dict`;
+  const needed = [...BASE, dictionary];
+  if (![...needed, 'lang'].every((name) => existsSync(join(folder, name)))) return undefined;
+  const languages = readdirSync(join(folder, 'lang'), { recursive: true, encoding: 'utf8' });
+  const files = languages
+    .map((name) => `lang/${name}`)
+    .filter((name) => statSync(join(folder, name)).isFile());
+  return [...needed, ...files];
+}
+
+/** @returns a folder of the system with espeak-ng's data for a voice */
+export function systemEspeak(voice: string): string | undefined {
+  return SYSTEM_FOLDERS.find((folder) => neededOf(folder, voice) !== undefined);
+}

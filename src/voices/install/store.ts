@@ -1,0 +1,348 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { codeOf, ExitCode, TtsError, usageError } from '../../kit/error.ts';
+import { syncFolder } from '../../kit/file.ts';
+import { makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
+import type { RunContext } from '../../kit/host.ts';
+import type { ProxyRoute } from '../../kit/http/client.ts';
+import { isDeadOrUnwritten, Lease } from '../../kit/lock.ts';
+import type { Catalogue } from './catalogue.ts';
+import { type Downloaded, download, Fetcher, type Hub, hashOf, type Wanted } from './fetch.ts';
+import {
+  ELSEWHERE,
+  type InstalledFile,
+  installedVoices,
+  isOwnFolder,
+  MANIFEST,
+  type Manifest,
+  voicesFolder,
+} from './manifest.ts';
+
+/**
+ * Makes the folder of all data, for its owner only.
+ * @throws TtsError (usage) for a folder of somebody else, (output) where it cannot be written
+ */
+export function openStore(data: string, uid: number | undefined): void {
+  attempt(data, () => {
+    makeFolder(data);
+    for (const folder of [voicesFolder(data), partsFolder(data)]) makeFolder(folder);
+  });
+  for (const folder of [data, voicesFolder(data), partsFolder(data)])
+    if (!isOwnFolder(folder, uid))
+      throw usageError(
+        `${folder} belongs to somebody else, or others may write to it`,
+        `correct its owner and its mode (chmod 700), or ${ELSEWHERE}`,
+      );
+}
+
+export function partsFolder(data: string): string {
+  return join(data, '.parts');
+}
+
+/** Removes what killed runs left besides parts of files, under the lock. */
+export function removeStages(data: string): void {
+  for (const name of readdirSync(partsFolder(data)))
+    if (/^(stage|old|runtime)-/.test(name))
+      rmSync(join(partsFolder(data), name), { recursive: true, force: true });
+}
+
+/** Removes parts of files, with what the hub said of them. */
+function removeParts(paths: readonly string[]): void {
+  for (const path of paths) for (const file of [path, `${path}.tag`]) rmSync(file, { force: true });
+}
+
+export function makeStage(data: string): string {
+  return attempt(data, () => mkdtempSync(join(partsFolder(data), 'stage-')));
+}
+
+/** Puts a file into a folder without using up its part, so that a killed run costs no second download. */
+export function place(from: string, to: string): void {
+  attempt(to, () => {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    rmSync(to, { force: true });
+    try {
+      linkSync(from, to);
+    } catch {
+      copyFileSync(from, to, constants.COPYFILE_FICLONE);
+    }
+  });
+}
+
+/** Copies a file that belongs to somebody else. */
+export function copyInto(from: string, to: string): void {
+  attempt(to, () => {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  });
+}
+
+/** Puts a file in the place of a shared one, in one step. */
+export function placeShared(from: string, to: string): void {
+  attempt(to, () => {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    const draft = join(dirname(to), `.${basename(to)}.part`);
+    place(from, draft);
+    renameSync(draft, to);
+  });
+}
+
+/** Gives a whole folder its name, in one step. An older voice of this name goes. */
+export async function publish(stage: string, manifest: Manifest, data: string): Promise<void> {
+  const target = join(voicesFolder(data), manifest.name);
+  attempt(target, () => {
+    writeFileSync(join(stage, MANIFEST), `${JSON.stringify(manifest, undefined, 1)}\n`, { mode: 0o600 });
+    for (const { name } of [{ name: MANIFEST }, ...manifest.files]) sync(join(stage, name));
+    const old = join(partsFolder(data), `old-${basename(stage)}`);
+    if (statSync(target, { throwIfNoEntry: false })) renameSync(target, old);
+    renameSync(stage, target);
+    rmSync(old, { recursive: true, force: true });
+  });
+  await syncFolder(voicesFolder(data)).catch((error: unknown) => {
+    throw unwritable(target, error, ELSEWHERE);
+  });
+}
+
+function sync(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } catch {
+    // Some file systems cannot.
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * All files of a folder with their checksums.
+ * @param known checksums that were taken while the files came
+ */
+export async function filesOf(
+  folder: string,
+  known: ReadonlyMap<string, Omit<InstalledFile, 'name' | 'size'>> = new Map(),
+): Promise<InstalledFile[]> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const files: InstalledFile[] = [];
+  for (const each of names) {
+    const path = join(folder, each);
+    const stats = statSync(path);
+    if (!stats.isFile()) continue;
+    const name = each.replaceAll('\\', '/');
+    const sums = known.get(name) ?? { sha256: (await hashOf(path)).digest('hex') };
+    files.push({ name, size: stats.size, ...sums });
+  }
+  return files;
+}
+
+/** @throws TtsError (output) where there is not enough room for the bytes */
+export function assertRoom(data: string, bytes: number): void {
+  let free: number;
+  try {
+    const { bavail, bsize } = statfsSync(data);
+    free = bavail * bsize;
+  } catch {
+    return;
+  }
+  const needed = Math.ceil(bytes * 1.05);
+  if (free >= needed) return;
+  throw new TtsError(
+    `there is not enough room in ${data}: ${inMegabytes(needed)} are needed, and ${inMegabytes(free)} are free`,
+    {
+      exitCode: ExitCode.output,
+      hint: `free some space, or ${ELSEWHERE}`,
+    },
+  );
+}
+
+export function inMegabytes(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.max(1, Math.ceil(bytes / 1000))} kB`;
+  return `${bytes < 10_000_000 ? (bytes / 1e6).toFixed(1) : Math.round(bytes / 1e6)} MB`;
+}
+
+/** @throws TtsError (output) */
+export function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw unwritable(path, error, ELSEWHERE);
+  }
+}
+
+export interface SessionOptions {
+  readonly data: string;
+  readonly catalogue: Catalogue;
+  readonly hub: Hub;
+  readonly retries: number;
+  readonly timeoutMs: number;
+  readonly proxyFor: (url: URL) => ProxyRoute | undefined;
+  readonly acceptsLicence: boolean;
+  readonly force: boolean;
+  /** @param name of the file that comes */
+  readonly onProgress: (name: string, bytes: number, total: number | undefined) => void;
+}
+
+/** What all downloads of one command share. */
+export class Session implements AsyncDisposable {
+  readonly data: string;
+  readonly catalogue: Catalogue;
+  readonly hub: Hub;
+  readonly options: SessionOptions;
+  readonly context: RunContext;
+  readonly #fetcher: Fetcher;
+  readonly #spent: string[] = [];
+
+  constructor(options: SessionOptions, context: RunContext) {
+    this.options = options;
+    this.context = context;
+    this.data = options.data;
+    this.catalogue = options.catalogue;
+    this.hub = options.hub;
+    this.#fetcher = new Fetcher(options);
+  }
+
+  /** @throws TtsError */
+  async download(wanted: Wanted): Promise<Downloaded> {
+    const { retries, timeoutMs, onProgress } = this.options;
+    const { host, notices, signal } = this.context;
+    openStore(this.data, host.uid);
+    return download(
+      wanted,
+      {
+        fetcher: this.#fetcher,
+        parts: partsFolder(this.data),
+        retries,
+        timeoutMs,
+        onProgress: (bytes) => onProgress(wanted.name, bytes, wanted.size),
+        onRetry: (error, seconds) =>
+          notices.note(`${error.message}; trying again in ${Math.max(1, Math.round(seconds))} s`),
+      },
+      signal,
+    );
+  }
+
+  /** The part is removed when everything is in its place. */
+  spend(path: string): void {
+    this.#spent.push(path);
+  }
+
+  /** Removes the parts whose bytes are in their places. */
+  settle(): void {
+    removeParts(this.#spent.splice(0));
+  }
+
+  /** @throws TtsError (usage) that shows the card, for a licence that somebody has to accept */
+  assertAccepted(name: string, licence: string, card: string): void {
+    const { notices } = this.context;
+    if (this.options.acceptsLicence) {
+      for (const line of linesOf(card)) notices.note(line);
+      return;
+    }
+    throw new TtsError(`${name} is not free for everybody and everything: ${licence}`, {
+      exitCode: ExitCode.usage,
+      hint: 'read it, and say --accept-licence if you may use the voice',
+      details: linesOf(card),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#fetcher.close();
+  }
+}
+
+const MOST_LINES = 40;
+
+function linesOf(card: string): string[] {
+  return card
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd().slice(0, 200))
+    .filter((line) => line !== '')
+    .slice(0, MOST_LINES);
+}
+
+/** Takes a voice away in one step, and then what no other voice needs. */
+export function removeVoice(data: string, name: string, uid: number | undefined): void {
+  const aside = join(partsFolder(data), `old-${name}`);
+  attempt(aside, () => {
+    rmSync(aside, { recursive: true, force: true });
+    renameSync(join(voicesFolder(data), name), aside);
+    rmSync(aside, { recursive: true, force: true });
+  });
+  freeUnused(data, installedVoices(data, uid));
+}
+
+/** Removes data of espeak-ng for languages that nobody speaks any more, and the runtime with the last voice. */
+function freeUnused(data: string, voices: readonly Manifest[]): void {
+  const needed = new Set(
+    voices.flatMap(({ espeak }) => espeak?.files.map(({ name }) => join(espeak.folder, name)) ?? []),
+  );
+  for (const folder of namesIn(join(data, 'espeak')).map((name) => join('espeak', name))) {
+    const names = readdirSync(join(data, folder), { recursive: true, encoding: 'utf8' });
+    const files = names.filter((name) => statSync(join(data, folder, name)).isFile());
+    const unused = files.filter((name) => !needed.has(join(folder, name)));
+    if (unused.length === files.length) rmSync(join(data, folder), { recursive: true, force: true });
+    else for (const name of unused) rmSync(join(data, folder, name), { force: true });
+  }
+  if (namesIn(join(data, 'espeak')).length === 0)
+    rmSync(join(data, 'espeak'), { recursive: true, force: true });
+  if (voices.length > 0) return;
+  for (const name of ['espeak', 'runtime', '.parts'])
+    rmSync(join(data, name), { recursive: true, force: true });
+}
+
+/** The files of a voice that are not as they were installed, with what is wrong. */
+export async function wrongFiles(data: string, { name, files, espeak }: Manifest): Promise<string[]> {
+  const folder = join(voicesFolder(data), name);
+  const shared = espeak?.files.map((file) => ({ file, path: join(data, espeak.folder, file.name) })) ?? [];
+  const own = files.map((file) => ({ file, path: join(folder, file.name) }));
+  const wrong: string[] = [];
+  for (const { file, path } of [...own, ...shared]) {
+    const fault = await faultOf(file, path);
+    if (fault !== undefined) wrong.push(`${file.name} ${fault}`);
+  }
+  return wrong;
+}
+
+async function faultOf({ size, sha256 }: InstalledFile, path: string): Promise<string | undefined> {
+  try {
+    if (statSync(path).size !== size) return `has ${statSync(path).size} bytes and not ${size}`;
+    return (await hashOf(path)).digest('hex') === sha256 ? undefined : 'has another checksum';
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read (${codeOf(error)})`;
+  }
+}
+
+/**
+ * Runs the action while no other run changes the voices. A second run waits and says so.
+ * @throws TtsError (output), and what the action throws
+ */
+export async function withVoicesLock<T>(
+  data: string,
+  { host, notices, signal }: RunContext,
+  action: () => Promise<T>,
+): Promise<T> {
+  const path = join(data, '.lock');
+  const onWait = () => notices.note(`another run changes the voices in ${data}: waiting for it`);
+  const rules = { isOver: isDeadOrUnwritten, signal, onWait };
+  using _lease = (
+    await Lease.wait(path, host, rules).catch((error) => {
+      signal.throwIfAborted();
+      throw unwritable(path, error, ELSEWHERE);
+    })
+  ).beating();
+  return await action();
+}

@@ -1,0 +1,54 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { Notices } from '../../../src/cli/notices.ts';
+import { leftOutOf } from '../../../src/cli/skipped.ts';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import type { Host } from '../../../src/kit/host.ts';
+import type { Cast } from '../../../src/voices/cast.ts';
+import type { Voice } from '../../../src/voices/voice.ts';
+import { segmentOf } from '../run/segment-of.ts';
+
+const refusal = new TtsError('no', { exitCode: ExitCode.service, concernsThisTextOnly: true });
+
+const KINDS: readonly Voice['kind'][] = ['service', 'engine', 'espeak', 'built-in'];
+
+/** What may be missing of a text that all kinds of voices speak, one segment each. */
+async function leftOutOfAll(keepsGoing: boolean) {
+  const warnings: string[] = [];
+  const stream = new PassThrough().on('data', (text) => warnings.push(`${text}`));
+  const stderr = { fd: 2, isTTY: false, columns: 80, stream };
+  const host = { env: { PATH: '' }, cwd: '/', platform: process.platform, stderr } as unknown as Host;
+  const context = { host, notices: new Notices(host), signal: new AbortController().signal };
+  const voice = { kind: 'service' } as Voice;
+  const job = { voice, keepsGoing, cast: {} as Cast };
+  const leftOut = await leftOutOf(job, ({ index }) => ({ kind: KINDS[index] ?? 'service' }), context);
+  if (!leftOut) throw new Error('there is nobody to ask');
+  return { leftOut, warnings };
+}
+
+const segments = KINDS.map((_, index) => segmentOf(`\u4f60 number ${index}`, index));
+
+describe('of a text of several voices', () => {
+  it.each([
+    [true, [true, true, false, true]],
+    [false, [false, false, false, true]],
+  ])('each may leave out what it may alone, with --keep-going %s', async (keepsGoing, allowed) => {
+    const { leftOut } = await leftOutOfAll(keepsGoing);
+    expect(segments.map((segment) => leftOut.allows(refusal, segment))).toEqual(allowed);
+    expect(leftOut.allows(new Error('another one'), segments[0] as never)).toBe(false);
+  });
+
+  it('words are missing only where the built-in voice speaks', async () => {
+    const { leftOut, warnings } = await leftOutOfAll(false);
+    for (const segment of segments) leftOut.onPart?.({ segment, speech: undefined }, 0);
+    expect(await leftOut.finish()).toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining('the built-in English voice left out "\u4f60"; ')]);
+  });
+
+  it('segments that were refused make the run partial', async () => {
+    const { leftOut, warnings } = await leftOutOfAll(true);
+    for (const segment of segments.slice(0, 2)) leftOut.onSkipped(refusal, segment);
+    expect(warnings).toHaveLength(2);
+    expect((await leftOut.finish())?.message).toBe('2 segments are left out: the voice refused them');
+  });
+});

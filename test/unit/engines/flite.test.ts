@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Flite, type FliteExports, fliteFile, loadAssets, VARIABLES } from '../../../src/engines/flite.ts';
+import { Wasi } from '../../../src/engines/flite-wasi.ts';
+
+const SHA256 = 'f975276f4f2a6de78613f197533aac2167d181b77020866d142d594bcc2a0e80';
+const hello = { text: 'Hello there.', voice: 'rms', stretch: 1 };
+
+let module: WebAssembly.Module;
+beforeAll(async () => {
+  module = (await loadAssets()).flite;
+});
+
+describe('Flite', () => {
+  it('is the program that was examined', async () => {
+    const hash = createHash('sha256').update(await readFile(fliteFile()));
+    expect(hash.digest('hex')).toBe(SHA256);
+  });
+
+  it.each([
+    ['rms', 16_000],
+    ['slt', 16_000],
+    ['awb', 16_000],
+    ['kal16', 16_000],
+    ['kal', 8_000],
+  ])('has the voice %s, at %i Hz', (voice, sampleRate) => {
+    const spoken = new Flite(module).speak({ ...hello, voice });
+    expect(spoken.sampleRate).toBe(sampleRate);
+    expect(spoken.samples.length / sampleRate).toBeGreaterThan(0.5);
+  });
+
+  it('speaks each text like a fresh instance, whatever it spoke before', () => {
+    const flite = new Flite(module);
+    const fresh = new Flite(module).speak(hello);
+    flite.speak({
+      text: 'Quite another sentence, of another voice, with 12 words.',
+      voice: 'slt',
+      stretch: 2,
+    });
+    expect(flite.speak(hello)).toEqual(fresh);
+    expect(flite.speak(hello)).toEqual(fresh);
+  });
+
+  it.each(['rms', 'slt', 'awb', 'kal16', 'kal'])('leaves its constants as they are, as %s', (voice) => {
+    const wasi = new Wasi();
+    const { memory, _start } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: wasi.imports })
+      .exports as FliteExports;
+    const constants = () => Buffer.from(memory.buffer, 0, VARIABLES);
+    const before = Buffer.from(constants());
+    const text = 'Dr. Smith paid $5.20 on 3/4/2021 at 10:30 for 1234 zzyzx & 5% of NASA; or did he?';
+    wasi.prepare(memory, ['flite', '-voice', voice, '-t', text, '-o', 'speech.wav']);
+    _start();
+    expect(wasi.output.length).toBeGreaterThan(10_000);
+    expect(constants().equals(before)).toBe(true);
+  });
+
+  it('keeps all sound in one place, which grows as it must', () => {
+    const flite = new Flite(module);
+    const long = { ...hello, stretch: 4 };
+    const { buffer } = flite.speak(long).samples;
+    expect(flite.speak(hello).samples.buffer === buffer).toBe(true);
+    expect(flite.speak(hello)).toEqual(new Flite(module).speak(hello));
+    const longer = { ...hello, stretch: 16 };
+    expect(flite.speak(longer)).toEqual(new Flite(module).speak(longer));
+  });
+
+  it('stretches speech', () => {
+    const flite = new Flite(module);
+    const long = flite.speak({ ...hello, stretch: 2 }).samples.length;
+    expect(long / flite.speak(hello).samples.length).toBeCloseTo(2, 1);
+  });
+
+  it('takes what looks like an option as text', () => {
+    const { samples } = new Flite(module).speak({ ...hello, text: '-o evil.wav' });
+    expect(samples.length).toBeGreaterThan(8_000);
+  });
+});

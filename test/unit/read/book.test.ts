@@ -1,0 +1,205 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type EpubOptions, openEpub } from '../../../src/read/epub.ts';
+import { fileSource } from '../../../src/read/source.ts';
+import { type BookParts, epubOf, packageOf, xhtml } from '../../support/epub.ts';
+import { emptyFolder } from '../../support/folder.ts';
+import { zipOf } from '../../support/zip.ts';
+import { written } from './spoken.ts';
+
+const { signal } = new AbortController();
+const PLAIN: EpubOptions = { speaksReadings: false, readsAll: false, readsNotes: false };
+
+async function opened(book: Buffer, options: Partial<EpubOptions> = {}) {
+  const path = join(emptyFolder(), 'book.epub');
+  writeFileSync(path, book);
+  return openEpub(fileSource(path, '/'), { ...PLAIN, ...options }, signal);
+}
+
+async function read(parts: BookParts | Buffer, options: Partial<EpubOptions> = {}): Promise<string> {
+  const reading = await opened(Buffer.isBuffer(parts) ? parts : epubOf(parts), options);
+  return (await written(reading.pieces(signal))).trim();
+}
+
+/** The text without the borders of chapters. */
+async function textOf(...book: Parameters<typeof read>): Promise<string> {
+  return (await read(...book)).replace(/\{\d[^}]*\}/g, '\n\n').trim();
+}
+
+describe('a book', () => {
+  it('is read in the order of its spine, without what is not linear or unknown', async () => {
+    const documents = { 'c.xhtml': 'Three', 'a.xhtml': 'One', 'n.xhtml': 'Note', 'b.xhtml': 'Two' };
+    const spine = ['a.xhtml', 'missing', 'b.xhtml', 'n.xhtml linear="no"', 'c.xhtml', 'a.xhtml'];
+    expect(await textOf({ documents, spine })).toBe('One\n\nTwo\n\nThree\n\nOne');
+    expect(await textOf({ documents, spine }, { readsAll: true })).toBe('One\n\nTwo\n\nNote\n\nThree\n\nOne');
+  });
+
+  it('says what is missing in its spine, and that its pages are fixed', async () => {
+    const manifest = '<item id="lost" href="lost.xhtml" media-type="application/xhtml+xml"/>';
+    const metadata = '<meta property="rendition:layout">pre-paginated</meta>';
+    const spine = ['a.xhtml', 'lost', 'unknown'];
+    const reading = await opened(epubOf({ documents: { 'a.xhtml': 'One' }, manifest, metadata, spine }));
+    const remarks: string[] = [];
+    await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
+    expect(remarks.slice(1)).toEqual([
+      'the reading order names 2 documents that are not in the book, or not text',
+      'its pages have a fixed layout, so the order of its text may not be that of the page',
+    ]);
+  });
+
+  it('is found by prefixes, percent codes and folders', async () => {
+    const opf = packageOf({ documents: { '../text/a b%C3%A9.xhtml': '' } })
+      .replaceAll(/<(\/?)(package|metadata|manifest|item|spine|itemref)\b/g, '<$1opf:$2')
+      .replaceAll('%25', '%');
+    const files = [{ name: 'text/a bé.xhtml', data: xhtml('Here') }];
+    expect(opf).toContain('<opf:itemref');
+    expect(await textOf({ documents: {}, opf, files })).toBe('Here');
+  });
+
+  it('takes the fallback of what is no text, and the first of several renditions', async () => {
+    const manifest =
+      '<item id="x" href="x.svg" media-type="image/svg+xml" fallback="y"/><item id="y" href="y.pdf" media-type="application/pdf" fallback="i0"/><item id="z" href="z.png" media-type="image/png" fallback="z"/>';
+    expect(await textOf({ documents: { 'a.xhtml': 'Text' }, manifest, spine: ['x', 'z'] })).toBe('Text');
+  });
+
+  it('knows a document of a wrong type by its ending', async () => {
+    const manifest = '<item id="x" href="x.xhtml" media-type="application/xml+xhtml"/>';
+    const files = [{ name: 'EPUB/x.xhtml', data: xhtml('Here') }];
+    expect(await textOf({ documents: {}, manifest, files, spine: ['x'] })).toBe('Here');
+  });
+
+  it.each([
+    ['UTF-16', Buffer.from(`\ufeff${xhtml('Größe')}`, 'utf16le')],
+    ['a declaration', Buffer.from(xhtml('Größe').replace('utf-8', 'windows-1252'), 'latin1')],
+    ['a wrong declaration', Buffer.from(xhtml('Größe'), 'latin1')],
+    ['entities without a document type', Buffer.from(xhtml('Gr&ouml;&szlig;e'))],
+  ])('is decoded: %s', async (_, document) => {
+    expect(await textOf({ documents: { 'a.xhtml': document } })).toBe('Größe');
+  });
+
+  it('comes through a pipe', async () => {
+    const book = epubOf({ documents: { 'a.xhtml': 'Through a pipe' } });
+    async function* bytes() {
+      for (let at = 0; at < book.length; at += 100) yield book.subarray(at, at + 100);
+    }
+    const source = { name: '-', isLive: true, size: undefined, bytes, again: undefined };
+    expect(await written((await openEpub(source, PLAIN, signal)).pieces(signal))).toContain('Through a pipe');
+  });
+});
+
+describe('the chapters of a book', () => {
+  const documents = {
+    'a.xhtml': '<p>Before</p>',
+    'b.xhtml': '<h1 id="one">I</h1><p>b</p><h2 id="two">II</h2><p>c</p>',
+    'c.xhtml': '<p>goes on</p>',
+    'd.xhtml': '<h1>End</h1>',
+  };
+  const nav =
+    '<li><a href="b.xhtml#one">One</a><ol><li><a href="b.xhtml#two">Two</a></li></ol></li><li><span>Part</span><ol><li><a href="d.xhtml"><img src="x" alt="Last"/></a></li></ol></li>';
+  const expected = 'Before{1 One}I.\n\nb{2 Two}II.\n\nc\n\ngoes on{2 Last}End.';
+
+  it('are those of the nav, with places inside documents and over several', async () => {
+    expect(await read({ documents, nav })).toBe(expected);
+  });
+
+  const ncx =
+    '<navPoint><navLabel><text>One</text></navLabel><content src="b.xhtml#one"/><navPoint><navLabel><text>Two</text></navLabel><content src="b.xhtml#two"/></navPoint></navPoint><navPoint><navLabel><text>Top</text></navLabel><content src="d.xhtml"/><navPoint><navLabel><text>Last</text></navLabel><content src="d.xhtml"/></navPoint></navPoint>';
+
+  it.each([
+    ['no nav', undefined],
+    ['an empty nav', '<nav epub:type="toc"></nav>'],
+    ['a nav of one line', '<li><a href="a.xhtml">Start</a></li>'],
+    ['a nav that leads nowhere', '<li><a href="x.xhtml">One</a></li><li><a href="y.xhtml">Two</a></li>'],
+  ])('are those of the NCX where there is %s', async (_, bad) => {
+    expect(await read({ documents, ncx, ...(bad !== undefined && { nav: bad }) })).toBe(expected);
+  });
+
+  it('have titles without readings of rubies and soft hyphens', async () => {
+    const lines =
+      '<li><a href="c.xhtml"><ruby>漢<rp>(</rp><rt>かん</rt></ruby></a></li><li><a href="d.xhtml">hy\u00adphen</a></li>';
+    expect(await read({ documents, nav: lines })).toContain('{1 漢}goes on{1 hyphen}End.');
+  });
+
+  it('have titles whose lines are words apart', async () => {
+    const lines = '<li><a href="c.xhtml">I<br/>The Start</a></li><li><a href="d.xhtml">End</a></li>';
+    expect(await read({ documents, nav: lines })).toContain('{1 I The Start}goes on{1 End}End.');
+  });
+
+  it('begin with the document where their place is missing', async () => {
+    const lines = '<li><a href="c.xhtml#lost">C</a></li><li><a href="d.xhtml">D</a></li>';
+    expect(await read({ documents, nav: lines })).toContain('c{1 C}goes on{1 D}End.');
+  });
+
+  it('are the headings where no table of contents can be used', async () => {
+    expect(await read({ documents })).toBe(
+      'Before\n\n{1 I}I.\n\nb\n\n{2 II}II.\n\nc\n\ngoes on\n\n{1 End}End.',
+    );
+  });
+
+  it('are the documents where there are no headings either', async () => {
+    const titled = (title: string) => xhtml(`<p>${title}!</p>`).replace('Not spoken', title);
+    const untitled = { 'a.xhtml': 'a', 'b.xhtml': 'b' };
+    expect(await read({ documents: { 'a.xhtml': titled('One'), 'b.xhtml': titled('Two') } })).toBe(
+      '{1 One}One!{1 Two}Two!',
+    );
+    expect(await read({ documents: untitled })).toBe('{1 }a{1 }b');
+  });
+
+  it('have no title that several documents share, which is that of the book', async () => {
+    const titled = (title: string, text: string) => xhtml(`<p>${text}</p>`).replace('Not spoken', title);
+    const documents = {
+      'a.xhtml': titled('', 'a'),
+      'b.xhtml': titled('', 'b'),
+      'c.xhtml': titled('The Book', 'c'),
+      'd.xhtml': titled('The Book', 'd'),
+      'e.xhtml': titled('One', 'e'),
+    };
+    expect(await read({ documents })).toBe('{1 }a{1 }b{1 }c{1 }d{1 One}e');
+  });
+});
+
+describe('a part that the book itself marks', () => {
+  it.each([
+    ['titlepage', undefined],
+    ['copyright-page', undefined],
+    ['imprint', undefined],
+    ['index', undefined],
+    ['dedication', 'Marked'],
+    ['epigraph', 'Marked'],
+    ['appendix', 'Marked'],
+  ])('is read or left out: %s', async (type, text) => {
+    const documents = { 'a.xhtml': `<section epub:type="${type}"><p>Marked</p></section><p>Text</p>` };
+    expect(await textOf({ documents })).toBe(text === undefined ? 'Text' : `${text}\n\nText`);
+    expect(await textOf({ documents }, { readsAll: true })).toBe('Marked\n\nText');
+  });
+
+  it('is a document of the guide, the landmarks or the nav', async () => {
+    const documents = { 'a.xhtml': 'Cover', 'b.xhtml': 'Copyright', 'c.xhtml': 'Text' };
+    const rest =
+      '<guide><reference type="cover" href="a.xhtml"/><reference type="text" href="c.xhtml"/></guide>';
+    const nav =
+      '<nav epub:type="toc"><ol><li><a href="c.xhtml">Text</a></li></ol></nav><nav epub:type="landmarks"><ol><li><a epub:type="copyright-page" href="b.xhtml">x</a></li></ol></nav>';
+    const spine = ['a.xhtml', 'nav', 'b.xhtml', 'c.xhtml'];
+    expect(await read({ documents, rest, nav, spine })).toBe('{1 Text}Text');
+  });
+});
+
+describe('what is not a book', () => {
+  it.each([
+    ['no archive', Buffer.from('PK nothing'), /damaged/],
+    ['an archive without a container', zipOf([{ name: 'a', data: 'b' }]), /container\.xml is missing/],
+    ['a book without a spine', epubOf({ documents: { 'a.xhtml': 'x' }, spine: [] }), /reading order/],
+    [
+      'a book of documents that are missing',
+      epubOf({
+        documents: {},
+        manifest: '<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>',
+        spine: ['a'],
+      }),
+      /no text/,
+    ],
+  ])('is refused with a word: %s', async (_, book, message) => {
+    await expect(read(book)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { Drops } from '../../../src/kit/host.ts';
+import type { Sink } from '../../../src/out/sink.ts';
+import { type DeliverOptions, deliver, type Listener } from '../../../src/run/run.ts';
+import type { PcmFormat, Speech, Track } from '../../../src/sound/pcm.ts';
+import type { Segment } from '../../../src/text/segment.ts';
+import { turns } from '../../support/turns.ts';
+import { collect, WatchedBody } from '../sound/body.ts';
+import { sound, speechFormat } from '../sound/wav-builder.ts';
+import { segmentOf } from './segment-of.ts';
+
+function part(pieces: Iterable<Uint8Array>, format: PcmFormat = speechFormat) {
+  return { format, bytes: 1000, pcm: new WatchedBody(pieces) } satisfies Speech;
+}
+
+/** A sink that keeps what it gets. */
+class MemorySink implements Sink {
+  readonly isLive = false;
+  speech: Track | undefined;
+  pcm: Buffer = Buffer.alloc(0);
+
+  async write(speech: Track) {
+    this.speech = speech;
+    this.pcm = await collect(speech.pcm);
+    return { bytes: this.pcm.length, writtenBytes: this.pcm.length, readerLeft: false };
+  }
+
+  async discard(): Promise<void> {}
+}
+
+async function* segments(count: number): AsyncGenerator<Segment> {
+  for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
+}
+
+type Speaking = ReturnType<DeliverOptions['voiceOf']>;
+
+function service(speak: Speaking['speak']): Speaking {
+  return { kind: 'service', speak };
+}
+
+const NO_PAUSES = { chapter: 0, scene: 0, heading: 0, paragraph: 0, sentence: 0 };
+
+function run(parts: readonly Speech[], options: Partial<DeliverOptions> = {}) {
+  const sink = new MemorySink();
+  const signals: AbortSignal[] = [];
+  const voice = service(async ({ index }, signal) => {
+    signals.push(signal);
+    return parts[index];
+  });
+  const delivery = deliver({
+    segments: () => segments(parts.length),
+    voiceOf: () => voice,
+    window: 2,
+    mix: { pauses: NO_PAUSES },
+    sink,
+    listeners: [],
+    signal: new AbortController().signal,
+    ...options,
+  });
+  return { delivery, sink, signals };
+}
+
+/** Writes down what it hears. */
+function recorder(heard: unknown[]): Listener {
+  return {
+    onPart: ({ segment }, pauseFrames) => void heard.push([segment.index, pauseFrames]),
+    onPiece: (bytes) => void heard.push(bytes),
+    onPartEnd: () => void heard.push('end'),
+    complete: async () => void heard.push('complete'),
+  };
+}
+
+describe('deliver', () => {
+  it('gives the samples of all parts in order', async () => {
+    const pcm = sound(3000);
+    const parts = [0, 1000, 2000].map((at) =>
+      part([pcm.subarray(at, at + 500), pcm.subarray(at + 500, at + 1000)]),
+    );
+    const { delivery, sink } = run(parts);
+    expect(await delivery).toEqual({ bytes: 3000, writtenBytes: 3000, readerLeft: false });
+    expect(sink.speech?.chapters()).toEqual([]);
+    expect([sink.speech?.format, sink.speech?.bytes]).toEqual([speechFormat, undefined]);
+    expect(sink.pcm.equals(pcm)).toBe(true);
+  });
+
+  it('knows the size of the whole where there is one part', async () => {
+    const { delivery, sink } = run([part([])]);
+    await delivery;
+    expect(sink.speech?.bytes).toBe(1000);
+  });
+
+  it('tells every listener of parts, pieces and pauses in the order in which they are heard', async () => {
+    const [one, other]: unknown[][] = [[], []];
+    const parts = [part([sound(2), sound(4)]), part([sound(6)])];
+    const { delivery, sink } = run(parts, {
+      mix: { pauses: { ...NO_PAUSES, paragraph: 0.001 } },
+      listeners: [recorder(one ?? []), undefined, recorder(other ?? [])],
+    });
+    await delivery;
+    expect(one).toEqual([[0, 0], 2, 4, 'end', [1, 22], 6, 'end', 'complete']);
+    expect(other).toEqual(one);
+    expect(sink.pcm.length).toBe(12 + 44);
+  });
+
+  it('goes on after a drop, wherever it meets the first part', async () => {
+    const drops = new Drops();
+    const heard: unknown[] = [];
+    const sink = new MemorySink();
+    const write = async (track: Track) => {
+      drops.now();
+      return MemorySink.prototype.write.call(sink, track);
+    };
+    const pcm = sound(1000);
+    const { delivery } = run([part([pcm.subarray(0, 500)]), part([pcm.subarray(500)])], {
+      sink: { ...sink, write, discard: async () => {} },
+      drops,
+      window: 1,
+      listeners: [recorder(heard)],
+    });
+    await delivery;
+    expect(heard).toEqual([[1, 0], 500, 'end', 'complete']);
+    expect(sink.pcm).toEqual(pcm.subarray(500));
+  });
+
+  it('fails where a listener cannot complete, before the sink is done', async () => {
+    const complete = () => Promise.reject(new TtsError('no space', { exitCode: ExitCode.output }));
+    const { delivery } = run([part([sound(2)])], { listeners: [{ complete }] });
+    await expect(delivery).rejects.toThrow('no space');
+  });
+
+  it('refuses a part in another format, and names both', async () => {
+    const other = part([sound(4)], { ...speechFormat, sampleRate: 24_000 });
+    await expect(run([part([sound(4)]), other]).delivery).rejects.toMatchObject({
+      name: 'TtsError',
+      exitCode: ExitCode.service,
+      message:
+        'part 2 of the speech came as 24000 Hz, mono, 16-bit integer, the first as 22050 Hz, mono, 16-bit integer',
+      hint: expect.stringContaining('--sample-rate'),
+    });
+  });
+
+  it.each([
+    [{ sampleRate: 8000 }, 'set --sample-rate'],
+    [{ channels: 2 }, 'one number of channels'],
+    [{ channels: 2, sampleRate: 8000 }, 'one number of channels'],
+    [{ bitsPerSample: 8 }, 'one kind of samples'],
+    [{ bitsPerSample: 32, encoding: 'float' }, 'one kind of samples'],
+  ] as const)('has a hint that helps against the difference: %o', async (difference, hint) => {
+    const parts = [part([]), part([], { ...speechFormat, ...difference })];
+    await expect(run(parts).delivery).rejects.toMatchObject({ hint: expect.stringContaining(hint) });
+  });
+
+  it('adds to an error in a part from where on the text is missing', async () => {
+    async function* broken() {
+      yield sound(2);
+      throw new TtsError('connection reset', { exitCode: ExitCode.connection });
+    }
+    const parts = [part([sound(2)]), { ...part([]), pcm: broken() }];
+    await expect(run(parts).delivery).rejects.toThrow(
+      'connection reset; the text is missing from line 2 on, "number 1"',
+    );
+  });
+
+  it.each([
+    [
+      'leaves in the middle',
+      async (speech: Speech) => void (await speech.pcm[Symbol.asyncIterator]().next()),
+    ],
+    ['never begins to read', async () => {}],
+  ])('aborts and closes everything when the sink %s', async (_, read) => {
+    const parts = [part([sound(2), sound(2)]), part([sound(2)]), part([])];
+    const sink: Sink = {
+      isLive: true,
+      async write(speech) {
+        await read(speech);
+        return { bytes: 0, writtenBytes: 0, readerLeft: true };
+      },
+      discard: async () => {},
+    };
+    const { delivery, signals } = run(parts, { sink });
+    expect(await delivery).toMatchObject({ readerLeft: true });
+    await turns();
+    expect(signals.length).toBeGreaterThan(0);
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  });
+
+  it('ends quietly when the reader leaves before there is sound', async () => {
+    const readerGone = Promise.resolve();
+    const sink = Object.assign(new MemorySink(), { readerGone });
+    const { delivery } = run([part([])], { sink, voiceOf: () => service(() => new Promise(() => {})) });
+    expect(await delivery).toEqual({ bytes: 0, writtenBytes: 0, readerLeft: true });
+  });
+
+  it('finds a blank text wrong, even if the reader has left', async () => {
+    const sink = Object.assign(new MemorySink(), { readerGone: Promise.resolve() });
+    await expect(run([], { sink }).delivery).rejects.toMatchObject({ exitCode: ExitCode.usage });
+  });
+});

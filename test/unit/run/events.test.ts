@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { type EventLine, Events } from '../../../src/run/events.ts';
+import type { Speech } from '../../../src/sound/pcm.ts';
+import { segmentOf } from './segment-of.ts';
+
+const format = { encoding: 'integer', sampleRate: 1000, channels: 1, bitsPerSample: 16 } as const;
+const speech = { format } as Speech;
+const SECOND = 2000;
+
+function listening(heard?: () => number) {
+  const lines: EventLine[] = [];
+  const events = new Events({ write: (line) => lines.push(line), heard });
+  const said = () => lines.splice(0).map(({ event, index, heard }) => [event, index, heard].join(' ').trim());
+  return { events, said };
+}
+
+const one = { ...segmentOf('One, and so on.', 0), span: { start: 0, end: 15 } };
+const two = { ...segmentOf('Two.', 1), span: { start: 16, end: 20 } };
+
+/** A second of silence, and then some of the sound of a segment. */
+function sound(events: Events, segment: typeof one, bytes: number): void {
+  events.onPart({ segment, speech }, 1000);
+  events.onPiece(bytes);
+}
+
+test('A segment is queued, playing and spoken when a player has played so far.', () => {
+  let played = 0;
+  const { events, said } = listening(() => played);
+  events.onQueued(one);
+  events.onQueued(two);
+  expect(said()).toEqual(['queued 0', 'queued 1']);
+  sound(events, one, SECOND);
+  events.onPartEnd(false);
+  expect(said()).toEqual([]);
+  played = SECOND + 2;
+  sound(events, two, SECOND);
+  expect(said()).toEqual(['playing 0']);
+  played = 2 * SECOND;
+  events.onPartEnd(false);
+  expect(said()).toEqual(['spoken 0']);
+  events.finish();
+  expect(said()).toEqual(['playing 1', 'spoken 1']);
+  events.stop('failed');
+  expect(said()).toEqual([]);
+});
+
+test('Without a player, what was taken counts as heard.', () => {
+  const { events, said } = listening();
+  events.onQueued(one);
+  sound(events, one, 100);
+  events.onPartEnd(false);
+  expect(said()).toEqual(['queued 0', 'playing 0', 'spoken 0']);
+});
+
+test.each([
+  [SECOND + 0.4 * SECOND, true, 'stopped 0 6'],
+  [SECOND + 2 * SECOND, true, 'stopped 1 16'],
+  [2.5 * SECOND, true, 'stopped 1 16'],
+  [SECOND, true, 'stopped 0 0'],
+  // The sound of the rest has not come, and would last longer than what came.
+  [SECOND + 200, false, 'stopped 0 1'],
+])(
+  'Where %d bytes have been heard, a stop tells how much of the input that is.',
+  (played, isWhole, expected) => {
+    const { events, said } = listening(() => played);
+    events.onQueued(one);
+    events.onQueued(two);
+    sound(events, one, isWhole ? SECOND : 400);
+    if (isWhole) events.onPartEnd(false);
+    if (isWhole) events.onPart({ segment: two, speech }, 1000);
+    events.stop('interrupted');
+    expect(said().at(-1)).toBe(expected);
+  },
+);
+
+test('Before any sound has been counted, how long a text lasts is guessed by its script.', () => {
+  const { events, said } = listening(() => SECOND);
+  const chinese = { ...segmentOf('今天天气很好我们去公园', 0), span: { start: 0, end: 11 } };
+  events.onQueued(chinese);
+  events.onPart({ segment: chinese, speech }, 0);
+  events.onPiece(SECOND);
+  events.stop('interrupted');
+  expect(said().at(-1)).toBe('stopped 0 4');
+});
+
+test('A second drop, with nothing to drop, tells what the first one told.', () => {
+  const { events, said } = listening(() => SECOND + 0.4 * SECOND);
+  events.onQueued(one);
+  sound(events, one, SECOND);
+  events.onPartEnd(false);
+  events.drop();
+  events.drop();
+  expect(said().slice(-2)).toEqual(['stopped 0 6', 'stopped  6']);
+});

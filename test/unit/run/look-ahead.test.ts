@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { LookAhead, type Part } from '../../../src/run/ahead.ts';
+import type { Speech } from '../../../src/sound/pcm.ts';
+import type { Segment } from '../../../src/text/segment.ts';
+import { turns } from '../../support/turns.ts';
+import { speechFormat } from '../sound/wav-builder.ts';
+import { countedSound } from './counted-sound.ts';
+import { segmentOf } from './segment-of.ts';
+
+async function* segments(count: number, words: string): AsyncGenerator<Segment> {
+  for (let index = 0; index < count; index++) yield segmentOf(`${words} ${index}`, index, 2 * index + 1);
+}
+
+interface Setup {
+  readonly count?: number;
+  /** What each segment begins with. */
+  readonly words?: string;
+  readonly window?: number;
+  readonly budgetBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+function look(
+  synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>,
+  setup: Setup,
+) {
+  const { count = 20, words = 'number', window = 4, budgetBytes = 1 << 20 } = setup;
+  const { signal = new AbortController().signal } = setup;
+  return new LookAhead({ segments: () => segments(count, words), synthesize, window, budgetBytes, signal });
+}
+
+async function bytesOf({ speech }: Part): Promise<number> {
+  let bytes = 0;
+  for await (const piece of speech?.pcm ?? []) bytes += piece.length;
+  return bytes;
+}
+
+test('Parts come in the order of the text, however long each of them takes.', async () => {
+  const ahead = look(async ({ index }) => {
+    await sleep((index * 7) % 20);
+    return countedSound(index + 1);
+  }, {});
+  const heard: [number, number][] = [];
+  for (let part = await ahead.next(); part; part = await ahead.next())
+    heard.push([part.segment.index, await bytesOf(part)]);
+  expect(heard).toEqual(Array.from({ length: 20 }, (_, index) => [index, 2 * (index + 1)]));
+});
+
+test('No more parts are begun than the window has room for, and no more is kept than the budget allows.', async () => {
+  const taken = { pieces: 0 };
+  let begun = 0;
+  const ahead = look(
+    async () => {
+      begun += 1;
+      return countedSound(1000, { bytes: 1000, taken });
+    },
+    { budgetBytes: 50_000 },
+  );
+  const first = await ahead.next();
+  await turns();
+  expect(begun).toBe(4);
+  // The part that is heard may hold a mebibyte besides the budget, and each of the others one piece beyond it.
+  expect(taken.pieces).toBeLessThanOrEqual(1000 + 50 + 4);
+  expect(await bytesOf(first as Part)).toBe(1_000_000);
+});
+
+test('A part that breaks off after the one that is heard keeps others from being begun at once.', async () => {
+  const begun: number[] = [];
+  const ahead = look(
+    async ({ index }) => {
+      begun.push(index);
+      if (index !== 2) return countedSound(2);
+      async function* pcm() {
+        yield new Uint8Array(2);
+        throw new TtsError('broken off', { exitCode: ExitCode.service });
+      }
+      return { format: speechFormat, bytes: undefined, pcm: pcm() };
+    },
+    { window: 4 },
+  );
+  for (const index of [0, 1]) {
+    const part = await ahead.next();
+    expect(part?.segment.index).toBe(index);
+    await turns();
+    await bytesOf(part as Part);
+  }
+  await expect(ahead.next().then((part) => bytesOf(part as Part))).rejects.toThrow('broken off');
+  expect(begun).toEqual([0, 1, 2, 3]);
+});
+
+test('A part that fails is told in its turn, with the line that is missing, and keeps others from being begun.', async () => {
+  let begun = 0;
+  const ahead = look(async ({ index }) => {
+    begun += 1;
+    if (index === 3) throw new TtsError('no', { exitCode: ExitCode.quota });
+    return countedSound(1);
+  }, {});
+  const heard: number[] = [];
+  const all = async () => {
+    for (let part = await ahead.next(); part; part = await ahead.next())
+      heard.push(part.segment.index, await bytesOf(part));
+  };
+  await expect(all()).rejects.toMatchObject({
+    message: 'no; the text is missing from line 7 on, "number 3"',
+    exitCode: ExitCode.quota,
+  });
+  expect(heard).toEqual([0, 2, 1, 2, 2, 2]);
+  expect(begun).toBe(4);
+});
+
+test('What is missing is told in words that end with a whole character.', async () => {
+  const fail = async () => {
+    throw new TtsError('no', { exitCode: ExitCode.quota });
+  };
+  const ahead = look(fail, { words: `${'x'.repeat(39)}😀` });
+  await expect(ahead.next()).rejects.toThrow(`line 1 on, "${'x'.repeat(39)}…"`);
+});
+
+test('A part that an interruption ends is no loss to tell of.', async () => {
+  const controller = new AbortController();
+  const ahead = look(
+    async () => {
+      controller.abort();
+      throw new TtsError('interrupted', { exitCode: ExitCode.interrupted });
+    },
+    { signal: controller.signal },
+  );
+  await expect(ahead.next()).rejects.toMatchObject({ message: 'interrupted' });
+});
+
+test('The signal ends all that is under way.', async () => {
+  const controller = new AbortController();
+  const aborted: number[] = [];
+  const ahead = look(
+    async ({ index }, signal) => {
+      signal.addEventListener('abort', () => aborted.push(index));
+      return countedSound(1);
+    },
+    { signal: controller.signal },
+  );
+  await ahead.next();
+  await turns();
+  controller.abort();
+  expect(aborted).toEqual([0, 1, 2, 3]);
+});

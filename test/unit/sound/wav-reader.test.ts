@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest';
+import type { PcmFormat } from '../../../src/sound/pcm.ts';
+import { readWav } from '../../../src/sound/wav.ts';
+import { collect, hear, inPieces, WatchedBody } from './body.ts';
+import { chunk, extensibleFmt, fmt, fmtChunk, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
+
+/** Sound that looks like a header to those who do not look closely. */
+const decoy = Buffer.from('RIFF1234WAVE\0\0\0\0RIFF');
+const pcm = Buffer.concat([decoy, sound(1980)]);
+const data = chunk('data', pcm);
+const text = Buffer.from('made by a test');
+
+function ds64(dataBytes: bigint): Buffer {
+  const content = Buffer.alloc(28);
+  content.writeBigUInt64LE(dataBytes, 0);
+  content.writeBigUInt64LE(dataBytes, 8);
+  return chunk('ds64', content);
+}
+
+const endless = (size: number) => chunk('data', pcm, { size, pad: false });
+const info = chunk('LIST', Buffer.from('INFOISFT\x0e\0\0\0made by a test'));
+const labels = chunk('LIST', Buffer.from('adtllabl\x06\0\0\0\x01\0\0\0a\0'));
+const placeholders = [
+  0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x7fff_f000, 0x7fff_ff00, 0x7fff_f024, 0xffff_ffdb, 2_000_000_000,
+];
+
+const variations: readonly (readonly [string, Buffer])[] = [
+  ['the plainest WAV', plainWav(pcm)],
+  ['a LIST chunk before the data', riff([fmtChunk, chunk('LIST', text), data])],
+  ['a LIST chunk before the format', riff([chunk('LIST', text), fmtChunk, data])],
+  [
+    'JUNK, bext and fact chunks',
+    riff([chunk('JUNK', sound(28)), fmtChunk, chunk('bext', sound(602)), chunk('fact', sound(4)), data]),
+  ],
+  ['an odd chunk with its padding', riff([chunk('LIST', sound(15)), fmtChunk, data])],
+  ['an odd chunk without its padding', riff([chunk('LIST', sound(15), { pad: false }), fmtChunk, data])],
+  ['the data before the format', riff([data, chunk('LIST', text), fmtChunk])],
+  ['a fmt chunk of 18 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(2) })), data])],
+  ['a fmt chunk of 20 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(4) })), data])],
+  ['a fmt chunk of 1000 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(984) })), data])],
+  ['WAVE_FORMAT_EXTENSIBLE', riff([chunk('fmt ', extensibleFmt(speechFormat)), data])],
+  ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 1 })), data])],
+  ['a wrong block align', riff([chunk('fmt ', fmt(speechFormat, { blockAlign: 7 })), data])],
+  ['samples of 12 bits in 16', riff([chunk('fmt ', fmt(speechFormat, { bits: 12 })), data])],
+  ['chunks after the data', riff([fmtChunk, data, chunk('C2PA', sound(15_043)), chunk('LIST', text)])],
+  [
+    'a chunk after the data that is cut off',
+    riff([fmtChunk, data, chunk('C2PA', sound(100), { size: 15_043 })]),
+  ],
+  ['zeros after the data', riff([fmtChunk, data, Buffer.alloc(5000)])],
+  ['a RIFF size of 0', riff([fmtChunk, data], 'RIFF', 0)],
+  [
+    'RF64 with its size in ds64',
+    riff([ds64(2000n), fmtChunk, endless(0xffff_ffff), chunk('LIST', text)], 'RF64', 0xffff_ffff),
+  ],
+  ['RF64 without a size', riff([ds64(0n), fmtChunk, endless(0xffff_ffff)], 'RF64', 0xffff_ffff)],
+  [
+    'RF64 with a size that is none',
+    riff([ds64(0xffff_ffff_ffff_ffffn), fmtChunk, endless(0xffff_ffff)], 'RF64'),
+  ],
+  ['RF64 without ds64', riff([fmtChunk, endless(0xffff_ffff)], 'RF64', 0xffff_ffff)],
+  ['BW64', riff([ds64(2000n), fmtChunk, endless(0xffff_ffff)], 'BW64', 0xffff_ffff)],
+  ...placeholders.map((size) => [`a data size of ${size}`, plainWav(pcm, size)] as const),
+  ...placeholders.map(
+    (size) => [`a data size of ${size} and a LIST chunk`, riff([fmtChunk, endless(size), info])] as const,
+  ),
+  ['labels after endless data', riff([fmtChunk, endless(0), labels])],
+  [
+    'an empty LIST chunk after endless data',
+    riff([fmtChunk, endless(0), chunk('LIST', Buffer.from('INFO'))]),
+  ],
+  ['a LIST chunk after endless data that is cut off', riff([fmtChunk, endless(0), info.subarray(0, 15)])],
+  [
+    'a LIST chunk after endless data, and others after it',
+    riff([fmtChunk, endless(0), info, chunk('C2PA', sound(15_043)), labels, chunk('id3 ', text)]),
+  ],
+  [
+    'a LIST chunk after RF64 without a size',
+    riff([ds64(0n), fmtChunk, endless(0xffff_ffff), info], 'RF64', 0xffff_ffff),
+  ],
+];
+
+const wavs = (count: number, size?: number) =>
+  Array.from({ length: count }, (_, i) => plainWav(pcm.subarray(i * 500, i * 500 + 500), size));
+
+const furtherHeaders: readonly (readonly [string, Buffer])[] = [
+  ['a WAV with exact sizes for each chunk', Buffer.concat(wavs(4))],
+  ['a WAV without a size for each chunk', Buffer.concat(wavs(4, 0xffff_ffff))],
+  ['a WAV that says the size of all for each chunk', Buffer.concat(wavs(4, 2000))],
+  ['exact WAVs after one without a size', Buffer.concat([...wavs(1, 0), ...wavs(4).slice(1)])],
+  ['chunks between WAVs', Buffer.concat(wavs(4).map((wav) => Buffer.concat([wav, chunk('LIST', text)])))],
+  [
+    'a LIST chunk between WAVs without a size',
+    Buffer.concat(wavs(4, 0).flatMap((wav) => [wav, info, labels])),
+  ],
+  ['a LIST chunk after WAVs whose size is that of all', Buffer.concat([...wavs(4, 2000), info])],
+  [
+    'a further header with more chunks in it',
+    Buffer.concat([
+      plainWav(pcm.subarray(0, 500), 0),
+      riff([chunk('LIST', text), fmtChunk, chunk('data', pcm.subarray(500), { size: 0 })]),
+    ]),
+  ],
+  ['an empty WAV at the end', Buffer.concat([...wavs(4), plainWav(Buffer.alloc(0))])],
+];
+
+describe('readWav', () => {
+  describe.each([1, 2, 3, 7, 64, 100_000])('with pieces of %i bytes', (size) => {
+    it.each(variations)('reads %s', async (_, wav) => {
+      const speech = await hear(inPieces(wav, size));
+      expect(speech.format).toEqual(speechFormat);
+      expect(speech.pcm.equals(pcm)).toBe(true);
+    });
+
+    it.each(furtherHeaders)('drops the headers of %s', async (_, body) => {
+      const speech = await hear(inPieces(body, size));
+      expect(speech.pcm.equals(pcm)).toBe(true);
+    });
+  });
+
+  const formats: PcmFormat[] = [8, 16, 24, 32].flatMap((bitsPerSample) =>
+    [1, 2, 6].map((channels) => ({
+      encoding: 'integer' as const,
+      sampleRate: 48_000,
+      channels,
+      bitsPerSample,
+    })),
+  );
+  formats.push({ encoding: 'float', sampleRate: 24_000, channels: 1, bitsPerSample: 32 });
+  formats.push({ encoding: 'float', sampleRate: 768_000, channels: 64, bitsPerSample: 32 });
+
+  it.each(formats)('reads $bitsPerSample-bit $encoding samples of $channels channels', async (format) => {
+    const frames = sound(format.channels * 4 * 300);
+    for (const content of [fmt(format), extensibleFmt(format)]) {
+      const speech = await hear(inPieces(riff([chunk('fmt ', content), chunk('data', frames)]), 1000));
+      expect(speech.format).toEqual(format);
+      expect(speech.pcm.equals(frames)).toBe(true);
+    }
+  });
+
+  it('takes samples at the end for what they are, even where the bytes after make a header of them', async () => {
+    const samples = Buffer.concat([pcm, Buffer.from('RIFF')]);
+    const behind = chunk('LIST', text, { size: Buffer.from('WAVE').readUInt32LE() });
+    const speech = await hear(inPieces(riff([fmtChunk, chunk('data', samples), behind]), 64));
+    expect(speech.pcm.equals(samples)).toBe(true);
+  });
+
+  it.each([
+    ['padded', true],
+    ['not padded', false],
+  ])('reads an odd number of bytes that is %s, and the WAV after it', async (_, pad) => {
+    const format = { ...speechFormat, bitsPerSample: 8 };
+    const first = riff([chunk('fmt ', fmt(format)), chunk('data', pcm.subarray(0, 999), { pad })]);
+    const speech = await hear(
+      inPieces(Buffer.concat([first, plainWav(pcm.subarray(999), undefined, format)]), 5),
+    );
+    expect(speech.pcm.equals(pcm)).toBe(true);
+  });
+
+  it.each([undefined, 0])('drops a last frame that is not whole, with a data size of %s', async (size) => {
+    const wav = plainWav(pcm.subarray(0, 999), size);
+    const speech = await hear(inPieces(wav, 100), { bodyBytes: wav.length });
+    expect(speech.pcm.equals(pcm.subarray(0, 998))).toBe(true);
+    expect(speech.bytes).toBe(size === undefined ? 998 : undefined);
+  });
+
+  it('begins a frame again after a further header', async () => {
+    const body = Buffer.concat([plainWav(pcm.subarray(0, 501), 0), plainWav(pcm.subarray(500), 0)]);
+    expect((await hear(inPieces(body, 64))).pcm.equals(pcm)).toBe(true);
+  });
+
+  it.each([
+    ...[
+      'RIFF',
+      'RIFF1234',
+      'RIFF1234WAVE',
+      'RIFF1234WAVE\0\0\0\0',
+      'RIFFRIFFRIFF',
+      'RRIFF',
+      'RIFF1234INFOISFT',
+    ],
+    ...[
+      'LIST',
+      'LIST1234',
+      'LIST1234INF',
+      'LIST1234info',
+      'LIST1234INtl',
+      'LIST1234WAVEfmt ',
+      'LISTINFO',
+      'LLIST',
+    ],
+    ...['LISTLIST', 'LISTRIFF', 'id3 1234ID3'],
+  ])('takes %j among the samples for sound', async (bytes) => {
+    const tricky = Buffer.concat([sound(100), Buffer.from(bytes), sound(101), Buffer.from(bytes)]);
+    for (const size of [undefined, 0]) {
+      for (const pieces of [1, 5, 1000]) {
+        const speech = await hear(inPieces(plainWav(tricky, size), pieces));
+        expect(speech.pcm.equals(tricky.subarray(0, tricky.length & ~1))).toBe(true);
+      }
+    }
+  });
+
+  it('takes what would be a LIST chunk for sound where the size says so', async () => {
+    const samples = Buffer.concat([pcm, info, pcm, info]);
+    expect((await hear(inPieces(plainWav(samples), 7))).pcm.equals(samples)).toBe(true);
+  });
+
+  it('hands out only whole frames, and large pieces without a copy', async () => {
+    const format = { ...speechFormat, bitsPerSample: 24 };
+    const piece = sound(65_536);
+    const speech = await readWav(new WatchedBody([plainWav(Buffer.alloc(0), 0, format), piece, piece]));
+    const pieces: Uint8Array[] = [];
+    for await (const part of speech.pcm) pieces.push(part);
+    expect(pieces.map((part) => part.length % 3)).toEqual([0, 0, 0]);
+    expect(pieces.map((part) => part.buffer === piece.buffer)).toEqual([true, false, true]);
+  });
+
+  describe('says how many bytes there will be', () => {
+    const wav = plainWav(pcm);
+    const late = riff([data, fmtChunk]);
+    const behind = chunk('LIST', sound(200));
+    it.each([
+      ['where the body has no room for a further WAV', wav, 0, 2000],
+      ['where there is room for chunks only', wav, 40, 2000],
+      ['where what is behind the samples belongs to the WAV', riff([fmtChunk, data, behind]), 0, 2000],
+      ['not where the header does not say so', plainWav(pcm, 0xffff_ffff), 0, undefined],
+      ['not where a further WAV may follow', wav, 44, undefined],
+      ['not where it is more than there is', plainWav(pcm, 500_000), 0, undefined],
+      ['not where one may follow a late format', late, 44, undefined],
+      ['not where nobody knows what follows', wav, undefined, undefined],
+    ])('%s', async (_, body, more, bytes) => {
+      const options = more === undefined ? {} : { bodyBytes: body.length + more };
+      expect((await readWav(inPieces(body), options)).bytes).toBe(bytes);
+    });
+  });
+
+  it('resolves and gives samples before the rest of the body is there', async () => {
+    const never = new Promise<void>(() => {});
+    async function* live() {
+      yield plainWav(Buffer.alloc(0), 0);
+      yield pcm;
+      await never;
+    }
+    const speech = await readWav(live());
+    const first = await speech.pcm[Symbol.asyncIterator]().next();
+    expect(first.value).toEqual(pcm);
+  });
+
+  it.each(['R', 'L', 'LIS', 'LIST1234', 'LIST1234INF', 'RIFF1234WAV'])(
+    'holds %j back only until the next byte shows that it is sound',
+    async (begin) => {
+      const samples = Buffer.from(`${begin}xx`).subarray(0, (begin.length + 2) & ~1);
+      async function* live() {
+        yield plainWav(Buffer.alloc(0), 0);
+        yield samples.subarray(0, begin.length);
+        yield samples.subarray(begin.length);
+        await new Promise<void>(() => {});
+      }
+      let heard = Buffer.alloc(0);
+      for await (const piece of (await readWav(live())).pcm) {
+        heard = Buffer.concat([heard, piece]);
+        if (heard.length === samples.length) break;
+      }
+      expect(heard).toEqual(samples);
+    },
+  );
+
+  it('reads the body to its end, so that what goes wrong there is seen', async () => {
+    async function* reset() {
+      yield plainWav(pcm);
+      throw new Error('connection reset');
+    }
+    const speech = await readWav(reset());
+    await expect(collect(speech.pcm)).rejects.toThrow('connection reset');
+  });
+
+  it('lets go of the body once when its reader leaves', async () => {
+    const body = new WatchedBody([plainWav(Buffer.alloc(0), 0), pcm, pcm, pcm]);
+    for await (const _ of (await readWav(body)).pcm) break;
+    expect([body.returned, body.pulled]).toEqual([1, 2]);
+  });
+
+  it('lets go of a body that is no WAV', async () => {
+    const body = new WatchedBody([Buffer.from('<html>'.repeat(300)), pcm]);
+    await expect(readWav(body)).rejects.toThrow();
+    expect([body.returned, body.pulled]).toEqual([1, 1]);
+  });
+
+  it('tells of kilobytes after the samples that are no chunk', async () => {
+    const leftovers: number[] = [];
+    const options = { onLeftover: (bytes: number) => void leftovers.push(bytes) };
+    const wav = riff([fmtChunk, data, Buffer.alloc(5000, 7)]);
+    expect((await hear(inPieces(wav, 999), options)).pcm.equals(pcm)).toBe(true);
+    expect(leftovers).toEqual([5000]);
+    const quiet = [
+      plainWav(pcm),
+      riff([fmtChunk, data, Buffer.alloc(1000)]),
+      riff([fmtChunk, data, chunk('LIST', sound(9000))]),
+      Buffer.concat([plainWav(pcm), plainWav(pcm)]),
+    ];
+    for (const wav of quiet) await hear(inPieces(wav, 999), options);
+    expect(leftovers).toEqual([5000]);
+  });
+
+  it('reads a format that is said twice', async () => {
+    expect((await hear(inPieces(riff([fmtChunk, fmtChunk, data])))).pcm.equals(pcm)).toBe(true);
+  });
+
+  it('refuses two formats that differ', async () => {
+    const other = chunk('fmt ', fmt({ ...speechFormat, sampleRate: 8000 }));
+    await expect(readWav(inPieces(riff([fmtChunk, other, data])))).rejects.toMatchObject({
+      problem: 'format-changed',
+      message:
+        'WAV with two fmt chunks that differ: 22050 Hz, mono, 16-bit integer and 8000 Hz, mono, 16-bit integer',
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import { createWriteStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type Header, type Pack, pack } from 'tar-stream';
+import { describe, expect, it } from 'vitest';
+import { unpack } from '../../../src/voices/install/from.ts';
+import { emptyFolder, filesBelow } from '../../support/folder.ts';
+import { isThere } from '../../support/programs.ts';
+
+const never = new AbortController().signal;
+
+async function archiveOf(fill: (archive: Pack) => void): Promise<string> {
+  const file = join(emptyFolder(), 'a.tar.gz');
+  const archive = pack();
+  fill(archive);
+  archive.finalize();
+  await pipeline(Readable.from(archive), createGzip(), createWriteStream(file));
+  return file;
+}
+
+describe('an archive', () => {
+  it.skipIf(!isThere('tar')).each(['a.tar.gz', 'a.tgz', 'a.tar'])(
+    'is unpacked by its ending: %s',
+    async (name) => {
+      const folder = emptyFolder();
+      writeFileSync(join(folder, 'x'), 'content');
+      execFileSync('tar', [name.endsWith('r') ? 'cf' : 'czf', name, 'x'], { cwd: folder });
+      const target = emptyFolder();
+      await unpack(join(folder, name), target, never);
+      expect(readFileSync(join(target, 'x'), 'utf8')).toBe('content');
+    },
+  );
+
+  it.each<[string, Partial<Header> & { name: string }, RegExp]>([
+    ['a way up', { name: '../x' }, /a name in it leads elsewhere: \.\.\/x/],
+    ['a way up inside', { name: 'a/../../x' }, /leads elsewhere/],
+    ['an absolute name', { name: '/tmp/x' }, /leads elsewhere/],
+    ['a name of Windows', { name: 'C:\\x' }, /leads elsewhere/],
+    ['a way up of Windows', { name: 'a\\..\\..\\x' }, /leads elsewhere/],
+    ['a control character', { name: 'a\u001b[2J' }, /leads elsewhere/],
+    ['a symbolic link', { name: 'x', type: 'symlink', linkname: '/etc/passwd' }, /x is a link/],
+    ['a hard link', { name: 'x', type: 'link', linkname: '/etc/passwd' }, /x is a link/],
+    ['a device', { name: 'x', type: 'character-device' }, /x is a device or a pipe/],
+    ['a pipe', { name: 'x', type: 'fifo' }, /x is a device or a pipe/],
+  ])('with %s is refused', async (_, header, message) => {
+    const file = await archiveOf((archive) => {
+      if (header.type) archive.entry(header as Header);
+      else archive.entry(header, 'content');
+    });
+    const target = emptyFolder();
+    await expect(unpack(file, target, never)).rejects.toThrow(message);
+    expect(filesBelow(target)).toEqual([]);
+  });
+
+  it('with too many files, or the same one twice, is refused', async () => {
+    const many = await archiveOf((archive) => {
+      for (let file = 0; file <= 2000; file += 1) archive.entry({ name: `f${file}` }, '');
+    });
+    await expect(unpack(many, emptyFolder(), never)).rejects.toThrow(/more than 2000 files/);
+    const twice = await archiveOf((archive) => {
+      for (const content of ['a', 'b']) archive.entry({ name: 'x' }, content);
+    });
+    await expect(unpack(twice, emptyFolder(), never)).rejects.toThrow(/occurs twice/);
+  });
+
+  it('of zeros without end is refused before it is unpacked', async () => {
+    const file = join(emptyFolder(), 'a.tar.gz');
+    const zeros = Buffer.alloc(2 ** 20);
+    const endless = Readable.from(Array.from({ length: 64 }, () => zeros));
+    await pipeline(endless, createGzip({ level: 1 }), createWriteStream(file));
+    await expect(unpack(file, emptyFolder(), never)).rejects.toThrow(/it holds more than its files/);
+  });
+
+  it('that would fill the disk is refused before it does', async () => {
+    const file = join(emptyFolder(), 'a.tar');
+    const archive = pack();
+    // The size alone is told; the bytes never come.
+    archive.entry({ name: 'bomb', size: 3 * 2 ** 30 }).on('error', () => {});
+    const [head] = await archive[Symbol.asyncIterator]()
+      .next()
+      .then(({ value }) => [value as Buffer]);
+    writeFileSync(file, head as Buffer);
+    const target = emptyFolder();
+    await expect(unpack(file, target, never)).rejects.toThrow(/more than 2 GiB/);
+    expect(existsSync(join(target, 'bomb'))).toBe(false);
+  });
+
+  it.each<[string, Buffer]>([
+    ['a.tar.gz', Buffer.from('no archive')],
+    ['a.tar.bz2', Buffer.from('no archive')],
+    ['a.tar', Buffer.alloc(700, 1)],
+    ['a.tar.gz', Buffer.alloc(0)],
+  ])('that is none is one sentence: %s', async (name, bytes) => {
+    const file = join(emptyFolder(), name);
+    writeFileSync(file, bytes);
+    await expect(unpack(file, emptyFolder(), never)).rejects.toMatchObject({ name: 'TtsError', exitCode: 2 });
+  });
+});

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { deliver } from '../../../src/run/run.ts';
+import type { PcmFormat, Speech, Track } from '../../../src/sound/pcm.ts';
+import type { Segment } from '../../../src/text/segment.ts';
+import { Fallback, type FellBack, Patience } from '../../../src/voices/fallback.ts';
+import type { Voice } from '../../../src/voices/voice.ts';
+import { turns } from '../../support/turns.ts';
+import { segmentOf } from '../run/segment-of.ts';
+import { collect } from '../sound/body.ts';
+
+const format: PcmFormat = { encoding: 'integer', sampleRate: 8000, channels: 1, bitsPerSample: 16 };
+const NO_PAUSES = { chapter: 0, scene: 0, heading: 0, paragraph: 0, sentence: 0 };
+const down = new TtsError('nothing listens', { exitCode: ExitCode.connection });
+
+/** What happens to the service at the segments with these numbers. */
+type Faults = Readonly<Record<number, (signal: AbortSignal) => AsyncGenerator<Uint8Array> | TtsError>>;
+
+/** A service says the number of the segment four times, and the other voice says it plus 100. */
+async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
+  let told: FellBack | undefined;
+  const spoken = (no: number): Speech => ({ format, bytes: undefined, pcm: saying(no, 4) });
+  const service: Pick<Voice, 'kind' | 'speak'> = {
+    kind: 'service',
+    async speak({ index }, signal) {
+      const fault = faults[index]?.(signal);
+      if (fault instanceof TtsError) throw fault;
+      return fault ? { format, bytes: undefined, pcm: fault } : spoken(index);
+    },
+  };
+  const other: Pick<Voice, 'kind' | 'speak'> = {
+    kind: 'built-in',
+    speak: async ({ index }) => spoken(index + 100),
+  };
+  const fallback = new Fallback(other as Partial<Voice> as Voice, 'slt');
+  fallback.listen((how) => {
+    told = how;
+  });
+  let sound: Buffer = Buffer.alloc(0);
+  const sink = {
+    isLive: true,
+    write: async (track: Track) => {
+      sound = await collect(track.pcm);
+      return { bytes: sound.length, writtenBytes: sound.length, readerLeft: false };
+    },
+    discard: async () => {},
+  };
+  async function* segments(): AsyncGenerator<Segment> {
+    for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
+  }
+  const error = await deliver({
+    segments,
+    voiceOf: (segment) => (fallback.speaks(segment) ? other : service),
+    window: 4,
+    mix: { pauses: NO_PAUSES },
+    lead: { voice: service, sampleRate: undefined },
+    sink,
+    listeners: [fallback],
+    signal: new AbortController().signal,
+    fallback,
+    patience: new Patience(seconds),
+  }).then(
+    () => undefined,
+    (failure) => failure,
+  );
+  const samples = [...new Int16Array(sound.buffer, sound.byteOffset, sound.length / 2)];
+  return { numbers: samples, told: told as FellBack | undefined, error };
+}
+
+async function* saying(no: number, times: number, end: (() => Promise<void>) | undefined = undefined) {
+  for (let time = 0; time < times; time++) yield Buffer.from(new Int16Array([no]).buffer);
+  await end?.();
+}
+
+const four = (...numbers: number[]) => numbers.flatMap((no) => [no, no, no, no]);
+
+test('A voice that fails leaves its segment and all behind it to the other one, whatever was asked for ahead.', async () => {
+  const { numbers, told, error } = await heard({ 2: () => down });
+  expect({ numbers, error }).toEqual({ numbers: four(0, 1, 102, 103, 104, 105), error: undefined });
+  expect(told).toMatchObject({ voice: 'slt', error: down, from: { index: 2 }, broken: undefined });
+});
+
+test('The earliest failure counts, in whatever order they come.', async () => {
+  const { numbers } = await heard({ 1: () => down, 3: () => down });
+  expect(numbers).toEqual(four(0, 101, 102, 103, 104, 105));
+});
+
+test('A sentence that was begun is not said again: the other voice speaks from the next one on.', async () => {
+  const breaks = () => turns().then(() => Promise.reject(down));
+  const { numbers, told, error } = await heard({ 0: () => saying(0, 2, breaks) }, { count: 3 });
+  expect({ numbers, error }).toEqual({ numbers: [0, 0, ...four(101, 102)], error: undefined });
+  expect(told).toMatchObject({ from: { index: 1 }, broken: { index: 0 } });
+});
+
+test('A sentence that broke off before its turn is said by the other voice from its start.', async () => {
+  const breaks = () => Promise.reject(down);
+  const { numbers } = await heard({ 2: () => saying(2, 2, breaks) }, { count: 4 });
+  expect(numbers).toEqual(four(0, 1, 102, 103));
+});
+
+test('Where the last sentence breaks off, no other voice speaks, and the run fails.', async () => {
+  const breaks = () => turns().then(() => Promise.reject(down));
+  const { numbers, told, error } = await heard({ 0: () => saying(0, 1, breaks) }, { count: 1 });
+  expect({ numbers, told }).toEqual({ numbers: [], told: undefined });
+  expect(error).toBe(down);
+});
+
+test('Silence that outlasts the patience counts as a failure, before the first sound and inside a sentence.', async () => {
+  const hangs = (signal: AbortSignal) =>
+    new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const before = await heard(
+    { 1: (signal) => saying(1, 0, () => hangs(signal)) },
+    { seconds: 0.1, count: 3 },
+  );
+  expect(before.numbers).toEqual(four(0, 101, 102));
+  expect(before.told?.error).toMatchObject({ message: 'no sound came within 0.1 s', exitCode: 5 });
+  const inside = await heard(
+    { 0: (signal) => saying(0, 2, () => hangs(signal)) },
+    { seconds: 0.1, count: 3 },
+  );
+  expect(inside.numbers).toEqual([0, 0, ...four(101, 102)]);
+});
+
+test.each([
+  ['a text that is refused', new TtsError('no', { exitCode: ExitCode.service, concernsThisTextOnly: true })],
+  ['a key that is refused', new TtsError('no', { exitCode: ExitCode.key })],
+  ['an answer that is no sound', new TtsError('no', { exitCode: ExitCode.service })],
+])('No other voice speaks after %s.', async (_, error) => {
+  const run = await heard({ 1: () => error });
+  expect(run).toMatchObject({ told: undefined, error: { exitCode: error.exitCode } });
+});

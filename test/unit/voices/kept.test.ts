@@ -1,0 +1,209 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Speech } from '../../../src/sound/pcm.ts';
+import { Claims, Kept } from '../../../src/voices/cache.ts';
+import { openStore, type Store } from '../../../src/voices/cache-store.ts';
+import { emptyFolder } from '../../support/folder.ts';
+import { turns } from '../../support/turns.ts';
+import { collect, WatchedBody } from '../sound/body.ts';
+import { sound, speechFormat } from '../sound/wav-builder.ts';
+import { filesBelow, speechOf, uid } from './segment-sound.ts';
+
+const { signal } = new AbortController();
+
+let folder: string;
+let store: Store;
+let asked: string[];
+let lookups: string[];
+
+beforeEach(async () => {
+  folder = emptyFolder();
+  asked = [];
+  lookups = [];
+  const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: (text) => lookups.push(text) });
+  if (!opened) throw new Error('no store');
+  store = opened;
+  onTestFinished(() => store.close());
+});
+
+const OWNER = { pid: process.pid, realm: 'the test', isRunning: () => true, uid };
+
+type Synthesize = (
+  text: string,
+  until: AbortSignal,
+  speaker?: number,
+  written?: string,
+) => Promise<Speech | undefined>;
+
+/** A run that keeps what `make` makes; by default a sound that the text decides on. */
+function keeping(make: (text: string) => Speech | undefined = spoken): Synthesize {
+  const kept = new Kept({ folder, uid }, store, new Claims(folder, OWNER));
+  return async (text, until, speaker = 1, written = text) => {
+    let found = 'hit';
+    const made = async () => {
+      found = 'miss';
+      asked.push(text);
+      return make(text);
+    };
+    const speech = await kept.get({ shape: { identity: 'a service', speaker }, text, written }, made, until);
+    lookups.push(found);
+    return speech;
+  };
+}
+
+function spoken(text: string): Speech {
+  return speechOf(soundOf(text));
+}
+
+function soundOf(text: string): Buffer {
+  return sound(20_000, text.length);
+}
+
+async function say(synthesize: Synthesize, text: string, speaker?: number): Promise<Buffer | undefined> {
+  const speech = await synthesize(text, signal, speaker);
+  return speech && collect(speech.pcm);
+}
+
+describe('the cache of a run', () => {
+  it('asks once, and gives the same sound ever after, in other runs too', async () => {
+    for (const synthesize of [keeping(), keeping()])
+      for (let i = 0; i < 2; i++)
+        expect((await say(synthesize, 'hello'))?.equals(soundOf('hello'))).toBe(true);
+    expect(asked).toEqual(['hello']);
+    expect(lookups).toEqual(['miss', 'hit', 'hit', 'hit']);
+  });
+
+  it('uses sound that was made of the text as it is written, and keeps what it makes under the clean text', async () => {
+    const old = 'hello\nco\u00adworker';
+    await say(keeping(), old);
+    const kept = await keeping()('hello coworker', signal, 1, old);
+    expect((await collect(kept?.pcm ?? broken())).equals(soundOf(old))).toBe(true);
+    await say(keeping(), 'hello coworker');
+    await say(keeping(), 'hello coworker');
+    expect(asked).toEqual([old, 'hello coworker']);
+  });
+
+  it('keeps nothing of a sound whose reader leaves, and lets go of its source', async () => {
+    const source = new WatchedBody(Array.from({ length: 300 }, () => sound(2000)));
+    const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
+    const speech = await synthesize('hello', signal);
+    let pieces = 0;
+    for await (const _ of speech?.pcm ?? []) if (++pieces === 250) break;
+    expect(source.returned).toBeGreaterThan(0);
+    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+    await say(keeping(), 'hello');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('lets others ask for a sound that nobody began to read once its signal aborts', async () => {
+    const stop = new AbortController();
+    const synthesize = keeping();
+    await synthesize('hello', stop.signal);
+    const other = say(synthesize, 'hello');
+    await turns();
+    expect(asked).toHaveLength(1);
+    stop.abort(new Error('over'));
+    expect(await other).toHaveLength(20_000);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('keeps nothing of a sound that breaks off, and passes the error on', async () => {
+    const synthesize = keeping((text) => ({ ...spoken(text), pcm: broken() }));
+    await expect(say(synthesize, 'hello')).rejects.toThrow('broke');
+    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+  });
+
+  it('keeps nothing of a sound that is shorter than it said it would be', async () => {
+    const synthesize = keeping((text) => ({ ...spoken(text), bytes: 20_002 }));
+    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+  });
+
+  it('passes on what is sent elsewhere, every time', async () => {
+    const synthesize = keeping(() => undefined);
+    expect([await say(synthesize, 'hello'), await say(synthesize, 'hello')]).toEqual([undefined, undefined]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('tries again after a failure', async () => {
+    let failing = true;
+    const synthesize = keeping((text) => {
+      if (failing) throw new Error('refused');
+      return spoken(text);
+    });
+    await expect(say(synthesize, 'hello')).rejects.toThrow('refused');
+    failing = false;
+    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+  });
+
+  it('asks once for a text that is wanted many times at once', async () => {
+    const synthesize = keeping();
+    const sounds = await Promise.all(['a', 'bb', 'a', 'a', 'bb'].map((text) => say(synthesize, text)));
+    expect(sounds.map((pcm, i) => pcm?.equals(soundOf(i === 1 || i === 4 ? 'bb' : 'a')))).toEqual(
+      Array(5).fill(true),
+    );
+    expect(asked.sort()).toEqual(['a', 'bb']);
+  });
+
+  it('asks for a text once for each voice', async () => {
+    const synthesize = keeping();
+    await Promise.all([1, 2, 1, 2].map((speaker) => say(synthesize, 'hello', speaker)));
+    expect(asked).toEqual(['hello', 'hello']);
+  });
+
+  it('lets those that wait for the same text ask in their order', async () => {
+    const stops = [1, 2, 3].map(() => new AbortController());
+    const turnsTaken: number[] = [];
+    const synthesize = keeping();
+    const waiting = stops.map(async (stop, number) => {
+      await synthesize('hello', stop.signal);
+      turnsTaken.push(number);
+    });
+    for (const [number, stop] of stops.entries()) {
+      await expect.poll(() => turnsTaken).toEqual(stops.slice(0, number + 1).map((_, before) => before));
+      stop.abort(new Error('over'));
+    }
+    await Promise.all(waiting);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('lets whoever waits for the same text ask when the first one left or failed', async () => {
+    let first = true;
+    const synthesize = keeping((text) => {
+      const pcm = first ? broken() : speechOf(soundOf(text)).pcm;
+      first = false;
+      return { ...spoken(text), pcm };
+    });
+    const [one, other] = await Promise.allSettled([say(synthesize, 'hello'), say(synthesize, 'hello')]);
+    expect(one.status).toBe('rejected');
+    expect(other).toMatchObject({ status: 'fulfilled' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('ends waiting for the same text when the run stops', async () => {
+    const synthesize = keeping();
+    const speech = await synthesize('hello', signal);
+    const stop = new AbortController();
+    const waiting = synthesize('hello', stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    await collect(speech?.pcm ?? (async function* () {})());
+    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+  });
+
+  it('takes no more from its source than its reader takes from it', async () => {
+    const source = new WatchedBody(Array.from({ length: 100 }, () => sound(200_000)));
+    const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
+    const speech = await synthesize('hello', signal);
+    const reading = speech?.pcm[Symbol.asyncIterator]();
+    for (let read = 1; read <= 5; read++) {
+      await reading?.next();
+      expect(source.pulled).toBe(read);
+    }
+    await reading?.return?.();
+  });
+});
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  yield sound(300_000);
+  throw new Error('broke');
+}

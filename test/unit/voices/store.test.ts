@@ -1,0 +1,446 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PcmFormat } from '../../../src/sound/pcm.ts';
+import { openStore, type Store } from '../../../src/voices/cache-store.ts';
+import { emptyFolder } from '../../support/folder.ts';
+import { collect, hear, inPieces } from '../sound/body.ts';
+import { plainWav, sound, speechFormat } from '../sound/wav-builder.ts';
+import { filesBelow, heard, keep, keyOf, uid } from './segment-sound.ts';
+
+const KEY = keyOf('hello');
+const HOUR = 3600;
+
+let folder: string;
+let warnings: string[];
+let store: Store;
+
+async function open(maxBytes = 2 ** 30, at = folder): Promise<Store> {
+  const opened = await openStore({ folder: at, uid, maxBytes, warn: (text) => warnings.push(text) });
+  if (!opened) throw new Error(warnings.join());
+  return opened;
+}
+
+beforeEach(async () => {
+  folder = join(emptyFolder(), 'deep', 'cache');
+  warnings = [];
+  store = await open();
+});
+
+const has = async (key: string) => (await store.secondsOf(key)) !== undefined;
+
+const entries = () => filesBelow(folder, /\.wav$/);
+const parts = () => filesBelow(folder, /\.part$/);
+
+function entry(): string {
+  const [path = 'none', ...others] = entries();
+  expect(others).toEqual([]);
+  return path;
+}
+
+describe('the segment cache', () => {
+  it('has a complete segment before the process does anything else, so that a kill loses none', async () => {
+    let isLater = false;
+    setImmediate(() => {
+      isLater = true;
+    });
+    await keep(store, KEY, sound(300_000));
+    expect([entries().length, isLater]).toEqual([1, false]);
+  });
+
+  it.each<[string, PcmFormat, number]>([
+    ['speech', speechFormat, 70_000],
+    ['a single frame', speechFormat, 2],
+    ['an odd number of bytes', { ...speechFormat, bitsPerSample: 8 }, 333],
+    [
+      'frames that no block is a multiple of',
+      { ...speechFormat, channels: 5, bitsPerSample: 24 },
+      15 * 40_001,
+    ],
+    ['floats', { encoding: 'float', sampleRate: 48_000, channels: 2, bitsPerSample: 32 }, 80_000],
+  ])('gives back what it was given: %s', async (_, format, bytes) => {
+    await keep(store, KEY, sound(bytes), format);
+    const speech = await store.get(KEY);
+    expect(speech).toMatchObject({ format, bytes });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of speech?.pcm ?? []) pieces.push(piece);
+    const frame = (format.channels * format.bitsPerSample) / 8;
+    expect(pieces.every(({ length }) => length % frame === 0)).toBe(true);
+    expect(Buffer.concat(pieces).equals(sound(bytes))).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  it('misses what it was never given, and makes no folder for that', async () => {
+    expect(await store.get(KEY)).toBeUndefined();
+    expect(await has(KEY)).toBe(false);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('holds plain WAVs in folders that are nobody else’s business', async () => {
+    await keep(store, KEY, sound(4000));
+    expect(readFileSync(entry()).equals(plainWav(sound(4000)))).toBe(true);
+    for (const path of [dirname(folder), folder, dirname(entry())])
+      expect((statSync(path).mode & 0o777).toString(8)).toBe('700');
+    for (const path of filesBelow(folder, /\.wav$|tally/))
+      expect((statSync(path).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  it('shows nothing of an entry that is being written, and leaves nothing of one that is discarded', async () => {
+    const draft = store.put(KEY, speechFormat);
+    await draft?.write(sound(500_000));
+    expect([parts().length, await has(KEY)]).toEqual([1, false]);
+    await draft?.discard();
+    expect([parts(), entries()]).toEqual([[], []]);
+    await draft?.publish();
+    expect([parts(), entries()]).toEqual([[], []]);
+  });
+
+  it('discards what is still open when it is closed', async () => {
+    const draft = store.put(KEY, speechFormat);
+    await draft?.write(sound(500_000));
+    await keep(store, keyOf('other'), sound(2000));
+    const left = await store.get(keyOf('other'));
+    await store.close();
+    expect(parts()).toEqual([]);
+    await expect(collect(left?.pcm ?? inPieces(sound(1)))).rejects.toThrow('cannot read');
+  });
+
+  it('does not keep silence that is none: a sound without a sample', async () => {
+    await store.put(KEY, speechFormat)?.publish();
+    expect([entries(), parts(), warnings]).toEqual([[], [], []]);
+  });
+
+  it('is read to its end even when another run removes the entry meanwhile', async () => {
+    await keep(store, KEY, sound(900_000));
+    const speech = await store.get(KEY);
+    const reading = speech?.pcm[Symbol.asyncIterator]();
+    const first = await reading?.next();
+    rmSync(folder, { recursive: true });
+    const rest = await collect({ [Symbol.asyncIterator]: () => reading as AsyncIterator<Uint8Array> });
+    expect(Buffer.concat([first?.value ?? Buffer.alloc(0), rest]).equals(sound(900_000))).toBe(true);
+  });
+});
+
+describe('a damaged entry', () => {
+  const size = 44 + 60_000;
+
+  it.each<[string, (path: string) => void]>([
+    ['empty', (path) => truncateSync(path, 0)],
+    ['cut within its header', (path) => truncateSync(path, 30)],
+    ['only a header', (path) => truncateSync(path, 44)],
+    ['one byte short', (path) => truncateSync(path, size - 1)],
+    ['one byte long', (path) => appendFileSync(path, '\0')],
+    ['followed by another WAV', (path) => appendFileSync(path, plainWav(sound(100)))],
+    ['text', (path) => writeFileSync(path, 'no sound at all')],
+    ['zeros', (path) => writeFileSync(path, Buffer.alloc(size))],
+    ['another whole WAV', (path) => writeFileSync(path, plainWav(sound(60_000, 9)))],
+    ['of a size that nobody knows', (path) => writeFileSync(path, plainWav(sound(60_000), 0xffff_ffff))],
+  ])('is a miss and is removed: %s', async (_, damage) => {
+    await keep(store, KEY, sound(60_000));
+    damage(entry());
+    expect(await has(KEY)).toBe(false);
+    expect(entries()).toEqual([]);
+    await keep(store, KEY, sound(60_000));
+    damage(entry());
+    expect(await store.get(KEY)).toBeUndefined();
+    await keep(store, KEY, sound(60_000));
+    expect((await heard(store, KEY))?.equals(sound(60_000))).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  it('is a miss whichever of its bits is flipped', async () => {
+    await keep(store, KEY, sound(400));
+    const [path, whole] = [entry(), readFileSync(entry())];
+    for (let bit = 0; bit < whole.length * 8; bit += 5) {
+      const flipped = Buffer.from(whole);
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      writeFileSync(path, flipped);
+      expect(await has(KEY), `bit ${bit}`).toBe(false);
+    }
+    writeFileSync(path, whole);
+    expect(await has(KEY)).toBe(true);
+  });
+
+  it('is a miss whatever lies there', async () => {
+    await keep(store, KEY, sound(400));
+    const path = entry();
+    const wav = fc.uint8Array({ maxLength: 80 }).map((pcm) => plainWav(pcm));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), wav), async (bytes) => {
+        writeFileSync(path, bytes);
+        expect(await store.get(KEY)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('is a miss when it belongs to another text', async () => {
+    await keep(store, keyOf('other'), sound(4000));
+    const other = entry();
+    await keep(store, KEY, sound(400));
+    const own = entries().find((path) => path !== other) ?? '';
+    copyFileSync(other, own);
+    expect(await store.get(KEY)).toBeUndefined();
+    expect(await has(keyOf('other'))).toBe(true);
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['a folder', (path) => mkdirSync(path)],
+    ['a link to the very same content', (path) => symlinkSync(`${path}.moved`, path)],
+    ['a link to nowhere', (path) => symlinkSync('/nowhere', path)],
+  ])('is a miss when it is %s', async (_, replace) => {
+    await keep(store, KEY, sound(400));
+    const path = entry();
+    renameSync(path, `${path}.moved`);
+    replace(path);
+    expect(await store.get(KEY)).toBeUndefined();
+  });
+
+  it('is never looked for, nor written, behind a link that takes the place of a sub-folder', async () => {
+    await keep(store, KEY, sound(400));
+    const shard = dirname(entry());
+    const elsewhere = join(emptyFolder(), 'elsewhere');
+    renameSync(shard, elsewhere);
+    symlinkSync(elsewhere, shard);
+    const before = filesBelow(elsewhere, /./);
+    expect(await store.get(KEY)).toBeUndefined();
+    await keep(store, KEY, sound(800));
+    expect(filesBelow(elsewhere, /./)).toEqual(before);
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+describe('a cache that grows too large', () => {
+  const LIMIT = 160_000;
+  const ENTRY = 5000;
+
+  it('lets go of what was not used for the longest time', async () => {
+    store = await open(LIMIT);
+    for (let i = 0; i < 20; i++) {
+      await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+      const [path = ''] = filesBelow(folder, new RegExp(keyOf(`${i}`).slice(2)));
+      utimesSync(path, i, i);
+    }
+    expect(await heard(store, keyOf('0'))).toBeDefined();
+    await store.close();
+    store = await open(LIMIT);
+    for (let i = 20; i < 40; i++) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+    await store.close();
+    const kept = await Promise.all(Array.from({ length: 40 }, (_, i) => has(keyOf(`${i}`))));
+    expect(kept[0]).toBe(true);
+    expect(kept.slice(20)).toEqual(Array(20).fill(true));
+    expect(kept.slice(1, 9)).toEqual(Array(8).fill(false));
+    expect(kept.slice(1, 20).lastIndexOf(false)).toBeLessThan(kept.slice(1, 20).indexOf(true));
+    expect(warnings).toEqual([]);
+  });
+
+  it('lets go of what was used in the future first: the clock was set back', async () => {
+    store = await open(LIMIT);
+    const nextYear = Date.now() / 1000 + 365 * 24 * HOUR;
+    await keep(store, keyOf('future'), sound(ENTRY));
+    utimesSync(entry(), nextYear, nextYear);
+    for (let i = 0; i < 20; i++) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+    await store.close();
+    store = await open(LIMIT);
+    for (let i = 20; i < 36; i++) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+    await store.close();
+    expect(await has(keyOf('future'))).toBe(false);
+    expect(await has(keyOf('35'))).toBe(true);
+  });
+
+  it.each([
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a folder', (path: string) => void mkdirSync(path)],
+    ['a link', (path: string) => symlinkSync('none', path)],
+  ])('says that it keeps nothing where %s stands for its tally', async (_, plant) => {
+    mkdirSync(folder, { recursive: true });
+    plant(join(folder, 'tally'));
+    await keep(store, KEY, sound(400));
+    await store.close();
+    expect(warnings).toEqual([
+      expect.stringMatching(/not kept in .*tally is a .*expected a file of your own/),
+    ]);
+  });
+
+  it('keeps the beginning of a run that is longer than there is room for, since that is what its repetition asks for first', async () => {
+    store = await open(LIMIT);
+    await keep(store, keyOf('before'), sound(ENTRY));
+    await store.close();
+    for (const attempt of [1, 2]) {
+      store = await open(LIMIT);
+      const found = [];
+      for (let i = 0; i < 100; i++) {
+        found.push((await heard(store, keyOf(`${i}`))) !== undefined);
+        if (!found[i]) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+      }
+      await store.close();
+      const kept = attempt === 1 ? 0 : 29;
+      expect(found).toEqual([...Array(kept).fill(true), ...Array(100 - kept).fill(false)]);
+    }
+    expect(warnings).toEqual(Array(2).fill(expect.stringMatching(/has filled the cache.*cacheSize/)));
+    expect(await has(keyOf('before'))).toBe(false);
+  });
+
+  it.each([
+    ['a little', LIMIT, ENTRY],
+    ['next to nothing', LIMIT / 10, ENTRY / 10],
+  ])('stays within its limit, however many runs wrote %s of it each', async (_, limit, bytesOfEach) => {
+    for (let i = 0; i < 100; i++) {
+      store = await open(limit);
+      await keep(store, keyOf(`${i}`), sound(bytesOfEach, i));
+      await store.close();
+      const bytes = entries().reduce((sum, path) => sum + statSync(path).size, 0);
+      expect(bytes).toBeLessThanOrEqual(limit);
+    }
+    expect(entries().length).toBeGreaterThan(limit / bytesOfEach / 2);
+    expect(await has(keyOf('99'))).toBe(true);
+  });
+
+  it.each([
+    ['far', LIMIT],
+    ['at its very end', (LIMIT / 16) * 15 + 2],
+  ])('keeps no single sound that would throw out all others, too long %s', async (_, bytes) => {
+    store = await open(LIMIT);
+    await keep(store, keyOf('small'), sound(ENTRY));
+    await keep(store, KEY, sound(bytes));
+    await store.close();
+    expect([await has(keyOf('small')), await has(KEY), parts()]).toEqual([true, false, []]);
+  });
+
+  it('holds nothing at a limit of nothing', async () => {
+    store = await open(0);
+    await keep(store, KEY, sound(ENTRY));
+    await store.close();
+    expect([entries(), parts(), warnings]).toEqual([[], [], []]);
+  });
+
+  it('removes what killed runs left an hour ago, and nothing else', async () => {
+    mkdirSync(folder, { recursive: true });
+    const name = (digit: string) => join(folder, `${digit.repeat(8)}-0000-4000-8000-000000000000.part`);
+    const old = Date.now() / 1000 - HOUR - 60;
+    for (const path of [name('a'), join(folder, 'mine.part'), join(folder, 'notes.txt')]) {
+      writeFileSync(path, 'x');
+      utimesSync(path, old, old);
+    }
+    writeFileSync(name('b'), 'x');
+    await keep(store, KEY, sound(400));
+    await store.close();
+    const left = [name('a'), name('b'), join(folder, 'mine.part'), join(folder, 'notes.txt')].map(existsSync);
+    expect(left).toEqual([false, true, true, true]);
+  });
+});
+
+describe('a place where nothing can be kept', () => {
+  it.skipIf(process.getuid?.() !== 0)('is refused with a warning when it is another user’s', async () => {
+    const theirs = emptyFolder();
+    chownSync(theirs, 65_534, 65_534);
+    expect(
+      await openStore({ folder: theirs, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+    ).toBeUndefined();
+    expect(warnings).toEqual([`segments are not kept in ${theirs}: it belongs to another user`]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('is not made by root in the home of another user', async () => {
+    const home = emptyFolder();
+    chownSync(home, 65_534, 65_534);
+    const theirs = join(home, '.cache', 'tts', 'segments');
+    expect(
+      await openStore({ folder: theirs, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+    ).toBeUndefined();
+    expect(warnings).toEqual([`segments are not kept in ${theirs}: it belongs to another user`]);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'is not read or written below it when that is another user’s',
+    async () => {
+      await keep(store, KEY, sound(400));
+      const shard = dirname(entry());
+      expect(await heard(store, KEY)).toEqual(sound(400));
+      chownSync(shard, 65_534, 65_534);
+      expect(await heard(store, KEY)).toBeUndefined();
+      await keep(store, KEY, sound(500));
+      await store.close();
+      expect(readFileSync(entry()).length).toBe(44 + 400);
+      expect(warnings).toEqual([expect.stringContaining('is not a folder of its own')]);
+    },
+  );
+
+  it('is refused with a warning when it is a file', async () => {
+    const file = join(emptyFolder(), 'file');
+    writeFileSync(file, '');
+    expect(
+      await openStore({ folder: file, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+    ).toBeUndefined();
+    expect(warnings).toEqual([`segments are not kept in ${file}: it is not a folder`]);
+  });
+
+  it.each(['/proc/x/y', '/dev/null/cache'])('costs one warning and no sound: %s', async (place) => {
+    const opened = await openStore({
+      folder: place,
+      uid,
+      maxBytes: 2 ** 30,
+      warn: (text) => warnings.push(text),
+    });
+    for (let i = 0; opened && i < 3; i++) {
+      expect(await opened.get(KEY)).toBeUndefined();
+      await keep(opened, KEY, sound(400_000));
+    }
+    await opened?.close();
+    expect(warnings).toEqual([expect.stringContaining(`segments are not kept in ${place}: `)]);
+  });
+
+  it('costs one warning where an entry cannot be opened, and its sound is kept again', async () => {
+    for (const text of ['one', 'two']) await keep(store, keyOf(text), sound(400));
+    const socket = join(emptyFolder(), 'socket');
+    for (const path of entries()) {
+      // Neither root nor anybody else may open one.
+      const server = createServer().listen(socket);
+      await once(server, 'listening');
+      renameSync(socket, path);
+      server.close();
+    }
+    for (const text of ['one', 'two']) expect(await store.get(keyOf(text))).toBeUndefined();
+    expect(await has(keyOf('one'))).toBe(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^the segments in .*cache cannot be read: (no such device|.*not supported)/),
+    ]);
+    await keep(store, keyOf('one'), sound(400));
+    expect(await heard(store, keyOf('one'))).toEqual(sound(400));
+  });
+
+  it('is one that was removed meanwhile only for what was being written', async () => {
+    const draft = store.put(KEY, speechFormat);
+    await draft?.write(sound(500_000));
+    rmSync(folder, { recursive: true });
+    await draft?.publish();
+    expect(await has(KEY)).toBe(false);
+    await keep(store, KEY, sound(400));
+    expect([await has(KEY), warnings]).toEqual([true, []]);
+  });
+});
+
+it('is a WAV that our own reader reads', async () => {
+  await keep(store, KEY, sound(4000));
+  const wav = readFileSync(entry());
+  const whole = await hear(inPieces(wav), { bodyBytes: wav.length });
+  expect(whole).toMatchObject({ format: speechFormat, bytes: 4000 });
+});
