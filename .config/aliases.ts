@@ -15,8 +15,10 @@ interface Alias {
 const ALIASES: readonly Alias[] = [
   // commander can run subcommands as programs of their own; ours are functions.
   { importer: /\/commander\//, module: /^node:child_process$/, standIn: 'nothing' },
-  // The client never offers HTTP/2.
-  { importer: /\/undici\//, module: /client-h2(\.js)?$/, standIn: 'nothing' },
+  // The main module of undici loads all of fetch, caches, mocks and more.
+  { importer: /\/src\/kit\/http\//, module: /^undici$/, standIn: 'undici' },
+  // The client never offers HTTP/2, and proxies are those of HTTP.
+  { importer: /\/undici\//, module: /(client-h2|socks5-proxy-agent)(\.js)?$/, standIn: 'nothing' },
   // undici asks if a body is an IncomingMessage; ours are strings.
   { importer: /\/undici\/lib\/(core\/util|dispatcher\/client)\.js$/, module: /^node:http$/, standIn: 'http' },
   // The bodies of fetch: forms, blobs, web streams.

@@ -1,9 +1,3 @@
-/** The main module of undici takes 60 ms to load, and this one a third of that. */
-declare module 'undici/lib/dispatcher/pool.js' {
-  import { Pool } from 'undici';
-  export default Pool;
-}
-
 declare module 'markdown-it-footnote' {
   import type MarkdownIt from 'markdown-it';
   const footnotes: (parser: MarkdownIt) => void;

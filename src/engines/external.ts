@@ -1,4 +1,5 @@
 import type { Host } from '../kit/host.ts';
+import { delayTierUp } from '../kit/tier-up.ts';
 import { printable } from '../kit/words.ts';
 import { Converter, compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
 import { cutText } from '../text/cut.ts';
@@ -550,7 +551,7 @@ function mostSeconds(text: string): number {
 }
 
 export interface OpenOptions {
-  readonly host: Pick<Host, 'env' | 'platform' | 'execPath' | 'endGroup'>;
+  readonly host: Pick<Host, 'env' | 'platform' | 'runtime' | 'execPath' | 'endGroup'>;
   readonly signal: AbortSignal;
   /** The longest time without a byte. */
   readonly timeoutMs: number;
@@ -561,8 +562,11 @@ export interface OpenOptions {
 /** @throws EngineError with what is missing */
 export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
   const { host, signal, timeoutMs, runtimes } = options;
-  if (config.kind === 'server')
-    return (await import('./server.ts')).openServer(config, { timeoutMs, signal });
+  if (config.kind === 'server') {
+    const { openServer } = await import('./server.ts');
+    await delayTierUp(host.runtime);
+    return openServer(config, { timeoutMs, signal });
+  }
   if (config.kind === 'program') {
     const { openProgram } = await import('./program.ts');
     return openProgram(config, {

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isNearby } from '../kit/address.ts';
 import { messageIn, retryAfter } from '../kit/error.ts';
-import { IdleTimer, watched } from '../kit/wait.ts';
-import { printable } from '../kit/words.ts';
+import { type Answer, HttpClient } from '../kit/http/client.ts';
+import { brokenAnswer, firstBytes, isLate, noAnswer } from '../kit/http/failures.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -14,99 +12,10 @@ import {
   type VoiceSource,
 } from './engine.ts';
 
-export interface Requester {
-  /**
-   * `GET` without a body, else `POST`. Follows no redirect.
-   * @throws what `node:http` says, or the reason of the signal
-   */
-  ask(path: string, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage>;
-  close(): void;
-}
-
-/** It keeps its connections. The service has loaded `node:http`; `fetch` would take 30 ms more. */
-export async function openRequester({
-  url,
-  authorization,
-}: Pick<ServerConfig, 'url' | 'authorization'>): Promise<Requester> {
-  const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  const agent = new Agent({ keepAlive: true });
-  const headers = {
-    'Content-Type': 'application/json',
-    ...(authorization !== undefined && { Authorization: authorization }),
-  };
-  return {
-    async ask(path, body, signal) {
-      for (;;) {
-        const method = body === undefined ? 'GET' : 'POST';
-        const asked = request(`${url.href}/${path}`, { method, headers, agent });
-        asked.on('error', () => {}); // a later one comes with the answer
-        endOnAbort(signal, asked);
-        asked.end(body);
-        try {
-          const [answer] = await once(asked, 'response');
-          return answer;
-        } catch (error) {
-          signal.throwIfAborted();
-          // The server closed a kept connection before it saw the request.
-          if (!asked.reusedSocket || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
-        }
-      }
-    },
-    close: () => agent.destroy(),
-  };
-}
-
-/** With an error, as Node's own option `signal` has it, a connection that is just being kept throws where nothing catches. */
-function endOnAbort(signal: AbortSignal, asked: ClientRequest): void {
-  const end = () => void asked.destroy();
-  signal.addEventListener('abort', end);
-  asked.once('close', () => signal.removeEventListener('abort', end));
-  if (signal.aborted) end();
-}
-
 /** It takes this number of bytes to tell bare samples from WAV, JSON, HTML and compressed sound. */
 const PEEKED_BYTES = 4;
 
-/** Ends a request whose server sends nothing for a time. */
-export class IdleWatch {
-  readonly signal: AbortSignal;
-  isIdle = false;
-  readonly #timer: IdleTimer;
-
-  constructor(timeoutMs: number, signal: AbortSignal) {
-    const over = new AbortController();
-    this.signal = AbortSignal.any([signal, over.signal]);
-    this.#timer = new IdleTimer(timeoutMs, (error) => {
-      this.isIdle = true;
-      over.abort(error);
-    });
-    this.signal.addEventListener('abort', () => this.stop(), { once: true });
-    if (signal.aborted) this.stop();
-  }
-
-  /** A body without a length seems complete after its request was ended. */
-  async *watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    yield* watched(bytes, this.#timer);
-    this.signal.throwIfAborted();
-  }
-
-  stop(): void {
-    this.#timer.stop();
-  }
-}
-
-export async function firstBytes(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
-  const read: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of pieces) {
-    read.push(piece);
-    length += piece.length;
-    if (length >= most) break;
-  }
-  return Buffer.concat(read).subarray(0, most);
-}
-
-export async function peek(
+async function peek(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ head: Buffer; all: AsyncIterable<Uint8Array> }> {
   const source = pieces[Symbol.asyncIterator]();
@@ -130,6 +39,8 @@ const USUAL_RATE = 24_000;
 const USUAL_VOICE = 'alloy';
 
 const MOST_ERROR_BYTES = 4096;
+/** Milliseconds. */
+const READ_ERROR_MS = 2000;
 
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
@@ -147,15 +58,12 @@ export async function openServer(
   config: ServerConfig,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<VoiceSource> {
-  let requester = await openRequester(config);
-  let server = new SpeechServer(config, requester, timeoutMs);
+  const http = new HttpClient({ connections: config.concurrency, timeoutMs });
+  let server = new SpeechServer(config, http, timeoutMs);
   let list: VoiceList = config.voices ? { voices: config.voices } : await server.listVoices(signal);
   const authorization = wantsKey(config, list) ? await config.askAuthorization?.() : undefined;
   if (authorization !== undefined) {
-    requester.close();
-    const keyed = { ...config, authorization };
-    requester = await openRequester(keyed);
-    server = new SpeechServer(keyed, requester, timeoutMs);
+    server = new SpeechServer({ ...config, authorization }, http, timeoutMs);
     if (!config.voices) list = await server.listVoices(signal);
   }
   const listed = list.voices;
@@ -170,9 +78,7 @@ export async function openServer(
     maxChars: config.maxChars,
     concurrency: config.concurrency,
     speak: (text, voice, until) => server.speak(text, voice, until),
-    async [Symbol.asyncDispose]() {
-      requester.close();
-    },
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   };
 }
 
@@ -204,35 +110,46 @@ function identityOf({ url, model, format, sampleRate }: ServerConfig, { name }: 
 
 class SpeechServer {
   readonly #config: ServerConfig;
-  readonly #requester: Requester;
+  readonly #http: HttpClient;
   readonly #timeoutMs: number;
 
-  constructor(config: ServerConfig, requester: Requester, timeoutMs: number) {
+  constructor(config: ServerConfig, http: HttpClient, timeoutMs: number) {
     this.#config = config;
-    this.#requester = requester;
+    this.#http = http;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Its timer runs from the request to the last byte: a list that drips is late as well. */
+  /** The limit is for the whole list: one that drips is late as well. */
   async listVoices(signal: AbortSignal): Promise<VoiceList> {
     const limitMs = Math.min(this.#timeoutMs, LONGEST_LIST);
-    const watch = new IdleWatch(limitMs, signal);
+    const limit = AbortSignal.timeout(limitMs);
+    const done = new AbortController();
     try {
-      const answer = await this.#ask('audio/voices', undefined, watch);
-      const bytes = await firstBytes(answer, MOST_LIST_BYTES + 1);
-      watch.signal.throwIfAborted();
-      return answer.statusCode === 200 ? { voices: this.#voicesIn(bytes) } : { status: answer.statusCode };
+      const until = AbortSignal.any([signal, limit, done.signal]);
+      const { status, body } = await this.#ask('audio/voices', undefined, until);
+      return status === 200 ? { voices: this.#voicesIn(await this.#list(body)) } : { status };
     } catch (error) {
-      if (!watch.isIdle) throw this.#failed(error, watch);
+      signal.throwIfAborted();
+      if (!limit.aborted && !isLate(error)) throw this.#failed(error, signal);
       const late = `${this.#config.name} sent no whole list of voices within ${limitMs / 1000} s`;
       throw new EngineError('late', late);
     } finally {
-      watch.stop();
+      done.abort();
     }
   }
 
+  async #list(body: Answer['body']): Promise<Buffer> {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for await (const piece of body) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > MOST_LIST_BYTES) throw this.#tooLong(`${MOST_LIST_BYTES / 2 ** 20} MiB`);
+    }
+    return Buffer.concat(pieces);
+  }
+
   #voicesIn(bytes: Buffer): string[] | undefined {
-    if (bytes.length > MOST_LIST_BYTES) throw this.#tooLong(`${MOST_LIST_BYTES / 2 ** 20} MiB`);
     const voices = voicesIn(bytes.toString());
     if (voices && voices.length > MOST_VOICES) throw this.#tooLong(`${MOST_VOICES} voices`);
     return voices;
@@ -244,42 +161,51 @@ class SpeechServer {
 
   async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<EngineSound> {
     const { model, format, sampleRate } = this.#config;
-    const watch = new IdleWatch(this.#timeoutMs, signal);
-    const body = JSON.stringify({
-      model: model ?? 'tts-1',
-      input: text,
-      voice: voice.name,
-      response_format: format,
-    });
-    const answer = await this.#ask('audio/speech', body, watch);
-    if (answer.statusCode !== 200) throw await this.#refusal(answer, watch);
+    const request = { model: model ?? 'tts-1', input: text, voice: voice.name, response_format: format };
     try {
-      const sound = await this.#sound(watch.watched(answer), sampleRate);
-      return { ...sound, samples: this.#explained(sound.samples, watch) };
+      const answer = await this.#ask('audio/speech', JSON.stringify(request), signal);
+      if (answer.status !== 200) throw await this.#refusal(answer);
+      const sound = await this.#sound(answer.body, sampleRate);
+      return { ...sound, samples: this.#explained(sound.samples, signal) };
     } catch (error) {
-      throw this.#failed(error, watch);
+      throw this.#failed(error, signal);
     }
   }
 
-  async *#explained(samples: AsyncIterable<Int16Array>, watch: IdleWatch): AsyncGenerator<Int16Array> {
+  async *#explained(samples: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Int16Array> {
     try {
       yield* samples;
     } catch (error) {
-      throw this.#failed(error, watch);
+      throw this.#failed(error, signal);
     }
   }
 
-  #failed(error: unknown, { signal, isIdle }: IdleWatch): unknown {
-    if (error instanceof EngineError) return error;
-    const { name } = this.#config;
-    const seconds = this.#timeoutMs / 1000;
-    if (isIdle) return new EngineError('failed', `${name} was silent for ${seconds} s`);
+  #ask(path: string, body: string | undefined, signal: AbortSignal): Promise<Answer> {
+    const { href } = this.#config.url;
+    const { authorization } = this.#config;
+    const url = new URL(`${href}/${path}`);
+    const headers = {
+      'Content-Type': 'application/json',
+      ...(authorization !== undefined && { Authorization: authorization }),
+    };
+    const method = body === undefined ? 'GET' : 'POST';
+    return this.#http.send({ method, url, headers, body }, signal).catch((error) => {
+      signal.throwIfAborted();
+      throw isLate(error) ? error : noAnswer(error, url, this.#timeoutMs);
+    });
+  }
+
+  #failed(error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason;
+    if (error instanceof EngineError) return error;
+    const { name, url } = this.#config;
+    if (isLate(error)) return new EngineError('failed', `${name} was silent for ${this.#timeoutMs / 1000} s`);
     if (error instanceof WavError) return new EngineError('failed', `${name}: ${notSound(error)}`);
-    // Node tries all addresses of a name, and gathers their errors.
-    const [cause = error] = error instanceof AggregateError ? error.errors : [];
-    const words = printable((cause as Error).message);
-    return new EngineError('unreachable', `${name} cannot be reached or broke off: ${words}`, { cause });
+    const { message, retry } = brokenAnswer(error, url, this.#timeoutMs);
+    return new EngineError('unreachable', `${name} cannot be reached or broke off: ${message}`, {
+      retryAfter: retry?.after,
+      cause: error,
+    });
   }
 
   async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<EngineSound> {
@@ -290,20 +216,10 @@ class SpeechServer {
     return { sampleRate: format.sampleRate, samples: mono(pcm, format) };
   }
 
-  async #ask(path: string, body: string | undefined, watch: IdleWatch): Promise<IncomingMessage> {
-    try {
-      return await this.#requester.ask(path, body, watch.signal);
-    } catch (error) {
-      watch.stop();
-      throw this.#failed(error, watch);
-    }
-  }
-
-  async #refusal(answer: IncomingMessage, watch: IdleWatch): Promise<EngineError> {
-    const bytes = await firstBytes(watch.watched(answer), MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
+  async #refusal({ status, headers, body }: Answer): Promise<EngineError> {
+    const { bytes } = await firstBytes(body, MOST_ERROR_BYTES, READ_ERROR_MS);
     const words = messageIn(bytes);
-    const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
-    const { statusCode: status, headers } = answer;
+    const message = `${this.#config.name} answers ${status}${words && `: ${words}`}`;
     if (status !== 429 && status !== 503) return new EngineError('refused', message, { status });
     return new EngineError('busy', message, { status, retryAfter: retryAfter(headers) });
   }

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { lookup } from 'node:dns';
-import { once } from 'node:events';
-import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { bareHost, originOf } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
+import type { HttpClient } from '../kit/http/client.ts';
 import { singleItem } from '../kit/wait.ts';
 import { wavHeader } from '../sound/wav.ts';
 import {
@@ -104,36 +104,10 @@ function json(value: unknown): CallbackBody {
   };
 }
 
-export interface Post {
+interface Message {
   readonly url: URL;
-  readonly headers: OutgoingHttpHeaders;
+  readonly headers: Readonly<Record<string, string>>;
   body(): AsyncIterable<Uint8Array>;
-  readonly listed: boolean;
-}
-
-/**
- * A redirect is not followed.
- * @param time milliseconds
- * @throws ClosedAddress before a connection to an address that is not public
- */
-async function post({ url, headers, body, listed }: Post, time: number, stop: AbortSignal) {
-  if (!listed && isClosedHost(url.hostname)) throw new ClosedAddress(url.hostname);
-  const request = url.protocol === 'https:' ? (await import('node:https')).request : requestHttp;
-  const outgoing = request(url, {
-    method: 'POST',
-    headers,
-    agent: false,
-    signal: stop,
-    ...(!listed && { lookup: publicLookup }),
-  });
-  const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${time} ms`)), time);
-  try {
-    const [[response]] = await Promise.all([once(outgoing, 'response'), pipeline(body(), outgoing)]);
-    return response.statusCode as number;
-  } finally {
-    clearTimeout(timer);
-    outgoing.destroy();
-  }
 }
 
 const TRIES = 5;
@@ -189,7 +163,7 @@ export class Callbacks {
   }
 
   async #run(id: string, url: URL, sound: Promise<Sound>): Promise<void> {
-    const { apiKey, origins, log } = this.#options;
+    const { apiKey, log } = this.#options;
     const body = await callbackBody(sound, this.#stop.signal, (error) => {
       const known = forClient(error, id, this.#options);
       if (!(known instanceof Refusal)) log?.({ event: 'defect', id, error });
@@ -198,36 +172,55 @@ export class Callbacks {
     try {
       const headers = {
         'Content-Type': body.type,
-        'Content-Length': body.bytes,
+        'Content-Length': String(body.bytes),
         'X-Request-Id': id,
         ...(apiKey !== null && { 'X-Signature': await signatureOf(body, apiKey) }),
       };
-      const listed = origins.has(url.origin);
-      const outcome = await this.#deliver({ url, headers, listed, body: () => body.read() });
+      const outcome = await this.#deliver({ url, headers, body: () => body.read() });
       log?.({ event: 'callback', id, origin: url.origin, ...outcome });
     } finally {
       await body.dispose();
     }
   }
 
-  async #deliver(message: Post): Promise<Outcome> {
+  async #deliver(message: Message): Promise<Outcome> {
     const { signal } = this.#stop;
-    let wait = this.#options.limits.callbackBackoff;
+    const { origins, limits } = this.#options;
+    const isListed = origins.has(message.url.origin);
+    if (!isListed && isClosedHost(message.url.hostname))
+      return { delivered: false, tries: 1, reason: String(new ClosedAddress(message.url.hostname)) };
+    const { HttpClient } = await import('../kit/http/client.ts');
+    const lookup = isListed ? undefined : publicLookup;
+    await using http = new HttpClient({ connections: 1, timeoutMs: limits.callbackTry, lookup });
+    let wait = limits.callbackBackoff;
     for (let tries = 1; ; tries++, wait *= 2) {
-      const { status, reason, final } = await this.#try(message);
+      const { status, reason, final } = await this.#try(http, message);
       if (status !== undefined && status >= 200 && status < 300) return { delivered: true, tries };
       if (final || tries === TRIES) return { delivered: false, tries, reason };
       await sleep(wait * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
 
-  async #try(message: Post): Promise<{ status?: number; reason: string; final?: boolean }> {
+  async #try(
+    http: HttpClient,
+    { url, headers, body }: Message,
+  ): Promise<{ status?: number; reason: string; final?: boolean }> {
+    const { callbackTry } = this.#options.limits;
+    const late = AbortSignal.timeout(callbackTry);
+    const done = new AbortController();
     try {
-      const status = await post(message, this.#options.limits.callbackTry, this.#stop.signal);
+      const until = AbortSignal.any([this.#stop.signal, late, done.signal]);
+      const { status } = await http.send(
+        { method: 'POST', url, headers, body: Readable.from(body()) },
+        until,
+      );
       return { status, reason: `status ${status}` };
     } catch (error) {
       this.#stop.signal.throwIfAborted();
-      return { reason: String(error), final: error instanceof ClosedAddress };
+      const reason = late.aborted ? `no answer within ${callbackTry} ms` : String(error);
+      return { reason, final: error instanceof ClosedAddress };
+    } finally {
+      done.abort();
     }
   }
 }

@@ -1,7 +1,7 @@
 import { percentDecoded } from '../kit/address.ts';
 import { ExitCode, isText, messageIn, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
-import { createTransport, type Transport } from '../kit/http/client.ts';
+import { type Answer, HttpClient, plainBody } from '../kit/http/client.ts';
 import {
   brokenAnswer,
   NO_CONTENT,
@@ -11,7 +11,6 @@ import {
   type ServiceName,
   statusIn,
 } from '../kit/http/failures.ts';
-import type { Answer } from '../kit/http/stream.ts';
 import type { ClientEvent, NumberedText, RetryPolicy } from '../kit/retry.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
 import { singleItem } from '../kit/wait.ts';
@@ -38,7 +37,7 @@ const ACCEPTED = 202;
  * @throws TtsError
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
-  const body = await plainBody(answer);
+  const body = plainBody(answer);
   const { hasCallback, onLeftover } = expected;
   if (!isSuccess(answer.status, hasCallback)) throw await refusal({ ...answer, body }, expected);
   try {
@@ -118,25 +117,8 @@ function problemText({ problem, message, head }: WavError, contentType: string |
   return `it says: ${messageIn(head, { isCut: head.length === QUOTED_BYTES, contentType }) || 'nothing but blanks'}`;
 }
 
-const MOST_CODINGS = 4;
-
-/** Gives the body without its codings. zlib loads for a coded body only. */
-export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
-  const codings = codingsIn(headers['content-encoding'] ?? '');
-  if (codings.length === 0) return body;
-  const { decompress } = await import('../kit/http/client.ts');
-  if (codings.length > MOST_CODINGS) return decompress(body, codings.join(', '));
-  return codings.reduceRight(decompress, body);
-}
-
-/** The names of the codings in `Content-Encoding` (RFC 9110, section 8.4). */
-function codingsIn(header: string): string[] {
-  const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
-  return codings.filter((coding) => coding !== '' && coding !== 'identity');
-}
-
 interface RequestOptions {
-  readonly transport: Transport;
+  readonly http: HttpClient;
   /** The address of the requests. It ends in `/tts`. */
   readonly url: URL;
   readonly key: string;
@@ -173,12 +155,12 @@ async function request(
   options: RequestOptions,
   signal: AbortSignal,
 ): Promise<Speech | undefined> {
-  const { transport, url, key, timeoutMs, fields, onEvent } = options;
+  const { http, url, key, timeoutMs, fields, onEvent } = options;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   const body = requestBody(text, fields);
   onEvent({ type: 'request', index, text, post: { url, body } });
-  const answer = await transport.post(body, headers, signal).catch((cause) => {
+  const answer = await http.send({ method: 'POST', url, headers, body }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
   onEvent({ type: 'answer', index, status: answer.status, milliseconds: Date.now() - begun });
@@ -193,11 +175,11 @@ async function request(
 export async function openService(endpoint: Endpoint, options: ClientOptions): Promise<Client> {
   const { timeoutMs, atOnce, runtime } = options;
   await delayParser(endpoint, runtime);
-  const transport = await createTransport({ ...endpoint, connections: atOnce, timeoutMs });
-  const shared = { ...endpoint, ...options, transport };
+  const http = new HttpClient({ connections: atOnce, timeoutMs, proxyFor: () => endpoint.proxy });
+  const shared = { ...endpoint, ...options, http };
   return {
     speak: (text, fields, signal) => createSynthesizer({ ...shared, fields })(text, signal),
-    close: () => transport.close(),
+    close: () => http[Symbol.asyncDispose](),
   };
 }
 

@@ -3,12 +3,11 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { bareHost } from '../kit/address.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import { createTransport, type ProxyRoute, type Transport } from '../kit/http/client.ts';
+import { HttpClient, type ProxyRoute, plainBody } from '../kit/http/client.ts';
 import { firstBytes, noAnswer, ProxyError, refusal } from '../kit/http/failures.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
 import { IdleError, unlessAborted } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
-import { plainBody } from './service.ts';
 
 export interface ServiceSpeaker {
   readonly no: number;
@@ -19,21 +18,12 @@ export interface ServiceSpeaker {
   readonly sampleRate?: number | undefined;
 }
 
-interface Asking extends RetryPolicy {
+interface Listing extends RetryPolicy {
+  /** The address ends in `/tts`. */
+  readonly url: URL;
   readonly key: string;
   readonly keyOrigin: string;
   readonly timeoutMs: number;
-}
-
-interface SpeakersRequest extends Asking {
-  readonly transport: Transport;
-  /** The address ends in `/speakers`. */
-  readonly url: URL;
-}
-
-interface Listing extends Asking {
-  /** The address ends in `/tts`. */
-  readonly url: URL;
   readonly proxy: ProxyRoute | undefined;
 }
 
@@ -55,24 +45,14 @@ export async function listSpeakers(
 ): Promise<ServiceSpeaker[] | undefined> {
   const url = new URL(listing.url);
   url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
-  const transport = await createTransport({ ...listing, url, connections: 1 });
-  try {
-    return await fetchSpeakers({ ...listing, url, transport }, signal);
-  } finally {
-    await transport.close();
-  }
-}
-
-async function fetchSpeakers(
-  request: SpeakersRequest,
-  signal: AbortSignal,
-): Promise<ServiceSpeaker[] | undefined> {
+  const { timeoutMs, proxy } = listing;
+  await using http = new HttpClient({ connections: 1, timeoutMs, proxyFor: () => proxy });
   for (const state: RetryState = { made: 0 }; ; ) {
     const done = new AbortController();
     try {
-      return await fetchOnce(request, AbortSignal.any([signal, done.signal]));
+      return await fetchOnce(http, { ...listing, url }, AbortSignal.any([signal, done.signal]));
     } catch (error) {
-      await waitOrGiveUp(error, request, state, signal);
+      await waitOrGiveUp(error, listing, state, signal);
     } finally {
       done.abort();
     }
@@ -80,16 +60,18 @@ async function fetchSpeakers(
 }
 
 async function fetchOnce(
-  request: SpeakersRequest,
+  http: HttpClient,
+  listing: Listing,
   signal: AbortSignal,
 ): Promise<ServiceSpeaker[] | undefined> {
-  const { transport, url, key, timeoutMs } = request;
-  const answer = await transport.get({ 'X-API-KEY': key }, signal).catch((cause) => {
+  const { url, key, timeoutMs } = listing;
+  const headers = { 'X-API-KEY': key };
+  const answer = await http.send({ method: 'GET', url, headers }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
   if (NO_LIST.has(answer.status)) return undefined;
-  if (answer.status !== 200) throw await refusal(answer, request);
-  const { bytes, isWhole } = await firstBytes(await plainBody(answer), MOST_BYTES);
+  if (answer.status !== 200) throw await refusal(answer, listing);
+  const { bytes, isWhole } = await firstBytes(plainBody(answer), MOST_BYTES);
   signal.throwIfAborted();
   if (bytes.length === MOST_BYTES)
     throw new TtsError(`the list of speakers of ${url.host} has ${MOST_MIB} MiB or more`, {
@@ -196,7 +178,7 @@ function opened<T>(
   return unlessAborted(connected, signal)
     .then(look)
     .catch((cause) => {
-      throw noAnswer(isProxy ? new ProxyError(url.host, cause) : cause, url, timeoutMs);
+      throw noAnswer(isProxy ? new ProxyError(url, cause) : cause, url, timeoutMs);
     })
     .finally(() => socket.destroy());
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ExitCode, TtsError } from '../../src/kit/error.ts';
-import { createTransport } from '../../src/kit/http/client.ts';
+import { HttpClient } from '../../src/kit/http/client.ts';
 import { ConcurrencyLimiter } from '../../src/kit/limit.ts';
 import { createSynthesizer } from '../../src/voices/service.ts';
 import { type Script, serveBytes } from '../support/byte-server.ts';
@@ -53,11 +53,11 @@ it(`The client has the right sound or the right error through a faulty network (
     const connections = 1 + Math.floor(random() * 4);
     const url = new URL(`${proxy.url}/tts`);
     const timeoutMs = 5000;
-    const transport = await createTransport({ url, connections, timeoutMs });
+    await using http = new HttpClient({ connections, timeoutMs });
     let sent = 0;
     const retried: string[] = [];
     const synthesize = createSynthesizer({
-      transport,
+      http,
       url,
       timeoutMs,
       key: 'key',
@@ -79,7 +79,6 @@ it(`The client has the right sound or the right error through a faulty network (
         return speech && (await heard(speech.pcm)).equals(soundOf(text));
       }),
     );
-    await transport.close();
     const told = `run ${run} of seed ${SEED}, retried: ${retried.join(', ')}`;
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') {

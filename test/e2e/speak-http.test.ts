@@ -90,7 +90,7 @@ describe('an answer', () => {
     const contradicting = await serveBytes((wire) => wire.write(Buffer.concat([Buffer.from(start), body])));
     const box = new Sandbox();
     const run = await box.run(toFile, { env: named(contradicting.url, { TTS_RETRIES: '1' }) });
-    expectFailure(run, 7, /contradicts itself about its length/);
+    expectFailure(run, 7, /sent an invalid HTTP answer/);
     expect(contradicting.requests).toHaveLength(2);
     expect(box.list()).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('an answer', () => {
     const upgrade = head(101, { Upgrade: 'websocket', Connection: 'Upgrade' });
     const server = await serveBytes((wire) => wire.write(upgrade));
     const run = await new Sandbox().run(toFile, { env: named(server.url) });
-    expectFailure(run, 7, /another protocol \(status 101\)/);
+    expectFailure(run, 7, /sent an invalid HTTP answer/);
   });
 
   it('of bytes that are no text is not quoted', async () => {
@@ -128,20 +128,6 @@ describe('an answer', () => {
 
 describe('a slow service', () => {
   const impatient = (url: string) => named(url, { TTS_TIMEOUT: '1' });
-
-  it('may send the head of its answer byte by byte', async () => {
-    const start = head(200, { 'Content-Length': wav.length });
-    const server = await serveBytes(async (wire) => {
-      for (const character of start) {
-        await wire.write(character);
-        await sleep(50);
-      }
-      await wire.write(wav);
-    });
-    const box = new Sandbox();
-    expect(await box.run(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0, stderr: '' });
-    expect(box.read('out.wav')).toEqual(wav);
-  });
 
   it.each([
     ['answers that it is at work', '', head(102)],
@@ -159,7 +145,7 @@ describe('a slow service', () => {
       }
     });
     const run = await new Sandbox().run(toFile, { env: named(server.url, { TTS_TIMEOUT: '0.3' }) });
-    expectFailure(run, 5, /no answer from 127\.0\.0\.1:\d+ within 3 s/);
+    expectFailure(run, 5, /no answer from 127\.0\.0\.1:\d+ within 0\.3 s/);
   });
 
   it('may say for a while that it is at work', async () => {
@@ -174,12 +160,12 @@ describe('a slow service', () => {
   });
 
   it.each([
-    ['in the head of its answer', 'HTTP/1.1 200 O'],
-    ['after it said that it is at work', head(102)],
-    ['after the head', head(200, { 'Content-Length': wav.length })],
-  ])('is given up when it falls silent: %s', async (_, start) => {
+    ['in the head of its answer', 'HTTP/1.1 200 O', /no answer from \S+ within 1 s/],
+    ['after it said that it is at work', head(102), /no answer from \S+ within 1 s/],
+    ['after the head', head(200, { 'Content-Length': wav.length }), /no byte from \S+ for 1 s/],
+  ])('is given up when it falls silent: %s', async (_, start, message) => {
     const server = await serveBytes((wire) => wire.write(start));
-    expectFailure(await new Sandbox().run(toFile, { env: impatient(server.url) }), 5, /no byte from/);
+    expectFailure(await new Sandbox().run(toFile, { env: impatient(server.url) }), 5, message);
   });
 
   it('cannot hold up its own refusal', async () => {

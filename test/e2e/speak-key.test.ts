@@ -55,7 +55,7 @@ describe('a base URL that a project names', () => {
   it('gets the key of the project itself', async () => {
     const { status, stderr } = await run({ project: { ...project, apiKey: KEY } });
     expect(status).toBe(6);
-    expect(stderr).toMatch(/there is no host speech\.invalid/);
+    expect(stderr).toMatch(/the name of speech\.invalid cannot be resolved/);
   });
 
   it('is told of before a text goes there with a key from the same place, but not with -q', async () => {

@@ -189,7 +189,7 @@ describe('a timeout', () => {
     const server = await serveBytes(silent);
     const box = new Sandbox();
     const run = await box.run(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: named(server.url) });
-    expectFailure(run, 5, /no byte from 127\.0\.0\.1:\d+ for 0\.4 s/);
+    expectFailure(run, 5, /no answer from 127\.0\.0\.1:\d+ within 0\.4 s/);
     expect(box.list()).toEqual([]);
   });
 

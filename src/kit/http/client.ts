@@ -1,18 +1,15 @@
-import { once, setMaxListeners } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { isIP, type Socket } from 'node:net';
-import { addAbortSignal, Readable, type Transform } from 'node:stream';
+import { subscribe } from 'node:diagnostics_channel';
+import { setMaxListeners } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { LookupFunction, Socket } from 'node:net';
+import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { connect as tlsConnect } from 'node:tls';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import type { buildConnector, Dispatcher } from 'undici';
-import { bareHost, isExcepted, percentDecoded } from '../address.ts';
+import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
-import { failureCode, ProxyError, ProxyRefusal, TunnelError } from './failures.ts';
-import { type Answer, ResponseStream } from './stream.ts';
+import { ProxyError } from './failures.ts';
 
 export interface ProxyRoute {
   /** The address may contain user and password. */
@@ -21,122 +18,293 @@ export interface ProxyRoute {
   readonly except: string;
 }
 
-export interface TransportOptions {
-  /** All requests go to its origin. */
-  readonly url: URL;
+export interface HttpClientOptions {
+  /** The most connections to one origin at the same time. */
   readonly connections: number;
-  /** A connection fails after this many milliseconds without a byte. */
+  /** A request fails if connecting, the answer, or the next bytes of its body take longer. */
   readonly timeoutMs: number;
-  readonly proxy?: ProxyRoute | undefined;
+  readonly proxyFor?: ((url: URL) => ProxyRoute | undefined) | undefined;
+  /** Finds the addresses of a name. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
-type Headers = Readonly<Record<string, string>>;
-
-/** Follows no redirect, and sends nothing twice. */
-export interface Transport {
-  /** @param signal it must abort if the answer is not read to its end */
-  post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
-  /** @param from an address of the same origin, if it is another one */
-  get(headers: Headers, signal: AbortSignal, from?: URL): Promise<Answer>;
-  close(): Promise<void>;
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Readable | undefined;
 }
 
-export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
-  const { pool, targetOf, proxy } = await openPool(options, closing.signal);
-  const send = async (
-    request: Pick<Dispatcher.DispatchOptions, 'method' | 'body'>,
-    headers: Headers,
-    signal: AbortSignal,
-    to = options.url,
-  ) => {
-    const target = targetOf(to);
-    const stream = new ResponseStream(options.timeoutMs, signal);
-    const all = { ...headers, ...target.headers };
-    pool.dispatch({ ...request, ...target, headers: all, headersTimeout: 0, bodyTimeout: 0 }, stream);
-    const answer = await stream.answer.catch((error: unknown) => {
-      throw proxy && !stream.hasConnection ? new ProxyError(proxy.host, error) : error;
-    });
-    if (proxy && answer.status === PROXY_AUTHENTICATION_REQUIRED) throw new ProxyRefusal(answer.status);
-    return answer;
-  };
-  return {
-    post: (body, headers, signal) => send({ method: 'POST', body }, headers, signal),
-    get: (headers, signal, from) => send({ method: 'GET' }, headers, signal, from),
-    async close() {
-      const closed = pool.destroy();
-      // undici does not close connections that are still being made.
-      closing.abort();
-      await closed;
-    },
-  };
+export interface Answer {
+  readonly status: number;
+  /** The headers by lower-case name. Of several values, the first counts, unless they make a list. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body can be read once. The socket pauses while nothing is read. */
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
-const PROXY_AUTHENTICATION_REQUIRED = 407;
+/** An answer, with all 1xx answers before it, may take this many timeouts. */
+const MOST_TIMEOUTS = 10;
 
-interface OpenPool {
-  readonly pool: Dispatcher;
-  readonly targetOf: (url: URL) => {
-    readonly origin: string;
-    readonly path: string;
-    readonly headers: Headers;
-  };
-  readonly proxy?: URL;
-}
+/** Follows no redirect, and sends nothing twice. Connections are kept for the next requests. */
+export class HttpClient implements AsyncDisposable {
+  readonly #options: HttpClientOptions;
+  readonly #closing = new AbortController();
+  /** By the address of the proxy; '' for none. */
+  readonly #agents = new Map<string, Dispatcher>();
 
-/** Requests for http go to the proxy in absolute form (RFC 9112, section 3.2.2), those for https through a tunnel. */
-async function openPool(
-  { url, connections, timeoutMs: timeout, proxy: route }: TransportOptions,
-  signal: AbortSignal,
-): Promise<OpenPool> {
-  const { origin, host } = url;
-  const direct = (to: URL) => ({ origin, path: to.pathname + to.search, headers: {} });
-  const connect = { timeout, signal };
-  const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
-  if (!route || isExcepted(url, route.except))
-    return { pool: new Pool(origin, { connections, connect }), targetOf: direct };
-  const proxy = route.url;
-  if (url.protocol === 'https:' || proxy.protocol === 'https:')
-    return {
-      pool: new Pool(origin, { connections, connect: tunnelThrough(proxy, connect) }),
-      targetOf: direct,
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /**
+   * Resolves with the head of the answer. Leaving the body early ends the request.
+   * @param signal it must abort if the body is not read at all
+   * @throws an error for {@link noAnswer}; reading the body throws one for {@link brokenAnswer}
+   */
+  async send({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<Answer> {
+    const { timeoutMs, proxyFor } = this.#options;
+    const route = proxyFor?.(url);
+    const proxy = route && !isExcepted(url, route.except) ? route.url : undefined;
+    const exchange = new Exchange(signal);
+    const late = setTimeout(() => exchange.abort(new IdleError('no answer')), MOST_TIMEOUTS * timeoutMs);
+    const request: Dispatcher.DispatchOptions = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers },
+      body: body ?? null,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     };
-  const headers = { host, ...proxyAuthorization(proxy) };
-  const pool = new Pool(proxy.origin, { connections, connect });
-  const inFull = (to: URL) => ({
-    origin: proxy.origin,
-    path: `${origin}${to.pathname}${to.search}`,
-    headers,
-  });
-  return { pool, targetOf: inFull, proxy };
+    try {
+      this.#agent(proxy).dispatch(request, exchange);
+      return await exchange.answer;
+    } catch (error) {
+      throw proxy && !signal.aborted ? proxyFailure(error, proxy, exchange.hasConnection) : error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = [...this.#agents.values()].map((agent) => agent.destroy());
+    // undici does not close connections that are still being made.
+    this.#closing.abort();
+    await Promise.all(closed);
+  }
+
+  #agent(proxy: URL | undefined): Dispatcher {
+    const key = proxy?.href ?? '';
+    const agent = this.#agents.get(key) ?? this.#open(proxy);
+    this.#agents.set(key, agent);
+    return agent;
+  }
+
+  /** Requests for http go to an http proxy in absolute form (RFC 9112, section 3.2.2), all others through a tunnel. */
+  #open(proxy: URL | undefined): Dispatcher {
+    const { connections, timeoutMs, lookup } = this.#options;
+    const connect = { timeout: timeoutMs, signal: this.#closing.signal, ...(lookup && { lookup }) };
+    const options = { connections, pipelining: 1 };
+    if (!proxy) return new Agent({ ...options, connect });
+    return new ProxyAgent({
+      ...options,
+      uri: proxy.origin,
+      ...(hasLogin(proxy) && { token: `Basic ${loginOf(proxy)}` }),
+      proxyTunnel: false,
+      proxyTls: connect,
+      requestTls: connect,
+      clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: Math.ceil(timeoutMs) }),
+    });
+  }
 }
 
-/** The first byte tells the two forms of `deflate` apart: many services leave out the zlib wrapper. */
-const decoders = new Map<string, (firstByte: number) => Transform>([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  ['deflate', (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw())],
-  ['br', () => createBrotliDecompress()],
-]);
+function hasLogin({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}
+
+function loginOf({ username, password }: URL): string {
+  return Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString('base64');
+}
+
+/** undici tells the status of a proxy that refuses only in the message of its error. */
+function proxyFailure(error: unknown, proxy: URL, hasConnection: boolean): unknown {
+  const [, status] = /^Proxy [^(]*\((\d{3})\)/.exec((error as Error | undefined)?.message ?? '') ?? [];
+  if (status !== undefined) return new ProxyError(proxy, error, Number(status));
+  return hasConnection || error instanceof IdleError ? error : new ProxyError(proxy, error);
+}
+
+const BUFFER_BYTES = 1 << 16;
 
 /**
- * Undoes the codings of a body (RFC 9110, section 8.4). Errors of the data are zlib's.
- * @throws TtsError (service) for an unknown coding
+ * One request and its answer. It uses `dispatch` and not `request` of undici: the body of that one loses the bytes before an
+ * error, and a connection that ends in order while the body is paused fails an assertion of undici.
  */
-export async function* decompress(
-  packed: AsyncIterable<Uint8Array>,
-  coding: string,
-): AsyncGenerator<Uint8Array> {
-  const create = decoders.get(coding);
-  if (!create)
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<Answer>;
+  #resolve!: (answer: Answer) => void;
+  #reject!: (error: unknown) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+  #failure: { readonly error: unknown } | undefined;
+  readonly #signal: AbortSignal;
+  readonly #body = new Readable({
+    highWaterMark: BUFFER_BYTES,
+    read: () => this.resume(),
+    destroy: (_, done) => {
+      this.#leave();
+      done(null);
+    },
+  });
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get hasConnection(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  readonly #onAbort = () => this.abort(this.#signal.reason);
+
+  /** Drops the bytes that were not read. */
+  abort(error: unknown): void {
+    this.#fail(error);
+    this.#body.destroy();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) this.#leave();
+    else starting = this;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200) this.#resolve({ status, headers: singleValues(headers), body: this.#read() });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    // undici delivers an empty piece when it resumes.
+    if (this.#isOver || piece.length === 0) return;
+    if (!this.#body.push(piece)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error);
+    this.#leave();
+  }
+
+  /** An error comes after all bytes that arrived before it. */
+  async *#read(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#body;
+    } catch (error) {
+      throw this.#failure ? this.#failure.error : error;
+    }
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#failure = { error };
+    this.#reject(error);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#body.push(null);
+  }
+
+  /** It does nothing after the end of the answer. */
+  #leave(): void {
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#controller?.abort(new Error('the answer is not needed'));
+  }
+}
+
+/** Its request is about to be written. */
+let starting: Exchange | undefined;
+
+/** The last exchange on each connection. */
+const exchanges = new WeakMap<Socket, Exchange | undefined>();
+
+/** undici publishes here right after `onRequestStart`. The request of a tunnel is none of ours. */
+subscribe('undici:client:sendHeaders', (message) => {
+  const { socket } = message as { readonly socket: Socket };
+  const isNew = !exchanges.has(socket);
+  exchanges.set(socket, starting);
+  starting = undefined;
+  if (!isNew) return;
+  // undici takes ECONNRESET for the good end of a body without a length, and asserts that nothing ends while it is paused.
+  socket.prependListener('error', (error: NodeJS.ErrnoException) =>
+    rename(error, 'ECONNRESET', SOCKET_ERROR),
+  );
+  socket.prependListener('end', () => exchanges.get(socket)?.resume());
+});
+
+/** undici connects again without end after its own error, with which a proxy fails that hangs up. */
+subscribe('undici:client:connectError', (message) => {
+  rename((message as { readonly error: NodeJS.ErrnoException }).error, SOCKET_ERROR, 'ECONNRESET');
+});
+
+const SOCKET_ERROR = 'UND_ERR_SOCKET';
+
+function rename(error: NodeJS.ErrnoException, from: string, to: string): void {
+  if (error.code === from) error.code = to;
+}
+
+/** The headers whose values make a list (RFC 9110, section 5.3). */
+const LISTS = new Set(['content-encoding']);
+
+function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value];
+      return [name, LISTS.has(name) ? value.join(', ') : value[0]];
+    }),
+  );
+}
+
+const CODINGS = ['gzip', 'x-gzip', 'deflate', 'br'];
+const MOST_CODINGS = 4;
+
+/** Gives the body without its codings (RFC 9110, section 8.4). It throws a TtsError for an unknown one, and errors of zlib. */
+export function plainBody({ headers, body }: Answer): AsyncIterable<Uint8Array> {
+  const named = (headers['content-encoding'] ?? '').split(',').map((coding) => coding.trim().toLowerCase());
+  const codings = named.filter((coding) => coding !== '' && coding !== 'identity');
+  return codings.length > MOST_CODINGS
+    ? decompress(body, codings.join(', '))
+    : codings.reduceRight(decompress, body);
+}
+
+async function* decompress(packed: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
+  if (!CODINGS.includes(coding))
     throw new TtsError(`the answer has an unknown content encoding: ${printable(coding)}`, {
       exitCode: ExitCode.service,
-      hint: 'gzip, deflate and br are read: the service, or a proxy in between, has to use one of them or none',
+      hint: 'the service, or a proxy in between, has to send gzip, deflate, br or no encoding',
     });
   const pieces = packed[Symbol.asyncIterator]();
   const first = await pieces.next();
-  const decoder = create(first.done ? 0 : (first.value[0] ?? 0));
+  const decoder = await decoderOf(coding, first.done ? 0 : (first.value[0] ?? 0));
   async function* all() {
     for (let next = first; !next.done; next = await pieces.next()) yield next.value;
   }
@@ -149,92 +317,10 @@ export async function* decompress(
   }
 }
 
-interface TunnelLimits {
-  /** Milliseconds. */
-  readonly timeout: number;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Connects with CONNECT (RFC 9110, section 9.3.6). undici's ProxyAgent takes 70 ms to load, and tries again without end if a
- * proxy hangs up.
- */
-function tunnelThrough(proxy: URL, { timeout, signal }: TunnelLimits): buildConnector.connector {
-  return (target, callback) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
-    void connect(proxy, target, limit).then(
-      (socket) => callback(null, addAbortSignal(signal, socket)),
-      (error) => callback(error, null),
-    );
-  };
-}
-
-async function connect(
-  proxy: URL,
-  { host = '', hostname, port, protocol }: buildConnector.Options,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const isSecure = protocol === 'https:';
-  const tunnel = await openTunnel(proxy, port ? host : `${host}:${isSecure ? 443 : 80}`, signal);
-  if (!isSecure) return tunnel;
-  const name = isIP(hostname) ? {} : { servername: hostname };
-  const secure = tlsConnect({ socket: tunnel, host: hostname, ...name }).on('error', () => {});
-  try {
-    await once(secure, 'secureConnect', { signal });
-    return secure;
-  } catch (error) {
-    secure.destroy();
-    throw signal.aborted ? new IdleError('idle') : error;
-  }
-}
-
-/** @param target `host:port` */
-async function openTunnel(proxy: URL, target: string, signal: AbortSignal): Promise<Socket> {
-  const isSecure = proxy.protocol === 'https:';
-  const request = (isSecure ? httpsRequest : httpRequest)({
-    method: 'CONNECT',
-    host: bareHost(proxy.hostname),
-    port: proxy.port || (isSecure ? 443 : 80),
-    path: target,
-    headers: { host: target, ...proxyAuthorization(proxy) },
-    agent: false,
-    signal,
-  });
-  let isConnected = false;
-  request.once('socket', (socket: Socket) => {
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      isConnected = true;
-    });
-  });
-  request.end();
-  try {
-    const [{ statusCode = 0 }, socket, head] = (await once(request, 'connect')) as ConnectEvent;
-    socket.on('error', () => {}).setNoDelay(true);
-    if (statusCode < 200 || statusCode > 299) {
-      socket.destroy();
-      throw new ProxyRefusal(statusCode);
-    }
-    if (head.length > 0) socket.unshift(head);
-    return socket;
-  } catch (error) {
-    if (error instanceof ProxyRefusal) throw error;
-    const cause = signal.aborted ? new IdleError('idle') : error;
-    throw isConnected ? tunnelError(cause) : new ProxyError(proxy.host, cause);
-  }
-}
-
-type ConnectEvent = [response: IncomingMessage, socket: Socket, head: Buffer];
-
-function tunnelError(cause: unknown): unknown {
-  if (cause instanceof IdleError) return cause;
-  const what = failureCode(cause).startsWith('HPE_') ? 'does not answer in HTTP' : 'closed the connection';
-  return new TunnelError(what, { cause });
-}
-
-function proxyAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
-  if (!username && !password) return {};
-  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString(
-    'base64',
-  );
-  return { 'proxy-authorization': `Basic ${credentials}` };
+/** The first byte tells the two forms of `deflate` apart: many services leave out the zlib wrapper. */
+async function decoderOf(coding: string, firstByte: number): Promise<Transform> {
+  const zlib = await import('node:zlib');
+  if (coding === 'br') return zlib.createBrotliDecompress();
+  if (coding !== 'deflate') return zlib.createGunzip();
+  return (firstByte & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

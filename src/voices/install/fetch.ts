@@ -14,9 +14,8 @@ import { isLoopback, isNearby } from '../../kit/address.ts';
 import { ExitCode, retryAfter, TtsError, usageError } from '../../kit/error.ts';
 import { unwritable } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
-import { createTransport, type ProxyRoute, type Transport } from '../../kit/http/client.ts';
+import { type Answer, HttpClient, type ProxyRoute } from '../../kit/http/client.ts';
 import { brokenAnswer, noAnswer } from '../../kit/http/failures.ts';
-import { type Answer, LostConnectionError } from '../../kit/http/stream.ts';
 import { type ClientEvent, isTransient, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
 import { printable } from '../../kit/words.ts';
 import type { PinnedFile, Repository } from './catalogue.ts';
@@ -101,12 +100,14 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tts' };
 
 /** Asks for files without keys and cookies, and follows redirects from https to https. */
-export class Fetcher {
+export class Fetcher implements AsyncDisposable {
   readonly #options: FetchOptions;
-  readonly #transports = new Map<string, Promise<Transport>>();
+  readonly #http: HttpClient;
 
   constructor(options: FetchOptions) {
     this.#options = options;
+    // One connection serves all files of an origin, one after the other.
+    this.#http = new HttpClient({ ...options, connections: 1 });
   }
 
   /**
@@ -137,35 +138,18 @@ export class Fetcher {
     );
   }
 
-  async close(): Promise<void> {
-    for (const transport of this.#transports.values())
-      await (await transport.catch(() => undefined))?.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#http[Symbol.asyncDispose]();
   }
 
   async #getOnce(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
     const { timeoutMs, hub } = this.#options;
     try {
-      const transport = await this.#transportTo(url);
-      const get = () => transport.get({ ...HEADERS, ...headers }, signal, url);
-      return await get().catch((cause: unknown) => {
-        // The host had closed a connection that was kept: this says nothing about the next one.
-        if (cause instanceof LostConnectionError) return get();
-        throw cause;
-      });
+      return await this.#http.send({ method: 'GET', url, headers: { ...HEADERS, ...headers } }, signal);
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       throw inWordsOfHubs(noAnswer(cause, url, timeoutMs), hub.origin);
     }
-  }
-
-  /** One connection serves all files of an origin, one after the other. */
-  #transportTo(url: URL): Promise<Transport> {
-    const { timeoutMs, proxyFor } = this.#options;
-    const transport =
-      this.#transports.get(url.origin) ??
-      createTransport({ url, connections: 1, timeoutMs, proxy: proxyFor(url) });
-    this.#transports.set(url.origin, transport);
-    return transport;
   }
 
   /** An address of `--from` may be anybody's. */

@@ -260,7 +260,7 @@ export class Session implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#fetcher.close();
+    await this.#fetcher[Symbol.asyncDispose]();
   }
 }
 

@@ -24,9 +24,9 @@ it.each([
 });
 
 it.each([
-  ['EAI_FAIL', /the name tts\.example\.com cannot be looked up \(EAI_FAIL\)/],
-  ['EAI_MEMORY', /cannot be looked up/],
-  ['EAI_AGAIN', /there is no host tts\.example\.com/],
+  ['EAI_FAIL', /the name of tts\.example\.com cannot be resolved \(EAI_FAIL\)/],
+  ['EAI_MEMORY', /cannot be resolved/],
+  ['EAI_AGAIN', /the name of tts\.example\.com cannot be resolved/],
   ['EHOSTUNREACH', /there is no route to tts\.example\.com \(EHOSTUNREACH\)/],
   ['ESOME_THING', /no connection to tts\.example\.com \(ESOME_THING\)/],
   ['UNKNOWN', /no connection/],
@@ -39,11 +39,11 @@ it.each([
 });
 
 it.each([
-  ['EAI_FAIL', 'the name of the proxy p.example cannot be looked up (EAI_FAIL)'],
-  ['EAI_AGAIN', 'there is no proxy p.example'],
+  ['EAI_FAIL', 'the name of the proxy p.example cannot be resolved (EAI_FAIL)'],
+  ['EAI_AGAIN', 'the name of the proxy p.example cannot be resolved (EAI_AGAIN)'],
   ['ECONNREFUSED', 'nothing listens at the proxy p.example'],
 ])('What the system calls %s is told of a proxy as well.', (code, message) => {
-  const cause = new ProxyError('p.example', Object.assign(new Error('connect'), { code }));
+  const cause = new ProxyError(new URL('http://p.example'), Object.assign(new Error('connect'), { code }));
   expect(noAnswer(cause, url, 1000)).toMatchObject({
     message,
     hint: expect.stringMatching(/^check --proxy/),

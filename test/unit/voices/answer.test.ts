@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createTransport } from '../../../src/kit/http/client.ts';
+import { HttpClient } from '../../../src/kit/http/client.ts';
 import { ConcurrencyLimiter } from '../../../src/kit/limit.ts';
 import { createSynthesizer } from '../../../src/voices/service.ts';
 import { serveBytes } from '../../support/byte-server.ts';
@@ -13,10 +13,10 @@ it.each([200, 500])('A request is ended as soon as its answer is of no use: stat
   });
   const url = new URL(server.url);
   const timeoutMs = 600_000;
-  const transport = await createTransport({ url, connections: 1, timeoutMs });
-  onTestFinished(() => transport.close());
+  const http = new HttpClient({ connections: 1, timeoutMs });
+  onTestFinished(() => http[Symbol.asyncDispose]());
   const synthesize = createSynthesizer({
-    transport,
+    http,
     url,
     timeoutMs,
     key: 'key',

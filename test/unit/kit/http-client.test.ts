@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HttpClient, type HttpClientOptions } from '../../../src/kit/http/client.ts';
+import { brokenAnswer, noAnswer } from '../../../src/kit/http/failures.ts';
+import { type Script, serveBytes } from '../../support/byte-server.ts';
+import { answer, head } from '../../support/http-bytes.ts';
+import { startProxy } from '../../support/proxy.ts';
+
+/** What makes the buffer of an answer full, in two pieces that each come alone. */
+const PIECE = Buffer.alloc(40_000, 1);
+
+async function open(script: Script, options: Partial<HttpClientOptions> = {}) {
+  const server = await serveBytes(script);
+  const http = new HttpClient({ connections: 2, timeoutMs: 5000, ...options });
+  onTestFinished(() => http[Symbol.asyncDispose]());
+  const leaving = new AbortController();
+  const get = (path = '/') => http.send({ method: 'GET', url: new URL(path, server.url) }, leaving.signal);
+  return { server, http, get, leaving };
+}
+
+/** Reads to the end or to an error. */
+async function outcome(body: AsyncIterable<Uint8Array>) {
+  let bytes = 0;
+  try {
+    for await (const piece of body) bytes += piece.length;
+    return { bytes };
+  } catch (error) {
+    return { bytes, error: brokenAnswer(error, new URL('http://host'), 1000).message };
+  }
+}
+
+describe('a body', () => {
+  it.each([
+    ['without a length', { Connection: 'close' }],
+    ['of known length', { 'Content-Length': 2 * PIECE.length }],
+  ])('that ends with its connection while it is paused is whole: %s', async (_, headers) => {
+    const { get } = await open(async (wire) => {
+      await wire.write(head(200, headers));
+      for (const piece of [PIECE, PIECE]) {
+        await wire.write(piece);
+        await sleep(50);
+      }
+      wire.end();
+    });
+    const { body } = await get();
+    await sleep(300);
+    expect(await outcome(body)).toEqual({ bytes: 2 * PIECE.length });
+  });
+
+  it.each([
+    ['is reset, without a length', { Connection: 'close' }, 'reset'],
+    ['is reset, of known length', { 'Content-Length': 200_000 }, 'reset'],
+    ['ends too early', { 'Content-Length': 200_000 }, 'end'],
+    ['ends within chunks', { 'Transfer-Encoding': 'chunked' }, 'end'],
+  ] as const)('that %s breaks off after all bytes that came', async (_, headers, farewell) => {
+    const isChunked = 'Transfer-Encoding' in headers;
+    const { get } = await open(async (wire) => {
+      await wire.write(head(200, headers));
+      await wire.write(isChunked ? '9c40\r\n' : '');
+      await wire.write(PIECE);
+      await sleep(100);
+      wire[farewell]();
+    });
+    const { body } = await get();
+    await sleep(300);
+    expect(await outcome(body)).toEqual({
+      bytes: PIECE.length,
+      error: 'the answer of host broke off before its end',
+    });
+  });
+
+  it('stops its server while nothing is read, and ends its connection when it is left', async () => {
+    let written = 0;
+    let hasLeft = false;
+    const { get } = await open(async (wire) => {
+      void wire.closed.then(() => {
+        hasLeft = true;
+      });
+      await wire.write(head(200));
+      for (const block = Buffer.alloc(2 ** 20); !hasLeft && written < 200; written += 1)
+        await wire.write(block);
+    });
+    const { body } = await get();
+    await expect
+      .poll(async () => {
+        const before = written;
+        await sleep(300);
+        return written - before;
+      })
+      .toBe(0);
+    expect(written).toBeLessThan(20);
+    for await (const _ of body) break;
+    await expect.poll(() => hasLeft).toBe(true);
+  });
+
+  it('in single bytes comes in order', async () => {
+    const bytes = Buffer.from(Array.from({ length: 2000 }, (_, at) => at % 251));
+    const { get } = await open(async (wire) => {
+      await wire.write(head(200, { 'Content-Length': bytes.length }));
+      for (const byte of bytes) await wire.write(Uint8Array.of(byte));
+    });
+    const read: Uint8Array[] = [];
+    for await (const piece of (await get()).body) read.push(piece);
+    expect(Buffer.concat(read)).toEqual(bytes);
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const { get, leaving, server } = await open(async (wire) => {
+      await wire.write(head(200));
+      await wire.write(PIECE);
+    });
+    const { body } = await get();
+    const reason = new Error('enough');
+    leaving.abort(reason);
+    await expect(outcome(body)).rejects.toBe(reason);
+    await expect.poll(() => server.connections.open).toBe(0);
+  });
+});
+
+describe('a request', () => {
+  it('ends with the reason of its signal', async () => {
+    const { get, leaving, server } = await open(() => {});
+    const asked = get();
+    await expect.poll(() => server.requests.length).toBe(1);
+    leaving.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    await expect(get()).rejects.toThrow('enough');
+    await expect.poll(() => server.connections.open).toBe(0);
+  });
+
+  it('uses a connection again, and a new one where the old one was closed', async () => {
+    const { get, server } = await open(async (wire, request, number) => {
+      await answer(200, 'abc')(wire, request, number);
+      if (number === 2) wire.end();
+    });
+    for (let count = 0; count < 3; count += 1) {
+      expect(await outcome((await get()).body)).toEqual({ bytes: 3 });
+      await sleep(100);
+    }
+    expect(server.connections.made).toBe(2);
+  });
+
+  it.each<[string, Script]>([
+    ['without an answer', () => {}],
+    [
+      'with interim answers only',
+      async (wire) => {
+        let isOpen = true;
+        void wire.closed.then(() => {
+          isOpen = false;
+        });
+        for (; isOpen; await sleep(30)) await wire.write(head(102));
+      },
+    ],
+  ])('ends in time %s', async (_, script) => {
+    const { get, server } = await open(script, { timeoutMs: 200 });
+    const error = await get().catch((cause: unknown) => noAnswer(cause, new URL(server.url), 200));
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^no answer from 127\.0\.0\.1:\d+ within 0\.2 s$/),
+    });
+  });
+
+  it('ends in time within its answer, and not while its reader pauses', async () => {
+    const { get } = await open(
+      async (wire) => {
+        await wire.write(head(200, { 'Content-Length': 1_000_000 }));
+        await wire.write(PIECE);
+        await wire.write(PIECE);
+      },
+      { timeoutMs: 300 },
+    );
+    const { body } = await get();
+    await sleep(2500);
+    expect(await outcome(body)).toEqual({ bytes: 2 * PIECE.length, error: 'no byte from host for 1 s' });
+  });
+
+  it('ends with its client, while its connection is being made', async () => {
+    const { http } = await open(() => {}, { lookup: () => {} });
+    const url = new URL('http://name.example/');
+    const asked = http.send({ method: 'GET', url }, new AbortController().signal);
+    const refused = expect(asked).rejects.toThrow();
+    await http[Symbol.asyncDispose]();
+    await refused;
+  });
+
+  it('through a proxy that hangs up is made once', async () => {
+    const proxy = await startProxy({ hangUp: true });
+    const { http } = await open(() => {}, { proxyFor: () => ({ url: new URL(proxy.url), except: '' }) });
+    const url = new URL('https://service.example/');
+    await expect(http.send({ method: 'GET', url }, new AbortController().signal)).rejects.toThrow('proxy');
+    await sleep(200);
+    expect(proxy.asked).toEqual(['CONNECT service.example:443']);
+  });
+});
