@@ -296,7 +296,7 @@ describe('an error body', () => {
     ['https://other.example/api/tts?x=1', /look for the base URL below https:\/\/other\.example\n/],
     ['/v2/tts', /look for the base URL below http:\/\/127\.0\.0\.1:\d+\n/],
     ['', /names no other http\(s\) address/],
-    ['/tts', /points back to the same address/],
+    ['/tts', /names no other http\(s\) address/],
   ])(
     'that points elsewhere is explained with the origin of the other address: %s',
     async (location, hint) => {

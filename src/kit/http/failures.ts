@@ -357,17 +357,11 @@ function hintToAddress({ origin, pathname }: URL, message: string): string {
   return `check the base URL: /tts is added to it${isOpenAi ? `; a server with OpenAI's /audio/speech is an engine: --engine ${engine}` : ''}`;
 }
 
+/** Only the origin is named: path and query may hold the key. */
 function hintToMove(location: string | undefined, from: URL): string {
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (!to || !/^https?:$/.test(to.protocol))
+  if (!to || !/^https?:$/.test(to.protocol) || to.href === from.href)
     return 'check the base URL: the redirect names no other http(s) address';
-  const { origin, pathname } = to;
-  if (origin === from.origin && pathname === from.pathname)
-    return 'the redirect points back to the same address: the service, or a proxy in between, is misconfigured';
-  // Path and query may hold the key.
-  const isBase = /^\/(?:tts\/?)?$/.test(pathname);
-  return isBase
-    ? `if you trust it, name it as the base URL: ${printable(origin)}`
-    : `if you trust it, look for the base URL below ${printable(origin)}`;
+  return `if you trust it, look for the base URL below ${printable(to.origin)}`;
 }
