@@ -53,6 +53,8 @@ const VALUES: readonly { readonly key: string; readonly value: RegExp; readonly 
 ];
 
 export function valueHint(key: string | undefined, typed: unknown): string | undefined {
+  // Anything else may be endless when it is written out.
+  if (typeof typed !== 'string' && typeof typed !== 'number') return undefined;
   return VALUES.find((row) => row.key === key && row.value.test(String(typed).trim()))?.hint;
 }
 

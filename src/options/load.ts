@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { defaultLoadersSync } from 'cosmiconfig';
@@ -40,8 +40,8 @@ const UNREAD_ENDINGS: readonly (readonly [ending: string, why: string])[] = [
   ...CODE.map((ending) => [ending, 'a config is data, and no code is run: use JSON or YAML'] as const),
   ...['toml', 'json5', 'jsonc'].map((ending) => [ending, 'use JSON or YAML'] as const),
 ];
-const UNREAD_PLACES: readonly (readonly [place: string, why: string])[] = [
-  ...['.ttsrc', join('.config', 'ttsrc'), 'tts.config'].flatMap((name) =>
+const UNREAD_PLACES: readonly (readonly [name: string, why: string])[] = [
+  ...['.ttsrc', 'tts.config'].flatMap((name) =>
     UNREAD_ENDINGS.map(([ending, why]) => [`${name}.${ending}`, why] as const),
   ),
   ...['yaml', 'yml'].map(
@@ -49,33 +49,55 @@ const UNREAD_PLACES: readonly (readonly [place: string, why: string])[] = [
       [`tts.config.${ending}`, `call it .ttsrc.${ending}, or tts.config.json with JSON in it`] as const,
   ),
 ];
+const UNREAD_IN_CONFIG = UNREAD_ENDINGS.map(([ending, why]) => [`ttsrc.${ending}`, why] as const);
 
 export interface UnreadConfig {
   readonly path: string;
   readonly why: string;
 }
 
-/** Files that somebody may take for a config, since other tools read such files. */
+/** Files that somebody may take for a config, since other tools read such files. Only folders are listed to find them. */
 export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>): UnreadConfig[] {
   const folder = userFolder(host);
-  const own =
-    folder === undefined
-      ? []
-      : UNREAD_ENDINGS.map(([ending, why]) => ({ path: join(folder, `config.${ending}`), why }));
-  const project = [...foldersUpwards(host.cwd)].flatMap((above) => [
-    ...UNREAD_PLACES.map(([place, why]) => ({ path: join(above, place), why })),
-    ...unreadManifest(join(above, 'package.yaml')),
-  ]);
-  return [...project, ...own].filter(({ path }) => isFile(path));
+  const own = UNREAD_ENDINGS.map(([ending, why]) => [`config.${ending}`, why] as const);
+  return [
+    ...[...foldersUpwards(host.cwd)].flatMap((above) => [
+      ...unreadIn(above, UNREAD_PLACES),
+      ...unreadManifest(above),
+      ...unreadIn(join(above, '.config'), UNREAD_IN_CONFIG),
+    ]),
+    ...(folder === undefined ? [] : unreadIn(folder, own)),
+  ];
 }
 
-function unreadManifest(path: string): UnreadConfig[] {
+function unreadIn(folder: string, places: typeof UNREAD_PLACES): UnreadConfig[] {
+  const names = filesOf(folder);
+  return places.filter(([name]) => names.has(name)).map(([name, why]) => ({ path: join(folder, name), why }));
+}
+
+function unreadManifest(folder: string): UnreadConfig[] {
+  const path = join(folder, 'package.yaml');
+  if (!filesOf(folder).has('package.yaml') || !namesTts(path)) return [];
+  return [{ path, why: 'its key tts is read in package.json only' }];
+}
+
+/** Regular files: no link and no pipe is followed. */
+function filesOf(folder: string): ReadonlySet<string> {
   try {
-    const isLong = statSync(path).size > LONGEST_MANIFEST;
-    if (isLong || !/^["']?tts["']?[ \t]*:/mu.test(readFileSync(path, 'utf8'))) return [];
-    return [{ path, why: 'its key tts is read in package.json only' }];
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
   } catch {
-    return [];
+    return new Set();
+  }
+}
+
+function namesTts(path: string): boolean {
+  try {
+    return (
+      statSync(path).size <= LONGEST_MANIFEST && /^["']?tts["']?[ \t]*:/mu.test(readFileSync(path, 'utf8'))
+    );
+  } catch {
+    return false;
   }
 }
 

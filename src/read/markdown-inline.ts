@@ -113,8 +113,8 @@ export function spokenInline(tokens: readonly Token[], options: InlineOptions): 
     .trim();
 }
 
-/** The sign with which pandoc leads back from a note. */
-const BACK_LINK = /\s*\u21a9\ufe0e?/gu;
+/** The sign with which pandoc leads back from a note. It looks at a run of white space only once. */
+const BACK_LINK = /(?<!\s)\s*\u21a9\ufe0e?/gu;
 
 function flatten(tokens: readonly Token[], options: InlineOptions): string {
   const said: string[] = [];

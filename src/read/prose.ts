@@ -20,6 +20,13 @@ const FEWEST_HYPHENS = 3;
 /** A line that stands at the border of this many pages is not part of the text. */
 const FEWEST_PAGES = 3;
 
+/** Each fifth or tenth line of a poem has its number at its end; so many of them in a row are no chance. */
+const FEWEST_NUMBERED = 2;
+/** Lines by which an edition may miscount. */
+const MISCOUNT = 2;
+/** UTF-16 units of the end of a line, in which its number stands. */
+const LONGEST_NUMBERED = 120;
+
 const plainWord = lazy(() => /^\p{L}[\p{L}\p{M}'’.‐—–-]*$/u);
 const NUMBER = /^\d{1,4}(?:[.:,]\d+|st|nd|rd|th|s)?$/u;
 const signsBehind = lazy(() => /(?:\[\d{1,3}\])*[\p{P}\p{S}]*$/u);
@@ -39,6 +46,8 @@ export class TextFacts {
   #emptyLines = 0;
   /** The last line with text, and whether an empty line follows it; `undefined` before the first one. */
   #last: { readonly text: string; readonly isFollowed: boolean } | undefined;
+  /** The number at the end of a line, and the lines since then. */
+  #numbered = { last: 0, lines: 0, count: 0 };
   #pages = 0;
   #isAtHead = false;
   #hasLaterPages = false;
@@ -75,6 +84,11 @@ export class TextFacts {
   get isLinewise(): boolean {
     const isWrapped = this.#wraps * 2 > this.#singleBreaks;
     return !isWrapped && this.#singleBreaks > this.#emptyLines && this.#longUnits * 2 > this.#seen;
+  }
+
+  /** True for a poem that counts its lines. */
+  get hasLineNumbers(): boolean {
+    return this.#numbered.count >= FEWEST_NUMBERED;
   }
 
   get hasPages(): boolean {
@@ -136,6 +150,7 @@ export class TextFacts {
     if (this.#isAtHead) this.#addBorder(text);
     this.#isAtHead = false;
     this.#addBreak(text);
+    this.#addNumber(text);
     this.#addDivided(text);
     this.#last = { text, isFollowed: false };
   }
@@ -149,6 +164,15 @@ export class TextFacts {
     this.#pages += 1;
     this.#isAtHead = true;
     if (this.#last) this.#addBorder(this.#last.text);
+  }
+
+  #addNumber(line: string): void {
+    this.#numbered.lines += 1;
+    const number = lineNumberOf(line);
+    if (number === undefined) return;
+    const { last, lines, count } = this.#numbered;
+    const isNext = number > last && Math.abs(number - last - lines) <= MISCOUNT;
+    this.#numbered = { last: number, lines: 0, count: isNext ? count + 1 : count };
   }
 
   #addBorder(line: string): void {
@@ -181,6 +205,14 @@ const PAGE_NUMBER = /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})\s*(
 /** The number of a chapter changes in the same way as the number of a page. */
 const HEADING =
   /^(?:chapter|part|book|section|act|scene|canto|letter|volume|lesson|kapitel|teil|chapitre|cap[ií]tulo)\b/iu;
+
+/** Behind words and some space. It looks at a run of spaces only once. */
+export const LINE_NUMBER = /(?<=\S)(?: {2}|\t)[ \t]*(\d{0,3}[05])(?=[ \t]*(?:\n|$))/u;
+
+function lineNumberOf(line: string): number | undefined {
+  const digits = LINE_NUMBER.exec(line.slice(-LONGEST_NUMBERED))?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
 
 function isPageNumber(line: string): boolean {
   return PAGE_NUMBER.test(line.trim());
@@ -439,6 +471,8 @@ const noteMark = lazy(
   () => /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu,
 );
 
+const lineNumber = lazy(() => new RegExp(LINE_NUMBER.source.replace('|$', ''), 'gu'));
+
 /**
  * "be-" at the end of a line, "fore" and what is attached to it in the next one; and the places that can take a line break: a
  * space, or an empty line.
@@ -501,7 +535,8 @@ class Wording implements Stage<string, string> {
     if (text === '') return;
     const before = this.#before;
     this.#before = (before + text).slice(-CONTEXT);
-    const isAsWritten = this.#owed === 0 && !this.#facts.isLinewise && !SIGNS.test(before + text);
+    const { isLinewise, hasLineNumbers } = this.#facts;
+    const isAsWritten = this.#owed === 0 && !isLinewise && !hasLineNumbers && !SIGNS.test(before + text);
     if (isAsWritten || !this.#facts.isProse) return yield text;
     const spoken = this.#spoken(before + text, before.length);
     yield this.#whole(spoken, before.length).slice(before.length);
@@ -514,6 +549,7 @@ class Wording implements Stage<string, string> {
       [noteMark(), () => ''],
       [typedDash(), () => '—'],
       [spacedDash(), () => '—'],
+      ...(this.#facts.hasLineNumbers ? [[lineNumber(), () => ''] as const] : []),
     ];
     const spoken = rules.reduce((so, [pattern, sayIt]) => replacedFrom(so, from, pattern, sayIt), text);
     if (!this.#facts.isLinewise) return spoken;

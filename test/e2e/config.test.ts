@@ -154,10 +154,10 @@ describe('tts config', () => {
       '.ttsrc.json (another one comes first)',
       `.ttsrc.mjs (${code})`,
       '.ttsrc.toml (use JSON or YAML)',
-      `.config/ttsrc.ts (${code})`,
       `tts.config.js (${code})`,
       'tts.config.yaml (call it .ttsrc.yaml, or tts.config.json with JSON in it)',
       'package.yaml (its key tts is read in package.json only)',
+      `.config/ttsrc.ts (${code})`,
     ]);
     const { files } = JSON.parse((await box.run(['config', '--json'])).stdout.toString());
     expect(files.notRead).toContainEqual({ path: box.path('tts.config.js'), why: code });

@@ -6,11 +6,14 @@ import { page } from '../support/readme.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { soundOf, textOf, wavOf } from '../support/text-audio.ts';
 
+/** Requests come one after the other, so their texts stand in order. */
+const inTurn = (url: string) => named(url, { TTS_CONCURRENCY: '1' });
+
 const SOUND = { sampleRate: 8000, framesPerByte: 100 };
 
 test('The first sentence is asked for while the text is still being written.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('Hello there. How are');
   await vi.waitFor(() => expect(server.texts).toEqual(['Hello there.']), 60_000);
   run.stdin.end(' you?');
@@ -21,7 +24,7 @@ test('The first sentence is asked for while the text is still being written.', a
 
 test('A sentence is not asked for before its end, however long that takes.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('This one has no\n');
   await sleep(1500);
   expect(server.texts).toEqual([]);
@@ -39,7 +42,7 @@ test.skipIf(!isThere('sed'))(
     const server = await serveText();
     const box = new Sandbox();
     const log = '(echo door one opened; until [ -e done ]; do sleep 0.1; done; echo door two opened)';
-    const run = box.shell(`${log} | ${filter} | tts --stream`, { env: named(server.url) });
+    const run = box.shell(`${log} | ${filter} | tts --stream`, { env: inTurn(server.url) });
     await vi.waitFor(() => expect(server.texts).toEqual(['door one opened.']), 60_000);
     box.file('done', '');
     expect((await run).status).toBe(0);
@@ -49,7 +52,7 @@ test.skipIf(!isThere('sed'))(
 
 test('Lines that keep coming without full stops are asked for as soon as they fill a request.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   let text = '';
   for (let number = 1; text.length < 3700; number += 1) {
     const line = `The door with the number ${number} was opened\n`;
@@ -67,7 +70,7 @@ test('Lines that keep coming without full stops are asked for as soon as they fi
 test('Markdown that is still being written is asked for block by block.', async () => {
   const server = await serveText();
   const args = ['--stream', '--format', 'markdown'];
-  const run = new Sandbox().start(args, { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(args, { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('# A *heading*\n\nHello **there**, see [this](u)');
   await vi.waitFor(() => expect(server.texts).toEqual(['A heading.']), 60_000);
   run.stdin.write(' page\n\n- one\n');
@@ -86,7 +89,7 @@ test('Markdown that is still being written is asked for block by block.', async 
 test('While a writer of Markdown hangs, what is complete is asked for: a sentence, the items of a list.', async () => {
   const server = await serveText();
   const args = ['--stream', '--format', 'markdown'];
-  const run = new Sandbox().start(args, { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(args, { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('Let me **look**. I have');
   await vi.waitFor(() => expect(server.texts).toEqual(['Let me look.']), 60_000);
   run.stdin.write(' found *two*.');
@@ -103,7 +106,7 @@ test('While a writer of Markdown hangs, what is complete is asked for: a sentenc
 test('Letter by letter, torn characters included, gives the same speech as in one piece.', async () => {
   const text = 'Grüße! 你好。नमस्ते। A family 👩‍👩‍👧‍👦 waves.\n\nThe end — really.';
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   for (const byte of Buffer.from(text)) {
     run.stdin.write(Buffer.of(byte));
     await new Promise((resolve) => setImmediate(resolve));
@@ -125,7 +128,7 @@ test('Between paragraphs, and only there, is as much silence as was asked for, t
     '0.1234',
     'One. Two. Three.\nFour.\n\nFive.\n\nSix.',
   ];
-  const { stdout } = await new Sandbox().run(args, { env: named(server.url) });
+  const { stdout } = await new Sandbox().run(args, { env: inTurn(server.url) });
   const silence = Buffer.alloc(Math.round(8000 * 0.1234) * 2);
   expect(server.texts).toEqual(['One.', 'Two. Three.', 'Four.', 'Five.', 'Six.']);
   const sound = server.texts.map((text) => soundOf(text, 100));
@@ -156,7 +159,7 @@ test.each([
     const server = await serveText({ fault: (number) => (number === told.fails ? told.fault : undefined) });
     const text = 'The first one.\n\nA second\none.\n\nThe third paragraph.\n\nThe last.';
     const args = ['--max-chars', '20', '--concurrency', '1', '-o', 'out.wav'];
-    const run = await new Sandbox().run(args, { env: named(server.url), stdin: text });
+    const run = await new Sandbox().run(args, { env: inTurn(server.url), stdin: text });
     expectFailure(run, told.status, new RegExp(`the text is missing from line ${told.line} on`));
   },
 );
@@ -165,13 +168,13 @@ test('Markdown that comes slowly into a file is read whole, so that its referenc
   const server = await serveText();
   const text = "printf 'See [it][1].\\n\\nThe end.\\n\\n'; sleep 0.5; printf '[1]: https://a.example\\n'";
   const line = `(${text}) | tts --format markdown -o out.wav`;
-  expect(await new Sandbox().shell(line, { env: named(server.url) })).toMatchObject({ status: 0 });
+  expect(await new Sandbox().shell(line, { env: inTurn(server.url) })).toMatchObject({ status: 0 });
   expect(server.texts.join(' ')).toBe('See it.\n\nThe end.');
 });
 
 test('A model that stalls in numbers, names, quotes and lists is heard in whole sentences.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   const pieces = [
     'Pi is 3.',
     '14159 or so. ',
@@ -202,7 +205,7 @@ test('A model that stalls in numbers, names, quotes and lists is heard in whole 
 
 test('A finished line of a list is heard while its model thinks about the next one.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('Buy this:\n- milk\n- brown bread\n');
   await vi.waitFor(() => expect(server.texts.join(' ')).toContain('brown bread'), 60_000);
   run.stdin.end('- butter\n');
@@ -213,7 +216,7 @@ test('A finished line of a list is heard while its model thinks about the next o
 test('The sentences of a paragraph of Markdown are heard while it is written, once no mark is open.', async () => {
   const server = await serveText();
   const run = new Sandbox().start(['--stream', '--format', 'markdown'], {
-    env: named(server.url),
+    env: inTurn(server.url),
     stdin: 'open',
   });
   run.stdin.write('This is *quite* good. And **this');

@@ -77,7 +77,7 @@ test('A book that the cache cannot hold is told before anything is paid, with th
   const { box, asked, options } = await serveSlowly(0);
   writeUserConfig(box, { cacheSize: '20MB' });
   const told =
-    /^tts: warning: about 28 MiB of audio do not fit into the cache of 20 MiB: .*; cacheSize: 0\.5GB in your own config holds it$/m;
+    /^tts: warning: about 37 MiB of audio do not fit into the cache of 20 MiB: .*; cacheSize: 0\.5GB in your own config holds it$/m;
   const dry = await box.tts([...ARGS.slice(0, -1), '-o', 'one.wav', '--dry-run'], options);
   expect(dry.stderr).toMatch(told);
   expect(asked).toEqual([]);

@@ -14,7 +14,7 @@ async function speakSlowly(...args: string[]) {
   });
   const box = new Sandbox();
   const run = ['First paragraph.\n\nSecond one.', '-o', 'out.wav', '--max-chars', '20', '--concurrency', '1'];
-  return box.tts([...run, ...args], { env: named(server.url) });
+  return box.tts([...run, ...args], { env: named(server.url), showsProgress: true });
 }
 
 it('A long run off a terminal says how far it is, and a closing line; -q and a run that is heard do not.', async () => {

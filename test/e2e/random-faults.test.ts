@@ -91,7 +91,9 @@ it(`The client has the right sound or the right error through a faulty network (
         expect(proxy.broken, told).toBeGreaterThan(RETRIES);
       }
     }
-    expect(sent - texts.length, told).toBeLessThanOrEqual(proxy.broken);
+    // A busy machine may fall silent as well.
+    const silent = retried.filter((message) => message.startsWith('no byte from')).length;
+    expect(sent - texts.length, told).toBeLessThanOrEqual(proxy.broken + silent);
   };
   const runs = Array.from({ length: RUNS }, (_, run) => run);
   const workers = Array.from({ length: RUNS_AT_ONCE }, async () => {

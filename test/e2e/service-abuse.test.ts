@@ -38,7 +38,7 @@ interface Served {
 async function serve(): Promise<Served> {
   const { child, stdout } = new Sandbox().start(['serve', '--port=0', '--json'], {
     env: { TTS_API_KEY: KEY },
-    patience: 1000 * SECONDS + 150_000,
+    patience: 1000 * SECONDS + 400_000,
   });
   onTestFinished(() => void child.kill());
   let said = '';
@@ -105,7 +105,7 @@ async function expectQuiet({ get }: Served): Promise<void> {
 }
 
 test(`tts serve is as it was after 500 abuses a second for ${SECONDS} s (seed ${SEED}).`, {
-  timeout: 1000 * SECONDS + 150_000,
+  timeout: 1000 * SECONDS + 400_000,
 }, async () => {
   const served = await serve();
   await latency(served, abuse(served, SEED + 1, 5));
@@ -125,22 +125,16 @@ test(`tts serve is as it was after 500 abuses a second for ${SECONDS} s (seed ${
 test.each([
   [10, 400],
   [1200, 600],
-])(
-  '300 connections that ask %i times and read nothing cost less than %i MB.',
-  {
-    timeout: 60_000,
-  },
-  async (count, megabytes) => {
-    const served = await serve();
-    const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count);
-    const sockets = Array.from({ length: 300 }, () => connect(Number(served.port), '127.0.0.1'));
-    for (const socket of sockets) socket.on('error', () => {}).write(request);
-    for (let round = 0; round < 20; round++) {
-      expect((await served.get('/speakers')).status).toBe(200);
-      for (const socket of sockets) if (socket.writable) socket.write(request);
-    }
-    expect(served.peak()).toBeLessThan(megabytes * 1e6);
-    for (const socket of sockets) socket.destroy();
-    await expectQuiet(served);
-  },
-);
+])('300 connections that ask %i times and read nothing cost less than %i MB.', async (count, megabytes) => {
+  const served = await serve();
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count);
+  const sockets = Array.from({ length: 300 }, () => connect(Number(served.port), '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => {}).write(request);
+  for (let round = 0; round < 20; round++) {
+    expect((await served.get('/speakers')).status).toBe(200);
+    for (const socket of sockets) if (socket.writable) socket.write(request);
+  }
+  expect(served.peak()).toBeLessThan(megabytes * 1e6);
+  for (const socket of sockets) socket.destroy();
+  await expectQuiet(served);
+});

@@ -1,4 +1,7 @@
-import { request } from 'undici';
+import { Agent, request } from 'undici';
+
+/** A server may close a connection that is kept for the next request just when that is sent. */
+const dispatcher = new Agent({ pipelining: 0 });
 
 export interface Reply {
   readonly status: number;
@@ -23,6 +26,7 @@ export async function ask(
 ): Promise<Reply> {
   const raw = typeof body === 'string' || Buffer.isBuffer(body);
   const answer = await request(url, {
+    dispatcher,
     method,
     headers: { ...headers },
     ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),

@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly uid?: number;
   /** Milliseconds after which the run counts as hung. */
   readonly patience?: number;
+  /** With it, stderr holds the lines that only a long run says, too. */
+  readonly showsProgress?: boolean;
 }
 
 export interface Ended {
@@ -105,7 +107,10 @@ export class Sandbox {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
     const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TMPDIR$)/.test(name));
     if (!canRunHere || isForNode || uid !== undefined || stdin === 'open') return this.tts(args, options);
-    return runHere(args, { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience });
+    const begun = performance.now();
+    const here = { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience };
+    const ended = runHere(args, here);
+    return options.showsProgress ? ended : ended.then((run) => withoutProgress(run, begun));
   }
 
   start(args: readonly string[], options: RunOptions = {}): Running {
@@ -133,7 +138,10 @@ export class Sandbox {
     onTestFinished(() => endGroup(child));
     child.stdin?.on('error', () => {});
     if (stdin !== undefined && stdin !== 'open') child.stdin?.end(stdin);
-    const ended = gather(child, patience);
+    const begun = performance.now();
+    const all = gather(child, patience);
+    const ended = options.showsProgress ? all : all.then((run) => withoutProgress(run, begun));
+    ended.catch(() => {});
     return {
       child,
       stdout: child.stdout as Readable,
@@ -173,6 +181,15 @@ function gather(child: ChildProcess, patience: number): Promise<Ended> {
   });
   ended.catch(() => {});
   return ended;
+}
+
+/** Milliseconds. A run that takes longer says on stderr how far it is, as any run may on a busy machine. */
+const LONG_RUN_MS = 10_000;
+const PROGRESS = /^tts: (?:[^\n]* {2}[^\n]*|waiting [^\n]*)\n/gm;
+
+function withoutProgress(run: Ended, begun: number): Ended {
+  if (performance.now() - begun < LONG_RUN_MS) return run;
+  return { ...run, stderr: run.stderr.replace(PROGRESS, '') };
 }
 
 /** The process and what it started. */

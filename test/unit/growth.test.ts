@@ -152,6 +152,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     `\n\n[^1]: ${'long note '.repeat(800)}`,
   ]),
   'powers in a heading of Markdown': many('a<sup>2</sup>', (text) => push(text, markdown()), ['# ', '']),
+  'white space in a heading of Markdown': many(' ', (text) => push(text, markdown()), ['# 中', '中']),
   'brackets in an item of Markdown': many('[', (text) => push(text, markdown()), ['- ', '']),
   'cells of Markdown': many('|x', (text) => push(text, markdown()), ['|a|b|\n|-|-|\n', '|']),
   'formulas of Markdown': many('$x', (text) => push(text, markdown())),

@@ -142,6 +142,32 @@ describe('one paragraph on each line', () => {
 /** Pages as `pdftotext` writes them. */
 const page = (number: number, text: string) => `THE OLD LIGHTHOUSE\n\n${text}\n\n${number}\n\n\f`;
 
+describe('the numbers of lines in a poem', () => {
+  const stanza = (from: number) =>
+    [1, 2, 3, 4, 5]
+      .map((line) => `The ship went on and on${line === 5 ? `,      ${from + 4}` : ' again'}\n`)
+      .join('');
+
+  it('are not read where each fifth line has one', async () => {
+    const poem = `${stanza(1)}\n${stanza(6)}\n${stanza(11)}`;
+    expect(await textOf(poem)).toBe(poem.replace(/ {6}\d+/g, ''));
+  });
+
+  it.each([
+    [
+      'a table',
+      'Two cups of flour     10\nOne large egg     15\nA pinch of salt     20\nHalf a litre of milk     25\n',
+    ],
+    ['one line', `${stanza(1)}\nAnd nothing more was seen of it.\n`],
+    [
+      'sentences',
+      'He came in the year\nof our Lord 1805 and\nleft again after the\nwinter of 1810 and then\nhe stayed away.\n',
+    ],
+  ])('are not those of %s', async (_, text) => {
+    expect(await textOf(text)).toBe(text);
+  });
+});
+
 describe('pages', () => {
   const text = [
     page(11, 'He went down to the harbour, and there he'),

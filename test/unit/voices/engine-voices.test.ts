@@ -49,7 +49,7 @@ async function voicesOf(speak: Speak, options: Partial<ClientOptions> = {}) {
 /** This number of seconds, half a second a piece. */
 function speaking(seconds: number): Speak {
   return async function* speak() {
-    for (let left = seconds * 2; left > 0; left -= 1) yield new Int16Array(RATE / 2).fill(left);
+    for (let left = seconds * 2; left > 0; left -= 1) yield new Int16Array(RATE / 2).fill(1000 + left);
   };
 }
 
@@ -117,7 +117,7 @@ describe('an engine without sound', () => {
     const slowly: Speak = async function* slowly() {
       for (let piece = 0; piece < 6; piece += 1) {
         await sleep(150);
-        yield new Int16Array(RATE / 2);
+        yield new Int16Array(RATE / 2).fill(1);
       }
     };
     const { ask } = await voicesOf(slowly, { timeoutMs: 600 });
