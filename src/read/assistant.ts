@@ -25,7 +25,7 @@ const LONGEST_EMOJI = 64;
 
 /** A line that is written over counts with its last state. */
 const WRITTEN_OVER = /(?<![^\n])[^\n]*\r(?!\n|$)/gu;
-const PROGRESS = /(?:\d\s?%|[█▓▒░▉-▏#=]{3,}|\d+\/\d+)(?:(?![.!?]\s+\p{L})[^\n]){0,60}$/u;
+const PROGRESS = /(?:\d\s?%|[█▓▒░▉-▏#=]{3,}|(?<!\d)\d+\/\d+)(?:(?![.!?]\s+\p{L})[^\n]){0,60}$/u;
 /** A line that has only begun may be a progress bar. */
 const BARE = /^[^\p{L}\n]{1,40}$/u;
 

@@ -162,6 +162,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     push(text, new Unspoken(), text.length),
   ),
   'emoji, as an assistant writes': many('😀', (text) => push(text, new Unspoken()), ['', 'x']),
+  'digits, as an assistant writes': many('1', (text) => push(text, new Unspoken(), text.length)),
   'thoughts of an assistant': many('<think>x</think>', (text) => push(text, new Unspoken(), text.length)),
   'blocks that an assistant leaves open': many('```json\n', (text) => push(text, new Unspoken())),
   'escape sequences': many('\u001b]', (text) => push(text, new Controls())),
