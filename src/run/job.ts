@@ -331,7 +331,7 @@ function assertHeardHere({ speed, callbackUrl }: Settings): void {
   if (speed?.origin.place !== 'option' || !callbackUrl || speed.value === 1) return;
   throw usageError(
     '--speed changes what is heard here, and with --callback-url the sound goes elsewhere',
-    'leave one of them out; the instructions of a voice reach the service: -i "a bit faster"',
+    'leave one of them out; the instructions of a voice reach the service: -i "faster"',
   );
 }
 

@@ -269,7 +269,7 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   assertShort(asked, context.maxText);
   Object.assign(details, { speaker: speaker.no, characters: countCodePoints(asked.input) });
   const { instructions, stream } = asked;
-  const { style, ignored } = await styleOf(engine.isFar ? undefined : instructions);
+  const { style, ignored } = styleOf(engine.isFar ? undefined : instructions);
   const effects = context.faultControl?.effectsOn(exchange, asked.input, speaker.no) ?? {};
   await applyFaults(effects, exchange, context);
   response.setHeader('X-Voice', encodeURIComponent(context.hide(speaker.name)));

@@ -286,7 +286,7 @@ const PAGE = `<!doctype html>
 <div id="voice-field"><label for="voice">Voice</label><select id="voice"></select></div>
 <div id="number-field" hidden><label for="number">Number of the voice</label><input id="number" type="number" step="1" value="1" required disabled></div>
 <div><label for="speed">Speed</label><input id="speed" type="number" min="0.5" max="3" step="0.05" value="1" inputmode="decimal" required></div>
-<div id="instructions-field" hidden><label for="instructions">Instructions</label><input id="instructions" placeholder="a bit slower, and deep"></div>
+<div id="instructions-field" hidden><label for="instructions">Instructions</label><input id="instructions" placeholder="slower, and deep"></div>
 </div>
 <div class="choice" role="radiogroup" aria-label="Format">
 <label><input type="radio" name="format" value="mp3" checked> MP3</label>

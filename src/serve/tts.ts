@@ -350,12 +350,12 @@ async function orderOf(request: SpeechRequest, engine: EngineSet, maxText: numbe
   const { instructions, sample_rate: sampleRate, use_streaming_response: stream } = config;
   // A far service knows itself what its speakers can do.
   if (engine.isFar) {
-    const { style, ignored } = await styleOf();
+    const { style, ignored } = styleOf();
     return { utterance: { text, speaker, sampleRate, style, instructions, stream }, ignored };
   }
   if (sampleRate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
   if (instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
-  const { style, ignored } = await styleOf(instructions);
+  const { style, ignored } = styleOf(instructions);
   const rate = Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
   const isWhole = stream !== true;
   return { utterance: { text, speaker, sampleRate: rate, style, instructions, isWhole }, ignored };

@@ -123,7 +123,7 @@ class EngineVoices {
     if (!speaker) throw new RangeError(`there is no speaker ${no}`);
     const start = Date.now();
     onEvent({ type: 'request', index, text, by: this.#options.name });
-    const { style, ignored } = await styleOf(instructions);
+    const { style, ignored } = styleOf(instructions);
     const { sampleRate, pcm: sound } = await this.#begin(
       {
         text,

@@ -86,10 +86,10 @@ describe('a complete answer', () => {
 
 describe('instructions', () => {
   it('reach the engine as a style, and what is not understood is said in a header', async () => {
-    const config = { instructions: 'twice as fast, with a smile' };
+    const config = { instructions: 'fast, with a smile' };
     const { status, headers } = await tones.speak({ text: 'hello', speaker_no: 11, config });
     expect(status).toBe(200);
-    expect(tones.engine.utterances.at(-1)?.style).toMatchObject({ rate: 2, pitch: 1 });
+    expect(tones.engine.utterances.at(-1)?.style).toMatchObject({ rate: 1.25, pitch: 1 });
     expect(decodeURIComponent(String(headers['x-instructions-ignored']))).toContain('smile');
   });
 
@@ -102,8 +102,8 @@ describe('instructions', () => {
 
   it('of a whole MiB are no way to hold everybody up', async () => {
     const begun = performance.now();
-    for (const words of ['very ', 'a', 'slowly ', '1', '. ', '0.5x ']) {
-      const config = { instructions: words.repeat(1_000_000 / words.length) };
+    for (const words of ['very ', 'a', 'slowly, very ', "don't "]) {
+      const config = { instructions: words.repeat(Math.floor(1_000_000 / words.length)) };
       const { status, headers } = await tones.speak({ text: 'hello', speaker_no: 11, config });
       expect(status).toBe(200);
       expect(headers).toHaveProperty('x-instructions-ignored');

@@ -242,7 +242,7 @@ describe('the command line', () => {
 
   it.each([
     ['--voice', /choose a voice with -s/],
-    ['--pitch', /-i "a bit deeper"/],
+    ['--pitch', /-i "deeper"/],
     ['--rate', /--speed 1\.5 is how fast it is heard/],
     ['--input', /-f FILE speaks what is in a file/],
     ['--text', /the text needs no option: tts "Hello"/],

@@ -5,7 +5,7 @@ import { readTable, type TableKind } from '../../src/batch/table.ts';
 import { Secrets } from '../../src/cli/notices.ts';
 import { normalise } from '../../src/engines/normalise.ts';
 import { passages } from '../../src/engines/passages.ts';
-import { readInstructions } from '../../src/engines/style.ts';
+import { styleOf } from '../../src/engines/style.ts';
 import { singleItem } from '../../src/kit/wait.ts';
 import { printable, withoutEscapes } from '../../src/kit/words.ts';
 import { Unspoken } from '../../src/read/assistant.ts';
@@ -218,7 +218,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     drain(segments(singleItem(text), { maxChars: 1000, pace: 'sentence' })),
   ),
   'signs for the built-in voice': many('€½&', (text) => drain(passages(text, normalise, signal))),
-  instructions: many('slow ', readInstructions),
+  instructions: many('slow ', styleOf),
   'control characters of a message': many('\u001b;#', printable),
   'a sequence without an end': many(';#', withoutEscapes, ['\u001b', '']),
   'beginnings of a key': many('a-secret-', (text) => secrets.redact(text)),
