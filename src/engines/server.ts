@@ -97,15 +97,9 @@ function voiceOf(name: string, sampleRate: number | undefined): SourceVoice {
   return { name, language: 'und', sampleRate, usualRate: sampleRate ?? USUAL_RATE };
 }
 
-/**
- * Version 0.2 wrote the plain form for every config. It stays where it has one meaning, so that what was kept then is still
- * heard. Nothing in an entry of then tells that its server had a `format` or a `sampleRate`: it is played once more where
- * a config loses these, the model stays, and `--sample-rate` is the same.
- */
+/** All that shapes the sound. */
 function identityOf({ url, model, format, sampleRate }: ServerConfig, { name }: SourceVoice): string {
-  const plain = `${model ?? ''} ${name}`;
-  const isClear = format === 'wav' && sampleRate === undefined && /^[^ "]* [^ "]*$/.test(plain);
-  return `server ${url.href} ${isClear ? plain : JSON.stringify({ model, format, sampleRate, voice: name })}`;
+  return `server ${url.href} ${JSON.stringify({ model, format, sampleRate, voice: name })}`;
 }
 
 class SpeechServer {

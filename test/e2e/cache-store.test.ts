@@ -287,23 +287,6 @@ describe('what an earlier version wrote about engines', () => {
     cpSync(join(recorded, 'cache'), folder, { recursive: true });
   });
 
-  it('is heard where it has one meaning, and its rows are unchanged', async () => {
-    useEngines({ plain: { model: 'm', voices: ['anna', 'bert'] } });
-    expect(await speak('plain')).toMatchObject({
-      status: 0,
-      stderr: 'tts: no request was made: everything came from the cache\n',
-    });
-    expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, 'plain.wav')));
-    for (const name of ['made', 'rows.csv'])
-      cpSync(join(recorded, name), sandbox.path(name), { recursive: true });
-    const batch = ['batch', 'rows.csv', '-o', 'made/{id}.wav'];
-    expect((await sandbox.run(batch, { env: env() })).stderr).toContain('2 unchanged');
-    rmSync(sandbox.path('made'), { recursive: true });
-    expect((await sandbox.run(batch, { env: env() })).status).toBe(0);
-    for (const name of ['one.wav', 'two.wav', 'tts-batch.jsonl'])
-      expect(sandbox.read(`made/${name}`)).toEqual(readFileSync(join(recorded, 'made', name)));
-  });
-
   it.each([
     // It was kept from a config that said 12000 Hz.
     ['a corrected rate', { model: 'bare', format: 'pcm', sampleRate: 24_000, voices: ['anna'] }],

@@ -37,13 +37,10 @@ describe.skipIf(espeak === undefined)('a system espeak-ng', async () => {
   it.each([
     ['de', 'Guten Tag, wie geht es Ihnen?'],
     ['cmn', '你好，世界。'],
-    ['ru', 'Привет, мир.'],
-    ['ar', 'مرحبا بالعالم'],
-    ['hi', 'नमस्ते दुनिया।'],
     ['en-us', '-v de --help'],
     ['en-us', 'nul \u0000 and \u001b[31mmore'],
     ['en-us', '-o evil.wav\n--stdout'],
-    ['cmn', '字'.repeat(3_000)],
+    ['cmn', '字'.repeat(300)],
   ])('speaks %s, in sample %#', async (language, text) => {
     const samples = await samplesOf(engine, { text, speaker: numberOf(language) });
     expect(samples.length / 22_050).toBeGreaterThan(0.5);

@@ -18,18 +18,6 @@ describe('Flite', () => {
     expect(hash.digest('hex')).toBe(SHA256);
   });
 
-  it.each([
-    ['rms', 16_000],
-    ['slt', 16_000],
-    ['awb', 16_000],
-    ['kal16', 16_000],
-    ['kal', 8_000],
-  ])('has the voice %s, at %i Hz', (voice, sampleRate) => {
-    const spoken = new Flite(module).speak({ ...hello, voice });
-    expect(spoken.sampleRate).toBe(sampleRate);
-    expect(spoken.samples.length / sampleRate).toBeGreaterThan(0.5);
-  });
-
   it('speaks each text like a fresh instance, whatever it spoke before', () => {
     const flite = new Flite(module);
     const fresh = new Flite(module).speak(hello);
@@ -42,7 +30,7 @@ describe('Flite', () => {
     expect(flite.speak(hello)).toEqual(fresh);
   });
 
-  it.each(['rms', 'slt', 'awb', 'kal16', 'kal'])('leaves its constants as they are, as %s', (voice) => {
+  it.each(['rms', 'kal'])('leaves its constants as they are, as %s', (voice) => {
     const wasi = new Wasi();
     const { memory, _start } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: wasi.imports })
       .exports as FliteExports;
@@ -53,26 +41,5 @@ describe('Flite', () => {
     _start();
     expect(wasi.output.length).toBeGreaterThan(10_000);
     expect(constants().equals(before)).toBe(true);
-  });
-
-  it('keeps all sound in one place, which grows as it must', () => {
-    const flite = new Flite(module);
-    const long = { ...hello, stretch: 4 };
-    const { buffer } = flite.speak(long).samples;
-    expect(flite.speak(hello).samples.buffer === buffer).toBe(true);
-    expect(flite.speak(hello)).toEqual(new Flite(module).speak(hello));
-    const longer = { ...hello, stretch: 16 };
-    expect(flite.speak(longer)).toEqual(new Flite(module).speak(longer));
-  });
-
-  it('stretches speech', () => {
-    const flite = new Flite(module);
-    const long = flite.speak({ ...hello, stretch: 2 }).samples.length;
-    expect(long / flite.speak(hello).samples.length).toBeCloseTo(2, 1);
-  });
-
-  it('takes what looks like an option as text', () => {
-    const { samples } = new Flite(module).speak({ ...hello, text: '-o evil.wav' });
-    expect(samples.length).toBeGreaterThan(8_000);
   });
 });

@@ -31,7 +31,7 @@ function speak({ id, text }) {
     if (word === 'die') return setTimeout(die, 100, 'first words\\nlast words\\n');
     if (word === 'junk') return reports.write(Buffer.alloc(64, 255));
     if (word === 'wait') return;
-    if (word === 'flood') return flood(id, 64);
+    if (word === 'flood') return flood(id, 32);
     const samples = Buffer.alloc(6);
     samples.writeUInt32LE(id);
     samples.writeInt16LE(word.length, 4);
@@ -152,25 +152,20 @@ describe('the process of a model', () => {
     const sound = say('flood')[Symbol.asyncIterator]();
     await sound.next();
     await expect.poll(flooded).toBeGreaterThanOrEqual(16);
-    await sleep(300);
+    await sleep(150);
     expect(flooded()).toBeLessThan(24);
     let bytes = 2 ** 20;
     for (let next = await sound.next(); !next.done; next = await sound.next()) bytes += next.value.byteLength;
-    expect(bytes).toBe(64 * 2 ** 20);
+    expect(bytes).toBe(32 * 2 ** 20);
   });
 
-  it.each(['leaves', 'ends the process'])('goes on when a reader that rested %s', async (how) => {
-    const { child, say, flooded } = start();
+  it('speaks the next text when a slow reader has left', async () => {
+    const { say, flooded } = start();
     const sound = say('flood')[Symbol.asyncIterator]();
     await sound.next();
     await expect.poll(flooded).toBeGreaterThanOrEqual(16);
-    if (how === 'leaves') {
-      await sound.return?.(undefined);
-      expect(await all(say('next'))).toEqual([4]);
-    } else {
-      await child.end();
-      await expect.poll(() => child.isDead).toBe(true);
-    }
+    await sound.return?.(undefined);
+    expect(await all(say('next'))).toEqual([4]);
   });
 
   it('ends after its texts when it retires', async () => {
