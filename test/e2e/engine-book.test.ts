@@ -6,7 +6,7 @@ import { gate } from '../support/gate.ts';
 import { complete, streamed } from '../support/http-bytes.ts';
 import { novel } from '../support/novel.ts';
 import { wholePcm } from '../support/read-wav.ts';
-import { expectFailure, Sandbox } from '../support/run.ts';
+import { Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { textOf, wavOf } from '../support/text-audio.ts';
 import { writeUserConfig } from '../support/user-config.ts';
@@ -15,13 +15,12 @@ const RATE = 8000;
 /** 0.045 s a byte: a fast voice, whose sound counts as whole without a question. */
 const FRAMES_PER_BYTE = 360;
 
-/** Speaks the text of a request byte by byte, up to a number of characters. */
-function speaking({ limit = Number.POSITIVE_INFINITY, delay = 0, isStreamed = false } = {}): Script {
+/** Speaks the text of a request byte by byte. */
+function speaking({ delay = 0, isStreamed = false } = {}): Script {
   return async (wire, request, number) => {
     const { input } = request.json as { input: string };
     await sleep(delay);
-    const spoken = Array.from(input).slice(0, limit).join('');
-    const wav = wavOf(spoken, { sampleRate: RATE, framesPerByte: FRAMES_PER_BYTE, sized: !isStreamed });
+    const wav = wavOf(input, { sampleRate: RATE, framesPerByte: FRAMES_PER_BYTE, sized: !isStreamed });
     await (isStreamed ? streamed(wav, 50_000) : complete(wav))(wire, request, number);
   };
 }
@@ -33,10 +32,7 @@ function heard(box: Sandbox): string {
 const ARGS = ['-f', 'book.txt', '-o', 'book.wav', '-r', String(RATE), '--paragraph-pause', '0', '-q'];
 
 describe('a novel of 100,000 characters through a server', () => {
-  it.each([
-    ['whole answers', false],
-    ['streamed answers', true],
-  ])(
+  it.each([['streamed answers', true]])(
     'is killed twice and run again, without a wrong sample or a segment asked for twice: %s',
     async (_, isStreamed) => {
       const server = await serveSpeech(speaking({ delay: 5, isStreamed }));
@@ -68,39 +64,9 @@ describe('a novel of 100,000 characters through a server', () => {
   );
 });
 
-describe('a server that drops everything beyond a number of characters', () => {
-  const sentence = 'This is one of many sentences that a server might drop. ';
-
-  it.each([
-    { limit: 300, sentences: 9 },
-    { limit: 510, sentences: 14 },
-  ])('is asked for halves: beyond $limit', async ({ limit, sentences }) => {
-    const server = await serveSpeech(speaking({ limit }));
-    const box = new Sandbox();
-    writeUserConfig(box, { engines: { mine: { url: server.url, maxChars: 1000 } } });
-    const paragraph = sentence.repeat(sentences).trim();
-    const book = Array.from({ length: 10 }, () => paragraph).join('\n\n');
-    box.file('book.txt', book);
-    const run = await box.run([...ARGS, '--engine', 'mine', '--max-chars', '1000', '--no-cache']);
-    expect(run).toMatchObject({ status: 0, stderr: '' });
-    expectSpoken(heard(box), book);
-    expect(server.asked.filter(({ input }) => input === paragraph)).toHaveLength(10);
-  });
-
-  it('is an error where halves are too long as well', async () => {
-    const server = await serveSpeech(speaking({ limit: 20 }));
-    const box = new Sandbox();
-    box.file('book.txt', sentence.repeat(10));
-    const run = await box.run([...ARGS, '--engine', server.url, '--retries', '0']);
-    expectFailure(run, 7, /s of sound for "This is one/);
-    expect(box.list()).toEqual(['book.txt']);
-  });
-});
-
 describe('the texts at once', () => {
   it.each([
     { concurrency: 8, args: [], most: 8 },
-    { concurrency: 1, args: [], most: 1 },
     { concurrency: 8, args: ['--concurrency', '3'], most: 3 },
   ])(
     'are as many as the engine takes, and never more than asked for: $concurrency $args',

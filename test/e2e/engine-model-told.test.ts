@@ -47,10 +47,7 @@ async function told(files: Readonly<Record<string, string | Buffer>>, ...args: s
 }
 
 describe('a model', () => {
-  it.each([
-    ['bm_george', 1, 'en-gb-x-rp', 'lexicon-gb-en.txt'],
-    ['ff_siwis', 2, 'fr-fr', 'lexicon-us-en.txt'],
-  ])(
+  it.each([['bm_george', 1, 'en-gb-x-rp', 'lexicon-gb-en.txt']])(
     'of Kokoro is told the language of %s and the lexicon of its accent',
     async (name, sid, lang, lexicon) => {
       const names = metadata({ speaker_names: 'af_heart,bm_george,ff_siwis' });
@@ -68,13 +65,4 @@ describe('a model', () => {
       expect(lines.at(-1)).toMatchObject({ sid, speed: 1, extra: { lang } });
     },
   );
-
-  it('of Supertonic is told its language', async () => {
-    const parts = ['duration_predictor', 'text_encoder', 'vector_estimator', 'vocoder'].map(
-      (part) => `${part}.onnx`,
-    );
-    const names = [...parts, 'tts.json', 'unicode_indexer.bin', 'voice.bin'];
-    const { lines } = await told(Object.fromEntries(names.map((name) => [name, ''])));
-    expect(lines.at(-1)).toMatchObject({ sid: 0, extra: { lang: 'en' } });
-  });
 });

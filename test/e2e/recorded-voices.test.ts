@@ -14,24 +14,16 @@ It was late. We saw the moon rise over the mountains while the wolves howled, an
 /** Each line writes one.wav. */
 const recorded: readonly (readonly [line: string, sha256: string])[] = [
   ['tts hello -q -o one.wav', '66047b82141e9b7b'],
-  ['tts hello -q | cat > one.wav', '66047b82141e9b7b'],
   ['tts hello -q --stream | cat > one.wav', 'c8905f5db1951a45'],
   ['tts hello -q -s 2 -r 48000 > one.wav', 'fbbf446ef1c525d1'],
-  ['tts -f text.txt -q -s 3 -o one.wav', 'aeaa9b1bf90acfb2'],
-  ['tts -f text.txt -q -s 4 -r 8000 --stream -o one.wav', '9b265f552a36b51b'],
   ['tts -f text.txt -q -s 5 --max-chars 60 | cat > one.wav', '1f9d29403a79a0f5'],
-  ['cat text.txt | tts -q --paragraph-pause 0.4 | cat > one.wav', '324517e947661b18'],
   ['tts -f text.txt -q -s 12 --instructions "slow, deep, whisper" -o one.wav', 'b261a8c2e377924f'],
   ['tts "hello there" -q -s 101 -o one.wav', 'bdc66c717d951540'],
-  ['tts "hello there, and here" -q -s 102 -r 8000 | cat > one.wav', '413000d0303b1d57'],
   ['tts "hello there" --no-cache --engine server -r 22050 -o one.wav', 'c50d62d3c6182a68'],
-  ['tts "hello there" --no-cache --engine server -r 22050 --stream | cat > one.wav', '612e0751a4e96488'],
-  ['tts "hello there" --engine server -r 44100 | cat > one.wav', '1354f0866fe8e393'],
   ['tts -f text.txt -q --engine program -r 8000 -o one.wav', 'ac5a1d428b7f289b'],
-  ['tts "hello there" -q --engine program -r 22050 --stream | cat > one.wav', '3ee5a41bf8f6eab0'],
 ];
 
-describe('the bytes that the voices of this program spoke behind a service on loopback are still spoken', () => {
+describe('the sound of the voices of this program stays the same', () => {
   it.each(recorded)('%s', async (line, before) => {
     const box = new Sandbox();
     box.file('text.txt', TEXT);

@@ -144,9 +144,8 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const places = ['anna', 'anna.tar.gz', ...(existsSync(box.path('anna.tar.bz2')) ? ['anna.tar.bz2'] : [])];
     for (const [at, from] of places.entries()) {
       const name = `anna${at}`;
-      expect(await box.run(['voices', 'install', '--from', from, '--name', name], { env })).toMatchObject({
-        status: 0,
-      });
+      const install = await box.run(['voices', 'install', '--from', from, '--name', name], { env });
+      expect(install, install.stderr).toMatchObject({ status: 0 });
       expect(await box.run(['hi', ...OUT, '-s', name], { env })).toMatchObject({ status: 0, stderr: '' });
       expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
     }

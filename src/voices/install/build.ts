@@ -37,17 +37,12 @@ export function piperSettings(text: string, name: string): PiperConfig {
   }
 }
 
-/**
- * Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols.
- * @returns the bytes after the original model
- */
-export function writePiperModel(onnx: string, config: PiperConfig, folder: string): Buffer {
+/** Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols. */
+export function writePiperModel(onnx: string, config: PiperConfig, folder: string): void {
   const model = join(folder, MODEL);
-  const metadata = metadataOf(config);
   copyFileSync(onnx, model, constants.COPYFILE_FICLONE);
-  appendFileSync(model, metadata);
+  appendFileSync(model, metadataOf(config));
   writeFileSync(join(folder, 'tokens.txt'), tokensOf(config), { mode: 0o600 });
-  return metadata;
 }
 
 /** `metadata_props` is the repeated field 14 of a model, so that entries may follow at its end. */
@@ -100,7 +95,7 @@ async function sharedEspeak(languages: readonly string[], session: Session): Pro
   for (const file of files) {
     const name = nameInFolder(file);
     const path = join(data, folder, name);
-    const sha256 = file.sha256 ?? (await hashOf(path)).digest('hex');
+    const sha256 = file.sha256 ?? (await hashOf(path));
     installed.push({ name, size: statSync(path).size, sha256 });
   }
   return { folder, files: installed };
@@ -170,7 +165,7 @@ export async function buildPiper(
   if (!onnx || !settings) throw usageError(`${voice.key} has no model with settings`, 'choose another voice');
   const config = piperSettings(readFileSync(settings.path, 'utf8'), voice.key);
   const stage = makeStage(session.data);
-  const metadata = writePiperModel(onnx.path, config, stage);
+  writePiperModel(onnx.path, config, stage);
   place(settings.path, join(stage, SETTINGS));
   const card = ending(got, /MODEL_CARD$/);
   if (card) place(card.path, join(stage, CARD));
@@ -180,13 +175,13 @@ export async function buildPiper(
       ? await sharedEspeak([language], session)
       : await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
   const original = { size: onnx.size, sha256: onnx.sha256 };
-  const sha256 = onnx.hash.copy().update(metadata).digest('hex');
+  const files = await filesOf(stage);
   const manifest: Manifest = {
     ...commonOf(voice, repository, session),
     ...piperFacts(voice.name, config),
     checked: weakest([...got.values()].map(({ checked }) => checked)),
     ...(espeak && { espeak }),
-    files: await filesOf(stage, new Map([[MODEL, { sha256, original }]])),
+    files: files.map((file) => (file.name === MODEL ? { ...file, original } : file)),
   };
   await publish(stage, manifest, session.data);
   return manifest;
@@ -214,12 +209,8 @@ export async function buildFolder(
   session: Session,
 ): Promise<Manifest> {
   const stage = makeStage(session.data);
-  const known = new Map<string, { readonly sha256: string }>();
-  for (const [path, { path: from, sha256 }] of got) {
-    const name = basename(path) === 'LICENSE' ? CARD : basename(path);
-    place(from, join(stage, name));
-    known.set(name, { sha256 });
-  }
+  for (const [path, { path: from }] of got)
+    place(from, join(stage, basename(path) === 'LICENSE' ? CARD : basename(path)));
   const espeak = await sharedEspeak(voice.espeak, session);
   const data = espeak && join(session.data, espeak.folder);
   const model = modelIn(stage, voice.name, data);
@@ -231,7 +222,7 @@ export async function buildFolder(
     speakers: offeredSpeakers(voice, model),
     checked: weakest([...got.values()].map(({ checked }) => checked)),
     ...(espeak && { espeak }),
-    files: await filesOf(stage, known),
+    files: await filesOf(stage),
   };
   await publish(stage, manifest, session.data);
   return manifest;
@@ -275,7 +266,7 @@ export function nextNumber(installed: readonly Manifest[], name: string): number
   return Math.max(FIRST_OWN_NUMBER, ...blocks);
 }
 
-const STRENGTH: readonly Checked[] = ['not checked', 'md5', 'sha256 given', 'sha256 of the hub', 'sha256'];
+const STRENGTH: readonly Checked[] = ['not checked', 'md5', 'sha256 given', 'sha256'];
 
 function weakest(all: readonly Checked[]): Checked {
   return STRENGTH.find((each) => all.includes(each)) ?? 'not checked';

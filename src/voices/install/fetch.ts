@@ -1,21 +1,12 @@
-import { createHash, type Hash } from 'node:crypto';
-import {
-  closeSync,
-  createReadStream,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, isNearby } from '../../kit/address.ts';
 import { ExitCode, retryAfter, TtsError, usageError } from '../../kit/error.ts';
 import { unwritable } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { type Answer, HttpClient, type ProxyRoute } from '../../kit/http/client.ts';
-import { brokenAnswer, noAnswer } from '../../kit/http/failures.ts';
+import { brokenAnswer, firstBytes, noAnswer } from '../../kit/http/failures.ts';
 import { type ClientEvent, isTransient, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
 import { printable } from '../../kit/words.ts';
 import type { PinnedFile, Repository } from './catalogue.ts';
@@ -88,11 +79,9 @@ export interface FetchOptions {
   readonly hub: Hub;
 }
 
-export interface FoundAnswer extends Answer {
+interface FoundAnswer extends Answer {
   /** The address that the redirects led to. */
   readonly url: URL;
-  /** Headers of the hub itself, before it led on. */
-  readonly hub: Answer['headers'];
 }
 
 const MOST_REDIRECTS = 5;
@@ -120,14 +109,11 @@ export class Fetcher implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<FoundAnswer> {
     let url = first;
-    const hub: Record<string, string | undefined> = {};
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
       const over = new AbortController();
       const until = AbortSignal.any([signal, over.signal]);
       const answer = await this.#getOnce(url, { ...headers, ...this.#tokenFor(url) }, until);
-      if (url.origin === first.origin)
-        for (const [name, value] of Object.entries(answer.headers)) hub[name] ??= value;
-      if (!REDIRECTS.has(answer.status)) return { ...answer, url, hub };
+      if (!REDIRECTS.has(answer.status)) return { ...answer, url };
       await drain(answer.body);
       over.abort(new Error('the answer leads on'));
       url = nextAddress(answer, url);
@@ -164,11 +150,12 @@ export class Fetcher implements AsyncDisposable {
 export const ANOTHER_WAY =
   'name a mirror with --mirror or HF_ENDPOINT, or copy the files and install them: tts voices install --from FOLDER';
 
-/** @throws TtsError for a status that is neither 200, 206 nor 416 */
+/** @throws TtsError for any other status than 200 and 206 */
 async function assertGood(answer: FoundAnswer, what: string): Promise<void> {
   const { status, headers, url } = answer;
-  if (status === 200 || status === 206 || status === 416) return;
+  if (status === 200 || status === 206) return;
   await drain(answer.body);
+  if (status === 416) throw wrongBytes(`${url.host} has no more of ${what}`);
   const said = `${what}: ${url.host} answered with status ${status}`;
   if (status === 401 || status === 403)
     throw new TtsError(`${said}: it does not give this file without a login`, {
@@ -203,17 +190,9 @@ function nextAddress({ headers }: Answer, from: URL): URL {
   return next;
 }
 
-/** Small bodies are read, so that the connection can serve the next request. The signal of a larger one has to abort. */
+/** A small body is read, so that the connection can serve the next request. The signal of a larger one has to abort. */
 async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
-  let bytes = 0;
-  try {
-    for await (const piece of body) {
-      bytes += piece.length;
-      if (bytes > 64 * 1024) return;
-    }
-  } catch {
-    // The status has said it all.
-  }
+  await firstBytes(body, 64 * 1024);
 }
 
 function inWordsOfHubs(error: TtsError, origin: string): TtsError {
@@ -223,6 +202,7 @@ function inWordsOfHubs(error: TtsError, origin: string): TtsError {
   });
 }
 
+/** A file to download. Only one with a checksum can be continued, since nothing else tells that it is the same file. */
 export interface Wanted extends Partial<Pick<PinnedFile, 'size' | 'sha256' | 'md5'>> {
   /** How the file is called in messages. */
   readonly name: string;
@@ -238,141 +218,140 @@ export interface Downloaded {
   /** Bytes. */
   readonly size: number;
   readonly sha256: string;
-  /** It goes on where more is written after the file. */
-  readonly hash: Hash;
   readonly checked: Checked;
 }
 
-/** What came is not what was asked for. If it continues older bytes, these may be the wrong ones. */
-class WrongBytes extends TtsError {}
+export interface DownloadOptions {
+  readonly fetcher: Fetcher;
+  /** The folder of incomplete files. */
+  readonly parts: string;
+  readonly retries: number;
+  readonly timeoutMs: number;
+  /** @param bytes of the file that are on disk */
+  readonly onProgress: (bytes: number) => void;
+  readonly onRetry: (error: TtsError, seconds: number) => void;
+}
 
-/** The name of a part is the checksum of the file, or that of its address where this is not known. */
+/**
+ * Downloads a file, or what is missing of it. What came stays for the next run, also after a failure.
+ * @throws TtsError; bytes with a wrong checksum are removed
+ */
+export async function download(
+  wanted: Wanted,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): Promise<Downloaded> {
+  const path = join(options.parts, partName(wanted));
+  const state: RetryState = { made: 0 };
+  const onEvent = (event: ClientEvent) => {
+    if (event.type === 'retry') options.onRetry(event.error, event.seconds);
+  };
+  for (;;) {
+    const start = resumableBytes(path, wanted);
+    try {
+      await fetchFrom(start, wanted, { ...options, path }, signal);
+      return await checkedFile(path, wanted);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof WrongBytes) {
+        rmSync(path, { force: true });
+        // The older bytes may have been the wrong ones.
+        if (start > 0) continue;
+      }
+      await waitOrGiveUp(error, { retries: options.retries, onEvent }, state, signal);
+    }
+  }
+}
+
+/** The checksum of the file is the name of its part, so that any mirror can continue it; without one, that of its address. */
 export function partName({ sha256, url }: Pick<Wanted, 'sha256' | 'url'>): string {
   return `${sha256 ?? createHash('sha256').update(url.href).digest('hex')}.part`;
 }
 
-interface Writing {
-  readonly timeoutMs: number;
-  readonly onProgress: (bytes: number) => void;
+function resumableBytes(path: string, { sha256, md5, size: whole }: Wanted): number {
+  if (sha256 === undefined && md5 === undefined) return 0;
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return whole !== undefined && size > whole ? 0 : size;
 }
 
-/** A file that is not there to its end. Its name is its checksum, so that any mirror can go on with it. */
-class Part {
-  readonly #wanted: Wanted;
-  readonly #path: string;
-  #hash: Hash | undefined;
-
-  constructor(wanted: Wanted, folder: string) {
-    this.#wanted = wanted;
-    this.#path = join(folder, partName(wanted));
-    if (wanted.size !== undefined && this.size > wanted.size) this.remove();
-  }
-
-  get size(): number {
-    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
-  }
-
-  /** Asks for the rest, but only of the file that has begun to come. */
-  headers(): Record<string, string> {
-    const { size } = this;
-    const tag = size > 0 ? this.#known().etag : undefined;
-    // Without a checksum, only a tag tells that it is the same file.
-    if (size === 0 || (tag === undefined && this.#wanted.sha256 === undefined)) return {};
-    return { range: `bytes=${size}-`, ...(tag && { 'if-range': tag }) };
-  }
-
-  isWhole({ headers }: FoundAnswer): boolean {
-    return (
-      this.size > 0 && /^bytes \*\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1] === String(this.size)
-    );
-  }
-
-  /** @throws TtsError for an answer that cannot be the file, here and while it comes */
-  async write(answer: FoundAnswer, { timeoutMs, onProgress }: Writing): Promise<void> {
-    const start = startOf(answer, this.size, this.#wanted);
-    this.#hash = start === 0 ? createHash('sha256') : await hashOf(this.#path);
-    if (start === 0) this.#keepTag(answer);
-    const fd = this.#attempt(() => openSync(this.#path, start === 0 ? 'w' : 'a', 0o600));
-    let size = start;
-    try {
-      for await (const piece of answer.body) {
-        this.#append(fd, { piece, size, answer });
-        size += piece.length;
-        onProgress(size);
-      }
-    } catch (error) {
-      this.#hash = undefined;
-      throw error instanceof TtsError ? error : brokenAnswer(error, answer.url, timeoutMs);
-    } finally {
-      closeSync(fd);
-    }
-    assertWhole(size, this.#wanted, answer);
-  }
-
-  #append(
-    fd: number,
-    { piece, size, answer }: { piece: Uint8Array; size: number; answer: FoundAnswer },
-  ): void {
-    const { name, size: whole, most } = this.#wanted;
-    if (size === 0) assertBeginning(piece, this.#wanted, answer);
-    if (size + piece.length > (whole ?? most))
-      throw failure(`${name} of ${answer.url.host} has more than ${whole ?? most} bytes`, ANOTHER_WAY);
-    for (let written = 0; written < piece.length; )
-      written += this.#attempt(() => writeSync(fd, piece, written));
-    this.#hash?.update(piece);
-  }
-
-  /** @returns `undefined` for other bytes than the wanted ones */
-  async checked(): Promise<Downloaded | undefined> {
-    const { sha256: pinned, md5 } = this.#wanted;
-    const hash = this.#hash ?? (await hashOf(this.#path));
-    this.#hash = undefined;
-    const sha256 = hash.copy().digest('hex');
-    const done = (checked: Checked) => ({ path: this.#path, size: this.size, sha256, hash, checked });
-    if (pinned !== undefined) return sha256 === pinned ? done('sha256') : undefined;
-    const { sha256: told } = this.#known();
-    if (told !== undefined) return told === sha256 ? done('sha256 of the hub') : undefined;
-    if (md5 === undefined) return done('not checked');
-    return (await hashOf(this.#path, 'md5')).digest('hex') === md5 ? done('md5') : undefined;
-  }
-
-  remove(): void {
-    for (const path of [this.#path, this.#tagPath]) rmSync(path, { force: true });
-  }
-
-  get #tagPath(): string {
-    return `${this.#path}.tag`;
-  }
-
-  /** What the hub said of the file when it began to come. */
-  #known(): { readonly etag?: string; readonly sha256?: string } {
-    try {
-      return JSON.parse(readFileSync(this.#tagPath, 'utf8'));
-    } catch {
-      return {};
-    }
-  }
-
-  #keepTag({ headers, hub }: FoundAnswer): void {
-    // A weak tag cannot stand for bytes (RFC 9110, section 13.1.5).
-    const etag = /^"[\x21\x23-\x7e]{1,200}"$/.exec(headers.etag ?? '')?.[0];
-    const sha256 = /^"?([0-9a-f]{64})"?$/i.exec(hub['x-linked-etag'] ?? '')?.[1]?.toLowerCase();
-    this.#attempt(() => writeFileSync(this.#tagPath, JSON.stringify({ etag, sha256 }), { mode: 0o600 }));
-  }
-
-  #attempt<T>(action: () => T): T {
-    try {
-      return action();
-    } catch (error) {
-      throw unwritable(this.#path, error, ELSEWHERE);
-    }
+async function fetchFrom(
+  start: number,
+  wanted: Wanted,
+  { fetcher, path, timeoutMs, onProgress }: DownloadOptions & { readonly path: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (start > 0 && start === wanted.size) return;
+  const over = new AbortController();
+  try {
+    const range: Record<string, string> = start > 0 ? { range: `bytes=${start}-` } : {};
+    const answer = await fetcher.get(wanted.url, range, AbortSignal.any([signal, over.signal]));
+    await assertGood(answer, wanted.name);
+    const from = startOf(answer, start, wanted);
+    const size = await write(answer, { path, from, wanted, timeoutMs, onProgress });
+    assertWhole(size, wanted, answer);
+  } finally {
+    over.abort(new Error('the answer is read'));
   }
 }
 
-export async function hashOf(path: string, algorithm: 'sha256' | 'md5' = 'sha256'): Promise<Hash> {
+interface Writing extends Pick<DownloadOptions, 'timeoutMs' | 'onProgress'> {
+  readonly path: string;
+  /** The place of the first byte of the answer in the file. */
+  readonly from: number;
+  readonly wanted: Wanted;
+}
+
+/** @returns the bytes of the file that are on disk */
+async function write(
+  answer: FoundAnswer,
+  { path, from, wanted, timeoutMs, onProgress }: Writing,
+): Promise<number> {
+  const { name, size: whole, most } = wanted;
+  let size = from;
+  const fd = writing(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
+  try {
+    for await (const piece of answer.body) {
+      if (size === 0) assertBeginning(piece, wanted, answer);
+      if (size + piece.length > (whole ?? most))
+        throw failure(`${name} of ${answer.url.host} has more than ${whole ?? most} bytes`, ANOTHER_WAY);
+      for (let written = 0; written < piece.length; )
+        written += writing(path, () => writeSync(fd, piece, written));
+      size += piece.length;
+      onProgress(size);
+    }
+    return size;
+  } catch (error) {
+    throw error instanceof TtsError ? error : brokenAnswer(error, answer.url, timeoutMs);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writing<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw unwritable(path, error, ELSEWHERE);
+  }
+}
+
+async function checkedFile(path: string, { name, url, ...pinned }: Wanted): Promise<Downloaded> {
+  const sha256 = await hashOf(path);
+  const isRight =
+    pinned.sha256 === undefined
+      ? pinned.md5 === undefined || (await hashOf(path, 'md5')) === pinned.md5
+      : sha256 === pinned.sha256;
+  if (!isRight)
+    throw wrongBytes(`${name} of ${url.host} has another checksum than it should: it was thrown away`);
+  const checked = pinned.sha256 !== undefined ? 'sha256' : pinned.md5 !== undefined ? 'md5' : 'not checked';
+  return { path, size: statSync(path).size, sha256, checked };
+}
+
+/** @returns the checksum in hexadecimal digits */
+export async function hashOf(path: string, algorithm: 'sha256' | 'md5' = 'sha256'): Promise<string> {
   const hash = createHash(algorithm);
   for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
-  return hash;
+  return hash.digest('hex');
 }
 
 /**
@@ -423,78 +402,9 @@ function assertWhole(size: number, { name, size: whole }: Wanted, { url, headers
   );
 }
 
-function wrongChecksum({ name, url }: Wanted): TtsError {
-  return wrongBytes(`${name} of ${url.host} has another checksum than it should: it was thrown away`);
-}
+/** What came is not what was asked for. */
+class WrongBytes extends TtsError {}
 
 function wrongBytes(message: string): TtsError {
   return new WrongBytes(message, { exitCode: ExitCode.service, hint: ANOTHER_WAY });
-}
-
-export interface DownloadOptions {
-  readonly fetcher: Fetcher;
-  /** The folder of files that are not there to their end. */
-  readonly parts: string;
-  readonly retries: number;
-  readonly timeoutMs: number;
-  /** @param bytes that are there of the file */
-  readonly onProgress: (bytes: number) => void;
-  readonly onRetry: (error: TtsError, seconds: number) => void;
-}
-
-/**
- * Downloads a file, or the rest of it. What came stays for the next run, also after a failure.
- * @throws TtsError; bytes with a wrong checksum do not stay
- */
-export async function download(
-  wanted: Wanted,
-  options: DownloadOptions,
-  signal: AbortSignal,
-): Promise<Downloaded> {
-  const part = new Part(wanted, options.parts);
-  const state: RetryState = { made: 0 };
-  for (let hasRestarted = false; ; ) {
-    const isResumed = part.size > 0;
-    try {
-      await fill(part, wanted, options, signal);
-      const done = await part.checked();
-      if (done) return done;
-      part.remove();
-      throw wrongChecksum(wanted);
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      if (error instanceof WrongBytes && isResumed && !hasRestarted) {
-        part.remove();
-        hasRestarted = true;
-        continue;
-      }
-      const onEvent = (event: ClientEvent) => {
-        if (event.type === 'retry') options.onRetry(event.error, event.seconds);
-      };
-      await waitOrGiveUp(error, { retries: options.retries, onEvent }, state, signal);
-    }
-  }
-}
-
-/** Asks for what is missing of the file, if anything is. */
-async function fill(
-  part: Part,
-  wanted: Wanted,
-  { fetcher, timeoutMs, onProgress }: DownloadOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  if (part.size > 0 && part.size === wanted.size) return;
-  const over = new AbortController();
-  const until = AbortSignal.any([signal, over.signal]);
-  try {
-    const answer = await fetcher.get(wanted.url, part.headers(), until);
-    await assertGood(answer, wanted.name);
-    if (answer.status === 416) {
-      if (part.isWhole(answer)) return;
-      throw wrongBytes(`${answer.url.host} has no more of ${wanted.name}`);
-    }
-    await part.write(answer, { onProgress, timeoutMs });
-  } finally {
-    over.abort(new Error('the answer is read'));
-  }
 }

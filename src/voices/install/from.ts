@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, posix, resolve } from 'node:path';
-import type { Transform } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
@@ -33,7 +33,7 @@ import type { Host } from '../../kit/host.ts';
 import { printable } from '../../kit/words.ts';
 import { nextNumber, ownEspeak, piperFacts, piperSettings, SETTINGS, writePiperModel } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
-import { assertSafe, failure, hashOf } from './fetch.ts';
+import { assertSafe, failure, hashOf, type Wanted } from './fetch.ts';
 import { installOffered, licenceIn, partOf, repositoryOf, taken } from './install.ts';
 import {
   CARD,
@@ -47,125 +47,222 @@ import {
 import { missingEspeak, nameInFolder, pinnedLanguage } from './runtime.ts';
 import { copyInto, filesOf, makeStage, openStore, publish, type Session } from './store.ts';
 
-/** No model has more. A bomb would. */
-const MOST_ENTRIES = 2000;
-const MOST_BYTES = 2 * 2 ** 30;
-/** Headers, and the zeros around and behind the files. */
-const MOST_BESIDE = 16 * 2 ** 20;
-
-const ENDINGS: readonly (readonly [ending: RegExp, decoder: (() => NodeJS.ReadWriteStream) | undefined])[] = [
-  [/\.(tar\.gz|tgz)$/i, createGunzip],
-  [/\.(tar\.bz2|tbz2?)$/i, bunzip2],
-  [/\.tar$/i, undefined],
-];
-
-function isArchive(name: string): boolean {
-  return ENDINGS.some(([ending]) => ending.test(name));
+export interface LocalVoice {
+  /** A folder, an `.onnx`, an archive, or an https URL of one of these two files. */
+  readonly from: string;
+  readonly name: string | undefined;
+  /** The checksum of the file that is named. */
+  readonly sha256: string | undefined;
+  readonly language: string | undefined;
 }
 
+/** Bytes. */
+const LARGEST_DOWNLOAD = 2 * 2 ** 30;
+
 /**
- * Unpacks an archive of a stranger into an empty folder.
- * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
+ * Installs a voice that the user has, or names by a URL.
+ * @returns `undefined` if it is there already
+ * @throws TtsError
  */
-export async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
-  const decoder = ENDINGS.find(([ending]) => ending.test(archive))?.[1]?.() as Transform | undefined;
-  const source = createReadStream(archive);
-  const entries = extract();
-  let [count, bytes] = [0, 0];
-  /** Files have the sizes of their headers. What a few bytes are unpacked to besides could be endless. */
-  const bounded = async function* (pieces: AsyncIterable<Uint8Array>) {
-    let read = 0;
-    for await (const piece of pieces) {
-      read += piece.length;
-      if (read > bytes + MOST_BESIDE) throw refused('it holds more than its files');
-      yield piece;
-    }
+export async function installLocal(voice: LocalVoice, session: Session): Promise<Manifest | undefined> {
+  const { host } = session.context;
+  openStore(session.data, host.uid);
+  const { place, origin, checked } = await bring(voice, session);
+  const offer = offered(session.catalogue, voice.name ?? origin);
+  if (offer) return await installCopied(offer, place, session);
+  const name = nameFor(voice.name ?? origin, session);
+  const stage = makeStage(session.data);
+  const settings = settingsOf(place);
+  const built = settings
+    ? await buildRaw({ ...settings, name, stage }, session)
+    : await buildModel({ folder: place, name, stage, language: voice.language }, session);
+  const card = cardIn(statSync(place).isDirectory() ? place : dirname(place));
+  if (card !== undefined) copyInto(card, join(stage, CARD));
+  const licence = licenceIn(card === undefined ? '' : readFileSync(card, 'utf8'));
+  const manifest: Manifest = {
+    format: 1,
+    name,
+    key: origin,
+    number: nextNumber(installedVoices(session.data, host.uid), name),
+    quality: 'own',
+    ...licence,
+    source: voice.from,
+    checked,
+    ...built,
+    ...(voice.language !== undefined && { language: voice.language }),
+    files: await filesOf(stage),
   };
-  const reading = decoder
-    ? pipeline(source, decoder, bounded, entries, { signal })
-    : pipeline(source, bounded, entries, { signal });
-  reading.catch(() => {});
-  try {
-    for await (const entry of entries) {
-      const { header } = entry;
-      count += 1;
-      bytes += header.size ?? 0;
-      if (count > MOST_ENTRIES || bytes > MOST_BYTES)
-        throw refused(`it holds more than ${count > MOST_ENTRIES ? `${MOST_ENTRIES} files` : '2 GiB'}`);
-      const path = pathOf(header);
-      if (path === undefined) entry.resume();
-      else await write(entry, join(folder, path), signal);
-    }
-    await reading;
-  } catch (error) {
-    source.destroy();
-    signal.throwIfAborted();
-    throw reworded(error);
-  }
-  if (count === 0) throw refused('it is empty');
+  await publish(stage, manifest, session.data);
+  session.settle();
+  return manifest;
 }
+
+/** @throws TtsError (usage) for a file or a folder that is not there, and for an address that cannot be one */
+export function assertThere(from: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): void {
+  if (isAddress(from) && !URL.canParse(from))
+    throw usageError('bad value for --from', 'write the URL as in https://example.com/voice.onnx');
+  if (isAddress(from) || statSync(resolve(cwd, fromHome(from, home)), { throwIfNoEntry: false })) return;
+  throw usageError(`there is no ${from}`, 'name a folder, an .onnx, an archive, or an https URL');
+}
+
+function isAddress(from: string): boolean {
+  return /^https?:\/\//i.test(from);
+}
+
+interface Brought {
+  /** The folder, or the `.onnx`. */
+  readonly place: string;
+  /** A name for the voice. */
+  readonly origin: string;
+  readonly checked: Checked;
+}
+
+/** URL -> file -> folder: downloads what is an address, and unpacks what is an archive. */
+async function bring({ from, sha256 }: LocalVoice, session: Session): Promise<Brought> {
+  const { host, signal } = session.context;
+  const path = isAddress(from)
+    ? await downloaded(new URL(from), sha256, session)
+    : resolve(host.cwd, fromHome(from, host.home));
+  const name = basename(path);
+  if (statSync(path).isDirectory()) {
+    if (sha256 !== undefined)
+      throw usageError('--sha256 is the checksum of a file, and not of a folder', 'leave it out');
+    return { place: path, origin: name, checked: 'not checked' };
+  }
+  assertKind(name);
+  if (sha256 !== undefined && (await hashOf(path)) !== sha256.toLowerCase())
+    throw failure(`${name} has another checksum than the one of --sha256`, 'get the file again');
+  const checked = sha256 === undefined ? 'not checked' : 'sha256 given';
+  if (name.endsWith('.onnx')) return { place: path, origin: name.replace(/\.onnx$/, ''), checked };
+  const folder = makeStage(session.data);
+  await unpack(path, folder, signal);
+  const [only = '', ...others] = readdirSync(folder);
+  const isWrapped = others.length === 0 && statSync(join(folder, only)).isDirectory();
+  return {
+    place: isWrapped ? join(folder, only) : folder,
+    origin: isWrapped ? only : name.replace(/\.(tar(\.\w+)?|tgz|tbz2?)$/i, ''),
+    checked,
+  };
+}
+
+/** @returns the path of the file; the settings of an `.onnx` lie next to it */
+async function downloaded(url: URL, sha256: string | undefined, session: Session): Promise<string> {
+  assertSafe(url, '--from');
+  // An encoded slash would lead out of the folder of the download.
+  const name = basename(percentDecoded(basename(url.pathname)));
+  assertKind(name);
+  const path = join(makeStage(session.data), name);
+  const fetch = async (address: URL, target: string, wanted: Pick<Wanted, 'most' | 'sha256'>) => {
+    const done = await session.download({ name: basename(target), url: address, ...wanted });
+    session.spend(done.path);
+    copyInto(done.path, target);
+  };
+  await fetch(url, path, {
+    most: LARGEST_DOWNLOAD,
+    ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }),
+  });
+  if (name.endsWith('.onnx')) {
+    const settings = new URL(url.href);
+    settings.pathname += '.json';
+    await fetch(settings, `${path}.json`, { most: LONGEST_CONFIG });
+  }
+  return path;
+}
+
+function assertKind(name: string): void {
+  if (name.endsWith('.onnx') || decoderOf(name)) return;
+  throw usageError(
+    `${name} is neither an .onnx nor an archive`,
+    'name a folder, or a file that ends in .onnx, .tar.gz, .tar.bz2 or .tar',
+  );
+}
+
+function nameFor(wanted: string, { data, catalogue, context: { host } }: Session): string {
+  const name = wanted.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-');
+  if (!/^[\p{L}][\p{L}\p{N}._-]{0,59}$/u.test(name))
+    throw usageError(
+      `${JSON.stringify(wanted)} cannot be the name of a voice`,
+      'give it one of letters and digits with --name',
+    );
+  if (FLITE_SPEAKERS.some((speaker) => speaker.name === name) || offered(catalogue, name))
+    throw usageError(`${name} is the name of another voice`, 'give it another one with --name');
+  const old = readManifest(data, name, host.uid);
+  if (old && old.quality !== 'own') throw taken(name, old);
+  return name;
+}
+
+/** A link to one is left out: it may lead anywhere. */
+function cardIn(folder: string): string | undefined {
+  const name = readdirSync(folder).find((each) =>
+    /^(model_card|licen[cs]e|readme)(\.md|\.txt)?$/i.test(each),
+  );
+  const path = name && join(folder, name);
+  const stats = path === undefined ? undefined : lstatSync(path);
+  return stats?.isFile() && stats.size <= LONGEST_CONFIG ? path : undefined;
+}
+
+const ESPEAK = 'espeak-ng-data';
 
 /**
- * @returns the path of a file; `undefined` for a folder
- * @throws TtsError (usage)
+ * Installs a voice of the catalogue from files that somebody has copied to this machine.
+ * @param place the folder, or the `.onnx` in it
+ * @returns `undefined` if it is there already
+ * @throws TtsError (usage) for other files than those of the catalogue
  */
-function pathOf({ name, type }: Header): string | undefined {
-  const path = posix.normalize(name.replaceAll('\\', '/'));
-  const isOutside = path.startsWith('/') || /^[a-z]:/i.test(path) || path.split('/').includes('..');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
-  if (isOutside || /[\x00-\x1f\x7f]/.test(path))
-    throw refused(`a name in it leads elsewhere: ${printable(name)}`);
-  if (type === 'directory') return undefined;
-  if (type === 'file' || type === 'contiguous-file') return path;
-  throw refused(
-    `${printable(name)} is a ${type === 'symlink' || type === 'link' ? 'link' : 'device or a pipe'}`,
-  );
-}
-
-async function write(entry: AsyncIterable<unknown>, path: string, signal: AbortSignal): Promise<void> {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    await pipeline(entry, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal });
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw refused('a name occurs twice in it');
-    throw codeOf(error) === '' ? error : unwritable(path, error, ELSEWHERE);
-  }
-}
-
-function refused(why: string) {
-  return usageError(
-    `the archive is refused: ${why}`,
-    'unpack it yourself, look at it, and install the folder',
-  );
-}
-
-function reworded(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name === 'TtsError') return error;
-  return usageError(
-    `the archive cannot be read: ${printable(error.message)}`,
-    'download it again; .tar.gz, .tar.bz2 and .tar are read',
-    error,
-  );
-}
-
-/** The key `location` of an entry of `external_data`, as it stands in an ONNX file: the value follows. */
-const LOCATION = Buffer.from('\x0a\x08location\x12', 'latin1');
-
-/**
- * A model may name other files that hold its numbers. A stranger's could name any file of this machine.
- * @throws TtsError (usage)
- */
-export async function assertSelfContained(model: string): Promise<void> {
-  let held = Buffer.alloc(0);
-  for await (const piece of createReadStream(model, { highWaterMark: 1 << 20 })) {
-    const bytes = Buffer.concat([held, piece as Buffer]);
-    if (bytes.includes(LOCATION))
+async function installCopied(
+  offer: OfferedVoice,
+  place: string,
+  session: Session,
+): Promise<Manifest | undefined> {
+  const { catalogue, data } = session;
+  const folder = statSync(place).isDirectory() ? place : dirname(place);
+  const isThere = async (file: PinnedFile, name: string) => isPinned(join(folder, name), file);
+  // Copies: the files of the user are not to change with those of the voice.
+  const copy = (file: PinnedFile, name: string, repository: string) =>
+    copyInto(join(folder, name), partOf(file, repositoryOf(repository, session), session));
+  for (const file of offer.files) {
+    const name = basename(file.path);
+    if (!(await isThere(file, name)))
       throw usageError(
-        `${basename(model)} is refused: it names other files that hold a part of it`,
-        'use a model in one file',
+        `${offer.name} is a voice of the catalogue, and ${name} in ${folder} is not its file`,
+        'copy all files of that voice, or give your own one another name with --name',
       );
-    held = bytes.subarray(Math.max(0, bytes.length - LOCATION.length + 1));
+    copy(file, name, offer.from);
   }
+  const shared = missingEspeak(catalogue, offer.espeak, data);
+  const nameOf = (file: PinnedFile) => join(ESPEAK, nameInFolder(file));
+  const found = await Promise.all(shared.map((file) => isThere(file, nameOf(file))));
+  const isWhole = !found.includes(false);
+  if (isWhole) for (const file of shared) copy(file, nameOf(file), 'espeak');
+  return installOffered(offer, session, isWhole ? undefined : join(folder, ESPEAK));
+}
+
+async function isPinned(path: string, { size, sha256 }: PinnedFile): Promise<boolean> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size === size && (await hashOf(path)) === sha256;
+}
+
+/** A raw voice of Piper: a model with its settings, and without tokens. */
+function settingsOf(
+  place: string,
+): { readonly onnx: string; readonly settings: string; readonly folder: string } | undefined {
+  if (!statSync(place).isDirectory()) {
+    const settings = `${place}.json`;
+    if (!existsSync(settings))
+      throw usageError(
+        `${basename(settings)} is missing next to ${basename(place)}`,
+        'a voice of Piper has both files: copy it as well',
+      );
+    // The cache of a hub has links to both files.
+    return { onnx: place, settings, folder: dirname(realpathSync(place)) };
+  }
+  const names = readdirSync(place);
+  const onnx = names.filter((name) => name.endsWith('.onnx'));
+  if (names.includes('tokens.txt') || onnx.length !== 1) return undefined;
+  const settings = `${onnx[0]}.json`;
+  return names.includes(settings)
+    ? { onnx: join(place, onnx[0] ?? ''), settings: join(place, settings), folder: place }
+    : undefined;
 }
 
 type Built = Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speakers'> &
@@ -276,225 +373,133 @@ async function loaded(model: Model, name: string, { data, context: { host } }: S
   }
 }
 
-const ESPEAK = 'espeak-ng-data';
+/** The key `location` of an entry of `external_data`, as it stands in an ONNX file: the value follows. */
+const LOCATION = Buffer.from('\x0a\x08location\x12', 'latin1');
 
 /**
- * Installs a voice of the catalogue from files that somebody has copied to this machine.
- * @param place the folder, or the `.onnx` in it
- * @returns `undefined` if it is there already
- * @throws TtsError (usage) for other files than those of the catalogue
+ * A model may name other files that hold its numbers. A stranger's could name any file of this machine.
+ * @throws TtsError (usage)
  */
-async function installCopied(
-  offer: OfferedVoice,
-  place: string,
-  session: Session,
-): Promise<Manifest | undefined> {
-  const { catalogue, data, context } = session;
-  const folder = statSync(place).isDirectory() ? place : dirname(place);
-  openStore(data, context.host.uid);
-  const isThere = async (file: PinnedFile, name: string) => isPinned(join(folder, name), file);
-  // Copies: the files of the user are not to change with those of the voice.
-  const bring = (file: PinnedFile, name: string, repository: string) =>
-    copyInto(join(folder, name), partOf(file, repositoryOf(repository, session), session));
-  for (const file of offer.files) {
-    const name = basename(file.path);
-    if (!(await isThere(file, name)))
+export async function assertSelfContained(model: string): Promise<void> {
+  let held = Buffer.alloc(0);
+  for await (const piece of createReadStream(model, { highWaterMark: 1 << 20 })) {
+    const bytes = Buffer.concat([held, piece as Buffer]);
+    if (bytes.includes(LOCATION))
       throw usageError(
-        `${offer.name} is a voice of the catalogue, and ${name} in ${folder} is not its file`,
-        'copy all files of that voice, or give your own one another name with --name',
+        `${basename(model)} is refused: it names other files that hold a part of it`,
+        'use a model in one file',
       );
-    bring(file, name, offer.from);
+    held = bytes.subarray(Math.max(0, bytes.length - LOCATION.length + 1));
   }
-  const shared = missingEspeak(catalogue, offer.espeak, data);
-  const nameOf = (file: PinnedFile) => join(ESPEAK, nameInFolder(file));
-  const found = await Promise.all(shared.map((file) => isThere(file, nameOf(file))));
-  const isWhole = !found.includes(false);
-  if (isWhole) for (const file of shared) bring(file, nameOf(file), 'espeak');
-  return installOffered(offer, session, isWhole ? undefined : join(folder, ESPEAK));
 }
 
-async function isPinned(path: string, { size, sha256 }: PinnedFile): Promise<boolean> {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true && stats.size === size && (await hashOf(path)).digest('hex') === sha256;
+/** No model has more. A bomb would. */
+const MOST_ENTRIES = 2000;
+const MOST_BYTES = 2 * 2 ** 30;
+/** Headers, and the zeros around and behind the files. */
+const MOST_BESIDE = 16 * 2 ** 20;
+
+/** By the ending of an archive. */
+const DECODERS: readonly (readonly [ending: RegExp, decode: (source: Readable) => Readable])[] = [
+  [/\.(tar\.gz|tgz)$/i, (source) => source.pipe(createGunzip())],
+  [/\.(tar\.bz2|tbz2?)$/i, bunzip],
+  [/\.tar$/i, (source) => source],
+];
+
+/** unbzip2-stream makes a stream of Node 0.8, which `pipeline` would take for one that was closed too early. */
+function bunzip(source: Readable): Readable {
+  const unpacked = new PassThrough();
+  source
+    .pipe(bunzip2())
+    .on('error', (error: Error) => unpacked.destroy(error))
+    .pipe(unpacked);
+  return unpacked;
 }
 
-export interface LocalVoice {
-  /** A folder, an `.onnx`, an archive, or an https URL of one of these two files. */
-  readonly from: string;
-  readonly name: string | undefined;
-  /** The checksum of the file that is named. */
-  readonly sha256: string | undefined;
-  readonly language: string | undefined;
+function decoderOf(name: string) {
+  return DECODERS.find(([ending]) => ending.test(name))?.[1];
 }
-
-/** Bytes. */
-const LARGEST_DOWNLOAD = 2 * 2 ** 30;
 
 /**
- * Installs a voice that the user has, or names by a URL.
- * @returns `undefined` if it is there already
- * @throws TtsError
+ * Unpacks an archive of a stranger into an empty folder.
+ * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
  */
-export async function installLocal(voice: LocalVoice, session: Session): Promise<Manifest | undefined> {
-  const { host } = session.context;
-  const { place, origin, checked } = await bring(voice, session);
-  const offer = offered(session.catalogue, voice.name ?? origin);
-  if (offer) return await installCopied(offer, place, session);
-  const name = nameFor(voice.name ?? origin, session);
-  const stage = makeStage(session.data);
-  const settings = settingsOf(place);
-  const built = settings
-    ? await buildRaw({ ...settings, name, stage }, session)
-    : await buildModel({ folder: place, name, stage, language: voice.language }, session);
-  const card = cardIn(statSync(place).isDirectory() ? place : dirname(place));
-  if (card !== undefined) copyInto(card, join(stage, CARD));
-  const licence = licenceIn(card === undefined ? '' : readFileSync(card, 'utf8'));
-  const manifest: Manifest = {
-    format: 1,
-    name,
-    key: origin,
-    number: nextNumber(installedVoices(session.data, host.uid), name),
-    quality: 'own',
-    ...licence,
-    source: voice.from,
-    checked,
-    ...built,
-    ...(voice.language !== undefined && { language: voice.language }),
-    files: await filesOf(stage),
+export async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
+  const source = createReadStream(archive);
+  const decoded = decoderOf(archive)?.(source) ?? source;
+  source.on('error', (error) => decoded.destroy(error));
+  const entries = extract();
+  let [count, bytes] = [0, 0];
+  /** Files have the sizes of their headers. What a few bytes are unpacked to besides could be endless. */
+  const bounded = async function* (pieces: AsyncIterable<Uint8Array>) {
+    let read = 0;
+    for await (const piece of pieces) {
+      read += piece.length;
+      if (read > bytes + MOST_BESIDE) throw refused('it holds more than its files');
+      yield piece;
+    }
   };
-  await publish(stage, manifest, session.data);
-  session.settle();
-  return manifest;
-}
-
-interface Brought {
-  /** The folder, or the `.onnx`. */
-  readonly place: string;
-  /** A name for the voice. */
-  readonly origin: string;
-  readonly checked: Checked;
-}
-
-/** @throws TtsError (usage) for a file or a folder that is not there, and for an address that cannot be one */
-export function assertThere(from: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): void {
-  if (isAddress(from) && !URL.canParse(from))
-    throw usageError('bad value for --from', 'write the URL as in https://example.com/voice.onnx');
-  if (isAddress(from) || statSync(resolve(cwd, fromHome(from, home)), { throwIfNoEntry: false })) return;
-  throw usageError(`there is no ${from}`, 'name a folder, an .onnx, an archive, or an https URL');
-}
-
-function isAddress(from: string): boolean {
-  return /^https?:\/\//i.test(from);
-}
-
-/** Gets what is named to this machine, and unpacks it. */
-async function bring({ from, sha256 }: LocalVoice, session: Session): Promise<Brought> {
-  const { cwd, home } = session.context.host;
-  if (isAddress(from)) return await bringFrom(new URL(from), sha256, session);
-  const path = resolve(cwd, fromHome(from, home));
-  if (statSync(path).isDirectory()) {
-    if (sha256 !== undefined)
-      throw usageError('--sha256 is the checksum of a file, and not of a folder', 'leave it out');
-    return { place: path, origin: basename(path), checked: 'not checked' };
+  // All errors reach the loop over the entries. At its end, `pipeline` may take a closed tar stream for one that failed.
+  pipeline(decoded, bounded, entries, { signal }).catch(() => {});
+  try {
+    for await (const entry of entries) {
+      const { header } = entry;
+      count += 1;
+      bytes += header.size ?? 0;
+      if (count > MOST_ENTRIES || bytes > MOST_BYTES)
+        throw refused(`it holds more than ${count > MOST_ENTRIES ? `${MOST_ENTRIES} files` : '2 GiB'}`);
+      const path = pathOf(header);
+      if (path === undefined) entry.resume();
+      else await write(entry, join(folder, path), signal);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw reworded(error);
+  } finally {
+    source.destroy();
   }
-  const checked = await checkedFile(path, from, sha256);
-  return await opened(path, basename(path), checked, session);
+  if (count === 0) throw refused('it is empty');
 }
 
-async function checkedFile(path: string, name: string, sha256: string | undefined): Promise<Checked> {
-  if (sha256 === undefined) return 'not checked';
-  if ((await hashOf(path)).digest('hex') === sha256.toLowerCase()) return 'sha256 given';
-  throw failure(`${name} has another checksum than the one of --sha256`, 'get the file again');
-}
-
-async function bringFrom(url: URL, sha256: string | undefined, session: Session): Promise<Brought> {
-  assertSafe(url, '--from');
-  // An encoded slash would lead out of the folder of the download.
-  const name = basename(percentDecoded(basename(url.pathname)));
-  if (!isArchive(name) && !name.endsWith('.onnx'))
-    throw usageError(
-      `${name} is neither an .onnx nor an archive`,
-      'name a file that ends in .onnx, .tar.gz or .tar.bz2',
-    );
-  const fetch = async (what: string, address: URL, most: number) => {
-    const pinned = what === name && sha256 !== undefined ? { sha256: sha256.toLowerCase() } : {};
-    const done = await session.download({ name: what, url: address, most, ...pinned });
-    session.spend(done.path);
-    return done;
-  };
-  const main = await fetch(name, url, LARGEST_DOWNLOAD);
-  const folder = makeStage(session.data);
-  const place = join(folder, name);
-  copyInto(main.path, place);
-  if (name.endsWith('.onnx')) {
-    const settings = new URL(url.href);
-    settings.pathname += '.json';
-    copyInto((await fetch(`${name}.json`, settings, LONGEST_CONFIG)).path, `${place}.json`);
-  }
-  return await opened(place, name, sha256 === undefined ? 'not checked' : 'sha256 given', session);
-}
-
-async function opened(path: string, name: string, checked: Checked, session: Session): Promise<Brought> {
-  if (name.endsWith('.onnx')) return { place: path, origin: name.replace(/\.onnx$/, ''), checked };
-  if (!isArchive(name))
-    throw usageError(
-      `${name} is neither an .onnx nor an archive`,
-      'name a folder, an .onnx, a .tar.gz or a .tar.bz2',
-    );
-  const folder = makeStage(session.data);
-  await unpack(path, folder, session.context.signal);
-  const [only = '', ...others] = readdirSync(folder);
-  const isWrapped = others.length === 0 && statSync(join(folder, only)).isDirectory();
-  return {
-    place: isWrapped ? join(folder, only) : folder,
-    origin: isWrapped ? only : name.replace(/\.(tar(\.\w+)?|tgz|tbz2?)$/i, ''),
-    checked,
-  };
-}
-
-/** A raw voice of Piper: a model with its settings, and without tokens. */
-function settingsOf(
-  place: string,
-): { readonly onnx: string; readonly settings: string; readonly folder: string } | undefined {
-  if (!statSync(place).isDirectory()) {
-    const settings = `${place}.json`;
-    if (!existsSync(settings))
-      throw usageError(
-        `${basename(settings)} is missing next to ${basename(place)}`,
-        'a voice of Piper has both files: copy it as well',
-      );
-    // The cache of a hub has links to both files.
-    return { onnx: place, settings, folder: dirname(realpathSync(place)) };
-  }
-  const names = readdirSync(place);
-  const onnx = names.filter((name) => name.endsWith('.onnx'));
-  if (names.includes('tokens.txt') || onnx.length !== 1) return undefined;
-  const settings = `${onnx[0]}.json`;
-  return names.includes(settings)
-    ? { onnx: join(place, onnx[0] ?? ''), settings: join(place, settings), folder: place }
-    : undefined;
-}
-
-function nameFor(wanted: string, { data, catalogue, context: { host } }: Session): string {
-  const name = wanted.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-');
-  if (!/^[\p{L}][\p{L}\p{N}._-]{0,59}$/u.test(name))
-    throw usageError(
-      `${JSON.stringify(wanted)} cannot be the name of a voice`,
-      'give it one of letters and digits with --name',
-    );
-  if (FLITE_SPEAKERS.some((speaker) => speaker.name === name) || offered(catalogue, name))
-    throw usageError(`${name} is the name of another voice`, 'give it another one with --name');
-  const old = readManifest(data, name, host.uid);
-  if (old && old.quality !== 'own') throw taken(name, old);
-  return name;
-}
-
-/** A link to one is left out: it may lead anywhere. */
-function cardIn(folder: string): string | undefined {
-  const name = readdirSync(folder).find((each) =>
-    /^(model_card|licen[cs]e|readme)(\.md|\.txt)?$/i.test(each),
+/**
+ * @returns the path of a file; `undefined` for a folder
+ * @throws TtsError (usage)
+ */
+function pathOf({ name, type }: Header): string | undefined {
+  const path = posix.normalize(name.replaceAll('\\', '/'));
+  const isOutside = path.startsWith('/') || /^[a-z]:/i.test(path) || path.split('/').includes('..');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
+  if (isOutside || /[\x00-\x1f\x7f]/.test(path))
+    throw refused(`a name in it leads elsewhere: ${printable(name)}`);
+  if (type === 'directory') return undefined;
+  if (type === 'file' || type === 'contiguous-file') return path;
+  throw refused(
+    `${printable(name)} is a ${type === 'symlink' || type === 'link' ? 'link' : 'device or a pipe'}`,
   );
-  const path = name && join(folder, name);
-  const stats = path === undefined ? undefined : lstatSync(path);
-  return stats?.isFile() && stats.size <= LONGEST_CONFIG ? path : undefined;
+}
+
+async function write(entry: AsyncIterable<unknown>, path: string, signal: AbortSignal): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    await pipeline(entry, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw refused('a name occurs twice in it');
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : unwritable(path, error, ELSEWHERE);
+  }
+}
+
+function refused(why: string) {
+  return usageError(
+    `the archive is refused: ${why}`,
+    'unpack it yourself, look at it, and install the folder',
+  );
+}
+
+function reworded(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === 'TtsError') return error;
+  return usageError(
+    `the archive cannot be read: ${printable(error.message)}`,
+    'download it again; .tar.gz, .tar.bz2 and .tar are read',
+    error,
+  );
 }

@@ -15,7 +15,7 @@ export interface InstalledFile {
 }
 
 /** How it was made sure that the files are the right ones. */
-export type Checked = 'sha256' | 'md5' | 'sha256 of the hub' | 'sha256 given' | 'not checked';
+export type Checked = 'sha256' | 'md5' | 'sha256 given' | 'not checked';
 
 /** `voice.json`: all that is known of an installed voice. */
 export interface Manifest {

@@ -61,11 +61,6 @@ export function removeStages(data: string): void {
       rmSync(join(partsFolder(data), name), { recursive: true, force: true });
 }
 
-/** Removes parts of files, with what the hub said of them. */
-function removeParts(paths: readonly string[]): void {
-  for (const path of paths) for (const file of [path, `${path}.tag`]) rmSync(file, { force: true });
-}
-
 export function makeStage(data: string): string {
   return attempt(data, () => mkdtempSync(join(partsFolder(data), 'stage-')));
 }
@@ -128,23 +123,15 @@ function sync(path: string): void {
   }
 }
 
-/**
- * All files of a folder with their checksums.
- * @param known checksums that were taken while the files came
- */
-export async function filesOf(
-  folder: string,
-  known: ReadonlyMap<string, Omit<InstalledFile, 'name' | 'size'>> = new Map(),
-): Promise<InstalledFile[]> {
+/** All files of a folder with their checksums. */
+export async function filesOf(folder: string): Promise<InstalledFile[]> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const files: InstalledFile[] = [];
   for (const each of names) {
     const path = join(folder, each);
     const stats = statSync(path);
     if (!stats.isFile()) continue;
-    const name = each.replaceAll('\\', '/');
-    const sums = known.get(name) ?? { sha256: (await hashOf(path)).digest('hex') };
-    files.push({ name, size: stats.size, ...sums });
+    files.push({ name: each.replaceAll('\\', '/'), size: stats.size, sha256: await hashOf(path) });
   }
   return files;
 }
@@ -242,7 +229,7 @@ export class Session implements AsyncDisposable {
 
   /** Removes the parts whose bytes are in their places. */
   settle(): void {
-    removeParts(this.#spent.splice(0));
+    for (const path of this.#spent.splice(0)) rmSync(path, { force: true });
   }
 
   /** @throws TtsError (usage) that shows the card, for a licence that somebody has to accept */
@@ -320,7 +307,7 @@ export async function wrongFiles(data: string, { name, files, espeak }: Manifest
 async function faultOf({ size, sha256 }: InstalledFile, path: string): Promise<string | undefined> {
   try {
     if (statSync(path).size !== size) return `has ${statSync(path).size} bytes and not ${size}`;
-    return (await hashOf(path)).digest('hex') === sha256 ? undefined : 'has another checksum';
+    return (await hashOf(path)) === sha256 ? undefined : 'has another checksum';
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read (${codeOf(error)})`;
   }
