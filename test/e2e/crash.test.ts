@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { failingCall, MODES } from '../support/failing-calls.ts';
+import { failingCall, MODES, type Mode } from '../support/failing-calls.ts';
 import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
-import { KEY, named, Sandbox } from '../support/run.ts';
+import { expectFailure, KEY, named, node, program, Sandbox } from '../support/run.ts';
 import { userConfig, writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
@@ -18,6 +19,8 @@ interface Target {
   readonly path: (box: Sandbox) => string;
   readonly isOld: (content: Buffer) => boolean;
   readonly isNew: (content: Buffer) => boolean;
+  /** `once` and `kill` unless others are named. */
+  readonly modes?: readonly Mode[];
   /** Calls that the target does not do without. */
   readonly needs: readonly string[];
   /** What has to be installed. */
@@ -31,6 +34,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     path: (box) => box.path('out.wav'),
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.equals(wav),
+    modes: MODES,
     needs: ['openSync', 'fsync', 'renameSync'],
   },
   encoded: {
@@ -48,6 +52,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.toString('latin1', 4, 12) === 'ftypM4B ' && content.includes('mdat'),
     needs: ['openSync', 'fsync', 'renameSync'],
+    modes: ['kill'],
     program: 'ffmpeg',
   },
   subtitles: {
@@ -69,7 +74,10 @@ const TARGETS: Readonly<Record<string, Target>> = {
   },
 };
 
-const CASES = Object.keys(TARGETS).flatMap((name) => MODES.map((mode) => [name, mode] as const));
+const USUAL: readonly Mode[] = ['once', 'kill'];
+const CASES = Object.entries(TARGETS).flatMap(([name, { modes = USUAL }]) =>
+  modes.map((mode) => [name, mode] as const),
+);
 
 it.for(CASES)(
   '%s: old or new after a fault at each place, %s',
@@ -103,7 +111,7 @@ it.for(CASES)(
   },
 );
 
-it.each(MODES)(
+it.each(['onwards', 'kill'] as const)(
   'the cache costs no sound, and has none that is wrong, after a fault at each place, %s',
   { timeout: 180_000 },
   async (mode) => {
@@ -127,3 +135,22 @@ it.each(MODES)(
     expect([...calls]).toEqual(expect.arrayContaining(['openSync', 'renameSync']));
   },
 );
+
+it.each([
+  ['speaking-', 'hi'],
+  ['main.cjs', 'hi'],
+  ['main.cjs', '--version'],
+])('A program without %s says that it is not all there.', async (missing, asked) => {
+  const box = new Sandbox();
+  for (const folder of ['bin', 'dist'])
+    cpSync(join(dirname(program), '..', folder), box.path(folder), { recursive: true });
+  for (const name of readdirSync(box.path('dist')))
+    if (name.startsWith(missing)) rmSync(box.path(join('dist', name)));
+  const run = await box.shell(`'${node}' bin/tts.cjs ${asked}`);
+  expectFailure(
+    run,
+    1,
+    /^tts: the program cannot be loaded: .+\nhint: install it again, or npm run build\n$/,
+  );
+  expect(run.stderr).toContain(missing);
+});

@@ -13,7 +13,7 @@ const PER_SECOND = 500;
 /** Milliseconds. */
 const LONGEST_STAY = 1000;
 
-/** The same generator as `randomFrom` in faulty-proxy.ts. */
+/** The same generator as `randomFrom` in random.ts. */
 function randomFrom(start) {
   let state = start >>> 0;
   return () => {

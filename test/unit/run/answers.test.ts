@@ -7,7 +7,7 @@ import { inTurn, type LiveStage, WAITS } from '../../../src/text/stage.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
 import { answer, SENTENCES, tokens } from './answer-of.ts';
 
-const ANSWERS = 400;
+const ANSWERS = 160;
 
 /** What is spoken of tokens, with the looks that a driver takes while it waits. */
 function spoken<In>(

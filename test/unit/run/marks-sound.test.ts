@@ -134,7 +134,7 @@ it('A text with marks sounds as its parts, spoken one by one and joined with exa
         expect((await sound(pieces, isLive)).equals(Buffer.concat(expected))).toBe(true);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   ));
 
 /** What is heard, without white space: who says what, and the milliseconds of silence that marks make. */
@@ -175,7 +175,7 @@ it('Live and cut at any places, all is said once by its voice, with its silence.
         expect(await heard(pieces, isHeardLive)).toEqual(expected);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   ));
 
 function silent(format: PcmFormat, seconds: number): Buffer {

@@ -5,7 +5,7 @@ import { serveRows, wavOf } from '../../support/row-service.ts';
 import { serveSpeech } from '../../support/speech-server.ts';
 import { collect } from '../sound/body.ts';
 import { plainWav, sound } from '../sound/wav-builder.ts';
-import { said, signal, voicesOf, warnings } from './voices-of.ts';
+import { said, signal, voicesOf } from './voices-of.ts';
 
 const SERVICE = { baseUrl: 'http://127.0.0.1:9/api/', apiKey: 'the-key' };
 
@@ -30,25 +30,6 @@ describe('the voices of a run', () => {
     expect(events).toEqual(['0 miss', 'request', 'answer', '1 hit']);
   });
 
-  it('are the same object for the same wish, however it is said', async () => {
-    const voices = await voicesOf(SERVICE, { speakers: { anna: 7 } });
-    const anna = await voices.of({ speaker: said('anna') });
-    expect(await voices.of({ speaker: said('anna', 'p.csv, line 3, column speaker') })).toBe(anna);
-    expect(await voices.of({ speaker: said(7) })).toBe(anna);
-    expect(voices.as({ ...anna.shape })).toBe(anna);
-    const others = [{ speaker: said(8) }, { speaker: said(7), sampleRate: said(8000) }];
-    for (const wish of others) expect(await voices.of(wish)).not.toBe(anna);
-  });
-
-  it('stay the same object while others come and go', async () => {
-    const voices = await voicesOf({ ...SERVICE, speaker: '7' });
-    const own = await voices.of();
-    for (let number = 0; number < 3000; number++) {
-      await voices.of({ instructions: said(`take ${number}`) });
-      expect((await voices.of()) === own).toBe(true);
-    }
-  });
-
   it('take from the settings what a wish leaves open', async () => {
     const voices = await voicesOf({ ...SERVICE, speaker: '7', sampleRate: '8000', stream: true });
     const identity = 'http://127.0.0.1:9/api/tts';
@@ -69,14 +50,6 @@ describe('the voices of a run', () => {
     expect((await voices.of(wish)).shape.sampleRate).toBe(8000);
   });
 
-  it('name the place of a wish for a speaker that is not there', async () => {
-    const wish = { speaker: said('nobody') };
-    for (const voices of [await voicesOf(SERVICE), await voicesOf({})])
-      await expect(voices.of(wish)).rejects.toThrow(
-        'p.csv, line 2, column speaker: no speaker is called "nobody"',
-      );
-  });
-
   it.each([
     ['a service', SERVICE, 'service', true],
     ['a service, with the cache off', { ...SERVICE, cache: false }, 'service', false],
@@ -94,14 +67,6 @@ describe('the voices of a run', () => {
     const voices = await voicesOf({ baseUrl: SERVICE.baseUrl });
     const voice = await voices.of({ speaker: said(7) });
     await expect(voice.speak({ text: 'hello', index: 0 }, signal)).rejects.toThrow('no key for');
-  });
-
-  it('are listed by the service, if it has a list', async () => {
-    const listed = await serveRows({ speakers: [7, 8] });
-    const voices = await voicesOf({ ...SERVICE, baseUrl: listed.url });
-    expect((await voices.list())?.map(({ no }) => no)).toEqual([7, 8]);
-    const silent = await serveRows();
-    expect(await (await voicesOf({ ...SERVICE, baseUrl: silent.url })).list()).toBeUndefined();
   });
 
   it('of an engine have its limits, an identity of its own, and are kept', async () => {
@@ -170,16 +135,5 @@ describe('the voices of a run', () => {
     const rated = await voicesOf({ speaker: '1', sampleRate: '16000' });
     expect((await rated.cast(said(12))).shape.sampleRate).toBeUndefined();
     expect((await rated.cast(said(3))).shape.sampleRate).toBe(16_000);
-  });
-
-  it('of this program and its engines are listed together, with a warning for an engine that is not there', async () => {
-    const { url } = await serveSpeech(answer(500, 'no'));
-    const engines = { local: { url }, off: { url: 'http://127.0.0.1:9/v1' } };
-    const voices = await voicesOf({}, { engines });
-    const listed = await voices.list();
-    expect(listed?.find(({ no }) => no === 1)?.kind).toBe('neo.one');
-    expect(listed?.filter(({ no = 0 }) => no > 1000).map(({ name }) => name)).toEqual(['anna', 'bert']);
-    await expect.poll(() => warnings).toEqual([expect.stringContaining('127.0.0.1:9')]);
-    await expect((await voicesOf({ engine: 'off' }, { engines })).list()).rejects.toThrow('127.0.0.1:9');
   });
 });

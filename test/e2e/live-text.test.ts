@@ -4,7 +4,7 @@ import { expectSpoken, serveText } from '../support/book.ts';
 import { isThere } from '../support/programs.ts';
 import { page } from '../support/readme.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { soundOf, textOf, wavOf } from '../support/text-audio.ts';
+import { soundOf, textOf } from '../support/text-audio.ts';
 
 /** Requests come one after the other, so their texts stand in order. */
 const inTurn = (url: string) => named(url, { TTS_CONCURRENCY: '1' });
@@ -136,23 +136,9 @@ test('Between paragraphs, and only there, is as much silence as was asked for, t
   expect(stdout.subarray(44).equals(Buffer.concat([one, two, four, silence, five, silence, six]))).toBe(true);
 });
 
-test.each(['short', 'broken'] as const)(
-  'A stream that is %s goes on at the frame where it broke, bit for bit.',
-  async (fault) => {
-    const text = 'A sentence that is long enough to be broken in the middle.';
-    const server = await serveText({ ...SOUND, fault: (number) => (number <= 2 ? fault : undefined) });
-    const env = named(server.url, { TTS_RETRIES: '2' });
-    const { status, stdout } = await new Sandbox().run(['--stream', text], { env });
-    expect({ status, requests: server.requests }).toEqual({ status: 0, requests: 3 });
-    expect(stdout.subarray(44).equals(wavOf(text, SOUND).subarray(44))).toBe(true);
-  },
-);
-
 test.each([
   { fails: 1, fault: '429', status: 4, line: 1 },
-  { fails: 1, fault: 'reset', status: 6, line: 1 },
   { fails: 3, fault: '500', status: 7, line: 6 },
-  { fails: 3, fault: '429', status: 4, line: 6 },
 ] as const)(
   'Where the request number $fails fails with $fault, the line of the text that is missing is told.',
   async (told) => {
@@ -201,16 +187,6 @@ test('A model that stalls in numbers, names, quotes and lists is heard in whole 
     '2. Rinse.',
     'Then stop.',
   ]);
-});
-
-test('A finished line of a list is heard while its model thinks about the next one.', async () => {
-  const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
-  run.stdin.write('Buy this:\n- milk\n- brown bread\n');
-  await vi.waitFor(() => expect(server.texts.join(' ')).toContain('brown bread'), 60_000);
-  run.stdin.end('- butter\n');
-  expect((await run.ended).status).toBe(0);
-  expect(server.texts.join(' ').replace(/\s+/g, ' ')).toBe('Buy this: - milk - brown bread - butter');
 });
 
 test('The sentences of a paragraph of Markdown are heard while it is written, once no mark is open.', async () => {

@@ -47,28 +47,11 @@ const ITEMS = [
   'Lamp oil, 3 litres',
   'Call the harbour at 9:30',
 ];
-const VERSE = [
-  'April is the cruellest month, breeding',
-  'Lilacs out of the dead land, mixing',
-  'Memory and desire.',
-];
+const VERSE = 'April is the cruellest month, breeding Lilacs out of the dead land, mixing Memory and desire.';
 
 test.each([
   ['a dialogue', 'x.txt', DIALOGUE.join('\n\n'), []],
-  ['a list', 'x.md', ITEMS.map((item) => `- ${item}\n`).join(''), []],
-  ['verse', 'x.html', `<main>${VERSE.map((line) => `<p>${line}</p>`).join('')}</main>`, []],
-  [
-    'short paragraphs',
-    'x.html',
-    `<main>${DIALOGUE.map((line) => `<p>${line}</p>`).join('')}</main>`,
-    ['--max-chars', '20'],
-  ],
-  [
-    'chapters',
-    'x.md',
-    ITEMS.map((item) => `# ${item}\n\n${VERSE.join(' ')}\n\n`).join(''),
-    ['--chapters', '1-5'],
-  ],
+  ['chapters', 'x.md', ITEMS.map((item) => `# ${item}\n\n${VERSE}\n\n`).join(''), ['--chapters', '1-5']],
 ])('A dry run tells the length of %s within 10 %.', async (_, name, text, more) => {
   const box = new Sandbox();
   box.file(name, text);
@@ -256,11 +239,13 @@ test.runIf(isThere('setsid')).each([
   const server = await serveText(SOUND);
   const sandbox = new Sandbox();
   sandbox.file('here.wav', 'old');
-  const line = ['setsid', '-w', 'tts', 'hi', ...args].join(' ');
-  const [dry, run] = await Promise.all(
-    [`${line} --dry-run`, line].map((each) => sandbox.shell(each, { env: named(server.url) })),
-  );
-  if (!dry || !run) throw new Error('there are two');
+  const env = named(server.url);
+  // No terminal may be in reach.
+  const runOf = (...more: string[]) =>
+    args.includes('/dev/tty')
+      ? sandbox.shell(['setsid', '-w', 'tts', 'hi', ...args, ...more].join(' '), { env })
+      : sandbox.run(['hi', ...args, ...more], { env });
+  const [dry, run] = [await runOf('--dry-run'), await runOf()];
   expectFailure(dry, 8, message);
   expect(dry).toEqual(run);
   expect({ requests: server.requests, files: sandbox.list() }).toEqual({ requests: 0, files: ['here.wav'] });

@@ -57,12 +57,6 @@ test('Segments of several sentences are one cue each in JSON, with the sentences
   ]);
 });
 
-test('The frames of the cues and of the sound are the same, sentence by sentence.', async () => {
-  const { sandbox } = await speak(['-o', 'out.wav', '--subtitles', 'out.json']);
-  const { cues } = JSON.parse(sandbox.read('out.json').toString());
-  expect(cues.at(-1).endFrame).toBe((sandbox.read('out.wav').length - 44) / 2);
-});
-
 test('Where the sound fails, there are no subtitles, and those of before stay.', async () => {
   const server = await serveText({ fault: (number) => (number >= 2 ? '500' : undefined) });
   const sandbox = new Sandbox();
@@ -137,12 +131,6 @@ test('They are made where only the player failed, as the sound is.', async () =>
   const args = [TEXT, '--play', '--player', 'false', '-o', 'out.wav', '--subtitles', 'out.srt'];
   expectFailure(await sandbox.run(args, { env: named(server.url) }), 8, /the player false failed/);
   expect(sandbox.list()).toEqual(['out.srt', 'out.wav']);
-});
-
-test('A folder that does not exist is an error of the output before anything is sent.', async () => {
-  const { run, server } = await speak(['--subtitles', 'nowhere/out.srt']);
-  expectFailure(run, 8, /cannot write nowhere\/out\.srt/);
-  expect(server.requests).toBe(0);
 });
 
 test('Where the subtitles cannot get their name, the sound does not get its own either.', async () => {
