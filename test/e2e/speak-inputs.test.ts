@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
-import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { type Ended, expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const wav = plainWav(sound(10_000));
@@ -27,6 +27,11 @@ async function setUp() {
   linkSync(box.path('book.txt'), box.path('hard.srt'));
   const { TTS_API_KEY: _, ...env } = named(server.url);
   return { server, env: { ...env, TTS_API_KEY_FILE: 'key.srt', TTS_ENGINE_KEY_FILE: 'engine.srt' }, box };
+}
+
+/** Most lines need no shell, which costs a process. */
+function runLine(box: Sandbox, line: string, env: Record<string, string>): Promise<Ended> {
+  return /[<>&|"$]/.test(line) ? box.shell(`tts ${line}`, { env }) : box.run(line.split(' '), { env });
 }
 
 describe('a file that is read', () => {
@@ -59,7 +64,7 @@ describe('a file that is read', () => {
   ])('is not written over: %s', async (args, message) => {
     const { server, env, box } = await setUp();
     const before = box.list();
-    const run = await box.shell(`tts ${args}`, { env });
+    const run = await runLine(box, args, env);
     expectFailure(run, 2, /\nhint: choose another name for (?:--output|--subtitles|stdout): /);
     expect(run.stderr).toContain(message);
     expect(server.requests).toHaveLength(0);
@@ -83,7 +88,7 @@ describe('a file that is read', () => {
     ['hi --events new.jsonl > new.jsonl', 'stdout and --events are the same file'],
   ])('is not what two outputs go to: %s', async (args, message) => {
     const { server, env, box } = await setUp();
-    const run = await box.shell(`tts ${args}`, { env });
+    const run = await runLine(box, args, env);
     expectFailure(
       run,
       2,
@@ -110,7 +115,7 @@ describe('a file that is read', () => {
   ])('is no matter where nothing of it is lost: %s', async (args) => {
     const { env, box } = await setUp();
     execFileSync('mkfifo', [box.path('fifo')]);
-    expect(await box.shell(`tts ${args}`, { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await runLine(box, args, env)).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('is not another one behind a link with ".." behind it', async () => {
@@ -154,4 +159,37 @@ describe('a file that is read', () => {
     const run = await box.run(['-f', 'book.txt', '-o', 'book.txt', '--show-text'], { env });
     expect({ status: run.status, text: run.stdout.toString() }).toEqual({ status: 0, text: `${TEXT}\n` });
   });
+});
+
+describe('an input without end that can only be read whole is refused after a while:', () => {
+  it.each([
+    [
+      'a text for a callback',
+      'yes Hello. | tts --callback-url https://example.com/done',
+      /the text is longer than/,
+    ],
+    ['a Markdown document', 'yes Hello. | tts --format markdown -o out.wav', /the Markdown is longer than/],
+    ['a lexicon', 'yes "a = b" | tts hi --lexicon /dev/stdin -o out.wav', /\/dev\/stdin is longer than/],
+    [
+      'a config file',
+      'yes "speaker: 3" | tts hi --config /dev/stdin -o out.wav',
+      /\/dev\/stdin is longer than/,
+    ],
+  ])('%s', async (_, line, message) => {
+    const server = await serveBytes(complete(wav));
+    expectFailure(await new Sandbox().shell(line, { env: named(server.url) }), 2, message);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+it('A config file of a mebibyte is read, and a longer one is not.', async () => {
+  const server = await serveBytes(complete(wav));
+  const box = new Sandbox();
+  const comment = `#${' '.repeat(1022)}\n`.repeat(1023);
+  const env = named(server.url);
+  box.file('.ttsrc', `${comment}instructions: slowly\n`);
+  expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+  expect(server.requests[0]?.json).toMatchObject({ config: { instructions: 'slowly' } });
+  box.file('.ttsrc', `${comment.repeat(2)}instructions: slowly\n`);
+  expectFailure(await box.run(['hi', '-o', 'out.wav'], { env }), 2, /\.ttsrc is longer than 1048576 bytes/);
 });
