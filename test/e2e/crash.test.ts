@@ -19,7 +19,7 @@ interface Target {
   readonly path: (box: Sandbox) => string;
   readonly isOld: (content: Buffer) => boolean;
   readonly isNew: (content: Buffer) => boolean;
-  /** `once` and `kill` unless others are named. */
+  /** `kill` unless others are named. */
   readonly modes?: readonly Mode[];
   /** Calls that the target does not do without. */
   readonly needs: readonly string[];
@@ -52,7 +52,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.toString('latin1', 4, 12) === 'ftypM4B ' && content.includes('mdat'),
     needs: ['openSync', 'fsync', 'renameSync'],
-    modes: ['kill'],
     program: 'ffmpeg',
   },
   subtitles: {
@@ -74,7 +73,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
   },
 };
 
-const USUAL: readonly Mode[] = ['once', 'kill'];
+const USUAL: readonly Mode[] = ['kill'];
 const CASES = Object.entries(TARGETS).flatMap(([name, { modes = USUAL }]) =>
   modes.map((mode) => [name, mode] as const),
 );

@@ -15,7 +15,7 @@ import { plainWav } from '../unit/sound/wav-builder.ts';
 
 const BOOK = novel();
 /** Enough of it to have all that is in it. */
-const CHAPTERS = novel(12_000);
+const CHAPTERS = novel(5000);
 const PAGES = novel(20_000);
 
 const heardIn = (box: Sandbox, name = 'book.wav') => textOf(wholePcm(box.read(name)));
@@ -34,10 +34,8 @@ async function heard(text: string, line: string, server: TextServer): Promise<st
 describe('all of a text is heard, in order and once', () => {
   test.each([
     [20, 16, '-o book.wav'],
-    [20, 1, '--stream'],
     [200, 1, '-o book.wav --stream'],
-    [200, 16, ''],
-    [5000, 4, '-o book.wav'],
+    [200, 4, ''],
     [5000, 16, '--stream'],
   ])('with at most %i characters in a request, and %i requests at once: %s', async (most, atOnce, line) => {
     const server = await serveText();

@@ -596,20 +596,20 @@ describe('another try', () => {
 describe('a timeout', () => {
   const oneByte = 'HTTP/1.1 200 O';
   it.each<[string, Script, RegExp]>([
-    ['without a word', silent, /no answer from 127\.0\.0\.1:\d+ within 0\.5 s/],
-    ['in the head', (wire) => wire.write(oneByte), /no answer from \S+ within 0\.5 s/],
-    ['after an interim answer', (wire) => wire.write(head(102)), /no answer from \S+ within 0\.5 s/],
-    ['with interim answers for ever', dripping('', head(102), 100), /no answer from \S+ within 0\.5 s/],
+    ['without a word', silent, /no answer from 127\.0\.0\.1:\d+ within 0\.3 s/],
+    ['in the head', (wire) => wire.write(oneByte), /no answer from \S+ within 0\.3 s/],
+    ['after an interim answer', (wire) => wire.write(head(102)), /no answer from \S+ within 0\.3 s/],
+    ['with interim answers for ever', dripping('', head(102), 100), /no answer from \S+ within 0\.3 s/],
     [
       'with a head that drips',
       dripping('HTTP/1.1 200 OK\r\nX: ', '.', 30),
-      /no answer from \S+ within 0\.5 s/,
+      /no answer from \S+ within 0\.3 s/,
     ],
-    ['after the head', begun({ 'Content-Length': wav.length }), /no byte from \S+ for 0\.5 s/],
-    ['in the sound', begun({ 'Content-Length': wav.length }, half), /for 0\.5 s/],
+    ['after the head', begun({ 'Content-Length': wav.length }), /no byte from \S+ for 0\.3 s/],
+    ['in the sound', begun({ 'Content-Length': wav.length }, half), /for 0\.3 s/],
   ])('ends a run with 5, and is a reason to try again: %s', async (_, script, message) => {
-    await failing(script, 5, message, { args: ['--timeout', '0.5'] });
-    const env = { TTS_TIMEOUT: '0.5' };
+    await failing(script, 5, message, { args: ['--timeout', '0.3'] });
+    const env = { TTS_TIMEOUT: '0.3' };
     await spoken(inTurn(script, complete(wav)), { env, retries: 1 });
   });
 

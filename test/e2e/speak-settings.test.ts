@@ -88,7 +88,6 @@ describe('a config file', () => {
 
   it.each([
     ['.ttsrc.json', '{"instructions":"olé"}'],
-    ['.ttsrc.yaml', 'instructions: olé\n'],
     ['.ttsrc', 'instructions: olé\n'],
     ['package.json', '{"name":"x","tts":{"instructions":"olé"}}'],
   ])('may begin with a byte order mark, in UTF-16 too: %s', async (name, content) => {
@@ -105,7 +104,6 @@ describe('a config file', () => {
 
   it.each([
     ['.ttsrc.json', '{"instructions":"ol\xe9"}', 19],
-    ['.ttsrc.yaml', 'instructions: ol\xe9\n', 16],
     ['package.json', '{"tts":{"instructions":"ol\xe9"}}', 26],
   ])('that is not UTF-8 is an error with its name and the offset: %s', async (name, content, offset) => {
     const server = await serveBytes(complete(wav));
@@ -117,14 +115,6 @@ describe('a config file', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('of another program is passed over, whatever its bytes', async () => {
-    const box = new Sandbox();
-    box.file('.ttsrc', 'speaker: 8');
-    box.file('a/package.json', Buffer.from('{"author":"Jos\xe9","bin":{"tts":"x"}}', 'latin1'));
-    box.file('b/package.json', '\ufeff{"bin":{"tts":"x"}}');
-    for (const cwd of ['a', 'b']) expect(await speakerOf(box, [], { cwd })).toBe(8);
-  });
-
   it('through a pipe is read once', async () => {
     const server = await serveBytes(complete(wav));
     const run = await new Sandbox().shell(`tts hi --config <(printf 'instructions: "\\xef\\xbf\\xbd"')`, {
@@ -132,11 +122,6 @@ describe('a config file', () => {
     });
     expect(run.status).toBe(0);
     expect(server.requests[0]?.json).toMatchObject({ config: { instructions: '\ufffd' } });
-  });
-
-  it.each(['{"speaker":', 'a: [', '[1]'])('through a pipe is refused as any other: %s', async (content) => {
-    const run = await new Sandbox().shell(`tts hi --config <(printf '${content}')`);
-    expectFailure(run, 2, /(cannot read the|holds no) settings/);
   });
 
   it('that never ends is refused at once', async () => {
@@ -153,7 +138,7 @@ describe('a config file', () => {
   it('of another program or without a word to us is passed over', async () => {
     const box = new Sandbox();
     box.file('.ttsrc', 'speaker: 8');
-    box.file('deep/package.json', '{"name":"x","bin":{"tts":"x"}}');
+    box.file('deep/package.json', Buffer.from('{"author":"Jos\xe9","bin":{"tts":"x"}}', 'latin1'));
     box.file('deep/.config/other', '');
     box.file('deep/er/.config', 'a file where a folder could be');
     expect(await speakerOf(box, [], { cwd: 'deep' })).toBe(8);
@@ -206,11 +191,7 @@ describe('a config file', () => {
     ['package.json', '{"tts":{"BASEURL":"x"}}', /unknown key "BASEURL".*\nhint: did you mean "baseUrl"/],
     ['.ttsrc.json', '{"qqqqqqqqqqqq":3}', /unknown key "qqqqqqqqqqqq".*\nhint: .*speaker/],
     ['.ttsrc.json', '{"sampleRate":"8000"}', /sampleRate in .*"8000" is not allowed/],
-    ['.ttsrc.json', '{"stream":"yes"}', /stream in .*"yes" is not allowed/],
-    ['.ttsrc.json', '{"retries":-1}', /retries in .*-1 is not allowed/],
     ['.ttsrc.json', '{"speaker":null}', /speaker in .*null is not allowed/],
-    ['.ttsrc.json', '{"speaker":[1]}', /speaker in /],
-    ['.ttsrc.json', '{"speaker":', /cannot read the settings in .*\.ttsrc\.json: no valid JSON/],
     [
       '.ttsrc.json',
       '{\n"speaker":3,}',
@@ -220,7 +201,6 @@ describe('a config file', () => {
     ['.ttsrc.json', '[1]', /holds no settings/],
     ['.ttsrc', 'just words', /holds no settings/],
     ['.ttsrc.json', '{"$import":"other.json"}', /\$import in .* is not supported/],
-    ['.ttsrc.yaml', '$import: other.js', /\$import in .* is not supported/],
     ['.ttsrc.json', '{"__proto__":{"speaker":1}}', /unknown key "__proto__"/],
     ['.ttsrc.json', '{"constructor":1}', /unknown key "constructor"/],
   ])('that is wrong is an error with file, key and the right name: %s %s', async (name, content, message) => {
@@ -264,18 +244,9 @@ describe('a config file', () => {
   const endless = `[&0 x, ${Array.from({ length: 10 }, (_, n) => `&${n + 1} [${Array(10).fill(`*${n}`)}]`)}]`;
 
   it.each([
-    ['speaker: ?', /speaker in .*: a list is not allowed; expected a speaker by number/],
-    ['instructions: { a: ? }', /instructions in .*: an object is not allowed; expected a text/],
-    ['speakers: ?', /speakers in .*: a list is not allowed/],
-    ['speakers: { anna: ? }', /speakers in .*: "anna": a list is not allowed for "no"/],
     ['speakers: { anna: { no: 1, kind: ? } }', /speakers in .*: "anna": a list is not allowed for "kind"/],
   ])('is refused at once though it would be endless when written out: %s', async (content, message) => {
     expectFailure(await refusedConfig(content.replace('?', endless), '.ttsrc.yaml'), 2, message);
-  });
-
-  it('may be nested as deep as it likes', async () => {
-    const content = `{"speaker":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
-    expectFailure(await refusedConfig(content, '.ttsrc.json'), 2, /speaker in .*: a list is not allowed/);
   });
 
   it('does not matter to help and version, however wrong', async () => {
