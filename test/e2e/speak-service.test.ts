@@ -366,6 +366,15 @@ describe('a 200 that is not audio', () => {
     expect(requests).toHaveLength(tries);
   });
 
+  it('is also a part in another format than the first, with both in the message', async () => {
+    const server = await serveBytes(inTurn(complete(wav), complete(second)));
+    const args = ['One.\n\nTwo.', '--max-chars', '5', '--concurrency', '1', '-o', 'out.wav'];
+    const box = new Sandbox();
+    const run = await box.run(args, { env: named(server.url) });
+    expectFailure(run, 7, /part 2 .* 8000 Hz.*22050 Hz.*\nhint: .*--sample-rate/);
+    expect(box.list()).toEqual([]);
+  });
+
   it('is not told by its Content-Type', async () => {
     await spoken(complete(wav, { 'Content-Type': 'application/octet-stream' }));
   });

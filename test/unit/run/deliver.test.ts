@@ -123,17 +123,6 @@ describe('deliver', () => {
     await expect(delivery).rejects.toThrow('no space');
   });
 
-  it('refuses a part in another format, and names both', async () => {
-    const other = part([sound(4)], { ...speechFormat, sampleRate: 24_000 });
-    await expect(run([part([sound(4)]), other]).delivery).rejects.toMatchObject({
-      name: 'TtsError',
-      exitCode: ExitCode.service,
-      message:
-        'part 2 of the speech came as 24000 Hz, mono, 16-bit integer, the first as 22050 Hz, mono, 16-bit integer',
-      hint: expect.stringContaining('--sample-rate'),
-    });
-  });
-
   it.each([
     [{ sampleRate: 8000 }, 'set --sample-rate'],
     [{ channels: 2 }, 'one number of channels'],

@@ -137,47 +137,6 @@ it('A text with marks sounds as its parts, spoken one by one and joined with exa
     { numRuns: 30 },
   ));
 
-/** What is heard, without white space: who says what, and the milliseconds of silence that marks make. */
-async function heard(pieces: readonly string[], isHeardLive: boolean): Promise<readonly (string | number)[]> {
-  const text = await openText(pieces, true);
-  const all: (string | number)[] = [];
-  let speaker = '';
-  for await (const segment of text.segments(isHeardLive, signal)) {
-    const pause = segment.kind === 'rest' ? segment.seconds : segment.pause;
-    if (typeof pause === 'number') all.push(Math.round(pause * 1000));
-    if (segment.kind === 'rest') continue;
-    const { label } = (segment.voice as Partial<Role>).voice ?? VOICES.own;
-    if (label !== speaker || typeof pause === 'number') all.push(`${label}: `);
-    speaker = label;
-    all.push(`${all.pop()}${segment.text.replace(/\s/gu, '')}`);
-  }
-  return all;
-}
-
-it('Live and cut at any places, all is said once by its voice, with its silence.', () =>
-  fc.assert(
-    fc.asyncProperty(
-      fc.array(part, { minLength: 1, maxLength: 6 }),
-      fc.array(fc.nat(), { maxLength: 8 }),
-      fc.boolean(),
-      async (parts, cuts, isHeardLive) => {
-        const written = parts.map(({ voice, words, pause }) => {
-          const name = voice === 'own' ? '' : `:${voice}`;
-          return `[voice${name}]${words.join(' ')}[pause:${pause}ms]`;
-        });
-        const text = written.join('\n');
-        const places = [0, ...cuts.map((cut) => cut % text.length).sort((a, b) => a - b), text.length];
-        const pieces = places.slice(1).map((end, at) => text.slice(places[at], end));
-        const expected = parts.flatMap(({ voice, words, pause }) => [
-          `${voice}: ${words.join('').replace(/\s/gu, '')}`,
-          pause,
-        ]);
-        expect(await heard(pieces, isHeardLive)).toEqual(expected);
-      },
-    ),
-    { numRuns: 30 },
-  ));
-
 function silent(format: PcmFormat, seconds: number): Buffer {
   return Buffer.concat([...silence(format, seconds)]);
 }

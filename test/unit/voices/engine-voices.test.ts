@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EngineError, type VoiceSource } from '../../../src/engines/engine.ts';
-import { ExitCode } from '../../../src/kit/error.ts';
 import { ConcurrencyLimiter } from '../../../src/kit/limit.ts';
 import type { ClientEvent } from '../../../src/kit/retry.ts';
-import { aborted } from '../../../src/kit/wait.ts';
 import { openEngine } from '../../../src/voices/local.ts';
 import type { ClientOptions } from '../../../src/voices/voice.ts';
 import { collect } from '../sound/body.ts';
@@ -57,26 +55,6 @@ function speaking(seconds: number): Speak {
 const TEXT = 'We saw the moon rise over the mountains. '.repeat(5);
 
 describe('sound of an engine of this program', () => {
-  it('is complete before it is given, so that its size is known', async () => {
-    const { ask, events } = await voicesOf(speaking(14));
-    const speech = await ask(TEXT);
-    expect(speech?.format).toMatchObject({ sampleRate: RATE, channels: 1, bitsPerSample: 16 });
-    expect(speech?.bytes).toBe(14 * RATE * 2);
-    expect(speech && (await collect(speech.pcm))).toHaveLength(14 * RATE * 2);
-    expect(events.map(({ type }) => type)).toEqual(['request', 'answer']);
-  });
-
-  it('longer than 4 MiB, or streamed, is given while it is made', async () => {
-    const { ask } = await voicesOf(speaking(120));
-    const speech = await ask(TEXT);
-    expect(speech?.bytes).toBeUndefined();
-    expect(speech && (await collect(speech.pcm))).toHaveLength(120 * RATE * 2);
-    const { ask: askShort } = await voicesOf(speaking(14));
-    const streamed = await askShort(TEXT, { stream: true });
-    expect(streamed?.bytes).toBeUndefined();
-    expect(streamed && (await collect(streamed.pcm))).toHaveLength(14 * RATE * 2);
-  });
-
   it('that breaks off goes on at the same frame', async () => {
     const { ask, events } = await voicesOf(
       async function* speak(...asked) {
@@ -98,22 +76,8 @@ describe('sound of an engine of this program', () => {
   });
 });
 
-describe('an engine without sound', () => {
-  const silent: Speak = async function* silent(_, until) {
-    yield new Int16Array(0);
-    await aborted(until);
-    throw until.reason;
-  };
-
-  it('is given up after the time limit', async () => {
-    const { ask } = await voicesOf(silent, { timeoutMs: 200 });
-    await expect(ask('Hello.')).rejects.toMatchObject({
-      message: 'no sound from mine for 0.2 s',
-      exitCode: ExitCode.timeout,
-    });
-  });
-
-  it('for one text is not late while it speaks another', async () => {
+describe('an engine', () => {
+  it('is not late with one text while it speaks another', async () => {
     const slowly: Speak = async function* slowly() {
       for (let piece = 0; piece < 6; piece += 1) {
         await sleep(150);
