@@ -207,7 +207,7 @@ const HEADING =
   /^(?:chapter|part|book|section|act|scene|canto|letter|volume|lesson|kapitel|teil|chapitre|cap[ií]tulo)\b/iu;
 
 /** Behind words and some space. It looks at a run of spaces only once. */
-export const LINE_NUMBER = /(?<=\S)(?: {2}|\t)[ \t]*(\d{0,3}[05])(?=[ \t]*(?:\n|$))/u;
+const LINE_NUMBER = /(?<=\S)(?: {2}|\t)[ \t]*(\d{0,3}[05])(?=[ \t]*(?:\n|$))/u;
 
 function lineNumberOf(line: string): number | undefined {
   const digits = LINE_NUMBER.exec(line.slice(-LONGEST_NUMBERED))?.[1];

@@ -203,7 +203,7 @@ class Watch {
 }
 
 /** Whose failure it is. */
-export interface Failing {
+interface Failing {
   readonly name: string;
   /** True for a server, a program or a model, whose errors name it. */
   readonly isExternal: boolean;
@@ -213,7 +213,7 @@ export interface Failing {
 }
 
 /** Puts the failure of an engine into words. */
-export function engineFailure(error: unknown, who: Failing): TtsError {
+function engineFailure(error: unknown, who: Failing): TtsError {
   if (error instanceof TtsError) return error;
   if (error instanceof IdleError) return silent(error, who);
   if (!(error instanceof EngineError)) throw error;
