@@ -1,16 +1,15 @@
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { unwritable } from '../kit/folders.ts';
-import { Child, outputOf } from '../kit/program.ts';
+import { Child } from '../kit/program.ts';
 import { unlessAborted } from '../kit/wait.ts';
-import type { Written } from '../sound/encode/encoding.ts';
 import { wav } from '../sound/encode/wav.ts';
 import { counted, frameBytes, type PcmFormat, type Track } from '../sound/pcm.ts';
-import { Gate, nothingPoured, type Poured, pour } from './pipe.ts';
+import { Gate, nothingPoured, type Pouring, pour } from './pipe.ts';
 import type { Sink } from './sink.ts';
 
 /** Bytes that the pipe of a player holds, or more. */
@@ -100,7 +99,6 @@ export class PlayerProcess {
   readonly name: string;
   /** Resolves with the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
-  failure: TtsError | undefined;
   readonly #child: Child;
 
   private constructor(program: string, child: Child) {
@@ -110,15 +108,11 @@ export class PlayerProcess {
     this.ended = this.#end();
   }
 
-  /**
-   * @param stdin a descriptor, or what to make
-   * @throws the system's error
-   */
+  /** @throws the system's error */
   static async start(
     program: string,
     args: readonly string[],
-    stdin: 'pipe' | 'ignore' | number,
-    env: NodeJS.ProcessEnv,
+    { stdin, env }: { readonly stdin: 'pipe' | 'ignore'; readonly env: NodeJS.ProcessEnv },
   ): Promise<PlayerProcess> {
     const child = new Child(program, args, { env, stdin, stdout: 'ignore' });
     await child.started;
@@ -134,7 +128,7 @@ export class PlayerProcess {
     this.#child.hold(isPaused);
   }
 
-  /** Silence is worth more than a player that ends well. */
+  /** Ends the sound at once. */
   kill(): void {
     this.#child.end();
   }
@@ -146,113 +140,97 @@ export class PlayerProcess {
 
   async #end(): Promise<TtsError | undefined> {
     const { status, signal } = await this.#child.spoken();
-    const isUnheard = UNHEARD[this.name]?.test(this.#child.said);
-    if (status !== 0 || isUnheard) this.failure = this.#failed(signal ?? `exit status ${status}`);
-    return this.failure;
-  }
-
-  #failed(how: string): TtsError {
-    return new TtsError(`the player ${this.name} failed: ${this.#child.lastWords || how}`, {
+    if (status === 0 && !UNHEARD[this.name]?.test(this.#child.said)) return undefined;
+    const reason = this.#child.lastWords || (signal ?? `exit status ${status}`);
+    return new TtsError(`the player ${this.name} failed: ${reason}`, {
       exitCode: ExitCode.output,
-      hint: 'choose another player with --player, or write a file with -o',
+      hint: 'choose another player with --player, or write a file with -o; tts doctor checks the player',
     });
   }
 }
 
-export interface Take {
+/** The sound between two flushes. */
+export interface Section {
   readonly track: Track;
-  /** It aborts at the drop that ends the take. */
-  readonly dropped: AbortSignal | undefined;
+  /** Aborts at the flush that ends the section. */
+  readonly flushed: AbortSignal | undefined;
 }
 
-/** The sound of a track in takes: each ends at a drop, and the next one begins behind the `Flush` of that drop. */
-export class Takes {
+/** The sections of a track. The next one begins behind the `Flush` that ended the last one. */
+export class Sections {
   readonly #track: Track;
   readonly #pieces: AsyncIterator<Uint8Array>;
-  /** A piece that was asked for, and that no take has got yet. */
-  #coming: Promise<IteratorResult<Uint8Array>> | undefined;
+  /** A piece that was asked for, and that no section has got yet. */
+  #pending: Promise<IteratorResult<Uint8Array>> | undefined;
 
   constructor(track: Track) {
     this.#track = track;
     this.#pieces = track.pcm[Symbol.asyncIterator]();
   }
 
-  first(): Take {
-    const dropped = this.#track.drops?.signal;
-    return { dropped, track: dropped ? { ...this.#track, pcm: this.#until(dropped) } : this.#track };
+  first(): Section {
+    const flushed = this.#track.drops?.signal;
+    return { flushed, track: flushed ? { ...this.#track, pcm: this.#until(flushed) } : this.#track };
   }
 
-  /** It waits for sound. It is `undefined` at the end of the track. */
-  async next(): Promise<Take | undefined> {
+  /** Waits for sound. It is `undefined` at the end of the track. */
+  async next(): Promise<Section | undefined> {
     const { drops } = this.#track;
     let passed: Uint8Array | undefined;
     for (;;) {
       const { done, value } = await this.#next();
       if (done) return undefined;
-      // Another drop may have come since.
+      // Another flush may have come since.
       if (passed === drops?.flush && value.length > 0) break;
       if (value === drops?.flush) passed = value;
-      this.#coming = undefined;
+      this.#pending = undefined;
     }
-    const { track, dropped } = this.first();
-    return { track: { ...track, bytes: undefined }, dropped };
+    const { track, flushed } = this.first();
+    return { track: { ...track, bytes: undefined }, flushed };
   }
 
   #next(): Promise<IteratorResult<Uint8Array>> {
-    this.#coming ??= this.#pieces.next();
-    return this.#coming;
+    this.#pending ??= this.#pieces.next();
+    return this.#pending;
   }
 
-  async *#until(dropped: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#until(flushed: AbortSignal): AsyncGenerator<Uint8Array> {
     let isLeft = true;
     try {
       for (;;) {
-        const next = await unlessDropped(this.#next(), dropped);
-        isLeft = next?.done !== true && !dropped.aborted;
-        if (!next || next.done || dropped.aborted) return;
-        this.#coming = undefined;
+        const next = await unlessFlushed(this.#next(), flushed);
+        isLeft = next?.done !== true && !flushed.aborted;
+        if (!next || next.done || flushed.aborted) return;
+        this.#pending = undefined;
         if (next.value.length > 0) yield next.value;
       }
     } finally {
-      if (isLeft && !dropped.aborted) await this.#pieces.return?.();
+      if (isLeft && !flushed.aborted) await this.#pieces.return?.();
     }
   }
 }
 
-async function unlessDropped<T>(coming: Promise<T>, dropped: AbortSignal): Promise<T | undefined> {
-  return unlessAborted(coming, dropped).catch((error) => {
-    if (dropped.aborted) return undefined;
+async function unlessFlushed<T>(pending: Promise<T>, flushed: AbortSignal): Promise<T | undefined> {
+  return unlessAborted(pending, flushed).catch((error) => {
+    if (flushed.aborted) return undefined;
     throw error;
   });
 }
 
-export interface LiveSink extends Sink {
-  /** Resolves with the error of a player that failed. */
-  readonly ended: Promise<TtsError | undefined>;
-  readonly failure: TtsError | undefined;
-}
-
-export const NEVER = new Promise<void>(() => {});
-
-/** A player, and the pipe that it reads. */
-export interface Running {
-  readonly player: PlayerProcess;
-  readonly input: Writable;
-}
+const NEVER = new Promise<void>(() => {});
 
 /**
- * A closed player is a reader that left; a failed one is an error at once.
- * @param again starts the player once more, for what comes after a drop
+ * A sink for a player that reads sound while it comes. A player that is closed is a reader that left; one that fails is an error.
+ * @param start starts the player, before there is sound and again after each flush
+ * @throws what `start` throws
  */
-export function liveSink(first: Running, again: () => Promise<Running>): LiveSink {
-  const { ended } = first.player;
-  first.input.on('error', () => {});
-  let running = first;
-  const hearing = new Hearing(() => running.input.writableLength);
+export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sink> {
+  let player = await start();
+  const { program, ended } = player;
+  const hearing = new Hearing(() => player.stdin.writableLength);
   const gate = new Gate();
   return {
     isLive: true,
-    ended,
     readerGone: ended.then((failure) => (failure ? NEVER : undefined)),
     played: () => hearing.played,
     idle: () => hearing.idle,
@@ -260,121 +238,68 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
       // A program that the player has started may go on to read.
       gate.isClosed = isPaused;
       hearing.pause(isPaused);
-      running.player.pause(isPaused);
-    },
-    get failure() {
-      return first.player.failure;
+      player.pause(isPaused);
     },
     async write(track, signal) {
       track.drops?.listenFirst(() => hearing.drop());
-      const takes = new Takes(track);
+      const sections = new Sections(track);
       const poured = nothingPoured();
-      for (let take: Take | undefined = takes.first(); take; ) {
-        const { dropped } = take;
-        const heard = { track: hearing.of(take.track), dropped };
-        const isHeard = await play(running, heard, { signal, poured, gate });
-        if (isHeard) return { ...poured, player: first.player.program, readerLeft: !poured.isAll };
-        take = await unlessAborted(takes.next(), signal);
-        if (take) running = await again();
+      for (let section: Section | undefined = sections.first(); section; ) {
+        const { flushed } = section;
+        const heard = { track: hearing.of(section.track), flushed };
+        const isComplete = await play(player, heard, { signal, poured, gate });
+        if (isComplete) return { ...poured, player: program, readerLeft: !poured.isAll };
+        section = await unlessAborted(sections.next(), signal);
+        if (section) player = await start();
       }
-      return { ...poured, player: first.player.program, readerLeft: false };
+      return { ...poured, player: program, readerLeft: false };
     },
-    discard: () => stop(running),
+    discard: () => stop(player),
   };
-}
-
-interface Playing {
-  readonly signal: AbortSignal;
-  readonly poured: Poured;
-  readonly gate: Gate;
 }
 
 /**
- * @returns false if the sound was dropped: then it ends at once
+ * @returns false if the sound was flushed: then it ends at once
  * @throws TtsError (output); what the track throws
  */
 async function play(
-  { player, input }: Running,
-  { track, dropped }: Take,
-  { signal, poured, gate }: Playing,
+  player: PlayerProcess,
+  { track, flushed }: Section,
+  pouring: Pick<Pouring, 'signal' | 'poured' | 'gate'>,
 ): Promise<boolean> {
+  const { signal } = pouring;
   const silence = () => {
     player.kill();
-    input.destroy();
+    player.stdin.destroy();
   };
-  input.on('error', () => {});
-  if (dropped?.aborted) silence();
-  dropped?.addEventListener('abort', silence, { once: true });
-  const pouring = pour(track, input, { name: player.name, encoding: wav, signal, poured, gate });
+  if (flushed?.aborted) silence();
+  flushed?.addEventListener('abort', silence, { once: true });
+  const written = pour(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
   // An ended player needs no more sound.
-  pouring.catch(() => {});
+  written.catch(() => {});
   try {
-    await unlessAborted(Promise.race([pouring, player.ended]), signal);
+    await unlessAborted(Promise.race([written, player.ended]), signal);
     const failure = await unlessAborted(player.ended, signal);
-    if (failure && !dropped?.aborted) throw failure;
-    return !dropped?.aborted;
+    if (failure && !flushed?.aborted) throw failure;
+    return !flushed?.aborted;
   } catch (error) {
-    if (dropped?.aborted && !signal.aborted) return false;
+    if (flushed?.aborted && !signal.aborted) return false;
     // The beginning of broken sound is played.
     await unlessAborted(player.ended, signal);
     throw error;
   } finally {
-    dropped?.removeEventListener('abort', silence);
-    await stop({ player, input });
+    flushed?.removeEventListener('abort', silence);
+    await stop(player);
   }
 }
 
-async function stop({ player, input }: Running): Promise<void> {
-  input.destroy();
+async function stop(player: PlayerProcess): Promise<void> {
+  player.stdin.destroy();
   await player.stop();
 }
 
-/** The program is taken from here, whatever `PATH` says. */
-const SYSTEM = '/usr/bin:/bin:/run/current-system/sw/bin';
-
-/** Milliseconds. */
-const MKFIFO_MS = 5000;
-
-/** Node's own pipe for children is a socket, which `/dev/stdin` cannot open. */
-export interface Pipe {
-  readonly read: number;
-  readonly write: number;
-  /** The writer of the pipe may have left. */
-  readonly wake: () => void;
-  readonly remove: () => void;
-}
-
-/** @throws the system's error */
-export async function makePipe(): Promise<Pipe> {
-  const folder = await mkdtemp(join(tmpdir(), 'tts-'));
-  const name = join(folder, 'pipe');
-  const open = () => openSync(name, constants.O_WRONLY | constants.O_NONBLOCK);
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    await outputOf('mkfifo', [name], { env: { PATH: SYSTEM }, signal: AbortSignal.timeout(MKFIFO_MS) });
-    // Each end waits for the other.
-    const both = openSync(name, 'r+');
-    const read = openSync(name, constants.O_RDONLY);
-    const write = open();
-    closeSync(both);
-    return { read, write, wake: () => touch(open), remove };
-  } catch (error) {
-    remove();
-    throw error;
-  }
-}
-
-/** No reader waits. */
-function touch(open: () => number): void {
-  try {
-    closeSync(open());
-  } catch {}
-}
-
-export type StartPlayer = (file: string) => Promise<PlayerProcess>;
-
-/** A sink for players of files. */
-export function temporarySink(start: StartPlayer): Sink {
+/** A sink for a player of files: it starts when its temporary file is complete. */
+export function temporarySink(start: (file: string) => Promise<PlayerProcess>): Sink {
   const hearing = new Hearing(undefined, Number.POSITIVE_INFINITY);
   let isPaused = false;
   let player: PlayerProcess | undefined;
@@ -392,34 +317,21 @@ export function temporarySink(start: StartPlayer): Sink {
       });
       try {
         const file = join(folder, 'speech.wav');
-        const written = await save(track, file, signal);
+        const fd = openSync(file, 'wx+');
+        const written = await wav
+          .record({ fd, name: file, start: 0, path: file }, track, signal)
+          .finally(() => closeSync(fd));
         player = await start(file);
         player.pause(isPaused);
         hearing.give(written.bytes, track.format);
-        await playFile(player, signal);
+        const failure = await unlessAborted(player.ended, signal);
+        if (failure) throw failure;
         return { ...written, readerLeft: false, player: player.program };
       } finally {
+        await player?.stop();
         await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
       }
     },
     discard: async () => {},
   };
-}
-
-async function save(track: Track, file: string, signal: AbortSignal): Promise<Written> {
-  const fd = openSync(file, 'wx+');
-  try {
-    return await wav.record({ fd, name: file, start: 0, path: file }, track, signal);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-async function playFile(player: PlayerProcess, signal: AbortSignal): Promise<void> {
-  try {
-    const failure = await unlessAborted(player.ended, signal);
-    if (failure) throw failure;
-  } finally {
-    await player.stop();
-  }
 }

@@ -25,12 +25,8 @@ const BEHAVIOURS = {
   failsAtOnce: `process.exitCode = 4;`,
   /** Never reads, never ends, and does not mind being asked to stop. */
   isStubborn: `process.on('SIGTERM', () => {}); heard('started'); setInterval(() => {}, 1000);`,
-  /** Speaks where only sound belongs. */
-  isNoisy: `console.log('on stdout'); console.error('on stderr'); for await (const piece of process.stdin) heard(piece);`,
   /** This one plays a file. */
   readsFile: `heard(readFileSync(process.argv[2]));`,
-  /** Plays a file, but takes its time to begin. */
-  readsFileLate: `await sleep(1000); heard(readFileSync(process.argv[2]));`,
 } as const;
 
 export type Behaviour = keyof typeof BEHAVIOURS;

@@ -31,8 +31,6 @@ describe('a player of the platform that is named bare', () => {
     ['/usr/bin/mpv', 'linux'],
     ['ffplay', 'darwin'],
     ['../ffplay.exe', 'win32'],
-    ['pw-play', 'linux'],
-    ['afplay', 'darwin'],
   ] as const)('is started the way that playing starts it: %s on %s', (program, platform) => {
     const own = playersOf(platform).find((player) => basename(program, '.exe') === player.program);
     expect(namedPlayer([program], platform)).toEqual({ ...own, program });
