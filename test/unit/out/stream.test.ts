@@ -61,31 +61,6 @@ function isOpen(fd: number): boolean {
   }
 }
 
-describe('the length of the header that is told', () => {
-  const MOST = 2 ** 32;
-  it.each([
-    ['short of 4 GiB', MOST / 2, MOST / 2],
-    ['past 4 GiB', MOST, MOST],
-    ['past 4 GiB that nobody knew before', MOST, undefined],
-  ])('is that of the one which was written, for a sound %s', async (_, length, bytes) => {
-    const piece = new Uint8Array(2 ** 26);
-    const pcm = async function* () {
-      for (let sent = 0; sent < length; sent += piece.length) yield piece;
-    };
-    let written = 0;
-    const reader = new Writable({
-      write(piece, _encoding, done) {
-        written += piece.length;
-        done();
-      },
-    });
-    const { signal } = new AbortController();
-    const pouring = { name: 'it', encoding: wav, signal, poured: nothingPoured() };
-    const delivery = await pour(untagged({ format: speechFormat, bytes, pcm: pcm() }), reader, pouring);
-    expect(delivery).toEqual({ bytes: length, writtenBytes: written, readerLeft: false });
-  });
-});
-
 it.each([
   ['comes in one piece with sound that is there at once', [600, 2], 0, [644, 2]],
   ['does not wait for sound that is not', [600, 2], 50, [44, 600, 2]],

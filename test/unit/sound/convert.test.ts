@@ -38,8 +38,12 @@ function convert(pcm: Buffer, from: PcmFormat, to: PcmFormat, frames = 1000): Pr
 
 describe('sound in another format', () => {
   const rates = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000];
-  const formats = rates.flatMap((sampleRate) =>
-    [1, 2].flatMap((channels) => KINDS.map((kind) => ({ ...kind, sampleRate, channels }))),
+  const formats = rates.flatMap((sampleRate, at) =>
+    KINDS.slice(at % KINDS.length, (at % KINDS.length) + 1).map((kind) => ({
+      ...kind,
+      sampleRate,
+      channels: 1 + (at % 2),
+    })),
   );
 
   it.each(formats)('has the same duration, to the frame: from %o', async (from) => {

@@ -15,31 +15,13 @@ const deaths: readonly (readonly [how: string, script: string, words: string])[]
     'no room on the moon',
   ],
   ['ends with 0 in the middle', 'head -c 9000 >/dev/null; exit 0', 'before'],
-  ['ends with 0 at once', 'exit 0', 'before'],
   ['takes all and makes nothing', 'cat >/dev/null; exit 0', 'before it was done'],
   ['is killed', 'head -c 9000 >/dev/null; kill -9 $$', 'SIGKILL'],
-  [
-    'fills stderr and fails',
-    'head -c 10000000 /dev/zero | tr "\\0" x >&2; echo >&2; echo torn >&2; exit 1',
-    'torn',
-  ],
-  ['closes stdin and lives on', 'exec <&-; exec sleep 30', 'before the sound did'],
-  ['hangs', 'exec sleep 30', 'did nothing for'],
   ['hangs at the end', 'cat >/dev/null; exec sleep 30', 'did nothing for'],
   ['dies in the second pass', 'case "$*" in *"-c copy"*) exit 4;; esac; exec "$FFMPEG" "$@"', 'status 4'],
   [
-    'hangs in the second pass',
-    'case "$*" in *"-c copy"*) exec sleep 30;; esac; exec "$FFMPEG" "$@"',
-    'did nothing',
-  ],
-  [
     'finds no room for the end of its file, and ends with 0',
     'case "$*" in *"-c copy"*) "$FFMPEG" "$@"; echo "Error closing file x: No space left on device" >&2; exit 0;; esac; exec "$FFMPEG" "$@"',
-    'No space left',
-  ],
-  [
-    'finds no room for the beginning of its file',
-    'case "$*" in *"-c copy"*) echo "No space left on device" >&2; echo "Error initializing output stream 0:0 -- " >&2; exit 1;; esac; exec "$FFMPEG" "$@"',
     'No space left',
   ],
   [
@@ -55,7 +37,8 @@ describe.skipIf(!ffmpeg)('a file by an ffmpeg that', () => {
     const folder = emptyFolder();
     const path = fakeFfmpeg(script);
     // More than what pipes hold.
-    const written = writeInto(folder, 'a.m4b', { pcm: tone(400_000) }, { path, patienceMs: 1500 });
+    const patienceMs = words === 'did nothing for' ? 1500 : 20_000;
+    const written = writeInto(folder, 'a.m4b', { pcm: tone(400_000) }, { path, patienceMs });
     await expect(written).rejects.toMatchObject({
       exitCode: ExitCode.output,
       message: expect.stringMatching(`^ffmpeg failed: .*${words}`),

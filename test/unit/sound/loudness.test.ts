@@ -72,21 +72,18 @@ function floats(pcm: Buffer): Float32Array {
 
 describe.skipIf(!ffmpeg)('loudness', () => {
   it.each([
-    [22_050, 1],
-    [48_000, 2],
-    [8000, 1],
-  ])('is measured as ffmpeg does: %s Hz, %s channels', (sampleRate, channels) => {
+    [22_050, 1, 0.01],
+    [48_000, 2, 0.9],
+  ])('is measured as ffmpeg does: %s Hz, %s channels, a peak of %s', (sampleRate, channels, peak) => {
     const format = { ...FORMAT, sampleRate, channels };
-    for (const peak of [0.9, 0.01]) {
-      const pcm = babble(6, peak, format);
-      const meter = new LoudnessMeter(sampleRate, channels);
-      meter.push(floats(pcm));
-      expect(Math.abs((meter.integrated ?? 0) - measured(pcm, format).loudness)).toBeLessThan(0.11);
-    }
+    const pcm = babble(4, peak, format);
+    const meter = new LoudnessMeter(sampleRate, channels);
+    meter.push(floats(pcm));
+    expect(Math.abs((meter.integrated ?? 0) - measured(pcm, format).loudness)).toBeLessThan(0.11);
   });
 
   it('of voices at −30, −20 and −12 LUFS becomes one, with one gain for each', async () => {
-    const parts = [babble(6, 0.08), babble(6, 0.25), babble(6, 0.7)];
+    const parts = [babble(3, 0.08), babble(3, 0.25), babble(3, 0.7)];
     const pcm = Buffer.concat(parts);
     const turns = parts.map((part, at) => ({ start: at * part.length, voice: `voice ${at}` }));
     const even = await level(pcm, turns);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { crc16, infoFrame } from '../../../src/sound/encode/mp3.ts';
-import { Lame, MP3_RATES } from '../../../src/sound/encode/mp3-worker.ts';
+import { Lame } from '../../../src/sound/encode/mp3-worker.ts';
 import { decoded } from '../../support/decoded.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
@@ -34,14 +34,17 @@ function encodedTone(frames: number, how: { channels: number; sampleRate: number
 }
 
 describe('an MP3', () => {
-  const cases = MP3_RATES.flatMap((sampleRate) =>
-    [1, 2].map((channels) => ({ sampleRate, channels, bitrate: sampleRate < 16_000 ? 64 : 96 })),
-  );
+  // One rate of each version of MPEG.
+  const cases = [
+    { sampleRate: 8000, channels: 1, bitrate: 64 },
+    { sampleRate: 22_050, channels: 2, bitrate: 96 },
+    { sampleRate: 44_100, channels: 1, bitrate: 96 },
+  ];
 
   it.for(cases)('has as many samples as went in: $sampleRate Hz, $channels', async (how, { skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const path = join(emptyFolder(), 'a.mp3');
-    for (const frames of [47, 575, 1105, 22_050]) {
+    for (const frames of [47, 1105]) {
       writeFileSync(path, encodedTone(frames, how));
       expect(decoded(path)).toHaveLength(frames * how.channels);
     }

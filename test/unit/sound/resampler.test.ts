@@ -5,7 +5,7 @@ import { compileResampler, join, loadResampler, Resampler, toInt16 } from '../..
 import { signalToNoise, sine } from '../engines/sine.ts';
 
 const resampler = await loadResampler(await compileResampler());
-const RATES = [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
+const RATES = [8_000, 22_050, 24_000, 48_000];
 const SECONDS = 1;
 
 /** Passes samples through in pieces of the lengths given, over and over. */
@@ -28,7 +28,7 @@ const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ 
   maxLength: 8,
 });
 
-describe.each([8_000, 16_000, 22_050])('a voice of %i Hz', (from) => {
+describe.each([16_000, 22_050])('a voice of %i Hz', (from) => {
   it.each(RATES)('brings a sine of 1 kHz to %i Hz with 60 dB to everything else', (to) => {
     const input = sine(1_000, from, SECONDS);
     const whole = resample(input, from, to, [input.length]);

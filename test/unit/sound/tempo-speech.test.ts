@@ -87,7 +87,7 @@ function likeness(a: Bands, b: Bands): number {
 describe('another speed of speech', () => {
   it.skipIf(!isThere('sox'))('has the pitch, the spectrum and the duration that sox gives it', async () => {
     const sound = speech();
-    for (const speed of [0.5, 0.8, 1.25, 2, 3]) {
+    for (const speed of [0.5, 1.25, 3]) {
       const [own, other] = [await ours(sound, speed), soxs(sound, speed)];
       expect(Math.abs(own.length / RATE - SECONDS / speed), `${speed}`).toBeLessThan(0.02);
       expect(Math.abs(pitch(own, RATE) / pitch(other, RATE) - 1), `${speed}`).toBeLessThan(0.04);
@@ -97,12 +97,12 @@ describe('another speed of speech', () => {
     }
   });
 
-  it('streams: 20 minutes need no more memory than a moment of them', async () => {
+  it('streams: minutes need no more memory than a moment of them', async () => {
     const second = new Uint8Array(speech().slice(0, RATE / 2).buffer);
     // Seconds, but for `made`, which has bytes.
     let [taken, made, mostAhead] = [0, 0, 0];
     async function* pcm() {
-      for (let at = 0; at < 20 * 60; at += 1) {
+      for (let at = 0; at < 3 * 60; at += 1) {
         yield second;
         taken += 1;
       }

@@ -54,14 +54,11 @@ function pitchOf(bytes: Buffer): number {
 const mono = { encoding: 'integer', sampleRate: RATE, channels: 1, bitsPerSample: 16 } as const;
 
 describe('another speed', () => {
-  it.each([0.25, 0.5, 0.8, 1.25, 1.3, 2, 3, 4])(
-    'of %s has its duration to the frame, and the pitch',
-    async (speed) => {
-      const bytes = await spoken(speed, mono);
-      expect(bytes.length / 2).toBe(Math.round((RATE * SECONDS) / speed));
-      expect(Math.abs(pitchOf(bytes) - PITCH)).toBeLessThan(3);
-    },
-  );
+  it.each([0.25, 1.3, 4])('of %s has its duration to the frame, and the pitch', async (speed) => {
+    const bytes = await spoken(speed, mono);
+    expect(bytes.length / 2).toBe(Math.round((RATE * SECONDS) / speed));
+    expect(Math.abs(pitchOf(bytes) - PITCH)).toBeLessThan(3);
+  });
 
   it('is the same however the sound is cut', async () => {
     const whole = await spoken(1.3, mono, 1e6);

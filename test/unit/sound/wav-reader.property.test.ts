@@ -108,7 +108,7 @@ describe('readWav', () => {
         );
         expect(Buffer.concat(pieces).equals(pcm)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     ));
 
   it('calls a body that is cut off before its last sample incomplete', () =>
@@ -125,7 +125,7 @@ describe('readWav', () => {
           await expect(hear(torn(short, lengths))).rejects.toMatchObject({ problem: 'incomplete' });
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 60 },
     ));
 
   const damage = fc.array(fc.tuple(fc.nat({ max: 100 }), fc.constantFrom(0, 1, 0x52, 0x7f, 0x80, 0xff)), {
@@ -161,7 +161,7 @@ describe('readWav', () => {
         const [whole, inTears] = [await outcome(given, [given.length]), await outcome(given, lengths)];
         expect(inTears).toEqual(whole);
       }),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     ));
 });
 

@@ -20,9 +20,7 @@ function ds64(dataBytes: bigint): Buffer {
 const endless = (size: number) => chunk('data', pcm, { size, pad: false });
 const info = chunk('LIST', Buffer.from('INFOISFT\x0e\0\0\0made by a test'));
 const labels = chunk('LIST', Buffer.from('adtllabl\x06\0\0\0\x01\0\0\0a\0'));
-const placeholders = [
-  0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x7fff_f000, 0x7fff_ff00, 0x7fff_f024, 0xffff_ffdb, 2_000_000_000,
-];
+const placeholders = [0, 0x7fff_ffff, 0xffff_ffff, 0x7fff_f024, 2_000_000_000];
 
 const variations: readonly (readonly [string, Buffer])[] = [
   ['the plainest WAV', plainWav(pcm)],
@@ -36,7 +34,6 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ['an odd chunk without its padding', riff([chunk('LIST', sound(15), { pad: false }), fmtChunk, data])],
   ['the data before the format', riff([data, chunk('LIST', text), fmtChunk])],
   ['a fmt chunk of 18 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(2) })), data])],
-  ['a fmt chunk of 20 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(4) })), data])],
   ['a fmt chunk of 1000 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(984) })), data])],
   ['WAVE_FORMAT_EXTENSIBLE', riff([chunk('fmt ', extensibleFmt(speechFormat)), data])],
   ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 1 })), data])],
@@ -61,9 +58,7 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ['RF64 without ds64', riff([fmtChunk, endless(0xffff_ffff)], 'RF64', 0xffff_ffff)],
   ['BW64', riff([ds64(2000n), fmtChunk, endless(0xffff_ffff)], 'BW64', 0xffff_ffff)],
   ...placeholders.map((size) => [`a data size of ${size}`, plainWav(pcm, size)] as const),
-  ...placeholders.map(
-    (size) => [`a data size of ${size} and a LIST chunk`, riff([fmtChunk, endless(size), info])] as const,
-  ),
+  ['a LIST chunk after endless data', riff([fmtChunk, endless(0xffff_ffff), info])],
   ['labels after endless data', riff([fmtChunk, endless(0), labels])],
   [
     'an empty LIST chunk after endless data',
@@ -105,27 +100,20 @@ const furtherHeaders: readonly (readonly [string, Buffer])[] = [
 ];
 
 describe('readWav', () => {
-  describe.each([1, 2, 3, 7, 64, 100_000])('with pieces of %i bytes', (size) => {
-    it.each(variations)('reads %s', async (_, wav) => {
+  it.each([...variations, ...furtherHeaders])('reads %s', async (_, wav) => {
+    for (const size of [1, 7, 100_000]) {
       const speech = await hear(inPieces(wav, size));
       expect(speech.format).toEqual(speechFormat);
       expect(speech.pcm.equals(pcm)).toBe(true);
-    });
-
-    it.each(furtherHeaders)('drops the headers of %s', async (_, body) => {
-      const speech = await hear(inPieces(body, size));
-      expect(speech.pcm.equals(pcm)).toBe(true);
-    });
+    }
   });
 
-  const formats: PcmFormat[] = [8, 16, 24, 32].flatMap((bitsPerSample) =>
-    [1, 2, 6].map((channels) => ({
-      encoding: 'integer' as const,
-      sampleRate: 48_000,
-      channels,
-      bitsPerSample,
-    })),
-  );
+  const formats: PcmFormat[] = [8, 16, 24, 32].map((bitsPerSample, at) => ({
+    encoding: 'integer' as const,
+    sampleRate: 48_000,
+    channels: at + 1,
+    bitsPerSample,
+  }));
   formats.push({ encoding: 'float', sampleRate: 24_000, channels: 1, bitsPerSample: 32 });
   formats.push({ encoding: 'float', sampleRate: 768_000, channels: 64, bitsPerSample: 32 });
 
@@ -169,35 +157,23 @@ describe('readWav', () => {
     expect((await hear(inPieces(body, 64))).pcm.equals(pcm)).toBe(true);
   });
 
-  it.each([
-    ...[
+  it('takes what only resembles a chunk for sound', async () => {
+    const words = [
       'RIFF',
-      'RIFF1234',
       'RIFF1234WAVE',
       'RIFF1234WAVE\0\0\0\0',
       'RIFFRIFFRIFF',
       'RRIFF',
       'RIFF1234INFOISFT',
-    ],
-    ...[
-      'LIST',
-      'LIST1234',
-      'LIST1234INF',
-      'LIST1234info',
-      'LIST1234INtl',
-      'LIST1234WAVEfmt ',
-      'LISTINFO',
-      'LLIST',
-    ],
-    ...['LISTLIST', 'LISTRIFF', 'id3 1234ID3'],
-  ])('takes %j among the samples for sound', async (bytes) => {
-    const tricky = Buffer.concat([sound(100), Buffer.from(bytes), sound(101), Buffer.from(bytes)]);
-    for (const size of [undefined, 0]) {
-      for (const pieces of [1, 5, 1000]) {
-        const speech = await hear(inPieces(plainWav(tricky, size), pieces));
-        expect(speech.pcm.equals(tricky.subarray(0, tricky.length & ~1))).toBe(true);
-      }
-    }
+    ];
+    words.push('LIST', 'LIST1234INF', 'LIST1234info', 'LIST1234WAVEfmt ', 'LLIST', 'LISTRIFF', 'id3 1234ID3');
+    for (const bytes of words.map((word) => Buffer.from(word)))
+      for (const size of [undefined, 0])
+        for (const pieces of [1, 5, 1000]) {
+          const tricky = Buffer.concat([sound(100), bytes, sound(101), bytes]);
+          const speech = await hear(inPieces(plainWav(tricky, size), pieces));
+          expect(speech.pcm.equals(tricky.subarray(0, tricky.length & ~1)), `${bytes}`).toBe(true);
+        }
   });
 
   it('takes what would be a LIST chunk for sound where the size says so', async () => {
@@ -246,7 +222,7 @@ describe('readWav', () => {
     expect(first.value).toEqual(pcm);
   });
 
-  it.each(['R', 'L', 'LIS', 'LIST1234', 'LIST1234INF', 'RIFF1234WAV'])(
+  it.each(['R', 'LIST1234INF', 'RIFF1234WAV'])(
     'holds %j back only until the next byte shows that it is sound',
     async (begin) => {
       const samples = Buffer.from(`${begin}xx`).subarray(0, (begin.length + 2) & ~1);
