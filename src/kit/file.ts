@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   readlinkSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -34,6 +35,7 @@ import {
   unwritable,
 } from './folders.ts';
 import type { Host } from './host.ts';
+import { yieldToEventLoop } from './wait.ts';
 import { ageOf } from './words.ts';
 
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
@@ -423,12 +425,15 @@ const BLOCK_BYTES = 1 << 20;
 export class FileWriter {
   readonly #fd: number;
   readonly #name: string;
+  readonly #elsewhere: string | undefined;
   #block: Uint8Array[] = [];
   #bytes = 0;
 
-  constructor(fd: number, name: string) {
+  /** @param elsewhere what to do if the file cannot be written, for a hint */
+  constructor(fd: number, name: string, elsewhere?: string) {
     this.#fd = fd;
     this.#name = name;
+    this.#elsewhere = elsewhere;
   }
 
   /** @throws TtsError (output); the cause may be an earlier piece */
@@ -445,7 +450,7 @@ export class FileWriter {
     try {
       while (left.length > 0) left = after(left, writevSync(this.#fd, left));
     } catch (error) {
-      throw unwritable(this.#name, error);
+      throw unwritable(this.#name, error, this.#elsewhere);
     }
   }
 }
@@ -519,19 +524,25 @@ function infoOf(fd: number): string {
   return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
 }
 
+const ELSEWHERE = 'name another folder for temporary files with TMPDIR';
+
+/** Bytes that are read from a temporary file at once, or fewer. */
+const PIECE_BYTES = 256 * 1024;
+
 /** A temporary file that has no name, so that a run that is killed leaves nothing. On Windows it has one until it is closed. */
 export class NamelessFile implements Disposable {
   readonly fd: number;
-  /** Messages name the file by it. */
-  readonly path: string;
+  readonly #path: string;
+  readonly #writer: FileWriter;
 
   /**
    * @param what tells the files of a user's folder apart
-   * @throws TtsError (output)
+   * @throws TtsError (output), here and in the methods
    */
   constructor(what: string) {
-    this.path = join(tmpdir(), `tts-${what}-${randomUUID()}`);
-    this.fd = this.writing(() => openSync(this.path, 'wx+', 0o600));
+    this.#path = join(tmpdir(), `tts-${what}-${randomUUID()}`);
+    this.fd = this.writing(() => openSync(this.#path, 'wx+', PRIVATE));
+    this.#writer = new FileWriter(this.fd, this.#path, ELSEWHERE);
     this.#remove();
   }
 
@@ -540,7 +551,29 @@ export class NamelessFile implements Disposable {
     try {
       return write();
     } catch (error) {
-      throw unwritable(this.path, error, 'name another folder for temporary files with TMPDIR');
+      throw unwritable(this.#path, error, ELSEWHERE);
+    }
+  }
+
+  write(piece: Uint8Array): void {
+    this.#writer.write(piece);
+  }
+
+  /** Writes what is still buffered. */
+  flush(): void {
+    this.#writer.flush();
+  }
+
+  /** @returns all that was written, in pieces of whole frames */
+  async *read(frameBytes: number): AsyncGenerator<Uint8Array> {
+    this.flush();
+    const size = PIECE_BYTES - (PIECE_BYTES % frameBytes);
+    for (let at = 0; ; at += size) {
+      const piece = new Uint8Array(size);
+      const read = readSync(this.fd, piece, 0, size, at);
+      if (read > 0) yield piece.subarray(0, read);
+      if (read < size) return;
+      await yieldToEventLoop();
     }
   }
 
@@ -551,7 +584,7 @@ export class NamelessFile implements Disposable {
 
   #remove(): void {
     try {
-      rmSync(this.path, { force: true });
+      rmSync(this.#path, { force: true });
     } catch {
       // Windows does not remove an open file.
     }

@@ -1,6 +1,6 @@
 import { type Entry, fromFdPromise, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl';
 import { type TtsError, usageError } from '../kit/error.ts';
-import { NamelessFile, writeAt } from '../kit/file.ts';
+import { NamelessFile } from '../kit/file.ts';
 import { labelOf } from '../text/piece.ts';
 import type { Source } from './reading.ts';
 
@@ -196,9 +196,10 @@ export async function locationOf(source: Source, signal: AbortSignal): Promise<L
   let length = 0;
   for await (const bytes of source.bytes(signal)) {
     if (length + bytes.length > LARGEST_ARCHIVE) throw archiveTooLarge(labelOf(source.name));
-    file.writing(() => writeAt(file.fd, bytes, length));
+    file.write(bytes);
     length += bytes.length;
   }
+  file.flush();
   return file.fd;
 }
 

@@ -1,7 +1,6 @@
-import { readSync } from 'node:fs';
-import { FileWriter, NamelessFile } from '../kit/file.ts';
+import { NamelessFile } from '../kit/file.ts';
 import { Flush } from '../kit/host.ts';
-import { Arrivals, yieldToEventLoop } from '../kit/wait.ts';
+import { Arrivals } from '../kit/wait.ts';
 import { sampleReader, sampleWriter } from './convert.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
 
@@ -260,38 +259,6 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-const PIECE_BYTES = 256 * 1024;
-
-/**
- * Sound that waits on the disk.
- * @throws TtsError (output) where that cannot be written, here and in the methods
- */
-class Spool implements Disposable {
-  readonly #file = new NamelessFile('sound');
-  readonly #writer = new FileWriter(this.#file.fd, this.#file.path);
-
-  write(piece: Uint8Array): void {
-    this.#writer.write(piece);
-  }
-
-  /** @returns all that was written, in pieces of whole frames */
-  async *read(frameBytes: number): AsyncGenerator<Uint8Array> {
-    this.#writer.flush();
-    const size = PIECE_BYTES - (PIECE_BYTES % frameBytes);
-    for (let at = 0; ; at += size) {
-      const piece = new Uint8Array(size);
-      const read = readSync(this.#file.fd, piece, 0, size, at);
-      if (read > 0) yield piece.subarray(0, read);
-      if (read < size) return;
-      await yieldToEventLoop();
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#file[Symbol.dispose]();
-  }
-}
-
 /** The places where voices begin to speak in a track. The list is filled while the track is read. */
 export interface Turns {
   /** The places count bytes of the track, and come in their order. */
@@ -322,7 +289,7 @@ export function levelled(track: Track, level: Level): Track {
 
 async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
   const meters = new Map<unknown, LoudnessMeter>();
-  using spool = new Spool();
+  using spool = new NamelessFile('sound');
   const read = floatsOf(format);
   let at = 0;
   for await (const piece of pcm) {

@@ -48,9 +48,8 @@ function byFfmpeg(name: keyof typeof ffmpegFormats): Row {
     endings: [`.${name}`],
     holdsChapters: true,
     async encoding(options) {
-      const formats = await import('./ffmpeg.ts');
-      const encoding = await import('./ffmpeg.ts');
-      return encoding.byFfmpeg(formats.ffmpegFormats[name], options);
+      const ffmpeg = await import('./ffmpeg.ts');
+      return ffmpeg.byFfmpeg(ffmpeg.ffmpegFormats[name], options);
     },
   };
 }
