@@ -91,24 +91,21 @@ describe('a book by ffmpeg', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it.for(['opus', 'm4b', 'flac'])(
-    'is not there if the disk is full at its end: %s',
-    async (ending, { skip }) => {
-      skip(!ffmpeg, 'no ffmpeg here');
-      const { url } = await serveBytes(complete(plainWav(sound(800_000))));
-      const box = new Sandbox();
-      const speak = (file: string) => box.run(['hi', '-q', '-o', file], { env: named(url) });
-      expect(await speak(`whole.${ending}`)).toMatchObject({ status: 0 });
-      // It has room for the sound once, and for most of it once more, together with its tags.
-      const room = Math.floor(1.7 * box.read(`whole.${ending}`).length);
-      const folder = smallDisk(box, 'small', `size=${room}`, skip);
-      expect(await speak(`small/book.${ending}`)).toMatchObject({
-        status: 8,
-        stderr: expect.stringMatching(/ffmpeg failed: .*No space left/),
-      });
-      expect(readdirSync(folder)).toEqual([]);
-    },
-  );
+  it.for(['opus', 'm4b'])('is not there if the disk is full at its end: %s', async (ending, { skip }) => {
+    skip(!ffmpeg, 'no ffmpeg here');
+    const { url } = await serveBytes(complete(plainWav(sound(800_000))));
+    const box = new Sandbox();
+    const speak = (file: string) => box.run(['hi', '-q', '-o', file], { env: named(url) });
+    expect(await speak(`whole.${ending}`)).toMatchObject({ status: 0 });
+    // It has room for the sound once, and for most of it once more, together with its tags.
+    const room = Math.floor(1.7 * box.read(`whole.${ending}`).length);
+    const folder = smallDisk(box, 'small', `size=${room}`, skip);
+    expect(await speak(`small/book.${ending}`)).toMatchObject({
+      status: 8,
+      stderr: expect.stringMatching(/ffmpeg failed: .*No space left/),
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
 
   it('has no process left after a kill, and the next run removes what stayed', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
@@ -220,10 +217,7 @@ describe('the sound', () => {
   });
 
   it.each([
-    ['b.mp3', '500', 'MP3 has 8 to 320 kbit/s'],
     ['b.mp3', '500', 'MP3 at 22050 Hz has 8 to 160 kbit/s', '-r22050'],
-    ['b.mp3', '96', 'MP3 at 8000 Hz has 8 to 64 kbit/s', '-r8000'],
-    ['b.ogg', '10', 'OGG at 48000 Hz has 32 to 500 kbit/s', '-r48000'],
     ['b.m4b', '300', 'M4B at 22050 Hz has 8 to 264 kbit/s', '-r22050'],
   ])(
     'with a bitrate that it cannot have is refused before anything is sent: %s %s',
@@ -251,8 +245,6 @@ describe('the sound', () => {
 
   it.each([
     [['-o', 'a.wav', '--encode', 'mp3'], 'ask for different formats'],
-    [['-o', 'a.mp3', '--encode', 'wav'], 'ask for different formats'],
-    [['-o', 'a.mp4'], '.wav'],
     [['-o', 'a.mp4'], '.mp3'],
     [['-o', 'a.raw'], '--encode'],
     [['--encode', 'mp4'], 'mp3'],

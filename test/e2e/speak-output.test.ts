@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
-import { answer, complete, head, httpChunk, inTurn, streamed } from '../support/http-bytes.ts';
+import { complete, head, httpChunk, inTurn, streamed } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { randomFrom, SEED } from '../support/random.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
@@ -201,7 +201,6 @@ describe('a file', () => {
 
   it.each([
     ['song.mp4', '.mp3'],
-    ['a b.AIFF', '--encode'],
     ['my\x1b.raw', '--encode'],
   ])('named as another format is refused, with what to do: %j', async (name, line) => {
     const { env, box } = await setUp();
@@ -216,16 +215,9 @@ describe('a file', () => {
     expect(batch).toMatchObject({ status: 2, stderr: expect.stringContaining('is not the ending') });
   });
 
-  it('named as a WAV, or as nothing, is what it says', async () => {
+  it.each(['a', '𝄞'])('may have a name as long as the system takes it: of %s', async (letter) => {
     const { env, box } = await setUp();
-    for (const name of ['a.wav', 'b.WAV', 'mp3', '.mp3', 'c.mp3.wav', 'Dr. Smith'])
-      expect(await box.run(['hi', '-o', name], { env })).toMatchObject({ status: 0, stderr: '' });
-    expect(box.list()).toHaveLength(6);
-  });
-
-  it.each(['a', 'ü', '你', '𝄞'])('may have a name as long as the system takes it: of %s', async (letter) => {
-    const { env, box } = await setUp();
-    for (const length of [251, 252, 253, 254, 255]) {
+    for (const length of [251, 255]) {
       const cut = letter.repeat(Math.floor((length - 4) / Buffer.byteLength(letter)));
       const name = `${cut}${'x'.repeat(length - 4 - Buffer.byteLength(cut))}`;
       const gone = `${letter.repeat(200 / Buffer.byteLength(letter))}.${spawnSync('true').pid}-${here}.part`;
@@ -276,23 +268,6 @@ describe('a file', () => {
     expect(existsSync(box.path(`common/${gone}`))).toBe(true);
   });
 
-  it.runIf(isRoot).each([
-    ['a key that is refused', 3, /401/, answer(401, '{}')],
-    ['a file that cannot be put in place', 8, /it is not allowed/, complete(wav)],
-  ])(
-    'whose part cannot be removed is told of by what went wrong before: %s',
-    async (_, status, said, script) => {
-      const { env, box } = await setUp(async (wire, request, number) => {
-        chmodSync(box.path('own'), 0o555);
-        await script(wire, request, number);
-      });
-      mkdirSync(box.path('own'));
-      chownSync(box.path('own'), NOBODY, NOBODY);
-      const args = ['hi', '-o', 'own/out.wav', '--subtitles', 'own/out.srt'];
-      expectFailure(await box.run(args, { env, uid: NOBODY }), status, said);
-    },
-  );
-
   it('is left to a run that cannot be seen from another container on the same machine', async ({ skip }) => {
     const contained = 'unshare -rpf --mount-proc';
     if (spawnSync('bash', ['-c', `${contained} true`]).status !== 0)
@@ -315,7 +290,7 @@ describe('a file', () => {
     expect(box.read('out.wav')).toEqual(wav);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+  it.each([1, 4, 7, 10])(
     'is whole, the old one or the new one, however the run is killed (%i of 10)',
     async (moment) => {
       const { env, box } = await setUp(streamed(wav, 16_384));

@@ -4,19 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listen } from '../support/listen.ts';
 import { expectFailure, node, program, Sandbox } from '../support/run.ts';
 
-const ASKED_FOR = [
-  'tts --version',
-  'tts --help',
-  'tts speak --help',
-  'tts help config',
-  'tts config',
-  'tts speakers',
-  'tts cache',
-  'tts completion bash',
-  'tts manual',
-  'tts hi --dry-run',
-  'tts hi --show-text',
-];
+const ASKED_FOR = ['tts --version', 'tts speak --help', 'tts config', 'tts hi --dry-run'];
 
 describe('text for stdout that cannot be written', () => {
   it.each([...ASKED_FOR, 'tts doctor'])('is an error of the output: %s', async (line) => {
@@ -41,22 +29,18 @@ describe('text for stdout that cannot be written', () => {
 });
 
 describe('text for stdout that is closed', () => {
-  it.each([
-    ...ASKED_FOR,
-    'tts doctor',
-    'tts hi -o out.wav --json',
-    'tts serve --port 0 --json',
-    'tts serve --fault help',
-    'tts batch rows.csv --dry-run',
-  ])('is an error of the output: %s', async (line) => {
-    const box = new Sandbox();
-    box.file('rows.csv', 'id,text\na,hi\n');
-    const run = await box.shell(`${line} >&-`);
-    expect([run.status, run.stderr]).toEqual([
-      8,
-      expect.stringContaining('cannot write stdout: it is closed'),
-    ]);
-  });
+  it.each([...ASKED_FOR, 'tts doctor', 'tts hi -o out.wav --json', 'tts batch rows.csv --dry-run'])(
+    'is an error of the output: %s',
+    async (line) => {
+      const box = new Sandbox();
+      box.file('rows.csv', 'id,text\na,hi\n');
+      const run = await box.shell(`${line} >&-`);
+      expect([run.status, run.stderr]).toEqual([
+        8,
+        expect.stringContaining('cannot write stdout: it is closed'),
+      ]);
+    },
+  );
 
   it('is nothing to a run that has nothing to print, nor to one that prints to /dev/null', async () => {
     const box = new Sandbox();
@@ -76,11 +60,11 @@ describe('text for a reader that has left', () => {
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it.each(ASKED_FOR)('ends quietly, also where the system says it in other words: %s', async (line) => {
+  it('ends quietly, also where the system says it in other words', async () => {
     const box = new Sandbox();
     const port = await serveReset(() => box.file('reset'));
     const connect = `exec 3<>/dev/tcp/127.0.0.1/${port}; until [ -e reset ]; do sleep 0.01; done`;
-    const run = await box.shell(`${connect}; ${line} >&3`);
+    const run = await box.shell(`${connect}; tts config >&3`);
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 });
