@@ -50,14 +50,14 @@ export class Arrivals<T> implements Disposable {
   }
 
   /**
-   * @param patience milliseconds
+   * @param timeoutMs without it, there is no limit
    * @returns undefined if the time is over
    * @throws the source's error, or the signal's reason, at once, even while the source hangs
    */
-  async next(patience?: number): Promise<IteratorResult<T> | undefined> {
+  async next(timeoutMs?: number): Promise<IteratorResult<T> | undefined> {
     this.#signal.throwIfAborted();
     this.#pending ??= this.#iterator.next();
-    const limit = after(patience);
+    const limit = after(timeoutMs);
     try {
       const arrival = await unlessAborted(Promise.race([this.#pending, limit.reached]), this.#signal);
       if (arrival !== undefined) this.#pending = undefined;
@@ -74,12 +74,12 @@ export class Arrivals<T> implements Disposable {
   }
 }
 
-function after(patience: number | undefined) {
+function after(timeoutMs: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const reached = new Promise<undefined>((resolve) => {
     // An item that comes while the process is busy counts as in time.
     const giveUp = () => setImmediate(() => resolve(undefined));
-    if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
+    if (timeoutMs !== undefined) timer = setTimeout(giveUp, timeoutMs).unref();
   });
   return { reached, timer };
 }
@@ -147,16 +147,16 @@ export class IdleError extends Error {
   override readonly name = 'IdleError';
 }
 
-/** The timer looks this often within one limit. */
-const LOOKS = 8;
+/** A timer checks so often within its limit. */
+const CHECKS = 8;
 
-/** Of a pause of the process, only one look counts. */
+/** Fires when nothing has restarted it for a time. A pause of the process counts as one check only. */
 export class IdleTimer {
   readonly #limitMs: number;
   readonly #onIdle: (error: IdleError) => void;
   #timer: NodeJS.Timeout | undefined;
   #wasRestarted = false;
-  #looksLeft = LOOKS;
+  #checksLeft = CHECKS;
 
   constructor(limitMs: number, onIdle: (error: IdleError) => void) {
     this.#limitMs = limitMs;
@@ -166,9 +166,9 @@ export class IdleTimer {
 
   restart(): void {
     this.#wasRestarted = true;
-    this.#looksLeft = LOOKS;
+    this.#checksLeft = CHECKS;
     if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
+    else this.#timer = setTimeout(() => this.#check(), this.#limitMs / CHECKS);
   }
 
   stop(): void {
@@ -177,13 +177,13 @@ export class IdleTimer {
   }
 
   /** After a pause of the process, waiting bytes get one turn of the event loop first. */
-  #look(): void {
+  #check(): void {
     this.#wasRestarted = false;
     setImmediate(() =>
       setImmediate(() => {
         if (this.#timer === undefined || this.#wasRestarted) return;
-        this.#looksLeft -= 1;
-        if (this.#looksLeft === 0) this.#onIdle(new IdleError('idle'));
+        this.#checksLeft -= 1;
+        if (this.#checksLeft === 0) this.#onIdle(new IdleError('idle'));
         else this.#timer.refresh();
       }),
     );

@@ -77,7 +77,7 @@ export class Hearing {
   }
 
   /** What was given and is not played yet will not be played. */
-  drop(): void {
+  flush(): void {
     this.#played = this.played;
     this.#given = this.#played;
   }
@@ -241,7 +241,7 @@ export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sin
       player.pause(isPaused);
     },
     async write(track, signal) {
-      track.drops?.listenFirst(() => hearing.drop());
+      track.drops?.listenFirst(() => hearing.flush());
       const sections = new Sections(track);
       const poured = nothingPoured();
       for (let section: Section | undefined = sections.first(); section; ) {

@@ -2,7 +2,7 @@ import type { Track } from '../sound/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * A follower may fail: the delivery has its error.
+ * Writes one track to an output and to a follower, such as a player. The follower may fail: the delivery has its error.
  * @throws TtsError of the output, which stops the follower
  */
 export function tee(output: Sink, follower: Sink): Sink {
@@ -39,21 +39,20 @@ export interface Branch {
 }
 
 type Next = IteratorResult<Uint8Array, undefined>;
-type Take = (next: Next | Promise<Next>) => void;
+type Resolve = (next: Next | Promise<Next>) => void;
 
 const DONE: Next = { done: true, value: undefined };
 
-/** A piece is read when both have taken the last one, or one has left. */
+/** Two readers of one track. A piece is read when both have taken the last one, or one has left. */
 export function fork(track: Track): readonly [Branch, Branch] {
   const source = track.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
-  const readers = new Map<symbol, Take | undefined>();
+  const readers = new Map<symbol, Resolve | undefined>();
   const advance = () => {
-    const takes = [...readers.values()];
-    if (takes.includes(undefined)) return;
+    if ([...readers.values()].includes(undefined)) return;
     const next = source.next();
-    for (const [reader, take] of readers) {
+    for (const [reader, resolve] of readers) {
       readers.set(reader, undefined);
-      take?.(next);
+      resolve?.(next);
     }
   };
   const branch = (): Branch => {
@@ -66,9 +65,9 @@ export function fork(track: Track): readonly [Branch, Branch] {
       else await source.return?.();
     };
     const next = () =>
-      new Promise<Next>((take) => {
-        if (!readers.has(reader)) return take(DONE);
-        readers.set(reader, take);
+      new Promise<Next>((resolve) => {
+        if (!readers.has(reader)) return resolve(DONE);
+        readers.set(reader, resolve);
         advance();
       });
     const pcm: AsyncIterable<Uint8Array> = {
