@@ -33,7 +33,7 @@ export interface MakeOptions {
   readonly hasCast: boolean;
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
-  onRow(number: number, outcome: RowOutcome): void;
+  onRow(row: BatchRow, outcome: RowOutcome): void;
 }
 
 export type RowOutcome =
@@ -49,16 +49,16 @@ const MOST_LATER = 10_000;
 /** Makes the sound of rows, which share one client. */
 export class Maker {
   readonly #options: MakeOptions;
-  readonly #rowAt: (number: number) => BatchRow;
   #failures = 0;
+  /** How many rows were begun. */
+  #begun = 0;
   #hasMade = false;
   /** Set by a lost connection, until a row is made. */
   #isLost = false;
   /** Rows whose failure may pass: they are made again when all others are done. */
-  #later: { readonly number: number; readonly error: TtsError }[] = [];
+  #later: { readonly row: BatchRow; readonly error: TtsError }[] = [];
 
-  constructor(rowAt: (number: number) => BatchRow, options: MakeOptions) {
-    this.#rowAt = rowAt;
+  constructor(options: MakeOptions) {
     this.#options = options;
   }
 
@@ -66,21 +66,22 @@ export class Maker {
    * Ends early if too many rows fail.
    * @throws TtsError of the whole run: key, quota, connection, output
    */
-  async make(numbers: Iterable<number>, signal: AbortSignal): Promise<void> {
-    await this.#round(numbers, false, signal);
+  async make(rows: Iterable<BatchRow>, signal: AbortSignal): Promise<void> {
+    await this.#round(rows, false, signal);
     const later = this.#later;
     this.#later = [];
     const mayGoOn = this.#failures + later.length < this.#options.maxFailures;
-    const rows = later.map(({ number }) => number);
     // Without a row that was made, nothing says that the failures have passed.
-    if (this.#hasMade && mayGoOn) await this.#round(rows, true, signal);
-    else for (const { number, error } of later) this.#fail(number, error);
+    if (this.#hasMade && mayGoOn) {
+      const again = later.map(({ row }) => row);
+      await this.#round(again, true, signal);
+    } else for (const { row, error } of later) this.#fail(row, error);
   }
 
-  async #round(numbers: Iterable<number>, isLast: boolean, signal: AbortSignal): Promise<void> {
+  async #round(rows: Iterable<BatchRow>, isLast: boolean, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
-    const waiting = numbers[Symbol.iterator]();
+    const waiting = rows[Symbol.iterator]();
     let fault: unknown;
     const work = async () => {
       for (let next = waiting.next(); !next.done && !until.aborted; next = waiting.next()) {
@@ -98,16 +99,16 @@ export class Maker {
     if (fault) throw fault;
   }
 
-  async #makeOne(number: number, isLast: boolean, signal: AbortSignal): Promise<void> {
+  async #makeOne(row: BatchRow, isLast: boolean, signal: AbortSignal): Promise<void> {
     try {
-      const entry = await this.#speak(number, this.#rowAt(number), signal);
+      const entry = await this.#speak(row, signal);
       this.#hasMade = true;
       this.#isLost = false;
-      this.#options.onRow(number, { state: 'made', entry });
+      this.#options.onRow(row, { state: 'made', entry });
     } catch (error) {
       if (signal.aborted || !(error instanceof TtsError)) throw error;
-      if (isLast || !this.#mayPass(error)) this.#fail(number, error);
-      else this.#later.push({ number, error });
+      if (isLast || !this.#mayPass(error)) this.#fail(row, error);
+      else this.#later.push({ row, error });
     }
   }
 
@@ -120,15 +121,16 @@ export class Maker {
     return isFirst;
   }
 
-  #fail(number: number, error: TtsError): void {
+  #fail(row: BatchRow, error: TtsError): void {
     if (!OF_THE_ROW.includes(error.exitCode)) throw error;
     this.#failures += 1;
-    this.#options.onRow(number, { state: 'failed', error });
+    this.#options.onRow(row, { state: 'failed', error });
   }
 
-  async #speak(number: number, row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
+  async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast, listeners } = this.#options;
-    const voice = inOrder(this.#options.voiceOf(row.voice), number);
+    const voice = inOrder(this.#options.voiceOf(row.voice), this.#begun);
+    this.#begun += 1;
     const text = read(row, voice, signal);
     const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
     return makeRow(row, target, {

@@ -35,7 +35,6 @@ import type { PcmFormat, Track } from '../sound/pcm.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceShape } from '../voices/voice.ts';
 import { type BatchPlan, type BatchRow, caseFolded, type RowFolder, type Shard } from './plan.ts';
-import { RecordFile } from './table.ts';
 
 export interface ManifestEntry {
   readonly id: string;
@@ -401,48 +400,36 @@ function openPart(file: TextFile): AtomicFile {
   }
 }
 
-const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
-const NOT_MINE = STATES.length;
-const NO_ENTRY = -1;
+interface Found {
+  readonly state: RowState;
+  entry: ManifestEntry | undefined;
+}
 
-/** Holds the entries of all manifests and journals of a folder. */
-export class KnownFiles implements Disposable {
-  readonly entries = new RecordFile<ManifestEntry>(
-    ({ file }) => `file ${caseFolded(file)}`,
-    ({ file, key }) => `key ${key} ${caseFolded(file)}`,
-    ({ file, sha256 }) => `sound ${sha256} ${caseFolded(file)}`,
-  );
+/** The entries of all manifests and journals of a folder, by their file; those of a file from the oldest to the newest. */
+export type KnownFiles = ReadonlyMap<string, readonly ManifestEntry[]>;
 
-  /** @throws TtsError (usage) for a manifest or journal that is a link or wrong */
-  constructor(folder: string, uid?: number) {
-    try {
-      for (const name of findBatchFiles(folder).sources)
-        for (const entry of readEntries(folder, name, uid)) this.entries.add(entry);
-    } catch (error) {
-      this[Symbol.dispose]();
-      throw error;
+/** @throws TtsError (usage) for a manifest or journal that is a link or wrong */
+export function readKnownFiles(folder: string, uid?: number): KnownFiles {
+  const known = new Map<string, ManifestEntry[]>();
+  // Most rows are made with the same settings: one object for all of them.
+  const shapes = new Map<string, RowShape>();
+  for (const name of findBatchFiles(folder).sources)
+    for (const read of readEntries(folder, name, uid)) {
+      const entry = { ...read, shape: read.shape && sharedShape(read.shape, shapes) };
+      const file = caseFolded(entry.file);
+      const others = known.get(file);
+      if (others) others.push(entry);
+      else known.set(file, [entry]);
     }
-  }
+  return known;
+}
 
-  last(file: string): number {
-    return this.entries.find(0, `file ${caseFolded(file)}`) ?? NO_ENTRY;
-  }
-
-  withKey(file: string, key: string): number {
-    return this.entries.find(1, `key ${key} ${caseFolded(file)}`) ?? NO_ENTRY;
-  }
-
-  withSound(file: string, sha256: string): number {
-    return this.entries.find(2, `sound ${sha256} ${caseFolded(file)}`) ?? NO_ENTRY;
-  }
-
-  at(number: number): ManifestEntry | undefined {
-    return number === NO_ENTRY ? undefined : this.entries.at(number);
-  }
-
-  [Symbol.dispose](): void {
-    this.entries[Symbol.dispose]();
-  }
+function sharedShape(shape: RowShape, shapes: Map<string, RowShape>): RowShape {
+  const text = JSON.stringify(shape);
+  const shared = shapes.get(text);
+  if (shared) return shared;
+  shapes.set(text, shape);
+  return shape;
 }
 
 interface SurveyOptions {
@@ -451,18 +438,12 @@ interface SurveyOptions {
   readonly signal: AbortSignal;
 }
 
-/** It takes five bytes a row. */
+/** The state of each row of a shard, and the entry of its file. */
 export class Survey {
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
   characters = 0;
-  readonly #states: Uint8Array;
-  readonly #entries: Int32Array;
+  readonly #rows = new Map<BatchRow, Found>();
   #differing: ReadonlySet<string> | undefined;
-
-  private constructor(rows: number) {
-    this.#states = new Uint8Array(rows).fill(NOT_MINE);
-    this.#entries = new Int32Array(rows).fill(NO_ENTRY);
-  }
 
   /** @throws TtsError (usage) for a row file that is a link or lies behind one */
   static async take(
@@ -470,29 +451,28 @@ export class Survey {
     known: KnownFiles,
     { folder, texts, signal }: SurveyOptions,
   ): Promise<Survey> {
-    const survey = new Survey(plan.rows.count);
-    for (const number of plan.mine()) {
+    const survey = new Survey();
+    for (const row of plan.mine) {
       signal.throwIfAborted();
-      const row = plan.rows.at(number);
       const key = await texts.keyOf(row, signal);
       const { file } = row;
-      const { state, entry } = await stateOf(key, known, { file, path: folder.pathOf(file) }, signal);
-      survey.#set(number, state, entry);
+      const found = await stateOf(key, known, { file, path: folder.pathOf(file) }, signal);
+      const { state, entry } = found;
+      survey.#rows.set(row, found);
+      survey.counts[state] += 1;
       if (isToDo(state)) survey.characters += key.characters;
-      if (state === 'stale') survey.#compare(key.shape, known.at(entry)?.shape);
+      if (state === 'stale') survey.#compare(key.shape, entry?.shape);
     }
     return survey;
   }
 
-  stateOf(number: number): RowState | undefined {
-    return STATES[this.#states[number] ?? NOT_MINE];
+  stateOf(row: BatchRow): RowState | undefined {
+    return this.#rows.get(row)?.state;
   }
 
-  *toDo(): Generator<number> {
-    for (const [number, state] of this.#states.entries()) {
-      const name = STATES[state];
-      if (name && isToDo(name)) yield number;
-    }
+  /** In the order of the tables. */
+  *toDo(): Generator<BatchRow> {
+    for (const [row, { state }] of this.#rows) if (isToDo(state)) yield row;
   }
 
   get toDoCount(): number {
@@ -505,18 +485,13 @@ export class Survey {
     return this.counts.unchanged > 0 ? [] : [...(this.#differing ?? [])];
   }
 
-  entryOf(number: number): number {
-    return this.#entries[number] ?? NO_ENTRY;
+  entryOf(row: BatchRow): ManifestEntry | undefined {
+    return this.#rows.get(row)?.entry;
   }
 
-  setMade(number: number, entry: number): void {
-    this.#entries[number] = entry;
-  }
-
-  #set(number: number, state: RowState, entry: number): void {
-    this.#states[number] = STATES.indexOf(state);
-    this.#entries[number] = entry;
-    this.counts[state] += 1;
+  setMade(row: BatchRow, entry: ManifestEntry): void {
+    const found = this.#rows.get(row);
+    if (found) found.entry = entry;
   }
 
   #compare(shape: RowShape, made: RowShape | undefined): void {
@@ -534,16 +509,21 @@ async function stateOf(
   known: KnownFiles,
   { file, path }: { readonly file: string; readonly path: string },
   signal: AbortSignal,
-): Promise<{ readonly state: RowState; readonly entry: number }> {
-  if (isBlank) return { state: 'empty', entry: NO_ENTRY };
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: NO_ENTRY };
-  const expected = known.withKey(file, key);
-  if (expected === NO_ENTRY) return { state: 'stale', entry: known.last(file) };
+): Promise<Found> {
+  if (isBlank) return { state: 'empty', entry: undefined };
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: undefined };
+  const entries = entriesOf(file, known);
+  const expected = entries.findLast((entry) => entry.key === key);
+  if (!expected) return { state: 'stale', entry: entries.at(-1) };
   const sha256 = await hashFile(path, signal);
-  if (known.at(expected)?.sha256 === sha256) return { state: 'unchanged', entry: expected };
-  const found = known.withSound(file, sha256);
-  if (found === NO_ENTRY) return { state: 'damaged', entry: expected };
-  return { state: known.at(found)?.key === key ? 'unchanged' : 'stale', entry: found };
+  if (expected.sha256 === sha256) return { state: 'unchanged', entry: expected };
+  const found = entries.findLast((entry) => entry.sha256 === sha256);
+  if (!found) return { state: 'damaged', entry: expected };
+  return { state: found.key === key ? 'unchanged' : 'stale', entry: found };
+}
+
+function entriesOf(file: string, known: KnownFiles): readonly ManifestEntry[] {
+  return known.get(caseFolded(file)) ?? [];
 }
 
 function isToDo(state: RowState): boolean {
@@ -573,18 +553,17 @@ export async function writeManifest(outcome: Outcome, writer: Writer, signal: Ab
 }
 
 function* entryLinesOf({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
-  for (const number of plan.mine()) {
-    const entry = known.at(survey.entryOf(number));
+  for (const row of plan.mine) {
+    const entry = survey.entryOf(row);
     if (entry) yield lineOf(entry);
   }
   if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
 }
 
 export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntry> {
-  for (let number = 0; number < known.entries.count; number += 1) {
-    const entry = known.entries.at(number);
-    const isLast = known.last(entry.file) === number;
-    if (isLast && !plan.hasFile(entry.file) && folder.find(entry.file)) yield entry;
+  for (const entries of known.values()) {
+    const entry = entries.at(-1);
+    if (entry && !plan.hasFile(entry.file) && folder.find(entry.file)) yield entry;
   }
 }
 
@@ -621,7 +600,8 @@ export function* unpruned(left: Left): Generator<{ readonly file: string; readon
 async function isAsWritten({ file }: ManifestEntry, left: Left, signal: AbortSignal): Promise<boolean> {
   const path = left.folder.find(file);
   if (path === undefined || !isSound(file, left)) return false;
-  return left.known.withSound(file, await hashFile(path, signal)) >= 0;
+  const sha256 = await hashFile(path, signal);
+  return entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
 }
 
 /** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
@@ -678,8 +658,8 @@ export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOpt
 export function prepareRowFiles({ folder, plan, survey }: Outcome, writer: Writer): ReadonlySet<string> {
   const folders = new Set<string>();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
-  for (const number of survey.toDo()) {
-    const path = folder.pathOf(plan.rows.at(number).file);
+  for (const { file } of survey.toDo()) {
+    const path = folder.pathOf(file);
     const parent = dirname(path);
     try {
       lookAt(path, path);

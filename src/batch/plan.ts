@@ -8,16 +8,7 @@ import { quoted, visible } from '../kit/words.ts';
 import type { EncodingName } from '../sound/encode/encoding.ts';
 import { assertEncodable } from '../sound/encode/encodings.ts';
 import type { VoiceShape } from '../voices/voice.ts';
-import {
-  addColumns,
-  assertColumns,
-  type ColumnNames,
-  columnOf,
-  type Field,
-  NumberList,
-  RecordFile,
-  type TableRow,
-} from './table.ts';
+import { addColumns, assertColumns, type ColumnNames, columnOf, type Field, type TableRow } from './table.ts';
 
 export interface Shard {
   /** Shards count from 1. */
@@ -38,26 +29,19 @@ export function parseShard(option: string): Shard {
   );
 }
 
-/** The order is the first 6 bytes of a SHA-256, so that it is the same on every machine. */
-export function orderOf(id: string): number {
-  return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
-}
-
-/** Deals the rows in turn by {@link orderOf}: shards differ by one row at most, whatever the order of the table. */
-export function dealShard(orders: NumberList, { index, count }: Shard): (order: number) => boolean {
-  const sorted = new Float64Array(orders.length).map((_, row) => orders.at(row)).sort();
-  return (order) => rankOf(order, sorted) % count === index - 1;
-}
-
-function rankOf(value: number, sorted: Float64Array): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/**
+ * Deals the rows in turn by a hash of their ids: shards differ by one row at most, and are the same on every machine and
+ * whatever the order of the table.
+ * @returns the rows of the shard, in the order of the table
+ */
+export function dealShard<T extends { readonly id: string }>(
+  rows: readonly T[],
+  { index, count }: Shard,
+): readonly T[] {
+  const byHash = rows.map((row) => ({ row, hash: hash('sha256', row.id) }));
+  byHash.sort((one, other) => (one.hash < other.hash ? -1 : 1));
+  const mine = new Set(byHash.filter((_, rank) => rank % count === index - 1).map(({ row }) => row));
+  return rows.filter((row) => mine.has(row));
 }
 
 /** Bytes. The source is NAME_MAX of Linux and macOS, and NTFS. */
@@ -228,14 +212,13 @@ const MOST_SHOWN = 10;
 /** A column may be the ending. */
 const MOST_ENDINGS = 100;
 
-/** Holds the checked rows of all tables on disk. */
-export class BatchPlan implements Disposable {
-  readonly rows = new RecordFile<BatchRow>(
-    ({ id }) => `id ${caseFolded(id)}`,
-    ({ file }) => `file ${caseFolded(file)}`,
-  );
-  /** They are filled for a shard only. */
-  readonly #orders = new NumberList();
+/** The checked rows of all tables. */
+export class BatchPlan {
+  readonly rows: BatchRow[] = [];
+  /** The rows of this shard, in the order of the tables. */
+  mine: readonly BatchRow[] = this.rows;
+  readonly #byId = new Map<string, BatchRow>();
+  readonly #byFile = new Map<string, BatchRow>();
   readonly #endings = new Set<string>();
   readonly #options: PlanOptions;
   readonly #names: string;
@@ -243,7 +226,6 @@ export class BatchPlan implements Disposable {
   #faultCount = 0;
   /** The hint of the first fault that has one. */
   #advice: string | undefined;
-  #isMine: (order: number) => boolean = () => true;
 
   private constructor(names: string, options: PlanOptions) {
     this.#names = names;
@@ -253,27 +235,16 @@ export class BatchPlan implements Disposable {
   /** @throws TtsError (usage) with the first ten errors and the number of the others */
   static async read(tables: readonly NamedTable[], options: PlanOptions): Promise<BatchPlan> {
     const plan = new BatchPlan(tables.map(({ name }) => name).join(', '), options);
-    try {
-      for (const table of tables) await plan.#readTable(table);
-      plan.#assertFaultless('nothing was sent: correct the table and run the same command again');
-      if (plan.rows.count === 0)
-        throw usageError(`${plan.#names}: there is no row`, 'add a row with an id and a text');
-      if (options.shard) plan.#isMine = dealShard(plan.#orders, options.shard);
-      return plan;
-    } catch (error) {
-      plan[Symbol.dispose]();
-      throw error;
-    }
+    for (const table of tables) await plan.#readTable(table);
+    plan.#assertFaultless('nothing was sent: correct the table and run the same command again');
+    if (plan.rows.length === 0)
+      throw usageError(`${plan.#names}: there is no row`, 'add a row with an id and a text');
+    if (options.shard) plan.mine = dealShard(plan.rows, options.shard);
+    return plan;
   }
 
-  *mine(): Generator<number> {
-    for (let number = 0; number < this.rows.count; number += 1)
-      if (this.#isMine(this.#orders.at(number))) yield number;
-  }
-
-  assertSpeakers(numbers: Iterable<number>, isKnown: (speaker: number) => boolean): void {
-    for (const number of numbers) {
-      const { table, line, voice, namesSpeaker } = this.rows.at(number);
+  assertSpeakers(rows: Iterable<BatchRow>, isKnown: (speaker: number) => boolean): void {
+    for (const { table, line, voice, namesSpeaker } of rows) {
       if (isKnown(voice.speaker)) continue;
       const column = namesSpeaker ? columnOf('speaker', this.#options.columns) : undefined;
       this.#addFault(new RowFault(`the service has no speaker ${voice.speaker}`, column), table, line);
@@ -288,18 +259,7 @@ export class BatchPlan implements Disposable {
 
   /** Rows of all shards count. */
   hasFile(file: string): boolean {
-    return this.rows.find(1, `file ${caseFolded(file)}`) !== undefined;
-  }
-
-  *textFiles(): Generator<string> {
-    for (let number = 0; number < this.rows.count; number += 1) {
-      const { textFile } = this.rows.at(number);
-      if (textFile !== undefined) yield textFile;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.rows[Symbol.dispose]();
+    return this.#byFile.has(caseFolded(file));
   }
 
   async #readTable({ name, hasHeader, rows }: NamedTable): Promise<void> {
@@ -341,27 +301,23 @@ export class BatchPlan implements Disposable {
       file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
     };
     assertEncodable(row.file, this.#options.encode);
-    this.#assertNew(row);
+    this.#addNew(row);
     if (this.#endings.size < MOST_ENDINGS) this.#endings.add(endingOf(row.file));
-    this.rows.add(row);
-    if (this.#options.shard) this.#orders.push(orderOf(id));
   }
 
-  #assertNew({ id, file }: BatchRow): void {
-    const sameId = this.rows.find(0, `id ${caseFolded(id)}`);
-    if (sameId !== undefined)
+  #addNew(row: BatchRow): void {
+    const [id, file] = [caseFolded(row.id), caseFolded(row.file)];
+    const sameId = this.#byId.get(id);
+    if (sameId)
       throw new RowFault(
-        `the id ${quoted(id)} is taken by ${this.#placeOf(sameId)}`,
+        `the id ${quoted(row.id)} is taken by ${placeOf(sameId)}`,
         columnOf('id', this.#options.columns),
       );
-    const sameFile = this.rows.find(1, `file ${caseFolded(file)}`);
-    if (sameFile !== undefined)
-      throw new RowFault(`the file ${visible(file)} is also that of ${this.#placeOf(sameFile)}`);
-  }
-
-  #placeOf(number: number): string {
-    const { table, line } = this.rows.at(number);
-    return `${table}, line ${line}`;
+    const sameFile = this.#byFile.get(file);
+    if (sameFile) throw new RowFault(`the file ${visible(row.file)} is also that of ${placeOf(sameFile)}`);
+    this.#byId.set(id, row);
+    this.#byFile.set(file, row);
+    this.rows.push(row);
   }
 
   #addFault(error: unknown, table: string, line: number): void {
@@ -408,6 +364,10 @@ class RowFault extends Error {
     super(message);
     this.column = column;
   }
+}
+
+function placeOf({ table, line }: BatchRow): string {
+  return `${table}, line ${line}`;
 }
 
 function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {

@@ -10,8 +10,8 @@ import {
   type Survey,
   writeText,
 } from '../batch/manifest.ts';
-import type { BatchPlan } from '../batch/plan.ts';
-import { RecordFile, readTable } from '../batch/table.ts';
+import type { BatchPlan, BatchRow } from '../batch/plan.ts';
+import { readTable } from '../batch/table.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { assertUnlinked, realOf } from '../kit/file.ts';
 import { unwritable } from '../kit/folders.ts';
@@ -32,43 +32,33 @@ export function approvalOf({ id, key, sha256 }: Approval): Approval {
 }
 
 /** The lines of a file that a report has saved. A row may have several: any of them counts. */
-export class Approvals implements Disposable {
-  readonly #lines = new RecordFile<Approval>(
-    ({ id }) => `id ${id}`,
-    (approval) => `line ${JSON.stringify(approvalOf(approval))}`,
-  );
+export class Approvals {
+  readonly #byId = new Map<string, Approval[]>();
 
   /** @throws TtsError (usage) for a file that cannot be read or is none of a report */
   static async read(name: string, { host, signal }: Pick<Context, 'host' | 'signal'>): Promise<Approvals> {
     const approvals = new Approvals();
-    try {
-      const text = decode(openFile(name, host.cwd, signal), name);
-      for await (const { line, cells, fault } of readTable(text, 'jsonl', name)) {
-        const [id, key, sha256] = ['id', 'key', 'sha256'].map((field) => cells.get(field));
-        if (fault !== undefined || id === undefined || key === undefined || sha256 === undefined)
-          throw usageError(
-            `--approved ${name}, line ${line}: this is not a line of a report's approved.jsonl`,
-            'save the file with the button of the page that --report writes',
-          );
-        approvals.#lines.add({ id, key, sha256 });
-      }
-      return approvals;
-    } catch (error) {
-      approvals[Symbol.dispose]();
-      throw error;
+    const text = decode(openFile(name, host.cwd, signal), name);
+    for await (const { line, cells, fault } of readTable(text, 'jsonl', name)) {
+      const [id, key, sha256] = ['id', 'key', 'sha256'].map((field) => cells.get(field));
+      if (fault !== undefined || id === undefined || key === undefined || sha256 === undefined)
+        throw usageError(
+          `--approved ${name}, line ${line}: this is not a line of a report's approved.jsonl`,
+          'save the file with the button of the page that --report writes',
+        );
+      const others = approvals.#byId.get(id);
+      if (others) others.push({ id, key, sha256 });
+      else approvals.#byId.set(id, [{ id, key, sha256 }]);
     }
+    return approvals;
   }
 
   /** @returns `undefined` for a sound that is approved, and otherwise what is wrong */
-  faultOf(approval: Approval): 'not approved' | 'changed since it was approved' | undefined {
-    if (this.#lines.find(1, `line ${JSON.stringify(approvalOf(approval))}`) !== undefined) return undefined;
-    return this.#lines.find(0, `id ${approval.id}`) === undefined
-      ? 'not approved'
-      : 'changed since it was approved';
-  }
-
-  [Symbol.dispose](): void {
-    this.#lines[Symbol.dispose]();
+  faultOf({ id, key, sha256 }: Approval): 'not approved' | 'changed since it was approved' | undefined {
+    const approved = this.#byId.get(id);
+    if (!approved) return 'not approved';
+    const isSame = approved.some((each) => each.key === key && each.sha256 === sha256);
+    return isSame ? undefined : 'changed since it was approved';
   }
 }
 
@@ -92,61 +82,58 @@ export class BatchOutput {
   readonly #folder: string;
   readonly #isJson: boolean;
   readonly #failures: string[] = [];
-  readonly #messages = new Map<number, string>();
+  readonly #messages = new Map<BatchRow, string>();
   /** Rows that were not reached. */
   #left = 0;
-  /** Each byte is the index in {@link RESULTS} plus one. */
-  readonly #results: Uint8Array;
+  readonly #results = new Map<BatchRow, RowResult>();
 
   constructor(plan: BatchPlan, folder: string, isJson: boolean, context: Context) {
     this.#plan = plan;
     this.#folder = folder;
     this.#isJson = isJson;
     this.#context = context;
-    this.#results = new Uint8Array(plan.rows.count);
   }
 
   /** @param allowEmpty skips rows without a text */
   async begin(survey: Survey, allowEmpty: boolean): Promise<void> {
-    for (const number of this.#plan.mine()) {
+    for (const [number, row] of this.#plan.mine.entries()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
-      const state = survey.stateOf(number);
-      if (state === 'unchanged') this.#row(number, 'unchanged');
-      if (state === 'empty' && allowEmpty) this.#row(number, 'skipped');
-      else if (state === 'empty') this.finish(number, { state: 'failed', error: EMPTY });
+      const state = survey.stateOf(row);
+      if (state === 'unchanged') this.#row(row, 'unchanged');
+      if (state === 'empty' && allowEmpty) this.#row(row, 'skipped');
+      else if (state === 'empty') this.finish(row, { state: 'failed', error: EMPTY });
     }
   }
 
-  finish(number: number, outcome: RowOutcome): void {
+  finish(row: BatchRow, outcome: RowOutcome): void {
     if (outcome.state === 'made') {
-      this.#row(number, 'made');
+      this.#row(row, 'made');
       return;
     }
-    const { id, table, line } = this.#plan.rows.at(number);
+    const { id, table, line } = row;
     const { message, hint } = outcome.error;
     for (const name of [id, table]) this.#context.notices.spare(name);
     if (this.#failures.length < MOST_SHOWN)
       this.#failures.push(`${table}, line ${line} (${id}): ${message}${hint ? `; ${hint}` : ''}`);
-    if (this.#messages.size < MOST_KEPT) this.#messages.set(number, message);
-    this.#row(number, 'failed', outcome.error);
+    if (this.#messages.size < MOST_KEPT) this.#messages.set(row, message);
+    this.#row(row, 'failed', outcome.error);
   }
 
   async end(): Promise<void> {
-    for (const number of this.#plan.mine()) {
+    for (const [number, row] of this.#plan.mine.entries()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
-      if (this.#results[number]) continue;
+      if (this.#results.has(row)) continue;
       this.#left += 1;
-      this.#row(number, 'skipped');
+      this.#row(row, 'skipped');
     }
   }
 
-  /** @returns `undefined` for a row of another shard */
-  resultOf(number: number): RowResult | undefined {
-    return RESULTS[(this.#results[number] ?? 0) - 1];
+  resultOf(row: BatchRow): RowResult | undefined {
+    return this.#results.get(row);
   }
 
-  messageOf(number: number): string | undefined {
-    return this.#messages.get(number);
+  messageOf(row: BatchRow): string | undefined {
+    return this.#messages.get(row);
   }
 
   /** @param leftOver how many files `--prune` would look at */
@@ -181,11 +168,11 @@ export class BatchOutput {
     return ['tts', 'batch', ...this.#context.argv].map(quotedForShell).join(' ');
   }
 
-  #row(number: number, state: RowResult, error?: TtsError): void {
-    this.#results[number] = RESULTS.indexOf(state) + 1;
+  #row(row: BatchRow, state: RowResult, error?: TtsError): void {
+    this.#results.set(row, state);
     this.counts[state] += 1;
     if (!this.#isJson) return;
-    const { id, file } = this.#plan.rows.at(number);
+    const { id, file } = row;
     const fault = error && {
       error: { message: error.message, hint: error.hint, exitCode: error.exitCode },
     };
@@ -447,7 +434,11 @@ export function assertReportPlace(
     const stats = statSync(resolve(cwd, read), { throwIfNoEntry: false });
     return stats !== undefined && stats.ino === old?.ino && stats.dev === old.dev;
   };
-  if (isWritten || (old && (tables.some(isOld) || [...plan.textFiles()].some(isOld))))
+  if (
+    isWritten ||
+    (old &&
+      (tables.some(isOld) || plan.rows.some(({ textFile }) => textFile !== undefined && isOld(textFile))))
+  )
     throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
   if (old && !old.isReport)
     throw usageError(`--report ${name}: that file is not a report`, 'choose another name, or remove it');
@@ -494,25 +485,24 @@ export async function writeReport(
   { host, notices, signal }: Context,
 ): Promise<void> {
   const path = resolve(host.cwd, name);
-  const { plan, folder, known, survey } = outcome;
+  const { plan, folder, survey } = outcome;
   const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
   const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
-  const table = plan.rows.at(0).table;
+  const table = plan.rows[0]?.table ?? '';
   async function* rows(): AsyncGenerator<ReportRow> {
     for (const isFailed of [true, false])
-      for (const number of plan.mine())
-        if ((output.resultOf(number) === 'failed') === isFailed) yield reportRow(number);
+      for (const row of plan.mine) if ((output.resultOf(row) === 'failed') === isFailed) yield reportRow(row);
   }
-  async function reportRow(number: number): Promise<ReportRow> {
-    const { id, text, textFile, voice, file } = plan.rows.at(number);
+  async function reportRow(row: BatchRow): Promise<ReportRow> {
+    const { id, text, textFile, voice, file } = row;
     const sound = folder.pathOf(file);
-    const error = output.messageOf(number);
+    const error = output.messageOf(row);
     const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
     // Only a WAV shows its form.
     const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
-    const state = output.resultOf(number) ?? '';
+    const state = output.resultOf(row) ?? '';
     const isCurrent = isThere && (state === 'made' || state === 'unchanged');
-    const entry = isCurrent ? known.at(survey.entryOf(number)) : undefined;
+    const entry = isCurrent ? survey.entryOf(row) : undefined;
     const approval = entry && approvalOf({ ...entry, id });
     // The page is made to be passed on: a table or a service may quote the key.
     return {

@@ -7,12 +7,12 @@ import {
   findBatchFiles,
   Journal,
   journalName,
-  KnownFiles,
   lockFolder,
   type ManifestEntry,
   type Outcome,
   prepareRowFiles,
   type RowKey,
+  readKnownFiles,
   rowKeyOf,
   type Shape,
   Survey,
@@ -416,9 +416,9 @@ function ownersIn({ baseUrl }: Settings): (voice: VoiceShape) => string {
 /** Finds all errors of tables, names and folders before it asks a service. */
 export async function batch(request: BatchRequest, context: Context): Promise<number> {
   const job = await resolveBatch(request, context);
-  using plan = await BatchPlan.read(job.tables, job.planOptions);
+  const plan = await BatchPlan.read(job.tables, job.planOptions);
   noteNames(job.planOptions.template, context);
-  using approvals = request.approved
+  const approvals = request.approved
     ? await (await import('./batch-report.ts')).Approvals.read(request.approved, context)
     : undefined;
   if (request.check) return await check(job, { plan, approvals }, context);
@@ -430,7 +430,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
     assertReportPlace(request.report, { ...job, plan, tables }, context.host);
   }
   using _lock = lockFolder(job.folder.path, job.shard, context.host, hostname());
-  using known = new KnownFiles(job.folder.path, context.host.uid);
+  const known = readKnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const { signal } = context;
   const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
@@ -474,7 +474,7 @@ async function make(
   { job, texts, output, totals }: Making,
   context: Context,
 ): Promise<void> {
-  const { plan, known, survey, folder, shard } = outcome;
+  const { survey, folder, shard } = outcome;
   if (survey.toDoCount === 0) return;
   const { signal, host, notices } = context;
   const service = await job.chooseService();
@@ -488,9 +488,9 @@ async function make(
   using _progress = await showProgress(progress, context);
   using _notes = notesFor(context, async () => renderRows(progress(), Number.POSITIVE_INFINITY));
   voices.listen(eventsTo(totals, undefined, notices));
-  const [first = 0] = survey.toDo();
-  await voices.open(voices.as(plan.rows.at(first).voice));
-  const maker = new Maker((number) => plan.rows.at(number), {
+  const [first] = survey.toDo();
+  if (first) await voices.open(voices.as(first.voice));
+  const maker = new Maker({
     folder,
     mix: job.mix,
     maxFailures: job.maxFailures,
@@ -502,9 +502,9 @@ async function make(
     rowsAtOnce: job.rowsAtOnce,
     voiceOf: (shape) => voices.as(shape),
     listeners: [totals],
-    onRow: (number, result) => {
-      if (result.state === 'made') survey.setMade(number, known.entries.add(result.entry));
-      output.finish(number, result);
+    onRow: (row, result) => {
+      if (result.state === 'made') survey.setMade(row, result.entry);
+      output.finish(row, result);
     },
   });
   try {
@@ -551,9 +551,9 @@ async function showProgress(
   return new ProgressLine({ host, notices }, (columns) => renderRows(progress(), columns));
 }
 
-function encodingsToMake({ plan, survey }: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+function encodingsToMake({ survey }: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
   const encodings = new Set<Encoding>();
-  for (const number of survey.toDo()) encodings.add(encodingOf(plan.rows.at(number).file));
+  for (const { file } of survey.toDo()) encodings.add(encodingOf(file));
   return encodings;
 }
 
@@ -571,7 +571,7 @@ async function check(
   { plan, approvals }: { readonly plan: BatchPlan; readonly approvals: Approvals | undefined },
   context: Context,
 ): Promise<number> {
-  using known = new KnownFiles(job.folder.path, context.host.uid);
+  const known = readKnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal: context.signal });
   const outcome = { ...job, plan, known, survey };
@@ -614,12 +614,12 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
 /** Sends nothing, and needs no key. */
 async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
   await using _voices = job.voices;
-  using known = new KnownFiles(job.folder.path, context.host.uid);
+  const known = readKnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const { signal, notices } = context;
   const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
   tellAbsent(texts.named, notices);
-  const estimate = await estimated(job, { plan, survey, texts }, signal);
+  const estimate = await estimated(job, { survey, texts }, signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;
   const changed = stale + damaged;
   const rows = missing + changed + unchanged + empty;
@@ -640,20 +640,18 @@ async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise
 }
 
 interface Rows {
-  readonly plan: BatchPlan;
   readonly survey: Survey;
   readonly texts: RowTexts;
 }
 
 async function estimated(
   { mix, voices }: BatchJob,
-  { plan, survey, texts }: Rows,
+  { survey, texts }: Rows,
   signal: AbortSignal,
 ): Promise<Estimate> {
   const estimate = new Estimate(mix);
-  for (const number of survey.toDo()) {
+  for (const row of survey.toDo()) {
     signal.throwIfAborted();
-    const row = plan.rows.at(number);
     const voice = voices.as(row.voice);
     const kept = await voices.keptFor(voice);
     const written = kept ? undefined : texts.asWritten(row);

@@ -231,11 +231,10 @@ export async function tellFaults(
   tell: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
   let faults = 0;
-  for (const number of plan.mine()) {
-    const state = survey.stateOf(number);
+  for (const row of plan.mine) {
+    const state = survey.stateOf(row);
     if (state === undefined || (state === 'empty' && allowEmpty)) continue;
-    const row = plan.rows.at(number);
-    const fault = state === 'unchanged' ? faultOf?.(row, known.at(survey.entryOf(number))) : state;
+    const fault = state === 'unchanged' ? faultOf?.(row, survey.entryOf(row)) : state;
     if (fault === undefined) continue;
     tell(fault, row.file, row);
     faults += 1;

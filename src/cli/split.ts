@@ -5,16 +5,17 @@ import { makeRow } from '../batch/make.ts';
 import {
   Journal,
   journalName,
-  KnownFiles,
+  type KnownFiles,
   lockFolder,
   type Outcome,
   prepareRowFiles,
   type RowKey,
+  readKnownFiles,
   Survey,
   syncFolders,
   writeManifest,
 } from '../batch/manifest.ts';
-import { BatchPlan, openRowFolder } from '../batch/plan.ts';
+import { BatchPlan, type BatchRow, openRowFolder } from '../batch/plan.ts';
 import {
   type BookChapter,
   byChapter,
@@ -60,12 +61,11 @@ export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'liste
 export async function speakSplit(job: SpeechJob, split: Split, context: Context): Promise<number> {
   const { output } = job;
   const { folder, plan, keys, chapters } = await planOf(job, split, context);
-  using _plan = plan;
   if (job.split?.checks) return await check(job, { folder, plan, keys, chapters }, context);
   makeOutputFolder(folder.path);
   using _lock = lockFolder(folder.path, undefined, context.host, hostname());
   const { signal, host } = context;
-  using known = new KnownFiles(folder.path, host.uid);
+  const known = readKnownFiles(folder.path, host.uid);
   const survey = await surveyOf({ folder, plan, keys }, known, signal);
   const outcome: Outcome = { folder, shard: undefined, plan, known, survey };
   const pruning = { ...outcome, folderName: folder.path };
@@ -175,42 +175,41 @@ async function make(
   context: Context,
 ): Promise<void> {
   const { host, signal } = context;
-  const { folder, plan, survey, known } = outcome;
+  const { folder, plan, survey } = outcome;
   const { text, tags, totals, begin, ...speaking } = split;
-  const toDo = new Set(survey.toDo());
-  const count = Number(plan.rows.at(plan.rows.count - 1).id);
+  const toDo = new Set<BatchRow | undefined>(survey.toDo());
+  const count = Number(plan.rows.at(-1)?.id);
   using journal = new Journal(join(folder.path, journalName()), host.uid);
   const target = { folder, journal, writer: host, encoding: job.output.encoding };
-  const total = sizeOf(Array.from(survey.toDo(), (number) => chapters[number]));
+  const total = sizeOf(chapters.filter((_, number) => toDo.has(plan.rows[number])));
   using progress = await showProgress(async () => total, context);
   using _notes = notesFor(context, progressOf({ totals, total: async () => total }));
   const listeners = [...(split.listeners ?? []), progress?.count];
   const sound = { ...speaking, listeners, window: await begin(progress), mix: job.mix, signal };
   let number = 0;
   for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
-    if (toDo.has(number)) {
-      const row = plan.rows.at(number);
+    const row = plan.rows[number];
+    if (row && toDo.has(row)) {
       const { title = `Chapter ${row.id}` } = heading ?? { title: OPENING };
       const track = { number: Number(row.id), count };
       const own: Tags = { ...tags, title, album: tags.title, track };
       const keyOf = () => keys.get(row.id) as RowKey;
       const entry = await makeRow(row, { ...target, keyOf }, { ...sound, segments: () => parts, tags: own });
-      survey.setMade(number, known.entries.add(entry));
+      survey.setMade(row, entry);
     }
     number += 1;
   }
 }
 
-function sizeOf(chapters: readonly (BookChapter | undefined)[]) {
-  const sum = (name: 'segments' | 'characters') =>
-    chapters.reduce((all, chapter) => all + (chapter?.[name] ?? 0), 0);
+function sizeOf(chapters: readonly BookChapter[]) {
+  const sum = (name: 'segments' | 'characters') => chapters.reduce((all, chapter) => all + chapter[name], 0);
   return { segments: sum('segments'), characters: sum('characters'), chapters: chapters.length };
 }
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
   const { folder, plan } = planned;
-  using known = new KnownFiles(folder.path, context.host.uid);
+  const known = readKnownFiles(folder.path, context.host.uid);
   const survey = await surveyOf(planned, known, context.signal);
   const outcome = { folder, shard: undefined, plan, known, survey };
   const faults = await tellFaults(outcome, { host: context.host, allowEmpty: true }, (state, file) => {
@@ -225,12 +224,12 @@ function tell({ json }: SpeechJob, { plan, survey, folder }: Outcome, { notices 
   const { unchanged, empty } = survey.counts;
   const made = survey.toDoCount;
   if (!json) {
-    notices.note(`${countOf(plan.rows.count - empty, 'chapter')}: ${made} made, ${unchanged} unchanged`);
+    notices.note(`${countOf(plan.rows.length - empty, 'chapter')}: ${made} made, ${unchanged} unchanged`);
     return;
   }
-  const chapters = [...plan.mine()].map((number) => {
-    const { id, file } = plan.rows.at(number);
-    const state = survey.stateOf(number);
+  const chapters = plan.mine.map((row) => {
+    const { id, file } = row;
+    const state = survey.stateOf(row);
     const done = state === 'unchanged' ? 'unchanged' : state === 'empty' ? 'skipped' : 'made';
     return { id, state: done, out: join(folder.path, file) };
   });

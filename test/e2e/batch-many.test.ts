@@ -184,16 +184,6 @@ describe('where nothing can be written', () => {
     expect(run.status).toBe(8);
   });
 
-  it('a full folder for temporary files ends the run, and is not taken for a wrong row', async ({ skip }) => {
-    const box = new Sandbox();
-    box.file('p.csv', table(20_000));
-    const TMPDIR = smallDisk(box, 'full', 'size=64k', skip);
-    const full = await box.run(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR } });
-    expectFailure(full, 8, /cannot write .*\/full\/tts-batch-\S+: no space is left there/);
-    const gone = await box.run(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR: box.path('gone') } });
-    expectFailure(gone, 8, /cannot write .*\/gone\/tts-batch-\S+: the folder does not exist/);
-  });
-
   it.each(['lock', 'journal', 'jsonl', '2-of-3.lock', '2-of-3.journal', '2-of-3.jsonl'])(
     'a pipe or a folder named tts-batch.%s ends the run',
     async (ending) => {

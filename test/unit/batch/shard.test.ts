@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { dealShard, orderOf, parseShard } from '../../../src/batch/plan.ts';
-import { NumberList } from '../../../src/batch/table.ts';
+import { dealShard, parseShard } from '../../../src/batch/plan.ts';
 
 function shardsOf(ids: readonly string[], count: number): string[][] {
-  const orders = new NumberList();
-  for (const id of ids) orders.push(orderOf(id));
-  return Array.from({ length: count }, (_, at) => {
-    const isMine = dealShard(orders, { index: at + 1, count });
-    return ids.filter((id) => isMine(orderOf(id)));
-  });
+  const rows = ids.map((id) => ({ id }));
+  return Array.from({ length: count }, (_, at) =>
+    dealShard(rows, { index: at + 1, count }).map(({ id }) => id),
+  );
 }
 
 const ids = Array.from({ length: 650 }, (_, at) => `prompt-${at}`);
