@@ -87,9 +87,7 @@ function keysOf(url: string, home: Home): ReadonlySet<string> {
   const known = [...new Set(services.flatMap(({ identity }) => addressIn(identity) ?? []))].join(', ');
   throw usageError(
     `the cache knows no segments of ${address}`,
-    known
-      ? `it has those of ${known}`
-      : 'it has segments of older versions, which do not tell their service, or none',
+    known ? `it has those of ${known}` : 'it has none of any service',
   );
 }
 

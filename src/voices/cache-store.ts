@@ -127,8 +127,7 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
 
 /** The folder of an entry is the first byte of its key. */
 const SHARD = /^[0-9a-f]{2}$/;
-/** Parts of version 0.1 had no prefix. */
-const PART = /^(?:(?:entry\.)?[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
+const PART = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
 
 function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
@@ -677,37 +676,20 @@ const LIST = /^[0-9a-f]{16}\.keys$/;
 const KEY = /^[0-9a-f]{64}$/;
 
 /** Notes the service of an entry. It never throws: without the note, the entry only stays longer. */
-export function noteService(home: Home, identity: string, key: string): void {
+export function noteService({ folder, uid }: Home, identity: string, key: string): void {
   try {
-    const isFirst = !existsSync(listPath(home.folder, identity));
-    addKeys(home, identity, [key]);
-    if (isFirst) dropLogins(home);
+    const path = listPath(folder, identity);
+    const head = existsSync(path) ? [] : [JSON.stringify(identity)];
+    const fd = openOwn(path, 'O_APPEND', uid, 0o600);
+    try {
+      appendFileSync(fd, `${[...head, key].join('\n')}\n`);
+    } finally {
+      closeSync(fd);
+    }
   } catch {}
 }
 
-function addKeys({ folder, uid }: Home, identity: string, keys: Iterable<string>): void {
-  const path = listPath(folder, identity);
-  const head = existsSync(path) ? [] : [JSON.stringify(identity)];
-  const fd = openOwn(path, 'O_APPEND', uid, 0o600);
-  try {
-    appendFileSync(fd, `${[...head, ...keys].join('\n')}\n`);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Version 0.2 kept the user name and the password of an engine's address. */
-function dropLogins(home: Home): void {
-  for (const { path, identity, keys } of listServices(home)) {
-    if (path === listPath(home.folder, identity)) continue;
-    addKeys(home, identity, keys);
-    rmSync(path, { force: true });
-  }
-}
-
 interface ServiceKeys {
-  readonly path: string;
-  /** The identity holds no user name and no password of an address. */
   readonly identity: string;
   readonly keys: ReadonlySet<string>;
 }
@@ -718,19 +700,21 @@ interface ServiceKeys {
  */
 export function listServices({ folder, uid }: Home): ServiceKeys[] {
   return serviceNamesIn(folder).flatMap((name) => {
-    const path = join(folder, name);
-    const [head = '', ...lines] = readOwn(path, uid).split('\n');
+    const [head = '', ...lines] = readOwn(join(folder, name), uid).split('\n');
     const identity = identityIn(head);
     return identity === undefined
       ? []
-      : [{ path, identity, keys: new Set(lines.filter((line) => KEY.test(line))) }];
+      : [{ identity, keys: new Set(lines.filter((line) => KEY.test(line))) }];
   });
 }
 
-/** Writes an address as identities have it. */
-export function addressOf(url: string): string {
-  const href = URL.canParse(url) ? new URL(url).href : url;
-  return withoutLogin(href).replace(/\/+$/, '');
+/** Writes an address as identities have it: without the login. */
+export function addressOf(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  return url.href.replace(/\/+$/, '');
 }
 
 export function isOfService(identity: string, address: string): boolean {
@@ -748,10 +732,6 @@ export function addressIn(identity: string): string | undefined {
   return /^https?:/.test(first) ? first.replace(/\/tts$/, '') : undefined;
 }
 
-function withoutLogin(identity: string): string {
-  return identity.replace(/^((?:server )?https?:\/\/)[^/ ]*@/i, '$1');
-}
-
 function removeLists(folder: string): void {
   for (const name of serviceNamesIn(folder)) rmSync(join(folder, name), { force: true });
 }
@@ -762,7 +742,7 @@ function serviceNamesIn(folder: string): string[] {
 
 function identityIn(head: string): string | undefined {
   try {
-    return withoutLogin(String(JSON.parse(head)));
+    return String(JSON.parse(head));
   } catch {
     return undefined;
   }

@@ -648,7 +648,6 @@ describe('what is refused before anything is sent', () => {
       'id,text,Speaker\na,one,rms\n',
       /p\.csv: the column "Speaker" would not be used\nhint: did you mean "speaker"\? .* --columns speaker=Speaker/,
     ],
-    ['a rate in another case', 'id,text,samplerate\na,one,8000\n', /did you mean "sampleRate"\?/],
     [
       'a rate that is none',
       'id,text,sampleRate\na,one,fast\n',
@@ -656,16 +655,7 @@ describe('what is refused before anything is sent', () => {
     ],
     ['a file that is not there', 'id,file\na,none.txt\n', /p\.csv, line 2.*none\.txt: there is no such file/],
     ['a name that leads elsewhere', 'id,text\n../a,one\n', /column id: "\.\.\/a" leads to another folder/],
-    [
-      'columns by other names',
-      'Name,Words\na,one\n',
-      /no column "id"; its columns are "Name", "Words"\nhint: .*--columns 'id=Name,text=Words'/,
-    ],
-    ['a quote that is not closed', 'id,text\na,"one\n', /a quote that opens in line 2 is never closed/],
     ['bytes that are no text', Buffer.from('id,text\na,\xff\xfe\n', 'latin1'), /is not text/],
-    ['a NUL', 'id,text\na,o\0ne\n', /is not text/],
-    ['another delimiter', 'id;text\na;one\n', /no column "id"; its columns are "id;text"/],
-    ['nothing', '', /p\.csv is empty/],
   ])('%s', async (_, table, message) => {
     const box = new Sandbox();
     box.file('p.csv', table);
@@ -674,13 +664,9 @@ describe('what is refused before anything is sent', () => {
   });
 
   it.each([
-    [['--shard', '0/8'], /--shard/],
     [['--shard', ''], /--shard/],
     [['--table', 'xls'], /--table/],
-    [['--columns', 'id'], /--columns/],
     [['--max-failures', '0'], /--max-failures/],
-    [['-o', 'out/{id'], /brace/],
-    [['-o', '{id}/'], /one file for each row/],
     [['-o', '{language}.wav'], /column language: the row has no such value/],
     [['--prune', '--shard', '1/2'], /--prune/],
   ])('%j', async (options, message) => {

@@ -1,25 +1,11 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/voices/cache-store.ts';
 import { serveText } from '../support/book.ts';
-import { filesWith } from '../support/folder.ts';
-import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 import { keep, keyOf, uid } from '../unit/voices/segment-sound.ts';
 
 let sandbox: Sandbox;
@@ -130,7 +116,7 @@ describe('tts cache clear', () => {
       mkdirSync(join(path, '..'), { recursive: true });
       writeFileSync(path, 'mine');
     }
-    const part = join(folder, '00000000-0000-4000-8000-000000000000.part');
+    const part = join(folder, 'entry.00000000-0000-4000-8000-000000000000.part');
     writeFileSync(part, 'left');
     const { stdout } = await cache('clear', '--json');
     expect(JSON.parse(stdout.toString())).toMatchObject({ removed: 2, freed: 4092 });
@@ -196,7 +182,11 @@ describe('tts cache clear, in part', () => {
     const server = await serveText();
     await speakWith(server, 'Hello.');
     const { port } = new URL(server.url);
-    for (const address of [`HTTP://127.0.0.1:${port}`, `http://127.1:${port}/x/..`])
+    for (const address of [
+      `HTTP://127.0.0.1:${port}`,
+      `http://127.1:${port}/x/..`,
+      `http://anna:pass@127.0.0.1:${port}`,
+    ])
       expect(JSON.parse((await cache('--json', '--service', address)).stdout.toString())).toMatchObject({
         entries: 1,
       });
@@ -215,104 +205,5 @@ describe('tts cache clear, in part', () => {
     expect((await atTerminal('y')).stdout.toString()).toContain('removed 2 entries');
     await fill();
     expect((await atTerminal('n', '--yes')).stdout.toString()).toContain('removed 2 entries');
-  });
-});
-
-describe('what an earlier version wrote', () => {
-  const recorded = fileURLToPath(new URL('../fixtures/version-0.2', import.meta.url));
-  const args = ['--allow-insecure-http', '--max-chars', '15', '--paragraph-pause', '0'];
-  const [plain, shaped, batch] = [
-    ['Hello there.\n\nGood bye.', ...args],
-    ['Quietly now.', '-s', '181', '--sample-rate', '8000', '--instructions', 'whisper', ...args],
-    ['batch', 'rows.csv', '--allow-insecure-http', '-o', 'made/{id}.wav'],
-  ];
-
-  /** The service is not there: a request fails. */
-  const env = () => ({
-    ...named('http://tts.example.com/api', { TTS_CACHE: '1', TTS_CACHE_DIR: folder, TTS_RETRIES: '0' }),
-    TTS_SPEAKER: '18',
-    HTTP_PROXY: 'http://127.0.0.1:9',
-  });
-
-  beforeEach(() => {
-    cpSync(join(recorded, 'cache'), folder, { recursive: true });
-    for (const name of ['made', 'rows.csv'])
-      cpSync(join(recorded, name), sandbox.path(name), { recursive: true });
-  });
-
-  it.each([
-    ['plain', plain],
-    ['shaped', shaped],
-  ])('is heard from the cache: %s', async (name, speak) => {
-    const run = await sandbox.run([...speak, '-o', 'again.wav'], { env: env() });
-    expect(run).toMatchObject({
-      status: 0,
-      stderr: 'tts: no request was made: everything came from the cache\n',
-    });
-    expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, `${name}.wav`)));
-    const dry = await sandbox.run([...speak, '--dry-run', '--json'], { env: env() });
-    expect(JSON.parse(dry.stdout.toString())).toMatchObject({ requests: 0 });
-  });
-
-  it('is unchanged as rows of a batch, and made again from the cache', async () => {
-    const run = await sandbox.run(batch, { env: env() });
-    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('3 unchanged') });
-    rmSync(sandbox.path('made'), { recursive: true });
-    expect((await sandbox.run(batch, { env: env() })).status).toBe(0);
-    for (const name of ['one.wav', 'two.wav', 'three.wav', 'tts-batch.jsonl'])
-      expect(sandbox.read(`made/${name}`)).toEqual(readFileSync(join(recorded, 'made', name)));
-  });
-
-  it('is asked for where the voice is another one', async () => {
-    const run = await sandbox.run([...plain, '-s', '19', '-o', 'again.wav'], { env: env() });
-    expect(run.status).toBe(6);
-  });
-});
-
-describe('what an earlier version wrote about engines', () => {
-  const recorded = fileURLToPath(new URL('../fixtures/version-0.2/engine', import.meta.url));
-  /** The server is not there: a request fails. */
-  const url = 'http://127.0.0.1:8/v1';
-  const env = () => ({ TTS_CACHE: '1', TTS_CACHE_DIR: folder, TTS_RETRIES: '0' });
-
-  function useEngines(engines: Readonly<Record<string, object>>): void {
-    const entries = Object.entries(engines).map(([name, entry]) => [name, { url, ...entry }]);
-    writeUserConfig(sandbox, { engines: Object.fromEntries(entries) });
-  }
-
-  const speak = (engine: string, ...args: readonly string[]) =>
-    sandbox.run(['Hello there.', '--engine', engine, '-o', 'again.wav', ...args], { env: env() });
-
-  beforeEach(() => {
-    cpSync(join(recorded, 'cache'), folder, { recursive: true });
-  });
-
-  it.each([
-    // It was kept from a config that said 12000 Hz.
-    ['a corrected rate', { model: 'bare', format: 'pcm', sampleRate: 24_000, voices: ['anna'] }],
-    // It was kept of the model "a" and the voice "b c".
-    ['another model', { model: 'a b', voices: ['c'] }],
-  ])('is not heard with %s', async (_, engine) => {
-    useEngines({ other: engine });
-    expectFailure(await speak('other', '-r', '24000'), 7, /other cannot be reached/);
-  });
-
-  it('shows no password, and keeps none after the next entry of a new voice', async () => {
-    expect(filesWith('PASS-word', folder).join()).toContain('.keys');
-    const list = await sandbox.run(['cache', '--service', 'http://unknown.example'], { env: env() });
-    expect(list.stderr).toContain(`hint: it has those of ${url}\n`);
-    const clear = ['cache', '--json', '--service'];
-    for (const address of [url, 'http://anna:PASS-word@127.0.0.1:8/v1', 'HTTP://127.0.0.1:8'])
-      expect(
-        JSON.parse((await sandbox.run([...clear, address], { env: env() })).stdout.toString()),
-      ).toMatchObject({
-        entries: 5,
-      });
-    const server = await serveSpeech(complete(plainWav(sound(400))));
-    expect((await speak(server.url)).status).toBe(0);
-    expect(filesWith('PASS-word', folder)).toEqual([]);
-    expect(JSON.parse((await sandbox.run([...clear, url], { env: env() })).stdout.toString())).toMatchObject({
-      entries: 5,
-    });
   });
 });

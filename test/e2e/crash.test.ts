@@ -1,11 +1,9 @@
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { failingCall, MODES, type Mode } from '../support/failing-calls.ts';
+import { failingCall } from '../support/failing-calls.ts';
 import { complete } from '../support/http-bytes.ts';
-import { isThere } from '../support/programs.ts';
-import { expectFailure, KEY, named, node, program, Sandbox } from '../support/run.ts';
+import { KEY, named, Sandbox } from '../support/run.ts';
 import { userConfig, writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
@@ -19,12 +17,8 @@ interface Target {
   readonly path: (box: Sandbox) => string;
   readonly isOld: (content: Buffer) => boolean;
   readonly isNew: (content: Buffer) => boolean;
-  /** `kill` unless others are named. */
-  readonly modes?: readonly Mode[];
   /** Calls that the target does not do without. */
   readonly needs: readonly string[];
-  /** What has to be installed. */
-  readonly program?: string;
 }
 
 const TARGETS: Readonly<Record<string, Target>> = {
@@ -34,7 +28,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     path: (box) => box.path('out.wav'),
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.equals(wav),
-    modes: MODES,
     needs: ['openSync', 'fsync', 'renameSync'],
   },
   encoded: {
@@ -44,15 +37,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.toString('latin1', 0, 3) === 'ID3' && content.length > 800,
     needs: ['openSync', 'fsync', 'renameSync'],
-  },
-  'encoded by ffmpeg': {
-    prepare: (box) => void box.file('out.m4b', 'old'),
-    args: ['hi', '-o', 'out.m4b', '--title', 'Book'],
-    path: (box) => box.path('out.m4b'),
-    isOld: (content) => content.equals(Buffer.from('old')),
-    isNew: (content) => content.toString('latin1', 4, 12) === 'ftypM4B ' && content.includes('mdat'),
-    needs: ['openSync', 'fsync', 'renameSync'],
-    program: 'ffmpeg',
   },
   subtitles: {
     prepare: (box) => void box.file('out.srt', 'old'),
@@ -73,42 +57,35 @@ const TARGETS: Readonly<Record<string, Target>> = {
   },
 };
 
-const USUAL: readonly Mode[] = ['kill'];
-const CASES = Object.entries(TARGETS).flatMap(([name, { modes = USUAL }]) =>
-  modes.map((mode) => [name, mode] as const),
+const CASES = Object.keys(TARGETS).flatMap((name) =>
+  (['onwards', 'kill'] as const).map((mode) => [name, mode] as const),
 );
 
-it.for(CASES)(
-  '%s: old or new after a fault at each place, %s',
-  { timeout: 180_000 },
-  async (chosen, { skip }) => {
-    const [name, mode] = chosen;
-    const { prepare, args, stdin, path, isOld, isNew, needs, program } = TARGETS[name] as Target;
-    skip(program !== undefined && !isThere(program), `no ${program} here`);
-    const { url } = await serveBytes(complete(wav));
-    const calls = new Set<string>();
-    for (let at = 1; ; at += 1) {
-      const box = new Sandbox();
-      prepare(box);
-      const failing = failingCall(box, at, mode);
-      const env = { ...(stdin === undefined && named(url)), ...failing.env };
-      const { status } = await box
-        .run(args, { env, ...(stdin !== undefined && { stdin }) })
-        .catch(() => ({ status: null }));
-      const content = readFileSync(path(box));
-      const call = failing.hit();
-      if (call) calls.add(call);
-      expect(isOld(content) || isNew(content), `torn at ${at}`).toBe(true);
-      if (!call) {
-        expect([status, isNew(content)]).toEqual([0, true]);
-        // Otherwise nothing was tried, or nothing was on the disk.
-        expect([...calls]).toEqual(expect.arrayContaining([...needs]));
-        return;
-      }
-      expect(status).toBe(mode === 'kill' ? null : 8);
+it.each(CASES)('%s: old or new after a fault at each place, %s', { timeout: 180_000 }, async (name, mode) => {
+  const { prepare, args, stdin, path, isOld, isNew, needs } = TARGETS[name] as Target;
+  const { url } = await serveBytes(complete(wav));
+  const calls = new Set<string>();
+  for (let at = 1; ; at += 1) {
+    const box = new Sandbox();
+    prepare(box);
+    const failing = failingCall(box, at, mode);
+    const env = { ...(stdin === undefined && named(url)), ...failing.env };
+    const { status } = await box
+      .run(args, { env, ...(stdin !== undefined && { stdin }) })
+      .catch(() => ({ status: null }));
+    const content = readFileSync(path(box));
+    const call = failing.hit();
+    if (call) calls.add(call);
+    expect(isOld(content) || isNew(content), `torn at ${at}`).toBe(true);
+    if (!call) {
+      expect([status, isNew(content)]).toEqual([0, true]);
+      // Otherwise nothing was tried, or nothing was on the disk.
+      expect([...calls]).toEqual(expect.arrayContaining([...needs]));
+      return;
     }
-  },
-);
+    expect(status).toBe(mode === 'kill' ? null : 8);
+  }
+});
 
 it.each(['onwards', 'kill'] as const)(
   'the cache costs no sound, and has none that is wrong, after a fault at each place, %s',
@@ -134,22 +111,3 @@ it.each(['onwards', 'kill'] as const)(
     expect([...calls]).toEqual(expect.arrayContaining(['openSync', 'renameSync']));
   },
 );
-
-it.each([
-  ['speaking-', 'hi'],
-  ['main.cjs', 'hi'],
-  ['main.cjs', '--version'],
-])('A program without %s says that it is not all there.', async (missing, asked) => {
-  const box = new Sandbox();
-  for (const folder of ['bin', 'dist'])
-    cpSync(join(dirname(program), '..', folder), box.path(folder), { recursive: true });
-  for (const name of readdirSync(box.path('dist')))
-    if (name.startsWith(missing)) rmSync(box.path(join('dist', name)));
-  const run = await box.shell(`'${node}' bin/tts.cjs ${asked}`);
-  expectFailure(
-    run,
-    1,
-    /^tts: the program cannot be loaded: .+\nhint: install it again, or npm run build\n$/,
-  );
-  expect(run.stderr).toContain(missing);
-});

@@ -133,11 +133,4 @@ describe('the plan of a batch', () => {
       false,
     ]);
   });
-
-  it('finds each of many rows again', async () => {
-    const rows = Array.from({ length: 20_000 }, (_, at) => `row-${at},text ${at}`).join('\n');
-    const plan = await read(`id,text\n${rows}\n`);
-    expect(plan.rows.at(12_345)).toMatchObject({ id: 'row-12345', text: 'text 12345', line: 12_347 });
-    expect(await messageOf(`id,text\n${rows}\nROW-777,x\n`)).toContain('is taken by p.csv, line 779');
-  });
 });
