@@ -7,8 +7,10 @@ import { frameBytes } from '../sound/pcm.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { roleIn } from '../voices/cast.ts';
 import type { Voice, VoiceShape } from '../voices/voice.ts';
-import { type FinishedFile, type Journal, type ManifestEntry, type RowKey, rowFile } from './manifest.ts';
-import type { BatchRow, RowFolder } from './plan.ts';
+import type { Journal, ManifestEntry } from './manifest.ts';
+import type { BatchRow } from './plan.ts';
+import { type FinishedFile, type RowFolder, rowFile } from './row-files.ts';
+import type { RowKey } from './row-key.ts';
 
 /** Bytes of sound that wait for the disk. */
 const BUDGET_BYTES = 64 * 2 ** 20;

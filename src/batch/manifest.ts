@@ -1,12 +1,9 @@
-import { createHash, hash } from 'node:crypto';
 import {
   accessSync,
   closeSync,
   constants,
-  createReadStream,
   existsSync,
   readdirSync,
-  readFileSync,
   readSync,
   rmSync,
   statSync,
@@ -14,27 +11,14 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import {
-  AtomicFile,
-  assertNoHardLink,
-  assertRegular,
-  FileWriter,
-  openOwn,
-  removeLeftoversIn,
-  syncFolder,
-  type Writer,
-} from '../kit/file.ts';
-import { makeOutputFolder, unwritable } from '../kit/folders.ts';
+import { assertNoHardLink, openOwn, removeLeftoversIn, type Writer } from '../kit/file.ts';
+import { unwritable } from '../kit/folders.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
-import { checkFile, lookAt } from '../out/open.ts';
-import type { Delivery, Sink } from '../out/sink.ts';
-import type { Mix } from '../run/mix.ts';
-import type { Encoding } from '../sound/encode/encoding.ts';
+import { lookAt } from '../out/open.ts';
 import { isOfEncoding, isOfFormat } from '../sound/encode/encodings.ts';
-import type { PcmFormat, Track } from '../sound/pcm.ts';
-import { countCodePoints } from '../text/unicode.ts';
-import type { VoiceShape } from '../voices/voice.ts';
-import { type BatchPlan, type BatchRow, caseFolded, type RowFolder, type Shard } from './plan.ts';
+import { type BatchPlan, type BatchRow, caseFolded, type Shard } from './plan.ts';
+import { hashFile, type RowFolder, writeText } from './row-files.ts';
+import type { RowKey, RowShape } from './row-key.ts';
 
 export interface ManifestEntry {
   readonly id: string;
@@ -51,9 +35,6 @@ export interface ManifestEntry {
   /** It tells which option differs where a file is stale. */
   readonly shape?: RowShape | undefined;
 }
-
-/** What shapes the sound besides the text. */
-export type RowShape = Readonly<Record<string, string | number>>;
 
 function manifestName(shard?: Shard): string {
   return `${baseName(shard)}.jsonl`;
@@ -240,165 +221,6 @@ function openJournal(path: string, uid: number | undefined): number {
  * than were written, and `empty` a row without text.
  */
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
-
-export interface Shape {
-  /** The service or engine that the number of the speaker belongs to. */
-  readonly owner: string;
-  readonly voice: Omit<VoiceShape, 'identity'>;
-  readonly mix: Mix;
-  readonly maxChars: number;
-  readonly cutsParagraphs?: boolean | undefined;
-  /** The format of the file and its bitrate; `undefined` for a WAV. */
-  readonly encoded?: readonly (string | number | null)[] | undefined;
-}
-
-export interface RowKey {
-  /** It is a SHA-256 in hex. */
-  readonly key: string;
-  /** Code points. */
-  readonly characters: number;
-  readonly isBlank: boolean;
-  /** What of the key is not the text. */
-  readonly shape: RowShape;
-}
-
-export class TextHash {
-  readonly #hash = createHash('sha256');
-  #characters = 0;
-  #isBlank = true;
-
-  /** @param text the text after Markdown and lexicon */
-  add(text: string): void {
-    this.#hash.update(text);
-    this.#characters += countCodePoints(text);
-    this.#isBlank &&= text.trim() === '';
-  }
-
-  /** True until there is a text that is spoken. */
-  get isEmpty(): boolean {
-    return this.#isBlank;
-  }
-
-  /** @param mark what is heard and not spoken */
-  addMark(mark: string): void {
-    this.#hash.update(`\0${mark}\0`);
-  }
-
-  finish(shape: Shape): RowKey {
-    const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
-    return { key, characters: this.#characters, isBlank: this.#isBlank, shape: toldOf(shape) };
-  }
-}
-
-export function rowKeyOf(text: string, shape: Shape): RowKey {
-  const characters = countCodePoints(text);
-  const key = keyOf(hash('sha256', text), characters, shape);
-  return { key, characters, isBlank: text.trim() === '', shape: toldOf(shape) };
-}
-
-function keyOf(
-  text: string,
-  characters: number,
-  { owner, voice, mix, maxChars, cutsParagraphs, encoded }: Shape,
-): string {
-  const { speaker, sampleRate, instructions, speed } = voice;
-  const {
-    pauses: { paragraph, sentence },
-    ...others
-  } = mix;
-  // A text that is not cut sounds the same whatever the limit is.
-  const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
-  const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
-  const further = [
-    ...(sentence > 0 ? [sentence] : []),
-    ...Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: value }])),
-    ...(encoded ? [encoded] : []),
-    ...(speed ? [{ speed }] : []),
-  ];
-  return hash('sha256', JSON.stringify([...parts, ...further]));
-}
-
-/** A manifest may be shared: it has short hashes of addresses and texts. */
-function toldOf({ owner, voice, mix: { pauses, ...others }, encoded }: Shape): RowShape {
-  const { speaker, sampleRate, instructions, speed } = voice;
-  const said = {
-    service: short(owner),
-    speaker,
-    sampleRate,
-    instructions: instructions && short(instructions),
-    speed,
-    pauses: short(JSON.stringify(pauses)),
-    ...others,
-    format: encoded?.filter((part) => part !== null).join(' '),
-  };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as RowShape;
-}
-
-function short(text: string): string {
-  return hash('sha256', text).slice(0, 8);
-}
-
-const SMALL_FILE = 4 * 1024 * 1024;
-
-/** @returns SHA-256 in hex */
-async function hashFile(path: string, signal: AbortSignal): Promise<string> {
-  if (statSync(path).size <= SMALL_FILE) return hash('sha256', readFileSync(path));
-  const digest = createHash('sha256');
-  for await (const piece of createReadStream(path, { signal })) digest.update(piece);
-  return digest.digest('hex');
-}
-
-interface TextFile {
-  readonly path: string;
-  /** Messages use this name. */
-  readonly name: string;
-  readonly writer: Writer;
-}
-
-/**
- * Writes a file that appears in one step, and never through a link.
- * @throws TtsError (output), (usage) for a link
- */
-export async function writeText(
-  { path, name, writer }: TextFile,
-  pieces: Iterable<string> | AsyncIterable<string>,
-  signal: AbortSignal,
-): Promise<void> {
-  const part = openPart({ path, name, writer });
-  try {
-    const file = new FileWriter(part.fd, name);
-    for await (const piece of pieces) file.write(Buffer.from(piece));
-    file.flush();
-    await part.publish(signal);
-  } finally {
-    part.discard();
-  }
-}
-
-/**
- * Finds before any writing what will make it fail.
- * @throws TtsError (output), (usage) for a link
- */
-export function assertTextWritable(file: TextFile): void {
-  const { name } = file;
-  try {
-    const old = lookAt(file.path, name);
-    assertRegular(file.path);
-    checkFile({ ...file, old, clobber: true });
-  } catch (error) {
-    throw unwritable(name, error);
-  }
-}
-
-function openPart(file: TextFile): AtomicFile {
-  try {
-    const old = lookAt(file.path, file.name);
-    assertRegular(file.path);
-    return AtomicFile.forOutput({ ...file, old, clobber: true });
-  } catch (error) {
-    throw unwritable(file.name, error);
-  }
-}
 
 interface Found {
   readonly state: RowState;
@@ -609,47 +431,6 @@ function isSound(file: string, { plan }: Left): boolean {
   return isOfFormat(file) || isOfEncoding(file) || plan.couldHave(file);
 }
 
-export interface FinishedFile {
-  readonly format: PcmFormat;
-  /** Bytes of the sound alone. */
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-export interface RowFileOptions {
-  /** It is absolute. */
-  readonly path: string;
-  /** Messages name the file by it. */
-  readonly name: string;
-  readonly writer: Writer;
-  readonly encoding: Encoding;
-  /** It is called before the file gets its name: a run that is killed in between makes it again. */
-  readonly onFinished: (file: FinishedFile) => Promise<void>;
-}
-
-/**
- * The part opens while the service works: making a file waits for the disk.
- * @throws TtsError (output)
- */
-export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOptions): Sink {
-  const part = openRowPart({ path, name, writer });
-  return {
-    isLive: false,
-    async write(track: Track, signal: AbortSignal): Promise<Delivery> {
-      const file = { fd: part.fd, path: part.path, name, start: 0 };
-      const written = await encoding.record(file, track, signal);
-      await part.prepare();
-      const sha256 = await hashFile(part.path, signal);
-      await onFinished({ format: track.format, bytes: written.bytes, sha256 });
-      await part.publish(signal);
-      return { ...written, readerLeft: false };
-    },
-    async discard() {
-      part.discard();
-    },
-  };
-}
-
 /**
  * Finds folders that cannot be written, and removes parts of killed runs.
  * @returns the folders, to be synced at the end
@@ -674,15 +455,6 @@ export function prepareRowFiles({ folder, plan, survey }: Outcome, writer: Write
   return folders;
 }
 
-/** @throws TtsError (output) */
-export async function syncFolders(folders: Iterable<string>): Promise<void> {
-  for (const folder of folders) {
-    await syncFolder(folder).catch((error) => {
-      throw unwritable(folder, error);
-    });
-  }
-}
-
 function assertFolderWritable(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (!stats && dirname(folder) !== folder) {
@@ -691,16 +463,6 @@ function assertFolderWritable(folder: string): void {
   }
   if (!stats?.isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
   accessSync(folder, constants.W_OK | constants.X_OK);
-}
-
-function openRowPart({ path, name, writer }: Omit<RowFileOptions, 'encoding' | 'onFinished'>): AtomicFile {
-  try {
-    makeOutputFolder(dirname(path));
-    const old = lookAt(path, name);
-    return AtomicFile.forOutput({ path, name, writer, old, clobber: true, isOneOfMany: true });
-  } catch (error) {
-    throw unwritable(name, error);
-  }
 }
 
 /**
@@ -715,8 +477,8 @@ export function lockFolder(
   machine: string,
 ): Disposable {
   const path = join(folder, lockName(shard));
-  const lease = known(path, () => Lease.take(path, host, { machine }));
-  if (!(lease instanceof Lease)) throw atWork(path, lease);
+  const lease = inWords(path, () => Lease.take(path, host, { machine }));
+  if (!(lease instanceof Lease)) throw lockedBy(path, lease);
   try {
     for (const other of findBatchFiles(folder).locks)
       if (excludes(other, shard)) assertDead(join(folder, other), host);
@@ -733,12 +495,12 @@ function excludes(name: string, shard: Shard | undefined): boolean {
 }
 
 function assertDead(path: string, host: LeaseHost): void {
-  const holder = known(path, () => holderOf(path, host));
-  if (holder && !isDead(holder, host)) throw atWork(path, holder);
+  const holder = inWords(path, () => holderOf(path, host));
+  if (holder && !isDead(holder, host)) throw lockedBy(path, holder);
 }
 
 /** Puts errors of the system into words. */
-function known<T>(path: string, action: () => T): T {
+function inWords<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
@@ -746,7 +508,7 @@ function known<T>(path: string, action: () => T): T {
   }
 }
 
-function atWork(path: string, { owner }: Holder): TtsError {
+function lockedBy(path: string, { owner }: Holder): TtsError {
   const who = owner ? `process ${owner.pid} on ${owner.machine}` : 'another run';
   return new TtsError(`${who} is at work in this folder (${path})`, {
     exitCode: ExitCode.output,

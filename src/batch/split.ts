@@ -2,8 +2,8 @@ import { usageError } from '../kit/error.ts';
 import type { Heading } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { type RowKey, type Shape, TextHash } from './manifest.ts';
 import { caseFolded, NameTemplate, RESERVED } from './plan.ts';
+import { type RowKey, type Shape, TextHash } from './row-key.ts';
 import type { TableRow } from './table.ts';
 
 export interface BookChapter {

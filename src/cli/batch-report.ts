@@ -2,15 +2,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { RowOutcome } from '../batch/make.ts';
-import {
-  assertTextWritable,
-  isBatchFile,
-  type ManifestEntry,
-  type Outcome,
-  type Survey,
-  writeText,
-} from '../batch/manifest.ts';
+import { isBatchFile, type ManifestEntry, type Outcome, type Survey } from '../batch/manifest.ts';
 import type { BatchPlan, BatchRow } from '../batch/plan.ts';
+import { assertTextWritable, writeText } from '../batch/row-files.ts';
 import { readTable } from '../batch/table.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { assertUnlinked, realOf } from '../kit/file.ts';

@@ -9,13 +9,13 @@ import {
   lockFolder,
   type Outcome,
   prepareRowFiles,
-  type RowKey,
   readKnownFiles,
   Survey,
-  syncFolders,
   writeManifest,
 } from '../batch/manifest.ts';
-import { BatchPlan, type BatchRow, openRowFolder } from '../batch/plan.ts';
+import { BatchPlan, type BatchRow } from '../batch/plan.ts';
+import { openRowFolder, syncFolders } from '../batch/row-files.ts';
+import type { RowKey } from '../batch/row-key.ts';
 import {
   type BookChapter,
   byChapter,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rowKeyOf, type Shape, TextHash } from '../../../src/batch/manifest.ts';
+import { rowKeyOf, type Shape, TextHash } from '../../../src/batch/row-key.ts';
 
 const PAUSES = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
 

@@ -1,0 +1,213 @@
+import { createHash, hash } from 'node:crypto';
+import { createReadStream, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { usageError } from '../kit/error.ts';
+import {
+  AtomicFile,
+  assertRegular,
+  assertUnlinked,
+  FileWriter,
+  leadsBelow,
+  realOf,
+  syncFolder,
+  type Writer,
+} from '../kit/file.ts';
+import { makeOutputFolder, unwritable } from '../kit/folders.ts';
+import { checkFile, lookAt } from '../out/open.ts';
+import type { Delivery, Sink } from '../out/sink.ts';
+import type { Encoding } from '../sound/encode/encoding.ts';
+import type { PcmFormat, Track } from '../sound/pcm.ts';
+
+/** It stands for the fixed folder of a template. What a table or a manifest names stays below it. */
+export class RowFolder {
+  /** It is absolute. */
+  readonly path: string;
+  #real: string | undefined;
+  /** Rows of one folder follow each other. */
+  #checked: string | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * @param file a relative path, with "/"
+   * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one; (output) for a file in the place of
+   * a folder
+   */
+  pathOf(file: string): string {
+    const path = join(this.path, file);
+    const stats = this.#lookAt(path);
+    if (!this.#holds(dirname(path)))
+      throw usageError(
+        `${dirname(path)} leads out of ${this.path} through a symbolic link`,
+        'remove the link, or choose another folder with -o',
+      );
+    if (!stats?.isDirectory()) assertRegular(path);
+    return path;
+  }
+
+  /** @returns the path of a file that a manifest names; `undefined` unless it is a regular one below the folder */
+  find(file: string): string | undefined {
+    const path = join(this.path, file);
+    try {
+      return this.#lookAt(path)?.isFile() && this.#holds(dirname(path)) ? path : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #lookAt(path: string): Stats | undefined {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  #holds(folder: string): boolean {
+    if (folder === this.#checked) return true;
+    this.#real ??= realOf(this.path);
+    if (this.#real === undefined || !leadsBelow(this.#real, folder)) return false;
+    this.#checked = folder;
+    return true;
+  }
+}
+
+/**
+ * @param name the fixed folder of a template
+ * @throws TtsError (usage) for a link, (output) for a file in its place, and for what cannot be looked at
+ */
+export function openRowFolder(name: string, cwd: string): RowFolder {
+  assertUnlinked(name, cwd);
+  const path = resolve(cwd, name);
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+  return new RowFolder(path);
+}
+
+export interface FinishedFile {
+  readonly format: PcmFormat;
+  /** Bytes of the sound alone. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface RowFileOptions {
+  /** It is absolute. */
+  readonly path: string;
+  /** Messages name the file by it. */
+  readonly name: string;
+  readonly writer: Writer;
+  readonly encoding: Encoding;
+  /** It is called before the file gets its name: a run that is killed in between makes it again. */
+  readonly onFinished: (file: FinishedFile) => Promise<void>;
+}
+
+/**
+ * The part opens while the service works: making a file waits for the disk.
+ * @throws TtsError (output)
+ */
+export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOptions): Sink {
+  const part = openRowPart({ path, name, writer });
+  return {
+    isLive: false,
+    async write(track: Track, signal: AbortSignal): Promise<Delivery> {
+      const file = { fd: part.fd, path: part.path, name, start: 0 };
+      const written = await encoding.record(file, track, signal);
+      await part.prepare();
+      const sha256 = await hashFile(part.path, signal);
+      await onFinished({ format: track.format, bytes: written.bytes, sha256 });
+      await part.publish(signal);
+      return { ...written, readerLeft: false };
+    },
+    async discard() {
+      part.discard();
+    },
+  };
+}
+
+/** @throws TtsError (output) */
+export async function syncFolders(folders: Iterable<string>): Promise<void> {
+  for (const folder of folders) {
+    await syncFolder(folder).catch((error) => {
+      throw unwritable(folder, error);
+    });
+  }
+}
+
+function openRowPart({ path, name, writer }: Omit<RowFileOptions, 'encoding' | 'onFinished'>): AtomicFile {
+  try {
+    makeOutputFolder(dirname(path));
+    const old = lookAt(path, name);
+    return AtomicFile.forOutput({ path, name, writer, old, clobber: true, isOneOfMany: true });
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+interface TextFile {
+  readonly path: string;
+  /** Messages use this name. */
+  readonly name: string;
+  readonly writer: Writer;
+}
+
+/**
+ * Writes a file that appears in one step, and never through a link.
+ * @throws TtsError (output), (usage) for a link
+ */
+export async function writeText(
+  { path, name, writer }: TextFile,
+  pieces: Iterable<string> | AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const part = openPart({ path, name, writer });
+  try {
+    const file = new FileWriter(part.fd, name);
+    for await (const piece of pieces) file.write(Buffer.from(piece));
+    file.flush();
+    await part.publish(signal);
+  } finally {
+    part.discard();
+  }
+}
+
+/**
+ * Finds before any writing what will make it fail.
+ * @throws TtsError (output), (usage) for a link
+ */
+export function assertTextWritable(file: TextFile): void {
+  const { name } = file;
+  try {
+    const old = lookAt(file.path, name);
+    assertRegular(file.path);
+    checkFile({ ...file, old, clobber: true });
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+function openPart(file: TextFile): AtomicFile {
+  try {
+    const old = lookAt(file.path, file.name);
+    assertRegular(file.path);
+    return AtomicFile.forOutput({ ...file, old, clobber: true });
+  } catch (error) {
+    throw unwritable(file.name, error);
+  }
+}
+
+const SMALL_FILE = 4 * 1024 * 1024;
+
+/** @returns SHA-256 in hex */
+export async function hashFile(path: string, signal: AbortSignal): Promise<string> {
+  if (statSync(path).size <= SMALL_FILE) return hash('sha256', readFileSync(path));
+  const digest = createHash('sha256');
+  for await (const piece of createReadStream(path, { signal })) digest.update(piece);
+  return digest.digest('hex');
+}

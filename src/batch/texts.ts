@@ -1,0 +1,229 @@
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { dirname, resolve, sep } from 'node:path';
+import { TtsError, usageError } from '../kit/error.ts';
+import { isWithin, leadsBelow, realOf } from '../kit/file.ts';
+import { fromHome } from '../kit/folders.ts';
+import type { Host } from '../kit/host.ts';
+import { keyFilesIn } from '../options/keys.ts';
+import { type LoadedSettings, PROJECT_PLACES, type Settings, userFolder } from '../options/load.ts';
+import { hasControls } from '../read/decode.ts';
+import { hasScene, isAsSpoken } from '../read/plain.ts';
+import { lookAt } from '../read/source.ts';
+import { readerOf, sourcesOf } from '../run/readers.ts';
+import { RunText, type TextPlan } from '../run/text.ts';
+import type { Lexicon } from '../text/lexicon.ts';
+import { type Piece, writtenOf } from '../text/piece.ts';
+import type { Limit, Rest, Segment } from '../text/segment.ts';
+import type { Stage } from '../text/stage.ts';
+import type { Cast } from '../voices/cast.ts';
+import type { VoiceShape } from '../voices/voice.ts';
+import type { BatchRow } from './plan.ts';
+import { type RowKey, rowKeyOf, type Shape, TextHash } from './row-key.ts';
+
+interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
+  ownerOf(voice: VoiceShape): string;
+  encodedAs(file: string): Shape['encoded'];
+  readonly settings: Settings;
+  readonly stages: TextPlan['stages'];
+  readonly lines: Lexicon['lines'];
+  readonly cast: Cast | undefined;
+  readonly host: Pick<Host, 'cwd' | 'stdin'>;
+}
+
+export class RowTexts {
+  readonly #options: RowTextOptions;
+  /** True if the text of a row that is not a file is spoken as it stands. */
+  readonly #isAsWritten: boolean;
+
+  constructor(options: RowTextOptions) {
+    this.#options = options;
+    const isPlain = options.stages.length === 0 && !options.cast;
+    this.#isAsWritten = isPlain && readerOf('', options.settings).name === 'text';
+  }
+
+  get named(): { readonly cast: Cast | undefined; readonly lexicon: Lexicon['lines'] } {
+    const { cast, lines } = this.#options;
+    return { cast, lexicon: lines };
+  }
+
+  /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */
+  asWritten({ text }: BatchRow): string | undefined {
+    if (text === undefined || !this.#isAsWritten) return undefined;
+    return isAsSpoken(text) && !hasControls(text) && !hasScene(text) ? text : undefined;
+  }
+
+  /** @throws TtsError (usage) for a file that cannot be read */
+  async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
+    const written = this.asWritten(row);
+    if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
+    const hash = new TextHash();
+    try {
+      const text = await RunText.open(this.#planOf(row, {}), signal);
+      for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
+    } catch (error) {
+      throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
+    }
+    return hash.finish(this.#shapeOf(row));
+  }
+
+  /** The file may have changed since the plan: the key belongs to these segments. */
+  read(
+    row: BatchRow,
+    voice: Pick<Limit, 'isKept'>,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
+    const hash = new TextHash();
+    const segments = segmentsOf(
+      this.#planOf(row, voice, () => new Hashing(hash, this.#options)),
+      signal,
+    );
+    return { segments, key: () => hash.finish(this.#shapeOf(row)) };
+  }
+
+  #shapeOf({ voice, file }: BatchRow): Shape {
+    const { ownerOf, encodedAs, mix, maxChars, cutsParagraphs } = this.#options;
+    return { owner: ownerOf(voice), voice, mix, maxChars, cutsParagraphs, encoded: encodedAs(file) };
+  }
+
+  #planOf(
+    { text, textFile }: BatchRow,
+    { isKept }: Pick<Limit, 'isKept'>,
+    ...last: TextPlan['stages']
+  ): TextPlan {
+    const { settings, stages, cast, host, maxChars, pace, cutsParagraphs = false } = this.#options;
+    const input =
+      textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
+    return {
+      sources: () => sourcesOf(input, settings, host),
+      stages: [...stages, ...last],
+      cast: cast?.plan,
+      voice: { maxChars, ...(isKept && { isKept }) },
+      pace,
+      cutsParagraphs,
+    };
+  }
+}
+
+async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<Segment | Rest> {
+  const text = await RunText.open(plan, signal);
+  yield* text.segments(false, signal);
+}
+
+/** It hashes the pieces that pass through it. */
+class Hashing implements Stage<Piece, Piece> {
+  readonly #hash: TextHash;
+  readonly #audible: Audible;
+
+  constructor(hash: TextHash, audible: Audible) {
+    this.#hash = hash;
+    this.#audible = audible;
+  }
+
+  push(piece: Piece): readonly Piece[] {
+    addTo(this.#hash, piece, this.#audible);
+    return [piece];
+  }
+
+  end(): readonly Piece[] {
+    return [];
+  }
+}
+
+function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
+  return error.reworded(`${table}, line ${line}: ${error.message}`);
+}
+
+/** What is heard besides the words: pauses and changes of voice. */
+type Audible = Pick<RowTextOptions, 'mix' | 'cast'>;
+
+/**
+ * The key of a text without marks and such borders is that of the text as it stands in a table. The chapter with which a text begins
+ * is not heard, and in some formats a text without chapters is one.
+ */
+function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible): void {
+  hash.add(writtenOf(piece));
+  const { kind } = piece;
+  if (kind === 'chapter' && hash.isEmpty) return;
+  if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
+  if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
+  if (piece.kind === 'voice')
+    hash.addMark(`voice ${JSON.stringify(piece.voice === undefined ? null : cast?.shapeOf(piece.voice))}`);
+}
+
+/** A table may come from somebody else: what its column `file` names is sent to a service. */
+export class TextFiles {
+  readonly #host: Host;
+  readonly #loaded: LoadedSettings;
+  /** The command line allows this folder as well. */
+  readonly #from: string | undefined;
+
+  /** @throws TtsError (usage) for a folder that is not there */
+  constructor(host: Host, loaded: LoadedSettings, from: string | undefined) {
+    this.#host = host;
+    this.#loaded = loaded;
+    this.#from = from === undefined ? undefined : realFolder(from, host);
+  }
+
+  /**
+   * @param cell relative to the folder of the table
+   * @throws TtsError (usage)
+   */
+  pathOf(cell: string, table: string): string {
+    const { cwd } = this.#host;
+    const folder = resolve(cwd, table === 'stdin' ? '' : dirname(table));
+    const path = resolve(folder, cell);
+    const folders = [realOf(folder), this.#from];
+    if (!folders.some((each) => each !== undefined && leadsBelow(each, path)))
+      throw usageError(
+        `${cell} lies outside of the folder of its table`,
+        'if you mean it, name the folder that holds it: --files-from FOLDER',
+      );
+    const found = lookAt(path, cwd);
+    if (!found.isFile()) throw usageError(`${cell} is not a file`, 'name a file that holds text');
+    if (this.#isPrivate(realOf(path) ?? path, found))
+      throw usageError(`${cell} holds settings or a key of tts`, 'name a file that holds text');
+    assertReadable(path, cell);
+    return path;
+  }
+
+  #isPrivate(real: string, found: Stats): boolean {
+    const own = userFolder(this.#host);
+    if (own !== undefined && isWithin(realOf(own) ?? own, real)) return true;
+    if (PROJECT_PLACES.some((place) => place !== 'package.json' && real.endsWith(sep + place))) return true;
+    return [...this.#privateFiles()].some((path) => {
+      const stats = statsOf(path);
+      return stats?.ino === found.ino && stats.dev === found.dev;
+    });
+  }
+
+  *#privateFiles(): Generator<string> {
+    const { settings, files } = this.#loaded;
+    for (const { path } of files) yield resolve(this.#host.cwd, path);
+    for (const { path } of keyFilesIn(settings, this.#host)) yield path;
+  }
+}
+
+/** A key file that cannot be looked at ends only a run that reads it. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function realFolder(name: string, { cwd, home }: Host): string {
+  const path = resolve(cwd, fromHome(name, home));
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const real = isFolder ? realOf(path) : undefined;
+  if (real !== undefined) return real;
+  throw usageError(`--files-from ${name}: there is no such folder`, 'name the folder that holds the texts');
+}
+
+function assertReadable(path: string, cell: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    throw usageError(`cannot read ${cell}: it is not allowed`, 'check its permissions', cause);
+  }
+}
