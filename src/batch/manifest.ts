@@ -22,17 +22,17 @@ import type { RowKey, RowShape } from './row-key.ts';
 
 export interface ManifestEntry {
   readonly id: string;
-  /** It is relative to the manifest, with "/". */
+  /** Relative to the manifest, with "/". */
   readonly file: string;
-  /** It hashes what shapes the sound, and is in hex. */
+  /** Hash of all that shapes the sound, in hex ({@link RowKey}). */
   readonly key: string;
   readonly sha256: string;
   readonly frames: number;
   /** Hz. */
   readonly sampleRate: number;
-  /** They are counted in the text. */
+  /** Code points of the text. */
   readonly characters: number;
-  /** It tells which option differs where a file is stale. */
+  /** Names the option that differs where a file is stale. */
   readonly shape?: RowShape | undefined;
 }
 
@@ -302,7 +302,7 @@ export class Survey {
     return missing + stale + damaged;
   }
 
-  /** What all stale files were made with otherwise. It is empty where there is an unchanged one. */
+  /** The parts of the shape in which every stale file differs; none if any file is unchanged. */
   get differing(): readonly string[] {
     return this.counts.unchanged > 0 ? [] : [...(this.#differing ?? [])];
   }

@@ -175,7 +175,7 @@ export interface BatchRow {
   readonly textFile?: string | undefined;
   readonly voice: VoiceShape;
   readonly namesSpeaker?: boolean;
-  /** It is relative to the fixed folder of the template, with "/". */
+  /** Relative to the fixed folder of the template, with "/". */
   readonly file: string;
 }
 

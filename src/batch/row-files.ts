@@ -18,9 +18,9 @@ import type { Delivery, Sink } from '../out/sink.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import type { PcmFormat, Track } from '../sound/pcm.ts';
 
-/** It stands for the fixed folder of a template. What a table or a manifest names stays below it. */
+/** The fixed folder of a template. What a table or a manifest names stays below it, by its real path. */
 export class RowFolder {
-  /** It is absolute. */
+  /** Absolute. */
   readonly path: string;
   #real: string | undefined;
   /** Rows of one folder follow each other. */
@@ -98,7 +98,7 @@ export interface FinishedFile {
 }
 
 export interface RowFileOptions {
-  /** It is absolute. */
+  /** Absolute. */
   readonly path: string;
   /** Messages name the file by it. */
   readonly name: string;

@@ -18,7 +18,7 @@ export interface Shape {
 }
 
 export interface RowKey {
-  /** It is a SHA-256 in hex. */
+  /** A SHA-256 in hex. */
   readonly key: string;
   /** Code points. */
   readonly characters: number;

@@ -18,11 +18,11 @@ export interface BookChapter {
 
 /**
  * Goes once over a text. What comes before the first heading is a chapter without a title.
- * @param heardOf all that is heard of a segment besides its text
+ * @param soundOf all that shapes the sound of a segment besides its text
  */
 export async function chaptersOf(
   parts: AsyncIterable<Segment | Rest>,
-  heardOf: (segment: Segment) => unknown,
+  soundOf: (segment: Segment) => unknown,
 ): Promise<readonly BookChapter[]> {
   const chapters: BookChapter[] = [];
   for await (const { heading, parts: own } of byChapter(parts)) {
@@ -31,7 +31,7 @@ export async function chaptersOf(
     for await (const part of own) {
       if (part.kind === 'rest') hash.addMark(JSON.stringify(part));
       else {
-        hash.addMark(JSON.stringify(heardOf(part)));
+        hash.addMark(JSON.stringify(soundOf(part)));
         hash.add(part.text);
         segments += 1;
         characters += countCodePoints(part.text);

@@ -133,12 +133,12 @@ function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
   return error.reworded(`${table}, line ${line}: ${error.message}`);
 }
 
-/** What is heard besides the words: pauses and changes of voice. */
+/** What the sound has besides the words: pauses and changes of voice. */
 type Audible = Pick<RowTextOptions, 'mix' | 'cast'>;
 
 /**
- * The key of a text without marks and such borders is that of the text as it stands in a table. The chapter with which a text begins
- * is not heard, and in some formats a text without chapters is one.
+ * A text without marks, headings, scenes and chapters gets the key that it has as a cell of a table. The border of the chapter
+ * with which a text begins adds no silence, so it is not in the key.
  */
 function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible): void {
   hash.add(writtenOf(piece));

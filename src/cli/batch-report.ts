@@ -18,7 +18,7 @@ import type { Context } from './context.ts';
 import { readerReady } from './print.ts';
 import { countOf } from './style.ts';
 
-/** A person has heard that this sound says its text. The key stands for the text and the voice. */
+/** A person has listened to a sound and approved it. The key covers the text and the voice. */
 export type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
 
 export function approvalOf({ id, key, sha256 }: Approval): Approval {

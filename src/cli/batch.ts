@@ -197,10 +197,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
     assertReportPlace(request.report, { ...job, plan, tables }, context.host);
   }
   using _lock = lockFolder(job.folder.path, job.shard, context.host, hostname());
-  const known = readKnownFiles(job.folder.path, context.host.uid);
-  const texts = await job.openTexts();
-  const { signal } = context;
-  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
+  const { known, texts, survey } = await surveyOf(job, plan, context);
   tellAbsent(texts.named, context.notices);
   const outcome = { ...job, plan, known, survey };
   const isPruned = await mayPrune(outcome, request, context);
@@ -209,7 +206,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   await output.begin(survey, job.allowEmpty);
   await make(outcome, { job, texts, output, totals }, context);
   if (isPruned) await pruneFiles(outcome, context);
-  await writeManifest(outcome, context.host, signal);
+  await writeManifest(outcome, context.host, context.signal);
   await output.end();
   if (request.report)
     await (await import('./batch-report.ts')).writeReport(
@@ -220,6 +217,13 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
   if (output.counts.failed > 0) throw output.partial();
   return ExitCode.ok;
+}
+
+async function surveyOf(job: BatchJob, plan: BatchPlan, { host, signal }: Context) {
+  const known = readKnownFiles(job.folder.path, host.uid);
+  const texts = await job.openTexts();
+  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
+  return { known, texts, survey };
 }
 
 function noteNames({ changed: { count, first } }: NameTemplate, { notices }: Context): void {
@@ -338,9 +342,7 @@ async function check(
   { plan, approvals }: { readonly plan: BatchPlan; readonly approvals: Approvals | undefined },
   context: Context,
 ): Promise<number> {
-  const known = readKnownFiles(job.folder.path, context.host.uid);
-  const texts = await job.openTexts();
-  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal: context.signal });
+  const { known, survey } = await surveyOf(job, plan, context);
   const outcome = { ...job, plan, known, survey };
   const { allowEmpty } = job;
   let unapproved = 0;
@@ -381,10 +383,8 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
 /** Sends nothing, and needs no key. */
 async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
   await using _voices = job.voices;
-  const known = readKnownFiles(job.folder.path, context.host.uid);
-  const texts = await job.openTexts();
   const { signal, notices } = context;
-  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
+  const { texts, survey } = await surveyOf(job, plan, context);
   tellAbsent(texts.named, notices);
   const estimate = await estimated(job, { survey, texts }, signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;

@@ -4,13 +4,13 @@ import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
 import { nearestName, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
 import { type Flags, loadSettings } from '../options/load.ts';
+import type { Home } from '../voices/cache-entry.ts';
 import {
   addressIn,
   addressOf,
   type Choice,
   clearCache,
   type Found,
-  type Home,
   isOfEngine,
   isOfService,
   listServices,

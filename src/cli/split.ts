@@ -125,11 +125,11 @@ async function planOf(
       textFileOf: () => '',
     },
   );
-  const [shape, told, last] = [shapeOf(job), toldOf(tags), named.at(-1)?.number];
+  const [shape, tagged, last] = [shapeOf(job), taggedShape(tags), named.at(-1)?.number];
   const keys = new Map(
     named.map((chapter) => {
       const { number, title } = chapter;
-      return [String(number), chapterKey(chapter, shape, [told, title, number, last])];
+      return [String(number), chapterKey(chapter, shape, [tagged, title, number, last])];
     }),
   );
   return { folder, plan, keys, chapters };
@@ -150,7 +150,7 @@ function shapeOf({ voice, mix, output }: SpeechJob) {
 }
 
 /** The picture counts by its hash. */
-function toldOf({ cover, ...tags }: Tags): unknown {
+function taggedShape({ cover, ...tags }: Tags): unknown {
   return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
 }
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
-  constants,
   type Dirent,
   existsSync,
   fstatSync,
@@ -14,450 +13,27 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { type FileHandle, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { AtomicFile, openOwn, readOwn } from '../kit/file.ts';
+import { openOwn, readOwn } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
-import { singleItem, yieldToEventLoop } from '../kit/wait.ts';
+import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
-import { ByteReader } from '../sound/convert.ts';
-import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
-import { beginsWav, headerBytes, overheadBytes, padding, readStart, wavHeader } from '../sound/wav.ts';
-
-const BLOCK_BYTES = 256 * 1024;
-
-const HEAD_BYTES = 128;
-
-/** With these flags, opening follows no link, and waits for no writer of a pipe. Windows has neither flag. */
-const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-
-interface Layout {
-  readonly format: PcmFormat;
-  readonly start: number;
-  readonly bytes: number;
-}
-
-/** An open entry can be read even if another run removes it. */
-export interface OpenEntry extends Layout {
-  readonly path: string;
-  readonly file: FileHandle;
-}
-
-/**
- * Opens an entry after a check of every byte.
- * @param name from {@link entryName}
- * @returns `undefined` for a damaged or foreign file
- * @throws the system's error
- */
-async function openEntry(path: string, name: string, key: string): Promise<OpenEntry | undefined> {
-  const file = await open(path, WARY);
-  try {
-    const layout = await readLayout(file);
-    if (layout && entryName(key, await checksum(file, layout, key)) === name)
-      return { ...layout, path, file };
-  } catch {
-    // The file has no header, or the disk cannot be read.
-  }
-  await closeEntry(file);
-  return undefined;
-}
-
-/** Closes a file that was only read, so that an error loses nothing. */
-async function closeEntry(file: FileHandle): Promise<void> {
-  await file.close().catch(() => {});
-}
-
-async function readLayout(file: FileHandle): Promise<Layout | undefined> {
-  const found = await file.stat();
-  if (!found.isFile()) return undefined;
-  const head = await readBlock(file, 0, Math.min(HEAD_BYTES, found.size));
-  if (!beginsWav(head)) return undefined;
-  const { format, size: bytes } = await readStart(new ByteReader(singleItem(head)));
-  if (bytes === undefined) return undefined;
-  const start = headerBytes(format, bytes);
-  return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
-}
-
-/** Computes the checksum over the samples and then the header, in the order in which they were written. */
-async function checksum(file: FileHandle, { start, bytes }: Layout, key: string): Promise<number> {
-  let sum = checksumSeed(key);
-  const end = start + bytes + padding(bytes);
-  for (let at = start; at < end; at += BLOCK_BYTES)
-    sum = crc32(await readBlock(file, at, Math.min(BLOCK_BYTES, end - at)), sum);
-  return crc32(await readBlock(file, 0, start), sum);
-}
-
-/**
- * It gives whole frames.
- * @param close is called at the end, or when the reader leaves
- * @throws TtsError if the disk fails; the entry is removed
- */
-async function* readEntry(
-  { file, path, format, start, bytes }: OpenEntry,
-  close: () => Promise<void>,
-): AsyncGenerator<Uint8Array> {
-  const frame = frameBytes(format);
-  const block = Math.max(frame, BLOCK_BYTES - (BLOCK_BYTES % frame));
-  const end = start + bytes;
-  try {
-    for (let at = start; at < end; at += block) yield await readBlock(file, at, Math.min(block, end - at));
-  } catch (cause) {
-    await rm(path, { force: true }).catch(() => {});
-    throw new TtsError(`cannot read ${path}, which was whole a moment ago`, {
-      exitCode: ExitCode.output,
-      hint: 'try again (its text is then requested again), or use --no-cache',
-      cause,
-    });
-  } finally {
-    await close();
-  }
-}
-
-async function readBlock(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
-  const block = Buffer.allocUnsafe(length);
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(block, done, length - done, position + done);
-    if (bytesRead === 0) throw new Error('the file ends early');
-    done += bytesRead;
-  }
-  return block;
-}
-
-/** The folder of an entry is the first byte of its key. */
-const SHARD = /^[0-9a-f]{2}$/;
-const PART = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
-const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
-
-function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
-  return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
-}
-
-function entryName(key: string, checksum: number): string {
-  return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
-}
-
-/** @param path the path of an entry at its place */
-function keyOfEntry(path: string): string {
-  return basename(dirname(path)) + basename(path).slice(0, 62);
-}
-
-function isEntryName(name: string): boolean {
-  return ENTRY.test(name);
-}
-
-/** The checksum begins with the key, so that sound under another key counts as damaged. */
-function checksumSeed(key: string): number {
-  return crc32(key);
-}
-
-export interface Home {
-  /** It is an absolute path. */
-  readonly folder: string;
-  /** It is the number of the user, and `undefined` on Windows. */
-  readonly uid: number | undefined;
-}
-
-/** @returns the reason why a folder cannot hold a cache; `undefined` also for a missing folder */
-export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
-  try {
-    const found = await stat(folder);
-    if (!found.isDirectory()) return 'it is not a folder';
-    return isOurs(found.uid, uid) ? undefined : 'it belongs to another user';
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== 'ENOENT') return `it cannot be read (${code})`;
-    // The other user could not use a folder of root's.
-    return uid === 0 && dirname(folder) !== folder
-      ? objectionTo({ folder: dirname(folder), uid })
-      : undefined;
-  }
-}
-
-/**
- * It makes the folder.
- * @returns the reason why nothing can be written there
- */
-export function objectionToWriting(folder: string): string | undefined {
-  try {
-    makeFolder(folder);
-    rmdirSync(mkdtempSync(join(folder, 'try-')));
-    return undefined;
-  } catch (error) {
-    return `nothing can be written there (${codeOf(error)})`;
-  }
-}
-
-/** False for a link: its target does not belong to the cache. */
-function isOwnFolder(path: string, uid: Home['uid']): boolean {
-  const found = lstatSync(path);
-  return found.isDirectory() && isOurs(found.uid, uid);
-}
-
-function isOurs(owner: number, uid: Home['uid']): boolean {
-  return uid === undefined || owner === uid;
-}
-
-/** The reason in the system's words, such as `no space left on device`. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
-}
-
-export interface DraftOptions {
-  readonly hasRoom: (bytes: number) => boolean;
-  /** It is called before the entry gets its name. */
-  readonly publishing: (bytes: number) => void;
-  /** It is not called if the cache was emptied meanwhile. */
-  readonly published: (bytes: number) => Promise<void>;
-  readonly failed: (error: unknown) => void;
-  readonly ended: () => void;
-}
-
-/** An entry that is being made. Its methods never throw: an entry with an error is dropped. */
-export class EntryDraft {
-  readonly #file: EntryFile;
-  readonly #options: DraftOptions;
-  #isOpen = true;
-  /** The steps run one after the other, even if their caller has gone. */
-  #steps: Promise<void> = Promise.resolve();
-
-  constructor(file: EntryFile, options: DraftOptions) {
-    this.#file = file;
-    this.#options = options;
-  }
-
-  write(piece: Uint8Array): Promise<void> {
-    return this.#step(async () => {
-      if (this.#options.hasRoom(this.#file.sizeWith(piece.length))) this.#file.write(piece);
-      else await this.#end();
-    });
-  }
-
-  publish(): Promise<void> {
-    return this.#step(async () => {
-      const size = this.#file.sizeWith(0);
-      // Other entries may have used the room.
-      if (this.#file.bytes > 0 && this.#options.hasRoom(size)) {
-        this.#options.publishing(size);
-        if (await this.#file.publish()) await this.#options.published(size);
-      }
-      await this.#end();
-    });
-  }
-
-  discard(): Promise<void> {
-    return this.#step(() => this.#end());
-  }
-
-  #step(action: () => Promise<void>): Promise<void> {
-    this.#steps = this.#steps.then(async () => {
-      if (!this.#isOpen) return;
-      try {
-        await action();
-      } catch (error) {
-        this.#options.failed(error);
-        await this.#end().catch(() => {});
-      }
-    });
-    return this.#steps;
-  }
-
-  async #end(): Promise<void> {
-    this.#isOpen = false;
-    this.#options.ended();
-    this.#file.discard();
-  }
-}
-
-/** Bytes. */
-const BATCH_BYTES = 128 * 1024;
-
-/**
- * Writes the file of an entry at once: a run that is killed loses no sound that was complete. The caller gets the system's
- * errors.
- */
-export class EntryFile {
-  readonly #home: Home;
-  readonly #key: string;
-  readonly #format: PcmFormat;
-  #file: AtomicFile | undefined;
-  #batch: Uint8Array[] = [];
-  #batched = 0;
-  #bytes = 0;
-  #checksum: number;
-
-  constructor(home: Home, key: string, format: PcmFormat) {
-    this.#home = home;
-    this.#key = key;
-    this.#format = format;
-    this.#checksum = checksumSeed(key);
-  }
-
-  /** PCM bytes, without the header. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** @returns the bytes of the entry when `more` bytes of sound have been added */
-  sizeWith(more: number): number {
-    const bytes = this.#bytes + more;
-    return overheadBytes(this.#format, bytes) + bytes;
-  }
-
-  write(piece: Uint8Array): void {
-    this.#bytes += piece.length;
-    this.#append(piece);
-    if (this.#batched >= BATCH_BYTES) this.#flush();
-  }
-
-  /** @returns false if the cache was emptied meanwhile */
-  async publish(): Promise<boolean> {
-    this.#append(new Uint8Array(padding(this.#bytes)));
-    const file = this.#flush();
-    const header = wavHeader(this.#format, this.#bytes);
-    writeAll(file.fd, header, 0);
-    const { shard } = placeOf(this.#key);
-    const folder = join(this.#home.folder, shard);
-    makeFolder(folder);
-    if (!isOwnFolder(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
-    try {
-      await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return false;
-      throw error;
-    }
-    return true;
-  }
-
-  discard(): void {
-    this.#batch = [];
-    this.#file?.discard();
-  }
-
-  #append(piece: Uint8Array): void {
-    this.#batch.push(piece);
-    this.#batched += piece.length;
-    this.#checksum = crc32(piece, this.#checksum);
-  }
-
-  #flush(): AtomicFile {
-    const file = this.#file ?? this.#open();
-    const batch = Buffer.concat(this.#batch);
-    this.#batch = [];
-    this.#batched = 0;
-    writeAll(file.fd, batch);
-    return file;
-  }
-
-  #open(): AtomicFile {
-    makeFolder(this.#home.folder);
-    this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
-    writeAll(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
-    return this.#file;
-  }
-}
-
-function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    const at = position === undefined ? null : position + done;
-    done += writeSync(fd, bytes, done, bytes.length - done, at);
-  }
-}
-
-interface CacheFile {
-  readonly path: string;
-  readonly bytes: number;
-  /** The last read or write, in milliseconds since 1970. */
-  readonly usedAt: number;
-}
-
-/** Lists the entries of one sub-folder at a time. Reading a whole folder costs a fifth of asking for each file. */
-async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
-  for (const shard of listShards(folder)) {
-    yield files(shard, isEntryName);
-    await yieldToEventLoop();
-  }
-}
-
-function listParts(folder: string): CacheFile[] {
-  return files(folder, (name) => PART.test(name));
-}
-
-function listShards(folder: string): string[] {
-  return read(folder)
-    .filter((found) => found.isDirectory() && SHARD.test(found.name))
-    .map(({ name }) => join(folder, name));
-}
-
-function files(folder: string, isOurs: (name: string) => boolean): CacheFile[] {
-  return read(folder)
-    .filter((found) => found.isFile() && isOurs(found.name))
-    .flatMap(({ name }) => {
-      const path = join(folder, name);
-      // Another run may have removed the file.
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      return found ? [{ path, bytes: found.size, usedAt: found.mtimeMs }] : [];
-    });
-}
-
-function read(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-/** Milliseconds without a byte, after which a writer counts as dead. */
-const LEFT_BEHIND = 3_600_000;
-
-/** Files removed in one turn of the event loop. */
-const BATCH = 64;
-
-async function evict(folder: string, limit: number): Promise<void> {
-  const entries: CacheFile[] = [];
-  for await (const found of listEntries(folder)) entries.push(...found);
-  let excess = entries.reduce((sum, { bytes }) => sum + bytes, 0) - limit;
-  if (excess <= 0) return;
-  const now = Date.now();
-  entries.sort((a, b) => ageOf(b.usedAt, now) - ageOf(a.usedAt, now));
-  for (const [i, { path, bytes }] of entries.entries()) {
-    if (excess <= 0) return;
-    rmSync(path, { force: true });
-    excess -= bytes;
-    if (i % BATCH === BATCH - 1) await yieldToEventLoop();
-  }
-}
-
-/** Removes the unfinished entries of dead runs. */
-function sweepParts(folder: string): void {
-  for (const { path, usedAt } of listParts(folder))
-    if (ageOf(usedAt) > LEFT_BEHIND) rmSync(path, { force: true });
-}
-
-const TALLY = 'tally';
-
-const UNIT_BYTES = 4096;
-
-/**
- * Counts what all runs write by the length of a file, to which several processes can append.
- * @returns true when `limit` bytes have come together; the count starts again
- * @throws TtsError (usage) for a link and for what is not a file; the system's error
- */
-function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
-  const fd = openOwn(join(folder, TALLY), 'O_APPEND', uid, 0o600);
-  try {
-    writeSync(fd, Buffer.alloc(Math.ceil(bytes / UNIT_BYTES)));
-    if (fstatSync(fd).size * UNIT_BYTES < limit) return false;
-    ftruncateSync(fd);
-    return true;
-  } finally {
-    closeSync(fd);
-  }
-}
+import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
+import { overheadBytes } from '../sound/wav.ts';
+import {
+  closeEntry,
+  EntryFile,
+  findEntry,
+  type Home,
+  isEntryName,
+  isOurs,
+  keyOfEntry,
+  type OpenEntry,
+  placeOf,
+  readEntry,
+} from './cache-entry.ts';
 
 /** Bytes. Larger sizes in a WAV header may be placeholders. */
 const MAX_ENTRY_BYTES = 2 ** 30;
@@ -612,42 +188,202 @@ function notKept(folder: string, reason: string): string {
   return `segments are not kept in ${folder}: ${reason}`;
 }
 
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
-
-/**
- * Finds an entry, and removes a damaged one.
- * @throws the system's error for an entry that cannot be read
- */
-async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
-  const { shard, prefix } = placeOf(key);
-  const folder = join(home.folder, shard);
-  for (const name of await namesIn({ ...home, folder }, prefix)) {
-    const path = join(folder, name);
-    try {
-      const entry = await openEntry(path, name, key);
-      if (entry) return entry;
-    } catch (error) {
-      if (isAbsent(error)) continue;
-      throw error;
-    }
-    await rm(path, { force: true }).catch(() => {});
+/** The folder of an entry is the first byte of its key. */
+const SHARD = /^[0-9a-f]{2}$/;
+const PART = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
+/** @returns the reason why a folder cannot hold a cache; `undefined` also for a missing folder */
+export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
+  try {
+    const found = await stat(folder);
+    if (!found.isDirectory()) return 'it is not a folder';
+    return isOurs(found.uid, uid) ? undefined : 'it belongs to another user';
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT') return `it cannot be read (${code})`;
+    // The other user could not use a folder of root's.
+    return uid === 0 && dirname(folder) !== folder
+      ? objectionTo({ folder: dirname(folder), uid })
+      : undefined;
   }
-  return undefined;
 }
 
-/** A key has two entries if two runs got different sound. */
-async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
+/**
+ * It makes the folder.
+ * @returns the reason why nothing can be written there
+ */
+export function objectionToWriting(folder: string): string | undefined {
   try {
-    if (!isOwnFolder(folder, uid)) return [];
-    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
+    makeFolder(folder);
+    rmdirSync(mkdtempSync(join(folder, 'try-')));
+    return undefined;
   } catch (error) {
-    if (isAbsent(error)) return [];
+    return `nothing can be written there (${codeOf(error)})`;
+  }
+}
+
+/** The reason in the system's words, such as `no space left on device`. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
+}
+
+export interface DraftOptions {
+  readonly hasRoom: (bytes: number) => boolean;
+  /** It is called before the entry gets its name. */
+  readonly publishing: (bytes: number) => void;
+  /** It is not called if the cache was emptied meanwhile. */
+  readonly published: (bytes: number) => Promise<void>;
+  readonly failed: (error: unknown) => void;
+  readonly ended: () => void;
+}
+
+/** An entry that is being made. Its methods never throw: an entry with an error is dropped. */
+export class EntryDraft {
+  readonly #file: EntryFile;
+  readonly #options: DraftOptions;
+  #isOpen = true;
+  /** The steps run one after the other, even if their caller has gone. */
+  #steps: Promise<void> = Promise.resolve();
+
+  constructor(file: EntryFile, options: DraftOptions) {
+    this.#file = file;
+    this.#options = options;
+  }
+
+  write(piece: Uint8Array): Promise<void> {
+    return this.#step(async () => {
+      if (this.#options.hasRoom(this.#file.sizeWith(piece.length))) this.#file.write(piece);
+      else await this.#end();
+    });
+  }
+
+  publish(): Promise<void> {
+    return this.#step(async () => {
+      const size = this.#file.sizeWith(0);
+      // Other entries may have used the room.
+      if (this.#file.bytes > 0 && this.#options.hasRoom(size)) {
+        this.#options.publishing(size);
+        if (await this.#file.publish()) await this.#options.published(size);
+      }
+      await this.#end();
+    });
+  }
+
+  discard(): Promise<void> {
+    return this.#step(() => this.#end());
+  }
+
+  #step(action: () => Promise<void>): Promise<void> {
+    this.#steps = this.#steps.then(async () => {
+      if (!this.#isOpen) return;
+      try {
+        await action();
+      } catch (error) {
+        this.#options.failed(error);
+        await this.#end().catch(() => {});
+      }
+    });
+    return this.#steps;
+  }
+
+  async #end(): Promise<void> {
+    this.#isOpen = false;
+    this.#options.ended();
+    this.#file.discard();
+  }
+}
+
+interface CacheFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** The last read or write, in milliseconds since 1970. */
+  readonly usedAt: number;
+}
+
+/** Lists the entries of one sub-folder at a time. Reading a whole folder costs a fifth of asking for each file. */
+async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
+  for (const shard of listShards(folder)) {
+    yield files(shard, isEntryName);
+    await yieldToEventLoop();
+  }
+}
+
+function listParts(folder: string): CacheFile[] {
+  return files(folder, (name) => PART.test(name));
+}
+
+function listShards(folder: string): string[] {
+  return read(folder)
+    .filter((found) => found.isDirectory() && SHARD.test(found.name))
+    .map(({ name }) => join(folder, name));
+}
+
+function files(folder: string, isOurs: (name: string) => boolean): CacheFile[] {
+  return read(folder)
+    .filter((found) => found.isFile() && isOurs(found.name))
+    .flatMap(({ name }) => {
+      const path = join(folder, name);
+      // Another run may have removed the file.
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      return found ? [{ path, bytes: found.size, usedAt: found.mtimeMs }] : [];
+    });
+}
+
+function read(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }
 
-function isAbsent(error: unknown): boolean {
-  return ABSENT.has(codeOf(error));
+/** Milliseconds without a byte, after which a writer counts as dead. */
+const LEFT_BEHIND = 3_600_000;
+
+/** Files removed in one turn of the event loop. */
+const BATCH = 64;
+
+async function evict(folder: string, limit: number): Promise<void> {
+  const entries: CacheFile[] = [];
+  for await (const found of listEntries(folder)) entries.push(...found);
+  let excess = entries.reduce((sum, { bytes }) => sum + bytes, 0) - limit;
+  if (excess <= 0) return;
+  const now = Date.now();
+  entries.sort((a, b) => ageOf(b.usedAt, now) - ageOf(a.usedAt, now));
+  for (const [i, { path, bytes }] of entries.entries()) {
+    if (excess <= 0) return;
+    rmSync(path, { force: true });
+    excess -= bytes;
+    if (i % BATCH === BATCH - 1) await yieldToEventLoop();
+  }
+}
+
+/** Removes the unfinished entries of dead runs. */
+function sweepParts(folder: string): void {
+  for (const { path, usedAt } of listParts(folder))
+    if (ageOf(usedAt) > LEFT_BEHIND) rmSync(path, { force: true });
+}
+
+const TALLY = 'tally';
+
+const UNIT_BYTES = 4096;
+
+/**
+ * Counts what all runs write by the length of a file, to which several processes can append.
+ * @returns true when `limit` bytes have come together; the count starts again
+ * @throws TtsError (usage) for a link and for what is not a file; the system's error
+ */
+function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
+  const fd = openOwn(join(folder, TALLY), 'O_APPEND', uid, 0o600);
+  try {
+    writeSync(fd, Buffer.alloc(Math.ceil(bytes / UNIT_BYTES)));
+    if (fstatSync(fd).size * UNIT_BYTES < limit) return false;
+    ftruncateSync(fd);
+    return true;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** What a run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */

@@ -7,7 +7,8 @@ import { type Holder, isDeadOrUnwritten, Lease, type LeaseHost } from '../kit/lo
 import { unlessAborted } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import type { Speech } from '../sound/pcm.ts';
-import { type EntryDraft, type Home, noteService, openStore, type Store } from './cache-store.ts';
+import type { Home } from './cache-entry.ts';
+import { type EntryDraft, noteService, openStore, type Store } from './cache-store.ts';
 
 /** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
 const STALLED_MS = 60_000;

@@ -214,3 +214,26 @@ describe('where nothing can be written', () => {
     expect(server.requests).toEqual([]);
   });
 });
+
+describe.runIf(process.platform === 'linux')('a table of 250,000 rows', () => {
+  const ROWS = 250_000;
+  const MOST_KIB = 400e6 / 1024;
+
+  /** Written at the end of the process: the peak of its memory. */
+  const PRELOAD = `process.on('exit', () => require('node:fs').writeFileSync(process.env.PEAK, require('node:fs').readFileSync('/proc/self/status')))`;
+
+  it('is checked in less than 400 MB, and a slow reader gets every line in order', {
+    timeout: 200_000,
+  }, async () => {
+    const box = new Sandbox();
+    box.file('p.csv', table(ROWS));
+    const env = { PEAK: box.path('peak'), NODE_OPTIONS: `--require=${box.file('peak.cjs', PRELOAD)}` };
+    const run = await box.tts(['batch', 'p.csv', '--check'], { env, patience: 180_000 });
+    expect(run.status).toBe(9);
+    expect(run.stdout.toString('latin1', 0, 60)).toMatch(/^missing: row-0\.wav/);
+    expect(run.stdout.toString('latin1', run.stdout.length - 200)).toMatch(
+      /row-249998\.wav .*\n.*row-249999\.wav .*\n$/,
+    );
+    expect(Number(/VmHWM:\s*(\d+)/.exec(readFileSync(box.path('peak'), 'utf8'))?.[1])).toBeLessThan(MOST_KIB);
+  });
+});

@@ -1,0 +1,284 @@
+import { constants, lstatSync, writeSync } from 'node:fs';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
+import { AtomicFile } from '../kit/file.ts';
+import { makeFolder } from '../kit/folders.ts';
+import { singleItem } from '../kit/wait.ts';
+import { ByteReader } from '../sound/convert.ts';
+import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import { beginsWav, headerBytes, overheadBytes, padding, readStart, wavHeader } from '../sound/wav.ts';
+
+export interface Home {
+  /** An absolute path. */
+  readonly folder: string;
+  /** The number of the user; `undefined` on Windows. */
+  readonly uid: number | undefined;
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/**
+ * Finds an entry, and removes a damaged one.
+ * @throws the system's error for an entry that cannot be read
+ */
+export async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
+  const { shard, prefix } = placeOf(key);
+  const folder = join(home.folder, shard);
+  for (const name of await namesIn({ ...home, folder }, prefix)) {
+    const path = join(folder, name);
+    try {
+      const entry = await openEntry(path, name, key);
+      if (entry) return entry;
+    } catch (error) {
+      if (isAbsent(error)) continue;
+      throw error;
+    }
+    await rm(path, { force: true }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** A key has two entries if two runs got different sound. */
+async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
+  try {
+    if (!isOwnFolder(folder, uid)) return [];
+    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return ABSENT.has(codeOf(error));
+}
+
+const BLOCK_BYTES = 256 * 1024;
+
+const HEAD_BYTES = 128;
+
+/** With these flags, opening follows no link, and waits for no writer of a pipe. Windows has neither flag. */
+const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+interface Layout {
+  readonly format: PcmFormat;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/** An open entry can be read even if another run removes it. */
+export interface OpenEntry extends Layout {
+  readonly path: string;
+  readonly file: FileHandle;
+}
+
+/**
+ * Opens an entry after a check of every byte.
+ * @param name from {@link entryName}
+ * @returns `undefined` for a damaged or foreign file
+ * @throws the system's error
+ */
+async function openEntry(path: string, name: string, key: string): Promise<OpenEntry | undefined> {
+  const file = await open(path, WARY);
+  try {
+    const layout = await readLayout(file);
+    if (layout && entryName(key, await checksum(file, layout, key)) === name)
+      return { ...layout, path, file };
+  } catch {
+    // The file has no header, or the disk cannot be read.
+  }
+  await closeEntry(file);
+  return undefined;
+}
+
+/** Closes a file that was only read, so that an error loses nothing. */
+export async function closeEntry(file: FileHandle): Promise<void> {
+  await file.close().catch(() => {});
+}
+
+async function readLayout(file: FileHandle): Promise<Layout | undefined> {
+  const found = await file.stat();
+  if (!found.isFile()) return undefined;
+  const head = await readBlock(file, 0, Math.min(HEAD_BYTES, found.size));
+  if (!beginsWav(head)) return undefined;
+  const { format, size: bytes } = await readStart(new ByteReader(singleItem(head)));
+  if (bytes === undefined) return undefined;
+  const start = headerBytes(format, bytes);
+  return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
+}
+
+/** Computes the checksum over the samples and then the header, in the order in which they were written. */
+async function checksum(file: FileHandle, { start, bytes }: Layout, key: string): Promise<number> {
+  let sum = checksumSeed(key);
+  const end = start + bytes + padding(bytes);
+  for (let at = start; at < end; at += BLOCK_BYTES)
+    sum = crc32(await readBlock(file, at, Math.min(BLOCK_BYTES, end - at)), sum);
+  return crc32(await readBlock(file, 0, start), sum);
+}
+
+/**
+ * It gives whole frames.
+ * @param close is called at the end, or when the reader leaves
+ * @throws TtsError if the disk fails; the entry is removed
+ */
+export async function* readEntry(
+  { file, path, format, start, bytes }: OpenEntry,
+  close: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  const frame = frameBytes(format);
+  const block = Math.max(frame, BLOCK_BYTES - (BLOCK_BYTES % frame));
+  const end = start + bytes;
+  try {
+    for (let at = start; at < end; at += block) yield await readBlock(file, at, Math.min(block, end - at));
+  } catch (cause) {
+    await rm(path, { force: true }).catch(() => {});
+    throw new TtsError(`cannot read ${path}, which was whole a moment ago`, {
+      exitCode: ExitCode.output,
+      hint: 'try again (its text is then requested again), or use --no-cache',
+      cause,
+    });
+  } finally {
+    await close();
+  }
+}
+
+async function readBlock(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
+  const block = Buffer.allocUnsafe(length);
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(block, done, length - done, position + done);
+    if (bytesRead === 0) throw new Error('the file ends early');
+    done += bytesRead;
+  }
+  return block;
+}
+
+const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
+
+export function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
+  return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
+}
+
+function entryName(key: string, checksum: number): string {
+  return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
+}
+
+/** @param path the path of an entry at its place */
+export function keyOfEntry(path: string): string {
+  return basename(dirname(path)) + basename(path).slice(0, 62);
+}
+
+export function isEntryName(name: string): boolean {
+  return ENTRY.test(name);
+}
+
+/** The checksum begins with the key, so that sound under another key counts as damaged. */
+function checksumSeed(key: string): number {
+  return crc32(key);
+}
+
+/** False for a link: its target does not belong to the cache. */
+function isOwnFolder(path: string, uid: Home['uid']): boolean {
+  const found = lstatSync(path);
+  return found.isDirectory() && isOurs(found.uid, uid);
+}
+
+export function isOurs(owner: number, uid: Home['uid']): boolean {
+  return uid === undefined || owner === uid;
+}
+
+/** Bytes. */
+const BATCH_BYTES = 128 * 1024;
+
+/**
+ * Writes the file of an entry at once: a run that is killed loses no sound that was complete. The caller gets the system's
+ * errors.
+ */
+export class EntryFile {
+  readonly #home: Home;
+  readonly #key: string;
+  readonly #format: PcmFormat;
+  #file: AtomicFile | undefined;
+  #batch: Uint8Array[] = [];
+  #batched = 0;
+  #bytes = 0;
+  #checksum: number;
+
+  constructor(home: Home, key: string, format: PcmFormat) {
+    this.#home = home;
+    this.#key = key;
+    this.#format = format;
+    this.#checksum = checksumSeed(key);
+  }
+
+  /** PCM bytes, without the header. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @returns the bytes of the entry when `more` bytes of sound have been added */
+  sizeWith(more: number): number {
+    const bytes = this.#bytes + more;
+    return overheadBytes(this.#format, bytes) + bytes;
+  }
+
+  write(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    this.#append(piece);
+    if (this.#batched >= BATCH_BYTES) this.#flush();
+  }
+
+  /** @returns false if the cache was emptied meanwhile */
+  async publish(): Promise<boolean> {
+    this.#append(new Uint8Array(padding(this.#bytes)));
+    const file = this.#flush();
+    const header = wavHeader(this.#format, this.#bytes);
+    writeAll(file.fd, header, 0);
+    const { shard } = placeOf(this.#key);
+    const folder = join(this.#home.folder, shard);
+    makeFolder(folder);
+    if (!isOwnFolder(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
+    try {
+      await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+    return true;
+  }
+
+  discard(): void {
+    this.#batch = [];
+    this.#file?.discard();
+  }
+
+  #append(piece: Uint8Array): void {
+    this.#batch.push(piece);
+    this.#batched += piece.length;
+    this.#checksum = crc32(piece, this.#checksum);
+  }
+
+  #flush(): AtomicFile {
+    const file = this.#file ?? this.#open();
+    const batch = Buffer.concat(this.#batch);
+    this.#batch = [];
+    this.#batched = 0;
+    writeAll(file.fd, batch);
+    return file;
+  }
+
+  #open(): AtomicFile {
+    makeFolder(this.#home.folder);
+    this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
+    writeAll(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
+    return this.#file;
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    const at = position === undefined ? null : position + done;
+    done += writeSync(fd, bytes, done, bytes.length - done, at);
+  }
+}
