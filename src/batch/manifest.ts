@@ -395,35 +395,23 @@ export function countLeftOver(outcome: Outcome): number {
   return count;
 }
 
-/** Finds what is left over and still as it was written: a manifest may come from somebody else. */
-export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
-  for (const entry of leftOver(left)) if (await isAsWritten(entry, left, signal)) yield entry;
+export interface Prunable {
+  readonly file: string;
+  /** Why `--prune` must not delete it; `undefined` if it may. */
+  readonly reasonToKeep: string | undefined;
 }
 
-/** Deletes what is still {@link prunable}, and gives out what it deleted. */
-export async function* prune(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
-  for await (const entry of prunable(left, signal)) {
-    rmSync(left.folder.pathOf(entry.file), { force: true });
-    yield entry;
-  }
-}
-
-/** Finds what {@link prune} left there, and why. */
-export function* unpruned(left: Left): Generator<{ readonly file: string; readonly why: string }> {
-  for (const { file } of leftOver(left))
-    yield {
-      file,
-      why: isSound(file, left)
-        ? 'it was changed since it was made'
-        : 'by its name it is no sound of this batch',
+/** What is left over. A manifest may come from somebody else: only sound that is still as it was written may be deleted. */
+export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<Prunable> {
+  for (const { file } of leftOver(left)) {
+    const isUnchanged = async () => {
+      const sha256 = await hashFile(left.folder.pathOf(file), signal);
+      return entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
     };
-}
-
-async function isAsWritten({ file }: ManifestEntry, left: Left, signal: AbortSignal): Promise<boolean> {
-  const path = left.folder.find(file);
-  if (path === undefined || !isSound(file, left)) return false;
-  const sha256 = await hashFile(path, signal);
-  return entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
+    if (!isSound(file, left)) yield { file, reasonToKeep: 'by its name it is no sound of this batch' };
+    else if (!(await isUnchanged())) yield { file, reasonToKeep: 'it was changed since it was made' };
+    else yield { file, reasonToKeep: undefined };
+  }
 }
 
 /** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */

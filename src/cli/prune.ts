@@ -1,5 +1,6 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Outcome, prunable, prune, unpruned } from '../batch/manifest.ts';
+import { type Outcome, prunable } from '../batch/manifest.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { visible } from '../kit/words.ts';
 import type { Context } from './context.ts';
@@ -34,7 +35,8 @@ export async function mayPrune(
   const { host, notices, signal } = context;
   const shown: string[] = [];
   let count = 0;
-  for await (const { file } of prunable(pruning, signal)) {
+  for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
+    if (reasonToKeep !== undefined) continue;
     const name = visible(join(pruning.folderName, file));
     count += 1;
     if (host.stdin.isTTY) notices.print(`  ${name}`);
@@ -56,10 +58,15 @@ function unasked(count: number, shown: readonly string[]): TtsError {
   });
 }
 
-/** It tells the name of each file that it deletes, and of each that it keeps. */
+/** Deletes what may be deleted, and notes the name of each file that is deleted or kept. */
 export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
-  for await (const { file } of prune(pruning, signal))
-    notices.note(`deleted ${join(pruning.folderName, file)}`);
-  for (const { file, why } of unpruned(pruning))
-    notices.note(`kept ${join(pruning.folderName, file)}: ${why}; delete it by hand`);
+  for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
+    const name = join(pruning.folderName, file);
+    if (reasonToKeep !== undefined) {
+      notices.note(`kept ${name}: ${reasonToKeep}; delete it by hand`);
+      continue;
+    }
+    rmSync(pruning.folder.pathOf(file), { force: true });
+    notices.note(`deleted ${name}`);
+  }
 }

@@ -67,8 +67,8 @@ describe('a table', () => {
     ]);
   });
 
-  it('takes a cell of ten megabytes', async () => {
-    const long = 'word '.repeat(2_000_000);
+  it('takes a cell of a megabyte', async () => {
+    const long = 'word '.repeat(200_000);
     const [row] = await read(`id,text\na,"${long}"\n`, 'csv', 65_536);
     expect(row).toMatchObject({ id: 'a', text: long });
   });
