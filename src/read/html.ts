@@ -84,6 +84,8 @@ function joined(parts: readonly string[]): string {
 
 /** UTF-16 units. A longer line is prose. */
 const LONGEST_LINE = 80;
+/** Two short paragraphs are no stanza, unless a line has its number. */
+const FEWEST_LINES = 3;
 /** A stanza that is longer is given out in parts. */
 const MOST_LINES = 64;
 /** The share of lines that break off inside a sentence. */
@@ -172,7 +174,8 @@ class Stanza<P> {
     const numbers = lines.flatMap(({ text, bare }) => (text === bare ? [] : [numberIn(text, bare)]));
     // Numbers that go on from those of earlier verse prove it as well.
     const isCounted = numbers.some((number) => number - this.#number <= MOST_STEP && number > this.#number);
-    if (!isCounted && !isVerse(bare)) return lines;
+    const mayBeVerse = lines.length >= FEWEST_LINES || numbers.length > 0;
+    if (!isCounted && !(mayBeVerse && isVerse(bare))) return lines;
     this.#number = numbers.at(-1) ?? this.#number;
     if (isVerse(bare) || breaksOff(bare)) return [{ text: bare.join(' '), place: first.place }];
     return lines.map(({ bare: text, place }) => ({ text, place }));
