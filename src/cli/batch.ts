@@ -266,7 +266,7 @@ async function make(
     mix: job.mix,
     maxFailures: job.maxFailures,
     hasCast: texts.named.cast !== undefined,
-    read: (row, voice, until) => texts.read(row, voice, until),
+    read: (row, until) => texts.read(row, until),
     journal,
     writer: host,
     encodingOf: job.encodingOf,
@@ -428,7 +428,7 @@ async function estimated(
       continue;
     }
     let isFirst = true;
-    for await (const segment of texts.read(row, voice, signal).segments) {
+    for await (const segment of texts.read(row, signal).segments) {
       await estimate.add(segment, isFirst, voice, kept);
       isFirst &&= segment.kind === 'rest';
     }

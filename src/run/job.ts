@@ -58,8 +58,7 @@ function cuttingOf(
   const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
   const borders = bordersOf(settings);
   const isFine = bySentence || fallback !== undefined;
-  const usesKept = borders.pace !== 'sentence';
-  return { voice, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
+  return { voice, ...borders, ...(isFine && { pace: 'sentence' }), chapters };
 }
 
 /** A silence that was asked for needs a segment on each side. */

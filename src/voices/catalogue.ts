@@ -616,7 +616,6 @@ export class RunVoices implements Voices {
       atOnce: route.atOnce,
       shape,
       speak: (text, signal) => connections.speak(route, isOwn ? asWritten(text) : text, signal),
-      isKept: (part) => connections.mayHave(shape, part),
       request: (text) => requestBody(text, connections.fieldsOf(shape)),
     };
   }

@@ -34,7 +34,6 @@ function voiceOf(label: string, sampleRate: number): Voice {
     atOnce: 2,
     shape,
     speak,
-    isKept: () => false,
     request: () => '',
   };
 }
