@@ -136,11 +136,8 @@ export async function replacementsOf(
   { host, signal }: RunContext,
 ): Promise<Replacements> {
   if (!lexicon) return { stages: [], lines: [] };
-  const [{ readLexicons }, { Replacing }] = await Promise.all([
-    import('../text/lexicon.ts'),
-    import('../text/lexicon.ts'),
-  ]);
-  const files: { source: string; name: string }[] = [];
+  const { readLexicons, Replacing } = await import('../text/lexicon.ts');
+  const files: Parameters<typeof readLexicons>[0][number][] = [];
   for (const named of singleNames(lexicon)) {
     const { value: name } = named;
     const text = decodeAnyName(openFile(namedFile(named, host, '--lexicon'), host.cwd, signal), name);
@@ -150,7 +147,7 @@ export async function replacementsOf(
         'keep the words that this text needs',
       ),
     );
-    files.push({ source, name });
+    files.push({ source, name, isOfProject: named.origin.place === 'project' });
   }
   const rules = readLexicons(files);
   return { stages: [() => new Replacing(rules)], lines: rules.lines };

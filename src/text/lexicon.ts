@@ -1,5 +1,4 @@
-import { type Context, createContext, Script } from 'node:vm';
-import { codeOf, type TtsError, usageError } from '../kit/error.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
 import type { Piece } from './piece.ts';
 import { Position } from './segment.ts';
 import type { Stage } from './stage.ts';
@@ -164,99 +163,45 @@ interface Pattern {
   readonly expression: RegExp;
   /** It has the form of the second argument of String.replace(). */
   readonly replacement: string;
-  /** It names the file and the line. */
-  readonly place: string;
-  readonly usage?: Usage;
-}
-
-/** Milliseconds for the paragraphs of one piece: each limited run takes 50 µs. */
-const LONGEST_SEARCH = 1000;
-
-/** UTF-16 units: a replacement may repeat the text around it. */
-const LONGEST_RESULT = 4 * 1024 * 1024;
-
-interface Rules {
-  readonly words: WordTree;
-  readonly patterns: readonly Pattern[];
+  readonly usage: Usage;
 }
 
 type Find = (from: number) => Replacement | undefined;
 
 /**
- * The first match counts, then the longest, then the earlier line; a word comes before a pattern. A replacement is not
+ * The first match counts, then the longest, then the earlier line; a word comes before an expression. A replacement is not
  * searched again.
  */
-class PatternReplacer {
-  readonly #lexicon: Rules;
-  readonly #script = new Script('work()');
-  /** Making a context takes a millisecond. */
-  readonly #context: Context = createContext();
-  #searching: Pattern | undefined;
-
-  constructor(lexicon: Rules) {
-    this.#lexicon = lexicon;
-  }
-
-  /** @throws TtsError (usage) with the line of a slow expression */
-  replace(paragraphs: readonly string[]): readonly string[] {
-    let result: readonly string[] = [];
-    this.#context.work = () => {
-      result = paragraphs.map((paragraph) => this.#replace(paragraph));
-    };
-    try {
-      this.#script.runInContext(this.#context, { timeout: LONGEST_SEARCH });
-    } catch (cause) {
-      if (cause instanceof RangeError)
-        throw usageError(
-          `${this.#searching?.place}: its replacements make the text too long`,
-          'use a shorter replacement',
-          cause,
-        );
-      if (codeOf(cause) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
-      throw usageError(
-        `${this.#searching?.place}: the regular expression takes too long`,
-        'avoid repetitions within repetitions, such as (a+)+',
-        cause,
-      );
+function replaced(text: string, { words, patterns }: Pick<Lexicon, 'words' | 'patterns'>): string {
+  const finds: Find[] = [
+    (from) => words.find(text, from),
+    ...patterns.map((pattern) => finderOf(pattern, text)),
+  ];
+  const found = finds.map((find) => find(0));
+  let result = '';
+  let at = 0;
+  for (let best = first(found); best; best = first(found)) {
+    result += text.slice(at, best.start) + best.spoken;
+    if (best.usage) best.usage.isUsed = true;
+    at = best.end;
+    for (const [index, find] of finds.entries()) {
+      const stale = found[index];
+      if (stale && stale.start < at) found[index] = find(at);
     }
-    return result;
   }
+  return result + text.slice(at);
+}
 
-  #replace(text: string): string {
-    const { words, patterns } = this.#lexicon;
-    const finds: Find[] = [
-      (from) => words.find(text, from),
-      ...patterns.map((pattern) => this.#finder(pattern, text)),
-    ];
-    const found = finds.map((find) => find(0));
-    let result = '';
-    let at = 0;
-    for (let best = first(found); best; best = first(found)) {
-      result += text.slice(at, best.start) + best.spoken;
-      if (best.usage) best.usage.isUsed = true;
-      if (result.length > LONGEST_RESULT) throw new RangeError('too long');
-      at = best.end;
-      for (const [index, find] of finds.entries()) {
-        const stale = found[index];
-        if (stale && stale.start < at) found[index] = find(at);
-      }
-    }
-    return result + text.slice(at);
-  }
-
-  #finder(pattern: Pattern, text: string): Find {
-    const { expression, replacement, usage } = pattern;
-    const here = new RegExp(expression.source, expression.flags.replace('g', 'y'));
-    return (from) => {
-      this.#searching = pattern;
-      const match = nextMatch(expression, text, from);
-      if (!match) return undefined;
-      here.lastIndex = match.start;
-      const replaced = text.replace(here, replacement);
-      const spoken = replaced.slice(match.start, replaced.length - (text.length - match.end));
-      return { ...match, spoken, usage };
-    };
-  }
+function finderOf({ expression, replacement, usage }: Pattern, text: string): Find {
+  const here = new RegExp(expression.source, expression.flags.replace('g', 'y'));
+  return (from) => {
+    const match = nextMatch(expression, text, from);
+    if (!match) return undefined;
+    here.lastIndex = match.start;
+    const whole = text.replace(here, replacement);
+    const spoken = whole.slice(match.start, whole.length - (text.length - match.end));
+    return { ...match, spoken, usage };
+  };
 }
 
 function nextMatch(
@@ -288,6 +233,14 @@ export interface Lexicon {
   readonly lines: readonly LexiconLine[];
 }
 
+interface LexiconFile {
+  readonly source: string;
+  /** For errors. */
+  readonly name: string;
+  /** True for a file that somebody else's config names: it has no regular expressions, as they can take ages. */
+  readonly isOfProject?: boolean;
+}
+
 /** A line of a lexicon. Those that a later file replaces are none. */
 interface LexiconLine extends Usage {
   /** It names the file and the line. */
@@ -301,17 +254,17 @@ interface LexiconLine extends Usage {
  * word = spoken form: a whole word in any case; "word =" leaves it out
  * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant. White space
  * stands in front of them: "a/c" is a word.
- * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, with a limited number of choices
+ * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, which nothing stops if it takes ages
  * The first equals sign between white space separates, or else the first one.
  * A word of a later file takes the place of the same word in an earlier one.
  * @throws TtsError (usage) with the number of the first bad line
  */
-export function readLexicons(files: readonly { readonly source: string; readonly name: string }[]): Lexicon {
+export function readLexicons(files: readonly LexiconFile[]): Lexicon {
   const words = new WordTree();
   const read: ReturnType<typeof readInto>[] = [];
   const known = new Set<string>();
-  for (const { source, name } of files.toReversed()) {
-    const own = readInto(words, source, name, known);
+  for (const file of files.toReversed()) {
+    const own = readInto(words, file, known);
     read.unshift(own);
     for (const key of own.keys) known.add(key);
   }
@@ -323,7 +276,11 @@ export function readLexicons(files: readonly { readonly source: string; readonly
 }
 
 /** @param known words of later files */
-function readInto(words: WordTree, source: string, name: string, known: ReadonlySet<string>) {
+function readInto(
+  words: WordTree,
+  { source, name, isOfProject = false }: LexiconFile,
+  known: ReadonlySet<string>,
+) {
   const patterns: Pattern[] = [];
   const lines: LexiconLine[] = [];
   const lineOf = new Map<string, number>();
@@ -333,9 +290,15 @@ function readInto(words: WordTree, source: string, name: string, known: Readonly
     const parsed = parseLine(line, place);
     if (parsed === undefined) continue;
     if ('expression' in parsed) {
+      if (isOfProject)
+        throw bad(
+          place,
+          'a lexicon that the config of a project names may have no regular expressions',
+          `make words of it, or use the file yourself: --lexicon ${name}`,
+        );
       const usage: LexiconLine = { place, written: `/${parsed.expression.source}/`, isUsed: false };
       lines.push(usage);
-      patterns.push({ ...parsed, place, usage });
+      patterns.push({ ...parsed, usage });
       continue;
     }
     const key = keyOf(parsed);
@@ -387,7 +350,7 @@ const ALLOWED_FLAGS = /^[gimsu]*$/u;
  * @returns undefined for an empty line and a comment
  * @throws TtsError (usage)
  */
-function parseLine(line: string, place: string): WordLine | Omit<Pattern, 'place'> | undefined {
+function parseLine(line: string, place: string): WordLine | Omit<Pattern, 'usage'> | undefined {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return undefined;
   if (text.length > LONGEST_LINE)
@@ -421,7 +384,7 @@ function withoutFlag(text: string): { readonly text: string; readonly flag: stri
   return { text: flag ? text.slice(0, -2).trimEnd() : text, flag };
 }
 
-function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
+function parseExpression(text: string, place: string): Omit<Pattern, 'usage'> {
   const [, source, flags, replacement] = EXPRESSION_LINE.exec(text) ?? [];
   if (source === undefined || flags === undefined || replacement === undefined) {
     throw bad(
@@ -433,12 +396,6 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
   if (!ALLOWED_FLAGS.test(flags)) {
     throw bad(place, `unknown flags "${flags}" after the regular expression`, 'it may have i, m and s');
   }
-  if (costOf(source) > MOST_CHOICES)
-    throw bad(
-      place,
-      'the regular expression has too many repetitions, alternatives and classes',
-      `make several lines of it: ? * + { | may stand in it ${MOST_CHOICES} times in all, and a class such as [a-z] counts for ${CLASS_COST}`,
-    );
   try {
     const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
     return { expression, replacement: replacement.trim() };
@@ -447,21 +404,6 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
     const hint = 'regular expressions are those of JavaScript with the flag u';
     throw bad(place, `/${source}/ is not a regular expression: ${reason}`, hint, cause);
   }
-}
-
-/** V8 compiles an expression in a time that doubles with each few choices, and nothing can interrupt it. */
-const MOST_CHOICES = 20;
-/** Classes beyond ASCII are compiled to alternatives. */
-const CLASS_COST = 4;
-
-/** It matches the sign of a choice, or a class. Escapes, and what begins a group, come first. */
-const CHOICE = /\\[^pPDSW]|\(\?|(\[(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\.)|([?*+{|])/gsu;
-
-function costOf(expression: string): number {
-  let cost = 0;
-  for (const [, isClass, isChoice] of expression.matchAll(CHOICE))
-    cost += isClass ? CLASS_COST : isChoice ? 1 : 0;
-  return cost;
 }
 
 const HOW_TO_WRITE = 'write: word = spoken form';
@@ -478,7 +420,6 @@ const CONTEXT = 2;
 /**
  * Replaces words by how they are spoken. The result does not depend on the pieces. Words hold back 200 UTF-16 units at most,
  * regular expressions one paragraph.
- * @throws TtsError (usage) for a slow regular expression
  */
 export class Replacing implements Stage<Piece, Piece> {
   readonly #stream: WordStream | ParagraphStream;
@@ -563,11 +504,11 @@ class WordStream {
 }
 
 class ParagraphStream {
-  readonly #replacer: PatternReplacer;
+  readonly #lexicon: Lexicon;
   #text = '';
 
   constructor(lexicon: Lexicon) {
-    this.#replacer = new PatternReplacer(lexicon);
+    this.#lexicon = lexicon;
   }
 
   *push(text: string): Generator<Replaced> {
@@ -580,17 +521,13 @@ class ParagraphStream {
   }
 
   *#replace(isEnd: boolean): Generator<Replaced> {
-    const spaces: string[] = [];
-    const paragraphs: string[] = [];
     for (;;) {
-      spaces.push(this.#take(spaceInFront(this.#text)));
+      const space = this.#take(spaceInFront(this.#text));
       const length = this.#text === '' ? undefined : paragraphLength(this.#text, isEnd);
-      if (length === undefined) break;
-      paragraphs.push(this.#take(length));
+      const paragraph = this.#take(length ?? 0);
+      yield { written: space + paragraph, spoken: space + replaced(paragraph, this.#lexicon) };
+      if (length === undefined) return;
     }
-    const spoken = paragraphs.length === 0 ? [] : this.#replacer.replace(paragraphs);
-    for (const [at, space] of spaces.entries())
-      yield { written: space + (paragraphs[at] ?? ''), spoken: space + (spoken[at] ?? '') };
   }
 
   #take(length: number): string {

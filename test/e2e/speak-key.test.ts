@@ -150,6 +150,9 @@ describe('what a project may not say', () => {
     expect(server.requests).toHaveLength(0);
     box.file('names', 'hi=hello\n');
     expect(await run({ project: { ...project, lexicon: 'names' } }, box)).toMatchObject({ status: 0 });
+    box.file('slow', 're:/(h+)+i/ = hello\n');
+    const slow = await run({ project: { ...project, lexicon: 'slow' } }, box);
+    expectFailure(slow, 2, /slow, line 1: a lexicon that the config of a project names may have no regular/);
     const own = { project: { ...project, lexicon: '/etc/passwd' }, args: ['--lexicon', '../.env'] };
     expect(await run(own, box)).toMatchObject({ status: 0 });
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text: 'hello' }, { text: 's3cr3t' }]);

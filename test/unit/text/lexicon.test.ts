@@ -130,7 +130,7 @@ test.each(lexicons)('Whatever the pieces, the same text comes out (lexicon %#).'
         expect(await speak(source, text, sizes)).toBe(await speak(source, text));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 60 },
   ),
 );
 
@@ -139,19 +139,6 @@ test.each(lexicons)('Paragraphs longer than a window come out the same too (lexi
     const text = unit.repeat(Math.ceil(20_000 / unit.length));
     expect(await speak(source, text, [997, 8192, 3])).toBe(await speak(source, text, [1_000_000]));
   }
-});
-
-test('An expression that puts in all that stands before, again and again, is stopped, and named.', async () => {
-  const source = `x = y\nre:/a/ = ${'$`'.repeat(2000)}`;
-  await expect(speak(source, 'a '.repeat(4000))).rejects.toThrow(
-    /^my\.txt, line 2: its replacements make the text too long/,
-  );
-});
-
-test('Replacements may make a paragraph as long as four mebibytes, and no longer.', async () => {
-  const source = `re:/a/ = ${'b'.repeat(4000)}`;
-  expect(await speak(source, 'a'.repeat(1000))).toHaveLength(4_000_000);
-  await expect(speak(source, 'a'.repeat(1100))).rejects.toThrow(/make the text too long/);
 });
 
 test('A lexicon without a matching entry changes nothing.', () =>
@@ -191,30 +178,13 @@ test('What is held back is bounded, also in an endless word.', async () => {
   }
 });
 
-test('An expression that would search for ages is stopped, and named.', async () => {
-  const spoken = speak('ok = fine\nre:/(a+)+$/ = x', `${'a'.repeat(60)}b`);
-  await expect(spoken).rejects.toMatchObject({
-    message: 'my.txt, line 2: the regular expression takes too long',
-    exitCode: 2,
-  });
-});
-
-test.each(['a?', '.?', '\\p{L}?', '[a-z]', 'a{0,3}', '(|a)'])(
-  'An expression that V8 would compile for ages is refused, and named: %s.',
-  (piece) => {
-    const source = `ok = fine\nre:/${piece.repeat(60)}${'a'.repeat(60)}/ = x`;
-    expect(() => readLexicon(source, 'my.txt')).toThrow(
-      expect.objectContaining({
-        message: 'my.txt, line 2: the regular expression has too many repetitions, alternatives and classes',
-        exitCode: 2,
-      }),
-    );
-  },
-);
-
-test('An expression of twenty choices is taken; escapes, groups and plain text do not count.', async () => {
-  const source = `re:/(?<n>[a-z])[?*|{}]\\?\\*\\|(?:a?|b*|c+|d{2}|${'e|'.repeat(4)}f)xyz/ = $<n>`;
-  expect(await speak(source, 'q??*|axyz')).toBe('q');
+test('A lexicon that the config of a project names has no regular expressions.', () => {
+  expect(() => readLexicons([{ source: 'a = b\nre:/a+/ = b', name: 'my.txt', isOfProject: true }])).toThrow(
+    expect.objectContaining({
+      message: 'my.txt, line 2: a lexicon that the config of a project names may have no regular expressions',
+      exitCode: 2,
+    }),
+  );
 });
 
 test('Ten thousand words in a megabyte of text take seconds, not minutes.', async () => {
@@ -256,9 +226,9 @@ test('A word of a later lexicon counts more.', async () => {
   expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')).toBe('giff jay peg gift');
 });
 
-test('A lexicon may have 200,000 entries.', () => {
-  const source = Array.from({ length: 200_000 }, (_, index) => `w${index} = W`).join('\n');
-  expect(readLexicon(source, 'my.txt').lines).toHaveLength(200_000);
+test('A lexicon may have 50,000 entries.', () => {
+  const source = Array.from({ length: 50_000 }, (_, index) => `w${index} = W`).join('\n');
+  expect(readLexicon(source, 'my.txt').lines).toHaveLength(50_000);
 });
 
 test('An entry that no text has is known as unused, a word as well as a regular expression.', async () => {
