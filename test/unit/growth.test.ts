@@ -243,11 +243,14 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   },
 };
 
-const SMALL = 32_768;
+/** The sizes that are tried, each twice the one before. */
+const [SMALLEST, LARGEST] = [4096, 65_536] as const;
 /** Twice the size takes twice the work; a quadratic step takes four times of it. */
 const MOST_GROWTH = 3;
 /** Milliseconds of the processor; below them the ratio is noise. */
 const MEASURABLE = 100;
+/** Below it, work that does not depend on the size hides the rest. */
+const CLEAR_GROWTH = 1.5;
 
 async function timeOf(work: Work, size: number): Promise<number> {
   const start = process.cpuUsage();
@@ -255,16 +258,24 @@ async function timeOf(work: Work, size: number): Promise<number> {
   return process.cpuUsage(start).user / 1000;
 }
 
-/** How many times longer the double size takes; 0 if that cannot be measured. A busy machine only adds tries. */
-async function growth(work: Work, small = SMALL): Promise<number> {
-  let [large, less] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let tries = 0; tries < 4; tries += 1) {
-    large = Math.min(large, await timeOf(work, 2 * small));
-    if (large < MEASURABLE) return 0;
-    less = Math.min(less, await timeOf(work, small));
-    if (large / less < MOST_GROWTH) break;
+/**
+ * How many times longer the double size takes; 0 if that cannot be measured. Some limits count from a size on, so only the
+ * largest size decides; a busy machine only adds tries.
+ */
+async function growth(work: Work): Promise<number> {
+  let less = await timeOf(work, SMALLEST);
+  let large = less;
+  for (let size = 2 * SMALLEST; size <= LARGEST; size *= 2) {
+    less = large;
+    large = await timeOf(work, size);
+    const ratio = large / less;
+    if (large >= MEASURABLE && ratio >= CLEAR_GROWTH && ratio < MOST_GROWTH) return ratio;
   }
-  return large / less;
+  for (let tries = 0; tries < 3 && large >= MEASURABLE && large / less >= MOST_GROWTH; tries += 1) {
+    large = Math.min(large, await timeOf(work, LARGEST));
+    less = Math.min(less, await timeOf(work, LARGEST / 2));
+  }
+  return large < MEASURABLE ? 0 : large / less;
 }
 
 describe('the work', () => {
@@ -291,8 +302,8 @@ const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   chapters: () => after(inTurn(new PageChapters({ hasLaterPages: true }), new UntitledChapters())),
 };
 const FEW = ['\u00ad', '\u200b', '\u200d', '\ufeff', '\u0301', ' ', '\n', '\f', '\u2028', ' \u0301', '\\'];
-/** UTF-16 units: more than two windows of the segmenter. */
-const LONG = 33_500;
+/** UTF-16 units: more than a window of the segmenter. */
+const LONG = 17_000;
 
 describe('a text of few characters', () => {
   it.each(Object.entries(STAGES))(
