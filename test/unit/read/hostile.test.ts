@@ -189,9 +189,9 @@ describe('a hostile book', () => {
 
   it('gives each text in a bounded time', async () => {
     const texts = [
-      '&lt;'.repeat(500_000),
+      '&lt;'.repeat(50_000),
       'x<a href="#x"><sup>'.repeat(200),
-      '<p><a href="#n1">1</a>'.repeat(50_000),
+      '<p><a href="#n1">1</a>'.repeat(5000),
     ];
     for (const text of texts) await read(epubOf({ documents: { 'a.xhtml': text } }));
     expect(deflateRawSync(texts[0] ?? '').length).toBeGreaterThan(0);
@@ -201,7 +201,7 @@ describe('a hostile book', () => {
     const others = Array.from({ length: 8 }, (_, at) => `${at}.xhtml`);
     const links = others.map((path) => `<a href="${path}#n">1</a>`).join('');
     const documents = Object.fromEntries(
-      others.map((path) => [path, `<p id="m">m</p>${'<p>a</p>'.repeat(50_000)}`]),
+      others.map((path) => [path, `<p id="m">m</p>${'<p>a</p>'.repeat(5000)}`]),
     );
     const text = await read(
       epubOf({
@@ -224,14 +224,14 @@ describe('a hostile book', () => {
   });
 
   it('may say much of each of its authors', async () => {
-    const authors = Array.from({ length: 50_000 }, (_, at) => `<dc:creator id="a${at}">A</dc:creator>`).join(
+    const authors = Array.from({ length: 5000 }, (_, at) => `<dc:creator id="a${at}">A</dc:creator>`).join(
       '',
     );
-    const metas = '<meta refines="#b" property="role">aut</meta>'.repeat(50_000);
+    const metas = '<meta refines="#b" property="role">aut</meta>'.repeat(5000);
     const path = join(emptyFolder(), 'book.epub');
     writeFileSync(path, epubOf({ ...ONE, metadata: authors + metas }));
     const { about } = await openEpub(fileSource(path, '/'), PLAIN, signal);
-    expect(about?.author).toHaveLength(50_000 * 3 - 2);
+    expect(about?.author).toHaveLength(5000 * 3 - 2);
   });
 });
 

@@ -98,6 +98,7 @@ it('A book with other line breaks has the same segments.', () => {
       const other = book.map((each) => wrapped(each, width)).join('\n\n');
       expect(textsOf(other, 300)).toEqual(textsOf(flat, 300));
     }),
+    { numRuns: 30 },
   );
 });
 
@@ -115,6 +116,6 @@ it('What is written in the segments is the text, whatever is cleaned away.', () 
       expect(bare(all.map((each) => each.written).join(''))).toBe(bare(text));
       expect(bare(all.map((each) => each.text).join(''))).toBe(bare(text));
     }),
-    { numRuns: 300 },
+    { numRuns: 40 },
   );
 });

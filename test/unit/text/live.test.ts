@@ -73,6 +73,7 @@ test('Text that is all there gives the same segments as without waiting.', async
       const expected = await texts(segments(source(), small));
       expect(await texts(liveSegments(source(), small, new AbortController().signal))).toEqual(expected);
     }),
+    { numRuns: 20 },
   );
 });
 

@@ -26,7 +26,7 @@ const anyOptions = fc.record<CutOptions>({
 });
 
 const always = (holds: (text: string, options: CutOptions) => Promise<void>) =>
-  fc.assert(fc.asyncProperty(anyText, anyOptions, holds), { numRuns: 50 });
+  fc.assert(fc.asyncProperty(anyText, anyOptions, holds), { numRuns: 30 });
 
 /** It tells where each segment begins and ends in the text. */
 function placed(text: string, all: Cut[]): { start: number; end: number }[] {
