@@ -21,7 +21,6 @@ import { plain } from '../read/plain.ts';
 import { wordsSource } from '../read/source.ts';
 import { trackOf } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
-import { type Fault, faultHelp, parseFaults } from '../serve/faults.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_TEXT } from '../serve/http.ts';
 import { mono } from '../sound/convert.ts';
 import type { Track } from '../sound/pcm.ts';
@@ -30,7 +29,6 @@ import { VoiceSources } from '../voices/sources.ts';
 import type { ListedVoice } from '../voices/voice.ts';
 import { readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
-import { printLine } from './print.ts';
 
 type LogForm = 'text' | 'json';
 
@@ -47,8 +45,6 @@ export interface ServeOptions {
   readonly maxText: number;
   readonly callbacks: readonly string[];
   readonly cors: string | undefined;
-  /** `undefined` without `--fault`: clients cannot set faults then. */
-  readonly faults: readonly Fault[] | undefined;
   readonly engines: readonly string[];
   /** The settings of a service to stand in front of. */
   readonly relay: Flags | undefined;
@@ -63,7 +59,7 @@ type OwnFlags = Partial<
   Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log' | 'cors', string>
 > &
   Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
-  Partial<Record<'callbacks' | 'fault' | 'engine', string[]>> & { auth: boolean; json?: boolean };
+  Partial<Record<'callbacks' | 'engine', string[]>> & { auth: boolean; json?: boolean };
 
 const DEFAULT_PORT = '8787';
 
@@ -91,10 +87,6 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
   const line = readSubcommand(describeCommand(), context);
   if (!line) return undefined;
   const flags = line.flags as OwnFlags;
-  if (flags.fault?.includes('help')) {
-    printLine(context.host.stdout, faultHelp());
-    return undefined;
-  }
   const relay = relayFlags(line.flags);
   const host = parsed('--host', flags.host ?? DEFAULT_HOST, address);
   return {
@@ -110,7 +102,6 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     maxText: parsed('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
     callbacks: flags.callbacks ?? [],
     cors: flags.cors === undefined ? undefined : parsed('--cors', flags.cors, corsOrigin),
-    faults: flags.fault && parseFaults(flags.fault),
     engines: flags.engine ?? [],
     relay,
     config: line.flags.config as string | undefined,
@@ -169,12 +160,14 @@ export function describeCommand(): Command {
         `requests that may wait; further ones get 503 (default: ${DEFAULT_MAX_QUEUE})`,
       ),
       new Option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`),
-      new Option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones'),
+      new Option(
+        '--callbacks <origin...>',
+        'origins that audio may be sent to, as in https://app.example.com',
+      ),
       new Option(
         '--cors <origin>',
         'web pages that may use it, as in https://app.example.com; "*": all pages',
       ),
-      new Option('--fault <spec...>', 'fail on purpose, as in status=429,times=2; --fault help lists all'),
       new Option(
         '--engine <url|folder|name>',
         'further voices: a server, a model, or one of engines (repeatable)',

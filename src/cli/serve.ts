@@ -25,7 +25,6 @@ interface OutputSetup {
 /** Prints for people on stderr, and for programs on stdout. */
 export function announce(url: string, { engine, apiKey, options }: OutputSetup, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
-  const faults = (options.faults ?? []).map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
   // A browser sends nobody what follows the sign, and the page takes it out of the address.
@@ -33,7 +32,6 @@ export function announce(url: string, { engine, apiKey, options }: OutputSetup, 
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (!isLoopback(options.host))
     notices.warn('the network can connect, and read along: http is not encrypted');
-  for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
   // The line shows only a key that this run made.
   if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   const [speaker] = engine.speakers;
@@ -42,8 +40,7 @@ export function announce(url: string, { engine, apiKey, options }: OutputSetup, 
   const key = apiKey === null ? null : (made ?? '$TTS_API_KEY');
   notices.note(`try: ${curlLine(url, key, speaker?.no ?? 1)}`);
   if (!options.json) return;
-  const shown = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  notices.result(shown);
+  notices.result({ url, ...(made && { apiKey: made }) });
 }
 
 function curlLine(url: string, key: string | null, speaker: number): string {
@@ -85,7 +82,7 @@ function requestText(record: Extract<LogRecord, { event: 'request' }>): string {
   const { id, method, path, status, cut, milliseconds, speaker, characters, refusal } = record;
   return inAscii(
     [
-      `${id} ${method ?? '-'} ${path ?? '-'} ${status ?? '-'} ${milliseconds} ms`,
+      `${id} ${method} ${path} ${status ?? '-'} ${milliseconds} ms`,
       speaker === undefined ? '' : `speaker ${speaker}`,
       characters === undefined ? '' : `${characters} characters`,
       refusal ?? '',
@@ -230,7 +227,7 @@ async function listen(
   { env, platform }: Host,
   notices: Notices,
 ): Promise<Service> {
-  const { host, port, basePath, callbacks, cors, faults, maxText } = options;
+  const { host, port, basePath, callbacks, cors, maxText } = options;
   const log = (record: LogRecord) => {
     const isFailure = record.event === 'defect' || record.event === 'engine';
     if (options.log === undefined && !isFailure) return;
@@ -245,11 +242,9 @@ async function listen(
       basePath,
       callbacks,
       cors,
-      faults,
       log,
       hide: (text) => notices.redactOwn(text),
       maxText,
-      metrics: true,
       programs: { env, platform },
     });
   } catch (error) {

@@ -1,61 +1,14 @@
+/** Sends finished sound to a URL that a request names, if its origin is one of `--callbacks`. */
 import { createHmac } from 'node:crypto';
-import { lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import ipaddr from 'ipaddr.js';
-import { bareHost, originOf } from '../kit/address.ts';
+import { originOf } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
 import type { HttpClient } from '../kit/http/client.ts';
 import { singleItem } from '../kit/wait.ts';
-import { wavHeader } from '../sound/wav.ts';
-import {
-  errorBody,
-  forClient,
-  type Limits,
-  type Log,
-  Refusal,
-  refusalOf,
-  type Sound,
-  type StoredSound,
-  storeSound,
-} from './http.ts';
-
-/** RFC 4291, section 2.4, names this range. */
-const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
-
-class ClosedAddress extends Error {
-  override readonly name = 'ClosedAddress';
-  constructor(host: string) {
-    super(`${host} has no public address`);
-  }
-}
-
-export function isClosedHost(hostname: string): boolean {
-  const host = bareHost(hostname);
-  if (isIP(host) === 0) return /(^|\.)localhost\.?$/i.test(host);
-  return !isPublic(host);
-}
-
-/** It is false for shared addresses (RFC 6598) and for IPv4 within IPv6, too. */
-function isPublic(address: string): boolean {
-  const parsed = ipaddr.parse(address);
-  if (parsed.range() !== 'unicast') return false;
-  return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
-}
-
-/** It judges the address that is connected to: an earlier check could see another one. */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '');
-    const open = addresses.filter(({ address }) => isPublic(address));
-    const [first] = open;
-    if (first === undefined) return callback(new ClosedAddress(hostname), '');
-    if (options.all) return callback(null, open);
-    callback(null, first.address, first.family);
-  });
-};
+import { errorBody, type Limits, type Log, Refusal } from './http.ts';
+import { forClient, refusalOf, type Sound, type StoredSound, storeWav } from './sound.ts';
 
 export interface CallbackBody extends StoredSound {
   readonly type: 'audio/wav' | 'application/json';
@@ -68,7 +21,10 @@ export async function callbackBody(
   refusalFor: (error: unknown) => Refusal,
 ): Promise<CallbackBody> {
   try {
-    return await wav(await sound, signal);
+    const wav = await storeWav(await sound);
+    if (signal.aborted) await wav.dispose();
+    signal.throwIfAborted();
+    return { ...wav, type: 'audio/wav' };
   } catch (error) {
     signal.throwIfAborted();
     return json(errorBody(refusalFor(error)));
@@ -80,18 +36,6 @@ async function signatureOf(body: CallbackBody, key: string): Promise<string> {
   const hmac = createHmac('sha256', key);
   for await (const piece of body.read()) hmac.update(piece);
   return hmac.digest('hex');
-}
-
-async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<CallbackBody> {
-  const stored = await storeSound(pcm);
-  if (signal.aborted) await stored.dispose();
-  signal.throwIfAborted();
-  const header = wavHeader(format, stored.bytes);
-  async function* read() {
-    yield header;
-    yield* stored.read();
-  }
-  return { ...stored, type: 'audio/wav', bytes: header.length + stored.bytes, read };
 }
 
 function json(value: unknown): CallbackBody {
@@ -115,7 +59,7 @@ const TRIES = 5;
 export interface CallbackOptions {
   /** The key signs the bodies; null leaves them unsigned. */
   readonly apiKey: string | null;
-  /** The operator listed these: their address may be a private one. */
+  /** What may be called. */
   readonly origins: ReadonlySet<string>;
   readonly limits: Limits;
   readonly log: Log | undefined;
@@ -138,6 +82,25 @@ export class Callbacks {
 
   get pending(): number {
     return this.#running.size;
+  }
+
+  /**
+   * @param value the `callback_url` of a request
+   * @returns `undefined` if the audio belongs in the answer: without a URL, and for one of the service or the page itself
+   * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
+   */
+  targetOf(value: string | undefined, { headers }: IncomingMessage): URL | undefined {
+    if (value === undefined || value === '') return undefined;
+    const field = 'callback_url';
+    if (!URL.canParse(value)) throw new Refusal(422, 'invalid_field', `${field} is not a URL`, { field });
+    const url = new URL(value);
+    const { origin } = url;
+    if (
+      [`http://${headers.host}`, headers.origin].some((own) => own !== undefined && originOf(own) === origin)
+    )
+      return undefined;
+    if (this.#options.origins.has(origin)) return url;
+    throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${origin} are not allowed`, { field });
   }
 
   /** @throws Refusal 503 if too many are pending */
@@ -185,18 +148,14 @@ export class Callbacks {
 
   async #deliver(message: Message): Promise<Outcome> {
     const { signal } = this.#stop;
-    const { origins, limits } = this.#options;
-    const isListed = origins.has(message.url.origin);
-    if (!isListed && isClosedHost(message.url.hostname))
-      return { delivered: false, tries: 1, reason: String(new ClosedAddress(message.url.hostname)) };
+    const { limits } = this.#options;
     const { HttpClient } = await import('../kit/http/client.ts');
-    const lookup = isListed ? undefined : publicLookup;
-    await using http = new HttpClient({ connections: 1, timeoutMs: limits.callbackTry, lookup });
+    await using http = new HttpClient({ connections: 1, timeoutMs: limits.callbackTry });
     let wait = limits.callbackBackoff;
     for (let tries = 1; ; tries++, wait *= 2) {
-      const { status, reason, final } = await this.#try(http, message);
+      const { status, reason } = await this.#try(http, message);
       if (status !== undefined && status >= 200 && status < 300) return { delivered: true, tries };
-      if (final || tries === TRIES) return { delivered: false, tries, reason };
+      if (tries === TRIES) return { delivered: false, tries, reason };
       await sleep(wait * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
@@ -204,7 +163,7 @@ export class Callbacks {
   async #try(
     http: HttpClient,
     { url, headers, body }: Message,
-  ): Promise<{ status?: number; reason: string; final?: boolean }> {
+  ): Promise<{ status?: number; reason: string }> {
     const { callbackTry } = this.#options.limits;
     const late = AbortSignal.timeout(callbackTry);
     const done = new AbortController();
@@ -217,66 +176,19 @@ export class Callbacks {
       return { status, reason: `status ${status}` };
     } catch (error) {
       this.#stop.signal.throwIfAborted();
-      const reason = late.aborted ? `no answer within ${callbackTry} ms` : String(error);
-      return { reason, final: error instanceof ClosedAddress };
+      return { reason: late.aborted ? `no answer within ${callbackTry} ms` : String(error) };
     } finally {
       done.abort();
     }
   }
 }
 
-export interface CallbackPolicy {
-  /** The operator listed these: their address may be a private one. */
-  readonly origins: ReadonlySet<string>;
-  /** True lets every origin with a public address get sound. */
-  readonly any: boolean;
-}
-
 /** @throws TtsError (usage) */
-export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
-  const any = values.includes('*');
-  if (any && !isLoopback) {
-    throw usageError(
-      '--callbacks "*" would let strangers send requests from this machine',
-      'name the origins, as in --callbacks https://app.example.com, or listen on 127.0.0.1',
-    );
-  }
-  return { origins: new Set(values.filter((value) => value !== '*').map(readOrigin)), any };
-}
-
-function readOrigin(value: string): string {
+export function callbackOrigin(value: string): string {
   const origin = originOf(value);
   if (origin !== undefined) return origin;
   const hint = value.includes('*')
-    ? 'there are no patterns: name each origin; "*" alone stands for all public ones'
+    ? 'there are no patterns: name each origin'
     : 'give an origin, as in https://app.example.com: no path, no password';
   throw usageError(`bad value for --callbacks: ${value}`, hint);
-}
-
-/**
- * @returns `undefined` if the audio belongs in the answer
- * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
- */
-export async function callbackTarget(
-  value: string | undefined,
-  request: IncomingMessage,
-  policy: CallbackPolicy,
-): Promise<URL | undefined> {
-  if (value === undefined || value === '') return undefined;
-  const field = 'callback_url';
-  if (!URL.canParse(value)) throw new Refusal(422, 'invalid_field', `${field} is not a URL`, { field });
-  const url = new URL(value);
-  if (ownOrigins(request).includes(url.origin)) return undefined;
-  if (policy.origins.has(url.origin) || (policy.any && (await mayBePublic(url)))) return url;
-  throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${url.origin} are not allowed`, { field });
-}
-
-async function mayBePublic({ hostname }: URL): Promise<boolean> {
-  return !isClosedHost(hostname);
-}
-
-function ownOrigins({ headers }: IncomingMessage): readonly string[] {
-  return [`http://${headers.host}`, headers.origin ?? '']
-    .filter((origin) => URL.canParse(origin))
-    .map((origin) => new URL(origin).origin);
 }

@@ -19,6 +19,7 @@ export class Metrics {
     this.#basePath = basePath;
   }
 
+  /** @returns a log that counts requests, and hands all on */
   listening(log: Log | undefined): Log {
     return (record) => {
       if (record.event === 'request') this.#addRequest(record);

@@ -7,25 +7,16 @@ import { type PcmFormat, sameFormat, silence, untagged } from '../sound/pcm.ts';
 import { atSpeed } from '../sound/tempo.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { voiceForLanguage } from '../voices/language.ts';
+import { type ErrorForm, type Exchange, Refusal, readJson, sendJson, wellFormedStart } from './http.ts';
+import { forClient, type Sound } from './sound.ts';
 import {
-  type ErrorForm,
-  type Exchange,
-  forClient,
-  Refusal,
-  readJson,
-  type Sound,
-  sendJson,
-  wellFormedStart,
-} from './http.ts';
-import {
-  applyFaults,
   ignoredHeader,
   numberedSpeaker,
   ownSoundOf,
   type ServiceContext,
   sendLive,
-  withPatience,
-} from './tts.ts';
+  withRetryAfter,
+} from './speak.ts';
 
 /** The body of an error in OpenAI's interface. Its libraries read these fields. */
 interface OpenAiError {
@@ -59,7 +50,7 @@ function event(data: object): Uint8Array {
 const USAGE = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
 /** @param sound the bytes of an encoding; the events hold them in base64 */
-export async function* asEvents(sound: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* asEvents(sound: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of sound) {
     const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('base64');
     yield event({ type: 'speech.audio.delta', audio });
@@ -75,7 +66,7 @@ interface Row {
 }
 
 /** The values of `response_format`, with the encodings that serve them. */
-export const FORMATS = {
+const FORMATS = {
   mp3: { encoding: 'mp3', mediaType: 'audio/mpeg' },
   wav: { encoding: 'wav', mediaType: 'audio/wav' },
   pcm: { encoding: 's16le', mediaType: 'audio/pcm', sampleRate: 24_000 },
@@ -84,12 +75,12 @@ export const FORMATS = {
   aac: { encoding: 'aac', mediaType: 'audio/aac' },
 } as const satisfies Record<string, Row>;
 
-export type ResponseFormat = keyof typeof FORMATS;
+type ResponseFormat = keyof typeof FORMATS;
 
-export const RESPONSE_FORMATS = Object.keys(FORMATS) as ResponseFormat[];
+const RESPONSE_FORMATS = Object.keys(FORMATS) as ResponseFormat[];
 
 /** @returns the format of the samples that go into the encoding */
-export function formatFor({ sampleRate }: Row, format: PcmFormat): PcmFormat {
+function formatFor({ sampleRate }: Row, format: PcmFormat): PcmFormat {
   return sampleRate === undefined ? format : { ...format, sampleRate };
 }
 
@@ -113,7 +104,7 @@ export function listModels(exchange: Exchange): void {
 }
 
 /** The body of `POST /v1/audio/speech`. Other fields than these are left alone: clients send what their own servers know. */
-export interface AudioRequest {
+interface AudioRequest {
   readonly input: string;
   /** A name, a number, a language or `engine:name`. The default voice speaks where it is empty. */
   readonly voice: string;
@@ -133,7 +124,7 @@ const SPEEDS = { least: 0.25, most: 4 };
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws Refusal 400 that names the field */
-export function checkAudioRequest(body: unknown): AudioRequest {
+function checkAudioRequest(body: unknown): AudioRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal(400, 'invalid_json', 'The body must be a JSON object');
   const fields = body as Body;
@@ -192,7 +183,7 @@ const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: OWN_RATE, channels:
  * Clients try a key with a single full stop, and send pieces of a chat that are an emoji or three dots. OpenAI answers them
  * with sound: a text without a letter and a digit that the voice cannot read is a short silence.
  */
-export async function soundOrSilence(text: string, speaking: Promise<Sound>): Promise<Sound> {
+async function soundOrSilence(text: string, speaking: Promise<Sound>): Promise<Sound> {
   if (/[\p{L}\p{N}]/u.test(text)) return speaking;
   const nothing = { format: FORMAT, speakable: true, pcm: silentPieces(FORMAT) };
   const sound = await speaking.catch((error: unknown) => instead(nothing, error));
@@ -228,7 +219,7 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
  * has it: the first one that an engine brings, else the first of all.
  * @throws Refusal 400 for an unknown voice
  */
-export function voiceOf(asked: string, engine: EngineSet): Speaker {
+function voiceOf(asked: string, engine: EngineSet): Speaker {
   const name = asked.trim();
   const all = engine.speakers;
   const isBrought = ({ engine }: Speaker) => engine !== undefined;
@@ -270,8 +261,6 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   Object.assign(details, { speaker: speaker.no, characters: countCodePoints(asked.input) });
   const { instructions, stream } = asked;
   const { style, ignored } = styleOf(engine.isFar ? undefined : instructions);
-  const effects = context.faultControl?.effectsOn(exchange, asked.input, speaker.no) ?? {};
-  await applyFaults(effects, exchange, context);
   response.setHeader('X-Voice', encodeURIComponent(context.hide(speaker.name)));
   if (ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(ignored));
   const release = takeEncoder(asked);
@@ -279,12 +268,11 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
     const form = await formOf(asked, context.programs);
     const utterance = { text: asked.input, speaker, style, instructions, stream };
     const sound = await soundOrSilence(utterance.text, ownSoundOf(context, utterance, exchange.signal));
-    await sendLive(exchange, sound, form(sound), {
-      effects,
-      onSound: () => metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
-    });
+    await sendLive(exchange, sound, form(sound), () =>
+      metrics.addFirstByte((performance.now() - exchange.begun) / 1000),
+    );
   } catch (error) {
-    throw withPatience(forClient(error, id, context), engine);
+    throw withRetryAfter(forClient(error, id, context), engine);
   } finally {
     release();
   }

@@ -1,15 +1,14 @@
+/** `tts serve` as a server: its routes, its key, who may ask, its start and its end. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineSet } from '../engines/engine.ts';
 import { isLoopback } from '../kit/address.ts';
 import type { Host } from '../kit/host.ts';
-import { Callbacks, readCallbackPolicy } from './callbacks.ts';
-import type { Fault } from './faults.ts';
+import { Callbacks, callbackOrigin } from './callbacks.ts';
 import {
-  createRefusing,
   DEFAULT_HOST,
   DEFAULT_MAX_TEXT,
   defaultLimits,
@@ -18,24 +17,23 @@ import {
   type Log,
   plainErrors,
   Refusal,
-  readInSlices,
-  refusalOf,
   refuse,
   sendJson,
   Traffic,
 } from './http.ts';
-import { listModels, listVoices, openAiErrors } from './openai.ts';
+import { Metrics } from './metrics.ts';
+import { listModels, listVoices, openAiErrors, speakForOpenAi } from './openai.ts';
 import openAi from './openai-openapi.json' with { type: 'json' };
-import { type ServiceContext, speak } from './tts.ts';
+import { refusalOf } from './sound.ts';
+import type { ServiceContext } from './speak.ts';
+import { speakForTts } from './tts.ts';
 import tts from './tts-openapi.json' with { type: 'json' };
 
 /**
- * Describes the service in OpenAPI 3.1: each interface brings its own part.
+ * Describes the service in OpenAPI 3.1: each face brings its own part.
  * @param url the address that all paths count from
  */
-export function description(url: string, isThere: (path: string) => boolean): object {
-  const all = { ...tts.paths, ...openAi.paths };
-  const paths = Object.fromEntries(Object.entries(all).filter(([path]) => isThere(path)));
+export function description(url: string): object {
   const components = Object.fromEntries(
     Object.entries(tts.components).map(([kind, named]) => [
       kind,
@@ -43,10 +41,11 @@ export function description(url: string, isThere: (path: string) => boolean): ob
     ]),
   );
   const [server] = tts.servers;
-  return { ...tts, servers: [{ ...server, url }], paths, components };
+  return { ...tts, servers: [{ ...server, url }], paths: { ...tts.paths, ...openAi.paths }, components };
 }
 
 interface HandlerContext extends ServiceContext {
+  readonly traffic: Traffic;
   /** The path in front of all paths of the service: empty, or as in `/api`. */
   readonly basePath: string;
   /** True if no key is asked for. */
@@ -63,38 +62,23 @@ interface HandlerContext extends ServiceContext {
 type Action = (exchange: Exchange, context: HandlerContext) => void | Promise<void>;
 
 interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST';
   readonly open: boolean;
   readonly action: Action;
-  /** It is false for a service without this route. */
-  readonly isThere?: (context: HandlerContext) => boolean;
 }
-
-const withFaults = ({ faultControl }: HandlerContext) => faultControl !== undefined;
 
 /** The paths of OpenAI's interface stand below it. */
 const OPENAI = '/v1/';
 
 const routes: Readonly<Record<string, Route>> = {
-  '/tts': { method: 'POST', open: false, action: speak },
-  '/v1/audio/speech': {
-    method: 'POST',
-    open: false,
-    action: async (...given) => (await import('./openai.ts')).speakForOpenAi(...given),
-  },
+  '/tts': { method: 'POST', open: false, action: speakForTts },
+  '/v1/audio/speech': { method: 'POST', open: false, action: speakForOpenAi },
   '/v1/audio/voices': { method: 'GET', open: false, action: listVoices },
   '/v1/models': { method: 'GET', open: false, action: listModels },
   '/speakers': { method: 'GET', open: false, action: listSpeakers },
   '/healthz': { method: 'GET', open: true, action: sendHealth },
   '/openapi.json': { method: 'GET', open: true, action: sendDescription },
-  '/metrics': {
-    method: 'GET',
-    open: true,
-    action: sendMetrics,
-    isThere: ({ metrics }) => metrics !== undefined,
-  },
-  '/faults': { method: 'PUT', open: false, action: changeFaults, isThere: withFaults },
-  '/requests': { method: 'GET', open: false, action: listRequests, isThere: withFaults },
+  '/metrics': { method: 'GET', open: true, action: sendMetrics },
 };
 
 function createHandler(
@@ -103,7 +87,6 @@ function createHandler(
   return (request, response) => {
     const exchange = context.traffic.begin(request, response);
     if (exchange === undefined) return;
-    if (!isForFaults(exchange, context)) context.faultControl?.record(exchange);
     limitStalling(response, context.limits.stall);
     void answer(exchange, context);
   };
@@ -112,7 +95,6 @@ function createHandler(
 async function answer(exchange: Exchange, context: HandlerContext): Promise<void> {
   const { response, signal, id } = exchange;
   try {
-    await context.traffic.turnOf(exchange);
     await dispatch(exchange, context);
   } catch (error) {
     if (signal.aborted) return void response.destroy();
@@ -127,14 +109,8 @@ async function answer(exchange: Exchange, context: HandlerContext): Promise<void
 async function dispatch(exchange: Exchange, context: HandlerContext): Promise<void> {
   const { request, response, path } = exchange;
   allowOrigin(exchange, context);
-  if (context.traffic.closing.aborted) {
-    response.setHeader('Connection', 'close');
-    throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
-  }
   checkHost(request, context);
   if (isForPage(exchange, context)) return (await import('./page.ts')).sendPage(exchange);
-  // The bytes after CONNECT are not a request.
-  if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context);
   checkMethod(exchange, route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS']);
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
@@ -177,11 +153,8 @@ function allowOrigin(exchange: Exchange, context: HandlerContext): void {
 }
 
 /** A web page could otherwise reach a service without a key (DNS rebinding). */
-function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: HandlerContext): void {
-  const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
-  if (length > 1 || (length === 0 && httpVersion !== '1.0'))
-    throw new Refusal(400, 'bad_host', `One Host header is needed, and there are ${length}`);
-  if (!isOpen || isLoopbackHost(host)) return;
+function checkHost({ headers }: IncomingMessage, { isOpen }: HandlerContext): void {
+  if (!isOpen || isLoopbackHost(headers.host ?? 'localhost')) return;
   throw new Refusal(
     403,
     'foreign_host',
@@ -205,26 +178,16 @@ function checkMethod({ request, response }: Exchange, allowed: readonly string[]
 /** Health checks and scrapers know no base path. */
 const WITHOUT_BASE_PATH = ['/healthz', '/metrics'];
 
-function routeTo(path: string, context: HandlerContext): Route {
-  const { basePath } = context;
+function routeTo(path: string, { basePath }: HandlerContext): Route {
   const name = WITHOUT_BASE_PATH.includes(path) ? path : pathBelow(basePath, path);
-  const there = routesOf(context);
-  const route = there.get(name);
+  const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
   if (route !== undefined) return route;
-  const paths = [...there.keys()].map((known) => basePath + known);
+  const paths = Object.keys(routes).map((known) => basePath + known);
   throw new Refusal(404, 'not_found', `There is nothing at this path; there are ${paths.join(', ')}`);
 }
 
 function pathBelow(basePath: string, path: string): string {
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
-}
-
-function routesOf(context: HandlerContext): ReadonlyMap<string, Route> {
-  return new Map(Object.entries(routes).filter(([, { isThere }]) => isThere?.(context) ?? true));
-}
-
-function isForFaults({ path }: Exchange, { basePath }: HandlerContext): boolean {
-  return ['/faults', '/requests'].includes(pathBelow(basePath, path));
 }
 
 function listSpeakers(exchange: Exchange, { engine, hide }: HandlerContext): void {
@@ -247,7 +210,7 @@ function sendHealth(exchange: Exchange, { engine, traffic, callbacks }: HandlerC
 }
 
 function sendMetrics({ response }: Exchange, { metrics, engine }: HandlerContext): void {
-  const bytes = Buffer.from(metrics?.text(engine.queued) ?? '');
+  const bytes = Buffer.from(metrics.text(engine.queued));
   response.writeHead(200, {
     'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
     'Content-Length': bytes.length,
@@ -255,21 +218,8 @@ function sendMetrics({ response }: Exchange, { metrics, engine }: HandlerContext
   response.end(bytes);
 }
 
-function sendDescription(exchange: Exchange, context: HandlerContext): void {
-  const there = routesOf(context);
-  sendJson(
-    exchange,
-    200,
-    description(context.basePath || '/', (path) => there.has(path)),
-  );
-}
-
-async function changeFaults(exchange: Exchange, { faultControl, limits }: HandlerContext): Promise<void> {
-  await faultControl?.change(exchange, limits.body);
-}
-
-function listRequests(exchange: Exchange, { faultControl }: HandlerContext): void {
-  faultControl?.list(exchange);
+function sendDescription(exchange: Exchange, { basePath }: HandlerContext): void {
+  sendJson(exchange, 200, description(basePath || '/'));
 }
 
 /** Synthesis itself has no limit. */
@@ -293,17 +243,13 @@ export interface ServiceOptions {
   readonly basePath?: string;
   /** Code points. */
   readonly maxText?: number;
-  /** Origins that sound may be sent to. `*` stands for all public ones. */
+  /** Origins that sound may be sent to. By default there are none. */
   readonly callbacks?: readonly string[];
   /** The origin whose pages may use the service. `*` stands for all. */
   readonly cors?: string | undefined;
-  /** With `undefined`, the service has no faults, and none can be set. */
-  readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
   /** Takes keys out of names of voices. */
   hide?(text: string): string;
-  /** True serves `GET /metrics`. */
-  readonly metrics?: boolean;
   readonly limits?: Partial<Limits>;
   /** Encoders of some formats are looked for here. */
   readonly programs?: Pick<Host, 'env' | 'platform'> | undefined;
@@ -323,21 +269,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     headersTimeout: limits.headers,
     requestTimeout: limits.request,
     connectionsCheckingInterval: Math.min(1_000, limits.headers),
-    // The handler answers a request without a host itself, in JSON.
-    requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  const context = await contextOf(options, server, limits);
+  const context = contextOf(options, server, limits);
   const handler = createHandler(context);
-  server.on('connection', readInSlices);
-  server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
-  server.on('connect', (request, socket) => {
-    socket.removeAllListeners('data'); // Node takes its own listener off, and knows nothing of slices
-    // Node takes the connection away from earlier requests, and may read on after it is destroyed.
-    if (socket.destroyed || context.traffic.isBusy(socket)) socket.destroy();
-    else handler(request, responseOver(socket as Socket, request));
-  });
-  server.on('clientError', createRefusing(context.traffic, context.log));
+  server.on('request', handler).on('checkContinue', handler);
   server.listen(port, host);
   await once(server, 'listening');
   return {
@@ -346,28 +282,25 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<HandlerContext> {
-  const { engine, apiKey, host = DEFAULT_HOST } = options;
-  const { faults, cors, basePath = '' } = options;
-  const metrics = options.metrics ? new (await import('./metrics.ts')).Metrics(basePath) : undefined;
-  const log = metrics?.listening(options.log) ?? options.log;
-  const callbackPolicy = readCallbackPolicy(options.callbacks ?? [], isLoopback(host));
+function contextOf(options: ServiceOptions, server: Server, limits: Limits): HandlerContext {
+  const { engine, apiKey, cors, basePath = '' } = options;
+  const metrics = new Metrics(basePath);
+  const log = metrics.listening(options.log);
+  const origins = new Set(options.callbacks?.map(callbackOrigin));
   return {
     engine,
     limits,
     log,
     metrics,
     programs: options.programs,
-    callbackPolicy,
     basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
     hide: options.hide ?? ((text) => text),
     checkKey: createKeyCheck(apiKey),
-    faultControl: faults && new (await import('./faults.ts')).FaultControl(faults),
     cors,
-    callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
-    traffic: new Traffic(server, limits.idle, log),
+    callbacks: new Callbacks({ apiKey, origins, limits, log }),
+    traffic: new Traffic(server, log),
   };
 }
 
@@ -376,9 +309,9 @@ async function close(server: Server, { traffic, callbacks }: HandlerContext, gra
   server.close();
   traffic.close();
   const finished = closed.then(() => callbacks.settled());
-  const patience = new AbortController();
-  await Promise.race([finished, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);
-  patience.abort();
+  const wait = new AbortController();
+  await Promise.race([finished, sleep(graceMs, undefined, { signal: wait.signal }).catch(() => {})]);
+  wait.abort();
   traffic.abort();
   callbacks.abort();
   await finished;
@@ -386,16 +319,6 @@ async function close(server: Server, { traffic, callbacks }: HandlerContext, gra
 
 function authority({ address, family, port }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-/** Node leaves the socket of a CONNECT to the program. */
-function responseOver(socket: Socket, request: IncomingMessage): ServerResponse {
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once('finish', () => socket.destroySoon());
-  socket.on('error', () => {});
-  return response;
 }
 
 /** The key has 192 bits, is safe in URLs and shells, and begins with no sign that makes it look like an option. */

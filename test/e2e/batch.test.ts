@@ -2,18 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseFault } from '../../src/serve/faults.ts';
+import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { decoded } from '../support/decoded.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
-import { parseWav } from '../support/read-wav.ts';
 import { passingFaults, serveRows, wavOf } from '../support/row-service.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { lastingLines } from '../support/terminal.ts';
-import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
-import { startToneService } from '../support/tone-service.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const PROMPTS = 'id,lang,text\nhello,en,Hello there.\nbye,en,"Good bye, my friend."\nhallo,de,Guten Tag.\n';
@@ -814,41 +810,6 @@ it('Faults of every kind are waited out, and no text is answered twice.', async 
   }
   expect(run.stderr).not.toContain(KEY);
 });
-
-it('Three hundred rows at 8 kHz become whole files of a service that fails on purpose.', async () => {
-  const faults = [
-    'status=500,every=7',
-    'status=429,retry-after=0,every=19',
-    'drop-after=300,every=11,match=en',
-    // Half a sound without its size could not be told from a whole one.
-    'truncate,every=13,match=de',
-    'wav-header=zero,every=5,match=fr',
-    'delay=200ms,every=23',
-  ];
-  const tones = await startToneService({ apiKey: KEY, faults: faults.map(parseFault) });
-  onTestFinished(() => tones.close());
-  const box = new Sandbox();
-  const rows = ['en', 'de', 'fr'].flatMap((lang) =>
-    Array.from({ length: 100 }, (_, at) => `${lang}-${at},${lang},Row ${at} in ${lang}.`),
-  );
-  box.file('p.csv', `id,lang,text\n${rows.join('\n')}\n`);
-  const env = { ...named(tones.service.url), TTS_SPEAKER: '2', TTS_RETRIES: '8' };
-  const args = ['batch', 'p.csv', ...OUT, '-r', '8000'];
-  const run = await box.run([...args, '--concurrency', '16'], { env, patience: 100_000 });
-  expect(run.stderr).toContain('300 rows: 300 made, 0 unchanged, 0 failed, 0 skipped');
-  for (const row of rows) {
-    const [id = '', lang = '', text = ''] = row.split(',');
-    const { sampleRate, pcm } = parseWav(box.read(`out/${lang}/${id}.wav`));
-    expect([id, sampleRate, pcm.length]).toEqual([id, 8000, wordsOf(text) * FRAMES_PER_CHARACTER * 2]);
-  }
-  expect(await box.run([...args, '--check'], { env })).toMatchObject({ status: 0 });
-});
-
-/** Characters that the tones speak. */
-function wordsOf(text: string): number {
-  return text.replaceAll(' ', '').length;
-}
-
 const ffmpeg = isThere('ffmpeg');
 /** Fewer than 1024 make an `.aac` that nobody knows as one. */
 const FRAMES = 20_000;

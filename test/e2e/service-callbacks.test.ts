@@ -86,11 +86,10 @@ describe('a callback to a listed origin', () => {
 
   it('is given up after the fifth failure', async () => {
     const { url, origin, received } = await receive(500, 500, 500, 500, 500);
-    const { speak, service } = await start([origin]);
+    const { speak } = await start([origin]);
     await speak({ ...hello, callback_url: url });
     await expect.poll(outcome).toMatchObject({ delivered: false, tries: 5, reason: 'status 500' });
     expect(received.length).toBe(5);
-    await service.close(0);
   });
 
   it('gets the error as JSON when there is nothing to hear', async () => {
@@ -230,35 +229,14 @@ describe('a callback elsewhere', () => {
     }
   });
 
-  it('never reaches an address that is not public when every origin is allowed', async () => {
-    const { origin, received } = await receive();
-    const { port } = new URL(origin);
-    const { speak } = await start(['*']);
-    const hosts = [
-      '127.0.0.1',
-      'localhost',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '2130706433',
-      '0x7f.1',
-      '10.0.0.1',
-    ];
-    for (const host of [...hosts, '169.254.169.254', '100.64.0.1', '0.0.0.0', '[fe80::1]', '[fd00::1]']) {
-      const { status } = await speak({ ...hello, callback_url: `http://${host}:${port}/` });
-      expect([host, status]).toEqual([host, 403]);
-    }
-    expect(received.length).toBe(0);
-  });
-
-  it('cannot be listed in a way that is no origin, or for everybody on an open address', async () => {
+  it('cannot be listed in a way that is no origin', async () => {
     const list = ['app.example.com', 'https://app.example.com/path', 'ftp://a.b', 'https://u:p@a.b'];
-    for (const bad of [...list, 'https://*.example.com', 'https://a.*']) {
+    for (const bad of [...list, 'https://*.example.com', '*']) {
       await expect(start([bad])).rejects.toMatchObject({
         exitCode: 2,
         message: `bad value for --callbacks: ${bad}`,
         hint: expect.stringMatching(bad.includes('*') ? /^there are no patterns/ : /^give an origin/),
       });
     }
-    await expect(start(['*'], { host: '0.0.0.0' })).rejects.toMatchObject({ exitCode: 2 });
   });
 });

@@ -1,11 +1,14 @@
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask, type Reply } from '../support/ask.ts';
 import { BROWSER, OTHER_NAME, openPage, type Page } from '../support/browser.ts';
+import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { KEY, Sandbox } from '../support/run.ts';
 import { serveSeed } from '../support/seed-service.ts';
+import { startToneService } from '../support/tone-service.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 
 const HTML = 'text/html,application/xhtml+xml,*/*;q=0.8';
@@ -15,6 +18,13 @@ async function serve(args: readonly string[] = ['--api-key', KEY], box = new San
   const running = box.start(['serve', '--port', '0', '--json', ...args], { patience: 120_000 });
   for await (const line of running.stdout) return JSON.parse(String(line)).url;
   throw new Error((await running.ended).stderr);
+}
+
+/** A service with the same page whose voices fail where the text says so. */
+async function serveTones(cors?: string): Promise<string> {
+  const tones = await startToneService({ apiKey: KEY, cors });
+  onTestFinished(() => tones.close());
+  return tones.service.url;
 }
 
 /** The sound that a request makes, from another client than the page. */
@@ -226,10 +236,8 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', () => 
   });
 
   it('tells of an answer that breaks off, and saves nothing of it', async () => {
-    const page = await openWithKey(
-      await serve(['--api-key', KEY, '--fault', 'drop-after=30000,bandwidth=60k']),
-    );
-    await fill(page, { text: 'This sentence is long enough to break off in the middle of its sound.' });
+    const page = await openWithKey(await serveTones());
+    await fill(page, { text: `${'sound '.repeat(1000)}slow broken` });
     await page.press('Control+Enter');
     await expect.poll(() => textOf(page, 'problem')).toMatch(/broke off/);
     expect(await page.evaluate('saved.length')).toBe(0);
@@ -238,22 +246,19 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', () => 
   });
 
   it('shows what a service says instead of sound', async () => {
-    const page = await openWithKey(
-      await serve(['--api-key', KEY, '--fault', 'status=503,times=1,retry-after=7']),
-    );
-    await fill(page, { text: 'Hello.' });
+    const page = await openWithKey(await serveTones());
+    await fill(page, { text: 'It is full.' });
     await page.press('Control+Enter');
-    await expect.poll(() => textOf(page, 'problem')).toMatch(/503 .*\. Try again in 7 s\.$/);
-    await page.press('Control+Enter');
-    await status(page, /of speech/);
-    expect(await textOf(page, 'problem')).toBe('');
+    await expect
+      .poll(() => textOf(page, 'problem'))
+      .toBe('too many requests wait already. Try again in 3 s.');
   });
 
   it('offers instructions as the kind of the voice allows, and names words not understood', async () => {
     const page = await openWithKey(await serve());
     const isShown = () => page.evaluate(`document.getElementById('instructions').checkVisibility()`);
     expect(await isShown()).toBe(false);
-    await chooseVoice(page, 'rms-mermish');
+    await chooseVoice(page, 'rms-styled');
     expect(await isShown()).toBe(true);
     await fill(page, { text: 'Hello.', instructions: 'slowly, like a pirate' });
     await page.press('Control+Enter');
@@ -281,7 +286,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', () => 
     const page = await openWithKey(url);
     const text = `It's "quoted" \\ $HOME \`id\` !\n\n-o x é 😀 ${'and so on, '.repeat(120)}done.`;
     await choose(page, 'wav');
-    await chooseVoice(page, 'slt-mermish');
+    await chooseVoice(page, 'slt-styled');
     await fill(page, { text, instructions: "slower, don't shout" });
     await page.evaluate('document.getElementById("form").requestSubmit()');
     await status(page, /of speech/);
@@ -365,5 +370,37 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', () => 
     );
     expect(small).toEqual([]);
     await keepPicture(page, name.replaceAll(' ', '-'));
+  });
+});
+
+describe.skipIf(!isThere(BROWSER))('a page of another origin, in a browser', () => {
+  const speakIn = (page: Page, url: string, text: string) =>
+    page.evaluate<object | string>(`(async () => {
+      const answer = await fetch('${url}/tts', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': '${KEY}' },
+        body: ${JSON.stringify(JSON.stringify({ text, speaker_no: 1, config: { use_streaming_response: true } }))},
+      });
+      const { byteLength } = await answer.arrayBuffer();
+      return { status: answer.status, byteLength, retryAfter: answer.headers.get('Retry-After') };
+    })().catch((error) => String(error))`);
+  const openApp = async () => {
+    const app = createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<title>app</title>'),
+    );
+    const origin = `http://127.0.0.1:${await listen(app)}`;
+    return { page: await openPage(`${origin}/`), origin };
+  };
+
+  it('reads a stream and a refusal where the service names its origin', async () => {
+    const { page, origin } = await openApp();
+    const url = await serveTones(origin);
+    expect(await speakIn(page, url, 'hello')).toEqual({ status: 200, byteLength: 1044, retryAfter: null });
+    expect(await speakIn(page, url, 'full')).toMatchObject({ status: 503, retryAfter: '3' });
+  });
+
+  it.each([undefined, 'https://app.example.com'])('gets nothing where the service names %s', async (cors) => {
+    const { page } = await openApp();
+    expect(await speakIn(page, await serveTones(cors), 'hello')).toBe('TypeError: Failed to fetch');
   });
 });

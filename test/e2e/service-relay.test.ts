@@ -273,7 +273,7 @@ describe('in front of a service that has the interface and no more', () => {
     expect(new Set(records.map(({ event }) => event))).toEqual(new Set(['note', 'request']));
     for (const { time } of records) expect(time).toMatch(/^\d{4}-.*Z$/);
     expect(records.at(-1)?.message).toMatch(/^stopping/);
-    const failed = await box.tts(['serve', '--log', 'json', '--no-auth', '--port=0', '--fault=cut=x']);
+    const failed = await box.tts(['serve', '--log', 'json', '--no-auth', '--port=0', '--log=xml']);
     expect(JSON.parse(failed.stderr)).toMatchObject({ event: 'error', exitCode: 2 });
   });
 });

@@ -13,18 +13,6 @@ const request = {
   milliseconds: 5,
 } as const;
 
-it('shows what was no request', () => {
-  const record = {
-    event: 'request',
-    id: 'id',
-    status: 400,
-    cut: false,
-    milliseconds: 0,
-    refusal: 'x',
-  } as const;
-  expect(logLine(record, 'text', { time, notices })).toBe(`${time.toISOString()} id - - 400 0 ms, x`);
-});
-
 it('shows a path from a stranger without what a terminal would obey', () => {
   const line = logLine({ ...request, path: '/\u009b31m\u001b]0;x\u0007ü' }, 'text', { time, notices });
   expect(line).toBe('1970-01-01T00:00:00.000Z r POST /?31m?]0;x?? 200 5 ms');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { callbackBody } from '../../../src/serve/callbacks.ts';
-import { storeSound } from '../../../src/serve/http.ts';
+import { storeSound } from '../../../src/serve/sound.ts';
 import { speechFormat } from '../sound/wav-builder.ts';
 
 const piece = new Uint8Array(1_000_000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ignoredHeader } from '../../../src/serve/tts.ts';
+import { ignoredHeader } from '../../../src/serve/speak.ts';
 
 it('carries any text as a header can, so that it can be read back', () => {
   const phrases = ['with a smile', 'à la Ümit, 100 %\r\nX-Evil: 1', '慢慢地'];

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { EngineError, type EngineFault } from '../../../src/engines/engine.ts';
-import { forClient, Refusal, refusalOf } from '../../../src/serve/http.ts';
+import { Refusal } from '../../../src/serve/http.ts';
+import { forClient, refusalOf } from '../../../src/serve/sound.ts';
 
 it.each<[EngineFault, number, string]>([
   ['unsupported text', 422, 'unsupported_text'],
@@ -28,7 +29,7 @@ it('a text that a voice cannot read is a fault of that field, and its reason is 
 });
 
 it('a refusal of the service stays as it is, and another error says nothing', () => {
-  const refusal = new Refusal(403, 'loopback_only', 'no');
+  const refusal = new Refusal(403, 'foreign_host', 'no');
   expect(refusalOf(refusal)).toBe(refusal);
   expect(refusalOf(new Error('a secret'))).toMatchObject({
     status: 500,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type StoredSound, storeSound } from '../../../src/serve/http.ts';
+import { type StoredSound, storeSound } from '../../../src/serve/sound.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 async function* pieces(count: number, size: number) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { passages } from '../../../src/engines/passages.ts';
-import { surelySpeakable } from '../../../src/serve/tts.ts';
+import { surelySpeakable } from '../../../src/serve/speak.ts';
 
 async function isSpoken(text: string): Promise<boolean> {
   for await (const _ of passages(text, normalise, new AbortController().signal)) return true;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Refusal } from '../../../src/serve/http.ts';
-import { withPatience } from '../../../src/serve/tts.ts';
+import { withRetryAfter } from '../../../src/serve/speak.ts';
 
 const busy = new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: 3 });
 
@@ -12,16 +12,16 @@ it.each([
   [5, 0, 3],
   [1e6, 4, 60],
 ])('with %i waiting for %i workers, says to come again in %i s', (queued, workers, retryAfter) => {
-  expect(withPatience(busy, { queued, workers })).toMatchObject({ status: 503, code: 'busy', retryAfter });
+  expect(withRetryAfter(busy, { queued, workers })).toMatchObject({ status: 503, code: 'busy', retryAfter });
 });
 
 it('leaves every other error alone', () => {
   for (const error of [new Refusal(422, 'unsupported_text', 'x'), new Error('x')]) {
-    expect(withPatience(error, { queued: 1000, workers: 1 })).toBe(error);
+    expect(withRetryAfter(error, { queued: 1000, workers: 1 })).toBe(error);
   }
 });
 
 it('says to come again in a second where nobody knows better', () => {
   const refusal = new Refusal(503, 'busy', 'x');
-  expect(withPatience(refusal, { queued: 0, workers: 2 })).toMatchObject({ retryAfter: 1 });
+  expect(withRetryAfter(refusal, { queued: 0, workers: 2 })).toMatchObject({ retryAfter: 1 });
 });
