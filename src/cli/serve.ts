@@ -16,14 +16,15 @@ import type { Context } from './context.ts';
 import type { Notices } from './notices.ts';
 import { describeCommand, openServeEngines, readServeOptions, type ServeOptions } from './serve-voices.ts';
 
-interface OutputSetup {
+/** What `tts serve` runs with. A key of `null` lets everybody in. */
+interface Setup {
   readonly engine: EngineSet;
   readonly apiKey: string | null;
   readonly options: ServeOptions;
 }
 
 /** Prints for people on stderr, and for programs on stdout. */
-export function announce(url: string, { engine, apiKey, options }: OutputSetup, notices: Notices): void {
+export function announce(url: string, { engine, apiKey, options }: Setup, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
@@ -103,7 +104,7 @@ function inAscii(text: string): string {
 }
 
 /** Milliseconds. A refused connection is known at once. */
-const PATIENCE_MS = 1000;
+const CONNECT_MS = 1000;
 
 /** Says where the service listens. It appears in one step. */
 export class ReadyFile {
@@ -168,7 +169,7 @@ async function isListening(text: string): Promise<boolean> {
   const socket = connect({ host: bareHost(hostname), port: Number(port) });
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined)).once('error', resolve);
-    socket.setTimeout(PATIENCE_MS, () => resolve(undefined));
+    socket.setTimeout(CONNECT_MS, () => resolve(undefined));
   });
   socket.destroy();
   return error?.code !== 'ECONNREFUSED';
@@ -200,12 +201,6 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-interface Setup {
-  readonly engine: EngineSet;
-  readonly apiKey: string | null;
-  readonly options: ServeOptions;
-}
-
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
   const { readyFile } = setup.options;
   const ready = readyFile === undefined ? undefined : new ReadyFile(readyFile, host.cwd);
@@ -218,7 +213,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
     // The file goes first: a closing service takes no connections.
-    await Promise.resolve(ready?.clear()).finally(() => closeOrHurry(service, host));
+    await Promise.resolve(ready?.clear()).finally(() => closeUnlessHurried(service, host));
   }
 }
 
@@ -269,7 +264,7 @@ function unusable(cause: unknown, host: string, port: number): unknown {
  * A second signal ends the wait.
  * @throws TtsError that names the signal
  */
-async function closeOrHurry(service: Service, host: Host): Promise<void> {
+async function closeUnlessHurried(service: Service, host: Host): Promise<void> {
   const { signal, stop } = interruption(host);
   signal.addEventListener('abort', () => void service.close(0));
   try {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { hasPrlimit, prlimit } from '../support/prlimit.ts';
 import { KEY, Sandbox } from '../support/run.ts';
 import { Threads } from '../support/threads.ts';
 
@@ -15,10 +14,10 @@ const WORKERS = 2;
 const HEADER_BYTES = 44;
 const patient = { timeout: 60_000 };
 
-async function serve(workers = WORKERS, whose: { uid?: number } = {}) {
+async function serve() {
   const env = { NODE_OPTIONS: '--inspect=0', TTS_API_KEY: KEY };
-  const args = ['serve', '--port=0', '--json', `--workers=${workers}`];
-  const { child, stdout } = new Sandbox().start(args, { env, patience: 110_000, ...whose });
+  const args = ['serve', '--port=0', '--json', `--workers=${WORKERS}`];
+  const { child, stdout } = new Sandbox().start(args, { env, patience: 110_000 });
   let stderr = '';
   child.stderr?.on('data', (piece) => {
     stderr += piece;
@@ -29,8 +28,8 @@ async function serve(workers = WORKERS, whose: { uid?: number } = {}) {
   await expect.poll(() => stderr, patient).toContain('Debugger listening');
   const threads = await Threads.watch(stderr, place);
   onTestFinished(() => threads.close());
-  await expect.poll(() => threads.armed, patient).toBe(workers + 1); // one of them is spare
-  return { url: url as string, threads, pid: child.pid, said: () => stderr };
+  await expect.poll(() => threads.armed, patient).toBe(WORKERS + 1); // one of them is spare
+  return { url: url as string, threads };
 }
 
 const asked = (text: string, streamed: boolean) => ({
@@ -81,33 +80,5 @@ describe('a worker that is killed in the middle of its work', () => {
     threads.letGo();
     expect((await other).equals(alone)).toBe(true);
     await expect.poll(() => health(url), patient).toMatchObject({ workers: WORKERS, requests: 0 });
-  });
-});
-
-/** Root has no limit of threads, so somebody else runs the service, who runs nothing besides. */
-const SOMEBODY = process.getuid?.() === 0 ? 61_234 : undefined;
-
-describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without prlimit)', () => {
-  it('fails requests for as long as that lasts, and no longer', async () => {
-    const whose = SOMEBODY === undefined ? {} : { uid: SOMEBODY };
-    const { url, threads, pid, said } = await serve(1, whose);
-    const limit = (...args: string[]) => prlimit(pid, args, SOMEBODY);
-    const most = limit('--nproc', '--output=HARD', '--raw', '--noheadings');
-    limit('--nproc=1:');
-    for (const dead of [1, 2]) {
-      const doomed = ask(`${url}/tts`, asked('This one is doomed.', false));
-      await expect.poll(() => threads.stopped.length, patient).toBe(dead); // the second one was spare
-      threads.stopped[dead - 1]?.kill();
-      expect((await doomed).status).toBe(500);
-    }
-    for (const request of [1, 2, 3]) {
-      const { status, json } = await ask(`${url}/tts`, asked('Hello.', false));
-      expect([status, json.error.code]).toEqual([500, 'engine_failed']);
-      const failures = () => said().match(/ engine failed: The voice failed: .*EAGAIN/g)?.length;
-      await expect.poll(failures, patient).toBe(request);
-    }
-    threads.close();
-    limit(`--nproc=${most}:`);
-    for (const _ of [1, 2, 3]) expect((await speak(url, 'Hello.', false)).length).toBeGreaterThan(1000);
   });
 });

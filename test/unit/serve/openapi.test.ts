@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorBody, Refusal } from '../../../src/serve/http.ts';
 import { description } from '../../../src/serve/service.ts';
+import { checkRequest } from '../../../src/serve/tts.ts';
 import openapi from '../../../src/serve/tts-openapi.json' with { type: 'json' };
 import { emptyFolder } from '../../support/folder.ts';
 
@@ -48,4 +49,31 @@ it('describes errors as they are sent', () => {
   const { error } = openapi.components.schemas.Error.properties;
   const sent = errorBody(new Refusal(422, 'invalid_field', 'text is missing', { field: 'text' }));
   expect(Object.keys(sent.error)).toEqual(Object.keys(error.properties));
+});
+
+const hello = { text: 'hello', speaker_no: 1 };
+const { properties } = openapi.components.schemas.SpeechRequest;
+
+describe('checkRequest', () => {
+  it.each(Object.keys(properties))('knows the field %s of the description, and what it may hold', (field) => {
+    expect(() => checkRequest({ ...hello, [field]: [] })).toThrow(
+      expect.objectContaining({ status: 422, code: 'invalid_field', field }),
+    );
+  });
+
+  it.each(Object.keys(properties.config.properties))('knows the option %s of the description', (option) => {
+    expect(() => checkRequest({ ...hello, config: { [option]: [] } })).toThrow(
+      expect.objectContaining({ status: 422, code: 'invalid_field', field: `config.${option}` }),
+    );
+  });
+
+  it('lets the examples of the description pass', () => {
+    const { examples } = openapi.components.schemas.SpeechRequest;
+    for (const example of examples) expect(checkRequest(example)).toBe(example);
+  });
+
+  it('names an unknown field before a wrong one, and a missing field before a wrong one', () => {
+    expect(() => checkRequest({ text: 1, voice: 1 })).toThrow('voice is not a field of the request');
+    expect(() => checkRequest({ text: 1 })).toThrow('speaker_no is missing');
+  });
 });

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { callbackBody } from '../../../src/serve/callbacks.ts';
 import { type StoredSound, storeSound } from '../../../src/serve/sound.ts';
 import { emptyFolder } from '../../support/folder.ts';
+import { speechFormat } from '../sound/wav-builder.ts';
 
 async function* pieces(count: number, size: number) {
   for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(i);
@@ -60,4 +62,23 @@ describe('a stored', () => {
     }
     await expect(storeSound(broken())).rejects.toThrow('the voice is gone');
   });
+});
+
+const piece = new Uint8Array(1_000_000);
+
+async function* pcm() {
+  for (let i = 0; i < 3; i++) yield piece;
+}
+
+it('A callback that is given up when its sound is whole keeps none of it in memory.', async () => {
+  const given = AbortSignal.abort(new Error('given up'));
+  const sound = () => ({ format: speechFormat, speakable: true, pcm: pcm() });
+  for (let i = 0; i < 25; i++)
+    await expect(callbackBody(Promise.resolve(sound()), given, () => expect.unreachable())).rejects.toThrow(
+      'given up',
+    );
+  // There is room in memory for as many as 22.
+  const stored = await storeSound(pcm());
+  for await (const first of stored.read()) expect(first).toBe(piece);
+  await stored.dispose();
 });
