@@ -7,7 +7,7 @@ const LANGUAGE = 'choose a voice that speaks the language: -s de for German; tts
 const LIST = 'tts speakers lists the voices that can speak here, tts voices those that can be installed';
 const SPEED = '--speed 1.5 is how fast it is heard; -r, --sample-rate is a number of Hz, such as 22050';
 const GENDER =
-  '-s slt is a woman and -s rms a man; tts speakers --sample "Hello" lets you hear all the others';
+  '-s slt is a woman and -s rms a man; tts speakers lists all the others, and -s NAME lets you hear one';
 const SSML = '--marks reads [pause:1s] and [voice:NAME] in a text';
 
 /** Options that `tts`, or the command with which they are typed, does not have. */

@@ -225,18 +225,14 @@ describe('a speaker that nobody is', () => {
 });
 
 describe('tts speakers', () => {
-  it('lists the voices of espeak-ng where no other service is named, and speaks a sample with them', async () => {
-    const { box, env, asked } = equipped();
+  it('lists the voices of espeak-ng where no other service is named', async () => {
+    const { box, env } = equipped();
     const list = await box.run(['speakers', '--json'], { env });
     expect(list).toMatchObject({ status: 0, stderr: '' });
     const { speakers } = JSON.parse(list.stdout.toString());
     expect(speakers.map(({ no }: { no: number }) => no)).toEqual([
       1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 101, 102,
     ]);
-    const sample = await box.run(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
-    expect(sample.status).toBe(0);
-    expect(sample.stderr).toMatch(/speaker 101 \(First\)\n.*speaker 102 \(Second voice\)\n/);
-    expect(asked().filter((line) => line !== '--voices')).toHaveLength(2);
   });
 
   it('lists the ten built-in ones where there is no other, with a warning where one does not work', async () => {

@@ -461,7 +461,6 @@ describe('the command line', () => {
     ["-f - -f $'n\\xff' -o o.wav", /^tts: --file: the name "n\ufffd" is not UTF-8/],
     ["hi -i $'ol\\xe9' -o o.wav", /^tts: the value of --instructions is not UTF-8\nhint: write it in UTF-8/],
     ["hi --api-key $'k3y\\xe9' -o o.wav", /^tts: the value of --api-key is not UTF-8\n(?!.*k3y)/],
-    ["speakers --sample $'ol\\xe9'", /^tts: the value of --sample is not UTF-8\n/],
     ["serve --ready-file $'r\\xff'", /^tts: --ready-file: the name "r\ufffd" is not UTF-8\n/],
     ["help $'\\xff'", /^tts: the word "\ufffd" is not UTF-8\nhint: write it in UTF-8/],
     ["help config $'\\xff'", /^tts: the word "\ufffd" is not UTF-8\nhint: write it in UTF-8/],
