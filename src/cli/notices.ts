@@ -15,27 +15,17 @@ const NAMES = new Set(['output', 'out', 'subtitles', 'file', 'folder', 'id']);
 /** Fields that may quote a service or an engine. */
 const QUOTES = new Set(['message', 'hint', 'details', 'detail', 'warnings', 'trace', 'reason', 'error']);
 
-const HTML = [
-  { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
-  { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#x27' },
-  { '&': 'amp', '<': 'lt', '>': 'gt', '"': '#34', "'": '#39' },
-] as const;
-
+/** The keys and passwords of a run. Each is hidden as it stands, URL-encoded, and escaped as in JSON. */
 export class Secrets {
   readonly #forms = new Set<string>();
-  readonly #plain = new Set<string>();
   readonly #names = new Set<string>();
 
   add(secret: string): void {
     if (secret === '') return;
+    const inUrl = encodeURIComponent(secret);
     const inJson = JSON.stringify(secret).slice(1, -1);
-    const inPhp = inJson.replaceAll('/', '\\/');
-    const inHtml = HTML.map((names) =>
-      secret.replace(/[&<>"']/g, (sign) => `&${names[sign as keyof typeof names]};`),
-    );
-    for (const form of [secret, encodeURIComponent(secret), inJson, inPhp, ...inHtml]) this.#forms.add(form);
-    const plain = undisguised(secret).characters.join('');
-    if (plain.length >= SHORTEST_UNCOMMON) this.#plain.add(plain);
+    this.#forms.add(secret).add(inJson).add(inJson.replaceAll('/', '\\/'));
+    this.#forms.add(inUrl).add(inUrl.replace(/%../g, (hex) => hex.toLowerCase()));
   }
 
   /** A name that the user gave stays, though a secret is a part of it. */
@@ -78,8 +68,7 @@ export class Secrets {
   }
 
   #without(forms: Iterable<string>, text: string): string {
-    const safe = [...forms].reduce((rest, secret) => withoutBeginning(without(rest, secret), secret), text);
-    return [...this.#plain].reduce(withoutDisguised, safe);
+    return [...forms].reduce((rest, secret) => withoutBeginning(without(rest, secret), secret), text);
   }
 
   /** @param field the field that holds the value, or the list around it */
@@ -103,44 +92,6 @@ function without(text: string, secret: string): string {
   if (secret.length >= SHORTEST_ANYWHERE) return text.replaceAll(secret, '***');
   const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'), '***');
-}
-
-/** Hides the secret also where it is encoded or has invisible characters inside. It takes linear time. */
-function withoutDisguised(text: string, secret: string): string {
-  const { characters, starts, ends } = undisguised(text);
-  const plainText = characters.join('');
-  const step = secret.length;
-  let safe = '';
-  let from = 0;
-  for (let at = plainText.indexOf(secret); at >= 0; at = plainText.indexOf(secret, at + step)) {
-    safe += `${text.slice(from, starts[at])}***`;
-    from = ends[at + step - 1] ?? text.length;
-  }
-  return safe + text.slice(from);
-}
-
-/** What may disguise a character: a JSON escape, percent-encoding, a colour sequence without its ESC, and what does not show. */
-const PIECE =
-  /\\u[\da-f]{4}|%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f])+|%(?:25)*[\da-f]{2}|\[[\d;]{1,8}m|[\s\p{Cc}\p{Cf}\p{DI}]+|./gisu;
-
-const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{DI}]/gu;
-
-function undisguised(text: string): { characters: string[]; starts: number[]; ends: number[] } {
-  const [characters, starts, ends]: [string[], number[], number[]] = [[], [], []];
-  for (const { 0: piece, index } of text.matchAll(PIECE)) {
-    for (const unit of decoded(piece).replace(INVISIBLE, '').split('')) {
-      characters.push(unit);
-      starts.push(index);
-      ends.push(index + piece.length);
-    }
-  }
-  return { characters, starts, ends };
-}
-
-function decoded(piece: string): string {
-  if (/^\\u./i.test(piece)) return String.fromCharCode(Number.parseInt(piece.slice(2), 16));
-  if (/^%./.test(piece)) return Buffer.from(piece.replace(/%(?:25)*(?=[\da-f]{2})/gi, ''), 'hex').toString();
-  return /^\[./.test(piece) ? '' : piece;
 }
 
 /** A cut message may end inside a secret. */
