@@ -9,7 +9,7 @@ import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { assertEncodable, usualEnding } from '../sound/encode/encodings.ts';
 import type { BatchRequest } from './batch.ts';
 import { OF_REQUESTS, OF_SOUND, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 
 const ACCEPTED: readonly Name[] = [
   'speaker',

@@ -9,14 +9,14 @@ import { readTable } from '../batch/table.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { assertUnlinked, realOf } from '../kit/file.ts';
 import { unwritable } from '../kit/folders.ts';
+import { countOf, shellQuoted } from '../kit/words.ts';
 import { decode } from '../read/decode.ts';
 import { openFile } from '../read/source.ts';
 import type { RunTotals } from '../run/totals.ts';
 import { secondsOf } from '../sound/pcm.ts';
 import { readWav } from '../sound/wav.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import { readerReady } from './print.ts';
-import { countOf } from './style.ts';
 
 /** A person has listened to a sound and approved it. The key covers the text and the voice. */
 export type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
@@ -159,7 +159,7 @@ export class BatchOutput {
   }
 
   get command(): string {
-    return ['tts', 'batch', ...this.#context.argv].map(quotedForShell).join(' ');
+    return ['tts', 'batch', ...this.#context.argv].map(shellQuoted).join(' ');
   }
 
   #row(row: BatchRow, state: RowResult, error?: TtsError): void {
@@ -172,10 +172,6 @@ export class BatchOutput {
     };
     this.#context.notices.result({ id, state, out: join(this.#folder, file), ...fault });
   }
-}
-
-function quotedForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export interface ReportRow {

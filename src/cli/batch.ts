@@ -28,7 +28,7 @@ import { type ColumnNames, type Field, readTable, type TableKind } from '../batc
 import { RowTexts, TextFiles } from '../batch/texts.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
-import { quoted, visible } from '../kit/words.ts';
+import { countOf, duration, grouped, priceInWords, quoted, visible } from '../kit/words.ts';
 import { type Flags, loadSettings, type Origin, refused, type Settings } from '../options/load.ts';
 import { ruleOf } from '../options/rows.ts';
 import { decode } from '../read/decode.ts';
@@ -44,13 +44,12 @@ import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import type { VoiceShape, Voices, Wish } from '../voices/voice.ts';
 import { type Approvals, BatchOutput } from './batch-report.ts';
 import { assertNoFaults, tellFaults } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import { isProgressWanted } from './notices.ts';
 import { Estimate } from './preview.ts';
-import { duration, notesFor, type ProgressLine, type RowProgress, renderRows } from './progress.ts';
+import { notesFor, type ProgressLine, type RowProgress, renderRows } from './progress.ts';
 import { mayPrune, pruneFiles } from './prune.ts';
 import { eventsTo, tellAbsent } from './speak-report.ts';
-import { countOf, grouped, priceInWords } from './style.ts';
 
 /**
  * A cell is as strong as an option.

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
-import { nearestName, visible } from '../kit/words.ts';
+import { bytesInWords, countOf, nearestName, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
 import { type Flags, loadSettings } from '../options/load.ts';
 import type { Home } from '../voices/cache-entry.ts';
@@ -18,13 +18,10 @@ import {
 } from '../voices/cache-store.ts';
 import { cacheLimit } from '../voices/connections.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import { askYes } from './print.ts';
-import { countOf } from './style.ts';
 
 export const words = ['clear'];
-
-const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
@@ -93,7 +90,7 @@ function keysOf(url: string, home: Home): ReadonlySet<string> {
 
 async function isAgreed({ entries, bytes }: Found, context: Context): Promise<boolean> {
   if (entries === 0) return true;
-  const what = `${countOf(entries, 'entry', 'entries')} (${sizeInWords(bytes)})`;
+  const what = `${countOf(entries, 'entry', 'entries')} (${bytesInWords(bytes)})`;
   return (await askYes(`Remove ${what}? They were paid for once.`, context)) ?? true;
 }
 
@@ -114,7 +111,7 @@ function clearedAsData(folder: string, { entries, bytes }: Found): object {
 }
 
 function clearedInWords(folder: string, { entries, bytes }: Found): string {
-  return `removed ${countOf(entries, 'entry', 'entries')}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
+  return `removed ${countOf(entries, 'entry', 'entries')}, ${bytesInWords(bytes)} freed, from ${visible(folder)}`;
 }
 
 async function sizeLines(folder: string, { entries, bytes }: Found, context: Context): Promise<string> {
@@ -123,9 +120,9 @@ async function sizeLines(folder: string, { entries, bytes }: Found, context: Con
   const hours = `${hoursOf(bytes)} of ${hoursOf(limit)} at ${USUAL_RATE} Hz`;
   return [
     `folder   ${visible(folder)}`,
-    `size     ${sizeInWords(bytes)}`,
+    `size     ${bytesInWords(bytes)}`,
     `entries  ${entries}`,
-    `limit    ${sizeInWords(limit)}`,
+    `limit    ${bytesInWords(limit)}`,
     `hours    ${hours}`,
   ].join('\n');
 }
@@ -137,11 +134,4 @@ const BYTES_PER_HOUR = USUAL_RATE * 2 * 3600;
 /** Exact to a tenth. */
 function hoursOf(bytes: number): number {
   return Math.round((bytes / BYTES_PER_HOUR) * 10) / 10;
-}
-
-function sizeInWords(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`;
-  // 1023.95 and more would be rounded to 1024.0.
-  const power = UNITS.findIndex((_, index) => bytes < 1023.95 * 1024 ** (index + 1)) + 1 || UNITS.length;
-  return `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
 }

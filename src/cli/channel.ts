@@ -8,7 +8,7 @@ import { cacheFolder, makeFolder, namesIn, ownCacheFolder } from '../kit/folders
 import type { Host } from '../kit/host.ts';
 import { loadSettings } from '../options/load.ts';
 import { readSubcommand, subcommand } from './command-line.ts';
-import type { CommandModule, Context } from './context.ts';
+import type { CommandModule, Context } from './commands.ts';
 
 type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
 

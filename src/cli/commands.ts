@@ -1,9 +1,39 @@
-import type { Commands } from './context.ts';
+import type { Command } from 'commander';
+import type { Host } from '../kit/host.ts';
+import type { Notices } from './notices.ts';
+
+export interface Context {
+  readonly argv: readonly string[];
+  readonly named: boolean;
+  readonly host: Host;
+  readonly notices: Notices;
+  readonly signal: AbortSignal;
+  readonly commands: Commands;
+}
+
+/** A command is loaded when it is called. */
+export type Commands = ReadonlyMap<string, () => Promise<CommandModule>>;
+
+export interface CommandModule {
+  /** @returns the exit status */
+  run(context: Context): Promise<number>;
+  /** The command line of the command, for help, completions and the manual. */
+  describeCommand(): Command | Promise<Command>;
+  /** What completions offer for its arguments. */
+  readonly words?: readonly string[];
+  /** What they offer behind one of these words. */
+  names?(): Promise<readonly string[]>;
+}
+
+/** All commands except the one that a text on the command line calls by itself. */
+export function namedCommands(commands: Commands): string[] {
+  return [...commands.keys()].filter((name) => name !== 'speak' && name !== 'help');
+}
 
 /** The table of commands, in the order in which help and the manual show them. */
 export const commands: Commands = new Map(
   Object.entries({
-    speak: () => import('./speak-command.ts'),
+    speak: () => import('./speak.ts'),
     serve: () => import('./serve.ts'),
     batch: () => import('./batch-command.ts'),
     stop: async () => (await import('./channel.ts')).stop,
@@ -14,7 +44,7 @@ export const commands: Commands = new Map(
     config: () => import('./config.ts'),
     voices: () => import('./voices.ts'),
     login: () => import('./login.ts'),
-    logout: () => import('./logout.ts'),
+    logout: async () => (await import('./login.ts')).logout,
     doctor: () => import('./doctor.ts'),
     completion: () => import('./completion.ts'),
     manual: () => import('./manual.ts'),

@@ -3,7 +3,7 @@ import { ExitCode, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
 import { type Name, ruleOf, rules } from '../options/rows.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
-import type { CommandModule, Context } from './context.ts';
+import type { CommandModule, Context } from './commands.ts';
 import { printLine } from './print.ts';
 
 export interface Flag {

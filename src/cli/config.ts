@@ -19,7 +19,7 @@ import {
 } from '../options/load.ts';
 import { type Name, ruleOf, settingNames, type Value } from '../options/rows.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;

@@ -1,18 +1,10 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
 import { type Name, type Rule, ruleOf, rules, settingNames } from '../options/rows.ts';
-import { TOPICS, topicOf } from './command-line.ts';
-import {
-  type CommandModule,
-  type Commands,
-  type Context,
-  FILE,
-  HELP,
-  namedCommands,
-  VERSION,
-} from './context.ts';
+import { assertWordsUtf8, FILE, HELP, TOPICS, topicOf, VERSION } from './command-line.ts';
+import { type CommandModule, type Commands, type Context, namedCommands } from './commands.ts';
 import { printLine } from './print.ts';
 
 const WIDTH = 80;
@@ -34,7 +26,6 @@ export async function run(context: Context): Promise<number> {
     printLine(context.host.stdout, topic);
     return ExitCode.ok;
   }
-  const { assertWordsUtf8 } = await import('./utf8.ts');
   assertWordsUtf8(context.argv, context.host);
   const unknown = named ? more[0] : name;
   const nearest = nearestName(unknown ?? '', [...context.commands.keys(), ...Object.keys(TOPICS)]);
@@ -44,9 +35,7 @@ export async function run(context: Context): Promise<number> {
   );
 }
 
-/** `--help` alone does not need commander, and starts faster without it. */
-export async function describeCommand(): Promise<Command> {
-  const { Command } = await import('commander');
+export function describeCommand(): Command {
   return new Command('help')
     .argument('[command|topic]')
     .helpOption(false)

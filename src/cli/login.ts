@@ -14,11 +14,11 @@ import {
   subcommand,
   usage,
 } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { CommandModule, Context } from './commands.ts';
 import type { Notices } from './notices.ts';
 import { askSecret } from './print.ts';
 
-export function baseCommand(name: string, description: string): Command {
+function baseCommand(name: string, description: string): Command {
   return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
 }
 
@@ -27,7 +27,7 @@ export function baseCommand(name: string, description: string): Command {
  * @returns `undefined` after `--help`
  * @throws TtsError (usage)
  */
-export function readBase(
+function readBase(
   command: Command,
   context: Pick<Context, 'argv' | 'host'>,
 ): Pick<CommandLine, 'flags' | 'words'> | undefined {
@@ -53,7 +53,7 @@ function misplaced(command: string, what: string): TtsError {
  * Takes the argument, or else the setting. A trailing `/tts` is taken off.
  * @throws TtsError (usage) if there is none, or a project's config set it
  */
-export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
+function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);
   const { baseUrl: set } = settings;
   const stored = [...(settings.keys?.value.keys() ?? [])].join(', ');
@@ -126,3 +126,34 @@ function explain(
   const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
 }
+
+async function runLogout(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readBase(describeLogout(), context);
+  if (!line) return ExitCode.ok;
+  const { settings, files } = await loadSettings(line, context);
+  const stored = settings.keys?.value;
+  const typed = baseUrl.text(line.words[0] ?? '');
+  const isStored = typed !== undefined && stored?.has(typed.href);
+  const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
+  const file = keysFile(host);
+  const own = files.find(({ path }) => path === file)?.values.keys as ReadonlyMap<string, string> | undefined;
+  const removed = own?.has(base.href) ?? false;
+  if (removed) await storeKey(file, { base, key: undefined }, context);
+  const others = [...(stored?.keys() ?? [])].filter((url) => url !== base.href).join(', ');
+  const more = others && `; there are keys for ${others}`;
+  notices.note(
+    removed ? `the key for ${base.href} is removed from ${file}` : `no key is stored for ${base.href}${more}`,
+  );
+  for (const { path, values } of files)
+    if (path !== file && (values.keys as typeof own)?.has(base.href))
+      notices.warn(`${path} still holds a key for ${base.href}: remove it there`);
+  if (notices.json) notices.result({ baseUrl: base.href, ...(removed && { file }), removed });
+  return ExitCode.ok;
+}
+
+function describeLogout(): Command {
+  return baseCommand('logout', 'Forget the key that tts login has stored for a base URL.');
+}
+
+export const logout: CommandModule = { run: runLogout, describeCommand: describeLogout };

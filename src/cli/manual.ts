@@ -4,8 +4,8 @@ import { ExitCode } from '../kit/error.ts';
 import { PROJECT_PLACES } from '../options/load.ts';
 import { type Rule, rules } from '../options/rows.ts';
 import { readSubcommand, subcommand, TOPICS } from './command-line.ts';
+import type { Context } from './commands.ts';
 import type { Entry, Flag } from './completion.ts';
-import type { Context } from './context.ts';
 import { printLine } from './print.ts';
 
 export async function run(context: Context): Promise<number> {

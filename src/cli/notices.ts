@@ -2,7 +2,6 @@ import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { inOneLine, visible } from '../kit/words.ts';
 import { printLine } from './print.ts';
-import { plain } from './style.ts';
 
 /** Characters. Shorter secrets are hidden only as whole words. */
 const SHORTEST_ANYWHERE = 4;
@@ -105,6 +104,22 @@ function withoutEnd(piece: string, secret: string): string {
   for (let length = Math.min(piece.length, secret.length - 1); length >= SHORTEST_ANYWHERE; length--)
     if (piece.endsWith(secret.slice(0, length))) return `${piece.slice(0, -length)}***`;
   return piece;
+}
+
+interface Paint {
+  problem(text: string): string;
+  hint(text: string): string;
+}
+
+const plain: Paint = { problem: (text) => text, hint: (text) => text };
+
+/** Colours a terminal, unless NO_COLOR is set (https://no-color.org). */
+export async function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): Promise<Paint> {
+  if (!stderr.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
+  const { Chalk } = await import('chalk');
+  // Without a level, chalk would inspect the environment itself.
+  const chalk = new Chalk({ level: 1 });
+  return { problem: chalk.red.bold, hint: chalk.dim };
 }
 
 /** Erases all below the cursor: a window that became narrower wraps the progress line. */

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { ExitCode } from '../kit/error.ts';
 import { isReaderGone } from '../kit/folders.ts';
 import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
-import { printable, visible } from '../kit/words.ts';
+import { duration, priceInWords, printable, visible } from '../kit/words.ts';
 import { costOf, type Pricing, type Resolved } from '../run/job.ts';
 import { type Mix, silenceOf } from '../run/mix.ts';
 import { checkOutput } from '../run/outputs.ts';
@@ -14,13 +14,10 @@ import { countCodePoints } from '../text/unicode.ts';
 import { type Kept, segmentKey } from '../voices/cache.ts';
 import { roleIn } from '../voices/cast.ts';
 import type { Voice } from '../voices/voice.ts';
-import type { Context } from './context.ts';
-import { warnOfRoom } from './hints.ts';
+import type { Context } from './commands.ts';
 import { checkLanguage } from './language-check.ts';
 import { assertOpen, stdoutError } from './print.ts';
-import { duration } from './progress.ts';
-import { tellAbsent, tellNamesBefore } from './speak-report.ts';
-import { priceInWords } from './style.ts';
+import { tellAbsent, tellNamesBefore, warnOfRoom } from './speak-report.ts';
 
 /** What a run would send and make. */
 export interface Estimated {

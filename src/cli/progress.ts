@@ -1,6 +1,6 @@
 import type { Ora } from 'ora';
 import type { Host } from '../kit/host.ts';
-import { inOneLine } from '../kit/words.ts';
+import { cellsOf, countOf, duration, inOneLine, widthOf } from '../kit/words.ts';
 import type { Part } from '../run/ahead.ts';
 import type { Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
@@ -11,7 +11,6 @@ import type { Segment } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceEvent } from '../voices/voice.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
-import { cellsOf, countOf, widthOf } from './style.ts';
 
 export interface ProgressState {
   readonly waiting: Waiting | undefined;
@@ -146,16 +145,6 @@ export function closingLine(closing: Closing): string {
   const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
   const count = `${segmentCount(segments, undefined)}${cached}`;
   return `${name}  ${duration(audioSeconds)}  ${sampleRate} Hz  ${count}  in ${duration(seconds)}`;
-}
-
-/** Writes `9.8 s`, `41 s`, `3 min 12 s` or `2 h 5 min`. */
-export function duration(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  const minutes = Math.floor(whole / 60);
-  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 function shorten(text: string, columns: number): string {

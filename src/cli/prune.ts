@@ -2,10 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Outcome, prunable } from '../batch/manifest.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import { visible } from '../kit/words.ts';
-import type { Context } from './context.ts';
+import { countOf, visible } from '../kit/words.ts';
+import type { Context } from './commands.ts';
 import { askYes } from './print.ts';
-import { countOf } from './style.ts';
 
 /** An error names no more files than this. A terminal shows all. */
 const MOST_SHOWN = 20;

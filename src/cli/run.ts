@@ -1,10 +1,9 @@
 import type { Host } from '../kit/host.ts';
 import { secretsIn } from '../kit/program.ts';
+import type { Context } from './commands.ts';
 import { commands } from './commands.ts';
-import type { Context } from './context.ts';
 import { help, loadCommand, version } from './help.ts';
-import { Notices } from './notices.ts';
-import { paintFor } from './style.ts';
+import { Notices, paintFor } from './notices.ts';
 
 /**
  * Runs the called command and prints its error.

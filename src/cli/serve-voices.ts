@@ -28,7 +28,7 @@ import type { RunVoices } from '../voices/catalogue.ts';
 import { VoiceSources } from '../voices/sources.ts';
 import type { ListedVoice } from '../voices/voice.ts';
 import { readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 
 type LogForm = 'text' | 'json';
 

@@ -12,7 +12,7 @@ import { visible } from '../kit/words.ts';
 import { checkedKey, readKeyFile } from '../options/keys.ts';
 import type { LogRecord } from '../serve/http.ts';
 import { randomKey, type Service, startService } from '../serve/service.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import type { Notices } from './notices.ts';
 import { describeCommand, openServeEngines, readServeOptions, type ServeOptions } from './serve-voices.ts';
 

@@ -1,5 +1,7 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { dataFolder } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
-import { printable } from '../kit/words.ts';
+import { bytesInWords, grouped, printable } from '../kit/words.ts';
 import { isStdout } from '../out/open.ts';
 import type { Delivery } from '../out/sink.ts';
 import type { RunPlan, SpeechJob } from '../run/job.ts';
@@ -10,9 +12,11 @@ import { secondsOf } from '../sound/pcm.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Cast } from '../voices/cast.ts';
 import type { Fallback, FellBack } from '../voices/fallback.ts';
+import { installedVoices } from '../voices/install/manifest.ts';
 import type { Voice, VoiceEvent } from '../voices/voice.ts';
+import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
-import { LONG_RUN_MS, type Progress } from './progress.ts';
+import { closingLine, LONG_RUN_MS, type Progress, totalOf } from './progress.ts';
 
 type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
 
@@ -42,7 +46,6 @@ function unwritten({ name }: OutputPlan): string {
 }
 
 async function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): Promise<string> {
-  const { closingLine } = await import('./progress.ts');
   const { format, segments, fromCache, elapsed } = totals;
   if (!format) throw new Error('sound was delivered, but no part of it was counted');
   return closingLine({
@@ -246,4 +249,78 @@ const LONG_PAUSE_SECONDS = 10;
 export function warnOfPause(event: VoiceEvent, notices: Notices): void {
   if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
+}
+
+/** A voice that nobody chose is told with the first event: a run that fails before prints only its error. */
+export function introducing(
+  job: Pick<SpeechJob, 'voice' | 'speaker'>,
+  { host, notices }: Pick<Context, 'host' | 'notices'>,
+  onEvent: (event: VoiceEvent) => void,
+): (event: VoiceEvent) => void {
+  let isFirst = true;
+  return (event) => {
+    const text = isFirst && !notices.quiet && !notices.json ? introduction(job, host) : undefined;
+    if (text !== undefined) notices.note(text);
+    isFirst = false;
+    onEvent(event);
+  };
+}
+
+function introduction(
+  { voice: { kind, label }, speaker }: Pick<SpeechJob, 'voice' | 'speaker'>,
+  host: Host,
+): string | undefined {
+  if (kind === 'espeak' && typeof speaker === 'number')
+    return `${label} speaks; on another machine ${speaker} may be another voice: -s "${label}" is the same one`;
+  if (kind !== 'built-in' || speaker !== undefined) return undefined;
+  const [there] = installedVoices(dataFolder(host), host.uid);
+  return `the built-in English voice speaks; a natural one: ${there ? `-s ${there.name}` : 'tts voices install cori'}`;
+}
+
+interface Stopped extends Pick<SpeechJob, 'cacheBytes' | 'output'> {
+  readonly text: RunText;
+  readonly isLive: boolean;
+}
+
+/** Adds to the error of a run that did not get to its end where it stopped, and what the next one need not ask for again. */
+export async function withStop(
+  error: unknown,
+  { cacheBytes, output, text, isLive }: Stopped,
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (!(error instanceof TtsError)) return error;
+  if (signal.aborted) {
+    const makesFile = error.exitCode === ExitCode.interrupted && !isLive && !output.isPlayed;
+    return makesFile
+      ? error.reworded(error.message, { hint: cacheBytes === undefined ? LOST : KEPT })
+      : error;
+  }
+  if (!error.stop || cacheBytes === undefined) return error;
+  const total = (await totalOf(text, isLive, signal))?.segments;
+  const place = `segment ${grouped(error.stop.done + 1)}${total === undefined ? '' : ` of ${grouped(total)}`}`;
+  const reuse = `it stopped at ${place}: the same command reuses what is in the cache`;
+  const hint = error.hint === undefined ? reuse : `${error.hint}; ${reuse}`;
+  return error.reworded(error.message, { hint, stop: { ...error.stop, total } });
+}
+
+const KEPT = 'the same command goes on: complete segments are in the cache';
+const LOST =
+  'the cache has nothing of this voice, so the same command begins again; --split chapters keeps complete chapters';
+
+const DEFAULT_RATE = 22_050;
+const BYTES_PER_SAMPLE = 2;
+/** A cache uses this share of its limit at most; the rest is room for an eviction. */
+const SHARE_IN_USE = 15 / 16;
+
+/** @param seconds of sound */
+export function warnOfRoom(
+  { cacheBytes, voice }: Pick<SpeechJob, 'cacheBytes' | 'voice'>,
+  seconds: number,
+  { notices }: Pick<Context, 'notices'>,
+): void {
+  const bytes = seconds * (voice.shape.sampleRate ?? DEFAULT_RATE) * BYTES_PER_SAMPLE;
+  if (cacheBytes === undefined || bytes <= cacheBytes * SHARE_IN_USE) return;
+  notices.warn(
+    `about ${bytesInWords(bytes)} of audio do not fit into the cache of ${bytesInWords(cacheBytes)} (cacheSize in your own config): after an early end, a part is paid for again`,
+  );
 }

@@ -1,8 +1,13 @@
-import { ExitCode, Silenced, TtsError } from '../kit/error.ts';
-import { OUTPUT } from '../kit/hints.ts';
-import { type Drops, dropsBy } from '../kit/host.ts';
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { ExitCode, Silenced, TtsError, usageError } from '../kit/error.ts';
+import { pathOf } from '../kit/folders.ts';
+import { OUTPUT, textHint } from '../kit/hints.ts';
+import { type Drops, dropsBy, type Host } from '../kit/host.ts';
+import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { NothingToSay } from '../read/plain.ts';
+import { formatOfName } from '../read/reading.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
@@ -12,14 +17,121 @@ import { RunTotals } from '../run/totals.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 import { roleIn } from '../voices/cast.ts';
-import type { Voice, VoiceEvent } from '../voices/voice.ts';
+import type { Voice } from '../voices/voice.ts';
 import type { Turn } from './channel.ts';
-import type { Context } from './context.ts';
-import { explainStop, warnOfRoom } from './hints.ts';
+import { type CommandLine, readCommandLine, speakCommand } from './command-line.ts';
+import { type Context, namedCommands } from './commands.ts';
+import { FIRST_STEPS, help, version } from './help.ts';
 import { checkLanguage } from './language-check.ts';
 import { notesFor, type Progress, progressOf, showProgress, totalOf } from './progress.ts';
 import { leftOutOf } from './skipped.ts';
-import { eventsTo, report, tellAbsent, tellNamesBefore } from './speak-report.ts';
+import {
+  eventsTo,
+  introducing,
+  report,
+  tellAbsent,
+  tellNamesBefore,
+  warnOfRoom,
+  withStop,
+} from './speak-report.ts';
+
+/** Words, as in `cache clear`. */
+const LONGEST_COMMAND = 2;
+
+export function describeCommand(): Command {
+  return speakCommand().description('Speak, also if the text begins with the name of a command.');
+}
+
+export async function run(context: Context): Promise<number> {
+  const { notices } = context;
+  const line = readCommandLine(context);
+  if (line.help) return help(context);
+  if (line.version) return version(context);
+  assertNoFile(line.flags.instructions, context.host);
+  const file = fileOf(line, context);
+  const input = file === undefined ? inputOf(line, context.host) : { words: [], files: [file] };
+  if (!input) {
+    notices.print(FIRST_STEPS);
+    return ExitCode.usage;
+  }
+  const note =
+    file === undefined
+      ? likelyMistake(line, context)
+      : `${file} is a file, so what is in it is spoken; with -- in front of it, its name`;
+  if (note !== undefined && !line.flags.quiet) notices.note(note);
+  return speak({ flags: line.flags, ...input }, context);
+}
+
+/** `tts speak` and `--` say that words are to be spoken, whatever they look like. */
+function areForSpeaking({ named, argv }: Pick<Context, 'named' | 'argv'>): boolean {
+  return named || argv.includes('--');
+}
+
+/** The only word, if it names a text or a book that is there. */
+function fileOf({ words, files }: CommandLine, context: Context): string | undefined {
+  const [word, ...more] = words;
+  if (word === undefined || more.length > 0 || files.length > 0 || areForSpeaking(context)) return undefined;
+  return isReadable(word, context.host) ? word : undefined;
+}
+
+function isReadable(name: string, host: Pick<Host, 'cwd'>): boolean {
+  return formatOfName(name) !== undefined && areFiles([name], host);
+}
+
+/** In other tools, `-i` names the text. */
+function assertNoFile(instructions: unknown, host: Pick<Host, 'cwd'>): void {
+  if (typeof instructions !== 'string' || !isReadable(instructions, host)) return;
+  throw usageError(
+    `--instructions: ${instructions} is a file`,
+    `-f ${instructions} speaks what is in it; -i says how a voice is to speak: -i "slowly"`,
+  );
+}
+
+/** What may be meant by words that are spoken as they stand. */
+function likelyMistake({ words }: CommandLine, context: Context): string | undefined {
+  const { host, commands } = context;
+  if (areForSpeaking(context)) return undefined;
+  const [first = ''] = words;
+  if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
+    return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
+  const hint = textHint(words.join(' '));
+  if (hint !== undefined) return `the text is spoken as it stands; ${hint}`;
+  if (areFiles(words, host)) return `the name ${first} is spoken; -f ${first} speaks what is in that file`;
+  return undefined;
+}
+
+function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {
+  const isFile = (word: string) => {
+    try {
+      return /\.\w+$/.test(word) && statSync(pathOf(cwd, word)).isFile();
+    } catch {
+      return false;
+    }
+  };
+  return words.length > 0 && words.every(isFile);
+}
+
+function inputOf(
+  { words, files }: CommandLine,
+  host: Host,
+): { words: readonly string[]; files: readonly string[] } | undefined {
+  if (words.length > 0 && files.length > 0) throw givenTwice(words, files, host);
+  if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
+  if (files.includes(''))
+    throw usageError('-f: "" is not the name of a file', 'name the file that holds the text; "-" is stdin');
+  if (files.filter((file) => file === '-').length > 1)
+    throw usageError('-f - is given twice', 'stdin can be read only once');
+  if (words.length > 0 || files.length > 0) return { words, files };
+  return host.stdin.isTTY ? undefined : { words, files: ['-'] };
+}
+
+function givenTwice(words: readonly string[], files: readonly string[], host: Pick<Host, 'cwd'>): TtsError {
+  const each = [...files, ...words].map((file) => `-f ${shellQuoted(file)}`).join(' ');
+  const hint = areFiles(words, host)
+    ? `every file needs its own -f: ${each}`
+    : 'quote values with spaces, or leave one of the two out';
+  return usageError('the text is given twice, by words and with -f', hint);
+}
 
 /** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
 const WINDOW = 2;
@@ -31,7 +143,7 @@ interface InTurn extends Context {
   readonly turn: Turn | undefined;
 }
 
-export async function speak(request: SpeakRequest, context: Context): Promise<number> {
+async function speak(request: SpeakRequest, context: Context): Promise<number> {
   const resolved = await resolveJob(request, context);
   if (resolved.mode === 'show-text') return (await import('./preview.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./preview.ts')).dryRun(resolved, context);
@@ -71,7 +183,7 @@ async function endSilenced(job: SpeechJob, { host, signal }: Context): Promise<E
 /** Puts the name of the output into a hint that shows how another kind of document is spoken. */
 function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknown {
   if (!(error instanceof TtsError) || !error.hint?.includes(OUTPUT)) return error;
-  const output = name === undefined ? '' : ` -o '${name.replaceAll("'", "'\\''")}'`;
+  const output = name === undefined ? '' : ` -o ${shellQuoted(name)}`;
   return error.reworded(error.message, { hint: error.hint.replace(` ${OUTPUT}`, () => output) });
 }
 
@@ -96,7 +208,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   // A run that is heard needs no progress.
   using _notes = job.output.isPlayed ? undefined : notesFor(context, progressOf({ totals, total }));
   await tellBefore(job, { text, languageWarning }, context);
-  voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
+  voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
   voices.listen((event) => job.patience?.onEvent(event));
   const atOnce = await openAll(job);
   const leftOut = await leftOutOf(job, voiceIn(job), context);
@@ -127,7 +239,7 @@ async function blankOrStopped(
   signal: AbortSignal,
 ): Promise<'blank'> {
   if (job.isAssistant && error instanceof NothingToSay) return 'blank';
-  throw await explainStop(error, { ...job, text, isLive, voiceOf: voiceIn(job) }, signal);
+  throw await withStop(error, { ...job, text, isLive }, signal);
 }
 
 async function tellBefore(
@@ -139,17 +251,6 @@ async function tellBefore(
   await tellNamesBefore(job, text, context);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
-}
-
-/** Introduces a voice that comes without a service or an engine being named. */
-async function introduced(
-  job: SpeechJob,
-  context: Context,
-  onEvent: (event: VoiceEvent) => void,
-): Promise<(event: VoiceEvent) => void> {
-  const { kind } = job.voice;
-  if (kind === 'service' || kind === 'engine' || context.notices.quiet) return onEvent;
-  return (await import('./hints.ts')).introducing(job, context, onEvent);
 }
 
 async function openHeard(job: SpeechJob, { turn, ...context }: InTurn): Promise<Outputs> {
@@ -234,7 +335,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     async begin(progress: Progress | undefined) {
       sayBefore(job, languageWarning, notices);
       await tellNamesBefore(job, text, context);
-      voices.listen(await introduced(job, context, eventsTo(totals, progress, notices)));
+      voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
       return WINDOW * (await openAll(job));
     },
   };

@@ -1,16 +1,15 @@
 import { type Command, Option } from 'commander';
 import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import { ExitCode } from '../kit/error.ts';
-import { printable, visible } from '../kit/words.ts';
+import { columnsOf, printable, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
 import { openVoices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import type { ListedVoice, VoiceEvent, Voices } from '../voices/voice.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import { describe, warnOfPause } from './speak-report.ts';
-import { columnsOf, table } from './style.ts';
 
 export interface ListedSpeaker extends ListedVoice {
   readonly instructions?: string | undefined;

@@ -26,7 +26,7 @@ import {
 } from '../batch/split.ts';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
-import { visible } from '../kit/words.ts';
+import { countOf, visible } from '../kit/words.ts';
 import { type SpeechJob, USUAL_PAUSES } from '../run/job.ts';
 import type { Mix } from '../run/mix.ts';
 import type { DeliverOptions } from '../run/run.ts';
@@ -36,10 +36,9 @@ import { OPENING, type Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
 import { assertNoFaults, tellFaults } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import { notesFor, type Progress, progressOf, showProgress } from './progress.ts';
 import { mayPrune, pruneFiles } from './prune.ts';
-import { countOf } from './style.ts';
 
 export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
   readonly text: RunText;

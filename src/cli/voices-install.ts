@@ -41,7 +41,7 @@ import {
   withVoicesLock,
   wrongFiles,
 } from '../voices/install/store.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import { isProgressWanted } from './notices.ts';
 import { ProgressLine } from './progress.ts';
 import type { VoicesLine } from './voices-list.ts';

@@ -1,5 +1,5 @@
 import { ExitCode } from '../kit/error.ts';
-import { visible } from '../kit/words.ts';
+import { brokenAt, columnsOf, table, visible } from '../kit/words.ts';
 import { type Flags, loadSettings } from '../options/load.ts';
 import {
   bytesOf,
@@ -9,8 +9,7 @@ import {
   type OfferedVoice,
 } from '../voices/install/catalogue.ts';
 import { installedVoices, type Manifest } from '../voices/install/manifest.ts';
-import type { Context } from './context.ts';
-import { brokenAt, columnsOf, table } from './style.ts';
+import type { Context } from './commands.ts';
 
 /** The command line of `tts voices`. */
 export interface VoicesLine {

@@ -4,7 +4,7 @@ import { dataFolder } from '../kit/folders.ts';
 import { nearestName } from '../kit/words.ts';
 import type { Name } from '../options/rows.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './context.ts';
+import type { Context } from './commands.ts';
 import type { VoicesLine } from './voices-list.ts';
 
 export const words = ['install', 'remove', 'verify'];

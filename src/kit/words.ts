@@ -38,7 +38,7 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
 }
 
 /** True if one letter is wrong, missing or too many, or two are swapped. */
-export function isOneLetterOff(word: string, known: string): boolean {
+function isOneLetterOff(word: string, known: string): boolean {
   const letters = (text: string) => text.split('').sort().join('');
   const edits = distance(word, known);
   return edits === 1 || (edits === 2 && letters(word) === letters(known));
@@ -104,4 +104,118 @@ export function quoted(text: string): string {
  */
 export function ageOf(time: number, now = Date.now()): number {
   return Math.abs(now - time);
+}
+
+/** Quotes a word for a POSIX shell, if it needs that. */
+export function shellQuoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Writes `9.8 s`, `41 s`, `3 min 12 s` or `2 h 5 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const BYTE_UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Writes `512 bytes` or `1.5 MiB`. */
+export function bytesInWords(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  // 1023.95 and more would be rounded to 1024.0.
+  const power =
+    BYTE_UNITS.findIndex((_, index) => bytes < 1023.95 * 1024 ** (index + 1)) + 1 || BYTE_UNITS.length;
+  return `${(bytes / 1024 ** power).toFixed(1)} ${BYTE_UNITS[power - 1]}`;
+}
+
+/** The width in cells of a terminal. */
+export function widthOf(text: string): number {
+  return Array.from(text, cellsOf).reduce((sum, cells) => sum + cells, 0);
+}
+
+/** Everything from U+2300 on counts as wide: a line is cut early rather than wrapped. */
+export function cellsOf(character: string): number {
+  const point = character.codePointAt(0) ?? 0;
+  return point >= 0x2300 || (point >= 0x1100 && point < 0x1160) ? 2 : 1;
+}
+
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Writes a count as `2,130`. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** Writes a price as `$0.30`, `0.30 EUR` or `0.30`. One that is too small for two decimals gets four. */
+export function priceInWords({
+  price,
+  currency = '',
+}: {
+  readonly price: number;
+  readonly currency?: string;
+}): string {
+  const amount = price.toFixed(price > 0 && price < SMALLEST_SHOWN ? 4 : 2);
+  return /\p{L}/u.test(currency) ? `${amount} ${currency}` : `${currency}${amount}`;
+}
+
+/** Less would be rounded to nothing. */
+const SMALLEST_SHOWN = 0.005;
+
+const GAP = 2;
+
+/** The columns of a terminal that a table goes to; a pipe takes lines of any length, each with one row. */
+export function columnsOf({
+  stdout: { isTTY, columns },
+}: {
+  readonly stdout: { readonly isTTY: boolean; readonly columns: number | undefined };
+}): number | undefined {
+  return isTTY ? columns || USUAL_COLUMNS : undefined;
+}
+
+const USUAL_COLUMNS = 80;
+/** Fewer would hold hardly a word. */
+const NARROWEST = 8;
+
+/** @param columns what a row may take: the widest cells go on below, broken between words */
+export function table(rows: readonly (readonly string[])[], columns?: number): string {
+  const widths = widthsOf(rows);
+  const all = widths.reduce((sum, width) => sum + width + GAP, -GAP);
+  if (columns === undefined || all <= columns) return aligned(rows, widths);
+  const widest = widths.indexOf(Math.max(...widths));
+  const width = Math.max(NARROWEST, (widths[widest] ?? 0) - (all - columns));
+  const broken = rows.flatMap((row) => {
+    const [first = '', ...more] = brokenAt(row[widest] ?? '', width);
+    const below = more.map((part) => row.map((_, column) => (column === widest ? part : '')));
+    return [row.map((cell, column) => (column === widest ? first : cell)), ...below];
+  });
+  return aligned(broken, widthsOf(broken));
+}
+
+/** Lines of at most this width. A word that is longer stays whole. */
+export function brokenAt(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  const widest = (column: number) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0);
+  return (rows[0] ?? []).map((_, column) => widest(column));
+}
+
+function aligned(rows: readonly (readonly string[])[], widths: readonly number[]): string {
+  const padded = (cell: string, column: number) =>
+    cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)));
+  return rows.map((row) => row.map(padded).join(' '.repeat(GAP)).trimEnd()).join('\n');
 }

@@ -1,6 +1,6 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import { documentOf } from '../kit/hints.ts';
-import { withoutEscapes } from '../kit/words.ts';
+import { shellQuoted, withoutEscapes } from '../kit/words.ts';
 import { breaksOff, type Stage, through } from '../text/stage.ts';
 
 export interface Encoding {
@@ -124,7 +124,7 @@ export function assertNoDocument(start: Uint8Array, name: string, kindName = nam
   if (isHtml(start) || /\.x?html?$/i.test(kindName))
     throw usageError(`${name} is not text: it is HTML`, 'leave --format out, or give --format html');
   const document = documentOf(start.subarray(0, COMMENTED_HTML_BYTES), kindName);
-  const file = name === 'stdin' ? 'FILE' : `'${name.replaceAll("'", "'\\''")}'`;
+  const file = name === 'stdin' ? 'FILE' : shellQuoted(name);
   if (document) throw usageError(`${name} is not text: it is ${document.what}`, document.hint(file));
 }
 

@@ -174,8 +174,8 @@ export interface SpeechJob extends RunPlan {
   readonly cacheBytes: number | undefined;
   /** What is to be said of the service before it is asked. */
   readonly note: string | undefined;
-  /** The voice was named by its number. */
-  readonly isNumbered: boolean;
+  /** The name or the number of the voice; `undefined` if nobody chose one. */
+  readonly speaker: string | number | undefined;
   readonly keepsGoing: boolean;
   /** It speaks on where the voice fails. */
   readonly fallback: Fallback | undefined;
@@ -244,7 +244,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     cacheBytes: await voices.cacheBytesFor(voice),
     note: service?.note,
     lexicon: lines,
-    isNumbered: typeof settings.speaker?.value === 'number',
+    speaker: settings.speaker?.value,
     keepsGoing: settings.keepGoing.value,
     split,
     subtitles: await subtitlesOf(settings, host),

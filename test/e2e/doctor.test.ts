@@ -1,11 +1,8 @@
-import { chmodSync, chownSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { userInfo } from 'node:os';
+import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete } from '../support/http-bytes.ts';
-import { listen } from '../support/listen.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
@@ -45,14 +42,9 @@ describe('tts doctor', () => {
       states: {
         node: 'good',
         config: 'good',
-        key: 'good',
-        proxy: 'skipped',
-        dns: 'skipped',
-        connection: 'skipped',
-        tls: 'skipped',
+        service: 'good',
         request: 'good',
         player: 'good',
-        cache: 'good',
         formats: 'good',
         'espeak-ng': 'skipped',
         voices: 'skipped',
@@ -88,12 +80,12 @@ describe('tts doctor', () => {
     const server = await serveBytes(complete(wav));
     const { status, states, findings } = await doctor([], named(server.url));
     expect(status).toBe(0);
-    expect(states).toMatchObject({ dns: 'good', connection: 'good', tls: 'good', request: 'skipped' });
+    expect(states).toMatchObject({ service: 'good', request: 'skipped' });
     expect(findings.find(({ name }: { name: string }) => name === 'request')).toMatchObject({
       detail: expect.stringMatching(/2 characters/),
       hint: expect.stringMatching(/--yes/),
     });
-    expect(server.requests).toEqual([]);
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /speakers']);
   });
 
   it.each([['--dry-run'], ['--show-text'], ['--output', 'out.wav'], ['--subtitles', 'out.srt']])(
@@ -121,7 +113,7 @@ describe('tts doctor', () => {
     ];
     const { status } = await doctor(['--yes', ...options], named(server.url));
     expect(status).toBe(0);
-    expect(server.requests.map(({ json }) => json)).toEqual([
+    expect(server.requests.slice(1).map(({ json }) => json)).toEqual([
       {
         text: 'Hi',
         speaker_no: 3,
@@ -131,31 +123,20 @@ describe('tts doctor', () => {
     ]);
   });
 
-  it('makes one tiny request with --yes', async () => {
-    const server = await serveBytes(complete(wav));
-    const { status, states } = await doctor(['--yes'], named(server.url));
-    expect({ status, request: states.request }).toEqual({ status: 0, request: 'good' });
-    expect(server.requests.map(({ json }) => json)).toEqual([{ text: 'Hi', speaker_no: 7 }]);
-  });
-
   it.each([
     ['a config file that is wrong', ['--config', 'none.json'], {}, 2, 'config'],
-    ['a key that is missing', [], { TTS_BASE_URL: 'http://127.0.0.1:9' }, 3, 'key'],
-    ['a host that there is not', ['--yes'], named('https://nowhere.invalid'), 6, 'dns'],
-    ['a port on which nothing listens', ['--yes'], named('http://127.0.0.1:9'), 6, 'connection'],
+    ['a key that is missing', [], { TTS_BASE_URL: 'http://127.0.0.1:9' }, 3, 'service'],
+    ['a host that there is not', ['--yes'], named('https://nowhere.invalid'), 6, 'service'],
+    ['a port on which nothing listens', ['--yes'], named('http://127.0.0.1:9'), 6, 'service'],
     [
       'a proxy that is not there',
       ['--yes', '--proxy', 'http://127.0.0.1:9'],
       named('http://10.0.0.1'),
       6,
-      'proxy',
+      'service',
     ],
     ['no player', [], { PATH: '/nowhere' }, 8, 'player'],
     ['a player that is not there', ['--player', 'gramophone -q'], {}, 8, 'player'],
-    ['a player that lies elsewhere', ['--player', './aplay'], {}, 8, 'player'],
-    ['a player that is a folder', ['--player', './bin'], {}, 8, 'player'],
-    ['a cache that is no folder', [], { TTS_CACHE_DIR: '/dev/null' }, 8, 'cache'],
-    ['a cache that nobody can make', [], { TTS_CACHE_DIR: '/proc/none/tts' }, 8, 'cache'],
   ])('ends with the status of the first failure: %s', async (_, args, env, ...[status, name]) => {
     const run = await doctor(args, env);
     const bad = run.findings.filter(({ state }: { state: string }) => state === 'bad');
@@ -167,24 +148,11 @@ describe('tts doctor', () => {
     const run = await doctor(['--yes', '--proxy', 'http://127.0.0.1:9'], named('http://10.0.0.1:9'));
     expect(run.findings).toContainEqual(
       expect.objectContaining({
-        name: 'proxy',
+        name: 'service',
         detail: 'nothing listens at the proxy 127.0.0.1:9',
         hint: expect.stringContaining('--proxy'),
       }),
     );
-  });
-
-  it.each([
-    ['by its name', 'aplay'],
-    ['by a path', './bin/aplay -q'],
-    ['by a path without a dot', 'bin/aplay'],
-    ['by a whole path', '"$PWD/bin/aplay" -q'],
-  ])('finds the player that playing would start, %s', async (_, player) => {
-    const { box, path } = boxWithPlayer();
-    const command = player.replace('$PWD', box.folder);
-    const run = await box.run(['doctor', '--json', '--player', command], { env: path });
-    const detail = `${box.path('bin/aplay')} took a moment of silence`;
-    expect(playerOf(run)).toEqual({ name: 'player', state: 'good', detail });
   });
 
   it('has the player play 50 ms of silence', async () => {
@@ -205,7 +173,7 @@ describe('tts doctor', () => {
     expect(playerOf(run)).toMatchObject({
       state: 'bad',
       detail: expect.stringMatching(detail),
-      hint: expect.stringMatching(/name another/),
+      hint: expect.stringMatching(/--player/),
     });
   });
 
@@ -215,14 +183,9 @@ describe('tts doctor', () => {
     expect(run.status).toBe(8);
     expect(playerOf(run)).toMatchObject({
       state: 'bad',
-      detail: 'no sound device can be used: the player aplay failed: no device',
-      hint: expect.stringMatching(/-o FILE.*--player/),
+      detail: expect.stringContaining('aplay'),
+      hint: expect.stringContaining('-o FILE'),
     });
-  });
-
-  it('does not take a proxy that is none for a fault of the key', async () => {
-    const run = await doctor([], { ...named('http://10.0.0.1'), HTTP_PROXY: 'http://x/y' });
-    expect(run).toMatchObject({ status: 2, states: { key: 'skipped', proxy: 'bad', request: 'skipped' } });
   });
 
   it.each([
@@ -233,38 +196,20 @@ describe('tts doctor', () => {
     const server = await serveBytes(answer(code, '{"message":"so it is"}'));
     const run = await doctor(['--yes'], named(server.url));
     expect(run.status).toBe(status);
-    expect(run.states.request).toBe('bad');
+    expect(run.states).toMatchObject({ service: 'bad', request: 'skipped' });
     expect(run.stdout.toString()).toContain('so it is');
     expect(run.stdout.toString()).not.toContain(KEY);
-  });
-
-  it('tells when a server does not speak TLS', async () => {
-    const server = createServer((socket) =>
-      socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
-    );
-    const run = await doctor(['--yes'], named(`https://127.0.0.1:${await listen(server)}`));
-    expect(run).toMatchObject({ status: 6, states: { connection: 'good', tls: 'bad', request: 'skipped' } });
   });
 
   it('tells of a certificate that cannot be trusted', async () => {
     const { key, cert, certFile } = await selfSigned();
     const server = await serveBytes(complete(wav), { key, cert });
-    expect(await doctor(['--yes'], named(server.url))).toMatchObject({ status: 6, states: { tls: 'bad' } });
+    expect(await doctor(['--yes'], named(server.url))).toMatchObject({
+      status: 6,
+      states: { service: 'bad' },
+    });
     const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: certFile }));
-    expect(trusted).toMatchObject({ status: 0, states: { tls: 'good', request: 'good' } });
-  });
-
-  it.runIf(userInfo().uid === 0)('tells of a cache that cannot be read', async () => {
-    const nobody = 65_534;
-    const { box, path } = boxWithPlayer();
-    for (const folder of ['segments', 'segments/ab']) {
-      mkdirSync(box.path(folder), { mode: folder === 'segments' ? 0o700 : 0 });
-      chownSync(box.path(folder), nobody, nobody);
-    }
-    const env = { ...path, TTS_CACHE_DIR: box.path('segments') };
-    const run = await box.run(['doctor'], { env, uid: nobody });
-    expect(run).toMatchObject({ status: 8, stderr: '' });
-    expect(run.stdout.toString()).toMatch(/cache .*cannot read/);
+    expect(trusted).toMatchObject({ status: 0, states: { service: 'good', request: 'good' } });
   });
 
   it.each([

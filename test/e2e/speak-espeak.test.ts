@@ -30,10 +30,9 @@ describe('a voice of espeak-ng', () => {
     box.file('.ttsrc.json', '{ "speakers": { "her": 102 } }');
     const run = await box.run(['Grüß Gott', '-s', speaker, '-r', '16000', '-o', 'out.wav'], { env });
     expect(run.status).toBe(0);
-    const note = 'tts: on another machine 102 may be another voice; -s "Second voice" is the same one\n';
-    expect(run.stderr).toBe(
-      `tts: Second voice (102), a voice of espeak-ng, speaks\n${speaker === '102' ? note : ''}`,
-    );
+    const note =
+      'tts: Second voice speaks; on another machine 102 may be another voice: -s "Second voice" is the same one\n';
+    expect(run.stderr).toBe(speaker === '102' ? note : '');
     expect(parseWav(box.read('out.wav')).sampleRate).toBe(16_000);
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(1000);
     expect(asked()).toEqual(['--voices', expect.stringMatching(/^-v test\/yy .*--stdin --stdout$/)]);
@@ -261,7 +260,7 @@ it.runIf(isThere('espeak-ng'))(
     const page = readFileSync(new URL('../../docs/service.md', import.meta.url), 'utf8');
     const line = /`(tts -s German [^`]+)`/.exec(page)?.[1];
     const run = await box.shell(`${line} -o out.wav`, { env: { PATH: `${box.commands}:${PATH}` } });
-    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('German (') });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(22_050);
   },
 );

@@ -1,5 +1,5 @@
+import { FILE, HELP, VERSION } from '../../src/cli/command-line.ts';
 import type { Entry } from '../../src/cli/completion.ts';
-import { FILE, HELP, VERSION } from '../../src/cli/context.ts';
 import { type Rule, rules } from '../../src/options/rows.ts';
 
 /** All settings as a table in Markdown: four columns, so that it fits on a page. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { table } from '../../../src/cli/style.ts';
+import { table } from '../../../src/kit/words.ts';
 
 it('Each column is as wide as its widest cell.', () => {
   expect(
