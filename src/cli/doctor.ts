@@ -195,13 +195,18 @@ async function tryPlayer(settings: Settings | undefined, { host, signal }: Conte
     const { player = '' } = await sink.write(moment, AbortSignal.any([signal, limit]));
     return `${player} took a moment of silence`;
   } catch (error) {
-    if (error !== limit.reason) throw error;
-    throw new TtsError(`the player did not end within ${LIMIT_MS / 1000} s, given a moment of silence`, {
-      exitCode: ExitCode.output,
-      hint: 'name another with --player; files (-o FILE) and pipes need none',
-    });
+    signal.throwIfAborted();
+    const isLate = error === limit.reason;
+    if (!isLate && !(error instanceof TtsError)) throw error;
+    const message = isLate
+      ? `the player did not end within ${LIMIT_MS / 1000} s`
+      : (error as TtsError).message;
+    throw new TtsError(message, { exitCode: ExitCode.output, hint: PLAYERS });
   }
 }
+
+const PLAYERS =
+  'files (-o FILE) and pipes need none; to hear sound, install one such as aplay (alsa-utils) or ffplay, or name one with --player';
 
 /** Tells which formats of sound can be written here. */
 async function encodersFinding({ host }: Context): Promise<Finding> {

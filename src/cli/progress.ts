@@ -4,7 +4,6 @@ import { cellsOf, countOf, duration, inOneLine, widthOf } from '../kit/words.ts'
 import type { Part } from '../run/ahead.ts';
 import type { Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
-import type { RunTotals } from '../run/totals.ts';
 import { type Speech, secondsOf } from '../sound/pcm.ts';
 import type { Heading } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
@@ -39,7 +38,7 @@ export interface Waiting {
 export function renderProgress(state: ProgressState, columns: number): string {
   return state.waiting
     ? shorten(waitingText(state.waiting, state.seconds), columns)
-    : soundText(state, columns);
+    : fittingFields(fieldsOf(state), columns);
 }
 
 function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string {
@@ -51,10 +50,6 @@ interface Field {
   readonly text: string;
   /** The field with the highest rank is left out first. */
   readonly rank: number;
-}
-
-function soundText(state: ProgressState, columns: number): string {
-  return fittingFields(fieldsOf(state), columns);
 }
 
 export interface RowProgress {
@@ -130,23 +125,6 @@ function segmentCount(segments: number, of: number | undefined): string {
   return of === undefined ? countOf(segments, 'segment') : `${segments}/${countOf(of, 'segment')}`;
 }
 
-export interface Closing {
-  readonly name: string;
-  readonly audioSeconds: number;
-  readonly sampleRate: number;
-  readonly segments: number;
-  readonly fromCache: number;
-  readonly seconds: number;
-}
-
-/** Writes `out.wav  3 min 12 s  22050 Hz  41 segments  in 4.0 s`. */
-export function closingLine(closing: Closing): string {
-  const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
-  const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
-  const count = `${segmentCount(segments, undefined)}${cached}`;
-  return `${name}  ${duration(audioSeconds)}  ${sampleRate} Hz  ${count}  in ${duration(seconds)}`;
-}
-
 function shorten(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';
@@ -191,7 +169,7 @@ class Asked {
 }
 
 export class ProgressCount implements Listener {
-  total: ProgressState['total'];
+  total: Total | undefined;
   readonly #safe: (text: string) => string;
   readonly #isLive: boolean;
   readonly #started = performance.now();
@@ -286,11 +264,6 @@ export interface LineOptions {
   readonly notices: Notices;
 }
 
-interface ProgressOptions extends LineOptions {
-  readonly isLive?: boolean;
-  readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
-}
-
 /**
  * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
  * sound.
@@ -308,10 +281,6 @@ export class ProgressLine implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.stop();
-  }
-
-  stop(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#options.notices.erase();
@@ -340,34 +309,48 @@ export class ProgressLine implements Disposable {
   }
 }
 
+/** The progress of one run: a line on a terminal, and a note from time to time elsewhere. */
 export class Progress implements Disposable {
   readonly count: ProgressCount;
-  readonly #options: ProgressOptions;
+  readonly isDrawn: boolean;
+  readonly #total: (signal: AbortSignal) => Promise<Total | undefined>;
   readonly #over = new AbortController();
-  readonly #line: ProgressLine;
-  #isCounted = false;
+  readonly #shown: Disposable;
+  #counting: Promise<void> | undefined;
 
-  constructor(options: ProgressOptions) {
-    this.#options = options;
-    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)), options.isLive);
-    this.#line = new ProgressLine(options, (columns) => {
-      if (this.count.hasSound && !this.#isCounted) void this.#countAll();
-      return renderProgress(this.count.state, columns);
-    });
+  constructor(
+    total: (signal: AbortSignal) => Promise<Total | undefined>,
+    options: LineOptions,
+    isLive: boolean,
+  ) {
+    const { host, notices } = options;
+    this.#total = total;
+    this.count = new ProgressCount((text) => inOneLine(notices.redact(text)), isLive);
+    this.isDrawn = isProgressWanted(host, notices);
+    this.#shown = this.isDrawn
+      ? new ProgressLine(options, (columns) => {
+          void this.#countAll();
+          return renderProgress(this.count.state, columns);
+        })
+      : new ProgressNotes(notices, async () => {
+          await this.#countAll();
+          return renderProgress(this.count.state, Number.POSITIVE_INFINITY);
+        });
   }
 
   [Symbol.dispose](): void {
-    this.stop();
-  }
-
-  stop(): void {
     this.#over.abort();
-    this.#line.stop();
+    this.#shown[Symbol.dispose]();
   }
 
+  /** The text is read a second time once there is sound, so that it does not delay that. */
   async #countAll(): Promise<void> {
-    this.#isCounted = true;
-    this.count.total = await this.#options.total(this.#over.signal);
+    if (this.count.hasSound) this.#counting ??= this.#readAll();
+    await this.#counting;
+  }
+
+  async #readAll(): Promise<void> {
+    this.count.total = await this.#total(this.#over.signal);
   }
 }
 
@@ -378,7 +361,7 @@ export async function totalOf(
   text: RunText,
   isLive: boolean,
   signal: AbortSignal,
-): Promise<ProgressState['total']> {
+): Promise<Total | undefined> {
   const total = { segments: 0, characters: 0 };
   const headings = new Set<object>();
   if (!text.canBeReadAgain || text.knownSize > LARGEST_BYTES) return undefined;
@@ -402,11 +385,11 @@ const BETWEEN_NOTES_MS = 30_000;
 /** Says from time to time how far a long run is. */
 export class ProgressNotes implements Disposable {
   readonly #notices: Pick<Notices, 'note'>;
-  readonly #text: (signal: AbortSignal) => Promise<string>;
-  readonly #over = new AbortController();
+  readonly #text: () => Promise<string>;
+  #isOver = false;
   #timer: NodeJS.Timeout;
 
-  constructor(notices: Pick<Notices, 'note'>, text: (signal: AbortSignal) => Promise<string>) {
+  constructor(notices: Pick<Notices, 'note'>, text: () => Promise<string>) {
     this.#notices = notices;
     this.#text = text;
     this.#timer = setTimeout(() => {
@@ -416,54 +399,36 @@ export class ProgressNotes implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#over.abort();
+    this.#isOver = true;
     clearTimeout(this.#timer);
   }
 
   async #say(): Promise<void> {
-    const { signal } = this.#over;
-    const text = await this.#text(signal);
-    if (!signal.aborted) this.#notices.note(text);
+    const text = await this.#text();
+    if (!this.#isOver) this.#notices.note(text);
   }
 }
 
-interface Speaking {
-  readonly totals: RunTotals;
-  readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
-}
-
-export function progressOf({ totals, total }: Speaking): (signal: AbortSignal) => Promise<string> {
-  let all: ProgressState['total'];
-  return async (signal) => {
-    const { segments, characters, format, bytes, elapsed } = totals;
-    if (bytes > 0) all ??= await total(signal);
-    const state: ProgressState = {
-      waiting: bytes > 0 ? undefined : { reason: 'waiting for the first sound', secondsLeft: undefined },
-      segments,
-      characters,
-      total: all,
-      audioSeconds: format ? secondsOf(format, bytes) : 0,
-      seconds: elapsed / 1000,
-    };
-    return renderProgress(state, Number.POSITIVE_INFINITY);
-  };
-}
-
 /** @returns `undefined` where a progress line is drawn, and where notes are not wanted */
-export function notesFor(
-  { host, notices }: LineOptions,
-  text: (signal: AbortSignal) => Promise<string>,
-): ProgressNotes | undefined {
-  const isSilent = notices.quiet || notices.verbose || notices.json || isProgressWanted(host, notices);
-  return isSilent ? undefined : new ProgressNotes(notices, text);
+export function notesFor(options: LineOptions, text: () => Promise<string>): ProgressNotes | undefined {
+  const { host, notices } = options;
+  return isProgressWanted(host, notices) || isSilent(notices) ? undefined : new ProgressNotes(notices, text);
 }
 
-/** @returns `undefined` without a terminal to draw it on, and where it is not wanted */
-export async function showProgress(
-  total: (signal: AbortSignal) => Promise<ProgressState['total']>,
-  { host, notices }: LineOptions,
-  isLive = false,
-): Promise<Progress | undefined> {
-  if (!isProgressWanted(host, notices)) return undefined;
-  return new Progress({ host, notices, total, isLive });
+/**
+ * @param isHeard true for a run whose sound is played: it gets no notes
+ * @returns `undefined` where it is not wanted
+ */
+export function showProgress(
+  total: (signal: AbortSignal) => Promise<Total | undefined>,
+  options: LineOptions,
+  { isLive = false, isHeard = false } = {},
+): Progress | undefined {
+  const { host, notices } = options;
+  const isOff = !isProgressWanted(host, notices) && (isHeard || isSilent(notices));
+  return isOff ? undefined : new Progress(total, options, isLive || isHeard);
+}
+
+function isSilent({ quiet, verbose, json }: Notices): boolean {
+  return quiet || verbose || json;
 }

@@ -1,7 +1,7 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
-import { bytesInWords, grouped, printable } from '../kit/words.ts';
+import { bytesInWords, countOf, duration, grouped, printable } from '../kit/words.ts';
 import { isStdout } from '../out/open.ts';
 import type { Delivery } from '../out/sink.ts';
 import type { RunPlan, SpeechJob } from '../run/job.ts';
@@ -16,22 +16,22 @@ import { installedVoices } from '../voices/install/manifest.ts';
 import type { Voice, VoiceEvent } from '../voices/voice.ts';
 import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
-import { closingLine, LONG_RUN_MS, type Progress, totalOf } from './progress.ts';
+import { LONG_RUN_MS, type Progress, totalOf } from './progress.ts';
 
 type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
 
-export async function report(
+export function report(
   { output, callbackUrl }: Reported,
   totals: RunTotals,
   delivery: Delivery | undefined,
   { host, notices }: { readonly host: Pick<Host, 'env' | 'stderr'>; readonly notices: Notices },
-): Promise<void> {
+): void {
   if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = totals;
   const isWatched = isProgressWanted(host, notices);
   if (!delivery) notices.note(`${unwritten(output)}the service sends the audio to ${callbackUrl}`);
   else if (isWatched || notices.verbose || totals.elapsed > LONG_RUN_MS) {
-    const line = await closing(output, totals, delivery);
+    const line = closing(output, totals, delivery);
     if (isWatched) notices.print(line);
     else if (notices.verbose) notices.detail(() => line);
     else notices.note(line);
@@ -45,17 +45,13 @@ function unwritten({ name }: OutputPlan): string {
   return name === undefined || isStdout(name) ? '' : `${printable(name)} is not written: `;
 }
 
-async function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): Promise<string> {
+/** Writes `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 4.0 s`. */
+function closing(output: OutputPlan, totals: RunTotals, { bytes }: Delivery): string {
   const { format, segments, fromCache, elapsed } = totals;
   if (!format) throw new Error('sound was delivered, but no part of it was counted');
-  return closingLine({
-    name: nameOf(output),
-    audioSeconds: secondsOf(format, delivery.bytes),
-    sampleRate: format.sampleRate,
-    segments,
-    fromCache,
-    seconds: elapsed / 1000,
-  });
+  const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
+  const count = `${countOf(segments, 'segment')}${cached}`;
+  return `${nameOf(output)}  ${duration(secondsOf(format, bytes))}  ${format.sampleRate} Hz  ${count}  in ${duration(elapsed / 1000)}`;
 }
 
 function nameOf({ name, isPlayed }: OutputPlan): string {
@@ -201,7 +197,7 @@ export function eventsTo(
     totals.onEvent(event);
     progress?.count.onEvent(event);
     notices.detail(() => describe(event));
-    if (!progress) warnOfPause(event, notices);
+    if (!progress?.isDrawn) warnOfPause(event, notices);
     if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
     if (event.type === 'ignored') warnOnce(event.type, describe(event));
     if (event.type === 'cut') warnOnce(`${event.type} ${event.how}`, describe(event));

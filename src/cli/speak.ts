@@ -23,7 +23,7 @@ import { type CommandLine, readCommandLine, speakCommand } from './command-line.
 import { type Context, namedCommands } from './commands.ts';
 import { FIRST_STEPS, help, version } from './help.ts';
 import { checkLanguage } from './language-check.ts';
-import { notesFor, type Progress, progressOf, showProgress, totalOf } from './progress.ts';
+import { type Progress, showProgress, totalOf } from './progress.ts';
 import { leftOutOf } from './skipped.ts';
 import {
   eventsTo,
@@ -204,9 +204,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const total = (until: AbortSignal) => totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context)
     ? undefined
-    : await showProgress(total, context, isLive || job.output.isPlayed);
-  // A run that is heard needs no progress.
-  using _notes = job.output.isPlayed ? undefined : notesFor(context, progressOf({ totals, total }));
+    : showProgress(total, context, { isLive, isHeard: job.output.isPlayed });
   await tellBefore(job, { text, languageWarning }, context);
   voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
   voices.listen((event) => job.patience?.onEvent(event));
@@ -224,7 +222,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     blank: () => text.blank(),
     listeners: [totals, job.fallback, progress?.count, subtitles, leftOut, events?.listener],
   }).catch((error) => blankOrStopped(error, job, { text, isLive }, signal));
-  progress?.stop();
+  progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
   return delivery === 'blank'
     ? ExitCode.ok
@@ -297,7 +295,7 @@ async function finish(
   const { notices, signal } = context;
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
-  await report(job, totals, delivery, context);
+  report(job, totals, delivery, context);
   if (!delivery?.readerLeft) tellAbsent(job, notices);
   const missing = await sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./speak-report.ts')).printSummary(job, totals, delivery, context);
@@ -330,7 +328,6 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     voiceOf: voiceIn(job),
     lead: leadOf(job),
     skipping: leftOut,
-    totals,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
       sayBefore(job, languageWarning, notices);

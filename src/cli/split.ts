@@ -31,13 +31,12 @@ import { type SpeechJob, USUAL_PAUSES } from '../run/job.ts';
 import type { Mix } from '../run/mix.ts';
 import type { DeliverOptions } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
-import type { RunTotals } from '../run/totals.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
 import { assertNoFaults, tellFaults } from './command-line.ts';
 import type { Context } from './commands.ts';
-import { notesFor, type Progress, progressOf, showProgress } from './progress.ts';
+import { type Progress, showProgress } from './progress.ts';
 import { mayPrune, pruneFiles } from './prune.ts';
 
 export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
@@ -45,7 +44,6 @@ export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'liste
   /** They are those of the book. */
   readonly tags: Tags;
   voiceOf(segment: Segment): Voice;
-  readonly totals: RunTotals;
   /**
    * Begins to listen to the voices, and opens what they speak with.
    * @returns the segments that are asked for ahead of their turn
@@ -175,14 +173,13 @@ async function make(
 ): Promise<void> {
   const { host, signal } = context;
   const { folder, plan, survey } = outcome;
-  const { text, tags, totals, begin, ...speaking } = split;
+  const { text, tags, begin, ...speaking } = split;
   const toDo = new Set<BatchRow | undefined>(survey.toDo());
   const count = Number(plan.rows.at(-1)?.id);
   using journal = new Journal(join(folder.path, journalName()), host.uid);
   const target = { folder, journal, writer: host, encoding: job.output.encoding };
   const total = sizeOf(chapters.filter((_, number) => toDo.has(plan.rows[number])));
-  using progress = await showProgress(async () => total, context);
-  using _notes = notesFor(context, progressOf({ totals, total: async () => total }));
+  using progress = showProgress(async () => total, context);
   const listeners = [...(split.listeners ?? []), progress?.count];
   const sound = { ...speaking, listeners, window: await begin(progress), mix: job.mix, signal };
   let number = 0;

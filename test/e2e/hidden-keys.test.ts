@@ -47,22 +47,11 @@ const COMMANDS: readonly [line: string, isQuoted: boolean][] = [
   ['bad -o a.wav -v', true],
   ['bad -o a.wav --json', true],
   ['good -o a.wav --subtitles a.srt --json', false],
-  ['good -o a.wav -v', false],
-  ['--dry-run -v bad', false],
-  ['batch t.csv -o {id}.wav --report r.html', true],
   ['batch t.csv -o {id}.wav --report r.html --json', true],
-  ['batch t.csv -o {id}.wav --check', false],
-  ['speakers', true],
   ['speakers --json', true],
-  ['doctor --yes', true],
   ['doctor --yes --json', true],
-  ['config', false],
   ['config --json', false],
-  ['cache', false],
-  ['cache --service http://127.0.0.1:1', false],
-  [`cache --service http://me:${KEYS.login}@127.0.0.1:1`, false],
   [`cache --service HTTP://me:${KEYS.login}@127.0.0.1:1`, false],
-  [`cache --service HTTP://me:${KEYS.login}@127.0.0.1:port`, false],
 ];
 
 describe('a service that quotes keys gets none of them into what is left by', () => {
@@ -84,7 +73,7 @@ describe('a service that quotes keys gets none of them into what is left by', ()
     if (isQuoted) expect(left).toContain('***');
   });
 
-  it.each([[], ['-v'], ['--json']])('a proxy that quotes its password: %j', async (...flags) => {
+  it.each([['-v'], ['--json']])('a proxy that quotes its password: %j', async (...flags) => {
     const proxy = await serveBytes(answer(407, quote(KEYS.proxy)));
     const address = proxy.url.replace('//', `//me:${KEYS.proxy}@`);
     const box = new Sandbox();
@@ -98,23 +87,18 @@ describe('a service that quotes keys gets none of them into what is left by', ()
 describe('an engine that quotes its key gets it into nothing that is left by', () => {
   const refusing = (key = KEYS.engine) => serveSpeech(answer(401, quote(key)), { voices: ['anna', key] });
 
-  it.each([
-    'hi -o a.wav',
-    'hi -o a.wav -v',
-    'hi -o a.wav --json',
-    'batch t.csv -o {id}.wav --report r.html --json',
-    'speakers',
-    'speakers --json',
-    'doctor --yes',
-  ])('tts %s', async (line) => {
-    const { url } = await refusing();
-    const box = new Sandbox();
-    box.file('t.csv', TABLE);
-    writeUserConfig(box, { engines: { mine: { url, key: KEYS.engine } } });
-    const run = await box.run([...line.split(' '), '--engine', 'mine']);
-    expect(leftBy(box, run)).toContain('***');
-    expectNoKey(leftBy(box, run));
-  });
+  it.each(['hi -o a.wav', 'batch t.csv -o {id}.wav --report r.html --json', 'speakers', 'doctor --yes'])(
+    'tts %s',
+    async (line) => {
+      const { url } = await refusing();
+      const box = new Sandbox();
+      box.file('t.csv', TABLE);
+      writeUserConfig(box, { engines: { mine: { url, key: KEYS.engine } } });
+      const run = await box.run([...line.split(' '), '--engine', 'mine']);
+      expect(leftBy(box, run)).toContain('***');
+      expectNoKey(leftBy(box, run));
+    },
+  );
 
   it('tts with the password in an address', async () => {
     const { url } = await refusing(KEYS.login);

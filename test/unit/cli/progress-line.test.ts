@@ -1,6 +1,16 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { closingLine, type ProgressState, renderProgress } from '../../../src/cli/progress.ts';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import { isProgressWanted } from '../../../src/cli/notices.ts';
+import {
+  ProgressCount,
+  ProgressNotes,
+  type ProgressState,
+  renderProgress,
+} from '../../../src/cli/progress.ts';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { useMovedClock } from '../../support/clock.ts';
+import { segmentOf } from '../run/segment-of.ts';
+import { speechFormat } from '../sound/wav-builder.ts';
 
 const state: ProgressState = {
   waiting: undefined,
@@ -78,59 +88,82 @@ describe('the progress line', () => {
     expect(renderProgress({ ...line, seconds: 14.4 }, 80)).toBe(`${reason}  14 s`);
   });
 
-  it('fits at every width, whatever it has to say', () => {
-    const count = fc.nat({ max: 1e9 });
-    const reasons = fc.record({
-      reason: fc.string({ unit: 'grapheme', maxLength: 60 }),
-      secondsLeft: fc.option(fc.nat(), { nil: undefined }),
-    });
-    const states = fc.record({
-      waiting: fc.option(reasons, { nil: undefined }),
-      segments: count,
-      characters: count,
-      total: fc.option(fc.record({ segments: count, characters: count }), { nil: undefined }),
-      audioSeconds: count,
-      seconds: fc.double({ min: 0.001, max: 1e9, noNaN: true }),
-    });
-    fc.assert(
-      fc.property(states, fc.integer({ min: 8, max: 250 }), (any, columns) => {
-        const line = renderProgress(any, columns);
-        expect(Array.from(line).length).toBeLessThanOrEqual(columns);
-        expect(line).not.toMatch(/NaN|Infinity|undefined/);
-      }),
-    );
-  });
-
   it('gives wide characters the two cells that they take', () => {
     const wide = { ...state, waiting: { reason: '接続できません', secondsLeft: 1 } };
     expect(renderProgress(wide, 18)).toBe('waiting 1 s: 接続…');
   });
 });
 
-describe('the closing line', () => {
-  const whole = { name: 'out.wav', audioSeconds: 192, sampleRate: 22_050, seconds: 9.8 };
+it('speaks of a pause only when there was no sound for a while', async () => {
+  useMovedClock();
+  const count = new ProgressCount((text) => text);
+  const pcm = (async function* () {})();
+  const segment = segmentOf('hello');
+  count.onPart({ segment, speech: { format: speechFormat, bytes: 200, pcm } });
+  count.onPiece(100);
+  const error = new TtsError('busy', { exitCode: ExitCode.service, retry: {} });
+  count.onEvent({ type: 'retry', error, seconds: 5 });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(count.state.waiting).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(count.state.waiting).toMatchObject({ reason: 'busy', secondsLeft: expect.closeTo(3.9) });
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(count.state.waiting).toBeUndefined();
+});
 
-  it('tells what came of it', () => {
-    expect(closingLine({ ...whole, segments: 41, fromCache: 12 })).toBe(
-      'out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 9.8 s',
-    );
-    expect(closingLine({ ...whole, segments: 1, fromCache: 0 })).toBe(
-      'out.wav  3 min 12 s  22050 Hz  1 segment  in 9.8 s',
-    );
+it('counts the chapters that are heard', () => {
+  const count = new ProgressCount((text) => text.toUpperCase());
+  expect(count.state.chapter).toBeUndefined();
+  const [first, second] = ['One', 'Two'].map((title, index) => ({ number: index + 5, title, level: 1 }));
+  for (const chapter of [first, first, second])
+    count.onPart({ segment: { ...segmentOf('hello'), chapter }, speech: undefined });
+  expect(count.state.chapter).toEqual({ number: 2, title: 'TWO' });
+});
+
+it('A long run is told after 10 s and then each 30 s, until it is over.', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+  const told: string[] = [];
+  let count = 0;
+  {
+    using _notes = new ProgressNotes({ note: (text) => void told.push(text) }, async () => {
+      count += 1;
+      return `note ${count}`;
+    });
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(62_000);
+    expect(told).toEqual(['note 1', 'note 2', 'note 3']);
+  }
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(told).toHaveLength(3);
+  vi.useRealTimers();
+});
+
+const stderr = { fd: 2, isTTY: true, columns: 80, stream: new PassThrough() };
+const person = { env: { TERM: 'xterm' }, stderr };
+const loud = { quiet: false, verbose: false, json: false };
+
+describe('progress', () => {
+  it('is shown to a person at a terminal', () => {
+    expect(isProgressWanted(person, loud)).toBe(true);
+    expect(isProgressWanted({ ...person, env: { CI: 'false' } }, loud)).toBe(true);
+    expect(isProgressWanted({ ...person, env: { NO_COLOR: '1' } }, loud)).toBe(true);
   });
 
   it.each([
-    [0, '0.0 s'],
-    [9.94, '9.9 s'],
-    [9.96, '10 s'],
-    [59.4, '59 s'],
-    [59.6, '1 min 0 s'],
-    [192, '3 min 12 s'],
-    [3599.7, '1 h 0 min'],
-    [7500, '2 h 5 min'],
-  ])('says %d seconds in words', (seconds, words) => {
-    expect(closingLine({ ...whole, segments: 1, fromCache: 0, seconds })).toMatch(
-      new RegExp(` in ${words}$`),
-    );
+    ['there is no terminal', { ...person, stderr: { ...stderr, isTTY: false } }, loud],
+    ['the terminal has no columns', { ...person, stderr: { ...stderr, columns: 0 } }, loud],
+    [
+      'the terminal does not know its columns',
+      { ...person, stderr: { ...stderr, columns: undefined } },
+      loud,
+    ],
+    ['the terminal cannot move its cursor', { ...person, env: { TERM: 'dumb' } }, loud],
+    ['it runs in CI', { ...person, env: { CI: 'true' } }, loud],
+    ['somebody wants quiet', person, { ...loud, quiet: true }],
+    ['plain lines are wanted instead', person, { ...loud, verbose: true }],
+    ['a program reads', person, { ...loud, json: true }],
+  ])('is not shown where %s', (_, host, notices) => {
+    expect(isProgressWanted(host, notices)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { table } from '../../../src/kit/words.ts';
+import { bytesInWords, duration, shellQuoted, table } from '../../../src/kit/words.ts';
 
 it('Each column is as wide as its widest cell.', () => {
   expect(
@@ -37,7 +37,32 @@ it('A table that is wider than its terminal breaks its widest cells between word
   expect(table(rows, 80)).toBe(table(rows));
 });
 
-it('Any number of rows has room.', () => {
-  const rows = Array.from({ length: 300_000 }, (_, no) => [String(no), 'name']);
-  expect(table(rows).split('\n')).toHaveLength(300_000);
+it.each([
+  [0, '0.0 s'],
+  [9.94, '9.9 s'],
+  [9.96, '10 s'],
+  [59.4, '59 s'],
+  [59.6, '1 min 0 s'],
+  [192, '3 min 12 s'],
+  [3599.7, '1 h 0 min'],
+  [7500, '2 h 5 min'],
+])('%d seconds in words', (seconds, words) => {
+  expect(duration(seconds)).toBe(words);
+});
+
+it.each([
+  [1023, '1023 bytes'],
+  [1024, '1.0 KiB'],
+  [1024 * 1024 - 1, '1.0 MiB'],
+  [37 * 2 ** 20, '37.0 MiB'],
+])('%d bytes in words', (bytes, words) => {
+  expect(bytesInWords(bytes)).toBe(words);
+});
+
+it('A word is quoted for a shell where it has to be.', () => {
+  expect([shellQuoted('a-b.txt'), shellQuoted("it's"), shellQuoted('')]).toEqual([
+    'a-b.txt',
+    `'it'\\''s'`,
+    "''",
+  ]);
 });
