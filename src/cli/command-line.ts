@@ -229,7 +229,7 @@ export interface Typed {
  * Node replaces bytes that are not UTF-8 by U+FFFD, so that the program would speak other words.
  * @throws TtsError (usage) naming the argument
  */
-export function assertUtf8(command: Command, { argv, host }: Typed): void {
+function assertUtf8(command: Command, { argv, host }: Typed): void {
   if (!argv.some(isDamaged)) return;
   const hint = command.name() === 'tts' ? ELSEWHERE : IN_UTF8;
   refuse(damagedOption(command) ?? damagedWord(command.args, hint), host);

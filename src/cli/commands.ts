@@ -8,11 +8,7 @@ export interface Context {
   readonly host: Host;
   readonly notices: Notices;
   readonly signal: AbortSignal;
-  readonly commands: Commands;
 }
-
-/** A command is loaded when it is called. */
-export type Commands = ReadonlyMap<string, () => Promise<CommandModule>>;
 
 export interface CommandModule {
   /** @returns the exit status */
@@ -26,12 +22,12 @@ export interface CommandModule {
 }
 
 /** All commands except the one that a text on the command line calls by itself. */
-export function namedCommands(commands: Commands): string[] {
+export function namedCommands(): string[] {
   return [...commands.keys()].filter((name) => name !== 'speak' && name !== 'help');
 }
 
-/** The table of commands, in the order in which help and the manual show them. */
-export const commands: Commands = new Map(
+/** The table of commands, in the order in which help and the manual show them. A command is loaded when it is called. */
+export const commands: ReadonlyMap<string, () => Promise<CommandModule>> = new Map(
   Object.entries({
     speak: () => import('./speak.ts'),
     serve: () => import('./serve.ts'),

@@ -3,7 +3,7 @@ import { ExitCode, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
 import { type Name, ruleOf, rules } from '../options/rows.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
-import type { CommandModule, Context } from './commands.ts';
+import { type CommandModule, type Context, commands } from './commands.ts';
 import { printLine } from './print.ts';
 
 export interface Flag {
@@ -28,7 +28,7 @@ export interface Entry {
 }
 
 /** All commands, `speak` first. */
-export async function catalog({ commands }: Pick<Context, 'commands'>): Promise<Entry[]> {
+export async function catalog(): Promise<Entry[]> {
   return Promise.all([...commands].map(async ([name, load]) => entryOf(name, await load())));
 }
 
@@ -292,7 +292,7 @@ export async function run(context: Context): Promise<number> {
         : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
     );
   }
-  printLine(context.host.stdout, script(await catalog(context)));
+  printLine(context.host.stdout, script(await catalog()));
   return ExitCode.ok;
 }
 

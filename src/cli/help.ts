@@ -4,7 +4,7 @@ import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
 import { type Name, type Rule, ruleOf, rules, settingNames } from '../options/rows.ts';
 import { assertWordsUtf8, FILE, HELP, TOPICS, topicOf, VERSION } from './command-line.ts';
-import { type CommandModule, type Commands, type Context, namedCommands } from './commands.ts';
+import { type CommandModule, type Context, commands, namedCommands } from './commands.ts';
 import { printLine } from './print.ts';
 
 const WIDTH = 80;
@@ -16,9 +16,9 @@ const WIDTH = 80;
 export async function run(context: Context): Promise<number> {
   const [name, ...more] = context.argv;
   if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
-  const named = context.commands.has(name);
+  const named = commands.has(name);
   if (named && more.length === 0) {
-    const command = await loadCommand(name, context.commands);
+    const command = await loadCommand(name);
     return command.run({ ...context, argv: ['--help'], named });
   }
   const topic = more.length === 0 ? topicOf(name) : undefined;
@@ -28,7 +28,7 @@ export async function run(context: Context): Promise<number> {
   }
   assertWordsUtf8(context.argv, context.host);
   const unknown = named ? more[0] : name;
-  const nearest = nearestName(unknown ?? '', [...context.commands.keys(), ...Object.keys(TOPICS)]);
+  const nearest = nearestName(unknown ?? '', [...commands.keys(), ...Object.keys(TOPICS)]);
   throw usageError(
     `tts help does not know "${unknown}"`,
     `${nearest ? `did you mean tts help ${nearest}?` : 'see tts help;'} to speak the words: tts speak help ...`,
@@ -43,7 +43,7 @@ export function describeCommand(): Command {
 }
 
 /** @throws TtsError (defect) if a file of the program is missing or damaged */
-export async function loadCommand(name: string, commands: Commands): Promise<CommandModule> {
+export async function loadCommand(name: string): Promise<CommandModule> {
   try {
     const command = await commands.get(name)?.();
     if (command) return command;
@@ -58,12 +58,8 @@ export async function loadCommand(name: string, commands: Commands): Promise<Com
 }
 
 /** Gives the long form if `speak` was named. */
-export async function help({
-  host,
-  named,
-  commands,
-}: Pick<Context, 'host' | 'named' | 'commands'>): Promise<ExitCode> {
-  printLine(host.stdout, named ? fullHelp() : shortHelp(commands));
+export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
+  printLine(host.stdout, named ? fullHelp() : shortHelp());
   return ExitCode.ok;
 }
 
@@ -141,7 +137,7 @@ export const FIRST_STEPS = [
 ].join('\n');
 
 /** The short help fits on a screen of 40 lines. */
-export function shortHelp(commands: Commands): string {
+export function shortHelp(): string {
   return [
     'Speaks any text: words, files, or what comes through a pipe.',
     '  tts "hello" -o hello.wav             to a file, with the built-in voice',
@@ -149,7 +145,7 @@ export function shortHelp(commands: Commands): string {
     '  tts -f novel.epub -o novel.mp3       a book, with chapters',
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
-    ...wrap('Commands:', namedCommands(commands), ' '),
+    ...wrap('Commands:', namedCommands(), ' '),
     ...GROUPS.flatMap(({ title, shown, others }) => [
       `${title}:`,
       ...shown.map((each) => shortRow(ruleFor(each))),

@@ -12,7 +12,7 @@ export async function run(context: Context): Promise<number> {
   const line = readSubcommand(describeCommand(), context);
   if (!line) return ExitCode.ok;
   const { catalog } = await import('./completion.ts');
-  printLine(context.host.stdout, manual(await catalog(context)));
+  printLine(context.host.stdout, manual(await catalog()));
   return ExitCode.ok;
 }
 

@@ -1,7 +1,6 @@
 import type { Host } from '../kit/host.ts';
 import { secretsIn } from '../kit/program.ts';
-import type { Context } from './commands.ts';
-import { commands } from './commands.ts';
+import { type Context, commands } from './commands.ts';
 import { help, loadCommand, version } from './help.ts';
 import { Notices, paintFor } from './notices.ts';
 
@@ -17,7 +16,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     // An error about the options may quote the key.
     for (const key of [...secretsIn(host.env), ...typedKeys(argv)]) notices.hide(key.trim());
     const { run, ...called } = await commandOf(argv);
-    const status = await run({ ...called, host, notices, signal, commands });
+    const status = await run({ ...called, host, notices, signal });
     notices.tellHeldBack();
     return status;
   } catch (error) {
@@ -35,7 +34,7 @@ async function commandOf(argv: readonly string[]): Promise<Called> {
   if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };
   if (/^(?:-V|--version)$/.test(first)) return { run: version, argv: rest, named: false };
   const named = commands.has(first);
-  const { run } = await loadCommand(named ? first : 'speak', commands);
+  const { run } = await loadCommand(named ? first : 'speak');
   return { run, argv: named ? rest : argv, named };
 }
 

@@ -89,10 +89,10 @@ function assertNoFile(instructions: unknown, host: Pick<Host, 'cwd'>): void {
 
 /** What may be meant by words that are spoken as they stand. */
 function likelyMistake({ words }: CommandLine, context: Context): string | undefined {
-  const { host, commands } = context;
+  const { host } = context;
   if (areForSpeaking(context)) return undefined;
   const [first = ''] = words;
-  if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
+  if (namedCommands().includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
   const hint = textHint(words.join(' '));
   if (hint !== undefined) return `the text is spoken as it stands; ${hint}`;

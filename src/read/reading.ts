@@ -8,7 +8,7 @@ import { leastBytes } from './decode.ts';
 export const FORMATS = ['text', 'markdown', 'html', 'epub'] as const;
 
 /** The table of endings, in lower case. What is called a text may still be another format by its first bytes. */
-export const ENDINGS: Readonly<Record<Reader['name'], readonly string[]>> = {
+const ENDINGS: Readonly<Record<Reader['name'], readonly string[]>> = {
   text: ['.txt', '.text'],
   markdown: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
   html: ['.html', '.htm', '.xhtml', '.xht'],

@@ -74,7 +74,7 @@ export function bordersOf(settings: Settings): Pick<TextPlan, 'pace' | 'cutsPara
  * Refuses to write a file that the run reads, or that another output goes to.
  * @throws TtsError (usage)
  */
-export function assertInputsKept(
+function assertInputsKept(
   files: readonly string[],
   { settings, files: configs }: LoadedSettings,
   output: OutputPlan,
@@ -354,7 +354,7 @@ export function costOf(characters: number, { per1000Chars, currency }: Pricing) 
   return { price, ...(currency !== undefined && { currency }) };
 }
 
-export function planRun(settings: Settings, output: OutputPlan): RunPlan {
+function planRun(settings: Settings, output: OutputPlan): RunPlan {
   return {
     output,
     mix: mixOf(settings),

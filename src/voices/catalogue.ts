@@ -113,7 +113,7 @@ type Chosen = { readonly [F in keyof NamedSpeaker]: NamedSpeaker[F] | undefined 
  * @param isBuiltIn true where the built-in voices can speak as well
  * @throws TtsError (usage)
  */
-export function settingsFor(speaker: Chosen, settings: Settings, isBuiltIn = false): Settings {
+function settingsFor(speaker: Chosen, settings: Settings, isBuiltIn = false): Settings {
   const settled = withDefaults(settings, speaker);
   if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind }, isBuiltIn);
   return settled;
@@ -156,7 +156,7 @@ function labelOf({ no, name }: Chosen): string {
   return name === undefined ? `${no}` : `${no} (${name})`;
 }
 
-export function kindOf(no: number, all: readonly Partial<Pick<Chosen, 'no' | 'kind'>>[]): string | undefined {
+function kindOf(no: number, all: readonly Partial<Pick<Chosen, 'no' | 'kind'>>[]): string | undefined {
   return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
 }
 
@@ -245,7 +245,7 @@ export interface Asked {
   readonly speed?: number;
 }
 
-export function askedBy({
+function askedBy({
   sampleRate,
   instructions,
   speed,

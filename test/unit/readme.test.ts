@@ -28,7 +28,7 @@ describe('the README', () => {
 describe('docs/options.md', () => {
   it.each([
     ['settings', async () => settingsTable()],
-    ['commands', async () => commandsTable(await catalog({ commands }))],
+    ['commands', async () => commandsTable(await catalog())],
   ])('shows the %s as the program has them', async (name, table) => {
     const now = await table();
     if (updating) regenerate(OPTIONS, name, now);
@@ -47,7 +47,7 @@ describe('from the index, in two steps, is found', () => {
   });
 
   it('every option, also of each command', async () => {
-    const flags = (await catalog({ commands })).flatMap((entry) => entry.flags);
+    const flags = (await catalog()).flatMap((entry) => entry.flags);
     const told = new Set(found.match(/(?<![\w-])--?[a-z][\w-]*/gi));
     expect(flags.filter(({ long }) => !told.has(long))).toEqual([]);
   });

@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest';
 import { TOPICS } from '../../../src/cli/command-line.ts';
-import { commands } from '../../../src/cli/commands.ts';
 import { catalog } from '../../../src/cli/completion.ts';
 import { shortHelp } from '../../../src/cli/help.ts';
 import { manual } from '../../../src/cli/manual.ts';
 
-const entries = await catalog({ commands });
+const entries = await catalog();
 
 it('The help names the commands that completions and the manual know', () => {
-  const named = /^Commands: (.*?)\nText:/ms.exec(shortHelp(commands))?.[1]?.split(/\s+/);
+  const named = /^Commands: (.*?)\nText:/ms.exec(shortHelp())?.[1]?.split(/\s+/);
   const others = entries.map(({ name }) => name);
   expect(named?.sort()).toEqual(others.filter((name) => name !== 'speak' && name !== 'help').sort());
 });
@@ -23,20 +22,20 @@ it('The manual names a setting by its key or its variable, with the value that i
 });
 
 it('The help names every option of tts', () => {
-  const named = new Set(shortHelp(commands).match(/--[a-z][a-z-]*/g));
+  const named = new Set(shortHelp().match(/--[a-z][a-z-]*/g));
   const flags = entries[0]?.flags.flatMap(({ long }) => long ?? []) ?? [];
   expect(flags.filter((flag) => !named.has(flag) && !named.has(flag.replace('--', '--no-')))).toEqual([]);
 });
 
 it('The help has a line for each of twelve options, and all others in their groups', () => {
-  const lines = shortHelp(commands).split('\n');
+  const lines = shortHelp().split('\n');
   expect(lines.filter((line) => /^ {2}-.{26} \S/.test(line))).toHaveLength(12);
   const titles = lines.filter((line) => /^[A-Z]\w+:$/.test(line)).length;
   expect(lines.filter((line) => line.startsWith('  also:'))).toHaveLength(titles);
 });
 
 it('The help fits on a screen of 40 lines, and so does each topic', () => {
-  for (const text of [shortHelp(commands), ...Object.values(TOPICS).map((lines) => lines.join('\n'))]) {
+  for (const text of [shortHelp(), ...Object.values(TOPICS).map((lines) => lines.join('\n'))]) {
     const lines = text.split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
@@ -52,5 +51,5 @@ it('The manual has the words of the topics', () => {
 it('The help says of -f what completions and the manual say', () => {
   const file = entries[0]?.flags.find(({ short }) => short === '-f');
   expect(file?.help).toMatch(/./);
-  expect(shortHelp(commands)).toContain(file?.help);
+  expect(shortHelp()).toContain(file?.help);
 });
