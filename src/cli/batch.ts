@@ -42,13 +42,12 @@ import type { Encoding } from '../sound/encode/encoding.ts';
 import { openVoices, type RunVoices } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import type { VoiceShape, Voices, Wish } from '../voices/voice.ts';
+import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
 import { type Approvals, BatchOutput } from './batch-report.ts';
-import { assertNoFaults, tellFaults } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { isProgressWanted } from './notices.ts';
 import { Estimate } from './preview.ts';
 import { notesFor, type ProgressLine, type RowProgress, renderRows } from './progress.ts';
-import { mayPrune, pruneFiles } from './prune.ts';
 import { eventsTo, tellAbsent } from './speak-report.ts';
 
 /**

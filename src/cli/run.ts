@@ -1,5 +1,5 @@
 import type { Host } from '../kit/host.ts';
-import { secretsIn } from '../kit/program.ts';
+import { secretsIn } from '../kit/host.ts';
 import { type Context, commands } from './commands.ts';
 import { help, loadCommand, version } from './help.ts';
 import { Notices, paintFor } from './notices.ts';

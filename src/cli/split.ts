@@ -34,10 +34,9 @@ import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
-import { assertNoFaults, tellFaults } from './command-line.ts';
+import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
-import { mayPrune, pruneFiles } from './prune.ts';
 
 export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
   readonly text: RunText;

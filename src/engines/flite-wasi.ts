@@ -1,4 +1,4 @@
-import { pages } from '../sound/convert.ts';
+import { pages } from '../sound/samples.ts';
 
 const SUCCESS = 0;
 const BADF = 8;

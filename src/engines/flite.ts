@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delayTierUp } from '../kit/tier-up.ts';
-import { compileResampler, type Samples } from '../sound/convert.ts';
+import { compileResampler } from '../sound/convert.ts';
+import type { Samples } from '../sound/samples.ts';
 import type { Speaker, Style } from './engine.ts';
 import { Wasi } from './flite-wasi.ts';
 import type { Finish } from './lanes.ts';

@@ -1,5 +1,6 @@
 import { AsyncQueue, unlessAborted } from '../kit/wait.ts';
-import { join, type Resampler, type Samples, silence, toFloat, toInt16 } from '../sound/convert.ts';
+import type { Resampler } from '../sound/convert.ts';
+import { join, type Samples, silence, toFloat, toInt16 } from '../sound/samples.ts';
 import { type Engine, EngineError, OWN_RATE, queueFull, type Speaker, type Utterance } from './engine.ts';
 import { level } from './level.ts';
 import { type Passage, passages } from './passages.ts';

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { toInt16 } from '../sound/convert.ts';
+import { toInt16 } from '../sound/samples.ts';
 import { loadRuntime, type OpenedModel, type Runtime } from './model.ts';
 import { type Order, type Report, readFrames, writeFrame } from './model-process.ts';
 

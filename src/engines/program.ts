@@ -2,8 +2,8 @@ import { createReadStream, lstatSync, mkdtempSync, rmSync, statSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { findProgram, guard, unwritable } from '../kit/folders.ts';
-import { Child, type Exit } from '../kit/program.ts';
+import { findProgram, unwritable } from '../kit/folders.ts';
+import { Child, type Exit, guard } from '../kit/program.ts';
 import { IdleTimer, watched } from '../kit/wait.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav } from '../sound/wav.ts';

@@ -2,43 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from './host.ts';
+import { type Host, withoutSecrets } from './host.ts';
 import { printable, withoutEscapes } from './words.ts';
-
-/** The variables that hold a secret of this program, or name a file with one. No child process gets them, and no output shows them. */
-export const SECRET_VARIABLES = [
-  'TTS_API_KEY',
-  'TTS_API_KEY_FILE',
-  'TTS_ENGINE_KEY',
-  'TTS_ENGINE_KEY_FILE',
-  'HF_TOKEN',
-] as const;
-
-/** Their addresses may hold a user and a password. */
-const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
-
-/** What no output may show. The name of a file is no secret. */
-export function* secretsIn(env: Host['env']): Generator<string> {
-  for (const name of SECRET_VARIABLES) if (!name.endsWith('_FILE')) yield env[name]?.trim() ?? '';
-}
-
-/** @param usesNetwork keeps the passwords of proxies */
-function withoutSecrets(env: Host['env'], usesNetwork = false): Record<string, string | undefined> {
-  const rest = { ...env };
-  for (const name of SECRET_VARIABLES) delete rest[name];
-  for (const name of usesNetwork ? [] : PROXIES) {
-    const address = rest[name];
-    if (address !== undefined) rest[name] = withoutLogin(address);
-  }
-  return rest;
-}
-
-/** Such a variable need not be a valid URL: `user:password@host:3128` is one, too. */
-function withoutLogin(address: string): string {
-  const start = address.indexOf('://');
-  const scheme = start < 0 ? '' : address.slice(0, start + 3);
-  return scheme + address.slice(Math.max(scheme.length, address.lastIndexOf('@') + 1));
-}
 
 /** UTF-16 units of stderr that are kept. */
 const MOST_WORDS = 4096;
@@ -293,4 +258,24 @@ async function allOf(stdout: Readable): Promise<Buffer> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
+}
+
+/** The shell waits until its input ends, which it does even if this program is killed. */
+const GUARD_SCRIPT = 'read -r _; kill -s KILL -- "-$1"; if [ -n "$2" ]; then rm -rf -- "$2"; fi';
+
+/**
+ * Sees to it that the group of a child and a folder go with this program, even if a SIGKILL ends it. Windows has no groups.
+ * @param child leads a group of its own
+ */
+export function guard(
+  child: Child,
+  folder: string | undefined,
+  { env, platform, endGroup }: Pick<Host, 'env' | 'platform' | 'endGroup'>,
+): void {
+  if (platform === 'win32' || child.pid === undefined) return;
+  const options = { env, endGroup, stdin: 'pipe', stdout: 'ignore' } as const;
+  const shell = new Child('/bin/sh', ['-c', GUARD_SCRIPT, 'sh', String(child.pid), folder ?? ''], options);
+  shell.started.catch(() => {});
+  shell.keepAlive('unref');
+  void child.exited.then(() => shell.end());
 }

@@ -1,17 +1,13 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, extname, isAbsolute, join, resolve, sep } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { defaultLoadersSync } from 'cosmiconfig';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { isWithin, leadsBelow } from '../kit/file.ts';
 import { fromHome, pathOf } from '../kit/folders.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { Host, RunContext } from '../kit/host.ts';
-import { keyHint, nearestName } from '../kit/words.ts';
-import { decode, decodeAll } from '../read/decode.ts';
-import { openFile, readWhole } from '../read/source.ts';
+import { nearestName } from '../kit/words.ts';
 import type { EngineEntry } from './engine-entry.ts';
-import { describedValue, hostOnly, isObject } from './kinds.ts';
+import { describedValue, hostOnly } from './kinds.ts';
 import { type Name, type Rule, ruleOf, rules, type Value } from './rows.ts';
 
 export interface ConfigPath {
@@ -257,74 +253,6 @@ function hasSettings(manifest: string): boolean {
   }
 }
 
-/** Bytes or UTF-16 units. A parser needs many times the size of the file. */
-const LONGEST_CONFIG = 1024 * 1024;
-
-/**
- * Of a package.json, only `tts` counts.
- * @returns `undefined` or `null` for a file without settings
- * @throws TtsError (usage) with the file, and the line if known
- */
-function readData(path: string): unknown {
-  return load(path, () => {
-    if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
-    const data = parse(path, decodeAll(readFileSync(path), path));
-    return basename(path) === 'package.json' && isObject(data)
-      ? (data as { readonly tts?: unknown }).tts
-      : data;
-  });
-}
-
-/** A pipe may have no writer or no end, so that the signal must end the wait. */
-async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
-  const text = decode(openFile(path, '', signal), path);
-  const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
-  return load(path, () => parse(path, content));
-}
-
-function load(path: string, read: () => unknown): unknown {
-  if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
-    throw usageError(
-      `${path} is not read`,
-      'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
-    );
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof TtsError) throw cause;
-    throw usageError(
-      `cannot read the settings in ${path}: ${reasonOf(cause as NodeJS.ErrnoException)}`,
-      'fix the file, or name another with --config',
-    );
-  }
-}
-
-/** The parser's message quotes the file, which may hold a key. It is coloured wherever FORCE_COLOR or CI is set. */
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EISDIR') return 'it is a folder';
-  if (code !== undefined) return code;
-  const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
-  const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(stripVTControlCharacters(message))?.[1];
-  return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
-}
-
-/** cosmiconfig's own search would run a `.config/config.js` of the working folder. */
-function parse(path: string, content: string): unknown {
-  if (content.trim() === '') return undefined;
-  const data = defaultLoadersSync[extname(path) === '.json' ? '.json' : '.yaml'](path, content);
-  if (isObject(data) && Object.hasOwn(data, '$import'))
-    throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
-  return data;
-}
-
-function tooLong(path: string): TtsError {
-  return usageError(
-    `${path} is longer than ${LONGEST_CONFIG} bytes`,
-    'a config file holds settings alone: correct it, or name another with --config',
-  );
-}
-
 export type Flags = Readonly<Record<string, unknown>>;
 
 export interface ConfigFile {
@@ -403,7 +331,7 @@ function fromFiles(
   return { value: combine ? combine(values) : values[0], origin: fileOrigin(key, strongest) };
 }
 
-function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
+export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
   return { place: file.place, name: `${key} in ${file.path}`, folder: dirname(file.path) };
 }
 
@@ -483,99 +411,6 @@ function proxyFromEnvironment(
 
 export type Hide = (secret: string) => void;
 
-/** @throws TtsError (usage) with the file and the key */
-export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
-  return checked(file, readData(file.path), hide);
-}
-
-/** A file of stored keys has only them. */
-function readKeys(file: ConfigPath, hide: Hide): ConfigFile {
-  return checked(file, { keys: readData(file.path) ?? {} }, hide);
-}
-
-function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
-  const { path, place } = file;
-  const config = read ?? {};
-  if (!isObject(config))
-    throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
-  for (const secret of secretsIn(config)) hide(secret);
-  const values = Object.entries(config).map(([key, raw]) => [key, checkedValue(key, raw, file)]);
-  return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
-}
-
-/** The secrets of a file with errors are hidden, too: messages may quote the file. */
-function secretsIn(config: object): string[] {
-  const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
-  const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
-  const raw = [apiKey, ...ofEngines, ...(isObject(keys) ? Object.values(keys) : [])];
-  return raw.filter((secret) => typeof secret === 'string').map((secret) => secret.trim());
-}
-
-const byKey = new Map(
-  Object.values<Rule<unknown>>(rules).flatMap((rule) =>
-    rule.key === undefined ? [] : [[rule.key, rule] as const],
-  ),
-);
-
-function checkedValue(key: string, raw: unknown, file: ConfigPath): unknown {
-  const rule = byKey.get(key);
-  if (!rule)
-    throw usageError(`unknown key ${describedValue(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
-  if (rule.userOnly && file.place === 'project')
-    throw usageError(
-      `${key} may not be set in ${file.path}`,
-      `set ${key} in your own config: a project's file may come from somebody else`,
-    );
-  const value = rule.kind.data(raw);
-  if (value === undefined) throw refused(rule, raw, fileOrigin(key, file));
-  if (file.place === 'project' && rule.projectMay && !rule.projectMay(value))
-    throw usageError(
-      `${key} in ${file.path} may be a name only, and not ${describedValue(raw)}`,
-      `name it in your own config or on the command line: a project's file may come from somebody else`,
-    );
-  if (file.isForeign && rule.startsProgram?.(value))
-    throw usageError(
-      `${key} in ${file.path} starts a program, and the file belongs to another user`,
-      'set HOME to your own folder; if you trust the file, name it with --config',
-    );
-  return rule.located?.(value, (name) => fromFolder(dirname(file.path), name)) ?? value;
-}
-
-/** A name that begins with `~` is completed later. */
-function fromFolder(folder: string, name: string): string {
-  return /^~[/\\]/.test(name) ? name : resolve(folder, name);
-}
-
-type ConfigPlace = Pick<Host, 'cwd' | 'home'>;
-
-async function loadNamed(
-  name: string,
-  host: ConfigPlace,
-  { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
-): Promise<ConfigFile> {
-  if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
-  const named = { path: located(name, host), place: 'user' as const };
-  if (!isPiped(named.path)) return readConfig(named, hide);
-  return checked(named, await readPipedData(named.path, signal), hide);
-}
-
-function located(name: string, { cwd, home }: ConfigPlace): string {
-  try {
-    return pathOf(cwd, fromHome(name, home));
-  } catch (cause) {
-    throw usageError(`there is no ${name}`, 'correct the name, or name another file with --config', cause);
-  }
-}
-
-function isPiped(path: string): boolean {
-  try {
-    const stats = statSync(path);
-    return !stats.isFile() && !stats.isDirectory();
-  } catch {
-    return false;
-  }
-}
-
 export interface LoadedSettings {
   readonly settings: Settings;
   readonly files: readonly ConfigFile[];
@@ -626,6 +461,8 @@ async function loadConfig(
 ): Promise<ConfigFile[]> {
   const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
   if (named === undefined && candidates.length === 0 && !stored) return [];
+  // The parsers load only where there is a file.
+  const { loadNamed, readConfig, readKeys } = await import('./config-file.ts');
   const loaded: ConfigFile[] = named === undefined ? [] : [await loadNamed(named, host, options)];
   const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
   for (const candidate of candidates)

@@ -1,8 +1,8 @@
 import { NamelessFile } from '../kit/file.ts';
 import { Flush } from '../kit/host.ts';
 import { Arrivals } from '../kit/wait.ts';
-import { sampleReader, sampleWriter } from './convert.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
+import { sampleReader, sampleWriter } from './samples.ts';
 
 /** The highest true peak: -1 dB of full scale, less what the estimate of peaks between samples may miss. */
 const CEILING = 10 ** (-1.2 / 20);

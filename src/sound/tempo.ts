@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import boot, { type Sonic } from '@echogarden/sonic-wasm';
 import { yieldToEventLoop } from '../kit/wait.ts';
-import { sampleReader, sampleWriter } from './convert.ts';
 import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
+import { sampleReader, sampleWriter } from './samples.ts';
 
 /** Frames. Sonic decides by what it has at once: equal blocks give equal sound, however it arrives. */
 const BLOCK = 1024;

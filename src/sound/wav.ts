@@ -1,5 +1,5 @@
-import { ByteReader } from './convert.ts';
 import { describeFormat, frameBytes, type PcmFormat, type Speech, sameFormat } from './pcm.ts';
+import { ByteReader } from './samples.ts';
 
 /** Bytes of a WAVEFORMATEXTENSIBLE, the longest form of the chunk. */
 const FORMAT_BYTES = 40;

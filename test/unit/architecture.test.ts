@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { SECRET_VARIABLES } from '../../src/kit/program.ts';
+import { SECRET_VARIABLES } from '../../src/kit/host.ts';
 
 /** A folder imports folders of lower layers, and none of its own or a higher layer. Folders inside a folder belong to it. */
 const LAYERS = [

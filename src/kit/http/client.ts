@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { IdleError } from '../wait.ts';
@@ -51,7 +51,7 @@ export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
   readonly #closing = new AbortController();
   /** By the address of the proxy; '' for none. */
-  readonly #agents = new Map<string, Dispatcher>();
+  readonly #agents = new Map<string, Promise<Dispatcher>>();
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
@@ -79,7 +79,7 @@ export class HttpClient implements AsyncDisposable {
       bodyTimeout: timeoutMs,
     };
     try {
-      this.#agent(proxy).dispatch(request, exchange);
+      (await this.#agent(proxy)).dispatch(request, exchange);
       return await exchange.answer;
     } catch (error) {
       throw proxy && !signal.aborted ? proxyFailure(error, proxy, exchange.hasConnection) : error;
@@ -89,21 +89,25 @@ export class HttpClient implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = [...this.#agents.values()].map((agent) => agent.destroy());
+    const closed = [...this.#agents.values()].map(async (agent) => (await agent).destroy());
     // undici does not close connections that are still being made.
     this.#closing.abort();
     await Promise.all(closed);
   }
 
-  #agent(proxy: URL | undefined): Dispatcher {
+  #agent(proxy: URL | undefined): Promise<Dispatcher> {
     const key = proxy?.href ?? '';
     const agent = this.#agents.get(key) ?? this.#open(proxy);
     this.#agents.set(key, agent);
     return agent;
   }
 
-  /** Requests for http go to an http proxy in absolute form (RFC 9112, section 3.2.2), all others through a tunnel. */
-  #open(proxy: URL | undefined): Dispatcher {
+  /**
+   * Requests for http go to an http proxy in absolute form (RFC 9112, section 3.2.2), all others through a tunnel. undici takes
+   * 20 ms and 20 MB to load, which a run without requests does not need.
+   */
+  async #open(proxy: URL | undefined): Promise<Dispatcher> {
+    const { Agent, Pool, ProxyAgent } = await import('undici');
     const { connections, timeoutMs, lookup } = this.#options;
     const connect = { timeout: timeoutMs, signal: this.#closing.signal, ...(lookup && { lookup }) };
     const options = { connections, pipelining: 1 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { sampleReader } from '../convert.ts';
 import { frameBytes, type PcmFormat } from '../pcm.ts';
+import { sampleReader } from '../samples.ts';
 
 /** The settings of one sound. */
 export interface LameSettings {

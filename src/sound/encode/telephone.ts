@@ -1,5 +1,5 @@
-import { sampleReader, sampleWriter } from '../convert.ts';
 import { frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
+import { sampleReader, sampleWriter } from '../samples.ts';
 import { type StreamingEncoding, writeStream } from './encoding.ts';
 import { recordWav, streamWav, type WavSound } from './wav.ts';
 

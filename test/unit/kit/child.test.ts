@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Child, type ChildOptions, outputOf, SECRET_VARIABLES } from '../../../src/kit/program.ts';
+import { SECRET_VARIABLES } from '../../../src/kit/host.ts';
+import { Child, type ChildOptions, outputOf } from '../../../src/kit/program.ts';
 import { isAlive } from '../../support/programs.ts';
 
 const never = new AbortController().signal;

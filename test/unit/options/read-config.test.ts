@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readConfig } from '../../../src/options/load.ts';
+import { readConfig } from '../../../src/options/config-file.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 function read(config: object, isForeign = false) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SECRET_VARIABLES } from '../../../src/kit/program.ts';
+import { SECRET_VARIABLES } from '../../../src/kit/host.ts';
 import { type Rule, rules } from '../../../src/options/rows.ts';
 
 /** Whatever is added has to be thought of as the word of whoever made the repository that one has cloned. */

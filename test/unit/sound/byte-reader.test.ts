@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ByteReader } from '../../../src/sound/convert.ts';
+import { ByteReader } from '../../../src/sound/samples.ts';
 import { inPieces } from './body.ts';
 
 it('The position counts what is consumed, also after bytes that were given back.', async () => {

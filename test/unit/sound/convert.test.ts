@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { converted, sampleReader, sampleWriter } from '../../../src/sound/convert.ts';
+import { converted } from '../../../src/sound/convert.ts';
 import { frameBytes, type PcmFormat } from '../../../src/sound/pcm.ts';
+import { sampleReader, sampleWriter } from '../../../src/sound/samples.ts';
 import { signalToNoise, sine } from '../engines/sine.ts';
 import { collect, inPieces } from './body.ts';
 

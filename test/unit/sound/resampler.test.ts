@@ -1,7 +1,8 @@
 import boot from '@echogarden/speex-resampler-wasm/simd';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileResampler, join, loadResampler, Resampler, toInt16 } from '../../../src/sound/convert.ts';
+import { compileResampler, loadResampler, Resampler } from '../../../src/sound/convert.ts';
+import { join, toInt16 } from '../../../src/sound/samples.ts';
 import { signalToNoise, sine } from '../engines/sine.ts';
 
 const resampler = await loadResampler(await compileResampler());

@@ -1,0 +1,146 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { leftOver, type ManifestEntry, type Outcome, prunable, type Survey } from '../batch/manifest.ts';
+import type { BatchRow } from '../batch/plan.ts';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { countOf, visible } from '../kit/words.ts';
+import type { Context } from './commands.ts';
+import { askYes, readerReady } from './print.ts';
+
+/** An error names no more files than this. A terminal shows all. */
+const MOST_SHOWN = 20;
+
+interface Pruning extends Pick<Outcome, 'folder' | 'plan' | 'known'> {
+  /** The user names it so. */
+  readonly folderName: string;
+}
+
+interface Consent {
+  readonly prune: boolean;
+  /** It deletes without a question. */
+  readonly yes: boolean;
+}
+
+/**
+ * Asks before a row is made: an answer is not waited for when the work is done.
+ * @returns whether the files may be deleted
+ * @throws TtsError (usage) where nobody can answer
+ */
+export async function mayPrune(
+  pruning: Pruning,
+  { prune: isWanted, yes }: Consent,
+  context: Context,
+): Promise<boolean> {
+  if (!isWanted || yes) return isWanted;
+  const { host, notices, signal } = context;
+  const shown: string[] = [];
+  let count = 0;
+  for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
+    if (reasonToKeep !== undefined) continue;
+    const name = visible(join(pruning.folderName, file));
+    count += 1;
+    if (host.stdin.isTTY) notices.print(`  ${name}`);
+    else if (shown.length < MOST_SHOWN) shown.push(name);
+  }
+  if (count === 0) return true;
+  const answer = await askYes(`Delete ${countOf(count, 'file')}?`, context);
+  if (answer === undefined) throw unasked(count, shown);
+  if (!answer) notices.note('nothing is deleted');
+  return answer;
+}
+
+function unasked(count: number, shown: readonly string[]): TtsError {
+  const more = count - shown.length;
+  return new TtsError(`--prune would delete ${countOf(count, 'file')}`, {
+    exitCode: ExitCode.usage,
+    details: [...shown, ...(more > 0 ? [`and ${more} more`] : [])],
+    hint: 'nothing was deleted or made: add --yes if these files may go',
+  });
+}
+
+/** Deletes what may be deleted, and notes the name of each file that is deleted or kept. */
+export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
+  for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
+    const name = join(pruning.folderName, file);
+    if (reasonToKeep !== undefined) {
+      notices.note(`kept ${name}: ${reasonToKeep}; delete it by hand`);
+      continue;
+    }
+    rmSync(pruning.folder.pathOf(file), { force: true });
+    notices.note(`deleted ${name}`);
+  }
+}
+
+interface Checking extends Pick<Context, 'host'> {
+  readonly allowEmpty: boolean;
+  /** What is wrong with a file that is as a run would leave it. */
+  readonly faultOf?: (row: BatchRow, entry: ManifestEntry | undefined) => string | undefined;
+}
+
+/**
+ * Finds the files that are not as a run would leave them.
+ * @param tell gets no row for a file that is left over
+ * @returns how many there are
+ */
+export async function tellFaults(
+  { plan, known, survey, folder, shard }: Outcome,
+  { host, allowEmpty, faultOf }: Checking,
+  tell: (state: string, file: string, row?: BatchRow) => void,
+): Promise<number> {
+  let faults = 0;
+  for (const row of plan.mine) {
+    const state = survey.stateOf(row);
+    if (state === undefined || (state === 'empty' && allowEmpty)) continue;
+    const fault = state === 'unchanged' ? faultOf?.(row, survey.entryOf(row)) : state;
+    if (fault === undefined) continue;
+    tell(fault, row.file, row);
+    faults += 1;
+    if (faults % 1000 === 0) await readerReady(host.stdout);
+  }
+  if (shard) return faults;
+  for (const { file } of leftOver({ folder, plan, known })) {
+    tell('left over', file);
+    faults += 1;
+  }
+  return faults;
+}
+
+/**
+ * @param unapproved how many of the faults are that nobody has approved a sound
+ * @throws TtsError (partial) unless there are none
+ */
+export function assertNoFaults(faults: number, survey: Survey, unapproved = 0): void {
+  if (faults === 0) return;
+  const isOnlyApproval = unapproved === faults;
+  const more = unapproved > 0 ? ', left over or not approved' : ' or left over';
+  const what = isOnlyApproval ? 'not approved' : `missing, stale, damaged${more}`;
+  throw new TtsError(`${countOf(faults, 'file is', 'files are')} ${what}`, {
+    exitCode: ExitCode.partial,
+    hint: isOnlyApproval
+      ? OF_APPROVAL
+      : (otherOptions(survey) ?? (survey.counts.empty === faults ? OF_EMPTY : REMEDY)),
+  });
+}
+
+const REMEDY = 'the same command without --check makes what is missing; --prune deletes what is left over';
+const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without one';
+const OF_APPROVAL = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
+
+/** The options that shape a sound, as people know them. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['service', 'another service or engine (--base-url, --engine)'],
+  ['speaker', 'another speaker (-s)'],
+  ['sampleRate', 'another sample rate (-r)'],
+  ['instructions', 'other instructions (-i)'],
+  ['speed', 'another speed (--speed)'],
+  ['pauses', 'other pauses (--pauses)'],
+  ['loudness', 'another loudness (--loudness)'],
+  ['format', 'another format (--encode, --bitrate)'],
+]);
+
+/** Where every file is stale, the options are likely other ones, and all would be paid for again. */
+function otherOptions({ differing }: Survey): string | undefined {
+  const names = differing.flatMap((name) => OPTIONS.get(name) ?? []);
+  if (names.length === 0) return undefined;
+  return `all were made with ${names.join(' and ')}: give --check the options of that run; without --check, all are made again`;
+}

@@ -1,0 +1,163 @@
+import type { PcmFormat } from './pcm.ts';
+
+export interface Samples {
+  readonly samples: Int16Array;
+  /** Hz. */
+  readonly sampleRate: number;
+}
+
+const FULL_SCALE = 32_768;
+
+export function silence(frames: number): Float32Array {
+  return new Float32Array(pages(4 * frames));
+}
+
+/** @returns samples from -1 to 1 */
+export function toFloat(samples: Int16Array): Float32Array {
+  const floats = silence(samples.length);
+  for (let frame = 0; frame < floats.length; frame += 1) floats[frame] = (samples[frame] ?? 0) / FULL_SCALE;
+  return floats;
+}
+
+/** Samples beyond full scale are clipped. */
+export function toInt16(samples: Float32Array): Int16Array {
+  const integers = new Int16Array(pages(2 * samples.length));
+  for (let frame = 0; frame < samples.length; frame += 1) {
+    const integer = Math.round((samples[frame] ?? 0) * FULL_SCALE);
+    integers[frame] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, integer));
+  }
+  return integers;
+}
+
+export function join(pieces: readonly Float32Array[]): Float32Array {
+  const joined = silence(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let end = 0;
+  for (const piece of pieces) {
+    joined.set(piece, end);
+    end += piece.length;
+  }
+  return joined;
+}
+
+/** The system has mapped memory back at once; malloc would keep buffers of some MB. */
+export function pages(bytes: number): ArrayBuffer {
+  return new ArrayBuffer(bytes, { maxByteLength: bytes });
+}
+
+type Kind = Pick<PcmFormat, 'encoding' | 'bitsPerSample'>;
+
+/** @returns reads a sample, from -1 to 1 */
+export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView, at: number) => number {
+  if (encoding === 'float') return (view, at) => view.getFloat32(at, true);
+  if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) / 2 ** 7;
+  if (bitsPerSample === 16) return (view, at) => view.getInt16(at, true) / 2 ** 15;
+  if (bitsPerSample === 24)
+    return (view, at) => (view.getInt16(at + 1, true) * 256 + view.getUint8(at)) / 2 ** 23;
+  return (view, at) => view.getInt32(at, true) / 2 ** 31;
+}
+
+/** @returns writes a sample, from -1 to 1; integers are clipped */
+export function sampleWriter({ encoding, bitsPerSample }: Kind) {
+  if (encoding === 'float')
+    return (view: DataView, at: number, sample: number) => view.setFloat32(at, sample, true);
+  const scale = 2 ** (bitsPerSample - 1);
+  const write = integerWriter(bitsPerSample);
+  return (view: DataView, at: number, sample: number) =>
+    write(view, at, Math.max(-scale, Math.min(scale - 1, Math.round(sample * scale))));
+}
+
+function integerWriter(bits: number): (view: DataView, at: number, value: number) => void {
+  if (bits === 8) return (view, at, value) => view.setUint8(at, value + 128);
+  if (bits === 16) return (view, at, value) => view.setInt16(at, value, true);
+  if (bits === 32) return (view, at, value) => view.setInt32(at, value, true);
+  return (view, at, value) => {
+    view.setUint8(at, value & 0xff);
+    view.setInt16(at + 1, value >> 8, true);
+  };
+}
+
+/** Reads a given number of bytes from pieces of any size. Whole pieces are not copied. */
+export class ByteReader {
+  readonly #body: AsyncIterator<Uint8Array>;
+  #ahead: Uint8Array = new Uint8Array(0);
+  #consumed = 0;
+  #ended = false;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#body = body[Symbol.asyncIterator]();
+  }
+
+  get position(): number {
+    return this.#consumed;
+  }
+
+  /** Gives fewer bytes at the end of the source. Consumes none. */
+  async peek(count: number): Promise<Uint8Array> {
+    while (this.#ahead.length < count) {
+      const piece = await this.#pull();
+      if (piece === undefined) break;
+      this.#ahead = this.#ahead.length === 0 ? piece : Buffer.concat([this.#ahead, piece]);
+    }
+    return this.#ahead.subarray(0, count);
+  }
+
+  /** @returns 1 to `limit` bytes; `undefined` at the end */
+  async piece(limit: number): Promise<Uint8Array | undefined> {
+    while (this.#ahead.length === 0) {
+      const piece = await this.#pull();
+      if (piece === undefined) return undefined;
+      this.#ahead = piece;
+    }
+    const piece = this.#ahead.length > limit ? this.#ahead.subarray(0, limit) : this.#ahead;
+    this.#ahead = this.#ahead.subarray(piece.length);
+    this.#consumed += piece.length;
+    return piece;
+  }
+
+  unread(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([bytes, this.#ahead]);
+    this.#consumed -= bytes.length;
+  }
+
+  /** Gives fewer bytes at the end of the source. */
+  async take(count: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(count);
+    let filled = 0;
+    while (filled < count) {
+      const piece = await this.piece(count - filled);
+      if (piece === undefined) break;
+      bytes.set(piece, filled);
+      filled += piece.length;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let remaining = count; remaining > 0; ) {
+      const piece = await this.piece(remaining);
+      if (piece === undefined) return;
+      remaining -= piece.length;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ahead = new Uint8Array(0);
+    if (this.#ended) return;
+    this.#ended = true;
+    await this.#body.return?.();
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    if (this.#ended) return undefined;
+    try {
+      const next = await this.#body.next();
+      if (!next.done) return next.value;
+    } catch (error) {
+      this.#ended = true;
+      throw error;
+    }
+    this.#ended = true;
+    return undefined;
+  }
+}
