@@ -6,8 +6,8 @@ import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
 import { singleItem } from '../kit/wait.ts';
-import { ByteReader } from '../sound/samples.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import { ByteReader } from '../sound/samples.ts';
 import { beginsWav, headerBytes, overheadBytes, padding, readStart, wavHeader } from '../sound/wav.ts';
 
 export interface Home {

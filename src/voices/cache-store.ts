@@ -192,7 +192,7 @@ function notKept(folder: string, reason: string): string {
 const SHARD = /^[0-9a-f]{2}$/;
 const PART = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
 /** @returns the reason why a folder cannot hold a cache; `undefined` also for a missing folder */
-export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
+async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
   try {
     const found = await stat(folder);
     if (!found.isDirectory()) return 'it is not a folder';
@@ -211,7 +211,7 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
  * It makes the folder.
  * @returns the reason why nothing can be written there
  */
-export function objectionToWriting(folder: string): string | undefined {
+function objectionToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder);
     rmdirSync(mkdtempSync(join(folder, 'try-')));
