@@ -26,7 +26,11 @@ export interface MakeOptions {
   readonly mix: Mix;
   voiceOf(shape: VoiceShape): Voice;
   /** The key is that of the row when its text was read. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
+  read(
+    row: BatchRow,
+    voice: Voice,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
   /** True if texts may name further voices. */
   readonly hasCast: boolean;
   readonly maxFailures: number;
@@ -129,7 +133,7 @@ export class Maker {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast, listeners } = this.#options;
     const voice = inOrder(this.#options.voiceOf(row.voice), this.#begun);
     this.#begun += 1;
-    const text = read(row, signal);
+    const text = read(row, voice, signal);
     const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
     return makeRow(row, target, {
       segments: () => text.segments,

@@ -13,7 +13,7 @@ import { readerOf, sourcesOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import type { Lexicon } from '../text/lexicon.ts';
 import { type Piece, writtenOf } from '../text/piece.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Limit, Rest, Segment } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 import type { Cast } from '../voices/cast.ts';
 import type { VoiceShape } from '../voices/voice.ts';
@@ -58,7 +58,7 @@ export class RowTexts {
     if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
     const hash = new TextHash();
     try {
-      const text = await RunText.open(this.#planOf(row), signal);
+      const text = await RunText.open(this.#planOf(row, {}), signal);
       for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
     } catch (error) {
       throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
@@ -67,10 +67,14 @@ export class RowTexts {
   }
 
   /** The file may have changed since the plan: the key belongs to these segments. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
+  read(
+    row: BatchRow,
+    voice: Pick<Limit, 'isKept'>,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
-      this.#planOf(row, () => new Hashing(hash, this.#options)),
+      this.#planOf(row, voice, () => new Hashing(hash, this.#options)),
       signal,
     );
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
@@ -81,7 +85,11 @@ export class RowTexts {
     return { owner: ownerOf(voice), voice, mix, maxChars, cutsParagraphs, encoded: encodedAs(file) };
   }
 
-  #planOf({ text, textFile }: BatchRow, ...last: TextPlan['stages']): TextPlan {
+  #planOf(
+    { text, textFile }: BatchRow,
+    { isKept }: Pick<Limit, 'isKept'>,
+    ...last: TextPlan['stages']
+  ): TextPlan {
     const { settings, stages, cast, host, maxChars, pace, cutsParagraphs = false } = this.#options;
     const input =
       textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
@@ -89,7 +97,7 @@ export class RowTexts {
       sources: () => sourcesOf(input, settings, host),
       stages: [...stages, ...last],
       cast: cast?.plan,
-      voice: { maxChars },
+      voice: { maxChars, ...(isKept && { isKept }) },
       pace,
       cutsParagraphs,
     };

@@ -264,7 +264,7 @@ async function make(
     mix: job.mix,
     maxFailures: job.maxFailures,
     hasCast: texts.named.cast !== undefined,
-    read: (row, until) => texts.read(row, until),
+    read: (row, voice, until) => texts.read(row, voice, until),
     journal,
     writer: host,
     encodingOf: job.encodingOf,
@@ -426,7 +426,7 @@ async function estimated(
       continue;
     }
     let isFirst = true;
-    for await (const segment of texts.read(row, signal).segments) {
+    for await (const segment of texts.read(row, voice, signal).segments) {
       await estimate.add(segment, isFirst, voice, kept);
       isFirst &&= segment.kind === 'rest';
     }

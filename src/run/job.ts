@@ -58,7 +58,8 @@ function cuttingOf(
   const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
   const borders = bordersOf(settings);
   const isFine = bySentence || fallback !== undefined;
-  return { voice, ...borders, ...(isFine && { pace: 'sentence' }), chapters };
+  const usesKept = borders.pace !== 'sentence';
+  return { voice, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
 }
 
 /** A silence that was asked for needs a segment on each side. */

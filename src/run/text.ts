@@ -3,7 +3,7 @@ import { InStep, type Item, nothingToSay } from '../read/plain.ts';
 import type { About, Reader, Reading, Source } from '../read/reading.ts';
 import { Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
-import { type Pace, Segmenter } from '../text/cut.ts';
+import { KeptOrSentences, type Pace, Segmenter } from '../text/cut.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Places } from '../text/position.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
@@ -26,6 +26,8 @@ export interface TextPlan {
   /** "By output" means that what is heard live begins with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by output';
   readonly cutsParagraphs: boolean;
+  /** At pace "sentence", sound of longer segments that is in the cache is used as it is. */
+  readonly usesKept?: boolean;
   /** The numbers of the chapters that are spoken; otherwise all. */
   readonly chapters?: readonly ChapterRange[] | undefined;
 }
@@ -127,7 +129,7 @@ export class RunText {
   ): AsyncIterable<Segment | Rest> {
     const { pace, voice, cast } = this.#plan;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
-    const segmenter = this.#segmenter(isHeardLive);
+    const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
     const reader = this.#reader();
     if (mayWait && !cast)
@@ -137,9 +139,15 @@ export class RunText {
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
-  #segmenter(isHeardLive: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
-    const { pace, voice, cutsParagraphs } = this.#plan;
-    return new Segmenter({ voice, pace: paceOf(pace, isHeardLive), cutsParagraphs });
+  #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
+    const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
+    const follows = usesKept && !(mayWait && isHeardLive);
+    const segmenter = new Segmenter({
+      voice,
+      pace: paceOf(follows ? 'by output' : pace, isHeardLive),
+      cutsParagraphs,
+    });
+    return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
   }
 
   async *#items(signal: AbortSignal, way: Way): AsyncGenerator<Item> {

@@ -1,7 +1,7 @@
 import { EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { type Border, greater, type Limit, Position, type Rest, type Segment } from './segment.ts';
 import { endsInDoubt, endsLikeSentence, isFullLine, isMarker, sentences } from './sentences.ts';
-import { type LiveStage, LONG_SENTENCE_MS, WAITS } from './stage.ts';
+import { type LiveStage, LONG_SENTENCE_MS, type Stage, WAITS } from './stage.ts';
 import {
   type Cleaned,
   cleaned,
@@ -115,7 +115,10 @@ function longEnough(clause: string): number {
   return countCodePoints(clause.trim()) < SHORTEST_CLAUSE ? 0 : clause.length;
 }
 
-/** Lengths count code points of the clean text, without outer white space: other line breaks change nothing. */
+/** What counts: the clean text, so that other line breaks change nothing; or, as it once was, all that is written. */
+type Counting = 'clean' | 'written';
+
+/** Lengths count code points, without outer white space. */
 interface Room {
   readonly max: number;
   /**
@@ -132,7 +135,7 @@ interface WrittenText {
   readonly startsSentence: boolean;
 }
 
-interface Packed extends WrittenText, Cleaned {}
+export interface Packed extends WrittenText, Cleaned {}
 
 /** Where the text is, in its paragraph. */
 interface Start extends Pick<WrittenText, 'startsSentence'> {
@@ -140,10 +143,26 @@ interface Start extends Pick<WrittenText, 'startsSentence'> {
   readonly number: number;
 }
 
-/** Pieces of a paragraph, each with its clean text. Joined, `written` is the paragraph. */
-function pack(paragraph: string, start: Start, room: Room): Iterable<Packed> {
-  const visible = withoutInvisible(paragraph);
-  return asWritten(paragraph, [...cleanPieces(visible, joinedParts(visible, start, room))]);
+/**
+ * Each piece with its clean text. Pieces whose sound is in the cache from the time when all that is written was counted
+ * stay as they are.
+ */
+function packClean(
+  paragraph: string,
+  start: Start,
+  room: Room,
+  { isKept }: Pick<Limit, 'isKept'>,
+): readonly Packed[] {
+  const packed = (text: string, counting: Counting) => [
+    ...cleanPieces(text, pack(text, start, room, counting)),
+  ];
+  const pieces = [...asWritten(paragraph, packed(withoutInvisible(paragraph), 'clean'))];
+  const hasSameLengths = pieces.every(({ written, text }) => written.length === text.length);
+  if (!isKept || hasSameLengths) return pieces;
+  const isThere = ({ written, text }: Cleaned) => isKept({ written: written.trim(), text: text.trim() });
+  if (pieces.every(isThere)) return pieces;
+  const earlier = packed(paragraph, 'written');
+  return earlier.every(isThere) ? earlier : pieces;
 }
 
 function* cleanPieces(paragraph: string, pieces: Iterable<WrittenText>): Generator<Packed> {
@@ -167,28 +186,34 @@ function* asWritten(paragraph: string, pieces: readonly Packed[]): Generator<Pac
   }
 }
 
-function* joinedParts(paragraph: string, start: Start, { max, target }: Room): Generator<WrittenText> {
+/** The joined pieces are the paragraph. */
+export function* pack(
+  paragraph: string,
+  start: Start,
+  { max, target }: Room,
+  counting: Counting,
+): Generator<WrittenText> {
   let piece: WrittenText | undefined;
   let length = 0;
   let { number } = start;
-  for (const part of parts(paragraph, start, max)) {
+  for (const part of parts(paragraph, start, max, counting)) {
     const { written } = part;
-    if (piece && length + lengthOf(written.trimEnd()) > Math.min(max, target(number))) {
+    if (piece && length + lengthOf(written.trimEnd(), counting) > Math.min(max, target(number))) {
       yield piece;
       number += 1;
       piece = undefined;
       length = 0;
     }
     piece = piece ? { ...piece, written: piece.written + written } : part;
-    length += lengthOf(written);
+    length += lengthOf(written, counting);
   }
   if (piece) yield piece;
 }
 
-function* parts(paragraph: string, start: Start, max: number): Generator<WrittenText> {
+function* parts(paragraph: string, start: Start, max: number, counting: Counting): Generator<WrittenText> {
   let { startsSentence } = start;
   for (const sentence of sentences(paragraph)) {
-    for (const written of cut(sentence, max)) {
+    for (const written of cut(sentence, max, counting)) {
       yield { written, startsSentence };
       startsSentence = false;
     }
@@ -196,8 +221,8 @@ function* parts(paragraph: string, start: Start, max: number): Generator<Written
   }
 }
 
-function lengthOf(text: string): number {
-  return countCodePoints(cleaned(text));
+function lengthOf(text: string, counting: Counting): number {
+  return countCodePoints(counting === 'clean' ? cleaned(text) : text);
 }
 
 const graphemes = segmenterOf('grapheme');
@@ -216,17 +241,17 @@ const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’�
  * The cut is after the last clause that fits, else the last word, else the last grapheme cluster.
  * @param maxChars code points; only a single grapheme cluster may be longer
  */
-function* cut(sentence: string, maxChars: number): Generator<string> {
+function* cut(sentence: string, maxChars: number, counting: Counting): Generator<string> {
   let rest = sentence;
   while (rest !== '') {
-    const border = lastFittingBorder(rest, maxChars);
+    const border = lastFittingBorder(rest, maxChars, counting);
     yield rest.slice(0, border);
     rest = rest.slice(border);
   }
 }
 
-function lastFittingBorder(text: string, maxChars: number): number {
-  const limit = offsetOf(text, maxChars);
+function lastFittingBorder(text: string, maxChars: number, counting: Counting): number {
+  const limit = offsetOf(text, maxChars, counting);
   const end = limit + spaceAt(text, limit);
   if (end === text.length) return end;
   const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
@@ -241,12 +266,12 @@ function lastFittingBorder(text: string, maxChars: number): number {
 }
 
 /** UTF-16 units. */
-function offsetOf(text: string, count: number): number {
+function offsetOf(text: string, count: number, counting: Counting): number {
   let at = 0;
-  for (let left = count; left > 0 && at < text.length; left = count - lengthOf(text.slice(0, at)))
+  for (let left = count; left > 0 && at < text.length; left = count - lengthOf(text.slice(0, at), counting))
     at += offsetOfCodePoint(text.slice(at), left);
   // A mark after a space makes a character of both.
-  return lengthOf(text.slice(0, at)) > count ? offsetOfCodePoint(text, count) : at;
+  return lengthOf(text.slice(0, at), counting) > count ? offsetOfCodePoint(text, count) : at;
 }
 
 function spaceAt(text: string, from: number): number {
@@ -303,7 +328,7 @@ export type Pace = 'full' | 'ramp' | 'sentence' | 'heard' | 'whole';
 const FIRST_STEP = 250;
 
 /** Code points, by the numbers of paragraph and place: an edit changes the segments of its paragraph only. */
-const targets: Record<Pace, (paragraph: number) => Room['target']> = {
+export const targets: Record<Pace, (paragraph: number) => Room['target']> = {
   full: () => () => Number.POSITIVE_INFINITY,
   ramp: (paragraph) => (number) => {
     const step = paragraph + number;
@@ -579,12 +604,12 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#startsSentence = false;
   }
 
-  #pack(text: string): Iterable<Packed> {
+  #pack(text: string): readonly Packed[] {
     this.#countParagraph();
     const { maxChars } = this.#voice;
     const target = targets[this.#options.pace](this.#paragraph);
     const start = { number: this.#numberInParagraph, startsSentence: this.#startsSentence };
-    return pack(text, start, { max: maxChars, target });
+    return packClean(text, start, { max: maxChars, target }, this.#voice);
   }
 
   #countParagraph(): void {
@@ -631,6 +656,47 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#position.pass(start);
     this.#text = this.#text.slice(start.length);
   }
+}
+
+/** Divides segments into their sentences, but for those whose sound is in the cache. */
+export class KeptOrSentences<V extends Limit> implements Stage<Segment<V> | Rest, Segment<V> | Rest> {
+  #index = 0;
+
+  *push(item: Segment<V> | Rest): Generator<Segment<V> | Rest> {
+    if (item.kind === 'rest') yield item;
+    else
+      for (const segment of item.voice.isKept?.(item) ? [item] : sentencesOf(item)) {
+        yield { ...segment, index: this.#index };
+        this.#index += 1;
+      }
+  }
+
+  end(): readonly [] {
+    return [];
+  }
+}
+
+function* sentencesOf<V extends Limit>(whole: Segment<V>): Generator<Segment<V>> {
+  const { voice, chapter } = whole;
+  const segmenter = new Segmenter({ voice, pace: 'sentence' });
+  let isFirst = true;
+  for (const segment of segmented(partsOf(whole), segmenter)) {
+    if (segment.kind === 'rest') continue;
+    yield { ...segment, chapter, pause: isFirst ? whole.pause : segment.pause };
+    isFirst = false;
+  }
+}
+
+function* segmented<V extends Limit>(parts: Iterable<Piece<V>>, segmenter: Segmenter<V>) {
+  for (const part of parts) yield* segmenter.push(part);
+  yield* segmenter.end();
+}
+
+/** The parts of a segment that were joined, each with its place. */
+function* partsOf<V extends Limit>({ written, place, anchors = [] }: Segment<V>): Generator<Piece<V>> {
+  const all = [{ at: 0, place }, ...anchors];
+  for (const [number, part] of all.entries())
+    yield { kind: 'text', text: written.slice(part.at, all[number + 1]?.at), place: part.place };
 }
 
 /** The texts of the segments of a text without marks. */

@@ -1,10 +1,12 @@
 import { type Heading, type Place, placeAfter } from './piece.ts';
-import { countLineBreaks } from './unicode.ts';
+import { type Cleaned, countLineBreaks } from './unicode.ts';
 
 /** All that the segmenter knows of a voice. */
 export interface Limit {
   /** Code points, at least 1. Only a single grapheme cluster may be longer. */
   readonly maxChars: number;
+  /** True for a part whose sound is in the cache. It answers without waiting, so it looks for the name of an entry and not inside. */
+  isKept?(part: Cleaned): boolean;
 }
 
 /** The borders that a run has a silence for, from the greatest to the smallest. Where two of them meet, the greater one counts. */

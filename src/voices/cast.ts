@@ -146,8 +146,8 @@ export class Cast {
 }
 
 function asRole(voice: Voice, name: string): Role {
-  const { maxChars } = voice;
-  return { maxChars, voice, name };
+  const { maxChars, isKept } = voice;
+  return { maxChars, isKept, voice, name };
 }
 
 /**

@@ -616,6 +616,7 @@ export class RunVoices implements Voices {
       atOnce: route.atOnce,
       shape,
       speak: (text, signal) => connections.speak(route, isOwn ? asWritten(text) : text, signal),
+      isKept: (part) => connections.mayHave(shape, part),
       request: (text) => requestBody(text, connections.fieldsOf(shape)),
     };
   }

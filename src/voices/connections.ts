@@ -89,6 +89,7 @@ export class Connections {
   readonly #clients = new Map<VoiceRoute['source'] | VoiceRoute['kind'], Promise<Client>>();
   #kept: Promise<Kept | undefined> | undefined;
   /** It is set when it is open. */
+  #openKept: Kept | undefined;
 
   constructor(plan: VoicesPlan, engines: Engines, context: RunContext, onEvent: (event: VoiceEvent) => void) {
     this.#plan = plan;
@@ -149,7 +150,13 @@ export class Connections {
     const bytes = await this.cacheBytesFor(kind);
     if (bytes === undefined) return undefined;
     this.#kept ??= import('./cache.ts').then(({ openKept }) => openKept(bytes, this.#context));
-    return this.#kept;
+    this.#openKept = await this.#kept;
+    return this.#openKept;
+  }
+
+  /** False as well while the cache is not open. */
+  mayHave(shape: VoiceShape, { text, written }: Omit<NumberedText, 'index'>): boolean {
+    return this.#openKept?.mayHave({ shape, text, written }) === true;
   }
 
   /** Errors of closing become warnings. */

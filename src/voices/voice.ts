@@ -38,6 +38,8 @@ export interface Voice {
    * @throws TtsError, here and while the sound is read
    */
   speak(text: NumberedText, signal: AbortSignal): Promise<Speech | undefined>;
+  /** True if the sound of the text may be in the cache; false while the cache is not open. */
+  isKept(text: Omit<NumberedText, 'index'>): boolean;
   /** The body of a request as it is sent. */
   request(text: string): string;
 }

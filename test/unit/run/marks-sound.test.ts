@@ -34,6 +34,7 @@ function voiceOf(label: string, sampleRate: number): Voice {
     atOnce: 2,
     shape,
     speak,
+    isKept: () => false,
     request: () => '',
   };
 }

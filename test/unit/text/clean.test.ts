@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Segmenter } from '../../../src/text/cut.ts';
+import { pack, Segmenter, targets } from '../../../src/text/cut.ts';
 import type { Limit, Segment } from '../../../src/text/segment.ts';
 import { cleaned, unwrapped } from '../../../src/text/unicode.ts';
 import { anyText } from './any-text.ts';
@@ -118,4 +118,23 @@ it('What is written in the segments is the text, whatever is cleaned away.', () 
     }),
     { numRuns: 40 },
   );
+});
+
+it('Segments that were kept when the written text was counted stay as they are.', () => {
+  const paragraph = Array.from(
+    { length: 30 },
+    (_, at) => `This is number ${at}\u2060—\u2060a sentence${'\u2060'.repeat(9)}.`,
+  ).join('  ');
+  const room = { max: 200, target: targets.full(0) };
+  const earlier = [...pack(paragraph, { number: 0, startsSentence: true }, room, 'written')].map(
+    ({ written }) => written.trim(),
+  );
+  const now = segmentsOf(paragraph, { maxChars: 200 }).map((each) => each.written);
+  expect(now).not.toEqual(earlier);
+  const kept = (most: number) => {
+    const entries = new Set(earlier.slice(0, most));
+    return { maxChars: 200, isKept: ({ written }: { written: string }) => entries.has(written) };
+  };
+  expect(segmentsOf(paragraph, kept(99)).map((each) => each.written)).toEqual(earlier);
+  expect(segmentsOf(paragraph, kept(earlier.length - 1)).map((each) => each.written)).toEqual(now);
 });
