@@ -84,7 +84,7 @@ function joined(parts: readonly string[]): string {
 
 /** UTF-16 units. A longer line is prose. */
 const LONGEST_LINE = 80;
-/** Two short paragraphs are no stanza, unless a line has its number. */
+/** Two short paragraphs are no stanza, unless they or verse before them have numbers of lines. */
 const FEWEST_LINES = 3;
 /** A stanza that is longer is given out in parts. */
 const MOST_LINES = 64;
@@ -174,7 +174,8 @@ class Stanza<P> {
     const numbers = lines.flatMap(({ text, bare }) => (text === bare ? [] : [numberIn(text, bare)]));
     // Numbers that go on from those of earlier verse prove it as well.
     const isCounted = numbers.some((number) => number - this.#number <= MOST_STEP && number > this.#number);
-    const mayBeVerse = lines.length >= FEWEST_LINES || numbers.length > 0;
+    const isNumbered = numbers.length > 0 || Number.isFinite(this.#number);
+    const mayBeVerse = isNumbered || lines.length >= FEWEST_LINES;
     if (!isCounted && !(mayBeVerse && isVerse(bare))) return lines;
     this.#number = numbers.at(-1) ?? this.#number;
     if (isVerse(bare) || breaksOff(bare)) return [{ text: bare.join(' '), place: first.place }];

@@ -44,6 +44,12 @@ describe('verse in HTML', () => {
     },
   );
 
+  it('may have two lines after lines with numbers', async () => {
+    const lines = ['I think we are in rats’ alley', 'Where the dead men lost their bones.'];
+    expect(await read(blocksOf(stanza) + blocksOf(lines))).toBe(`${spoken}\n\n${lines.join(' ')}`);
+    expect(await read(blocksOf(lines))).toBe(lines.join('\n\n'));
+  });
+
   it('has no number of a line in a paragraph of lines', async () => {
     expect(await read(`<p>${stanza.join('<br/>')}</p>`)).toBe(stanza.join('\n').replace(/<.*>/, ''));
   });
