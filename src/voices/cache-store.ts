@@ -7,7 +7,6 @@ import {
   fstatSync,
   ftruncateSync,
   lstatSync,
-  mkdtempSync,
   readdirSync,
   rmdirSync,
   rmSync,
@@ -17,7 +16,6 @@ import { type FileHandle, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { openOwn, readOwn } from '../kit/file.ts';
-import { makeFolder } from '../kit/folders.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
@@ -204,20 +202,6 @@ async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
     return uid === 0 && dirname(folder) !== folder
       ? objectionTo({ folder: dirname(folder), uid })
       : undefined;
-  }
-}
-
-/**
- * It makes the folder.
- * @returns the reason why nothing can be written there
- */
-function objectionToWriting(folder: string): string | undefined {
-  try {
-    makeFolder(folder);
-    rmdirSync(mkdtempSync(join(folder, 'try-')));
-    return undefined;
-  } catch (error) {
-    return `nothing can be written there (${codeOf(error)})`;
   }
 }
 

@@ -123,7 +123,11 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     const shown = await onTerminal(new Sandbox(), line, { env: named(url) });
     expect(drawings(shown).length).toBeGreaterThan(0);
     expect(shown).not.toContain('\x1b[?25l');
-    expect(leftOver(shown)).toEqual(['tts: interrupted', 'status 130']);
+    expect(leftOver(shown)).toEqual([
+      'tts: interrupted',
+      expect.stringMatching(/^hint: the cache/),
+      'status 130',
+    ]);
   });
 
   it('ends a loop of bash, too, with Ctrl-C', async () => {

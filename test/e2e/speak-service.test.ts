@@ -509,8 +509,8 @@ describe('an error', () => {
   });
 
   it.each([
-    ['1', 'tts: interrupted; 1 of 2 segments are kept\nhint: the same command goes on with the others\n'],
-    ['0', /^tts: interrupted; nothing is kept\nhint: what this voice speaks is not kept; .*\n$/],
+    ['1', 'tts: interrupted\nhint: the same command goes on: complete segments are in the cache\n'],
+    ['0', /^tts: interrupted\nhint: the cache has nothing of this voice, .*--split chapters.*\n$/],
   ])('by Ctrl-C in a text tells what is kept: cache %s', async (TTS_CACHE, message) => {
     const server = await serveBytes(inTurn(complete(wav), silent));
     const box = new Sandbox();

@@ -138,7 +138,7 @@ describe('the text', () => {
 
   it('of several files needs -f for each, as the hint says where a shell has found them', async () => {
     const options = { files: { '1.md': 'hi', '2.md': 'hi' } };
-    await refused([['-f', '1.md', '2.md'], options], /twice.*\nhint: .* -f '1\.md' -f '2\.md'\n/);
+    await refused([['-f', '1.md', '2.md'], options], /twice.*\nhint: .* -f 1\.md -f 2\.md\n/);
   });
 
   it.each([
@@ -391,16 +391,16 @@ describe('the command line', () => {
     expect(run).toMatchObject({ status: 0, stderr: note });
   });
 
-  it.each([
-    ...['serev', 'docter', 'version', 'cuts.tx', 'missing.md'],
-    ...['list voices', 'install voice', 'voice list', '<speak>Hello</speak>'],
-  ])('says with one note that a word is spoken that was meant otherwise: %s', async (word) => {
-    const { run, spoken } = await speaking([word]);
-    expect(spoken).toEqual([word]);
-    expect(run.stderr).toMatch(/^tts: [^\n]* spoken[^\n]*; [^\n]*\n$/);
-    for (const silent of [[word, '-q'], ['--', word], ['speak', word], [`They said ${word}`]])
-      expect((await speaking(silent)).run.stderr).toBe('');
-  });
+  it.each([...['version', 'list voices', 'install voice', 'voice list', '<speak>Hello</speak>']])(
+    'says with one note that a word is spoken that was meant otherwise: %s',
+    async (word) => {
+      const { run, spoken } = await speaking([word]);
+      expect(spoken).toEqual([word]);
+      expect(run.stderr).toMatch(/^tts: [^\n]* spoken[^\n]*; [^\n]*\n$/);
+      for (const silent of [[word, '-q'], ['--', word], ['speak', word], [`They said ${word}`]])
+        expect((await speaking(silent)).run.stderr).toBe('');
+    },
+  );
 
   it.each(['hello', 'example.com', 'Node.js', 'v1.2', 'etc.', 'U.S.A'])(
     'is silent about an ordinary word: %s',
