@@ -74,7 +74,7 @@ export function loadCatalogue(host: Pick<Host, 'env' | 'cwd'>): Catalogue {
   } catch (cause) {
     throw usageError(
       `${named} is not a catalogue of voices (TTS_VOICES_CATALOGUE): ${(cause as Error).message}`,
-      'it has the form of src/installed/catalogue.json; unset the variable for the catalogue of tts',
+      'it has the form of src/voices/install/catalogue.json; unset the variable for the catalogue of tts',
       cause,
     );
   }
