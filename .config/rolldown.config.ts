@@ -6,7 +6,7 @@ import { notices } from './notices.ts';
 import { latePatterns } from './patterns.ts';
 
 // The client of services in a chunk of its own would save 3 ms where it is not used, and add 14 MB to the peak of a large answer.
-const speaking = chunk('/src/cli/speak.ts', '/src/voices/service.ts');
+const speaking = chunk('/src/cli/speak.ts', '/src/voices/service.ts', '/stand-ins/undici.cjs');
 const starting = chunk('/src/main.ts');
 const ownVoices = chunk('/src/voices/local.ts');
 const installedVoices = chunk(
