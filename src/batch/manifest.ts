@@ -127,7 +127,7 @@ function entryOf(line: string): ManifestEntry | undefined {
   }
 }
 
-/** It has few fields, whoever wrote the manifest. */
+/** The manifest may come from somebody else, so the number of fields is bounded. */
 const MOST_FIELDS = 20;
 
 function isShape(shape: unknown): shape is RowShape {

@@ -24,7 +24,7 @@ interface Consent {
 /**
  * Asks before a row is made: an answer is not waited for when the work is done.
  * @returns whether the files may be deleted
- * @throws TtsError (usage) where nobody can answer
+ * @throws TtsError (usage) where no terminal can answer
  */
 export async function mayPrune(
   pruning: Pruning,
@@ -106,7 +106,7 @@ export async function tellFaults(
 }
 
 /**
- * @param unapproved how many of the faults are that nobody has approved a sound
+ * @param unapproved how many of the faults are sounds without approval
  * @throws TtsError (partial) unless there are none
  */
 export function assertNoFaults(faults: number, survey: Survey, unapproved = 0): void {

@@ -243,7 +243,7 @@ export async function takeChannel(
     throw noFolder(host);
   }
   const tickets = new Tickets(folder, host);
-  // Whoever finds the file may send the signal, which ends a process that does not listen.
+  // A program that finds the file may send the signal, which ends a process that does not listen.
   const turn = new OwnTurn(tickets, host);
   try {
     tickets.write(joins ? 'speaks' : 'waits');
