@@ -408,7 +408,7 @@ export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator
       const sha256 = await hashFile(left.folder.pathOf(file), signal);
       return entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
     };
-    if (!isSound(file, left)) yield { file, reasonToKeep: 'by its name it is no sound of this batch' };
+    if (!isSound(file, left)) yield { file, reasonToKeep: 'its name is not that of a sound of this batch' };
     else if (!(await isUnchanged())) yield { file, reasonToKeep: 'it was changed since it was made' };
     else yield { file, reasonToKeep: undefined };
   }

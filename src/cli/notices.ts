@@ -47,7 +47,7 @@ export class Secrets {
     return this.#outsideNames(safe, (part) => this.#without(uncommon, part));
   }
 
-  /** @param quotes false for an error that quotes nobody but the user */
+  /** @param quotes false for an error that quotes only the user */
   inJson(value: object, { quotes = true } = {}): string {
     return visible(JSON.stringify(this.#hiddenIn(JSON.parse(JSON.stringify(value)), '', quotes)));
   }

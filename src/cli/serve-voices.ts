@@ -364,7 +364,7 @@ class Relay implements EngineSet {
       over.abort(new Error('the sound is not needed any more'));
     };
     this.#open += 1;
-    // Samples that nobody begins to read end with the signal alone.
+    // Samples that are never read end with the signal alone.
     signal.addEventListener('abort', end, { once: true });
     try {
       const track = await this.#track(utterance, AbortSignal.any([signal, over.signal]));

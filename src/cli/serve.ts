@@ -28,7 +28,7 @@ export function announce(url: string, { engine, apiKey, options }: Setup, notice
   const made = options.apiKey === undefined ? apiKey : undefined;
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
-  // A browser sends nobody what follows the sign, and the page takes it out of the address.
+  // A browser never sends the part behind the sign, and the page takes it out of the address.
   notices.note(`in a browser: ${url}/${made ? `#key=${made}` : ''}`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (!isLoopback(options.host))

@@ -567,8 +567,8 @@ describe('--check', () => {
       status: 0,
       stderr:
         'tts: kept out/changed.wav: it was changed since it was made; delete it by hand\n' +
-        'tts: kept out/main.c: by its name it is no sound of this batch; delete it by hand\n' +
-        'tts: kept out/tts-batch.jsonl: by its name it is no sound of this batch; delete it by hand\n' +
+        'tts: kept out/main.c: its name is not that of a sound of this batch; delete it by hand\n' +
+        'tts: kept out/tts-batch.jsonl: its name is not that of a sound of this batch; delete it by hand\n' +
         'tts: 1 row: 1 made, 0 unchanged, 0 failed, 0 skipped\n',
     });
     expect(readdirSync(box.path('out')).sort()).toEqual([
