@@ -6,7 +6,6 @@ import type { Encoding } from '../sound/encode/encoding.ts';
 import { frameBytes } from '../sound/pcm.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { roleIn } from '../voices/cast.ts';
-import type { Voice, VoiceShape } from '../voices/voice.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
 import type { BatchRow } from './plan.ts';
 import { type FinishedFile, type RowFolder, rowFile } from './row-files.ts';
@@ -24,17 +23,13 @@ export interface MakeOptions {
   encodingOf(file: string): Encoding;
   readonly rowsAtOnce: number;
   readonly mix: Mix;
-  voiceOf(shape: VoiceShape): Voice;
   /** The key is that of the row when its text was read. */
-  read(
-    row: BatchRow,
-    voice: Voice,
-    signal: AbortSignal,
-  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
   /** True if texts may name further voices. */
   readonly hasCast: boolean;
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
+  readonly report: DeliverOptions['report'];
   onRow(row: BatchRow, outcome: RowOutcome): void;
 }
 
@@ -130,16 +125,20 @@ export class Maker {
   }
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
-    const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast, listeners } = this.#options;
-    const voice = inOrder(this.#options.voiceOf(row.voice), this.#begun);
+    const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast } = this.#options;
+    const { listeners, report } = this.#options;
+    // The segments of earlier rows go first, so that rows are complete in the order of the table.
+    const order = this.#begun * STEP;
     this.#begun += 1;
-    const text = read(row, voice, signal);
+    const text = read(row, signal);
     const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
     return makeRow(row, target, {
       segments: () => text.segments,
-      voiceOf: (segment) => roleIn(segment)?.voice ?? voice,
+      speakerOf: (segment) => roleIn(segment).speaker,
+      report,
+      order,
       window: WINDOW,
-      lead: hasCast ? { voice, sampleRate: voice.sampleRate } : undefined,
+      lead: hasCast ? row.speaker : undefined,
       budgetBytes: BUDGET_BYTES / rowsAtOnce,
       mix,
       signal,
@@ -179,11 +178,3 @@ export async function makeRow(
 
 /** More segments than a row has. */
 const STEP = 10_000_000;
-
-/** The segments of earlier rows go first, so that rows are complete in the order of the table. */
-function inOrder(voice: Voice, number: number): Voice {
-  return {
-    ...voice,
-    speak: (text, signal) => voice.speak({ ...text, order: number * STEP + text.index }, signal),
-  };
-}

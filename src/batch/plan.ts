@@ -4,7 +4,7 @@ import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { quoted, visible } from '../kit/words.ts';
 import type { EncodingName } from '../sound/encode/encoding.ts';
 import { assertEncodable } from '../sound/encode/encodings.ts';
-import type { VoiceShape } from '../voices/voice.ts';
+import type { Speaker } from '../sound/voice.ts';
 import { addColumns, assertColumns, type ColumnNames, columnOf, type Field, type TableRow } from './table.ts';
 
 export interface Shard {
@@ -173,7 +173,7 @@ export interface BatchRow {
   /** It may be blank, and is `undefined` for a row with a file. */
   readonly text?: string | undefined;
   readonly textFile?: string | undefined;
-  readonly voice: VoiceShape;
+  readonly speaker: Speaker;
   readonly namesSpeaker?: boolean;
   /** Relative to the fixed folder of the template, with "/". */
   readonly file: string;
@@ -192,7 +192,7 @@ export interface PlanOptions {
    * @param where as in `prompts.csv, line 12, column speaker`
    * @throws TtsError (usage)
    */
-  readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<VoiceShape>;
+  readonly speakerOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<Speaker>;
   /** @throws TtsError (usage) */
   readonly textFileOf: (cell: string, table: string) => string;
 }
@@ -241,10 +241,11 @@ export class BatchPlan {
   }
 
   assertSpeakers(rows: Iterable<BatchRow>, isKnown: (speaker: number) => boolean): void {
-    for (const { table, line, voice, namesSpeaker } of rows) {
-      if (isKnown(voice.speaker)) continue;
+    for (const { table, line, speaker, namesSpeaker } of rows) {
+      const { no } = speaker.voice;
+      if (isKnown(no)) continue;
       const column = namesSpeaker ? columnOf('speaker', this.#options.columns) : undefined;
-      this.#addFault(new RowFault(`the service has no speaker ${voice.speaker}`, column), table, line);
+      this.#addFault(new RowFault(`the service has no speaker ${no}`, column), table, line);
     }
     this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
   }
@@ -278,7 +279,7 @@ export class BatchPlan {
   }
 
   async #addRow({ line, cells }: TableRow, table: string): Promise<void> {
-    const { columns, template, voiceOf, textFileOf } = this.#options;
+    const { columns, template, speakerOf, textFileOf } = this.#options;
     const cell = (field: Field) => cells.get(columnOf(field, columns));
     const where = (field: Field) => `${table}, line ${line}, column ${columnOf(field, columns)}`;
     const id = cell('id') ?? '';
@@ -293,7 +294,7 @@ export class BatchPlan {
       ...(textFile?.trim()
         ? { textFile: textFileOf(textFile, table) }
         : { text: (text ?? '').replaceAll('\r\n', '\n') }),
-      voice: await voiceOf(voiceCells(cell), where),
+      speaker: await speakerOf(voiceCells(cell), where),
       ...(cell('speaker')?.trim() && { namesSpeaker: true }),
       file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
     };

@@ -1,15 +1,28 @@
 import { createHash, hash } from 'node:crypto';
 import type { Mix } from '../run/mix.ts';
+import type { Speaker } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import type { VoiceShape } from '../voices/voice.ts';
 
 /** What shapes the sound besides the text. */
 export type RowShape = Readonly<Record<string, string | number>>;
 
+/** What shapes the sound of a speaker, besides the source of its voice. */
+interface VoiceShape {
+  readonly speaker: number;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
+  readonly speed?: number | undefined;
+}
+
+export function soundOf({ voice, fields: { sampleRate, instructions }, speed }: Speaker): VoiceShape {
+  return { speaker: voice.no, sampleRate, instructions, speed };
+}
+
 export interface Shape {
   /** The service or engine that the number of the speaker belongs to. */
   readonly owner: string;
-  readonly voice: Omit<VoiceShape, 'identity'>;
+  readonly voice: VoiceShape;
   readonly mix: Mix;
   readonly maxChars: number;
   readonly cutsParagraphs?: boolean | undefined;

@@ -11,17 +11,17 @@ import { hasScene, isAsSpoken } from '../read/plain.ts';
 import { lookAt } from '../read/source.ts';
 import { readerOf, sourcesOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
+import type { Speaker } from '../sound/voice.ts';
 import type { Lexicon } from '../text/lexicon.ts';
 import { type Piece, writtenOf } from '../text/piece.ts';
-import type { Limit, Rest, Segment } from '../text/segment.ts';
+import type { Rest, Segment } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
-import type { Cast } from '../voices/cast.ts';
-import type { VoiceShape } from '../voices/voice.ts';
+import { asRole, type Cast } from '../voices/cast.ts';
 import type { BatchRow } from './plan.ts';
-import { type RowKey, rowKeyOf, type Shape, TextHash } from './row-key.ts';
+import { type RowKey, rowKeyOf, type Shape, soundOf, TextHash } from './row-key.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
-  ownerOf(voice: VoiceShape): string;
+  ownerOf(speaker: Speaker): string;
   encodedAs(file: string): Shape['encoded'];
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
@@ -58,7 +58,7 @@ export class RowTexts {
     if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
     const hash = new TextHash();
     try {
-      const text = await RunText.open(this.#planOf(row, {}), signal);
+      const text = await RunText.open(this.#planOf(row), signal);
       for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
     } catch (error) {
       throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
@@ -67,29 +67,28 @@ export class RowTexts {
   }
 
   /** The file may have changed since the plan: the key belongs to these segments. */
-  read(
-    row: BatchRow,
-    voice: Pick<Limit, 'isKept'>,
-    signal: AbortSignal,
-  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
-      this.#planOf(row, voice, () => new Hashing(hash, this.#options)),
+      this.#planOf(row, () => new Hashing(hash, this.#options)),
       signal,
     );
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
   }
 
-  #shapeOf({ voice, file }: BatchRow): Shape {
+  #shapeOf({ speaker, file }: BatchRow): Shape {
     const { ownerOf, encodedAs, mix, maxChars, cutsParagraphs } = this.#options;
-    return { owner: ownerOf(voice), voice, mix, maxChars, cutsParagraphs, encoded: encodedAs(file) };
+    return {
+      owner: ownerOf(speaker),
+      voice: soundOf(speaker),
+      mix,
+      maxChars,
+      cutsParagraphs,
+      encoded: encodedAs(file),
+    };
   }
 
-  #planOf(
-    { text, textFile }: BatchRow,
-    { isKept }: Pick<Limit, 'isKept'>,
-    ...last: TextPlan['stages']
-  ): TextPlan {
+  #planOf({ text, textFile, speaker }: BatchRow, ...last: TextPlan['stages']): TextPlan {
     const { settings, stages, cast, host, maxChars, pace, cutsParagraphs = false } = this.#options;
     const input =
       textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
@@ -97,7 +96,7 @@ export class RowTexts {
       sources: () => sourcesOf(input, settings, host),
       stages: [...stages, ...last],
       cast: cast?.plan,
-      voice: { maxChars, ...(isKept && { isKept }) },
+      role: { ...asRole(speaker), maxChars },
       pace,
       cutsParagraphs,
     };
@@ -147,7 +146,13 @@ function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible)
   if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
   if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
   if (piece.kind === 'voice')
-    hash.addMark(`voice ${JSON.stringify(piece.voice === undefined ? null : cast?.shapeOf(piece.voice))}`);
+    hash.addMark(
+      `voice ${JSON.stringify(piece.voice === undefined ? null : shapeOf(cast?.speakerOf(piece.voice)))}`,
+    );
+}
+
+function shapeOf(speaker: Speaker | undefined): unknown {
+  return speaker && [speaker.voice.identity, soundOf(speaker)];
 }
 
 /** A table may come from somebody else: what its column `file` names is sent to a service. */

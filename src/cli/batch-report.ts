@@ -484,7 +484,7 @@ export async function writeReport(
       for (const row of plan.mine) if ((output.resultOf(row) === 'failed') === isFailed) yield reportRow(row);
   }
   async function reportRow(row: BatchRow): Promise<ReportRow> {
-    const { id, text, textFile, voice, file } = row;
+    const { id, text, textFile, speaker, file } = row;
     const sound = folder.pathOf(file);
     const error = output.messageOf(row);
     const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
@@ -498,7 +498,7 @@ export async function writeReport(
     return {
       id: notices.redactOwn(id),
       text: notices.redactOwn(text ?? relative(host.cwd, textFile ?? '')),
-      speaker: String(voice.speaker),
+      speaker: String(speaker.voice.no),
       state,
       approval: approval && { ...approval, id: notices.redactOwn(id) },
       isApproved: approval && approvals && !approvals.faultOf(approval),

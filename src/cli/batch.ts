@@ -39,9 +39,9 @@ import { encodingsOf } from '../run/outputs.ts';
 import { replacementsOf } from '../run/readers.ts';
 import { RunTotals } from '../run/totals.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
-import { openVoices, type RunVoices } from '../voices/catalogue.ts';
+import type { Speaker } from '../sound/voice.ts';
+import { openVoices, type Voices, type Wish } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
-import type { VoiceShape, Voices, Wish } from '../voices/voice.ts';
 import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
 import { type Approvals, BatchOutput } from './batch-report.ts';
 import type { Context } from './commands.ts';
@@ -99,7 +99,7 @@ interface BatchJob {
   encodingOf(file: string): Encoding;
   openTexts(): Promise<RowTexts>;
   readonly rowsAtOnce: number;
-  readonly voices: RunVoices;
+  readonly voices: Voices;
   /** The service is chosen once, and not by a run without work: that needs no key. */
   chooseService(): Promise<Endpoint | undefined>;
 }
@@ -124,7 +124,7 @@ async function resolveBatch(request: BatchRequest, context: Context): Promise<Ba
       template: request.template,
       shard: request.shard,
       encode: settings.encode?.value,
-      voiceOf: async (cells, where) => (await voices.of(wishOf(cells, where))).shape,
+      speakerOf: (cells, where) => voices.of(wishOf(cells, where)),
       textFileOf: (cell, table) => textFiles.pathOf(cell, table),
     },
     folder: openRowFolder(request.template.fixedFolder, host.cwd),
@@ -173,9 +173,9 @@ function openTable({ name, kind }: BatchRequest['tables'][number], { host, signa
 }
 
 /** Manifests name a service by its base URL. */
-function ownersIn({ baseUrl }: Settings): (voice: VoiceShape) => string {
+function ownersIn({ baseUrl }: Settings): (speaker: Speaker) => string {
   const base = baseUrl?.value.href.replace(/\/$/, '');
-  return ({ identity }) => base ?? identity;
+  return ({ voice }) => base ?? voice.identity;
 }
 
 /** Finds all errors of tables, names and folders before it asks a service. */
@@ -256,21 +256,20 @@ async function make(
   const progress = progressOf(survey.toDoCount, output);
   using _progress = await showProgress(progress, context);
   using _notes = notesFor(context, async () => renderRows(progress(), Number.POSITIVE_INFINITY));
-  voices.listen(eventsTo(totals, undefined, notices));
   const [first] = survey.toDo();
-  if (first) await voices.open(voices.as(first.voice));
+  if (first) await voices.open(first.speaker);
   const maker = new Maker({
     folder,
     mix: job.mix,
     maxFailures: job.maxFailures,
     hasCast: texts.named.cast !== undefined,
-    read: (row, voice, until) => texts.read(row, voice, until),
+    read: (row, until) => texts.read(row, until),
     journal,
     writer: host,
     encodingOf: job.encodingOf,
     rowsAtOnce: job.rowsAtOnce,
-    voiceOf: (shape) => voices.as(shape),
     listeners: [totals],
+    report: eventsTo(totals, undefined, notices),
     onRow: (row, result) => {
       if (result.state === 'made') survey.setMade(row, result.entry);
       output.finish(row, result);
@@ -417,17 +416,17 @@ async function estimated(
   const estimate = new Estimate(mix);
   for (const row of survey.toDo()) {
     signal.throwIfAborted();
-    const voice = voices.as(row.voice);
-    const kept = await voices.keptFor(voice);
-    const written = kept ? undefined : texts.asWritten(row);
+    const { speaker } = row;
+    const cache = await voices.cacheFor(speaker);
+    const written = cache ? undefined : texts.asWritten(row);
     if (written !== undefined) {
       // Only a cache asks for the single segments, and cutting a million rows takes a minute.
-      estimate.addText(written, voice);
+      estimate.addText(written, speaker);
       continue;
     }
     let isFirst = true;
-    for await (const segment of texts.read(row, voice, signal).segments) {
-      await estimate.add(segment, isFirst, voice, kept);
+    for await (const segment of texts.read(row, signal).segments) {
+      await estimate.add(segment, isFirst, speaker, cache);
       isFirst &&= segment.kind === 'rest';
     }
   }

@@ -16,7 +16,7 @@ import {
   listServices,
   measureCache,
 } from '../voices/cache-store.ts';
-import { cacheLimit } from '../voices/connections.ts';
+import { cacheLimit } from '../voices/run-cache.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { askYes } from './print.ts';

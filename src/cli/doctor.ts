@@ -9,6 +9,7 @@ import { playerOptions } from '../run/outputs.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { encodingOf } from '../sound/encode/encodings.ts';
 import { type PcmFormat, silence, untagged } from '../sound/pcm.ts';
+import type { VoiceEvent } from '../sound/voice.ts';
 import { openVoices } from '../voices/catalogue.ts';
 import type { Manifest } from '../voices/install/manifest.ts';
 import { manifestsOf } from '../voices/installed.ts';
@@ -139,17 +140,18 @@ async function speak({ service, settings, number }: Trial, context: Context): Pr
   // Sound from the cache would prove nothing.
   const uncached = { ...settings, cache: { ...settings.cache, value: false } };
   await using voices = await openVoices({ settings: uncached, service: async () => service }, context);
-  voices.listen((event) => notices.detail(() => describe(event)));
   const origin = { place: 'default', name: 'tts doctor' } as const;
-  const voice = await voices.of(number === undefined ? undefined : { speaker: { value: number, origin } });
-  await voices.open(voice);
+  const speaker = await voices.of(number === undefined ? {} : { speaker: { value: number, origin } });
+  await voices.open(speaker);
+  const { voice, fields } = speaker;
   const start = performance.now();
-  const speech = await voice.speak({ text: TEXT, index: 0 }, signal);
+  const report = (event: VoiceEvent) => notices.detail(() => describe(event));
+  const speech = await voice.source.speak({ text: TEXT, index: 0, voice, fields, report }, signal);
   if (!speech) return 'accepted; the audio goes to the callback URL';
   let bytes = 0;
   for await (const piece of speech.pcm) bytes += piece.length;
   const milliseconds = Math.round(performance.now() - start);
-  return `speaker ${voice.shape.speaker} spoke: ${bytes} bytes at ${speech.format.sampleRate} Hz in ${milliseconds} ms`;
+  return `speaker ${voice.no} spoke: ${bytes} bytes at ${speech.format.sampleRate} Hz in ${milliseconds} ms`;
 }
 
 /** Lets each installed voice speak a word. */

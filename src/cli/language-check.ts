@@ -3,8 +3,8 @@ import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { RunText } from '../run/text.ts';
 import { count, LETTERS, Written } from '../text/written.ts';
-import { adviceFor, isUnreadByEspeak } from '../voices/catalogue.ts';
 import { baseLanguage, languageName } from '../voices/language.ts';
+import { adviceFor, isUnreadByEspeak } from '../voices/unknown.ts';
 
 /** A share of the letters: what is left is the name of a person, a number or a licence. */
 const NEARLY_ALL = 0.9;
@@ -37,7 +37,7 @@ export class BuiltInReading {
   }
 }
 
-type Checked = Pick<SpeechJob, 'voice' | 'cast'>;
+type Checked = Pick<SpeechJob, 'speaker' | 'cast'>;
 
 /**
  * Compares the language of a text with that of its voice, before anything is paid for.
@@ -45,13 +45,13 @@ type Checked = Pick<SpeechJob, 'voice' | 'cast'>;
  * @throws TtsError (service) where the built-in voice would leave out nearly all of the text
  */
 export async function checkLanguage(
-  { voice, cast }: Checked,
+  { speaker: { voice }, cast }: Checked,
   text: RunText,
   context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
 ): Promise<string | undefined> {
   const spoken = voice.language === undefined ? undefined : baseLanguage(voice.language);
   if (cast || spoken === undefined) return undefined;
-  const isBuiltIn = voice.kind === 'built-in';
+  const isBuiltIn = voice.source.kind === 'built-in';
   const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
   const reading = new BuiltInReading(normalise);
   if (text.canBeReadAgain) await look(text, reading, context.signal);
@@ -61,7 +61,7 @@ export async function checkLanguage(
   if (language === undefined) return undefined;
   const what = text.about ? 'book' : 'text';
   const name = languageName(language) ?? language;
-  if (voice.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken))
+  if (voice.source.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken))
     return `espeak-ng does not read the characters of ${name}: ${await advice(language, context)}`;
   if (language === spoken) return undefined;
   return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${await advice(language, context)}`;

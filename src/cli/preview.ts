@@ -7,13 +7,14 @@ import { costOf, type Pricing, type Resolved } from '../run/job.ts';
 import { type Mix, silenceOf } from '../run/mix.ts';
 import { checkOutput } from '../run/outputs.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
+import type { Speaker } from '../sound/voice.ts';
 import { EMPTY_LINE, type Heading, type Piece, writtenOf } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { type Kept, segmentKey } from '../voices/cache.ts';
+import { type Cache, cacheKey } from '../voices/cache.ts';
 import { roleIn } from '../voices/cast.ts';
-import type { Voice } from '../voices/voice.ts';
+import { requestBody } from '../voices/service.ts';
 import type { Context } from './commands.ts';
 import { checkLanguage } from './language-check.ts';
 import { assertOpen, stdoutError } from './print.ts';
@@ -44,7 +45,7 @@ export class Estimate {
   /** Characters that a service is paid for: voices of this machine cost nothing. */
   paidCharacters = 0;
   readonly #mix: Mix;
-  readonly #paces = new Map<string, Pace>();
+  readonly #paces = new Map<Speaker['voice'], Pace>();
   /** Hashes of the texts to send. Numbers take less room than keys. */
   readonly #toSend = new Set<number>();
   #characters = 0;
@@ -75,31 +76,36 @@ export class Estimate {
 
   /**
    * @param isFirst true where the sound begins, so that no pause comes before
-   * @param kept the cache of the voice; `undefined` where its sound is not kept
+   * @param cache that of the voice; `undefined` where its sound is not kept
    */
-  async add(segment: Segment | Rest, isFirst: boolean, voice: Voice, kept: Kept | undefined): Promise<void> {
+  async add(
+    segment: Segment | Rest,
+    isFirst: boolean,
+    speaker: Speaker,
+    cache: Cache | undefined,
+  ): Promise<void> {
     if (segment.kind === 'rest') {
       this.#pauses += segment.seconds;
       return;
     }
-    const { text, written, pause } = segment;
+    const { text, pause } = segment;
     if (!isFirst || typeof pause === 'number') this.#pauses += silenceOf(pause, this.#mix);
-    const seconds = await kept?.secondsOf({ shape: voice.shape, text, written });
-    const isAsked = kept && seconds === undefined && this.#isAsked(segmentKey(voice.shape, text));
-    this.addText(text, voice, { seconds, isAsked });
+    const asked = { ...speaker, text };
+    const seconds = await cache?.secondsOf(asked);
+    const isAsked = cache && seconds === undefined && this.#isAsked(cacheKey(asked));
+    this.addText(text, speaker, { seconds, isAsked });
   }
 
   /** Counts a text without its cuts. */
   addText(
     text: string,
-    voice: Pick<Voice, 'kind' | 'shape' | 'speed'>,
+    { voice, speed = 1 }: Speaker,
     {
       seconds,
       isAsked = false,
     }: { readonly seconds?: number | undefined; readonly isAsked?: boolean | undefined } = {},
   ): void {
     const characters = countCodePoints(text);
-    const speed = voice.speed ?? 1;
     const usual = expectedSeconds(text) / speed;
     this.#segments += 1;
     this.#characters += characters;
@@ -112,7 +118,7 @@ export class Estimate {
     if (seconds !== undefined || isAsked) this.#inCache += 1;
     else {
       this.#charactersToSend += characters;
-      if (voice.kind === 'service') this.paidCharacters += characters;
+      if (voice.source.kind === 'service') this.paidCharacters += characters;
     }
   }
 
@@ -123,10 +129,9 @@ export class Estimate {
     return sum;
   }
 
-  #paceOf({ shape: { identity, speaker } }: Pick<Voice, 'shape'>): Pace {
-    const key = `${speaker} ${identity}`;
-    const pace = this.#paces.get(key) ?? { kept: 0, keptUsual: 0, newUsual: 0 };
-    this.#paces.set(key, pace);
+  #paceOf(voice: Speaker['voice']): Pace {
+    const pace = this.#paces.get(voice) ?? { kept: 0, keptUsual: 0, newUsual: 0 };
+    this.#paces.set(voice, pace);
     return pace;
   }
 
@@ -243,11 +248,12 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'segment') chapters.enter(segment.chapter);
-    const voice = speakerOf(segment, job);
-    await estimate.add(segment, isFirst, voice, await job.voices.keptFor(voice));
+    const speaker = segment.kind === 'rest' ? job.speaker : roleIn(segment).speaker;
+    await estimate.add(segment, isFirst, speaker, await job.voices.cacheFor(speaker));
     if (segment.kind === 'rest') continue;
     isFirst = false;
-    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(voice.request(segment.text));
+    if (notices.verbose && bodies.length < SHOWN_BODIES)
+      bodies.push(requestBody(segment.text, speaker.voice.no, speaker.fields));
   }
   chapters.enter(undefined);
   if (isFirst) throw runText.blank();
@@ -262,13 +268,9 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   return ExitCode.ok;
 }
 
-function speakerOf(item: Segment | Rest, { voice }: DryRun['job']): Voice {
-  return item.kind === 'rest' ? voice : (roleIn(item)?.voice ?? voice);
-}
-
 /** The cut of the text looks for sound in the cache, once that is open. */
-async function openCache({ voices, voice, cast }: DryRun['job']): Promise<void> {
-  for (const each of [voice, ...(cast?.all ?? [])]) await voices.keptFor(each);
+async function openCache({ voices, speaker, cast }: DryRun['job']): Promise<void> {
+  for (const each of [speaker, ...(cast?.all ?? [])]) await voices.cacheFor(each);
 }
 
 type Cost = Estimated & Partial<ReturnType<typeof costOf>>;

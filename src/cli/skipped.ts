@@ -3,10 +3,10 @@ import type { RunContext } from '../kit/host.ts';
 import type { Part, Skipping } from '../run/ahead.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { Listener } from '../run/run.ts';
+import type { Speaker, VoiceSource } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt, hasWord } from '../text/unicode.ts';
 import { Written } from '../text/written.ts';
-import type { Voice } from '../voices/voice.ts';
 import { advice, BuiltInReading, nothingRead } from './language-check.ts';
 
 interface LeftOut extends Skipping, Listener {
@@ -14,17 +14,17 @@ interface LeftOut extends Skipping, Listener {
   finish(): Promise<TtsError | undefined>;
 }
 
-type Kind = Voice['kind'];
+type Kind = VoiceSource['kind'];
 
-type Left = Pick<SpeechJob, 'voice' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
+type Left = Pick<SpeechJob, 'speaker' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
 
 /** The built-in voice leaves out what it cannot read; refusals of a service or an engine need `--keep-going`. */
 export async function leftOutOf(
-  { voice, cast, keepsGoing, fallback }: Left,
-  voiceOf: (segment: Segment) => Pick<Voice, 'kind'>,
+  { speaker, cast, keepsGoing, fallback }: Left,
+  speakerOf: (segment: Segment) => Speaker,
   context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
 ): Promise<LeftOut | undefined> {
-  const { kind } = voice;
+  const { kind } = speaker.voice.source;
   const warn = (text: string) => context.notices.warn(text);
   const hasSeveral = cast !== undefined || fallback !== undefined;
   const refused = keepsGoing ? new RefusedSegments(hasSeveral ? 'voice' : kind, warn) : undefined;
@@ -36,7 +36,9 @@ export async function leftOutOf(
     service: refused,
     engine: refused,
   };
-  return hasSeveral ? new LeftOutByVoice(byKind, (segment) => voiceOf(segment).kind) : byKind[kind];
+  return hasSeveral
+    ? new LeftOutByVoice(byKind, (segment) => speakerOf(segment).voice.source.kind)
+    : byKind[kind];
 }
 
 type ByKind = Readonly<Record<Kind, LeftOut | undefined>>;

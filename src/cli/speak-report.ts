@@ -9,11 +9,11 @@ import type { OutputPlan } from '../run/outputs.ts';
 import type { RunText } from '../run/text.ts';
 import type { RunTotals } from '../run/totals.ts';
 import { secondsOf } from '../sound/pcm.ts';
+import { labelOf, type VoiceEvent } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Cast } from '../voices/cast.ts';
 import type { Fallback, FellBack } from '../voices/fallback.ts';
 import { installedVoices } from '../voices/install/manifest.ts';
-import type { Voice, VoiceEvent } from '../voices/voice.ts';
 import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
 import { LONG_RUN_MS, type Progress, totalOf } from './progress.ts';
@@ -63,7 +63,6 @@ interface Summarized {
   readonly output: OutputPlan;
   readonly callbackUrl?: string | undefined;
   readonly subtitles?: { readonly name: string } | undefined;
-  readonly voice?: Pick<Voice, 'label'>;
   /** It is set for a text that may name voices. */
   readonly cast?: object | undefined;
   /** It is set if the text of the run is shown. */
@@ -90,7 +89,7 @@ export async function printSummary(
       : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
     ...fallbackOf(run.fallback?.outcome),
     ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
-    ...(run.cast && { voices: voicesOf(run, totals) }),
+    ...(run.cast && { voices: voicesOf(totals) }),
     characters: totals.characters,
     segments: totals.segments,
     fromCache: totals.fromCache,
@@ -104,12 +103,8 @@ export async function printSummary(
 }
 
 /** Who has spoken, in the order of the first words. A voice without a name in the text is that of the run. */
-function voicesOf({ voice }: Summarized, { spoken }: RunTotals): readonly object[] {
-  return [...spoken].map(([name, { speaker = voice?.label, ...counts }]) => ({
-    name: name ?? null,
-    speaker,
-    ...counts,
-  }));
+function voicesOf({ spoken }: RunTotals): readonly object[] {
+  return [...spoken].map(([name, counts]) => ({ name: name ?? null, ...counts }));
 }
 
 function soundData({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { format }: RunTotals) {
@@ -249,7 +244,7 @@ export function warnOfPause(event: VoiceEvent, notices: Notices): void {
 
 /** A voice that nobody chose is told with the first event: a run that fails before prints only its error. */
 export function introducing(
-  job: Pick<SpeechJob, 'voice' | 'speaker'>,
+  job: Pick<SpeechJob, 'speaker' | 'chosen'>,
   { host, notices }: Pick<Context, 'host' | 'notices'>,
   onEvent: (event: VoiceEvent) => void,
 ): (event: VoiceEvent) => void {
@@ -263,12 +258,14 @@ export function introducing(
 }
 
 function introduction(
-  { voice: { kind, label }, speaker }: Pick<SpeechJob, 'voice' | 'speaker'>,
+  { speaker: { voice }, chosen }: Pick<SpeechJob, 'speaker' | 'chosen'>,
   host: Host,
 ): string | undefined {
-  if (kind === 'espeak' && typeof speaker === 'number')
-    return `${label} speaks; on another machine ${speaker} may be another voice: -s "${label}" is the same one`;
-  if (kind !== 'built-in' || speaker !== undefined) return undefined;
+  const { kind } = voice.source;
+  const label = labelOf(voice);
+  if (kind === 'espeak' && typeof chosen === 'number')
+    return `${label} speaks; on another machine ${chosen} may be another voice: -s "${label}" is the same one`;
+  if (kind !== 'built-in' || chosen !== undefined) return undefined;
   const [there] = installedVoices(dataFolder(host), host.uid);
   return `the built-in English voice speaks; a natural one: ${there ? `-s ${there.name}` : 'tts voices install cori'}`;
 }
@@ -310,11 +307,12 @@ const SHARE_IN_USE = 15 / 16;
 
 /** @param seconds of sound */
 export function warnOfRoom(
-  { cacheBytes, voice }: Pick<SpeechJob, 'cacheBytes' | 'voice'>,
+  { cacheBytes, speaker }: Pick<SpeechJob, 'cacheBytes' | 'speaker'>,
   seconds: number,
   { notices }: Pick<Context, 'notices'>,
 ): void {
-  const bytes = seconds * (voice.shape.sampleRate ?? DEFAULT_RATE) * BYTES_PER_SAMPLE;
+  const rate = speaker.fields.sampleRate ?? speaker.voice.sampleRate ?? DEFAULT_RATE;
+  const bytes = seconds * rate * BYTES_PER_SAMPLE;
   if (cacheBytes === undefined || bytes <= cacheBytes * SHARE_IN_USE) return;
   notices.warn(
     `about ${bytesInWords(bytes)} of audio do not fit into the cache of ${bytesInWords(cacheBytes)} (cacheSize in your own config): after an early end, a part is paid for again`,

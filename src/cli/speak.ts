@@ -15,9 +15,9 @@ import { type DeliverOptions, deliver } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
 import { RunTotals } from '../run/totals.ts';
 import type { Tags } from '../sound/pcm.ts';
+import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { roleIn } from '../voices/cast.ts';
-import type { Voice } from '../voices/voice.ts';
 import type { Turn } from './channel.ts';
 import { type CommandLine, readCommandLine, speakCommand } from './command-line.ts';
 import { type Context, namedCommands } from './commands.ts';
@@ -191,7 +191,7 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
 async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn): Promise<number> {
   const { notices, signal } = context;
   const totals = new RunTotals();
-  await using voices = job.voices;
+  await using _voices = job.voices;
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
   const tags = await tagsFor(job, text, context);
@@ -206,13 +206,16 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     ? undefined
     : showProgress(total, context, { isLive, isHeard: job.output.isPlayed });
   await tellBefore(job, { text, languageWarning }, context);
-  voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
-  voices.listen((event) => job.patience?.onEvent(event));
+  const tell = introducing(job, context, eventsTo(totals, progress, notices));
   const atOnce = await openAll(job);
-  const leftOut = await leftOutOf(job, voiceIn(job), context);
+  const leftOut = await leftOutOf(job, speakerIn(job), context);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
     ...speakingIn(job, isLive),
+    report(event) {
+      tell(event);
+      job.patience?.onEvent(event);
+    },
     drops,
     window: WINDOW * atOnce,
     tags,
@@ -262,7 +265,7 @@ function speakingIn(job: SpeechJob, isLive: boolean) {
   const { fallback, patience, mix, output } = job;
   const isHeard = isLive || output.isPlayed;
   return {
-    voiceOf: voiceIn(job),
+    speakerOf: speakerIn(job),
     lead: leadOf(job),
     mix,
     fallback,
@@ -303,37 +306,34 @@ async function finish(
   return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
 }
 
-function voiceIn({ voice, fallback }: SpeechJob): (segment: Segment) => Voice {
-  return (segment) => {
-    if (fallback?.speaks(segment)) return fallback.voice;
-    return roleIn(segment)?.voice ?? voice;
-  };
+function speakerIn({ fallback }: SpeechJob): (segment: Segment) => Speaker {
+  return (segment) => (fallback?.speaks(segment) ? fallback.speaker : roleIn(segment).speaker);
 }
 
-function leadOf({ cast, voice, fallback }: SpeechJob): DeliverOptions['lead'] {
-  return (cast ?? fallback) && { voice, sampleRate: voice.sampleRate };
+function leadOf({ cast, speaker, fallback }: SpeechJob): DeliverOptions['lead'] {
+  return (cast ?? fallback) && speaker;
 }
 
 async function speakChapters(job: SpeechJob, context: Context): Promise<number> {
   const { notices, signal } = context;
   const totals = new RunTotals();
-  await using voices = job.voices;
+  await using _voices = job.voices;
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
   const { tagsOf } = await import('../run/tags.ts');
-  const leftOut = await leftOutOf(job, voiceIn(job), context);
+  const leftOut = await leftOutOf(job, speakerIn(job), context);
   const split = {
     text,
-    tags: await tagsOf(job.tags, { about: text.about, voice: job.voice }, context),
-    voiceOf: voiceIn(job),
+    tags: await tagsOf(job.tags, { about: text.about, voice: job.speaker.voice }, context),
+    speakerOf: speakerIn(job),
     lead: leadOf(job),
     skipping: leftOut,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
       sayBefore(job, languageWarning, notices);
       await tellNamesBefore(job, text, context);
-      voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
-      return WINDOW * (await openAll(job));
+      const report = introducing(job, context, eventsTo(totals, progress, notices));
+      return { report, window: WINDOW * (await openAll(job)) };
     },
   };
   const status = await (await import('./split.ts')).speakSplit(job, split, context);
@@ -362,10 +362,10 @@ async function sayWhatIsMissing(
   return leftOut?.finish();
 }
 
-/** A WAV holds none. */
+/** WAV files have no tags. */
 async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags | undefined> {
   if (job.output.encoding.name === 'wav') return undefined;
-  return (await import('../run/tags.ts')).tagsOf(job.tags, { about, voice: job.voice }, context);
+  return (await import('../run/tags.ts')).tagsOf(job.tags, { about, voice: job.speaker.voice }, context);
 }
 
 /** A line of progress would wipe away what a person types, and what is shown of the text. */
@@ -374,8 +374,8 @@ function isTerminalShared({ echo }: SpeechJob, { files }: SpeakRequest, { host }
 }
 
 /** @returns how many texts all voices together speak at once */
-async function openAll({ voices, voice, cast }: SpeechJob): Promise<number> {
-  const all = new Set([voice, ...(cast?.all ?? [])]);
+async function openAll({ voices, speaker, cast }: SpeechJob): Promise<number> {
+  const all = new Set([speaker, ...(cast?.all ?? [])]);
   for (const each of all) await voices.open(each);
-  return [...all].reduce((sum, { atOnce }) => sum + atOnce, 0);
+  return [...all].reduce((sum, { voice }) => sum + voice.source.atOnce, 0);
 }

@@ -3,15 +3,25 @@ import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import { ExitCode } from '../kit/error.ts';
 import { columnsOf, printable, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
-import { openVoices } from '../voices/catalogue.ts';
+import type { Voice, VoiceEvent } from '../sound/voice.ts';
+import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
-import type { ListedVoice, VoiceEvent, Voices } from '../voices/voice.ts';
+import { FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { describe, warnOfPause } from './speak-report.ts';
 
-export interface ListedSpeaker extends ListedVoice {
+export interface ListedSpeaker {
+  /** Later voices of a large engine have none. */
+  readonly no?: number | undefined;
+  readonly name?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly language?: string | undefined;
+  readonly alsoSpeaks?: readonly string[] | undefined;
+  readonly gender?: string | undefined;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
   readonly instructions?: string | undefined;
   readonly speed?: number | undefined;
   /** `config`, `service`, `built-in`, `espeak-ng`, or the name of an engine or of an installed voice. */
@@ -78,17 +88,28 @@ async function listedSpeakers(
   context: Context,
 ): Promise<ListedSpeaker[]> {
   const { notices } = context;
-  const listed = await voices.list({ onEvent: (event) => tell(event, context) });
+  const listed = await voices.list({ onRetry: (retry) => tell({ type: 'retry', ...retry }, context) });
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
-  if (service) return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
-  return (listed ?? []).map(ofThisMachine);
+  return (listed ?? []).map(asListed);
 }
 
 /** The kinds are words of a service. */
-function ofThisMachine({ kind, engine, ...speaker }: ListedVoice): ListedSpeaker {
-  const isBuiltIn = FLITE_SPEAKERS.some(({ no }) => no === speaker.no);
-  const from = engine ?? (isBuiltIn ? 'built-in' : 'espeak-ng');
-  return { ...speaker, from, ...(isBuiltIn && kind === 'Mermish' && { takesInstructions: true }) };
+function asListed({
+  source,
+  no,
+  name,
+  kind,
+  language,
+  alsoSpeaks,
+  gender,
+  sampleRate,
+  follows,
+}: Voice): ListedSpeaker {
+  const about = { name, language, alsoSpeaks, gender, sampleRate };
+  if (source.kind === 'service') return { no, ...about, kind, from: 'service' };
+  const from = source.kind === 'built-in' ? source.kind : source.name;
+  const takesInstructions = follows?.includes('instructions') && ({ takesInstructions: true } as const);
+  return { ...(no < FIRST_PRIVATE_NUMBER && { no }), ...about, from, ...takesInstructions };
 }
 
 function tell(event: VoiceEvent, { notices }: Context): void {

@@ -15,7 +15,7 @@ import {
 } from '../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
-import type { RowKey } from '../batch/row-key.ts';
+import { type RowKey, type Shape, soundOf } from '../batch/row-key.ts';
 import {
   type BookChapter,
   byChapter,
@@ -32,8 +32,8 @@ import type { Mix } from '../run/mix.ts';
 import type { DeliverOptions } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
+import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import type { Voice } from '../voices/voice.ts';
 import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
@@ -42,12 +42,9 @@ export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'liste
   readonly text: RunText;
   /** They are those of the book. */
   readonly tags: Tags;
-  voiceOf(segment: Segment): Voice;
-  /**
-   * Begins to listen to the voices, and opens what they speak with.
-   * @returns the segments that are asked for ahead of their turn
-   */
-  begin(progress: Progress | undefined): Promise<number>;
+  speakerOf(segment: Segment): Speaker;
+  /** Opens what the voices speak with. */
+  begin(progress: Progress | undefined): Promise<Pick<DeliverOptions, 'report' | 'window'>>;
 }
 
 /**
@@ -71,7 +68,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
     context,
   );
   if (survey.toDoCount > 0) {
-    await output.encoding.assertReady(job.voice.sampleRate);
+    await output.encoding.assertReady(job.speaker.fields.sampleRate ?? job.speaker.voice.sampleRate);
     const folders = prepareRowFiles(outcome, host);
     await make(job, { outcome, keys, chapters, split }, context);
     await syncFolders(folders);
@@ -90,7 +87,7 @@ interface Planned extends Pick<Outcome, 'folder' | 'plan'> {
 
 async function planOf(
   job: SpeechJob,
-  { text, tags, voiceOf }: Split,
+  { text, tags, speakerOf }: Split,
   { host, signal }: Context,
 ): Promise<Planned> {
   if (!text.canBeReadAgain)
@@ -102,7 +99,7 @@ async function planOf(
   const folder = openRowFolder(template.fixedFolder, host.cwd);
   const chapters = await chaptersOf(text.segments(false, signal), (segment) => [
     segment.pause,
-    voiceOf(segment).shape,
+    soundOf(speakerOf(segment)),
     ...ownSilence(segment, job.mix),
   ]);
   if (chapters.length === 0) throw text.blank();
@@ -117,7 +114,7 @@ async function planOf(
       template,
       shard: undefined,
       encode: job.output.encode,
-      voiceOf: async () => job.voice.shape,
+      speakerOf: async () => job.speaker,
       textFileOf: () => '',
     },
   );
@@ -137,12 +134,11 @@ function ownSilence({ pause }: Segment, { pauses }: Mix): readonly number[] {
   return pauses[pause] === USUAL_PAUSES[pause] ? [] : [pauses[pause]];
 }
 
-function shapeOf({ voice, mix, output }: SpeechJob) {
-  const { identity, ...shape } = voice.shape;
-  const { maxChars } = voice;
+function shapeOf({ speaker, mix, output }: SpeechJob): Shape {
+  const { maxChars, voice } = speaker;
   const { name } = output.encoding;
   const encoded = name === 'wav' ? undefined : [name, output.bitrate ?? null];
-  return { owner: identity, voice: shape, mix, maxChars, cutsParagraphs: true, encoded };
+  return { owner: voice.identity, voice: soundOf(speaker), mix, maxChars, cutsParagraphs: true, encoded };
 }
 
 /** The picture counts by its hash. */
@@ -180,7 +176,7 @@ async function make(
   const total = sizeOf(chapters.filter((_, number) => toDo.has(plan.rows[number])));
   using progress = showProgress(async () => total, context);
   const listeners = [...(split.listeners ?? []), progress?.count];
-  const sound = { ...speaking, listeners, window: await begin(progress), mix: job.mix, signal };
+  const sound = { ...speaking, listeners, ...(await begin(progress)), mix: job.mix, signal };
   let number = 0;
   for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
     const row = plan.rows[number];

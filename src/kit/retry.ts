@@ -37,8 +37,10 @@ export function retryDelay(
 }
 
 export interface RetryPolicy {
+  /** Tries after the first. */
   readonly retries: number;
-  readonly onEvent: (event: ClientEvent) => void;
+  /** It is called before the wait. */
+  readonly onRetry?: ((event: { readonly error: TtsError; readonly seconds: number }) => void) | undefined;
 }
 
 export interface RetryState {
@@ -60,7 +62,7 @@ function isConnectionRefused(error: unknown): boolean {
 /** @throws the error itself after the last try */
 export async function waitOrGiveUp(
   error: unknown,
-  { retries, onEvent }: RetryPolicy,
+  { retries, onRetry }: RetryPolicy,
   state: RetryState,
   signal: AbortSignal,
 ): Promise<void> {
@@ -71,44 +73,8 @@ export async function waitOrGiveUp(
   const seconds = isQuick && delay !== undefined ? QUICK_WAIT : delay;
   if (seconds === undefined) throw error;
   state.made += 1;
-  onEvent({ type: 'retry', error, seconds });
+  onRetry?.({ error, seconds });
   await sleep(seconds * 1000, undefined, { signal }).catch(() => {
     throw signal.reason;
   });
 }
-
-export interface NumberedText {
-  readonly text: string;
-  /** The same as it stands in the text of the run. It was sent like this before, and sound of it may be kept. */
-  readonly written?: string | undefined;
-  /** The place of the text among those of its run. */
-  readonly index: number;
-  /**
-   * The place among the texts of all rows of a batch: the earliest goes first. An error then says nothing about the others.
-   */
-  readonly order?: number | undefined;
-  /** True where another voice speaks the text if this one gives up. */
-  readonly hasFallback?: boolean | undefined;
-}
-
-export type ClientEvent =
-  | ({
-      readonly type: 'request';
-      /** It names who speaks, where no service is asked. */
-      readonly by?: string;
-      /** It is missing where no service is asked. */
-      readonly post?: { readonly url: URL; readonly body: string };
-    } & NumberedText)
-  | {
-      readonly type: 'answer';
-      readonly index: number;
-      /** It is missing for a voice of this program. */
-      readonly status?: number;
-      readonly milliseconds: number;
-    }
-  | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
-  /** The sound of an engine did not fit its text. `in parts`: the text was then spoken in smaller parts. */
-  | { readonly type: 'cut'; readonly message: string; readonly how: 'in parts' | 'late' | 'heard' }
-  | { readonly type: 'other take' }
-  | { readonly type: 'ignored'; readonly instructions: string }
-  | { readonly type: 'leftover'; readonly bytes: number };

@@ -17,13 +17,12 @@ import {
 } from '../options/load.ts';
 import { assertFormatKnown, isStdout } from '../out/open.ts';
 import type { Echo } from '../read/echo.ts';
+import type { Speaker } from '../sound/voice.ts';
 import type { Lexicon } from '../text/lexicon.ts';
-import type { Limit } from '../text/segment.ts';
-import type { Cast } from '../voices/cast.ts';
-import { openVoices, type RunVoices } from '../voices/catalogue.ts';
+import { asRole, type Cast, type Role } from '../voices/cast.ts';
+import { openVoices, type Voices } from '../voices/catalogue.ts';
 import type { Fallback, Patience } from '../voices/fallback.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
-import type { Voice } from '../voices/voice.ts';
 import type { Mix, Pauses } from './mix.ts';
 import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
 import { type Input, replacementsOf, sourcesOf } from './readers.ts';
@@ -48,18 +47,23 @@ function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
 /** With subtitles and events each sentence is a segment, unless `--max-chars` was typed, and where another voice may speak on. */
 function cuttingOf(
   settings: Settings,
-  voice: Limit,
+  role: Role | undefined,
   { fallback }: { readonly fallback?: object | undefined } = {},
 ): Omit<TextPlan, 'sources' | 'stages'> {
   const { callbackUrl, maxChars, subtitles, events } = settings;
   const chapters = settings.chapters?.value;
   if (callbackUrl)
-    return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
+    return {
+      role: role && { ...role, maxChars: Number.MAX_SAFE_INTEGER },
+      pace: 'whole',
+      cutsParagraphs: false,
+      chapters,
+    };
   const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
   const borders = bordersOf(settings);
   const isFine = bySentence || fallback !== undefined;
   const usesKept = borders.pace !== 'sentence';
-  return { voice, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
+  return { role, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
 }
 
 /** A silence that was asked for needs a segment on each side. */
@@ -166,8 +170,9 @@ export interface RunPlan {
 export interface SpeechJob extends RunPlan {
   readonly text: TextPlan;
   /** The run that speaks the job closes them. */
-  readonly voices: RunVoices;
-  readonly voice: Voice;
+  readonly voices: Voices;
+  /** Who speaks, where the text says nothing else. */
+  readonly speaker: Speaker;
   /** It is set if the text may name further voices. */
   readonly cast: Cast | undefined;
   readonly lexicon: Lexicon['lines'];
@@ -175,8 +180,8 @@ export interface SpeechJob extends RunPlan {
   readonly cacheBytes: number | undefined;
   /** What is to be said of the service before it is asked. */
   readonly note: string | undefined;
-  /** The name or the number of the voice; `undefined` if nobody chose one. */
-  readonly speaker: string | number | undefined;
+  /** The name or the number of the speaker that somebody chose. */
+  readonly chosen: string | number | undefined;
   readonly keepsGoing: boolean;
   /** It speaks on where the voice fails. */
   readonly fallback: Fallback | undefined;
@@ -220,7 +225,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   let echo: Echo | undefined;
   const planned = { sources: () => sourcesOf(request, settings, host, echo?.text), stages, inFront };
   if (settings.showText.value) {
-    const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
+    const cutting = cuttingOf(settings, undefined);
     const cast = hasCast(settings) ? (await import('../voices/cast.ts')).textCast(settings) : undefined;
     return { mode: 'show-text', text: { ...planned, cast, ...cutting } };
   }
@@ -232,20 +237,20 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   echo = await echoFor(request, settings, output, host);
   const service = await chooseService(settings, { ...context, files: loaded.files });
   const voices = await openVoices({ settings, service: async () => service }, context);
-  const voice = await voiceFor(voices, service, settings, context.signal);
-  const others = await othersOf(settings, { output, voice, voices }, context);
+  const speaker = await speakerFor(voices, service, settings, context);
+  const others = await othersOf(settings, { output, speaker, voices }, context);
   const job: SpeechJob = {
     ...planRun(settings, output),
     ...others,
-    text: { ...planned, cast: others.cast?.plan, ...cuttingOf(settings, voice, others) },
+    text: { ...planned, cast: others.cast?.plan, ...cuttingOf(settings, asRole(speaker), others) },
     ...planTalk(settings, output),
     echo,
     voices,
-    voice,
-    cacheBytes: await voices.cacheBytesFor(voice),
+    speaker,
+    cacheBytes: await voices.cacheBytesFor(speaker),
     note: service?.note,
     lexicon: lines,
-    speaker: settings.speaker?.value,
+    chosen: settings.speaker?.value,
     keepsGoing: settings.keepGoing.value,
     split,
     subtitles: await subtitlesOf(settings, host),
@@ -254,15 +259,15 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
 }
 
-async function voiceFor(
-  voices: RunVoices,
+async function speakerFor(
+  voices: Voices,
   service: Awaited<ReturnType<typeof chooseService>>,
   settings: Settings,
-  signal: AbortSignal,
-): Promise<Voice> {
+  context: RunContext,
+): Promise<Speaker> {
   return voices.of().catch(async (error) => {
     if (!service) throw withForgottenBase(error, settings);
-    throw await withListedNumber(error, settings, service, signal);
+    throw await withListedNumber(error, settings, service, context);
   });
 }
 
@@ -277,7 +282,7 @@ function planTalk(
 /** The voices that speak besides that of the run. */
 async function othersOf(
   settings: Settings,
-  planning: { output: OutputPlan; voice: Voice; voices: RunVoices },
+  planning: { output: OutputPlan; speaker: Speaker; voices: Voices },
   context: RunContext,
 ): Promise<Pick<SpeechJob, 'cast' | 'fallback' | 'patience'>> {
   const cast = await castOf(settings, planning.voices);
@@ -322,7 +327,7 @@ async function echoFor(
 }
 
 /** @returns `undefined` if the text names no voices and has no other marks */
-export async function castOf(settings: Settings, voices: RunVoices): Promise<Cast | undefined> {
+export async function castOf(settings: Settings, voices: Voices): Promise<Cast | undefined> {
   return hasCast(settings) ? (await import('../voices/cast.ts')).Cast.open(settings, voices) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { describeFormat, type PcmFormat, type Speech, sameFormat } from '../sound/pcm.ts';
+import type { Speaker } from '../sound/voice.ts';
 import type { Border, Pause } from '../text/segment.ts';
-import type { Voice } from '../voices/voice.ts';
 import type { PartInTurn } from './ahead.ts';
 
 /** How the parts of a track are joined. */
@@ -17,14 +17,12 @@ export type Pauses = Readonly<Record<Border, number>>;
 /** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
 const HIGHEST_RATIO = 200;
 
-type Kind = Pick<Voice, 'kind'> & Partial<Pick<Voice, 'speed'>>;
-
 /** Brings the parts of one track together: the pauses between them, and one format for all voices. */
 export class Mixer {
   readonly #mix: Mix;
   readonly format: PcmFormat;
-  /** The first format of each voice. */
-  readonly #formats = new Map<Kind, PcmFormat>();
+  /** The first format of each speaker. */
+  readonly #formats = new Map<Speaker, PcmFormat>();
   #hasBegun = false;
   #number = 0;
 
@@ -52,14 +50,15 @@ export class Mixer {
   }
 
   /** @throws TtsError (service) for a voice of a service that changes its format, and for a rate out of all proportion */
-  async adapted(speech: Speech, voice: Kind): Promise<Speech> {
+  async adapted(speech: Speech, speaker: Speaker): Promise<Speech> {
     const { format } = speech;
-    const first = this.#formats.get(voice) ?? format;
-    this.#formats.set(voice, first);
+    const first = this.#formats.get(speaker) ?? format;
+    this.#formats.set(speaker, first);
     this.#number += 1;
-    if (voice.kind === 'service' && !sameFormat(format, first))
+    if (speaker.voice.source.kind === 'service' && !sameFormat(format, first))
       throw formatChanged(this.#number, first, format);
-    const spoken = voice.speed ? (await import('../sound/tempo.ts')).atSpeed(speech, voice.speed) : speech;
+    const { speed } = speaker;
+    const spoken = speed ? (await import('../sound/tempo.ts')).atSpeed(speech, speed) : speech;
     if (sameFormat(format, this.format)) return spoken;
     if (ratioOf(format.sampleRate, this.format.sampleRate) > HIGHEST_RATIO)
       throw formatChanged(this.#number, this.format, format);

@@ -15,9 +15,9 @@ import {
   type Tags,
   type Track,
 } from '../sound/pcm.ts';
+import type { Speaker, VoiceEvent } from '../sound/voice.ts';
 import type { Heading, Piece } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
-import type { Voice } from '../voices/voice.ts';
 import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './ahead.ts';
 import { type Mix, Mixer } from './mix.ts';
 
@@ -65,17 +65,17 @@ class Chapters {
 /** Notes where in a track each voice begins. */
 class VoiceTurns implements Turns {
   readonly list: { readonly start: number; readonly voice: unknown }[] = [];
-  readonly #voiceOf: (segment: Segment) => unknown;
+  readonly #speakerOf: (segment: Segment) => unknown;
   #bytes = 0;
 
-  constructor(voiceOf: (segment: Segment) => unknown) {
-    this.#voiceOf = voiceOf;
+  constructor(speakerOf: (segment: Segment) => unknown) {
+    this.#speakerOf = speakerOf;
   }
 
   onPart({ segment, speech }: Part, pauseFrames: number): void {
     if (!speech) return;
     this.#bytes += pauseFrames * frameBytes(speech.format);
-    const voice = this.#voiceOf(segment);
+    const voice = this.#speakerOf(segment);
     if (this.list.at(-1)?.voice !== voice) this.list.push({ start: this.#bytes, voice });
   }
 
@@ -99,23 +99,20 @@ export interface Listener {
 
 /** How the sound of a text is made from its parts. */
 export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
-  readonly voiceOf: (segment: Segment) => Pick<Voice, 'kind' | 'speak'> & Partial<Pick<Voice, 'speed'>>;
+  readonly speakerOf: (segment: Segment) => Speaker;
+  /** It is called for each request, answer and retry. */
+  readonly report?: ((event: VoiceEvent) => void) | undefined;
+  /** The place of the first segment among those of all rows of a batch. */
+  readonly order?: number | undefined;
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
   readonly mix: Mix;
   readonly tags?: Tags | undefined;
-  /** It is set for a text of several voices. */
-  readonly lead?: Lead | undefined;
+  /** It is set for a text of several voices: the others are brought to the rate of this one. */
+  readonly lead?: Speaker | undefined;
   readonly listeners: readonly (Listener | undefined)[];
   /** The error for a text without a segment. */
   readonly blank?: () => TtsError;
-}
-
-/** The speaker of a run, to whose rate the others are brought. */
-export interface Lead {
-  readonly voice: Pick<Voice, 'kind' | 'speak'>;
-  /** Hz, as far as it is known before. */
-  readonly sampleRate: number | undefined;
 }
 
 export interface DeliverOptions extends TrackOptions {
@@ -151,12 +148,15 @@ export function trackOf(options: TrackOptions): Promise<Track | undefined> {
   return trackFrom(lookAhead(options), options);
 }
 
-function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
+function lookAhead({ speakerOf, report = () => {}, order: base, ...options }: TrackOptions): LookAhead {
   const synthesize: LookAheadOptions['synthesize'] = (segment, until) => {
     for (const listener of options.listeners) listener?.onQueued?.(segment);
     const { fallback } = options;
+    const { voice, fields } = speakerOf(segment);
+    const { text, written, index } = segment;
     const hasFallback = fallback !== undefined && !fallback.speaks(segment);
-    return voiceOf(segment).speak(hasFallback ? { ...segment, hasFallback } : segment, until);
+    const order = base === undefined ? undefined : base + index;
+    return voice.source.speak({ text, written, index, order, hasFallback, voice, fields, report }, until);
   };
   return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
 }
@@ -166,9 +166,9 @@ async function trackFrom(
   options: TrackOptions,
   { isLive, idle }: Pick<Sink, 'isLive' | 'idle'> = { isLive: true },
 ): Promise<Track | undefined> {
-  const { voiceOf, mix, listeners, blank = blankText } = options;
+  const { speakerOf, mix, listeners, blank = blankText } = options;
   const chapters = new Chapters();
-  const turns = mix.loudness === undefined ? undefined : new VoiceTurns(voiceOf);
+  const turns = mix.loudness === undefined ? undefined : new VoiceTurns(speakerOf);
   const tap = tapOf([...listeners, chapters, turns]);
   const first = await ahead.next();
   if (!first) throw blank();
@@ -185,7 +185,7 @@ async function trackFrom(
   options.drops?.listen(() => mixer.restart());
   const desk = {
     mixer,
-    voiceOf,
+    speakerOf,
     tap,
     chapters,
     isLive,
@@ -194,7 +194,7 @@ async function trackFrom(
   };
   const track: Track = {
     format,
-    bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
+    bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
     pcm: soundOf(first, ahead, { ...desk, ...flushesOf(options.drops) }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
@@ -214,11 +214,12 @@ function bytesAtSpeed({ bytes, format }: Speech, speed = 1): number | undefined 
 async function rateOf(
   first: Segment,
   ahead: LookAhead,
-  { lead, voiceOf }: TrackOptions,
+  { lead, speakerOf }: TrackOptions,
 ): Promise<number | undefined> {
-  if (!lead || lead.sampleRate !== undefined) return lead?.sampleRate;
-  if (voiceOf(first) === lead.voice) return undefined;
-  return (await ahead.formatOf((segment) => voiceOf(segment) === lead.voice))?.sampleRate;
+  if (!lead) return undefined;
+  const known = lead.fields.sampleRate ?? lead.voice.sampleRate;
+  if (known !== undefined || speakerOf(first) === lead) return known;
+  return (await ahead.formatOf((segment) => speakerOf(segment) === lead))?.sampleRate;
 }
 
 function withChapters(delivery: Delivery, { format: { sampleRate }, chapters }: Track): Delivery {
@@ -252,7 +253,7 @@ function tapOf(all: DeliverOptions['listeners']): Tap {
 
 interface Desk {
   readonly mixer: Mixer;
-  readonly voiceOf: DeliverOptions['voiceOf'];
+  readonly speakerOf: DeliverOptions['speakerOf'];
   readonly tap: Tap;
   readonly chapters: Chapters;
   readonly isLive: boolean;
@@ -290,12 +291,12 @@ async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncG
 async function* soundOfPart(
   part: PartInTurn,
   ahead: LookAhead,
-  { mixer, voiceOf, tap, isLive, idle }: Desk,
+  { mixer, speakerOf, tap, isLive, idle }: Desk,
 ): AsyncGenerator<Uint8Array> {
   const { format } = mixer;
   const { dropped } = part;
   const pause = mixer.pauseBefore(part, idle());
-  const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
+  const speech = part.speech && (await mixer.adapted(part.speech, speakerOf(part.segment)));
   if (dropped?.aborted) return;
   tap.onPart({ ...part, speech }, silentFrames(format, pause));
   if (!speech) return;

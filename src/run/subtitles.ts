@@ -276,7 +276,7 @@ export class Subtitles implements Listener {
 
   #end({ segment, format, start }: CurrentCue): void {
     const { text, place } = segment;
-    const voice = roleIn(segment)?.name;
+    const voice = roleIn(segment).name;
     const chapter = segment.chapter?.title;
     const context = { file: place.source || undefined, line: place.line, voice, chapter };
     for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {

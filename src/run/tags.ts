@@ -5,7 +5,7 @@ import type { RunContext } from '../kit/host.ts';
 import { visible } from '../kit/words.ts';
 import type { About } from '../read/reading.ts';
 import type { Cover, Tags } from '../sound/pcm.ts';
-import type { Voice } from '../voices/voice.ts';
+import type { Voice } from '../sound/voice.ts';
 
 export interface TagsPlan {
   readonly title: string | undefined;
@@ -22,7 +22,7 @@ export interface TagsPlan {
  */
 export async function tagsOf(
   { title, author, speaker, cover: file }: TagsPlan,
-  { about = {}, voice }: { readonly about: About | undefined; readonly voice: Voice },
+  { about = {}, voice }: { readonly about: About | undefined; readonly voice: Pick<Voice, 'name'> },
   { host, notices, signal }: RunContext,
 ): Promise<Tags> {
   const { cover: ofBook, ...told } = about;

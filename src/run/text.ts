@@ -8,7 +8,7 @@ import type { Piece } from '../text/piece.ts';
 import type { Places } from '../text/position.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { allInTurn, inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/stage.ts';
-import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
+import { type CastPlan, type Role, spokenBy, voiced } from '../voices/cast.ts';
 import { Answers, type Talking, talk } from './conversation.ts';
 import { whole } from './run.ts';
 
@@ -20,7 +20,8 @@ export interface TextPlan {
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
   /** Each text passes it before its reader. */
   readonly inFront?: (new (filler?: string) => Stage<string, string>) | undefined;
-  readonly voice: Limit;
+  /** Who speaks, where the text says nothing else. Without it, the text is only read. */
+  readonly role?: Role | undefined;
   /** It is set if the text may name voices or have other marks. */
   readonly cast?: CastPlan | undefined;
   /** "By output" means that what is heard live begins with a short segment. */
@@ -77,6 +78,12 @@ export class RunText {
     return text;
   }
 
+  get #role(): Role {
+    const { role } = this.#plan;
+    if (!role) throw new RangeError('nobody speaks this text');
+    return role;
+  }
+
   /** The error for a text in which nothing is to be spoken. */
   blank(): TtsError {
     return nothingToSay(this.#watched);
@@ -127,7 +134,8 @@ export class RunText {
     { from, isHeardLive, places }: Way,
     { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
   ): AsyncIterable<Segment | Rest> {
-    const { pace, voice, cast } = this.#plan;
+    const { pace, cast } = this.#plan;
+    const voice = this.#role;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
     const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
@@ -140,7 +148,8 @@ export class RunText {
   }
 
   #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
-    const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
+    const { pace, cutsParagraphs, usesKept = false } = this.#plan;
+    const voice = this.#role;
     const follows = usesKept && !(mayWait && isHeardLive);
     const segmenter = new Segmenter({
       voice,

@@ -1,13 +1,13 @@
 import type { PcmFormat } from '../sound/pcm.ts';
+import { labelOf, type VoiceEvent } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { roleIn } from '../voices/cast.ts';
-import type { VoiceEvent } from '../voices/voice.ts';
 import type { Part } from './ahead.ts';
 import type { Listener } from './run.ts';
 
 /** What a voice has spoken. */
 interface Spoken {
-  readonly speaker: string | undefined;
+  readonly speaker: string;
   segments: number;
   characters: number;
 }
@@ -44,9 +44,8 @@ export class RunTotals implements Listener {
 
   #count(segment: Part['segment']): void {
     const { text } = segment;
-    const role = roleIn(segment);
-    const name = role?.name;
-    const spoken = this.spoken.get(name) ?? { speaker: role?.voice.label, segments: 0, characters: 0 };
+    const { name, speaker } = roleIn(segment);
+    const spoken = this.spoken.get(name) ?? { speaker: labelOf(speaker.voice), segments: 0, characters: 0 };
     spoken.segments += 1;
     spoken.characters += countCodePoints(text);
     if (this.spoken.size < MOST_NAMES) this.spoken.set(name, spoken);

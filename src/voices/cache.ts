@@ -7,6 +7,7 @@ import { type Holder, isDeadOrUnwritten, Lease, type LeaseHost } from '../kit/lo
 import { unlessAborted } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import type { Speech } from '../sound/pcm.ts';
+import type { Utterance } from '../sound/voice.ts';
 import type { Home } from './cache-entry.ts';
 import { type EntryDraft, noteService, openStore, type Store } from './cache-store.ts';
 
@@ -79,7 +80,7 @@ function isRemoved(path: string): boolean {
 }
 
 /** @returns `undefined`, after a warning, for a user without a folder that can hold a cache */
-export async function openKept(maxBytes: number, { host, notices }: RunContext): Promise<Kept | undefined> {
+export async function openCache(maxBytes: number, { host, notices }: RunContext): Promise<Cache | undefined> {
   const warn = (text: string) => notices.warnLater(text);
   const folder = segmentFolder(host);
   if (folder === undefined) {
@@ -88,18 +89,13 @@ export async function openKept(maxBytes: number, { host, notices }: RunContext):
   }
   const home = { folder, uid: host.uid };
   const store = await openStore({ ...home, maxBytes, warn });
-  return store && new Kept(home, store, new Claims(folder, host));
+  return store && new Cache(home, store, new Claims(folder, host));
 }
 
-interface Wanted {
-  readonly shape: KeptShape;
-  readonly text: string;
-  /** Sound of this text serves as well. */
-  readonly written?: string | undefined;
-}
+export type Keyed = Pick<Utterance, 'text' | 'voice' | 'fields'>;
 
 /** The cache of a run, for all its voices. What several calls want at once is made once. */
-export class Kept {
+export class Cache {
   readonly #home: Home;
   readonly #store: Store;
   readonly #claims: Claims;
@@ -116,19 +112,18 @@ export class Kept {
    * segment waits for that end. Calls of this run wait in their order.
    */
   async get(
-    { shape, text, written }: Wanted,
+    asked: Keyed,
     make: () => Promise<Speech | undefined>,
     signal: AbortSignal,
   ): Promise<Speech | undefined> {
-    const key = segmentKey(shape, text);
+    const key = cacheKey(asked);
     const making = await this.#begin(key, signal);
-    const other = written === undefined ? key : segmentKey(shape, written);
     try {
-      const kept = await this.#find(key, other, making, signal);
+      const kept = await this.#find(key, making, signal);
       const speech = kept ?? (await make());
       if (speech && !kept) {
         const entry = this.#store.put(key, speech.format);
-        const onKept = () => noteService(this.#home, shape.identity, key);
+        const onKept = () => noteService(this.#home, asked.voice.identity, key);
         return { ...speech, pcm: copied(speech, { entry, making, onKept }) };
       }
       making.end();
@@ -143,17 +138,13 @@ export class Kept {
    * A look does not count as use.
    * @returns the seconds of the sound; `undefined` if it is not kept
    */
-  async secondsOf({ shape, text, written = text }: Wanted): Promise<number | undefined> {
-    for (const each of new Set([text, written])) {
-      const seconds = await this.#store.secondsOf(segmentKey(shape, each));
-      if (seconds !== undefined) return seconds;
-    }
-    return undefined;
+  secondsOf(asked: Keyed): Promise<number | undefined> {
+    return this.#store.secondsOf(cacheKey(asked));
   }
 
   /** True for what seems to be kept. It answers at once, as it looks at names only. */
-  mayHave({ shape, text, written = text }: Wanted): boolean {
-    return [text, written].some((each) => this.#store.mayHave(segmentKey(shape, each)));
+  mayHave(asked: Keyed): boolean {
+    return this.#store.mayHave(cacheKey(asked));
   }
 
   /** Waits until all entries are written. */
@@ -169,8 +160,8 @@ export class Kept {
     return making;
   }
 
-  async #find(key: string, other: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
-    const kept = (await this.#store.get(key)) ?? (key === other ? undefined : await this.#store.get(other));
+  async #find(key: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
+    const kept = await this.#store.get(key);
     if (kept) return kept;
     making.claim = await this.#claims.take(key, signal);
     return await this.#store.get(key);
@@ -241,18 +232,8 @@ async function* copied(
   }
 }
 
-/** What shapes the sound that is kept of a segment, besides its text. */
-export interface KeptShape {
-  /** The service's address, or the engine's identity. */
-  readonly identity: string;
-  readonly speaker: number;
-  /** Hz. */
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
-}
-
 /** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
-export function segmentKey({ identity, speaker, sampleRate, instructions }: KeptShape, text: string): string {
-  const parts = [identity, speaker, sampleRate ?? null, instructions ?? null, text];
+export function cacheKey({ text, voice: { identity, no }, fields }: Keyed): string {
+  const parts = [identity, no, fields.sampleRate ?? null, fields.instructions ?? null, text];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -2,12 +2,13 @@ import { usageError } from '../kit/error.ts';
 import type { Origin, Settings } from '../options/load.ts';
 import { rules } from '../options/rows.ts';
 import type { Reading } from '../read/reading.ts';
+import type { Speaker } from '../sound/voice.ts';
 import { Dialogue, OTHERS } from '../text/dialogue.ts';
 import { Marks, placeText } from '../text/marks.ts';
 import { END_BEFORE_ERROR, type Piece, type Place } from '../text/piece.ts';
 import type { Limit, Segment } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
-import type { Voice, VoiceShape, Voices } from './voice.ts';
+import type { Voices } from './catalogue.ts';
 
 export interface CastPlan {
   /** It is set if brackets are marks. */
@@ -21,15 +22,14 @@ export interface CastPlan {
   readonly roleOf?: (name: string, place: Place) => Promise<Limit>;
 }
 
-/** A voice in a text, under the name that the text gives it. */
+/** Who speaks a segment, and the name that the text gives them; the voice of the run has none. */
 export interface Role extends Limit {
-  readonly voice: Voice;
-  readonly name: string;
+  readonly speaker: Speaker;
+  readonly name?: string | undefined;
 }
 
-/** The role that speaks a segment; `undefined` is the voice of the run, whose name the text does not give. */
-export function roleIn({ voice }: Pick<Segment, 'voice'>): Role | undefined {
-  return 'voice' in voice ? (voice as Role) : undefined;
+export function roleIn({ voice }: Pick<Segment, 'voice'>): Role {
+  return voice as Role;
 }
 
 type CastSettings = Pick<Settings, 'marks' | 'voices'>;
@@ -56,12 +56,12 @@ export class Cast {
   areNamesTold = false;
   readonly #voices: Pick<Voices, 'cast'>;
   /** The voices of the dialogue by their names. */
-  readonly #named = new Map<string, Voice>();
+  readonly #named = new Map<string, Speaker>();
   readonly #said = new Set<string>();
   /** Names that begin lines and are not listed, with the number of their lines. */
   readonly #unlisted = new Map<string, number>();
   readonly #roles = new Map<string, Role>();
-  readonly #all = new Set<Voice>();
+  readonly #all = new Set<Speaker>();
 
   /** @throws TtsError (usage) for an unknown voice of the dialogue */
   static async open(settings: CastSettings, voices: Pick<Voices, 'cast'>): Promise<Cast> {
@@ -88,7 +88,7 @@ export class Cast {
   }
 
   /** All that were found so far. */
-  get all(): readonly Voice[] {
+  get all(): readonly Speaker[] {
     return [...this.#all];
   }
 
@@ -116,9 +116,9 @@ export class Cast {
     if (count > 0 || this.#unlisted.size < MOST_ROLES) this.#unlisted.set(name, count + 1);
   }
 
-  /** What decides on the sound of a voice that was found before. */
-  shapeOf(name: string): VoiceShape | undefined {
-    return (this.#named.get(name.startsWith(OTHERS) ? OTHERS : name) ?? this.#roles.get(name)?.voice)?.shape;
+  /** The speaker of a name that was found before. */
+  speakerOf(name: string): Speaker | undefined {
+    return this.#named.get(name.startsWith(OTHERS) ? OTHERS : name) ?? this.#roles.get(name)?.speaker;
   }
 
   async #roleOf(name: string, place: Place): Promise<Role> {
@@ -138,16 +138,16 @@ export class Cast {
     throw usageError(`${origin.name}: "${name}" is no voice`, 'name one by its number or name, as -s does');
   }
 
-  async #find(value: string | number, origin: Origin): Promise<Voice> {
-    const voice = await this.#voices.cast({ value, origin });
-    this.#all.add(voice);
-    return voice;
+  async #find(value: string | number, origin: Origin): Promise<Speaker> {
+    const speaker = await this.#voices.cast({ value, origin });
+    this.#all.add(speaker);
+    return speaker;
   }
 }
 
-function asRole(voice: Voice, name: string): Role {
-  const { maxChars, isKept } = voice;
-  return { maxChars, isKept, voice, name };
+export function asRole(speaker: Speaker, name?: string): Role {
+  const { maxChars, isKept } = speaker;
+  return { maxChars, isKept, speaker, name };
 }
 
 /**

@@ -1,693 +1,420 @@
-import {
-  type NumberedSource,
-  OWN_RATE,
-  type Speaker,
-  speakersOf,
-  unnumberedSpeakersOf,
-} from '../engines/engine.ts';
-import type { Espeak, findEspeak } from '../engines/espeak.ts';
-import { FLITE_SPEAKERS } from '../engines/flite.ts';
-import { type TtsError, usageError } from '../kit/error.ts';
-import { valueHint } from '../kit/hints.ts';
+/** Who speaks: finds the voice that a number, a name or a language means, and settles what is asked of it. */
+import type { TtsError } from '../kit/error.ts';
+import { usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
-import type { NumberedText, RetryPolicy } from '../kit/retry.ts';
-import { Recent } from '../kit/wait.ts';
-import { nearestName } from '../kit/words.ts';
+import type { RetryPolicy } from '../kit/retry.ts';
+import { closeQuietly, Recent } from '../kit/wait.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
-import type { Origin, Setting, Settings } from '../options/load.ts';
-import type { Kept } from './cache.ts';
-import {
-  Connections,
-  type Engines,
-  espeakSpeaker,
-  knownOf,
-  type VoiceRoute,
-  type VoicesPlan,
-} from './connections.ts';
-import { installLine, isFree, loadCatalogue } from './install/catalogue.ts';
-import { manifestsOf } from './installed.ts';
-import { baseLanguage, languageName, matchesLanguage, voiceForLanguage } from './language.ts';
-import { requestUrl, withListedNumber } from './service-choice.ts';
-import type { FoundSpeaking, FoundVoice, VoiceSources } from './sources.ts';
-import {
-  type ListedVoice,
-  requestBody,
-  type Voice,
-  type VoiceEvent,
-  type VoiceShape,
-  type Voices,
-  type Wish,
-} from './voice.ts';
+import type { Setting, Settings } from '../options/load.ts';
+import type { Field, Fields, Speaker, Voice, VoiceSource } from '../sound/voice.ts';
+import type { Cache } from './cache.ts';
+import type { InstalledPlace } from './installed.ts';
+import { RunCache } from './run-cache.ts';
+import type { ServiceVoice } from './service.ts';
+import { type Endpoint, requestUrl, withListedNumber } from './service-choice.ts';
+import { builtInPlace, EspeakPlace, FOLLOWS, type Place, type Wrap, wrapping } from './sources.ts';
+import type { UserEngines } from './user-engines.ts';
 
-export interface KnownSpeaker {
-  readonly no: number;
-  readonly name: string;
-  readonly kind: string | undefined;
-}
-
-export interface Choice {
-  readonly no: number;
-  /** It is `undefined` for a number of a service that no config describes. */
-  readonly kind: string | undefined;
+export interface VoicesPlan {
   readonly settings: Settings;
+  /** The named service, or `undefined` without one. It is not asked for before something is to be spoken or listed. */
+  readonly service: () => Promise<Endpoint | undefined>;
 }
 
-interface Absent {
-  /** The end of the hint. */
-  readonly remark?: string | undefined;
-  /** Names of voices that can be installed. */
-  readonly offered?: readonly string[];
-}
-
-const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
-
-/**
- * Adds the speaker's own defaults; options and the environment are stronger.
- * @param known the speakers of the built-in service, the default first; empty for another service
- * @param absent what to say of a speaker that is not there
- * @throws TtsError (usage) for an unknown speaker, or one that cannot do what is asked for
- */
-export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], absent?: Absent): Choice {
-  const chosen = find(settings, known, absent);
-  const configured = [...(settings.speakers?.value.values() ?? [])];
-  const kind = kindOf(chosen.no, known) ?? chosen.kind ?? kindOf(chosen.no, configured);
-  return { no: chosen.no, kind, settings: settingsFor({ ...chosen, kind }, settings, known.length > 0) };
-}
-
-/** What a run asks of its speaker, as far as another voice of its text can do it. A voice has its own settings besides. */
-function sharedWith(
-  { kind, settings: own }: Choice,
-  { sampleRate, instructions, speed }: Pick<Settings, 'sampleRate' | 'instructions' | 'speed'>,
-): Pick<Settings, 'sampleRate' | 'instructions' | 'speed'> {
-  const can = (needed: string, unknown: boolean) => (kind ? isKind(kind, needed) : unknown);
-  const rate = can(NEEDED_KINDS.sampleRate, true) ? sampleRate : undefined;
-  const words = can(NEEDED_KINDS.instructions, false) ? instructions : undefined;
-  return {
-    sampleRate: rate && isGivenNow(rate) ? rate : (own.sampleRate ?? rate),
-    instructions: words && isGivenNow(words) ? words : (own.instructions ?? words),
-    speed: speed && isGivenNow(speed) ? speed : (own.speed ?? speed),
-  };
-}
-
-function isKind(kind: string, needed: string): boolean {
-  return kind.toLowerCase() === needed.toLowerCase();
-}
-
-function isGivenNow({ origin: { place } }: Setting<unknown>): boolean {
-  return place === 'option' || place === 'environment';
-}
-
-/** True for a known speaker, and where no speaker is asked for. */
-export function isAmong(known: readonly KnownSpeaker[], { speaker, speakers }: Settings): boolean {
-  if (speaker === undefined) return true;
-  const asked = lookUp(speaker.value, speakers, known);
-  return known.some(({ no }) => no === asked?.no);
-}
-
-type Chosen = { readonly [F in keyof NamedSpeaker]: NamedSpeaker[F] | undefined } & {
-  readonly no: number;
-  readonly name?: string | undefined;
-};
-
-/**
- * @param isBuiltIn true where the built-in voices can speak as well
- * @throws TtsError (usage)
- */
-function settingsFor(speaker: Chosen, settings: Settings, isBuiltIn = false): Settings {
-  const settled = withDefaults(settings, speaker);
-  if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind }, isBuiltIn);
-  return settled;
-}
-
-function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[], absent: Absent = {}): Chosen {
-  if (speaker === undefined) {
-    if (known[0]) return { no: known[0].no };
-    throw usageError(
-      'no speaker is chosen',
-      'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
-    );
-  }
-  const { value: name, origin } = speaker;
-  const chosen = lookUp(name, speakers, known);
-  if (!chosen) {
-    const there = [...(speakers?.value.keys() ?? []), ...known.map(({ name }) => name)];
-    throw unknownName(String(name), { origin: origin.name, there, ...absent });
-  }
-  if (known.length === 0 || known.some(({ no }) => no === chosen.no)) return chosen;
-  const there = known.map(({ no, name }) => `${no} (${name})`);
-  throw unknownNumber(labelOf(chosen), { origin: origin.name, there, ...absent });
-}
-
-function lookUp(
-  name: string | number,
-  speakers: Settings['speakers'],
-  known: readonly KnownSpeaker[],
-): Chosen | undefined {
-  if (typeof name === 'number') return { no: name };
-  const configured = speakers?.value.get(name);
-  if (configured) return configured.no === undefined ? undefined : { ...configured, no: configured.no, name };
-  const own =
-    known.find((other) => other.name === name) ??
-    known.find((other) => other.name.toLowerCase() === name.toLowerCase());
-  return own && { no: own.no, name, kind: own.kind };
-}
-
-function labelOf({ no, name }: Chosen): string {
-  return name === undefined ? `${no}` : `${no} (${name})`;
-}
-
-function kindOf(no: number, all: readonly Partial<Pick<Chosen, 'no' | 'kind'>>[]): string | undefined {
-  return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
-}
-
-function withDefaults(settings: Settings, { name, sampleRate, instructions, speed }: Chosen): Settings {
-  const place = settings.speakers?.origin.place ?? 'project';
-  const origin: Origin = { place, name: `the speaker ${name}` };
-  return {
-    ...settings,
-    sampleRate: stronger(settings.sampleRate, sampleRate, origin),
-    instructions: stronger(settings.instructions, instructions, origin),
-    speed: stronger(settings.speed, speed, origin),
-  };
-}
-
-/** A speaker's own value is weaker than options and environment, and stronger than the config. */
-function stronger<T>(
-  given: Setting<T> | undefined,
-  own: T | undefined,
-  origin: Origin,
-): Setting<T> | undefined {
-  return own === undefined || (given && isGivenNow(given)) ? given : { value: own, origin };
-}
-
-function assertSupported(
-  settings: Settings,
-  speaker: Chosen & { readonly kind: string },
-  isBuiltIn: boolean,
-): void {
-  const { kind } = speaker;
-  for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
-    const given = settings[option as keyof typeof NEEDED_KINDS];
-    if (!given || isKind(kind, needed)) continue;
-    const what = option === 'sampleRate' ? 'a sample rate' : 'instructions';
-    const who = `${given.origin.name}: speaker ${labelOf(speaker)}`;
-    // The kinds are words of a service: the voices of this program do not speak of them.
-    if (isBuiltIn)
-      throw usageError(
-        `${who} takes ${option === 'sampleRate' ? 'no sample rate' : 'no instructions'}`,
-        option === 'sampleRate'
-          ? 'leave it out: only the voices that take instructions have no other rate'
-          : 'leave it out, or choose a voice that takes instructions: -s 11 to -s 15, or a service',
-      );
-    throw usageError(
-      `${who} is a ${kind} speaker, and only ${needed} speakers accept ${what}`,
-      `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
-    );
-  }
-}
-
-const MOST_SHOWN = 20;
-
-interface Unknown extends Absent {
-  readonly origin: string;
-  readonly there: readonly string[];
-}
-
-function unknownNumber(who: string, unknown: Unknown): TtsError {
-  return usageError(
-    `${unknown.origin}: the built-in service has no speaker ${who}`,
-    `name the service that has it with --base-url; there are: ${shown(unknown)}`,
-  );
-}
-
-function unknownName(name: string, unknown: Unknown): TtsError {
-  const { origin, there, offered = [] } = unknown;
-  const guess = valueHint('speaker', name);
-  const nearest = nearestName(name, [...there, ...offered]);
-  const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it. ` : '';
-  const hint =
-    there.length > 0
-      ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}There are: ${shown(unknown)}`
-      : 'give its number, or name it under "speakers" in a config file';
-  return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, guess ?? hint);
-}
-
-function shown({ there, remark }: Unknown): string {
-  const list = there.slice(0, MOST_SHOWN).join(', ');
-  const all = there.length > MOST_SHOWN ? `${list}, ...; tts speakers lists all` : list;
-  return remark === undefined ? all : `${all}; ${remark}`;
-}
-
-/** What is asked of a voice besides its text. */
-export interface Asked {
-  readonly sampleRate: number | undefined;
-  readonly instructions: string | undefined;
-  readonly speed?: number;
-}
-
-function askedBy({
-  sampleRate,
-  instructions,
-  speed,
-}: Pick<Settings, 'sampleRate' | 'instructions' | 'speed'>): Asked {
-  const asked = { sampleRate: sampleRate?.value, instructions: instructions?.value };
-  return speed && speed.value !== 1 ? { ...asked, speed: speed.value } : asked;
-}
-
-interface SpeakerChoice extends Choice {
-  readonly espeak?: Espeak | undefined;
-  readonly sources: readonly NumberedSource[];
-}
-
-type OpenSources = () => Promise<VoiceSources>;
-
-/** What the places of {@link PLACES} look at. */
-interface Search {
-  readonly settings: Settings;
-  readonly configured: VoiceSources;
-  readonly context: RunContext;
-  /** It is looked for once, and only if no place before has the voice. */
-  readonly espeak: () => ReturnType<typeof findEspeak>;
-}
-
-/** @throws TtsError (usage) where the voice can be in no other place, and is not there */
-type Place = (search: Search) => Promise<SpeakerChoice | undefined>;
-
-/** A voice is looked for in these places, in this order. */
-const PLACES: readonly Place[] = [
-  inEngines,
-  builtIn,
-  installed,
-  inEspeakByName,
-  inAllEngines,
-  byLanguage,
-  inChosenEngine,
-  inCatalogue,
-];
-
-/**
- * @param openSources it is missing where a service speaks
- * @throws TtsError (usage)
- */
-async function speakerOf(
-  settings: Settings,
-  openSources: OpenSources | undefined,
-  context: RunContext,
-): Promise<SpeakerChoice> {
-  if (!openSources) return { ...chooseSpeaker(settings, []), sources: [] };
-  const own = settings.engine ? undefined : await builtIn({ settings });
-  if (own) return own;
-  let looked: ReturnType<typeof findEspeak> | undefined;
-  const espeak = async () => {
-    looked ??= import('../engines/espeak.ts').then(({ findEspeak }) => findEspeak(context));
-    return looked;
-  };
-  const search = { settings, configured: await openSources(), context, espeak };
-  for (const lookIn of PLACES) {
-    const found = await lookIn(search);
-    if (found) return found;
-  }
-  return assertKnown(search);
-}
-
-async function builtIn({ settings }: Pick<Search, 'settings'>): Promise<SpeakerChoice | undefined> {
-  if (!isAmong(FLITE_SPEAKERS, settings)) return undefined;
-  return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
-}
-
-async function inEngines({ settings, configured }: Search): Promise<SpeakerChoice | undefined> {
-  const found = await configured.find(settings);
-  return found && withVoice(settings, found);
-}
-
-async function installed({ settings, context }: Search): Promise<SpeakerChoice | undefined> {
-  const found = await (await import('./installed.ts')).findInstalled(settings, context);
-  return found && withVoice(settings, found);
-}
-
-async function inEspeakByName({ settings, espeak: find }: Search): Promise<SpeakerChoice | undefined> {
-  const { espeak } = await find();
-  const known = builtInSpeakers(espeak);
-  return isAmong(known, settings) ? { ...chooseSpeaker(settings, known), espeak, sources: [] } : undefined;
-}
-
-async function inAllEngines({ settings, configured }: Search): Promise<SpeakerChoice | undefined> {
-  const { value, origin } = settings.speaker ?? {};
-  if (typeof value !== 'string') return undefined;
-  const found = await configured.search(value, origin?.name ?? '');
-  return found && withVoice(settings, found);
-}
-
-async function inChosenEngine({ settings, configured, espeak: find }: Search): Promise<undefined> {
-  if (!settings.engine) return;
-  const { espeak } = await find();
-  chooseSpeaker(settings, [...speakersOf(await configured.open(0)), ...builtInSpeakers(espeak)]);
-}
-
-/** The error has the line that installs the voice. */
-async function inCatalogue({ settings, context, espeak: find }: Search): Promise<undefined> {
-  const { speaker } = settings;
-  if (typeof speaker?.value !== 'string') return;
-  const { value, origin } = speaker;
-  const { notInstalled } = await import('./install/catalogue.ts');
-  const error = notInstalled(value, origin.name, context.host);
-  if (error) throw error;
-  const { baseLanguage, languageName } = await import('./language.ts');
-  // A code of three letters without a shorter form is more likely the name of a person.
-  if (languageIn(settings) === undefined || baseLanguage(value)?.length !== 2) return;
-  const language = languageName(value);
-  const advice = adviceFor(value, { espeak: (await find()).espeak, context });
-  throw usageError(`${origin.name}: no voice of this machine speaks ${language}`, advice);
-}
-
-/** The voices of this program come last, but one of the region that is asked for before one of another region. */
-async function byLanguage({
-  settings,
-  configured,
-  context,
-  espeak: find,
-}: Search): Promise<SpeakerChoice | undefined> {
-  const asked = languageIn(settings);
-  if (asked === undefined) return undefined;
-  const [{ voiceForLanguage }, { installedSpeaking }] = await Promise.all([
-    import('./language.ts'),
-    import('./installed.ts'),
-  ]);
-  const { espeak } = await find();
-  const known = builtInSpeakers(espeak);
-  const asChoice = (voice: FoundSpeaking) => ({
-    language: voice.language,
-    choose: async () => {
-      const found = await voice.find();
-      return found && withVoice(settings, found);
-    },
-  });
-  const ofThisProgram = ({ no, language, alsoSpeaks }: Speaker) => ({
-    language,
-    alsoSpeaks,
-    choose: async () => ({ ...chooseSpeaker(withNumber(settings, no), known), espeak, sources: [] }),
-  });
-  const groups = [
-    (await configured.speaking()).map(asChoice),
-    installedSpeaking(context).map(asChoice),
-    known.map(ofThisProgram),
-  ];
-  return voiceForLanguage(asked, groups)?.choose();
-}
-
-/** A name of the config is no language. */
-function languageIn({ speaker, speakers }: Settings): string | undefined {
-  const { value } = speaker ?? {};
-  return typeof value === 'string' && !speakers?.value.has(value) ? value : undefined;
-}
-
-function withNumber(settings: Settings, value: number): Settings {
-  return settings.speaker ? { ...settings, speaker: { ...settings.speaker, value } } : settings;
-}
-
-/** The speaker is nowhere: this finds the words. */
-async function assertKnown({ settings, espeak: find, context: { host } }: Search): Promise<never> {
-  const { espeak, fault } = await find();
-  const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
-  const remark = espeak ? undefined : `101 and up are the voices of espeak-ng, which ${why}`;
-  const { loadCatalogue } = await import('./install/catalogue.ts');
-  const offered = loadCatalogue(host).voices.map(({ name }) => name);
-  chooseSpeaker(settings, builtInSpeakers(espeak), { remark, offered });
-  throw new RangeError(`speaker ${settings.speaker?.value} was found and not found`);
-}
-
-function withVoice(settings: Settings, { numbered, voice, no }: FoundVoice): SpeakerChoice {
-  const origin = settings.speaker?.origin ??
-    settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
-  const known = [{ no, name: voice.name, kind: 'neo.one' }];
-  const { value = '' } = settings.speaker ?? {};
-  const own = settings.speakers?.value.get(String(value));
-  const named = own ? settingsFor({ ...own, no, name: String(value) }, settings) : settings;
-  const chosen = chooseSpeaker({ ...named, speaker: { value: no, origin } }, known);
-  return { ...chosen, sources: [numbered] };
-}
-
-/** The speakers with the rates that come out where none is asked for. */
-function builtInSpeakers(espeak: Espeak | undefined, sources: readonly NumberedSource[] = []): Speaker[] {
-  const own = [...FLITE_SPEAKERS, ...(espeak?.voices.map(({ speaker }) => speaker) ?? [])];
-  return [...own.map((speaker) => ({ ...speaker, sampleRate: OWN_RATE })), ...sources.flatMap(speakersOf)];
-}
-
-/** The identity of voices that are made by this program itself. */
-const BUILT_IN = 'built-in';
-
-/** Texts that wait at an engine besides those that it speaks: it never waits for one. */
-const WAITING = 2;
+/** A voice as somebody names it. The settings of the run fill in the rest. */
+export type Wish = Partial<Pick<Settings, 'speaker' | 'sampleRate' | 'instructions' | 'speed'>>;
 
 /** @throws TtsError (usage) for an unknown engine */
-export async function openVoices(plan: VoicesPlan, context: RunContext): Promise<RunVoices> {
+export async function openVoices(plan: VoicesPlan, context: RunContext): Promise<Voices> {
   const { baseUrl, engine } = plan.settings;
-  const voices = new RunVoices(plan, context);
-  if (engine && !baseUrl) await voices.openSources();
+  const voices = new Voices(plan, context);
+  if (engine && !baseUrl) await voices.engines();
   return voices;
 }
 
-/** All voices of a run. Nothing is asked before a voice needs it. */
-export class RunVoices implements Voices {
+/** A voice, and what the config says of it under its name. */
+interface Found {
+  readonly voice: Voice;
+  readonly named?: NamedSpeaker | undefined;
+}
+
+/** All voices of a run. They share connections, limits and the cache; nothing is opened before a voice needs it. */
+export class Voices implements AsyncDisposable {
   readonly #plan: VoicesPlan;
   readonly #context: RunContext;
-  readonly #engines: Engines = { espeak: undefined, sources: new Set() };
-  readonly #connections: Connections;
-  readonly #listeners = new Set<(event: VoiceEvent) => void>();
-  readonly #wishes = new Recent<VoiceShape>();
-  readonly #voices = new Recent<Voice>();
-  #sources: Promise<VoiceSources> | undefined;
+  readonly #cache: RunCache;
+  readonly #wrap: Wrap;
+  readonly #sources = new Set<VoiceSource>();
+  readonly #wishes = new Recent<Speaker>();
+  readonly #speakers = new Recent<Speaker>();
+  readonly #builtIn: Place;
+  readonly #espeak: EspeakPlace;
+  #installed: Promise<InstalledPlace> | undefined;
+  #engines: Promise<UserEngines> | undefined;
+  #service: Promise<VoiceSource> | undefined;
 
   constructor(plan: VoicesPlan, context: RunContext) {
     this.#plan = plan;
     this.#context = context;
-    this.#connections = new Connections(plan, this.#engines, context, (event) => {
-      for (const listener of this.#listeners) listener(event);
+    this.#cache = new RunCache(plan, context);
+    const wrap = wrapping(plan.settings, this.#cache);
+    this.#wrap = (source) => {
+      const wrapped = wrap(source);
+      this.#sources.add(wrapped);
+      return wrapped;
+    };
+    this.#builtIn = builtInPlace(this.#places);
+    this.#espeak = new EspeakPlace(this.#places);
+  }
+
+  /** @throws TtsError (usage) for an unknown speaker, or one that cannot do what is wished */
+  async of(wish: Wish = {}): Promise<Speaker> {
+    const said = Object.entries(wish).filter(([, setting]) => setting !== undefined);
+    const key = JSON.stringify(said.map(([name, setting]) => [name, setting?.value, setting?.origin.place]));
+    return this.#remembered(key, async () => {
+      const settings: Settings = { ...this.#plan.settings, ...Object.fromEntries(said) };
+      const found = await this.#find(settings, settings.baseUrl !== undefined);
+      return this.#speaker(found, settings);
     });
   }
 
-  listen(listener: (event: VoiceEvent) => void): void {
-    this.#listeners.add(listener);
-  }
-
-  async of(wish: Wish = {}): Promise<Voice> {
-    const said = Object.entries(wish).filter(([, setting]) => setting !== undefined);
-    const key = JSON.stringify(said.map(([name, { value, origin }]) => [name, value, origin.place]));
-    const shape = this.#wishes.get(key) ?? (await this.#choose(Object.fromEntries(said)));
-    this.#wishes.set(key, shape);
-    return this.as(shape);
-  }
-
-  async cast(speaker: Setting<string | number>, mayAskService = true): Promise<Voice> {
+  /**
+   * A further voice of a text. It may be one of this program or its engines besides the service of the run, and takes only
+   * those settings of the run that it can do.
+   * @param mayAskService false where the service of the run is not meant: then a number is one of this program
+   * @throws TtsError (usage) for an unknown speaker
+   */
+  async cast(speaker: Setting<string | number>, mayAskService = true): Promise<Speaker> {
     const key = JSON.stringify(['cast', speaker.value, speaker.origin.place, mayAskService]);
-    const shape = this.#wishes.get(key) ?? (await this.#chooseCast(speaker, mayAskService));
-    this.#wishes.set(key, shape);
-    return this.as(shape);
+    return this.#remembered(key, async () => {
+      const { settings } = this.#plan;
+      const { baseUrl, speakers } = settings;
+      const isNumber =
+        typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
+      // The engine that a service stands for is not meant.
+      const alone = { ...settings, speaker, ...(baseUrl && { engine: undefined }) };
+      const found = await this.#find(alone, baseUrl !== undefined && isNumber && mayAskService).catch(
+        async (error) => {
+          const service = mayAskService && (await this.#plan.service());
+          if (!service) throw error;
+          throw await withListedNumber(error, alone, service, this.#context);
+        },
+      );
+      return this.#speaker(found, alone, true);
+    });
   }
 
-  as(shape: VoiceShape): Voice {
-    const { identity, speaker, sampleRate, hasOwnRate = false, instructions, speed, stream } = shape;
-    const key = JSON.stringify([
-      identity,
-      speaker,
-      sampleRate ?? null,
-      hasOwnRate,
-      instructions ?? null,
-      speed ?? null,
-      stream ?? null,
-    ]);
-    const voice = this.#voices.get(key) ?? this.#make(shape);
-    this.#voices.set(key, voice);
-    return voice;
+  /** A voice of the service, whatever it can do: only the service knows that. */
+  async ofService(no: number, fields: Fields, speed?: number): Promise<Speaker> {
+    return this.#made(await this.#serviceVoice({ no }), fields, speed);
   }
 
-  async list(policy: Partial<RetryPolicy> = {}): Promise<readonly ListedVoice[] | undefined> {
+  /**
+   * All voices that can be named.
+   * @returns `undefined` for a service without a list
+   * @throws TtsError
+   */
+  async list(policy: Partial<RetryPolicy> = {}): Promise<readonly Voice[] | undefined> {
     const service = await this.#plan.service();
-    if (!service) return this.#listEngines();
+    if (!service) return this.#listMachine();
     const { listService } = await import('./service.ts');
     const { retries, timeout } = this.#plan.settings;
-    const usual = { retries: retries.value, timeoutMs: timeout.value * 1000, onEvent: () => {} };
-    return listService({ ...service, ...usual, ...policy }, this.#context);
-  }
-
-  /** The shape of a speaker of the service or, without one, of this program. */
-  shapeOf(speaker: number, asked: Partial<Asked> = {}): VoiceShape {
-    const identity = this.#serviceIdentity;
-    return identity === undefined ? this.#ownShapeOf(speaker, asked) : { ...asked, identity, speaker };
-  }
-
-  #ownShapeOf(speaker: number, asked: Partial<Asked>): VoiceShape {
-    const source = this.#sourceOf(speaker);
-    const voice = source?.voices.get(speaker);
-    if (!source || !voice) return { ...asked, identity: BUILT_IN, speaker };
-    const identity = source.source.identityOf(voice);
-    if (asked.sampleRate !== undefined) return { ...asked, identity, speaker };
-    return { ...asked, identity, speaker, sampleRate: voice.usualRate ?? voice.sampleRate, hasOwnRate: true };
+    const { host, signal } = this.#context;
+    const usual = { retries: retries.value, timeoutMs: timeout.value * 1000, runtime: host.runtime };
+    const listed = await listService(service, { ...usual, ...policy }, signal);
+    return listed && Promise.all(listed.map((voice) => this.#serviceVoice(voice)));
   }
 
   /** Bytes; `undefined` where the sound of the voice is not kept. */
-  cacheBytesFor({ kind }: Voice): Promise<number | undefined> {
-    return this.#connections.cacheBytesFor(kind);
+  cacheBytesFor({ voice }: Speaker): Promise<number | undefined> {
+    return this.#cache.bytesFor(voice.source);
   }
 
   /** The cache for the sound of the voice, if it is kept. */
-  keptFor({ kind }: Voice): Promise<Kept | undefined> {
-    return this.#connections.keptFor(kind);
+  cacheFor({ voice }: Speaker): Promise<Cache | undefined> {
+    return this.#cache.opened(voice.source);
   }
 
   /**
    * Opens what the voice speaks with.
    * @throws TtsError
    */
-  async open({ shape }: Voice): Promise<void> {
-    await this.#connections.open(this.#routeOf(shape));
-  }
-
-  /** @throws TtsError (usage) for an unknown engine */
-  openSources(): Promise<VoiceSources> {
-    const { baseUrl, engine } = this.#plan.settings;
-    // The voice of an engine that a service stands for is not meant.
-    const chosen = engine && !baseUrl ? [engine] : [];
-    this.#sources ??= import('./sources.ts').then(
-      ({ VoiceSources }) => new VoiceSources(this.#plan.settings, this.#context, chosen),
-    );
-    return this.#sources;
+  async open({ voice }: Speaker): Promise<void> {
+    await voice.source.open(voice);
+    await this.#cache.opened(voice.source);
   }
 
   /** Errors of closing become warnings. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#connections.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const closing of [...this.#sources, this.#cache])
+      await closeQuietly(() => closing.close(), this.#context.notices);
   }
 
-  get #serviceIdentity(): string | undefined {
-    const { baseUrl } = this.#plan.settings;
-    return baseUrl && requestUrl(baseUrl.value).href;
-  }
-
-  async #choose(wish: Wish): Promise<VoiceShape> {
-    const { settings } = this.#plan;
-    const chosen = await this.#find({ ...settings, ...wish }, settings.baseUrl !== undefined);
-    return this.shapeOf(chosen.no, askedBy(chosen.settings));
-  }
-
-  async #chooseCast(speaker: Setting<string | number>, mayAskService: boolean): Promise<VoiceShape> {
-    const { settings } = this.#plan;
-    const { baseUrl, speakers } = settings;
-    const isNumber =
-      typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
-    const isOfService = baseUrl !== undefined && isNumber && mayAskService;
-    const alone = { ...settings, speaker, sampleRate: undefined, instructions: undefined };
-    const chosen = await this.#find(baseUrl ? { ...alone, engine: undefined } : alone, isOfService).catch(
-      async (error) => {
-        const service = mayAskService && (await this.#plan.service());
-        if (!service) throw error;
-        throw await withListedNumber(error, alone, service, this.#context.signal);
-      },
+  /** @throws TtsError (usage) for an unknown engine */
+  engines(): Promise<UserEngines> {
+    const { baseUrl, engine } = this.#plan.settings;
+    const chosen = engine && !baseUrl ? [engine] : [];
+    this.#engines ??= import('./user-engines.ts').then(
+      ({ UserEngines }) => new UserEngines(chosen, this.#places),
     );
-    const asked = askedBy(sharedWith(chosen, settings));
-    return isOfService ? this.shapeOf(chosen.no, asked) : this.#ownShapeOf(chosen.no, asked);
+    return this.#engines;
   }
 
-  async #find(said: Settings, isOfService: boolean): Promise<Choice> {
-    const openSources = isOfService ? undefined : () => this.openSources();
-    const chosen = await speakerOf(said, openSources, this.#context);
-    this.#engines.espeak ??= chosen.espeak;
-    for (const source of chosen.sources) this.#engines.sources.add(source);
-    return chosen;
+  get #places() {
+    return { settings: this.#plan.settings, context: this.#context, wrap: this.#wrap };
   }
 
-  #make(shape: VoiceShape): Voice {
-    const { settings } = this.#plan;
-    const route = this.#routeOf(shape);
-    const connections = this.#connections;
-    const isOwn = route.kind === 'built-in' || route.kind === 'espeak';
-    const { source } = route;
-    const most = source?.source.maxChars ?? Number.POSITIVE_INFINITY;
-    const { name, language, sampleRate } = knownOf(route, this.#engines);
-    const ownRate = isOwn ? OWN_RATE : sampleRate;
-    return {
-      label: route.kind === 'espeak' && name !== undefined ? name : String(shape.speaker),
-      name,
-      language,
-      kind: route.kind,
-      maxChars: Math.min(settings.maxChars.value, most),
-      sampleRate: shape.hasOwnRate ? ownRate : (shape.sampleRate ?? ownRate),
-      speed: shape.speed,
-      atOnce: route.atOnce,
-      shape,
-      speak: (text, signal) => connections.speak(route, isOwn ? asWritten(text) : text, signal),
-      isKept: (part) => connections.mayHave(shape, part),
-      request: (text) => requestBody(text, connections.fieldsOf(shape)),
-    };
+  #installedPlace(): Promise<InstalledPlace> {
+    this.#installed ??= import('./installed.ts').then(
+      ({ InstalledPlace }) => new InstalledPlace(this.#places),
+    );
+    return this.#installed;
   }
 
-  #routeOf(shape: VoiceShape): VoiceRoute {
-    const { concurrency } = this.#plan.settings;
-    if (shape.identity === this.#serviceIdentity)
-      return { kind: 'service', shape, atOnce: concurrency.value };
-    const source = this.#sourceOf(shape.speaker);
-    if (!source) {
-      const kind = espeakSpeaker(this.#engines, shape.speaker) === undefined ? 'built-in' : 'espeak';
-      return { kind, shape, atOnce: concurrency.value };
+  async #remembered(key: string, find: () => Promise<Speaker>): Promise<Speaker> {
+    const speaker = this.#wishes.get(key) ?? (await find());
+    this.#wishes.set(key, speaker);
+    return speaker;
+  }
+
+  async #find(settings: Settings, isOfService: boolean): Promise<Found> {
+    const { speaker, speakers } = settings;
+    const named = typeof speaker?.value === 'string' ? speakers?.value.get(speaker.value) : undefined;
+    const voice = await (isOfService ? this.#inService(settings, named) : this.#onMachine(settings, named));
+    return { voice, named };
+  }
+
+  async #inService({ speaker, speakers }: Settings, { no, kind }: NamedSpeaker = {}): Promise<Voice> {
+    if (!speaker) throw (await import('./unknown.ts')).noVoiceChosen();
+    const { value, origin } = speaker;
+    const named = [...(speakers?.value ?? [])];
+    const number = typeof value === 'number' ? value : no;
+    if (number === undefined) {
+      const { unknownName } = await import('./unknown.ts');
+      throw unknownName(String(value), { asked: origin.name, there: named.map(([name]) => name) });
     }
-    const isSaid = concurrency.origin.place !== 'default';
-    const atOnce = isSaid ? concurrency.value : source.source.concurrency + WAITING;
-    return { kind: 'engine', shape, atOnce, source };
+    const sameNumber = named.find(([, other]) => other.no === number && other.kind !== undefined)?.[1];
+    return this.#serviceVoice({ no: number, kind: kind ?? sameNumber?.kind });
   }
 
-  #sourceOf(speaker: number): NumberedSource | undefined {
-    return [...this.#engines.sources].find(({ voices }) => voices.has(speaker));
+  async #serviceVoice({ no, name, language, kind, sampleRate }: ServiceVoice): Promise<Voice> {
+    const source = await this.#serviceSource();
+    const follows = kind === undefined ? undefined : (FOLLOWS[kind.toLowerCase()] ?? []);
+    return { source, no, name, language, kind, sampleRate, follows, identity: this.#serviceUrl.href };
+  }
+
+  get #serviceUrl(): URL {
+    const { baseUrl } = this.#plan.settings;
+    if (!baseUrl) throw new RangeError('there is no service');
+    return requestUrl(baseUrl.value);
+  }
+
+  #serviceSource(): Promise<VoiceSource> {
+    const { concurrency, timeout } = this.#plan.settings;
+    const endpoint = async () => {
+      const service = await this.#plan.service();
+      if (!service) throw new RangeError('there is no service');
+      return service;
+    };
+    this.#service ??= import('./service.ts').then(({ serviceSource }) =>
+      this.#wrap(
+        serviceSource({
+          endpoint,
+          base: this.#serviceUrl,
+          atOnce: concurrency.value,
+          timeoutMs: timeout.value * 1000,
+          runtime: this.#context.host.runtime,
+        }),
+      ),
+    );
+    return this.#service;
+  }
+
+  async #onMachine(settings: Settings, named: NamedSpeaker | undefined): Promise<Voice> {
+    const { engine, speaker } = settings;
+    const found = await (speaker ? this.#meant(speaker, settings, named) : this.#usual(engine !== undefined));
+    if (found || !speaker) return found as Voice;
+    throw await this.#unknown(speaker, settings, named);
+  }
+
+  async #usual(hasEngine: boolean): Promise<Voice | undefined> {
+    const [first] = (await (hasEngine ? (await this.engines()).chosen?.list() : this.#builtIn.list())) ?? [];
+    return first;
+  }
+
+  async #meant(
+    { value, origin }: Setting<string | number>,
+    { engine }: Settings,
+    named: NamedSpeaker | undefined,
+  ): Promise<Voice | undefined> {
+    const number = typeof value === 'number' ? value : named?.no;
+    if (number !== undefined) return this.#numbered(number);
+    if (named) return (await this.engines()).demanded(named, origin.name);
+    return this.#called(String(value), origin.name, engine !== undefined);
+  }
+
+  async #numbered(no: number): Promise<Voice | undefined> {
+    return (
+      (await this.#builtIn.numbered(no)) ??
+      (await (await this.engines()).numbered(no)) ??
+      (await (await this.#installedPlace()).numbered(no)) ??
+      (await this.#espeak.numbered(no))
+    );
+  }
+
+  /** The first place that has the name counts, and a language only where no voice has the name. */
+  async #called(name: string, asked: string, hasEngine: boolean): Promise<Voice | undefined> {
+    const builtIn = await this.#builtIn.named(name);
+    if (builtIn && !hasEngine) return builtIn;
+    const engines = await this.engines();
+    const prefixed = engines.prefixed(name);
+    if (prefixed) return prefixed.engine.demanded(prefixed.voice, asked);
+    return (
+      (hasEngine ? await engines.chosen?.named(name) : undefined) ??
+      builtIn ??
+      (await (await this.#installedPlace()).named(name)) ??
+      (await this.#espeak.named(name)) ??
+      (await engines.search(name, asked)) ??
+      (await this.#speaking(name))
+    );
+  }
+
+  /** The voices of this program come last, but one of the region that is asked for before one of another region. */
+  async #speaking(language: string): Promise<Voice | undefined> {
+    const { languageName, voiceForLanguage } = await import('./language.ts');
+    if (languageName(language) === undefined) return undefined;
+    const groups = [
+      await (await this.engines()).list(() => {}),
+      await (await this.#installedPlace()).list(),
+      [...(await this.#builtIn.list()), ...(await this.#espeak.list())],
+    ];
+    return voiceForLanguage(language, groups);
+  }
+
+  /** The speaker is nowhere: this finds the words. */
+  async #unknown(
+    { value, origin: { name: asked } }: Setting<string | number>,
+    { engine, speakers }: Settings,
+    named: NamedSpeaker | undefined,
+  ): Promise<TtsError> {
+    const { installable, offeredNames, unknownName, unknownNumber } = await import('./unknown.ts');
+    const { espeak, fault } = await this.#espeak.find();
+    const voices = [
+      ...((engine && (await (await this.engines()).chosen?.list())) ?? []),
+      ...(await this.#builtIn.list()),
+      ...(await this.#espeak.list()),
+    ];
+    const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
+    const remark = espeak ? undefined : `101 and up are the voices of espeak-ng, which ${why}`;
+    const number = typeof value === 'number' ? value : named?.no;
+    if (number !== undefined) {
+      const there = voices.map(({ no, name }) => `${no} (${name})`);
+      return unknownNumber(named ? `${number} (${value})` : `${number}`, { asked, there, remark });
+    }
+    const context = this.#context;
+    const there = [...(speakers?.value.keys() ?? []), ...voices.map(({ name = '' }) => name)];
+    return (
+      installable(String(value), asked, { espeak, context }) ??
+      unknownName(String(value), { asked, there, remark, offered: offeredNames(context) })
+    );
+  }
+
+  /** Adds the speaker's own settings; options and the environment are stronger. */
+  #speaker({ voice, named }: Found, settings: Settings, isFurther = false): Speaker {
+    const { speaker, speakers, speed } = settings;
+    const place = speakers?.origin.place ?? 'project';
+    const own = { place, name: `the speaker ${speaker?.value}` } as const;
+    const settled = <F extends Field>(field: F): Settings[F] => {
+      const given = isFurther && !mayFollow(voice, field) ? undefined : settings[field];
+      const setting = stronger<unknown>(given, named?.[field], own) as Settings[F];
+      if (setting && voice.follows && !voice.follows.includes(field))
+        throw unfit(voice, field, {
+          setting,
+          called: typeof speaker?.value === 'string' ? speaker.value : undefined,
+        });
+      return setting;
+    };
+    const fields: Fields = {
+      sampleRate: settled('sampleRate')?.value,
+      instructions: settled('instructions')?.value,
+      stream: settings.stream?.value,
+      callbackUrl: settings.callbackUrl?.value.href,
+    };
+    return this.#made(voice, fields, stronger(speed, named?.speed, own)?.value);
+  }
+
+  #made(voice: Voice, fields: Fields, speed: number | undefined): Speaker {
+    const { sampleRate, instructions, stream } = fields;
+    const parts = [voice.identity, voice.no, sampleRate, instructions, stream, speed];
+    const key = JSON.stringify(parts.map((part) => part ?? null));
+    const { maxChars } = this.#plan.settings;
+    const speaker = this.#speakers.get(key) ?? {
+      voice,
+      fields,
+      speed,
+      maxChars: Math.min(maxChars.value, voice.source.maxChars),
+      isKept: ({ text }) => voice.source.has({ text, voice, fields }),
+    };
+    this.#speakers.set(key, speaker);
+    return speaker;
   }
 
   /** An engine that does not work is a warning, unless it was chosen. */
-  async #listEngines(): Promise<readonly ListedVoice[]> {
-    const { espeakIfAny } = await import('../engines/espeak.ts');
-    const espeak = await espeakIfAny(this.#context);
-    const configured = await this.openSources();
-    const chosen = this.#plan.settings.engine ? 0 : undefined;
-    const sources = await configured.openAll((error, at) => {
-      if (at !== chosen) this.#context.notices.warn((error as Error).message);
-    });
-    if (chosen !== undefined) await configured.open(chosen);
-    const installed = await (await import('./installed.ts')).openInstalled(this.#context);
-    this.#engines.espeak ??= espeak;
-    for (const source of [...sources, ...installed]) this.#engines.sources.add(source);
-    return [...builtInSpeakers(espeak, [...sources, ...installed]), ...sources.flatMap(unnumberedSpeakersOf)];
+  async #listMachine(): Promise<readonly Voice[]> {
+    const { notices } = this.#context;
+    const warn = (error: unknown) => notices.warn((error as Error).message);
+    const { fault } = await this.#espeak.find();
+    if (fault !== undefined)
+      notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+    const engines = await this.engines();
+    const chosen = this.#plan.settings.engine && engines.chosen;
+    return [
+      ...(await this.#builtIn.list()),
+      ...(await this.#espeak.list()),
+      ...(await engines.list((error, engine) => {
+        if (engine === chosen) throw error;
+        warn(error);
+      })),
+      ...(await (await this.#installedPlace()).list(warn)),
+    ];
   }
 }
 
-/** The voices of this program look at the lines of a text themselves. */
-function asWritten(text: NumberedText): NumberedText {
-  return { ...text, text: text.written ?? text.text };
+/** True for a field that a voice follows, or may follow: services have always taken a rate. */
+function mayFollow({ follows }: Voice, field: Field): boolean {
+  return follows ? follows.includes(field) : field === 'sampleRate';
 }
 
-const UNREAD_BY_ESPEAK = ['ja', 'zh'];
-
-interface Machine {
-  readonly espeak: Espeak | undefined;
-  readonly context: Pick<RunContext, 'host'>;
+/** A speaker's own value is weaker than options and environment, and stronger than the config. */
+function stronger<T>(
+  given: Setting<T> | undefined,
+  own: T | undefined,
+  origin: Setting<T>['origin'],
+): Setting<T> | undefined {
+  const isGivenNow = given?.origin.place === 'option' || given?.origin.place === 'environment';
+  return own === undefined || isGivenNow ? given : { value: own, origin };
 }
 
-/** True where espeak-ng names the characters in English instead of reading them. */
-export function isUnreadByEspeak(language: string): boolean {
-  return UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, language));
-}
+const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
 
-/** Says how to get a voice for a language: one that is there, one that can be installed, or that there is none. */
-export function adviceFor(asked: string, { espeak, context }: Machine): string {
-  const base = baseLanguage(asked) ?? asked;
-  const language = languageName(base) ?? asked;
-  const isOf = (tag: string) => matchesLanguage(tag, base);
-  const there =
-    manifestsOf(context).find(({ speakers }) => speakers.some((speaker) => isOf(speaker.language))) ??
-    FLITE_SPEAKERS.find((speaker) => isOf(speaker.language));
-  if (there) return `-s ${there.name} speaks ${language}`;
-  const isReadable = !isUnreadByEspeak(base);
-  const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices.map(({ speaker }) => speaker)]);
-  const ofLanguage = loadCatalogue(context.host).voices.filter((voice) => isOf(voice.language));
-  const offered = ofLanguage.find(isFree) ?? ofLanguage[0];
-  if (offered) return `${installLine(offered)}${robot ? `; until then, -s ${base} takes espeak-ng` : ''}`;
-  if (robot) return `-s ${base} takes the voice of espeak-ng`;
-  if (isReadable && !espeak) return `espeak-ng may speak ${language}: install it, then -s ${base}`;
-  return `no voice that tts can install reads ${language}; a service or an engine of yours may: --base-url, --engine`;
+/** The error for a field that the voice does not follow. The kinds are words of a service: voices of this machine have none. */
+function unfit(
+  { source, no, kind }: Voice,
+  field: Field,
+  { setting, called }: { readonly setting: Setting<unknown>; readonly called: string | undefined },
+): TtsError {
+  const who = `${setting.origin.name}: speaker ${no}${called === undefined ? '' : ` (${called})`}`;
+  const what = field === 'sampleRate' ? 'sample rate' : 'instructions';
+  if (source.kind !== 'service')
+    return usageError(
+      `${who} takes no ${what}`,
+      field === 'sampleRate'
+        ? 'leave it out: only the voices that take instructions have no other rate'
+        : 'leave it out, or choose a voice that takes instructions: -s 11 to -s 15, or a service',
+    );
+  const needed = NEEDED_KINDS[field];
+  return usageError(
+    `${who} is a ${kind} speaker, and only ${needed} speakers accept ${field === 'sampleRate' ? 'a sample rate' : what}`,
+    `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
+  );
 }

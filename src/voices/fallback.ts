@@ -1,9 +1,10 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
+import type { Speaker, VoiceEvent } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
-import type { Voice, VoiceEvent, Voices } from './voice.ts';
+import type { Voices } from './catalogue.ts';
 
 /** How a run went on in another voice. */
 export interface FellBack {
@@ -18,7 +19,7 @@ export interface FellBack {
 
 interface Planning {
   /** The voice of the run. */
-  readonly voice: Voice;
+  readonly speaker: Speaker;
   readonly voices: Pick<Voices, 'cast'>;
   readonly makesFile: () => Promise<boolean>;
 }
@@ -29,12 +30,12 @@ interface Planning {
  */
 export async function planFallback(
   { fallback, keepGoing, callbackUrl, split }: Settings,
-  { voice, voices, makesFile }: Planning,
+  { speaker, voices, makesFile }: Planning,
   { notices }: Pick<RunContext, 'notices'>,
 ): Promise<Fallback | undefined> {
   if (!fallback) return undefined;
   const other = await voices.cast(fallback, false);
-  const isUseless = other === voice || callbackUrl !== undefined || split !== undefined;
+  const isUseless = other === speaker || callbackUrl !== undefined || split !== undefined;
   if (isUseless || (!keepGoing.value && (await makesFile()))) return undefined;
   const planned = new Fallback(other, String(fallback.value));
   planned.listen((how) => notices.warn(fellBackInWords(how)));
@@ -51,7 +52,7 @@ export function planPatience({ patience }: Settings, hasFallback: boolean): Pati
 
 /** A voice that speaks on where another one fails, to the end of the run. It never begins inside a segment. */
 export class Fallback {
-  readonly voice: Voice;
+  readonly speaker: Speaker;
   readonly #name: string;
   readonly #listeners: ((how: FellBack) => void)[] = [];
   #from = Number.POSITIVE_INFINITY;
@@ -61,8 +62,8 @@ export class Fallback {
   outcome: FellBack | undefined;
 
   /** @param name what the user calls it */
-  constructor(voice: Voice, name: string) {
-    this.voice = voice;
+  constructor(speaker: Speaker, name: string) {
+    this.speaker = speaker;
     this.#name = name;
   }
 

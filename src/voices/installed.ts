@@ -1,16 +1,12 @@
+/** The voices that `tts voices` has installed. */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  EngineError,
-  type ModelSpeaker,
-  type NumberedSource,
-  type SourceVoice,
-  shortName,
-} from '../engines/engine.ts';
+import { EngineError, type ModelSpeaker, shortName } from '../engines/engine.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
+import type { Voice } from '../sound/voice.ts';
 import {
   CARD,
   installAgain,
@@ -19,79 +15,83 @@ import {
   runtimesIn,
   voicesFolder,
 } from './install/manifest.ts';
-import type { FoundSpeaking, FoundVoice } from './sources.ts';
+import type { Place, Wrap } from './sources.ts';
+import { openVoices } from './user-engines.ts';
 
 const MAX_CHARS = 300;
-
-/** A run opens each installed voice once. */
-const opened = new WeakMap<RunContext, Map<string, Promise<NumberedSource>>>();
-
-/**
- * Finds the installed voice that a speaker means: by number, by its name, or by the name of one of its speakers.
- * @throws TtsError if its folder has been damaged
- */
-export async function findInstalled(
-  { speaker, speakers }: Settings,
-  context: RunContext,
-): Promise<FoundVoice | undefined> {
-  if (speaker === undefined) return undefined;
-  const { value } = speaker;
-  const configured = typeof value === 'string' ? speakers?.value.get(value) : undefined;
-  const asked = configured ? configured.no : value;
-  const found = asked === undefined ? undefined : meant(asked, manifestsOf(context));
-  return found && openMeant(found, context);
-}
-
-/** All installed speakers by their languages. */
-export function installedSpeaking(context: RunContext): FoundSpeaking[] {
-  return allMeant(manifestsOf(context)).map((each) => ({
-    language: each.speaker.language,
-    find: () => openMeant(each, context),
-  }));
-}
-
-async function openMeant({ manifest, sid }: Meant, context: RunContext): Promise<FoundVoice | undefined> {
-  const numbered = await open(manifest, context);
-  const no = manifest.number + sid;
-  const voice = numbered.voices.get(no);
-  return voice && { numbered, voice, no };
-}
-
-/** Opens all installed voices. One that cannot be opened is a warning. */
-export async function openInstalled(context: RunContext): Promise<NumberedSource[]> {
-  const opening = manifestsOf(context).map((manifest) =>
-    open(manifest, context).catch((error: unknown) => {
-      context.notices.warn((error as Error).message);
-      return [];
-    }),
-  );
-  return (await Promise.all(opening)).flat();
-}
 
 export function manifestsOf({ host }: Pick<RunContext, 'host'>): Manifest[] {
   return installedVoices(dataFolder(host), host.uid);
 }
 
+interface InstalledOptions {
+  readonly settings: Pick<Settings, 'concurrency' | 'timeout'>;
+  readonly context: RunContext;
+  readonly wrap: Wrap;
+}
+
 interface Meant {
   readonly manifest: Manifest;
-  readonly sid: number;
+  readonly speaker: ModelSpeaker;
 }
 
-function allMeant(manifests: readonly Manifest[]) {
-  return manifests.flatMap((manifest) =>
-    manifest.speakers.map((speaker) => ({ manifest, speaker, sid: speaker.sid })),
-  );
-}
+/** A model is opened when one of its speakers is meant, once in a run. */
+export class InstalledPlace implements Place {
+  readonly #options: InstalledOptions;
+  readonly #manifests: readonly Manifest[];
+  readonly #opened = new Map<Manifest, Promise<readonly Voice[]>>();
 
-function meant(asked: string | number, manifests: readonly Manifest[]): Meant | undefined {
-  const all = allMeant(manifests);
-  if (typeof asked === 'number') return all.find(({ manifest, sid }) => manifest.number + sid === asked);
-  const name = asked.toLowerCase();
-  return (
-    all.find(({ manifest }) => manifest.name.toLowerCase() === name || manifest.key.toLowerCase() === name) ??
-    all.find(({ manifest, speaker }) => namesOf(manifest, speaker).includes(name)) ??
-    all.find(({ speaker }) => shortName(speaker.name) === name)
-  );
+  constructor(options: InstalledOptions) {
+    this.#options = options;
+    this.#manifests = manifestsOf(options.context);
+  }
+
+  async numbered(no: number): Promise<Voice | undefined> {
+    return this.#voiceOf(this.#all.find(({ manifest, speaker }) => manifest.number + speaker.sid === no));
+  }
+
+  /**
+   * Finds a voice by its name, or by that of one of its speakers, which may be short.
+   * @throws TtsError if its folder has been damaged
+   */
+  async named(name: string): Promise<Voice | undefined> {
+    const all = this.#all;
+    const asked = name.toLowerCase();
+    return this.#voiceOf(
+      all.find(({ manifest }) =>
+        [manifest.name, manifest.key].some((each) => each.toLowerCase() === asked),
+      ) ??
+        all.find(({ manifest, speaker }) => namesOf(manifest, speaker).includes(asked)) ??
+        all.find(({ speaker }) => shortName(speaker.name) === asked),
+    );
+  }
+
+  /** @param onFault called for each that cannot be opened */
+  async list(onFault: (error: unknown) => void = () => {}): Promise<readonly Voice[]> {
+    const opening = this.#manifests.map((manifest) =>
+      this.#open(manifest).catch((error: unknown) => {
+        onFault(error);
+        return [];
+      }),
+    );
+    return (await Promise.all(opening)).flat();
+  }
+
+  get #all(): readonly Meant[] {
+    return this.#manifests.flatMap((manifest) => manifest.speakers.map((speaker) => ({ manifest, speaker })));
+  }
+
+  async #voiceOf(meant: Meant | undefined): Promise<Voice | undefined> {
+    if (!meant) return undefined;
+    const voices = await this.#open(meant.manifest);
+    return voices.find(({ no }) => no === meant.manifest.number + meant.speaker.sid);
+  }
+
+  #open(manifest: Manifest): Promise<readonly Voice[]> {
+    const voices = this.#opened.get(manifest) ?? openInstalled(manifest, this.#options);
+    this.#opened.set(manifest, voices);
+    return voices;
+  }
 }
 
 /** Names in small letters. `kokoro:af_heart` is written as for a voice of an engine. */
@@ -99,15 +99,10 @@ function namesOf({ name: voice }: Manifest, { name }: ModelSpeaker): string[] {
   return [name, `${voice}:${name}`].map((each) => each.toLowerCase());
 }
 
-function open(manifest: Manifest, context: RunContext): Promise<NumberedSource> {
-  const all = opened.get(context) ?? new Map<string, Promise<NumberedSource>>();
-  opened.set(context, all);
-  const source = all.get(manifest.name) ?? openOne(manifest, context);
-  all.set(manifest.name, source);
-  return source;
-}
-
-async function openOne(manifest: Manifest, { host, signal }: RunContext): Promise<NumberedSource> {
+async function openInstalled(
+  manifest: Manifest,
+  { settings, context: { host, signal }, wrap }: InstalledOptions,
+): Promise<readonly Voice[]> {
   const { openSource } = await import('../engines/external.ts');
   const data = dataFolder(host) ?? '';
   const { name, number, sampleRate, voices, scales, espeak } = manifest;
@@ -117,33 +112,24 @@ async function openOne(manifest: Manifest, { host, signal }: RunContext): Promis
     ...(reference !== undefined && { reference: join(folder, reference) }),
   }));
   const advice = adviceOn(manifest);
+  const installed = {
+    identity: identityOf(manifest),
+    sampleRate,
+    voices,
+    speakers,
+    scales,
+    base: data,
+    espeakData: espeak && join(data, espeak.folder),
+  };
   const model = await openSource(
-    {
-      kind: 'model',
-      name,
-      folder,
-      maxChars: MAX_CHARS,
-      concurrency: 1,
-      installed: {
-        identity: identityOf(manifest),
-        sampleRate,
-        voices,
-        speakers,
-        scales,
-        base: data,
-        espeakData: espeak && join(data, espeak.folder),
-      },
-    },
+    { kind: 'model', name, folder, maxChars: MAX_CHARS, concurrency: 1, installed },
     { host, signal, timeoutMs: 0, runtimes: runtimesIn(data, host.uid) },
   ).catch((error: unknown) => {
     if (!(error instanceof EngineError)) throw error;
     throw new TtsError(error.message, { exitCode: ExitCode.service, hint: advice, cause: error });
   });
-  const source = { ...model, advice };
-  const numbered = source.voices.map(
-    (voice: SourceVoice, at) => [number + (speakers[at]?.sid ?? at), voice] as const,
-  );
-  return { source, voices: new Map(numbered) };
+  const numberOf = (place: number) => number + (speakers[place]?.sid ?? place);
+  return openVoices({ ...model, advice }, { settings, wrap, numberOf }).voices();
 }
 
 function adviceOn(manifest: Manifest): string {

@@ -2,20 +2,16 @@ import {
   type Engine,
   EngineError,
   type EngineFault,
-  type NumberedSource,
-  type Utterance,
+  type Utterance as EngineUtterance,
 } from '../engines/engine.ts';
-import type { Espeak } from '../engines/espeak.ts';
 import { styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
-import { isTransient, type NumberedText } from '../kit/retry.ts';
+import { isTransient } from '../kit/retry.ts';
 import { IdleError, IdleTimer, unlessAborted } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
+import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
-import { openBuiltIn, openEspeakEngine, openSource } from './engine-set.ts';
-import { speakWithTries } from './resilient.ts';
-import type { Client, ClientOptions, RequestFields } from './voice.ts';
 
 /** Bytes. Sound of half a minute to three minutes. */
 const MOST_COLLECTED = 4 * 2 ** 20;
@@ -59,101 +55,102 @@ async function* each(held: Uint8Array[], rest?: AsyncIterator<Uint8Array>): Asyn
   }
 }
 
-interface EngineOptions extends ClientOptions {
-  /** Messages use this name. */
-  readonly name: string;
-  /** True for a server, a program or a model, whose errors name it. */
-  readonly isExternal: boolean;
+interface LocalOptions extends Pick<VoiceSource, 'kind' | 'name' | 'maxChars' | 'atOnce'> {
+  /** Called when a voice speaks first. */
+  readonly engine: () => Promise<Engine>;
+  /** Starts what the voice speaks with, and does not wait for it. */
+  readonly prepare?: (voice: Voice) => void;
+  /** What the user can do where it fails, if that is known. */
   readonly advice?: string | undefined;
+  readonly timeoutMs: number;
 }
 
-interface Opening {
-  /** What the user brings. */
-  readonly source?: NumberedSource | undefined;
-  readonly espeak?: Espeak | undefined;
-}
-
-/** Opens an engine inside this program: a source, espeak-ng, or else the built-in voices. */
-export async function openEngine({ source, espeak }: Opening, options: ClientOptions): Promise<Client> {
-  if (source) {
-    const { name, advice } = source.source;
-    return engineClient(await openSource(source), { ...options, name, isExternal: true, advice });
-  }
-  if (espeak)
-    return engineClient(await openEspeakEngine(espeak), { ...options, name: 'espeak-ng', isExternal: false });
-  return engineClient(openBuiltIn(options.runtime), {
-    ...options,
-    name: 'the built-in voice',
-    isExternal: false,
-  });
-}
-
-function engineClient(engine: Engine, options: EngineOptions): Client {
-  const voices = new EngineVoices(engine, options);
-  const explain = async (error: unknown) => engineFailure(error, options);
+/** An engine of this machine as a source. */
+export function localSource({ engine, prepare, advice, timeoutMs, ...about }: LocalOptions): VoiceSource {
+  let opened: Promise<Engine> | undefined;
+  const open = () => {
+    opened ??= engine();
+    return opened;
+  };
+  const failing = { name: about.name, isExternal: about.kind === 'engine', advice, timeoutMs };
+  /** The texts that wait for their next sound. */
+  const waiting = new Set<IdleTimer>();
   return {
-    speak: (text, fields, signal) =>
-      speakWithTries(
-        text,
-        { ...options, explain, ask: (_, until) => voices.speak(text, fields, until) },
-        signal,
-      ),
-    close: () => engine.close(),
+    ...about,
+    async open(voice) {
+      prepare?.(voice);
+      await open();
+    },
+    async speak(utterance, signal) {
+      try {
+        const sound = await speakOnce(await open(), utterance, new Watch(waiting, timeoutMs, signal), about);
+        return { ...sound, pcm: worded(sound.pcm, failing) };
+      } catch (error) {
+        throw inWords(error, failing, signal);
+      }
+    },
+    has: () => false,
+    async close() {
+      // The text that it was opened for had the error.
+      await (await opened?.catch(() => undefined))?.close();
+    },
   };
 }
 
-class EngineVoices {
-  readonly #engine: Engine;
-  readonly #options: EngineOptions;
-  /** The texts that wait for their next sound. */
-  readonly #waiting = new Set<IdleTimer>();
-
-  constructor(engine: Engine, options: EngineOptions) {
-    this.#engine = engine;
-    this.#options = options;
+async function* worded(pcm: AsyncIterable<Uint8Array>, who: Failing): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pcm;
+  } catch (error) {
+    throw inWords(error, who);
   }
+}
 
-  async speak(
-    { text, index }: NumberedText,
-    { speaker: no, sampleRate: asked, instructions, stream }: RequestFields,
-    signal: AbortSignal,
-  ): Promise<Speech> {
-    const { onEvent } = this.#options;
-    const speaker = this.#engine.speakers.find((each) => each.no === no);
-    if (!speaker) throw new RangeError(`there is no speaker ${no}`);
-    const start = Date.now();
-    onEvent({ type: 'request', index, text, by: this.#options.name });
-    const { style, ignored } = styleOf(instructions);
-    const { sampleRate, pcm: sound } = await this.#begin(
-      {
-        text,
-        speaker,
-        sampleRate: asked,
-        style,
-        onCut: (message, how) => onEvent({ type: 'cut', message, how }),
-        isWhole: !stream,
-      },
-      signal,
-    );
-    const { bytes, pcm } = await (stream ? begun : collected)(sound);
-    onEvent({ type: 'answer', index, milliseconds: Date.now() - start });
-    if (ignored.length > 0) onEvent({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
-    const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
-    return { format, bytes, pcm };
-  }
+function inWords(error: unknown, who: Failing, signal?: AbortSignal): unknown {
+  return signal?.aborted ? error : engineFailure(error, who);
+}
 
-  async #begin(
-    utterance: Utterance,
-    signal: AbortSignal,
-  ): Promise<{ sampleRate: number; pcm: AsyncIterable<Uint8Array> }> {
-    const watch = new Watch(this.#waiting, this.#options.timeoutMs, signal);
-    try {
-      const { sampleRate, samples } = await watch.wait(this.#engine.speak(utterance, watch.signal));
-      return { sampleRate, pcm: bytesOf(samples, watch) };
-    } catch (error) {
-      watch.end();
-      throw error;
-    }
+async function speakOnce(
+  engine: Engine,
+  { text: clean, written, voice, fields, index, report }: Utterance,
+  watch: Watch,
+  { kind, name }: Pick<VoiceSource, 'kind' | 'name'>,
+): Promise<Speech> {
+  const text = kind === 'engine' ? clean : (written ?? clean);
+  const speaker = engine.speakers.find(({ no }) => no === voice.no);
+  if (!speaker) throw new RangeError(`there is no speaker ${voice.no}`);
+  const start = Date.now();
+  report({ type: 'request', index, text, by: name });
+  const { style, ignored } = styleOf(fields.instructions);
+  const { sampleRate, pcm: sound } = await begin(
+    engine,
+    {
+      text,
+      speaker,
+      sampleRate: fields.sampleRate,
+      style,
+      onCut: (message, how) => report({ type: 'cut', message, how }),
+      isWhole: !fields.stream,
+    },
+    watch,
+  );
+  const { bytes, pcm } = await (fields.stream ? begun : collected)(sound);
+  report({ type: 'answer', index, milliseconds: Date.now() - start });
+  if (ignored.length > 0) report({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
+  const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
+  return { format, bytes, pcm };
+}
+
+async function begin(
+  engine: Engine,
+  utterance: EngineUtterance,
+  watch: Watch,
+): Promise<{ sampleRate: number; pcm: AsyncIterable<Uint8Array> }> {
+  try {
+    const { sampleRate, samples } = await watch.wait(engine.speak(utterance, watch.signal));
+    return { sampleRate, pcm: bytesOf(samples, watch) };
+  } catch (error) {
+    watch.end();
+    throw error;
   }
 }
 

@@ -1,54 +1,53 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { ConcurrencyLimiter, Slot } from '../kit/limit.ts';
-import { type NumberedText, type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
+import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
 import { type Speech, sameFormat } from '../sound/pcm.ts';
+import type { Utterance, VoiceSource } from '../sound/voice.ts';
 
-/** @returns `undefined` if the sound goes elsewhere */
-export type Synthesize = (text: NumberedText, signal: AbortSignal) => Promise<Speech | undefined>;
-
-export interface Trying extends RetryPolicy {
+interface Resilience {
   readonly limiter: ConcurrencyLimiter;
-  /** The checksum is set where the sound is kept. */
-  readonly checksum: Checksum | undefined;
-  /** Messages use this name for the other side. */
-  readonly name: string;
-  /** It asks once. */
-  readonly ask: Synthesize;
-  /**
-   * Puts an error of asking or reading into words.
-   * @throws the error itself if it is a defect
-   */
-  readonly explain: (error: unknown) => TtsError | Promise<TtsError>;
+  /** Tries after the first. */
+  readonly retries: number;
+  /** @returns `undefined` where the sound is not kept */
+  readonly checksum: () => Promise<Checksum | undefined>;
 }
 
 /**
- * Asks again where that may help. After a broken answer, the next one continues at the same frame.
- * @throws TtsError after all tries, here and while the sound is read
+ * The same source, asked for as much at once as it takes, and asked again where that may help. After a broken answer, the next
+ * one continues at the same frame.
  */
-export async function speakWithTries(
-  text: NumberedText,
-  options: Trying,
-  signal: AbortSignal,
-): Promise<Speech | undefined> {
-  const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
-  const pcm = tries(text, point, options, signal);
-  await pcm.next();
-  return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
+export function resilient(source: VoiceSource, how: Resilience): VoiceSource {
+  return {
+    ...source,
+    async speak(utterance, signal) {
+      const point = new ResumePoint(await how.checksum(), () => utterance.report({ type: 'other take' }));
+      const pcm = tries(source, utterance, { ...how, point }, signal);
+      await pcm.next();
+      return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
+    },
+  };
+}
+
+interface Trying extends Resilience {
+  readonly point: ResumePoint;
 }
 
 async function* tries(
-  text: NumberedText,
-  point: ResumePoint,
-  options: Trying,
+  source: VoiceSource,
+  utterance: Utterance,
+  { limiter, retries, point }: Trying,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { limiter, name } = options;
-  for (const state: RetryState = { made: 0, hasFallback: text.hasFallback }; ; ) {
+  const policy: RetryPolicy = {
+    retries,
+    onRetry: ({ error, seconds }) => utterance.report({ type: 'retry', error, seconds }),
+  };
+  for (const state: RetryState = { made: 0, hasFallback: utterance.hasFallback }; ; ) {
     let failure: unknown;
-    const slot = await limiter.enter(orderOf(text), signal);
+    const slot = await limiter.enter(orderOf(utterance), signal);
     try {
-      const speech = await attempt(text, slot, options, signal);
-      yield* point.begin(speech, name);
+      const speech = await attempt(source, utterance, { slot, limiter }, signal);
+      yield* point.begin(speech, source.name);
       for await (const piece of speech?.pcm ?? []) {
         const fresh = point.advance(piece);
         slot.rest();
@@ -59,36 +58,35 @@ async function* tries(
       return;
     } catch (error) {
       signal.throwIfAborted();
-      if (!slot.isPreempted) failure = await options.explain(error);
+      if (!slot.isPreempted) failure = error;
     } finally {
       slot.leave();
     }
-    if (failure) await waitOrGiveUp(failure, options, state, signal);
+    if (failure) await waitOrGiveUp(failure, policy, state, signal);
   }
 }
 
-function orderOf({ order, index }: NumberedText): number {
+function orderOf({ order, index }: Utterance): number {
   return order ?? index;
 }
 
 /** The limiter learns how the attempt ended, up to its first sound. */
 async function attempt(
-  text: NumberedText,
-  slot: Slot,
-  { limiter, ask, explain }: Trying,
+  source: VoiceSource,
+  utterance: Utterance,
+  { slot, limiter }: { readonly slot: Slot; readonly limiter: ConcurrencyLimiter },
   signal: AbortSignal,
 ): Promise<Speech | undefined> {
   const until = AbortSignal.any([signal, slot.signal]);
   try {
-    const speech = await ask(text, until);
+    const speech = await source.speak(utterance, until);
     limiter.accepted();
     return speech;
   } catch (error) {
-    if (until.aborted) throw error;
-    const failure = await explain(error);
-    if (text.order === undefined) limiter.failed(slot.order, failure);
-    else if (failure.retry?.busy) limiter.refused(failure.retry.after);
-    throw failure;
+    if (until.aborted || !(error instanceof TtsError)) throw error;
+    if (utterance.order === undefined) limiter.failed(slot.order, error);
+    else if (error.retry?.busy) limiter.refused(error.retry.after);
+    throw error;
   }
 }
 

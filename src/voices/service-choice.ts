@@ -150,14 +150,14 @@ export async function withListedNumber(
   error: unknown,
   { speaker, speakers, timeout, dryRun }: Settings,
   service: Endpoint,
-  signal: AbortSignal,
+  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
 ): Promise<unknown> {
   const name = speaker?.value;
   if (!(error instanceof TtsError) || typeof name !== 'string' || dryRun.value) return error;
   if (nearestName(name, [...(speakers?.value.keys() ?? [])])) return error;
-  const { listSpeakers } = await import('./speakers.ts');
-  const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
-  const list = await listSpeakers(options, signal).catch(() => undefined);
+  const { listService } = await import('./service.ts');
+  const listing = { retries: 0, timeoutMs: timeout.value * 1000, runtime: host.runtime };
+  const list = await listService(service, listing, signal).catch(() => undefined);
   signal.throwIfAborted();
   const { voiceForLanguage } = await import('./language.ts');
   const asked = name.toLowerCase();

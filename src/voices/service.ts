@@ -1,9 +1,9 @@
 import { percentDecoded } from '../kit/address.ts';
 import { ExitCode, isText, messageIn, TtsError } from '../kit/error.ts';
-import type { RunContext } from '../kit/host.ts';
 import { type Answer, HttpClient, plainBody } from '../kit/http/client.ts';
 import {
   brokenAnswer,
+  firstBytes,
   NO_CONTENT,
   noAnswer,
   PARTIAL_CONTENT,
@@ -11,15 +11,14 @@ import {
   type ServiceName,
   statusIn,
 } from '../kit/http/failures.ts';
-import type { ClientEvent, NumberedText, RetryPolicy } from '../kit/retry.ts';
+import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
 import { singleItem } from '../kit/wait.ts';
+import { printable } from '../kit/words.ts';
 import type { Speech } from '../sound/pcm.ts';
+import type { Fields, Utterance, VoiceSource } from '../sound/voice.ts';
 import { QUOTED_BYTES, readWav, WavError } from '../sound/wav.ts';
-import { type Synthesize, speakWithTries, type Trying } from './resilient.ts';
 import type { Endpoint } from './service-choice.ts';
-import type { ServiceSpeaker } from './speakers.ts';
-import { type Client, type ClientOptions, type RequestFields, requestBody } from './voice.ts';
 
 export interface Expectation extends ServiceName {
   readonly timeoutMs: number;
@@ -117,32 +116,65 @@ function problemText({ problem, message, head }: WavError, contentType: string |
   return `it says: ${messageIn(head, { isCut: head.length === QUOTED_BYTES, contentType }) || 'nothing but blanks'}`;
 }
 
-interface RequestOptions {
-  readonly http: HttpClient;
-  /** The address of the requests. It ends in `/tts`. */
-  readonly url: URL;
-  readonly key: string;
-  /** Where the key was set, for messages: `TTS_API_KEY`. */
-  readonly keyOrigin: string;
-  readonly fields: RequestFields;
+interface ServiceOptions {
+  /** Called when a voice speaks or is listed first: nothing is looked for before. */
+  readonly endpoint: () => Promise<Endpoint>;
+  /** Its host names the service. */
+  readonly base: URL;
+  readonly atOnce: number;
   readonly timeoutMs: number;
-  readonly onEvent: (event: ClientEvent) => void;
+  /** The version of Node, as the host has it. */
+  readonly runtime: string;
 }
 
-/**
- * Sends `POST /tts`, again where that may help.
- * @throws TtsError after all tries, here and while the sound is read
- */
-export function createSynthesizer(
-  options: RequestOptions & Omit<Trying, 'name' | 'ask' | 'explain'>,
-): Synthesize {
-  const trying: Trying = {
-    ...options,
-    name: options.url.host,
-    ask: (text, until) => request(text, options, until),
-    explain: (error) => audioFailure(error, options),
+/** A service as a source. Each text is one `POST /tts`; all requests share its connections. */
+export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: ServiceOptions): VoiceSource {
+  let opened: Promise<{ readonly http: HttpClient; readonly service: Endpoint }> | undefined;
+  const connect = async () => {
+    const service = await endpoint();
+    await delayParser(service, runtime);
+    const http = new HttpClient({ connections: atOnce, timeoutMs, proxyFor: () => service.proxy });
+    return { http, service };
   };
-  return (text, signal) => speakWithTries(text, trying, signal);
+  const connected = () => {
+    opened ??= connect();
+    return opened;
+  };
+  return {
+    kind: 'service',
+    name: base.host,
+    maxChars: Number.POSITIVE_INFINITY,
+    atOnce,
+    open: async () => void (await connected()),
+    async speak(utterance, signal) {
+      const { http, service } = await connected();
+      const expected = { ...service, timeoutMs };
+      try {
+        const speech = await request(utterance, { http, ...expected }, signal);
+        return speech && { ...speech, pcm: worded(speech.pcm, expected) };
+      } catch (error) {
+        throw audioFailure(error, expected);
+      }
+    },
+    has: () => false,
+    async close() {
+      // The text that it was opened for had the error.
+      const { http } = (await opened?.catch(() => undefined)) ?? {};
+      await http?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Errors of reading in words. */
+async function* worded(
+  pcm: AsyncIterable<Uint8Array>,
+  expected: Parameters<typeof audioFailure>[1],
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pcm;
+  } catch (error) {
+    throw audioFailure(error, expected);
+  }
 }
 
 /**
@@ -151,50 +183,150 @@ export function createSynthesizer(
  * @throws TtsError; errors of reading the sound are for `audioFailure`
  */
 async function request(
-  { text, index }: NumberedText,
-  options: RequestOptions,
+  { text, index, voice, fields, report }: Utterance,
+  { http, ...service }: Endpoint & { readonly http: HttpClient; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<Speech | undefined> {
-  const { http, url, key, timeoutMs, fields, onEvent } = options;
+  const { url, key, timeoutMs } = service;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
-  const body = requestBody(text, fields);
-  onEvent({ type: 'request', index, text, post: { url, body } });
+  const body = requestBody(text, voice.no, fields);
+  report({ type: 'request', index, text, post: { url, body } });
   const answer = await http.send({ method: 'POST', url, headers, body }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
-  onEvent({ type: 'answer', index, status: answer.status, milliseconds: Date.now() - begun });
+  report({ type: 'answer', index, status: answer.status, milliseconds: Date.now() - begun });
   const ignored = answer.headers['x-instructions-ignored'];
-  if (ignored) onEvent({ type: 'ignored', instructions: percentDecoded(ignored) });
+  if (ignored) report({ type: 'ignored', instructions: percentDecoded(ignored) });
   const hasCallback = fields.callbackUrl !== undefined;
-  const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
-  return await readAnswer(answer, { ...options, hasCallback, onLeftover });
+  const onLeftover = (bytes: number) => report({ type: 'leftover', bytes });
+  return await readAnswer(answer, { ...service, hasCallback, onLeftover });
 }
 
-/** All requests to a service share its connections. */
-export async function openService(endpoint: Endpoint, options: ClientOptions): Promise<Client> {
-  const { timeoutMs, atOnce, runtime } = options;
-  await delayParser(endpoint, runtime);
-  const http = new HttpClient({ connections: atOnce, timeoutMs, proxyFor: () => endpoint.proxy });
-  const shared = { ...endpoint, ...options, http };
-  return {
-    speak: (text, fields, signal) => createSynthesizer({ ...shared, fields })(text, signal),
-    close: () => http[Symbol.asyncDispose](),
-  };
-}
-
-/** @returns `undefined` for a service without a list */
-export async function listService(
-  listing: Endpoint & RetryPolicy & Pick<ClientOptions, 'timeoutMs'>,
-  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
-): Promise<readonly ServiceSpeaker[] | undefined> {
-  await delayParser(listing, host.runtime);
-  const { listSpeakers } = await import('./speakers.ts');
-  return listSpeakers(listing, signal);
+/** The body of `POST /tts`. Unset fields are not sent. */
+export function requestBody(
+  text: string,
+  speaker: number,
+  { stream, sampleRate, instructions, callbackUrl }: Fields,
+): string {
+  const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
+  const configured = Object.values(config).some((value) => value !== undefined);
+  return JSON.stringify({
+    text,
+    speaker_no: speaker,
+    config: configured ? config : undefined,
+    callback_url: callbackUrl,
+  });
 }
 
 /** undici compiles its parser with the first connection, so the modules that it needs for that are loaded before. */
 async function delayParser({ url }: Endpoint, runtime: string): Promise<void> {
   if (url.protocol === 'https:') await import('node:tls');
   await delayTierUp(runtime);
+}
+
+/** A voice as a service lists it. */
+export interface ServiceVoice {
+  readonly no: number;
+  readonly name?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly language?: string | undefined;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+}
+
+export interface Listing extends RetryPolicy {
+  readonly timeoutMs: number;
+  readonly runtime: string;
+}
+
+/** The statuses of services without a list. */
+const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
+
+/** MiB. Ten thousand speakers take less. */
+const MOST_MIB = 4;
+const MOST_BYTES = MOST_MIB * 2 ** 20;
+
+/**
+ * It sends `GET {base}/speakers`.
+ * @returns `undefined` for a service without a list
+ * @throws TtsError
+ */
+export async function listService(
+  service: Endpoint,
+  listing: Listing,
+  signal: AbortSignal,
+): Promise<ServiceVoice[] | undefined> {
+  await delayParser(service, listing.runtime);
+  const url = new URL(service.url);
+  url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
+  const { timeoutMs } = listing;
+  await using http = new HttpClient({ connections: 1, timeoutMs, proxyFor: () => service.proxy });
+  for (const state: RetryState = { made: 0 }; ; ) {
+    const done = new AbortController();
+    try {
+      const until = AbortSignal.any([signal, done.signal]);
+      return await fetchOnce(http, { ...service, url, timeoutMs }, until);
+    } catch (error) {
+      await waitOrGiveUp(error, listing, state, signal);
+    } finally {
+      done.abort();
+    }
+  }
+}
+
+async function fetchOnce(
+  http: HttpClient,
+  service: Endpoint & Pick<Listing, 'timeoutMs'>,
+  signal: AbortSignal,
+): Promise<ServiceVoice[] | undefined> {
+  const { url, key, timeoutMs } = service;
+  const headers = { 'X-API-KEY': key };
+  const answer = await http.send({ method: 'GET', url, headers }, signal).catch((cause) => {
+    throw noAnswer(cause, url, timeoutMs);
+  });
+  if (NO_LIST.has(answer.status)) return undefined;
+  if (answer.status !== 200) throw await refusal(answer, service);
+  const { bytes, isWhole } = await firstBytes(plainBody(answer), MOST_BYTES);
+  signal.throwIfAborted();
+  if (bytes.length === MOST_BYTES)
+    throw new TtsError(`the list of speakers of ${url.host} has ${MOST_MIB} MiB or more`, {
+      exitCode: ExitCode.service,
+      hint: 'name speakers by their numbers',
+    });
+  if (!isWhole)
+    throw new TtsError(`the list of speakers of ${url.host} broke off`, {
+      exitCode: ExitCode.service,
+      hint: 'try again; if this keeps happening, name speakers by their numbers',
+      retry: {},
+    });
+  return voicesIn(Buffer.from(bytes).toString());
+}
+
+function voicesIn(body: string): ServiceVoice[] | undefined {
+  const list = listIn(body);
+  if (!Array.isArray(list)) return undefined;
+  return list.flatMap((entry) => {
+    const { speaker_no, name, kind, language, sample_rate } = Object(entry);
+    if (!Number.isSafeInteger(speaker_no)) return [];
+    return {
+      no: speaker_no,
+      name: textOf(name),
+      kind: textOf(kind),
+      language: textOf(language),
+      sampleRate: typeof sample_rate === 'number' ? sample_rate : undefined,
+    };
+  });
+}
+
+function listIn(body: string): unknown {
+  try {
+    return JSON.parse(body)?.speakers;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(said: unknown): string | undefined {
+  return typeof said === 'string' ? printable(said) : undefined;
 }

@@ -7,7 +7,7 @@ import { unwritable } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { type Answer, HttpClient, type ProxyRoute } from '../../kit/http/client.ts';
 import { brokenAnswer, firstBytes, noAnswer } from '../../kit/http/failures.ts';
-import { type ClientEvent, isTransient, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
+import { isTransient, type RetryPolicy, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
 import { printable } from '../../kit/words.ts';
 import type { PinnedFile, Repository } from './catalogue.ts';
 import { type Checked, ELSEWHERE } from './manifest.ts';
@@ -243,8 +243,9 @@ export async function download(
 ): Promise<Downloaded> {
   const path = join(options.parts, partName(wanted));
   const state: RetryState = { made: 0 };
-  const onEvent = (event: ClientEvent) => {
-    if (event.type === 'retry') options.onRetry(event.error, event.seconds);
+  const policy: RetryPolicy = {
+    retries: options.retries,
+    onRetry: ({ error, seconds }) => options.onRetry(error, seconds),
   };
   for (;;) {
     const start = resumableBytes(path, wanted);
@@ -258,7 +259,7 @@ export async function download(
         // The older bytes may have been the wrong ones.
         if (start > 0) continue;
       }
-      await waitOrGiveUp(error, { retries: options.retries, onEvent }, state, signal);
+      await waitOrGiveUp(error, policy, state, signal);
     }
   }
 }

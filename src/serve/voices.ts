@@ -1,0 +1,331 @@
+/** What speaks behind both faces of `tts serve`: the voices of this machine, or a service that it stands in front of. */
+import { availableParallelism } from 'node:os';
+import {
+  EngineError,
+  type EngineFault,
+  type EngineSet,
+  type EngineSound,
+  queueFull,
+  type Speaker,
+  type Utterance,
+} from '../engines/engine.ts';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import type { RunContext } from '../kit/host.ts';
+import type { NamedSpeaker } from '../options/kinds.ts';
+import type { Setting, Settings } from '../options/load.ts';
+import { plain } from '../read/plain.ts';
+import { wordsSource } from '../read/source.ts';
+import { trackOf } from '../run/run.ts';
+import { RunText } from '../run/text.ts';
+import { mono } from '../sound/convert.ts';
+import type { Speech } from '../sound/pcm.ts';
+import type { Fields, Voice, VoiceSource } from '../sound/voice.ts';
+import { asRole } from '../voices/cast.ts';
+import { openVoices, type Voices } from '../voices/catalogue.ts';
+import { InstalledPlace } from '../voices/installed.ts';
+import { chooseService } from '../voices/service-choice.ts';
+import { builtInPlace, EspeakPlace } from '../voices/sources.ts';
+import { UserEngines } from '../voices/user-engines.ts';
+
+interface Limits {
+  /** Utterances that are spoken at once. */
+  readonly workers: number;
+  /** Utterances that may wait besides; further ones are refused. */
+  readonly maxQueue: number;
+}
+
+/** What speaks one utterance, without a limit. */
+interface Backend {
+  readonly isFar: boolean;
+  /** The default one comes first. */
+  readonly speakers: readonly Speaker[];
+  numbered(no: number): Speaker | undefined;
+  speak(utterance: Utterance, signal: AbortSignal): Promise<Pick<Speech, 'format' | 'pcm'>>;
+  close(): Promise<void>;
+}
+
+/** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up nobody. */
+class Admitting implements EngineSet {
+  readonly isFar: boolean;
+  readonly workers: number;
+  readonly #backend: Backend;
+  readonly #maxQueue: number;
+  /** The rates that answers had, by the numbers of the speakers. */
+  readonly #rates = new Map<number, number>();
+  #waiting = 0;
+
+  constructor(backend: Backend, { workers, maxQueue }: Limits) {
+    this.#backend = backend;
+    this.isFar = backend.isFar;
+    this.workers = workers;
+    this.#maxQueue = maxQueue;
+  }
+
+  get speakers(): readonly Speaker[] {
+    return this.#backend.speakers.map((speaker) => ({
+      ...speaker,
+      sampleRate: speaker.sampleRate ?? this.#rates.get(speaker.no),
+    }));
+  }
+
+  get queued(): number {
+    return Math.max(0, this.#waiting - this.workers);
+  }
+
+  numbered(no: number): Speaker | undefined {
+    return this.#backend.numbered(no);
+  }
+
+  async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
+    if (!utterance.isPatient && this.#waiting >= this.workers + this.#maxQueue) throw queueFull();
+    const over = new AbortController();
+    const begin = this.#wait(signal);
+    const end = () => {
+      begin();
+      over.abort(new Error('the sound is not needed any more'));
+    };
+    try {
+      const { format, pcm } = await this.#backend.speak(utterance, AbortSignal.any([signal, over.signal]));
+      if (!this.isFar) this.#rates.set(utterance.speaker.no, format.sampleRate);
+      return { sampleRate: format.sampleRate, samples: samplesOf(mono(pcm, format), begin, end) };
+    } catch (error) {
+      end();
+      throw asEngineError(error);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#backend.close();
+  }
+
+  /** @returns what ends the wait */
+  #wait(signal: AbortSignal): () => void {
+    let isWaiting = true;
+    this.#waiting += 1;
+    const begin = () => {
+      if (isWaiting) this.#waiting -= 1;
+      isWaiting = false;
+      signal.removeEventListener('abort', begin);
+    };
+    // Samples that are never read end with the signal alone.
+    signal.addEventListener('abort', begin, { once: true });
+    return begin;
+  }
+}
+
+async function* samplesOf(
+  samples: AsyncIterable<Int16Array>,
+  begin: () => void,
+  end: () => void,
+): AsyncGenerator<Int16Array> {
+  try {
+    for await (const piece of samples) {
+      begin();
+      yield piece;
+    }
+  } catch (error) {
+    throw asEngineError(error);
+  } finally {
+    end();
+  }
+}
+
+const FAULTS: Partial<Readonly<Record<ExitCode, EngineFault>>> = {
+  [ExitCode.timeout]: 'late',
+  [ExitCode.connection]: 'unreachable',
+};
+
+function asEngineError(error: unknown): unknown {
+  if (!(error instanceof TtsError)) return error;
+  if (error.cause instanceof EngineError) return error.cause;
+  const { message, exitCode, retry, concernsThisTextOnly } = error;
+  if (retry?.busy) return new EngineError('busy', message, { status: retry.status, retryAfter: retry.after });
+  const fault = FAULTS[exitCode] ?? (concernsThisTextOnly ? 'unsupported text' : 'refused');
+  return new EngineError(fault, message, { status: retry?.status });
+}
+
+interface LocalOptions {
+  readonly settings: Settings;
+  /** The engines of the user that are served. */
+  readonly engines: readonly Setting<string>[];
+  readonly workers: number | undefined;
+  readonly maxQueue: number;
+}
+
+/**
+ * The voices of this machine. They are asked once, without a cache: clients have their own.
+ * @throws TtsError for an engine that does not work
+ */
+export async function openLocalVoices(
+  { settings, engines, workers = availableParallelism(), maxQueue }: LocalOptions,
+  context: RunContext,
+): Promise<EngineSet> {
+  const { notices } = context;
+  const sources = new Set<VoiceSource>();
+  const wrap = (source: VoiceSource) => {
+    sources.add(source);
+    return source;
+  };
+  const places = { settings, context, wrap, workers };
+  const espeak = new EspeakPlace(places);
+  const { fault } = await espeak.find();
+  if (fault !== undefined)
+    notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+  const chosen = engines.length === 0 ? [] : new UserEngines(engines, places).all.slice(0, engines.length);
+  const builtIn = await builtInPlace(places).list();
+  const voices = [
+    ...builtIn,
+    ...(await espeak.list()),
+    ...(await Promise.all(chosen.map((engine) => engine.list()))).flat(),
+    ...(await new InstalledPlace(places).list((error) => notices.warn((error as Error).message))),
+  ];
+  const [first] = builtIn;
+  if (first) await first.source.open(first);
+  const speakers = voices.map(asSpeaker);
+  const byNumber = new Map(voices.map((voice, at) => [voice.no, { voice, speaker: speakers[at] }]));
+  const backend: Backend = {
+    isFar: false,
+    speakers,
+    numbered: (no) => byNumber.get(no)?.speaker,
+    async speak({ text, speaker, sampleRate, instructions, isWhole }, signal) {
+      const { voice } = byNumber.get(speaker.no) ?? {};
+      if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
+      const fields: Fields = { sampleRate, instructions, stream: !isWhole };
+      const speech = await voice.source.speak({ text, index: 0, voice, fields, report: () => {} }, signal);
+      if (!speech) throw new Error('no sound came, though none was to go elsewhere');
+      return speech;
+    },
+    async close() {
+      await Promise.all([...sources].map((source) => source.close()));
+    },
+  };
+  return new Admitting(backend, { workers, maxQueue });
+}
+
+function asSpeaker({ source, no, name, kind, language, alsoSpeaks, gender, sampleRate }: Voice): Speaker {
+  const { kind: place } = source;
+  return {
+    no,
+    name: name ?? String(no),
+    // A service has a kind for each of its speakers.
+    kind: kind ?? 'neo.one',
+    language: language ?? 'und',
+    gender,
+    ...(alsoSpeaks && { alsoSpeaks }),
+    sampleRate,
+    ...(place === 'engine' && { engine: source.name }),
+  };
+}
+
+interface RelayOptions {
+  readonly settings: Settings;
+  readonly files: Parameters<typeof chooseService>[1]['files'];
+  readonly maxQueue: number;
+}
+
+/** Requests that are under way or kept for each utterance, for each that the service takes at once. */
+const WINDOW = 2;
+
+/** Bytes of sound that wait for each utterance. */
+const BUDGET = 4 * 2 ** 20;
+
+/** Texts are joined as their authors wrote them: a service makes its own pauses. */
+const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence: 0 } };
+
+/**
+ * A service of other people. All clients share its cache, its limits and its key. It need not list its speakers.
+ * @throws TtsError for a service that cannot be asked
+ */
+export async function openRelay(
+  { settings, files, maxQueue }: RelayOptions,
+  context: RunContext,
+): Promise<EngineSet> {
+  const service = await chooseService(settings, { ...context, files });
+  if (service?.note) context.notices.note(service.note);
+  const voices = await openVoices({ settings, service: async () => service }, context);
+  try {
+    const relay = new Relay(voices, (await voices.list()) ?? [], settings);
+    return new Admitting(relay, { workers: settings.concurrency.value, maxQueue });
+  } catch (error) {
+    await voices[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Sends what the client asks, whatever the speaker: only the service knows what it can do. */
+class Relay implements Backend {
+  readonly isFar = true;
+  /** The default speaker comes first, then those of the config, then those that the service lists. */
+  readonly speakers: readonly Speaker[];
+  readonly #voices: Voices;
+  readonly #listed: ReadonlyMap<number, Speaker>;
+  /** The config has settings for these, which count where a client asks for the name. */
+  readonly #named = new Map<Speaker, NamedSpeaker>();
+
+  constructor(voices: Voices, listed: readonly Voice[], settings: Settings) {
+    this.#voices = voices;
+    this.#listed = new Map(listed.map((voice) => [voice.no, speakerOf(voice.no, voice)]));
+    for (const [name, named] of settings.speakers?.value ?? []) {
+      const { no } = named;
+      if (no !== undefined)
+        this.#named.set({ ...speakerOf(no, { ...this.numbered(no), ...named, name }) }, named);
+    }
+    this.speakers = this.#inOrder([...this.#named.keys(), ...this.#listed.values()], settings);
+  }
+
+  numbered(no: number): Speaker | undefined {
+    return this.#listed.get(no) ?? (Number.isSafeInteger(no) ? speakerOf(no, {}) : undefined);
+  }
+
+  #inOrder(all: readonly Speaker[], { speaker }: Settings): readonly Speaker[] {
+    const asked = speaker?.value;
+    const usual =
+      typeof asked === 'number'
+        ? (all.find(({ no }) => no === asked) ?? this.numbered(asked))
+        : all.find(({ name }) => name === asked);
+    return usual ? [usual, ...all.filter((other) => other !== usual)] : all;
+  }
+
+  async speak({ text, speaker, stream, ...asked }: Utterance, signal: AbortSignal) {
+    const named = this.#named.get(speaker);
+    const { sampleRate = named?.sampleRate, instructions = named?.instructions } = asked;
+    const fields = { sampleRate, instructions, stream };
+    const voice = await this.#voices.ofService(speaker.no, fields, named?.speed);
+    const sources = () => [{ source: wordsSource(text), reader: plain }];
+    const plan = {
+      sources,
+      stages: [],
+      role: asRole(voice),
+      pace: 'by output',
+      cutsParagraphs: false,
+    } as const;
+    const run = await RunText.open(plan, signal);
+    const track = await trackOf({
+      segments: (until) => run.segments(false, until),
+      speakerOf: () => voice,
+      window: WINDOW * voice.voice.source.atOnce,
+      budgetBytes: BUDGET,
+      mix: MIX,
+      signal,
+      listeners: [],
+    });
+    if (!track) throw new Error('no sound came, though none was to go elsewhere');
+    return track;
+  }
+
+  close(): Promise<void> {
+    return this.#voices[Symbol.asyncDispose]();
+  }
+}
+
+function speakerOf(
+  no: number,
+  {
+    name,
+    kind,
+    language = 'und',
+    sampleRate,
+  }: Partial<Pick<Voice, 'name' | 'kind' | 'language' | 'sampleRate'>>,
+): Speaker {
+  return { no, name: name ?? String(no), kind, language, sampleRate };
+}

@@ -1,0 +1,87 @@
+/** The cache as a run uses it: opened late, of a modest size, and only for sound that is worth keeping. */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../kit/error.ts';
+import { segmentFolder } from '../kit/folders.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import type { Settings } from '../options/load.ts';
+import type { VoiceSource } from '../sound/voice.ts';
+import type { Cache } from './cache.ts';
+import type { Endpoint } from './service-choice.ts';
+import type { LazyCache } from './sources.ts';
+
+/** @returns the bytes that the cache may hold: what somebody has set, or what its disk has room for */
+export function cacheLimit(
+  { cacheSize }: Pick<Settings, 'cacheSize'>,
+  host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>,
+): number {
+  const { value, origin } = cacheSize;
+  return origin.place === 'default' ? modestSize(value, segmentFolder(host)) : value;
+}
+
+/** A cache without a set size may take this part of the free room. */
+const SHARE_OF_DISK = 1 / 10;
+
+/**
+ * @param bytes the default size
+ * @returns at most a tenth of what is free on the disk of the folder
+ */
+export function modestSize(bytes: number, folder: string | undefined): number {
+  const free = folder === undefined ? undefined : freeBytes(folder);
+  return free === undefined ? bytes : Math.min(bytes, Math.floor(free * SHARE_OF_DISK));
+}
+
+/** The folder may be missing. */
+function freeBytes(folder: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const parent = dirname(folder);
+    return codeOf(error) === 'ENOENT' && parent !== folder ? freeBytes(parent) : undefined;
+  }
+}
+
+type Kind = Pick<VoiceSource, 'kind'>;
+
+interface CachePlan {
+  readonly settings: Pick<Settings, 'cache' | 'cacheSize' | 'callbackUrl'>;
+  readonly service: () => Promise<Endpoint | undefined>;
+}
+
+export class RunCache implements LazyCache {
+  readonly #plan: CachePlan;
+  readonly #context: RunContext;
+  #opening: Promise<Cache | undefined> | undefined;
+  ifOpen: Cache | undefined;
+
+  constructor(plan: CachePlan, context: RunContext) {
+    this.#plan = plan;
+    this.#context = context;
+  }
+
+  /**
+   * The size of the cache for the sound of a source.
+   * @returns `undefined` where nothing is kept: built-in voices cost nothing, and sound for a callback does not come here
+   */
+  async bytesFor({ kind }: Kind): Promise<number | undefined> {
+    const { cache, callbackUrl } = this.#plan.settings;
+    if (!cache.value || callbackUrl) return undefined;
+    const service = kind === 'service' ? await this.#plan.service() : undefined;
+    const isKept = kind === 'engine' || (service && !service.mayBeForged);
+    return isKept ? cacheLimit(this.#plan.settings, this.#context.host) : undefined;
+  }
+
+  async opened(source: Kind): Promise<Cache | undefined> {
+    const bytes = await this.bytesFor(source);
+    if (bytes === undefined) return undefined;
+    this.#opening ??= import('./cache.ts').then(({ openCache }) => openCache(bytes, this.#context));
+    this.ifOpen = await this.#opening;
+    return this.ifOpen;
+  }
+
+  async close(): Promise<void> {
+    // The call that opened it had the error.
+    await (await this.#opening?.catch(() => undefined))?.close();
+  }
+}

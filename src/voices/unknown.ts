@@ -1,0 +1,111 @@
+/** What is said of a voice that is not there. */
+import type { Espeak } from '../engines/espeak.ts';
+import { FLITE_SPEAKERS } from '../engines/flite.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
+import { valueHint } from '../kit/hints.ts';
+import type { RunContext } from '../kit/host.ts';
+import { nearestName } from '../kit/words.ts';
+import { installLine, isFree, loadCatalogue, notInstalled } from './install/catalogue.ts';
+import { manifestsOf } from './installed.ts';
+import { baseLanguage, languageName, matchesLanguage, voiceForLanguage } from './language.ts';
+
+const MOST_SHOWN = 20;
+
+export interface Unknown {
+  /** Where the voice is asked for, for messages: `--speaker`. */
+  readonly asked: string;
+  /** What the list of the voices that are there shows. */
+  readonly there: readonly string[];
+  /** The end of the hint. */
+  readonly remark?: string | undefined;
+  /** Names of voices that can be installed. */
+  readonly offered?: readonly string[];
+}
+
+export function noVoiceChosen(): TtsError {
+  return usageError(
+    'no speaker is chosen',
+    'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
+  );
+}
+
+/** @param who a number, or a number with the name that the config has for it */
+export function unknownNumber(who: string, unknown: Unknown): TtsError {
+  return usageError(
+    `${unknown.asked}: the built-in service has no speaker ${who}`,
+    `name the service that has it with --base-url; there are: ${shown(unknown)}`,
+  );
+}
+
+export function unknownName(name: string, unknown: Unknown): TtsError {
+  const { asked, there, offered = [] } = unknown;
+  const guess = valueHint('speaker', name);
+  const nearest = nearestName(name, [...there, ...offered]);
+  const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it. ` : '';
+  const hint =
+    there.length > 0
+      ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}There are: ${shown(unknown)}`
+      : 'give its number, or name it under "speakers" in a config file';
+  return usageError(`${asked}: no speaker is called ${JSON.stringify(name)}`, guess ?? hint);
+}
+
+function shown({ there, remark }: Unknown): string {
+  const list = there.slice(0, MOST_SHOWN).join(', ');
+  const all = there.length > MOST_SHOWN ? `${list}, ...; tts speakers lists all` : list;
+  return remark === undefined ? all : `${all}; ${remark}`;
+}
+
+interface Machine {
+  readonly espeak: Espeak | undefined;
+  readonly context: Pick<RunContext, 'host'>;
+}
+
+/**
+ * The error for a name that is one of the catalogue of voices, or a language that no voice of this machine speaks.
+ * @returns `undefined` for any other word
+ */
+export function installable(
+  value: string,
+  asked: string,
+  { espeak, context }: Machine & { readonly context: RunContext },
+): TtsError | undefined {
+  const error = notInstalled(value, asked, context.host);
+  if (error) return error;
+  // A code of three letters without a shorter form is more likely the name of a person.
+  if (baseLanguage(value)?.length !== 2) return undefined;
+  return usageError(
+    `${asked}: no voice of this machine speaks ${languageName(value)}`,
+    adviceFor(value, { espeak, context }),
+  );
+}
+
+/** The names of all voices that can be installed. */
+export function offeredNames({ host }: Pick<RunContext, 'host'>): readonly string[] {
+  return loadCatalogue(host).voices.map(({ name }) => name);
+}
+
+const UNREAD_BY_ESPEAK = ['ja', 'zh'];
+
+/** True where espeak-ng names the characters in English instead of reading them. */
+export function isUnreadByEspeak(language: string): boolean {
+  return UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, language));
+}
+
+/** Says how to get a voice for a language: one that is there, one that can be installed, or that there is none. */
+export function adviceFor(asked: string, { espeak, context }: Machine): string {
+  const base = baseLanguage(asked) ?? asked;
+  const language = languageName(base) ?? asked;
+  const isOf = (tag: string) => matchesLanguage(tag, base);
+  const there =
+    manifestsOf(context).find(({ speakers }) => speakers.some((speaker) => isOf(speaker.language))) ??
+    FLITE_SPEAKERS.find((speaker) => isOf(speaker.language));
+  if (there) return `-s ${there.name} speaks ${language}`;
+  const isReadable = !isUnreadByEspeak(base);
+  const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices.map(({ speaker }) => speaker)]);
+  const ofLanguage = loadCatalogue(context.host).voices.filter((voice) => isOf(voice.language));
+  const offered = ofLanguage.find(isFree) ?? ofLanguage[0];
+  if (offered) return `${installLine(offered)}${robot ? `; until then, -s ${base} takes espeak-ng` : ''}`;
+  if (robot) return `-s ${base} takes the voice of espeak-ng`;
+  if (isReadable && !espeak) return `espeak-ng may speak ${language}: install it, then -s ${base}`;
+  return `no voice that tts can install reads ${language}; a service or an engine of yours may: --base-url, --engine`;
+}

@@ -1,0 +1,449 @@
+/** The engines of the user: those of `engines` in the config, and the one of `--engine`. */
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { EngineError, type EngineFault, type SourceConfig, type SourceVoice } from '../engines/engine.ts';
+import { openExternal, openSource } from '../engines/external.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { dataFolder, fromHome } from '../kit/folders.ts';
+import type { Host, RunContext } from '../kit/host.ts';
+import { nearestName } from '../kit/words.ts';
+import { type EngineEntry, isAddress, type ServerAddress, serverAddress } from '../options/engine-entry.ts';
+import { canBeOverheard, checkedKey, readKeyFile } from '../options/keys.ts';
+import type { NamedSpeaker } from '../options/kinds.ts';
+import type { Setting, Settings } from '../options/load.ts';
+import type { Voice, VoiceSource } from '../sound/voice.ts';
+import { runtimesIn } from './install/manifest.ts';
+import { localSource } from './local.ts';
+import { FIRST_PRIVATE_NUMBER, type Place, sameName, type Wrap } from './sources.ts';
+
+/** Later voices are named by their names only, as the next numbers are those of the next engine. */
+const NUMBERS_PER_ENGINE = 1000;
+
+/** Texts that wait at an engine besides those that it speaks: it never waits for one. */
+const WAITING = 2;
+
+/** A hint names no more voices. */
+const MOST_SHOWN = 20;
+
+/** An engine of the user, which is opened when one of its voices is looked for. */
+class UserEngine implements Place {
+  readonly name: string;
+  readonly #at: number;
+  readonly #config: Promise<SourceConfig>;
+  readonly #options: EnginesOptions;
+  #opened: Promise<Opened> | undefined;
+
+  constructor(
+    named: { readonly name: string; readonly at: number },
+    config: Promise<SourceConfig>,
+    options: EnginesOptions,
+  ) {
+    this.name = named.name;
+    this.#at = named.at;
+    this.#config = config;
+    this.#options = options;
+    // A wrong config fails the run that uses it.
+    config.catch(() => {});
+  }
+
+  async numbered(no: number): Promise<Voice | undefined> {
+    const place = no - numberOf(this.#at, 0);
+    return place < 0 || place >= NUMBERS_PER_ENGINE ? undefined : (await this.list())[place];
+  }
+
+  /** A server without a list of voices takes any name. */
+  async named(name: string): Promise<Voice | undefined> {
+    const { source, voices } = await this.#open();
+    const found = voices().find((voice) => sameName(voice, name));
+    if (found || name === '' || !source.takesAnyVoice) return found;
+    source.addVoice?.(name);
+    return voices().find((voice) => voice.name === name);
+  }
+
+  async list(): Promise<readonly Voice[]> {
+    return (await this.#open()).voices();
+  }
+
+  /** @throws TtsError (usage) for a voice that is not there */
+  async demanded(name: string, asked: string): Promise<Voice> {
+    const found = await this.named(name);
+    if (found) return found;
+    const names = (await this.list()).map((voice) => voice.name ?? '');
+    const nearest = nearestName(name, names);
+    throw usageError(
+      `${asked}: the engine ${this.name} has no voice ${JSON.stringify(name)}`,
+      `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${names.slice(0, MOST_SHOWN).join(', ')}`,
+    );
+  }
+
+  #open(): Promise<Opened> {
+    this.#opened ??= this.#openNow();
+    return this.#opened;
+  }
+
+  async #openNow(): Promise<Opened> {
+    const config = await this.#config;
+    const { settings, context, wrap } = this.#options;
+    const { host, signal } = context;
+    const timeoutMs = settings.timeout.value * 1000;
+    const runtimes = runtimesIn(dataFolder(host), host.uid);
+    const source = await openSource(config, { host, signal, timeoutMs, runtimes }).catch((error) => {
+      throw explained(error, config);
+    });
+    return openVoices(source, { wrap, settings, numberOf: (place) => numberOf(this.#at, place) });
+  }
+}
+
+type ExternalSource = Awaited<ReturnType<typeof openSource>>;
+
+interface Opened {
+  readonly source: ExternalSource;
+  /** A server may get further ones. */
+  voices(): readonly Voice[];
+}
+
+interface Opening {
+  readonly wrap: Wrap;
+  readonly settings: Pick<Settings, 'concurrency' | 'timeout'>;
+  /** The number of the voice at a place of the list. */
+  numberOf(place: number): number;
+}
+
+/** A server, a program or a model with its voices. */
+export function openVoices(external: ExternalSource, { wrap, settings, numberOf }: Opening): Opened {
+  const { concurrency, timeout } = settings;
+  const isSaid = concurrency.origin.place !== 'default';
+  const numbers = new Map<number, SourceVoice>();
+  const source: VoiceSource = wrap(
+    localSource({
+      kind: 'engine',
+      name: external.name,
+      advice: external.advice,
+      maxChars: external.maxChars,
+      atOnce: isSaid ? concurrency.value : external.concurrency + WAITING,
+      timeoutMs: timeout.value * 1000,
+      engine: async () => {
+        const [engine] = openExternal([{ source: external, voices: numbers }], Number.POSITIVE_INFINITY);
+        if (!engine) throw new Error('there is one engine for each source');
+        return engine;
+      },
+      prepare({ no }) {
+        const voice = numbers.get(no);
+        if (voice) external.prepare?.(voice);
+      },
+    }),
+  );
+  const voices: Voice[] = [];
+  return {
+    source: external,
+    voices() {
+      for (const voice of external.voices.slice(voices.length)) {
+        const no = numberOf(voices.length);
+        numbers.set(no, voice);
+        const { name, language, sampleRate } = voice;
+        const identity = external.identityOf(voice);
+        voices.push({
+          source,
+          no,
+          name,
+          language,
+          kind: undefined,
+          sampleRate,
+          follows: ['sampleRate'],
+          identity,
+        });
+      }
+      return voices;
+    },
+  };
+}
+
+/** A voice has the same number in every run, since keys of the cache hold it. */
+function numberOf(at: number, place: number): number {
+  return place < NUMBERS_PER_ENGINE
+    ? NUMBERS_PER_ENGINE * (at + 1) + 1 + place
+    : FIRST_PRIVATE_NUMBER * (at + 1) + place;
+}
+
+interface EnginesOptions {
+  readonly settings: Settings;
+  readonly context: RunContext;
+  readonly wrap: Wrap;
+}
+
+/** All engines of the user. Those that are chosen for the run come first. */
+export class UserEngines {
+  readonly all: readonly UserEngine[];
+
+  /** @throws TtsError (usage) for an unknown name */
+  constructor(chosen: readonly Setting<string>[], options: EnginesOptions) {
+    const { settings, context } = options;
+    const entries = new Map(settings.engines?.value);
+    const first = chosen.map((each) => ({
+      ...entryOf(each, settings, context.host),
+      // A project may choose one of the user's engines, but not which of them gets the key.
+      isChosen: each.origin.place !== 'project',
+    }));
+    for (const { name } of first) entries.delete(name);
+    const all = [...first, ...[...entries].map(([name, entry]) => ({ name, entry, isChosen: false }))];
+    this.all = all.map(({ name, entry, isChosen }, at) => {
+      const config = configOf(name, entry, { ...context, settings, isChosen });
+      return new UserEngine({ name, at }, config, options);
+    });
+  }
+
+  get chosen(): UserEngine | undefined {
+    return this.all[0];
+  }
+
+  /**
+   * The voice of a speaker of the config that names an engine.
+   * @throws TtsError (usage) for an engine or a voice that is not there
+   */
+  async demanded({ engine = '', voice = '' }: NamedSpeaker, asked: string): Promise<Voice> {
+    const found = this.all.find(({ name }) => name === engine);
+    if (found) return found.demanded(voice, asked);
+    const names = this.all.map(({ name }) => name);
+    throw usageError(
+      `${asked}: no engine is called ${JSON.stringify(engine)}`,
+      `the engines of your config: ${names.join(', ') || 'none'}`,
+    );
+  }
+
+  async numbered(no: number): Promise<Voice | undefined> {
+    return this.all[Math.floor((no - 1) / NUMBERS_PER_ENGINE) - 1]?.numbered(no);
+  }
+
+  /** @returns the engine of `engine:voice` */
+  prefixed(name: string): { readonly engine: UserEngine; readonly voice: string } | undefined {
+    const colon = name.indexOf(':');
+    const engine = this.all.find((each) => each.name === name.slice(0, Math.max(0, colon)));
+    return engine && { engine, voice: name.slice(colon + 1) };
+  }
+
+  /**
+   * Looks in all engines; one that does not answer has no voices.
+   * @throws TtsError (usage) if several have the name
+   */
+  async search(name: string, asked: string): Promise<Voice | undefined> {
+    const found = (await this.list(() => {})).filter((voice) => voice.name === name);
+    if (found.length <= 1) return found[0];
+    const names = found.map(({ source }) => `${source.name}:${name}`).join(' or ');
+    throw usageError(
+      `${asked}: several engines have a voice ${JSON.stringify(name)}`,
+      `say which one: ${names}`,
+    );
+  }
+
+  /**
+   * Asks all engines at the same time: together, the silent ones take the timeout once.
+   * @param onFault called for each that cannot be opened
+   */
+  async list(onFault: (error: unknown, engine: UserEngine) => void): Promise<readonly Voice[]> {
+    const listed = this.all.map((engine) =>
+      engine.list().catch((error) => {
+        onFault(error, engine);
+        return [];
+      }),
+    );
+    return (await Promise.all(listed)).flat();
+  }
+}
+
+const STATUSES = new Map<EngineFault, ExitCode>([
+  ['unreachable', ExitCode.connection],
+  ['late', ExitCode.timeout],
+]);
+
+function explained(error: unknown, config: SourceConfig): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const exitCode = STATUSES.get(error.kind) ?? ExitCode.service;
+  return new TtsError(error.message, { exitCode, hint: adviceOn(config), cause: error });
+}
+
+function adviceOn(config: SourceConfig): string {
+  if (config.kind === 'server') return `check that the server runs: curl ${config.url.href}/audio/voices`;
+  if (config.kind === 'model')
+    return 'check the folder: docs/voices.md tells what it needs; cp -RL copies a folder of links';
+  return `check that ${config.command[0]} is installed and on the PATH`;
+}
+
+type KeySettings = Pick<Settings, 'allowInsecureHttp' | 'engineKey' | 'engineKeyFile'>;
+
+interface KeyedContext extends RunContext {
+  readonly settings: KeySettings;
+  /** True for the engine that the user chose for the run: `TTS_ENGINE_KEY` and a typed key are meant for it. */
+  readonly isChosen: boolean;
+}
+
+/** What a server learns of who asks. */
+interface Authorization {
+  /** The header of this name. */
+  readonly authorization: string | undefined;
+  /** Asks the person at the terminal for the key. It resolves with `undefined` for none. */
+  readonly askAuthorization: (() => Promise<string | undefined>) | undefined;
+}
+
+/**
+ * Takes the key of the entry, or the login of the address, or the key for the chosen engine. It goes to that server only, and
+ * over plain http to near ones only.
+ * @throws TtsError (usage)
+ */
+async function authorizationOf(
+  name: string,
+  entry: EngineEntry,
+  { url, login }: ServerAddress,
+  context: KeyedContext,
+): Promise<Authorization> {
+  const own = await ownKey(name, entry, context);
+  const key = own ?? (login === undefined ? await chosenKey(context) : undefined);
+  const [what, authorization] =
+    key === undefined ? ['password', login && basic(login, context)] : ['key', bearer(key, context)];
+  const isOverheard = canBeOverheard(url, context.settings.allowInsecureHttp);
+  if (authorization !== undefined && isOverheard)
+    throw usageError(
+      `the ${what} of the engine ${name} is not sent over plain http to ${url.host}: others could read it on the way`,
+      'use https://, or "allowInsecureHttp": true in your own config if you mean it',
+    );
+  const mayAsk = authorization === undefined && !isOverheard && context.isChosen;
+  return { authorization, askAuthorization: mayAsk ? () => askedKey(url, context) : undefined };
+}
+
+async function ownKey(
+  name: string,
+  { key, keyFile }: EngineEntry,
+  { host, signal }: KeyedContext,
+): Promise<string | undefined> {
+  const isFile = keyFile !== undefined;
+  const origin = { place: 'user', name: `engines.${name}.${isFile ? 'keyFile' : 'key'}` } as const;
+  const place = { cwd: host.cwd, home: host.home, signal };
+  const value = isFile ? await readKeyFile({ value: keyFile, origin }, place) : key;
+  return value === undefined ? undefined : checkedKey({ value, origin }).value;
+}
+
+async function chosenKey({ settings, isChosen, host, signal }: KeyedContext): Promise<string | undefined> {
+  const { engineKey, engineKeyFile } = settings;
+  if (!isChosen || (!engineKey && !engineKeyFile)) return undefined;
+  const given = engineKey ?? (await readNamed(engineKeyFile, { cwd: host.cwd, home: host.home, signal }));
+  return given && checkedKey(given).value;
+}
+
+async function readNamed(
+  file: Settings['engineKeyFile'],
+  place: Parameters<typeof readKeyFile>[1],
+): Promise<Setting<string> | undefined> {
+  return file && { origin: file.origin, value: await readKeyFile(file, place) };
+}
+
+async function askedKey({ host }: URL, context: KeyedContext): Promise<string | undefined> {
+  const { notices, signal } = context;
+  const typed = await notices.askSecret(`Key for ${host} (not shown; none: Enter): `, signal);
+  if (!typed?.trim()) return undefined;
+  const origin = { place: 'option', name: 'the terminal' } as const;
+  return bearer(checkedKey({ value: typed, origin }).value, context);
+}
+
+function bearer(key: string, { notices }: KeyedContext): string {
+  notices.hide(key);
+  return `Bearer ${key}`;
+}
+
+/** The header has the form of RFC 7617. A token may stand in the place of the user name, without a password. */
+function basic(login: string, { notices }: KeyedContext): string {
+  const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(login) ?? [];
+  const encoded = Buffer.from(login).toString('base64');
+  for (const secret of [password || user, encoded]) notices.hide(secret);
+  return `Basic ${encoded}`;
+}
+
+/** The key of the engine that the user's own config names with the same address. */
+function keyForAddress(address: string, engines: Settings['engines']): Pick<EngineEntry, 'key' | 'keyFile'> {
+  const href = serverAddress(address)?.url.href;
+  const isSame = ({ url }: EngineEntry) => url !== undefined && serverAddress(url)?.url.href === href;
+  const { key, keyFile } = [...(engines?.value.values() ?? [])].find(isSame) ?? {};
+  return { ...(key !== undefined && { key }), ...(keyFile !== undefined && { keyFile }) };
+}
+
+const MAX_CHARS = 300;
+const SERVER_CONCURRENCY = 4;
+
+/** The tests of this project do not run them. */
+const PRESETS: ReadonlyMap<string, EngineEntry> = new Map([
+  [
+    'say',
+    {
+      command: ['say', '-f', '{text}', '--file-format=WAVE', '--data-format=LEI16@22050', '-o', '{output}'],
+    },
+  ],
+  [
+    'sapi',
+    {
+      command: [
+        'powershell.exe',
+        '-NoProfile',
+        '-Command',
+        "Add-Type -AssemblyName System.Speech; $voice = New-Object System.Speech.Synthesis.SpeechSynthesizer; $voice.SetOutputToWaveFile('{output}'); $voice.Speak([IO.File]::ReadAllText('{text}')); $voice.Dispose()",
+      ],
+    },
+  ],
+]);
+
+/**
+ * A project names engines of the user's own config. It brings none: no address, no folder, and no preset, which is a program.
+ * @throws TtsError (usage) for an unknown name
+ */
+function entryOf(
+  chosen: Setting<string>,
+  { engines }: Pick<Settings, 'engines'>,
+  host: Pick<Host, 'cwd' | 'home'>,
+): { readonly name: string; readonly entry: EngineEntry } {
+  const { value: name, origin } = chosen;
+  const own = engines?.value.get(name);
+  if (own) return { name, entry: own };
+  const there = [...(engines?.value.keys() ?? [])];
+  if (origin.place === 'project') throw unknownEngine(chosen, there);
+  if (isAddress(name)) {
+    const entry = { url: name, ...keyForAddress(name, engines) };
+    return { name: serverAddress(name)?.url.host ?? name, entry };
+  }
+  const preset = PRESETS.get(name);
+  if (preset) return { name, entry: preset };
+  const folder = resolve(host.cwd, fromHome(name, host.home));
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  if (/[/\\]/.test(name) || isFolder) return { name: basename(folder), entry: { model: folder } };
+  throw unknownEngine(chosen, there);
+}
+
+function unknownEngine({ value: name, origin }: Setting<string>, there: readonly string[]): TtsError {
+  const nearest = nearestName(name, there);
+  const advice = origin.place === 'project' ? 'Name it' : 'Give a URL or a folder, or name it';
+  const list = there.length > 0 ? `; there are: ${there.join(', ')}` : '';
+  return usageError(
+    `${origin.name}: no engine is called ${JSON.stringify(name)}`,
+    `${nearest ? `did you mean ${nearest}? ` : ''}${advice} under "engines" in your own config${list}`,
+  );
+}
+
+async function configOf(name: string, entry: EngineEntry, context: KeyedContext): Promise<SourceConfig> {
+  const { host } = context;
+  const { voices, sampleRate, maxChars = MAX_CHARS } = entry;
+  const common = { name, voices, maxChars };
+  const home = (word: string) => fromHome(word, host.home);
+  if (entry.url !== undefined) {
+    const address = serverAddress(entry.url);
+    if (!address) throw new RangeError(`${name} has no address`);
+    const { url } = address;
+    const keyed = await authorizationOf(name, entry, address, context);
+    const concurrency = entry.concurrency ?? SERVER_CONCURRENCY;
+    const { model, format = 'wav' } = entry;
+    return { ...common, kind: 'server', url, model, ...keyed, format, sampleRate, concurrency };
+  }
+  const concurrency = entry.concurrency ?? 1;
+  const [program, ...rest] = (entry.command ?? []).map(home);
+  if (program !== undefined) {
+    const output = entry.output ?? 'wav';
+    return { ...common, kind: 'program', command: [program, ...rest], output, sampleRate, concurrency };
+  }
+  const folder = resolve(host.cwd, home(entry.model ?? ''));
+  return { ...common, kind: 'model', folder, language: entry.language, concurrency };
+}
