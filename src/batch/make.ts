@@ -29,7 +29,6 @@ export interface MakeOptions {
   readonly hasCast: boolean;
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
-  readonly report: DeliverOptions['report'];
   onRow(row: BatchRow, outcome: RowOutcome): void;
 }
 
@@ -126,7 +125,7 @@ export class Maker {
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast } = this.#options;
-    const { listeners, report } = this.#options;
+    const { listeners } = this.#options;
     // The segments of earlier rows go first, so that rows are complete in the order of the table.
     const order = this.#begun * STEP;
     this.#begun += 1;
@@ -135,7 +134,6 @@ export class Maker {
     return makeRow(row, target, {
       segments: () => text.segments,
       speakerOf: (segment) => roleIn(segment).speaker,
-      report,
       order,
       window: WINDOW,
       lead: hasCast ? row.speaker : undefined,

@@ -48,7 +48,7 @@ import type { Context } from './commands.ts';
 import { isProgressWanted } from './notices.ts';
 import { Estimate } from './preview.ts';
 import { notesFor, type ProgressLine, type RowProgress, renderRows } from './progress.ts';
-import { eventsTo, tellAbsent } from './speak-report.ts';
+import { Reporting, tellAbsent } from './speak-report.ts';
 
 /**
  * A cell is as strong as an option.
@@ -268,8 +268,7 @@ async function make(
     writer: host,
     encodingOf: job.encodingOf,
     rowsAtOnce: job.rowsAtOnce,
-    listeners: [totals],
-    report: eventsTo(totals, undefined, notices),
+    listeners: [totals, new Reporting({}, undefined, context)],
     onRow: (row, result) => {
       if (result.state === 'made') survey.setMade(row, result.entry);
       output.finish(row, result);

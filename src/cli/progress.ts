@@ -2,7 +2,7 @@ import type { Ora } from 'ora';
 import type { Host } from '../kit/host.ts';
 import { cellsOf, countOf, duration, inOneLine, widthOf } from '../kit/words.ts';
 import type { Part } from '../run/ahead.ts';
-import type { Listener } from '../run/run.ts';
+import type { Listener, RunEvent } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { type Speech, secondsOf } from '../sound/pcm.ts';
 import type { VoiceEvent } from '../sound/voice.ts';
@@ -149,7 +149,7 @@ class Asked {
   #since: number | undefined;
   #answered = 0;
 
-  onEvent(event: VoiceEvent): void {
+  note(event: VoiceEvent): void {
     if (event.type === 'request') {
       this.#since ??= performance.now();
       this.#open.set(event.index, countCodePoints(event.text));
@@ -195,9 +195,16 @@ export class ProgressCount implements Listener {
     return this.#audioSeconds > 0;
   }
 
-  onEvent(event: VoiceEvent): void {
+  on(event: RunEvent): void {
+    if (event.type === 'voice') this.#note(event.event);
+    if (event.type === 'started') this.#begin(event.part);
+    if (event.type === 'sound') this.#hear(event.bytes);
+    if (event.type === 'spoken') this.#end();
+  }
+
+  #note(event: VoiceEvent): void {
     if (event.type === 'request') this.#hasAsked = true;
-    this.#asked.onEvent(event);
+    this.#asked.note(event);
     if (event.type !== 'retry') return;
     const { retry, message } = event.error;
     const status = retry?.status === undefined ? '' : ` (${retry.status})`;
@@ -205,13 +212,13 @@ export class ProgressCount implements Listener {
     this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
   }
 
-  onPart({ segment, speech }: Part): void {
+  #begin({ segment, speech }: Part): void {
     if (speech) this.#current = { segment, speech, share: 0 };
     if (segment.chapter !== undefined && segment.chapter !== this.#heading) this.#chapters += 1;
     this.#heading = segment.chapter;
   }
 
-  onPiece(length: number): void {
+  #hear(length: number): void {
     if (!this.#current) return;
     const { format, bytes } = this.#current.speech;
     this.#audioSeconds += secondsOf(format, length);
@@ -219,7 +226,7 @@ export class ProgressCount implements Listener {
     this.#lastSound = performance.now();
   }
 
-  onPartEnd(): void {
+  #end(): void {
     if (!this.#current) return;
     this.#segments += 1;
     this.#characters += countCodePoints(this.#current.segment.text);

@@ -1,84 +1,93 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
-import type { Part, Skipping } from '../run/ahead.ts';
 import type { SpeechJob } from '../run/job.ts';
-import type { Listener } from '../run/run.ts';
+import type { Listener, RunEvent } from '../run/run.ts';
 import type { Speaker, VoiceSource } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt, hasWord } from '../text/unicode.ts';
 import { Written } from '../text/written.ts';
 import { advice, BuiltInReading, nothingRead } from './language-check.ts';
 
-interface LeftOut extends Skipping, Listener {
-  /** Warns of words that are missing. @returns the error (partial) of segments that are missing */
-  finish(): Promise<TtsError | undefined>;
-}
-
-type Kind = VoiceSource['kind'];
-
 type Left = Pick<SpeechJob, 'speaker' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
 
-/** The built-in voice leaves out what it cannot read; refusals of a service or an engine need `--keep-going`. */
-export async function leftOutOf(
-  { speaker, cast, keepsGoing, fallback }: Left,
-  speakerOf: (segment: Segment) => Speaker,
-  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
-): Promise<LeftOut | undefined> {
-  const { kind } = speaker.voice.source;
-  const warn = (text: string) => context.notices.warn(text);
-  const hasSeveral = cast !== undefined || fallback !== undefined;
-  const refused = keepsGoing ? new RefusedSegments(hasSeveral ? 'voice' : kind, warn) : undefined;
-  const isUnread = hasSeveral || kind === 'built-in';
-  const unread = isUnread && new UnreadWords((await import('../engines/normalise.ts')).normalise, context);
-  const byKind: ByKind = {
-    'built-in': unread || undefined,
-    espeak: undefined,
-    service: refused,
-    engine: refused,
+/**
+ * What is missing of a text. The built-in voice leaves out what it cannot read; refusals of a service or an engine need
+ * `--keep-going`.
+ */
+export class LeftOut implements Listener {
+  readonly #kindOf: (segment: Segment) => VoiceSource['kind'];
+  readonly #unread: UnreadWords | undefined;
+  readonly #refused: MissingSegments | undefined;
+  /** Who refuses segments. */
+  readonly #who: string;
+
+  static async of(
+    { speaker, cast, keepsGoing, fallback }: Left,
+    speakerOf: (segment: Segment) => Speaker,
+    context: Context,
+  ): Promise<LeftOut | undefined> {
+    const { kind } = speaker.voice.source;
+    const hasSeveral = cast !== undefined || fallback !== undefined;
+    const warn = (text: string) => context.notices.warn(text);
+    const refused = keepsGoing ? new MissingSegments(warn) : undefined;
+    const mayBeUnread = hasSeveral || kind === 'built-in';
+    const unread = mayBeUnread
+      ? new UnreadWords((await import('../engines/normalise.ts')).normalise, context)
+      : undefined;
+    if (!refused && !unread) return undefined;
+    return new LeftOut({ unread, refused, who: hasSeveral ? 'voice' : kind }, speakerOf);
+  }
+
+  private constructor(
+    {
+      unread,
+      refused,
+      who,
+    }: { unread: UnreadWords | undefined; refused: MissingSegments | undefined; who: string },
+    speakerOf: (segment: Segment) => Speaker,
+  ) {
+    this.#unread = unread;
+    this.#refused = refused;
+    this.#who = who;
+    this.#kindOf = (segment) => speakerOf(segment).voice.source.kind;
+  }
+
+  /** True where the voice refuses this text, and may accept another one. */
+  readonly maySkip = (error: unknown, segment: Segment): error is TtsError => {
+    if (!(error instanceof TtsError) || !error.concernsThisTextOnly) return false;
+    const kind = this.#kindOf(segment);
+    return kind !== 'espeak' && (kind === 'built-in' ? this.#unread : this.#refused) !== undefined;
   };
-  return hasSeveral
-    ? new LeftOutByVoice(byKind, (segment) => speakerOf(segment).voice.source.kind)
-    : byKind[kind];
-}
 
-type ByKind = Readonly<Record<Kind, LeftOut | undefined>>;
-
-/** What may be missing of a text of several voices depends on who speaks the segment. */
-class LeftOutByVoice implements LeftOut {
-  readonly #byKind: ByKind;
-  readonly #kindOf: (segment: Segment) => Kind;
-
-  constructor(byKind: ByKind, kindOf: (segment: Segment) => Kind) {
-    this.#byKind = byKind;
-    this.#kindOf = kindOf;
+  on(event: RunEvent): void | Promise<void> {
+    switch (event.type) {
+      case 'started':
+        if (this.#kindOf(event.part.segment) === 'built-in') this.#unread?.read(event.part.segment.text);
+        return;
+      case 'skipped':
+        if (this.#kindOf(event.segment) === 'built-in') this.#unread?.skip(event.segment);
+        else this.#refused?.add(event.segment, event.error.message);
+        return;
+      case 'end':
+        return this.#unread?.assertRead();
+    }
   }
 
-  allows(error: unknown, segment: Segment): error is TtsError {
-    return this.#of(segment)?.allows(error, segment) === true;
-  }
-
-  onSkipped(error: TtsError, segment: Segment): void {
-    this.#of(segment)?.onSkipped(error, segment);
-  }
-
-  onPart(part: Part, pauseFrames: number): void {
-    this.#of(part.segment)?.onPart?.(part, pauseFrames);
-  }
-
-  async complete(): Promise<void> {
-    await this.#byKind['built-in']?.complete?.();
-  }
-
+  /**
+   * Warns of words that are missing.
+   * @returns the error (partial) of segments that are missing
+   */
   async finish(): Promise<TtsError | undefined> {
-    const { 'built-in': unread, service: refused } = this.#byKind;
-    const missing = await unread?.finish();
-    return (await refused?.finish()) ?? missing;
-  }
-
-  #of(segment: Segment): LeftOut | undefined {
-    return this.#byKind[this.#kindOf(segment)];
+    const unread = await this.#unread?.finish();
+    const refused = this.#refused?.error(
+      (them) => `the ${this.#who} refused ${them}`,
+      'the audio has all the others; change these passages, and run the same command again',
+    );
+    return refused ?? unread;
   }
 }
+
+type Context = Pick<RunContext, 'host' | 'notices' | 'signal'>;
 
 /** The list of the segments that are missing. */
 class MissingSegments {
@@ -106,35 +115,10 @@ class MissingSegments {
 
 const MOST_LISTED = 20;
 
-class RefusedSegments implements LeftOut {
-  readonly #who: string;
-  readonly #missing: MissingSegments;
-
-  constructor(who: string, warn: (text: string) => void) {
-    this.#who = who;
-    this.#missing = new MissingSegments(warn);
-  }
-
-  /** Another segment may be accepted. */
-  allows(error: unknown): error is TtsError {
-    return isRefusal(error);
-  }
-
-  onSkipped(error: TtsError, segment: Segment): void {
-    this.#missing.add(segment, error.message);
-  }
-
-  async finish(): Promise<TtsError | undefined> {
-    return this.#missing.error(
-      (them) => `the ${this.#who} refused ${them}`,
-      'the audio has all the others; change these passages, and run the same command again',
-    );
-  }
-}
-
-class UnreadWords implements LeftOut {
+/** What the built-in voice leaves out. */
+class UnreadWords {
   readonly #normalise: (text: string) => string;
-  readonly #context: Pick<RunContext, 'host' | 'notices' | 'signal'>;
+  readonly #context: Context;
   readonly #missing: MissingSegments;
   readonly #unread = new Written();
   #reading: BuiltInReading;
@@ -142,24 +126,20 @@ class UnreadWords implements LeftOut {
   #count = 0;
 
   /** @param normalise empty for what the voice cannot read */
-  constructor(normalise: (text: string) => string, context: Pick<RunContext, 'host' | 'notices' | 'signal'>) {
+  constructor(normalise: (text: string) => string, context: Context) {
     this.#normalise = normalise;
     this.#context = context;
     this.#missing = new MissingSegments((text) => context.notices.warn(text));
     this.#reading = new BuiltInReading(normalise);
   }
 
-  allows(error: unknown): error is TtsError {
-    return isRefusal(error);
-  }
-
-  onSkipped(_: TtsError, segment: Segment): void {
+  skip(segment: Segment): void {
     this.#reading.add(segment.text);
     this.#unread.add(segment.text);
     if (hasWord(segment.text)) this.#missing.add(segment, 'the built-in English voice cannot read it');
   }
 
-  onPart({ segment: { text } }: Part): void {
+  read(text: string): void {
     this.#reading.add(text);
     // ASCII is always read.
     for (const word of text.match(/\S*[^\p{ASCII}\s]\S*/gu) ?? []) {
@@ -171,7 +151,7 @@ class UnreadWords implements LeftOut {
   }
 
   /** @throws TtsError (service) where nearly all of a track is missing, so that it is not published */
-  async complete(): Promise<void> {
+  async assertRead(): Promise<void> {
     const { leavesOutNearlyAll, written } = this.#reading;
     this.#reading = new BuiltInReading(this.#normalise);
     if (leavesOutNearlyAll) throw await nothingRead(written.language, this.#context);
@@ -191,8 +171,4 @@ class UnreadWords implements LeftOut {
     this.#context.notices.warn(`the built-in English voice left out "${excerpt(word)}"${others}${hint}`);
     return missing;
   }
-}
-
-function isRefusal(error: unknown): error is TtsError {
-  return error instanceof TtsError && error.concernsThisTextOnly;
 }

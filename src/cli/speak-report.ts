@@ -6,13 +6,14 @@ import { isStdout } from '../out/open.ts';
 import type { Delivery } from '../out/sink.ts';
 import type { RunPlan, SpeechJob } from '../run/job.ts';
 import type { OutputPlan } from '../run/outputs.ts';
+import type { Listener, RunEvent } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import type { RunTotals } from '../run/totals.ts';
 import { secondsOf } from '../sound/pcm.ts';
 import { labelOf, type VoiceEvent } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Cast } from '../voices/cast.ts';
-import type { Fallback, FellBack } from '../voices/fallback.ts';
+import { type Fallback, type FellBack, fellBackInWords } from '../voices/fallback.ts';
 import { installedVoices } from '../voices/install/manifest.ts';
 import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
@@ -178,25 +179,55 @@ export function tellAbsent({ cast, lexicon }: Named, notices: Notices): void {
   notices.detail(() => `lexicon lines that were never used: ${shown.join(', ')}${more}`);
 }
 
-export function eventsTo(
-  totals: RunTotals,
-  progress: Progress | undefined,
-  notices: Notices,
-): (event: VoiceEvent) => void {
-  const warned = new Set<string>();
-  const warnOnce = (about: string, text: string) => {
-    if (!warned.has(about)) notices.warn(text);
-    warned.add(about);
-  };
-  return (event) => {
-    totals.onEvent(event);
-    progress?.count.onEvent(event);
-    notices.detail(() => describe(event));
-    if (!progress?.isDrawn) warnOfPause(event, notices);
-    if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
-    if (event.type === 'ignored') warnOnce(event.type, describe(event));
-    if (event.type === 'cut') warnOnce(`${event.type} ${event.how}`, describe(event));
-  };
+/** Tells people what happens in a run: who speaks, what goes wrong, and with `--verbose` each request. */
+export class Reporting implements Listener {
+  readonly #job: Partial<Pick<SpeechJob, 'speaker' | 'chosen'>>;
+  readonly #progress: Progress | undefined;
+  readonly #host: Host;
+  readonly #notices: Notices;
+  readonly #warned = new Set<string>();
+  #isIntroduced = false;
+
+  constructor(
+    job: Partial<Pick<SpeechJob, 'speaker' | 'chosen'>>,
+    progress: Progress | undefined,
+    { host, notices }: Pick<Context, 'host' | 'notices'>,
+  ) {
+    this.#job = job;
+    this.#progress = progress;
+    this.#host = host;
+    this.#notices = notices;
+  }
+
+  on(event: RunEvent): void {
+    if (event.type === 'voice') this.#tell(event.event);
+    if (event.type === 'fallback') this.#notices.warn(fellBackInWords(event.how));
+  }
+
+  #tell(event: VoiceEvent): void {
+    this.#introduce();
+    this.#notices.detail(() => describe(event));
+    if (!this.#progress?.isDrawn) warnOfPause(event, this.#notices);
+    if (event.type === 'leftover') this.#warnOnce(event.type, `${describe(event)}: words may be missing`);
+    if (event.type === 'ignored') this.#warnOnce(event.type, describe(event));
+    if (event.type === 'cut') this.#warnOnce(`${event.type} ${event.how}`, describe(event));
+  }
+
+  /** A voice that nobody chose is told with the first event: a run that fails before prints only its error. */
+  #introduce(): void {
+    const { quiet, json } = this.#notices;
+    const { speaker, chosen } = this.#job;
+    if (!this.#isIntroduced && speaker && !quiet && !json) {
+      const text = introduction({ speaker, chosen }, this.#host);
+      if (text !== undefined) this.#notices.note(text);
+    }
+    this.#isIntroduced = true;
+  }
+
+  #warnOnce(about: string, text: string): void {
+    if (!this.#warned.has(about)) this.#notices.warn(text);
+    this.#warned.add(about);
+  }
 }
 
 /** docs/instructions.md has all of the built-in voice. */
@@ -240,21 +271,6 @@ const LONG_PAUSE_SECONDS = 10;
 export function warnOfPause(event: VoiceEvent, notices: Notices): void {
   if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
-}
-
-/** A voice that nobody chose is told with the first event: a run that fails before prints only its error. */
-export function introducing(
-  job: Pick<SpeechJob, 'speaker' | 'chosen'>,
-  { host, notices }: Pick<Context, 'host' | 'notices'>,
-  onEvent: (event: VoiceEvent) => void,
-): (event: VoiceEvent) => void {
-  let isFirst = true;
-  return (event) => {
-    const text = isFirst && !notices.quiet && !notices.json ? introduction(job, host) : undefined;
-    if (text !== undefined) notices.note(text);
-    isFirst = false;
-    onEvent(event);
-  };
 }
 
 function introduction(

@@ -24,16 +24,8 @@ import { type Context, namedCommands } from './commands.ts';
 import { FIRST_STEPS, help, version } from './help.ts';
 import { checkLanguage } from './language-check.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
-import { leftOutOf } from './skipped.ts';
-import {
-  eventsTo,
-  introducing,
-  report,
-  tellAbsent,
-  tellNamesBefore,
-  warnOfRoom,
-  withStop,
-} from './speak-report.ts';
+import { LeftOut } from './skipped.ts';
+import { Reporting, report, tellAbsent, tellNamesBefore, warnOfRoom, withStop } from './speak-report.ts';
 
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
@@ -189,7 +181,7 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
 
 /** Nothing is sent before everything is checked and open. */
 async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn): Promise<number> {
-  const { notices, signal } = context;
+  const { signal } = context;
   const totals = new RunTotals();
   await using _voices = job.voices;
   const text = await RunText.open(job.text, signal);
@@ -200,30 +192,25 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const { isLive } = sink;
   using drops = dropsBy(context.host, isLive);
   await using events = await tellEvents(job, sink, { ...context, drops });
-  job.fallback?.listen((how) => events?.listener.fallBack(how));
   const total = (until: AbortSignal) => totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context)
     ? undefined
     : showProgress(total, context, { isLive, isHeard: job.output.isPlayed });
   await tellBefore(job, { text, languageWarning }, context);
-  const tell = introducing(job, context, eventsTo(totals, progress, notices));
+  const reporting = new Reporting(job, progress, context);
   const atOnce = await openAll(job);
-  const leftOut = await leftOutOf(job, speakerIn(job), context);
+  const leftOut = await LeftOut.of(job, speakerIn(job), context);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
     ...speakingIn(job, isLive),
-    report(event) {
-      tell(event);
-      job.patience?.onEvent(event);
-    },
     drops,
     window: WINDOW * atOnce,
     tags,
     sink,
     signal,
-    skipping: leftOut,
+    maySkip: leftOut?.maySkip,
     blank: () => text.blank(),
-    listeners: [totals, job.fallback, progress?.count, subtitles, leftOut, events?.listener],
+    listeners: [totals, progress?.count, reporting, subtitles, leftOut, events?.listener],
   }).catch((error) => blankOrStopped(error, job, { text, isLive }, signal));
   progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
@@ -321,19 +308,19 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
   const { tagsOf } = await import('../run/tags.ts');
-  const leftOut = await leftOutOf(job, speakerIn(job), context);
+  const leftOut = await LeftOut.of(job, speakerIn(job), context);
   const split = {
     text,
     tags: await tagsOf(job.tags, { about: text.about, voice: job.speaker.voice }, context),
     speakerOf: speakerIn(job),
     lead: leadOf(job),
-    skipping: leftOut,
+    maySkip: leftOut?.maySkip,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
       sayBefore(job, languageWarning, notices);
       await tellNamesBefore(job, text, context);
-      const report = introducing(job, context, eventsTo(totals, progress, notices));
-      return { report, window: WINDOW * (await openAll(job)) };
+      const reporting = new Reporting(job, progress, context);
+      return { reporting, window: WINDOW * (await openAll(job)) };
     },
   };
   const status = await (await import('./split.ts')).speakSplit(job, split, context);

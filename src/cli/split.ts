@@ -29,7 +29,7 @@ import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, visible } from '../kit/words.ts';
 import { type SpeechJob, USUAL_PAUSES } from '../run/job.ts';
 import type { Mix } from '../run/mix.ts';
-import type { DeliverOptions } from '../run/run.ts';
+import type { DeliverOptions, Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import type { Speaker } from '../sound/voice.ts';
@@ -38,13 +38,13 @@ import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
-export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
+export interface Split extends Pick<DeliverOptions, 'lead' | 'maySkip' | 'listeners'> {
   readonly text: RunText;
   /** They are those of the book. */
   readonly tags: Tags;
   speakerOf(segment: Segment): Speaker;
   /** Opens what the voices speak with. */
-  begin(progress: Progress | undefined): Promise<Pick<DeliverOptions, 'report' | 'window'>>;
+  begin(progress: Progress | undefined): Promise<{ readonly reporting: Listener; readonly window: number }>;
 }
 
 /**
@@ -175,8 +175,9 @@ async function make(
   const target = { folder, journal, writer: host, encoding: job.output.encoding };
   const total = sizeOf(chapters.filter((_, number) => toDo.has(plan.rows[number])));
   using progress = showProgress(async () => total, context);
-  const listeners = [...(split.listeners ?? []), progress?.count];
-  const sound = { ...speaking, listeners, ...(await begin(progress)), mix: job.mix, signal };
+  const { reporting, window } = await begin(progress);
+  const listeners = [...split.listeners, progress?.count, reporting];
+  const sound = { ...speaking, listeners, window, mix: job.mix, signal };
   let number = 0;
   for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
     const row = plan.rows[number];

@@ -161,8 +161,8 @@ export interface StartedPart {
 export interface AskingOptions {
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   readonly signal: AbortSignal;
-  readonly fallback?: Pick<Fallback, 'speaks' | 'takesOver'> | undefined;
-  readonly patience?: Pick<Patience, 'milliseconds' | 'late'> | undefined;
+  readonly fallback?: Pick<Fallback, 'speaks' | 'takesOver' | 'begun'> | undefined;
+  readonly patience?: Pick<Patience, 'milliseconds' | 'late' | 'noteRetry'> | undefined;
   /** At each of them, all that was asked for is not wanted any more. */
   readonly drops?: Drops | undefined;
 }
@@ -327,13 +327,10 @@ export interface LookAheadOptions extends AskingOptions {
   readonly budgetBytes: number;
   /** What the reader misses if a part fails. */
   readonly missing?: (segment: Segment) => string;
-  readonly skipping?: Skipping | undefined;
-}
-
-export interface Skipping {
-  allows(error: unknown, segment: Segment): error is TtsError;
-  /** It is called in the part's turn. */
-  onSkipped(error: TtsError, segment: Segment): void;
+  /** True where a segment that failed like this may be left out. */
+  readonly maySkip?: ((error: unknown, segment: Segment) => error is TtsError) | undefined;
+  /** It is called in the turn of the part that is left out. */
+  readonly onSkipped: (error: TtsError, segment: Segment) => void;
 }
 
 interface Start {
@@ -372,7 +369,7 @@ export class LookAhead {
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
     this.#asking = new Asking(options, new Budget(budgetBytes), (error, segment, isWithin) => {
-      this.#failed ||= isWithin || !options.skipping?.allows(error, segment);
+      this.#failed ||= isWithin || !options.maySkip?.(error, segment);
     });
     this.begun = new Promise((resolve) => {
       this.#onBegun = resolve;
@@ -416,10 +413,10 @@ export class LookAhead {
 
   /** @throws the error, with what is missing, unless the part may be left out */
   #onSkipped(error: unknown, segment: Segment): void {
-    const { skipping } = this.#options;
-    if (!skipping?.allows(error, segment)) throw this.#withLoss(error, segment);
+    const { maySkip, onSkipped } = this.#options;
+    if (!maySkip?.(error, segment)) throw this.#withLoss(error, segment);
     this.#spared ??= error;
-    skipping.onSkipped(error, segment);
+    onSkipped(error, segment);
   }
 
   /** The format of the first such part among those that are asked for. It waits for the answer, but for no text. */

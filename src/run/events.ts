@@ -10,17 +10,20 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TtsError, usageError } from '../kit/error.ts';
+import { usageError } from '../kit/error.ts';
 import { isDescriptor, isReadOnly } from '../kit/file.ts';
 import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Drops, RunContext } from '../kit/host.ts';
 import { openPipe } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
-import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
+import { frameBytes, type PcmFormat, secondsOf } from '../sound/pcm.ts';
 import { Places } from '../text/position.ts';
 import type { Segment } from '../text/segment.ts';
 import { usualSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
+import type { FellBack } from '../voices/fallback.ts';
+import type { Part } from './ahead.ts';
+import type { Listener, RunEvent } from './run.ts';
 
 /** docs/events.schema.json describes the lines. */
 export type EventLine = Readonly<Record<string, string | number | boolean>>;
@@ -48,18 +51,11 @@ interface Sounding {
   isPlaying: boolean;
 }
 
-/** Another voice speaks from a segment on. */
-interface VoiceChange {
-  readonly voice: string;
-  readonly error: TtsError;
-  readonly from: Segment;
-}
-
 /** Milliseconds between two looks at what has been heard. */
 const LOOK_MS = 20;
 
 /** Tells what becomes of each segment: it listens to the sound of a run, and compares it with what has been heard. */
-export class Events {
+export class Events implements Listener {
   readonly #options: EventsOptions;
   readonly #queued: Segment[] = [];
   readonly #sounding: Sounding[] = [];
@@ -80,14 +76,22 @@ export class Events {
     this.#options = options;
   }
 
-  onQueued(segment: Segment): void {
+  on(event: RunEvent): void {
+    if (event.type === 'queued') this.#queue(event.segment);
+    if (event.type === 'fallback') this.#fallBack(event.how);
+    if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
+    if (event.type === 'sound') this.#hearMore(event.bytes);
+    if (event.type === 'spoken') this.#endPart(event.isBroken);
+  }
+
+  #queue(segment: Segment): void {
     // A segment may be asked for again.
     if (this.#isOver || this.#queued.some(({ index }) => index === segment.index)) return;
     this.#queued.push(segment);
     this.#tell('queued', segment);
   }
 
-  onPart({ segment, speech }: { segment: Segment; speech: Speech | undefined }, pauseFrames: number): void {
+  #begin({ segment, speech }: Part, pauseFrames: number): void {
     const at = this.#queued.findIndex(({ index }) => index === segment.index);
     if (at >= 0) this.#queued.splice(0, at + 1);
     if (!speech) return;
@@ -102,21 +106,20 @@ export class Events {
     this.#sounding.push({ segment, format, bytes, from, to: from, ...state });
   }
 
-  onPiece(bytes: number): void {
+  #hearMore(bytes: number): void {
     const last = this.#sounding.at(-1);
     this.#taken += bytes;
     if (last) last.to = this.#taken;
     this.#look();
   }
 
-  onPartEnd(isBroken: boolean): void {
+  #endPart(isBroken: boolean): void {
     const last = this.#sounding.at(-1);
     if (last) Object.assign(last, { isEnded: true, isBroken });
     this.#look();
   }
 
-  /** Another voice speaks on. */
-  fallBack({ voice, error, from }: VoiceChange): void {
+  #fallBack({ voice, error, from }: FellBack): void {
     this.#tell('fallback', from, { voice, error: error.message, exitCode: error.exitCode });
   }
 

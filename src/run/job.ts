@@ -289,7 +289,7 @@ async function othersOf(
   if (!settings.fallback && !settings.patience) return { cast, fallback: undefined, patience: undefined };
   const { planFallback, planPatience } = await import('../voices/fallback.ts');
   const plan = { ...planning, makesFile: () => makesFile(planning.output, context.host) };
-  const fallback = await planFallback(settings, plan, context);
+  const fallback = await planFallback(settings, plan);
   return { cast, fallback, patience: planPatience(settings, fallback !== undefined) };
 }
 

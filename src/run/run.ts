@@ -18,11 +18,12 @@ import {
 import type { Speaker, VoiceEvent } from '../sound/voice.ts';
 import type { Heading, Piece } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
+import type { FellBack } from '../voices/fallback.ts';
 import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './ahead.ts';
 import { type Mix, Mixer } from './mix.ts';
 
 /** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
-class Chapters {
+class Chapters implements Listener {
   readonly #ended: Chapter[] = [];
   #heading: Heading | undefined;
   #start = 0;
@@ -34,7 +35,12 @@ class Chapters {
     return this.#ended;
   }
 
-  onPart({ segment, speech }: Part, pauseFrames: number): void {
+  on(event: RunEvent): void {
+    if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
+    if (event.type === 'sound') this.#frames += event.bytes / this.#frameBytes;
+  }
+
+  #begin({ segment, speech }: Part, pauseFrames: number): void {
     if (!speech) return;
     this.#frameBytes = frameBytes(speech.format);
     const isAtStart = this.#frames === 0;
@@ -43,10 +49,6 @@ class Chapters {
     this.#close();
     this.#heading = segment.chapter;
     this.#start = isAtStart ? 0 : this.#frames;
-  }
-
-  onPiece(bytes: number): void {
-    this.#frames += bytes / this.#frameBytes;
   }
 
   /** @param restFrames silence after the last part */
@@ -63,7 +65,7 @@ class Chapters {
 }
 
 /** Notes where in a track each voice begins. */
-class VoiceTurns implements Turns {
+class VoiceTurns implements Turns, Listener {
   readonly list: { readonly start: number; readonly voice: unknown }[] = [];
   readonly #speakerOf: (segment: Segment) => unknown;
   #bytes = 0;
@@ -72,36 +74,43 @@ class VoiceTurns implements Turns {
     this.#speakerOf = speakerOf;
   }
 
-  onPart({ segment, speech }: Part, pauseFrames: number): void {
-    if (!speech) return;
-    this.#bytes += pauseFrames * frameBytes(speech.format);
+  on(event: RunEvent): void {
+    if (event.type === 'sound') this.#bytes += event.bytes;
+    if (event.type !== 'started' || !event.part.speech) return;
+    const { segment, speech } = event.part;
+    this.#bytes += event.pauseFrames * frameBytes(speech.format);
     const voice = this.#speakerOf(segment);
     if (this.list.at(-1)?.voice !== voice) this.list.push({ start: this.#bytes, voice });
   }
-
-  onPiece(bytes: number): void {
-    this.#bytes += bytes;
-  }
 }
 
-export interface Listener {
+/** What happens in a run. All that reports on a run listens to these. */
+export type RunEvent =
   /** The segment is asked for, ahead of its turn. */
-  onQueued?(segment: Segment): void;
-  /** @param pauseFrames silence in front of the part */
-  onPart?(part: Part, pauseFrames: number): void;
-  /** Pauses are not counted. */
-  onPiece?(bytes: number): void;
-  /** @param isBroken true where the rest of its sound is missing, and another voice speaks on */
-  onPartEnd?(isBroken: boolean): void;
-  /** Runs before the sound is published. An error fails the run. */
-  complete?(): Promise<void>;
+  | { readonly type: 'queued'; readonly segment: Segment }
+  /** A voice asks, gets an answer, waits. */
+  | { readonly type: 'voice'; readonly event: VoiceEvent }
+  /** A segment that failed is left out. */
+  | { readonly type: 'skipped'; readonly segment: Segment; readonly error: TtsError }
+  /** Another voice speaks from here on. */
+  | { readonly type: 'fallback'; readonly how: FellBack }
+  /** The sound of a part begins behind this silence. Without speech, it is sent elsewhere. */
+  | { readonly type: 'started'; readonly part: Part; readonly pauseFrames: number }
+  /** Sound of the part that was started last. */
+  | { readonly type: 'sound'; readonly bytes: number }
+  /** The part has ended; the rest of its sound is missing where it is broken, and another voice speaks on. */
+  | { readonly type: 'spoken'; readonly isBroken: boolean }
+  /** All sound has come, and is not published yet. */
+  | { readonly type: 'end' };
+
+export interface Listener {
+  /** What it throws fails the run. */
+  on(event: RunEvent): void | Promise<void>;
 }
 
 /** How the sound of a text is made from its parts. */
-export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
+export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize' | 'onSkipped'> {
   readonly speakerOf: (segment: Segment) => Speaker;
-  /** It is called for each request, answer and retry. */
-  readonly report?: ((event: VoiceEvent) => void) | undefined;
   /** The place of the first segment among those of all rows of a batch. */
   readonly order?: number | undefined;
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
@@ -148,9 +157,14 @@ export function trackOf(options: TrackOptions): Promise<Track | undefined> {
   return trackFrom(lookAhead(options), options);
 }
 
-function lookAhead({ speakerOf, report = () => {}, order: base, ...options }: TrackOptions): LookAhead {
+function lookAhead({ speakerOf, order: base, ...options }: TrackOptions): LookAhead {
+  const listeners = new Listeners(options.listeners);
+  const report = (event: VoiceEvent) => {
+    if (event.type === 'retry') options.patience?.noteRetry(event.error);
+    listeners.tell({ type: 'voice', event });
+  };
   const synthesize: LookAheadOptions['synthesize'] = (segment, until) => {
-    for (const listener of options.listeners) listener?.onQueued?.(segment);
+    listeners.tell({ type: 'queued', segment });
     const { fallback } = options;
     const { voice, fields } = speakerOf(segment);
     const { text, written, index } = segment;
@@ -158,7 +172,9 @@ function lookAhead({ speakerOf, report = () => {}, order: base, ...options }: Tr
     const order = base === undefined ? undefined : base + index;
     return voice.source.speak({ text, written, index, order, hasFallback, voice, fields, report }, until);
   };
-  return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
+  const onSkipped = (error: TtsError, segment: Segment) =>
+    listeners.tell({ type: 'skipped', segment, error });
+  return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize, onSkipped });
 }
 
 async function trackFrom(
@@ -169,12 +185,12 @@ async function trackFrom(
   const { speakerOf, mix, listeners, blank = blankText } = options;
   const chapters = new Chapters();
   const turns = mix.loudness === undefined ? undefined : new VoiceTurns(speakerOf);
-  const tap = tapOf([...listeners, chapters, turns]);
+  const all = new Listeners([...listeners, chapters, turns]);
   const first = await ahead.next();
   if (!first) throw blank();
   const { speech } = first;
   if (!speech) {
-    tap.onPart(first, 0);
+    all.tell({ type: 'started', part: first, pauseFrames: 0 });
     return undefined;
   }
   const sampleRate = (await rateOf(first.segment, ahead, options)) ?? speech.format.sampleRate;
@@ -186,7 +202,8 @@ async function trackFrom(
   const desk = {
     mixer,
     speakerOf,
-    tap,
+    listeners: all,
+    fallback: options.fallback,
     chapters,
     isLive,
     // Sound that waits until its voice was measured may come in front of the next part.
@@ -237,24 +254,29 @@ async function unlessGone<T>(coming: Promise<T>, gone: Promise<void> | undefined
   return Promise.race([coming, gone.then(() => 'gone' as const)]);
 }
 
-type Tap = Required<Omit<Listener, 'onQueued'>>;
+/** All listeners of a run, which are told one after the other. */
+class Listeners {
+  readonly #all: readonly Listener[];
 
-function tapOf(all: DeliverOptions['listeners']): Tap {
-  const listeners = all.filter((listener) => listener !== undefined);
-  return {
-    onPart: (part, pauseFrames) => listeners.forEach((listener) => void listener.onPart?.(part, pauseFrames)),
-    onPiece: (bytes) => listeners.forEach((listener) => void listener.onPiece?.(bytes)),
-    onPartEnd: (isBroken) => listeners.forEach((listener) => void listener.onPartEnd?.(isBroken)),
-    async complete() {
-      for (const listener of listeners) await listener.complete?.();
-    },
-  };
+  constructor(all: TrackOptions['listeners']) {
+    this.#all = all.filter((listener) => listener !== undefined);
+  }
+
+  /** Only the end may take time. */
+  tell(event: Exclude<RunEvent, { type: 'end' }>): void {
+    for (const listener of this.#all) void listener.on(event);
+  }
+
+  async end(): Promise<void> {
+    for (const listener of this.#all) await listener.on({ type: 'end' });
+  }
 }
 
 interface Desk {
   readonly mixer: Mixer;
   readonly speakerOf: DeliverOptions['speakerOf'];
-  readonly tap: Tap;
+  readonly listeners: Listeners;
+  readonly fallback: TrackOptions['fallback'];
   readonly chapters: Chapters;
   readonly isLive: boolean;
   /** @returns seconds for which nothing has been heard */
@@ -276,7 +298,7 @@ function flushesOf(drops: Drops | undefined): Pick<Desk, 'flush'> {
 }
 
 async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
-  const { mixer, tap, chapters } = desk;
+  const { mixer, listeners, chapters } = desk;
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     if (part.dropped?.aborted) continue;
     yield* desk.flush();
@@ -285,34 +307,37 @@ async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncG
   const { rest = 0 } = ahead;
   yield* silence(mixer.format, rest);
   chapters.end(silentFrames(mixer.format, rest));
-  await tap.complete();
+  await listeners.end();
 }
 
-async function* soundOfPart(
-  part: PartInTurn,
-  ahead: LookAhead,
-  { mixer, speakerOf, tap, isLive, idle }: Desk,
-): AsyncGenerator<Uint8Array> {
+async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
+  const { mixer, speakerOf, listeners, isLive, idle } = desk;
   const { format } = mixer;
   const { dropped } = part;
   const pause = mixer.pauseBefore(part, idle());
   const speech = part.speech && (await mixer.adapted(part.speech, speakerOf(part.segment)));
   if (dropped?.aborted) return;
-  tap.onPart({ ...part, speech }, silentFrames(format, pause));
+  tellBegun({ ...part, speech }, silentFrames(format, pause), desk);
   if (!speech) return;
   for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
   let isBroken = false;
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
-      tap.onPiece(piece.length);
+      listeners.tell({ type: 'sound', bytes: piece.length });
       yield piece;
     }
   } catch (error) {
     if (!dropped?.aborted) ahead.goOnBehind(error);
     isBroken = true;
   }
-  if (!dropped?.aborted) tap.onPartEnd(isBroken);
+  if (!dropped?.aborted) listeners.tell({ type: 'spoken', isBroken });
+}
+
+function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: Desk): void {
+  const how = fallback?.begun(part.segment);
+  if (how) listeners.tell({ type: 'fallback', how });
+  listeners.tell({ type: 'started', part, pauseFrames });
 }
 
 /** UTF-16 units of a text in one request; 75 hours of speech. */

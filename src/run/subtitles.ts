@@ -13,7 +13,7 @@ import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { roleIn } from '../voices/cast.ts';
 import type { Part } from './ahead.ts';
-import type { Listener } from './run.ts';
+import type { Listener, RunEvent } from './run.ts';
 
 /** A cue has at most two lines of 42 characters, as broadcasters have it. */
 const LINE = 42;
@@ -244,7 +244,15 @@ export class Subtitles implements Listener {
     this.#style = style;
   }
 
-  onPart({ segment, speech }: Part, pauseFrames: number): void {
+  /** @throws TtsError (output) */
+  on(event: RunEvent): void | Promise<void> {
+    if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
+    if (event.type === 'sound' && this.#current)
+      this.#frames += event.bytes / frameBytes(this.#current.format);
+    return event.type === 'end' ? this.#complete() : undefined;
+  }
+
+  #begin({ segment, speech }: Part, pauseFrames: number): void {
     if (!speech) return;
     const { format } = speech;
     if (this.#current) this.#end(this.#current);
@@ -253,12 +261,7 @@ export class Subtitles implements Listener {
     this.#current = { segment, format, start: this.#frames };
   }
 
-  onPiece(bytes: number): void {
-    if (this.#current) this.#frames += bytes / frameBytes(this.#current.format);
-  }
-
-  /** @throws TtsError (output) */
-  async complete(): Promise<void> {
+  async #complete(): Promise<void> {
     if (this.#current) this.#end(this.#current);
     this.#write(this.#style.tail);
     this.#flush();

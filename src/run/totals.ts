@@ -3,7 +3,7 @@ import { labelOf, type VoiceEvent } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { roleIn } from '../voices/cast.ts';
 import type { Part } from './ahead.ts';
-import type { Listener } from './run.ts';
+import type { Listener, RunEvent } from './run.ts';
 
 /** What a voice has spoken. */
 interface Spoken {
@@ -35,7 +35,15 @@ export class RunTotals implements Listener {
     return Date.now() - this.#started;
   }
 
-  onPart({ segment, speech }: Part): void {
+  on(event: RunEvent): void {
+    if (event.type === 'voice') this.#note(event.event);
+    if (event.type === 'started') this.#begin(event.part);
+    if (event.type !== 'sound') return;
+    this.bytes += event.bytes;
+    this.firstAudio ??= this.elapsed;
+  }
+
+  #begin({ segment, speech }: Part): void {
     this.segments += 1;
     this.characters += countCodePoints(segment.text);
     this.format ??= speech?.format;
@@ -51,12 +59,7 @@ export class RunTotals implements Listener {
     if (this.spoken.size < MOST_NAMES) this.spoken.set(name, spoken);
   }
 
-  onPiece(bytes: number): void {
-    this.bytes += bytes;
-    this.firstAudio ??= this.elapsed;
-  }
-
-  onEvent(event: VoiceEvent): void {
+  #note(event: VoiceEvent): void {
     if (event.type === 'request') this.requests += 1;
     if (event.type === 'retry') this.retries += 1;
     if (event.type === 'cache' && event.found === 'hit') this.fromCache += 1;

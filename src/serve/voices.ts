@@ -24,7 +24,7 @@ import { asRole } from '../voices/cast.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
-import { builtInPlace, EspeakPlace } from '../voices/sources.ts';
+import { builtInPlace, EspeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
 
 interface Limits {
@@ -62,7 +62,9 @@ class Admitting implements EngineSet {
   }
 
   get speakers(): readonly Speaker[] {
-    return this.#backend.speakers.map((speaker) => ({
+    const { speakers, isFar } = this.#backend;
+    if (isFar) return speakers;
+    return speakers.map((speaker) => ({
       ...speaker,
       sampleRate: speaker.sampleRate ?? this.#rates.get(speaker.no),
     }));
@@ -181,8 +183,9 @@ export async function openLocalVoices(
   ];
   const [first] = builtIn;
   if (first) await first.source.open(first);
-  const speakers = voices.map(asSpeaker);
-  const byNumber = new Map(voices.map((voice, at) => [voice.no, { voice, speaker: speakers[at] }]));
+  const numbered = voices.filter(({ no }) => no < FIRST_PRIVATE_NUMBER);
+  const speakers = numbered.map(asSpeaker);
+  const byNumber = new Map(numbered.map((voice, at) => [voice.no, { voice, speaker: speakers[at] }]));
   const backend: Backend = {
     isFar: false,
     speakers,

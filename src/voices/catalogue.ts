@@ -12,7 +12,15 @@ import type { InstalledPlace } from './installed.ts';
 import { RunCache } from './run-cache.ts';
 import type { ServiceVoice } from './service.ts';
 import { type Endpoint, requestUrl, withListedNumber } from './service-choice.ts';
-import { builtInPlace, EspeakPlace, FOLLOWS, type Place, type Wrap, wrapping } from './sources.ts';
+import {
+  builtInPlace,
+  EspeakPlace,
+  FIRST_PRIVATE_NUMBER,
+  FOLLOWS,
+  type Place,
+  type Wrap,
+  wrapping,
+} from './sources.ts';
 import type { UserEngines } from './user-engines.ts';
 
 export interface VoicesPlan {
@@ -368,7 +376,7 @@ export class Voices implements AsyncDisposable {
       notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
     const engines = await this.engines();
     const chosen = this.#plan.settings.engine && engines.chosen;
-    return [
+    const all = [
       ...(await this.#builtIn.list()),
       ...(await this.#espeak.list()),
       ...(await engines.list((error, engine) => {
@@ -377,7 +385,12 @@ export class Voices implements AsyncDisposable {
       })),
       ...(await (await this.#installedPlace()).list(warn)),
     ];
+    return all.toSorted((a, b) => Number(isUnnumbered(a)) - Number(isUnnumbered(b)));
   }
+}
+
+function isUnnumbered({ source, no }: Voice): boolean {
+  return source.kind === 'engine' && no >= FIRST_PRIVATE_NUMBER;
 }
 
 /** True for a field that a voice follows, or may follow: services have always taken a rate. */

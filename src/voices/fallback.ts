@@ -1,7 +1,6 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
-import type { RunContext } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
-import type { Speaker, VoiceEvent } from '../sound/voice.ts';
+import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Voices } from './catalogue.ts';
@@ -31,15 +30,12 @@ interface Planning {
 export async function planFallback(
   { fallback, keepGoing, callbackUrl, split }: Settings,
   { speaker, voices, makesFile }: Planning,
-  { notices }: Pick<RunContext, 'notices'>,
 ): Promise<Fallback | undefined> {
   if (!fallback) return undefined;
   const other = await voices.cast(fallback, false);
   const isUseless = other === speaker || callbackUrl !== undefined || split !== undefined;
   if (isUseless || (!keepGoing.value && (await makesFile()))) return undefined;
-  const planned = new Fallback(other, String(fallback.value));
-  planned.listen((how) => notices.warn(fellBackInWords(how)));
-  return planned;
+  return new Fallback(other, String(fallback.value));
 }
 
 /** Seconds. */
@@ -54,7 +50,6 @@ export function planPatience({ patience }: Settings, hasFallback: boolean): Pati
 export class Fallback {
   readonly speaker: Speaker;
   readonly #name: string;
-  readonly #listeners: ((how: FellBack) => void)[] = [];
   #from = Number.POSITIVE_INFINITY;
   #error: TtsError | undefined;
   #broken: Segment | undefined;
@@ -65,11 +60,6 @@ export class Fallback {
   constructor(speaker: Speaker, name: string) {
     this.speaker = speaker;
     this.#name = name;
-  }
-
-  /** @param listener is called when the voice is heard first */
-  listen(listener: (how: FellBack) => void): void {
-    this.#listeners.push(listener);
   }
 
   speaks({ index }: Pick<Segment, 'index'>): boolean {
@@ -89,10 +79,14 @@ export class Fallback {
     return true;
   }
 
-  onPart({ segment }: { readonly segment: Segment }): void {
-    if (this.outcome || !this.#error || !this.speaks(segment)) return;
+  /**
+   * The sound of a segment begins.
+   * @returns how the run went on, the first time that the voice is heard
+   */
+  begun(segment: Segment): FellBack | undefined {
+    if (this.outcome || !this.#error || !this.speaks(segment)) return undefined;
     this.outcome = { voice: this.#name, error: this.#error, from: segment, broken: this.#broken };
-    for (const listener of this.#listeners) listener(this.outcome);
+    return this.outcome;
   }
 }
 
@@ -106,7 +100,7 @@ function isOutage(error: unknown): error is TtsError {
 const OUTAGES: ReadonlySet<ExitCode> = new Set([ExitCode.quota, ExitCode.timeout, ExitCode.connection]);
 
 /** @returns one line on the change of the voice */
-function fellBackInWords({ voice, error, from, broken }: FellBack): string {
+export function fellBackInWords({ voice, error, from, broken }: FellBack): string {
   const rest = broken ? `the rest of "${excerpt(broken.text)}" is missing, and ` : '';
   return `${error.message}; ${rest}${voice} speaks from "${excerpt(from.text)}" on`;
 }
@@ -121,8 +115,9 @@ export class Patience {
     this.milliseconds = seconds * 1000;
   }
 
-  onEvent(event: VoiceEvent): void {
-    if (event.type === 'retry') this.#reason = event.error;
+  /** A request is made again after this error. */
+  noteRetry(error: TtsError): void {
+    this.#reason = error;
   }
 
   /** The error of a part whose sound is late. */
