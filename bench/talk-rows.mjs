@@ -55,7 +55,7 @@ async function stopToRequest({ tts, env }, format) {
 
 /** A conversation with the built-in voice. `told` resolves with the time of an event. */
 async function converse({ tts, withoutService }) {
-  const [command, ...args] = tts('-q', '--assistant', '--no-echo', '--events', '3', '--player', 'cat');
+  const [command, ...args] = tts('-q', '--assistant', '--input', 'jsonl', '--events', '3', '--player', 'cat');
   const child = spawn(command, args, { ...withoutService, stdio: ['pipe', 'ignore', 'ignore', 'pipe'] });
   const waiting = [];
   createInterface({ input: child.stdio[3] }).on('line', (line) => {
@@ -65,6 +65,7 @@ async function converse({ tts, withoutService }) {
   });
   return {
     child,
+    say: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
     told: (event) => new Promise((resolve) => waiting.push({ event, resolve })),
     async end() {
       child.kill('SIGTERM');
@@ -80,30 +81,32 @@ async function gone(pid) {
   return performance.now();
 }
 
-async function stopToSilence(at, signal) {
+/** @param stop a signal, or the message */
+async function stopToSilence(at, stop) {
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const { child, told, end } = await converse(at);
+    const { child, say, told, end } = await converse(at);
     const playing = told('playing');
-    child.stdin.write('This is a sentence that takes a while to be heard. And');
+    say({ text: 'This is a sentence that takes a while to be heard. And' });
     await playing;
     const player = childOf(child.pid);
     const begun = performance.now();
-    child.kill(signal);
+    if (stop === 'a stop') say({ stop: true });
+    else child.kill(stop);
     times.push((await gone(player)) - begun);
-    if (signal === 'SIGUSR1') await end();
+    if (stop === 'a stop') await end();
   }
   return Math.max(...times);
 }
 
 async function stopToSound(at) {
-  const { child, told, end } = await converse(at);
+  const { say, told, end } = await converse(at);
   const times = [];
   for (let round = -1; round < ROUNDS; round++) {
     const playing = told('playing');
     const begun = performance.now();
-    if (round >= 0) child.kill('SIGUSR1');
-    child.stdin.write('Sure, I can help with that. And then');
+    if (round >= 0) say({ stop: true });
+    say({ text: 'Sure, I can help with that. And then' });
     const heard = (await playing) - begun;
     if (round >= 0) times.push(heard);
     await sleep(200);
@@ -119,14 +122,14 @@ export const talkRows = [
     ...milliseconds,
     measure: (at) => stopToRequest(at, format),
   })),
-  ...['SIGUSR1', 'SIGTERM'].map((signal) => ({
-    what: `${signal} to silence, the longest of ${ROUNDS}`,
+  ...['a stop', 'SIGTERM'].map((stop) => ({
+    what: `${stop} to silence, the longest of ${ROUNDS}`,
     most: { 20: 50 },
     ...milliseconds,
-    measure: (at) => stopToSilence(at, signal),
+    measure: (at) => stopToSilence(at, stop),
   })),
   {
-    what: "SIGUSR1 to the next answer's first byte, the built-in voice warm",
+    what: "a stop to the next answer's first byte, the built-in voice warm",
     most: { 20: 350 },
     ...milliseconds,
     measure: stopToSound,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ExitCode, Silenced, TtsError, usageError } from '../kit/error.ts';
 import { pathOf } from '../kit/folders.ts';
 import { OUTPUT, textHint } from '../kit/hints.ts';
-import { type Drops, dropsBy, type Host } from '../kit/host.ts';
+import { Drops, type Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { NothingToSay } from '../read/plain.ts';
@@ -190,7 +190,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   await using outputs = await openHeard(job, context);
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
-  using drops = dropsBy(context.host, isLive);
+  const drops = job.text.isConversation && isLive ? new Drops() : undefined;
   await using events = await tellEvents(job, sink, { ...context, drops });
   const total = (until: AbortSignal) => totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context)
@@ -263,7 +263,7 @@ function speakingIn(job: SpeechJob, isLive: boolean) {
 async function tellEvents(
   { events }: SpeechJob,
   sink: Sink,
-  context: Context & { readonly drops: Drops },
+  context: Context & { readonly drops: Drops | undefined },
 ): Promise<RunEvents | undefined> {
   if (events === undefined) return undefined;
   return (await import('../run/events.ts')).openEvents(events, sink, context);

@@ -26,7 +26,6 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--rate', SPEED],
   ['--pitch', 'a voice with instructions speaks higher or deeper: -s 11 -i "deeper"'],
   ['--volume', 'a voice with instructions speaks louder or softer: -s 11 -i "louder"'],
-  ['--input', '-f FILE speaks what is in a file; a pipe needs no option'],
   ['--text', 'the text needs no option: tts "Hello"; -f FILE speaks what is in a file'],
   ['--ssml', SSML],
   [
@@ -49,6 +48,7 @@ const VALUES: readonly { readonly key: string; readonly value: RegExp; readonly 
   },
   { key: 'format', value: /^ssml$/iu, hint: SSML },
   { key: 'sampleRate', value: /^[-+]?\d{1,3}(?:\.\d{1,9})?[%x]?$|^(?:fast|slow)$/iu, hint: SPEED },
+  { key: 'input', value: /^/u, hint: '-f FILE speaks what is in a file; a pipe needs no option' },
   { key: 'speaker', value: /^(?:male|female|man|woman)$/iu, hint: GENDER },
 ];
 

@@ -6,11 +6,9 @@ import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
 
 /** It ends a run. */
 type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
-/** SIGUSR1 drops what is queued. Windows has none. */
-type Signal = EndSignal | 'SIGUSR1';
 
-/** A signal after which the process goes on. */
-type Message = 'SIGUSR2';
+/** A signal after which the process goes on. Windows has none. */
+type Message = 'SIGUSR1' | 'SIGUSR2';
 
 interface Input {
   readonly isTTY: boolean;
@@ -57,8 +55,8 @@ export interface Host {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  on(signal: Signal | Message, listener: () => void): void;
-  off(signal: Signal | Message, listener: () => void): void;
+  on(signal: EndSignal | Message, listener: () => void): void;
+  off(signal: EndSignal | Message, listener: () => void): void;
 }
 
 interface Messages {
@@ -225,7 +223,7 @@ export function interruption(host: Host): { readonly signal: AbortSignal; stop()
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
 }
 
-/** A message may come before a run listens to it, or after its end. It would end the process, or open it to a debugger. */
+/** SIGUSR2 may come before a run listens to it, or after its end: it would end the process. SIGUSR1 would open it to a debugger. */
 export function outliveMessages(host: Host): void {
   if (host.platform === 'win32') return;
   for (const message of ['SIGUSR1', 'SIGUSR2'] as const) host.on(message, () => {});
@@ -322,15 +320,6 @@ export class Drops {
     for (const listener of this.#listeners) listener();
     over.abort(new Dropped('it is not wanted any more'));
   }
-}
-
-/** With SIGUSR1, a conversation drops what it was about to say. */
-export function dropsBy(host: Pick<Host, 'on' | 'off' | 'platform'>, isLive: boolean): Drops & Disposable {
-  const drops = new Drops();
-  const drop = () => drops.now();
-  const isUsed = isLive && host.platform !== 'win32';
-  if (isUsed) host.on('SIGUSR1', drop);
-  return Object.assign(drops, { [Symbol.dispose]: () => isUsed && host.off('SIGUSR1', drop) });
 }
 
 /** The variables that hold a secret of this program, or name a file with one. No child process gets them, and no output shows them. */

@@ -347,7 +347,7 @@ export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsE
   const shown = rule.secret ? 'the value' : describedValue(raw);
   return new TtsError(`${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`, {
     exitCode: ExitCode.usage,
-    hint: valueHint(rule.key, raw) ?? guessed(rule, raw),
+    hint: valueHint(rule.key ?? /--([\w-]+)/.exec(rule.flags ?? '')?.[1], raw) ?? guessed(rule, raw),
   });
 }
 

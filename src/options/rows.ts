@@ -178,6 +178,13 @@ export const rules = {
     startsProgram: () => true,
     located: locatedCommand,
   }),
+  input: rule({
+    kind: choice('jsonl'),
+    flags: '--input <form>',
+    otherwise: 'text',
+    help: 'jsonl: stdin holds a conversation, {"text": "…"}, {"end": true} or {"stop": true} a line',
+    brief: 'stdin holds a conversation: jsonl',
+  }),
   assistant: rule({
     kind: toggle,
     flags: '--assistant',

@@ -1,30 +1,45 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+/** `--input jsonl`: a conversation over a pipe, one message a line, answer by answer. */
+import { usageError } from '../kit/error.ts';
 import type { Drops } from '../kit/host.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import type { Source } from '../read/reading.ts';
 import type { Places } from '../text/position.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 
-/** Bytes that are read ahead of the voice: an answer that is dropped has to be out of the pipe. */
+/** UTF-16 units that are read ahead of the voice: a stop has to be found behind an answer that nobody wants. */
 const MOST_AHEAD = 4 * 1024 * 1024;
 
-interface Arrival {
-  readonly bytes: Uint8Array;
-  /** The time at which it came, in milliseconds. */
-  readonly at: number;
-  /** True after the turn of the event loop in which it came. A signal is told last in its turn. */
-  isOfEarlierTurn: boolean;
+/** UTF-16 units. A model writes a few characters a line. */
+const LONGEST_LINE = 1024 * 1024;
+
+interface Message {
+  readonly text: string;
+  /** The answer is complete. */
+  readonly end: boolean;
+  /** What was said so far is not wanted any more. */
+  readonly stop: boolean;
 }
 
-/** A signal may arrive later than text that was written after it, so a drop keeps what came in these milliseconds before. */
-const JUST_NOW_MS = 10;
+/** @throws TtsError (usage) for a line that is no message */
+export function messageIn(line: string, number: number): Message {
+  const message = objectIn(line);
+  const { text = '', end = false, stop = false, ...others } = message ?? {};
+  const isOne = typeof text === 'string' && typeof end === 'boolean' && typeof stop === 'boolean';
+  if (message && isOne && Object.keys(others).length === 0) return { text, end, stop };
+  throw usageError(
+    `stdin, line ${number} is not a message of --input jsonl`,
+    'a line is {"text": "some words"}, {"end": true} after an answer, or {"stop": true} for silence; text as it is needs no --input',
+  );
+}
 
-const FORM_FEED = 0x0c;
-const LINE_FEED = 0x0a;
-const RETURN = 0x0d;
-
-/** Bytes. A writer of a document fills its blocks. */
-const BLOCK = 4096;
+function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const data: unknown = JSON.parse(line);
+    return typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...data } : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** What of an input lies in front of an answer. A line end counts as one character. */
 export interface Passed {
@@ -32,37 +47,39 @@ export interface Passed {
   readonly lines: number;
 }
 
-/**
- * A pipe as the answers of a conversation. A form feed ends an answer, and a drop ends one at once. In a full block, form
- * feeds at the end of a line are borders of pages in a document.
- */
+/** It stands for the end of an answer. */
+const END = Symbol('the end of an answer');
+
+/** The messages of a pipe as answers. */
 export class Answers {
-  /** Its bytes are those of the next answer. */
+  /** Its bytes are those of the next answer; of all answers where they are not heard while they are written. */
   readonly source: Source;
   readonly #original: Source;
-  readonly #arrivals: Arrival[] = [];
+  readonly #queue: (string | typeof END)[] = [];
   #ahead = 0;
   #isBegun = false;
   #isOver = false;
-  /** True for bytes that are no characters, in which a form feed is no sign. */
-  #isOpaque = false;
   #error: unknown;
   #changed = () => {};
   #room = () => {};
   #characters = 0;
   #lines = 0;
-  #last = 0;
+  #last = '';
+  /** How many times all that had come was dropped. */
   #dropped = 0;
-  #isDivided = false;
+  #drops: Drops | undefined;
 
   constructor(source: Source) {
     this.#original = source;
-    this.source = { ...source, bytes: (signal) => this.#next(signal) };
+    const bytes = (signal: AbortSignal) => this.#next(signal);
+    this.source = { ...source, bytes, again: undefined, size: undefined, isLive: true };
   }
 
   /** True if another answer, or the error of the pipe, may follow the last one. */
   get goesOn(): boolean {
-    return this.#isDivided && (!this.#isOver || this.#arrivals.length > 0 || this.#error !== undefined);
+    return (
+      this.#drops !== undefined && (!this.#isOver || this.#queue.length > 0 || this.#error !== undefined)
+    );
   }
 
   get passed(): Passed {
@@ -71,84 +88,40 @@ export class Answers {
 
   /** Answers are heard while they are written. Without this, the pipe is one text. */
   divide(drops: Drops): void {
-    this.#isDivided = true;
-    drops.listen(() => this.#drop());
-  }
-
-  /** Lets go of all that has come. */
-  #drop(): void {
-    this.#dropped += 1;
-    const isOld = ({ at, isOfEarlierTurn }: Arrival) =>
-      isOfEarlierTurn && performance.now() - at >= JUST_NOW_MS;
-    for (let [arrival] = this.#arrivals; arrival && isOld(arrival); [arrival] = this.#arrivals)
-      this.#pass(this.#take(arrival));
-    this.#changed();
-  }
-
-  async *#next(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    if (!this.#isDivided) return yield* this.#original.bytes(signal);
-    if (!this.#isBegun) void this.#pump(signal);
-    const dropped = this.#dropped;
-    for (let arrival = await this.#due(dropped); arrival; arrival = await this.#due(dropped)) {
-      const bytes = this.#take(arrival);
-      const length = this.#lengthOfAnswer(bytes);
-      this.#pass(bytes.subarray(0, length + 1));
-      // A drop may end this generator here, and has to find the rest.
-      this.#putBack({ ...arrival, bytes: bytes.subarray(length + 1) });
-      if (length > 0) yield bytes.subarray(0, length);
-      if (length < bytes.length) return;
-    }
-  }
-
-  /** @returns the next bytes when their time has come, and `undefined` at the end of the pipe and at a drop */
-  async #due(dropped: number): Promise<Arrival | undefined> {
-    while (dropped === this.#dropped) {
-      const [arrival] = this.#arrivals;
-      const wait = arrival && arrival.at + JUST_NOW_MS - performance.now();
-      if (arrival && (wait ?? 0) <= 0) return arrival;
-      if (!arrival && this.#isOver) return this.#end();
-      await (arrival ? sleep(wait) : this.#change());
-    }
-    return undefined;
-  }
-
-  /** @throws the error of the pipe */
-  #end(): undefined {
-    if (this.#error !== undefined) throw this.#error;
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#changed = resolve;
+    this.#drops = drops;
+    drops.listen(() => {
+      this.#dropped += 1;
+      while (this.#queue.length > 0) this.#take();
+      this.#changed();
     });
   }
 
-  /** @returns the place of the form feed that ends the answer, or the number of all bytes */
-  #lengthOfAnswer(bytes: Uint8Array): number {
-    if (this.#isOpaque) return bytes.length;
-    for (let at = bytes.indexOf(FORM_FEED); at >= 0; at = bytes.indexOf(FORM_FEED, at + 1)) {
-      const isPage = bytes.length >= BLOCK && (at === 0 || bytes[at - 1] === LINE_FEED);
-      if (!isPage) return at;
+  async *#next(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    if (!this.#isBegun) void this.#read(signal);
+    const dropped = this.#dropped;
+    while (dropped === this.#dropped) {
+      if (this.#queue.length === 0) {
+        if (this.#error !== undefined) throw this.#error;
+        if (this.#isOver) return;
+        await new Promise<void>((resolve) => {
+          this.#changed = resolve;
+        });
+        continue;
+      }
+      const text = this.#take();
+      if (text !== END) yield Buffer.from(text);
+      else if (this.#drops) return;
+      else yield Buffer.from('\n\n');
     }
-    return bytes.length;
   }
 
-  async #pump(signal: AbortSignal): Promise<void> {
+  async #read(signal: AbortSignal): Promise<void> {
     this.#isBegun = true;
     try {
-      for await (const bytes of this.#original.bytes(signal)) {
-        if (this.#characters === 0 && this.#ahead === 0) this.#isOpaque = isOpaque(bytes);
-        const arrival = { bytes, at: performance.now(), isOfEarlierTurn: false };
-        void yieldToEventLoop().then(() => {
-          arrival.isOfEarlierTurn = true;
-        });
-        this.#arrivals.push(arrival);
-        this.#ahead += bytes.length;
-        this.#changed();
-        while (this.#ahead > MOST_AHEAD)
-          await new Promise<void>((resolve) => {
-            this.#room = resolve;
-          });
+      let number = 0;
+      for await (const line of linesOf(this.#original.bytes(signal))) {
+        number += 1;
+        if (line.trim() !== '') await this.#follow(messageIn(line, number));
       }
     } catch (error) {
       this.#error = error;
@@ -158,36 +131,55 @@ export class Answers {
     }
   }
 
-  #take({ bytes }: Arrival): Uint8Array {
-    this.#arrivals.shift();
-    this.#ahead -= bytes.length;
-    this.#room();
-    return bytes;
-  }
-
-  #putBack(arrival: Arrival): void {
-    if (arrival.bytes.length === 0) return;
-    this.#arrivals.unshift(arrival);
-    this.#ahead += arrival.bytes.length;
-  }
-
-  #pass(bytes: Uint8Array): void {
-    for (const byte of bytes) {
-      const isInside = (byte & 0xc0) === 0x80 || (byte === LINE_FEED && this.#last === RETURN);
-      if (!isInside) this.#characters += 1;
-      if (byte === LINE_FEED) this.#lines += 1;
-      this.#last = byte;
+  async #follow({ text, end, stop }: Message): Promise<void> {
+    if (stop) {
+      // A part may be on its way from one step to the next until the event loop turns.
+      await yieldToEventLoop();
+      this.#drops?.now();
     }
+    if (text !== '') this.#queue.push(text);
+    if (end) this.#queue.push(END);
+    this.#ahead += text.length;
+    this.#changed();
+    while (this.#ahead > MOST_AHEAD)
+      await new Promise<void>((resolve) => {
+        this.#room = resolve;
+      });
+  }
+
+  #take(): string | typeof END {
+    const next = this.#queue.shift() ?? '';
+    if (next === END) return next;
+    this.#ahead -= next.length;
+    this.#room();
+    for (const character of next) {
+      if (character !== '\n' || this.#last !== '\r') this.#characters += 1;
+      if (character === '\n') this.#lines += 1;
+      this.#last = character;
+    }
+    return next;
   }
 }
 
-/** True for an archive, and for text in UTF-16. */
-function isOpaque([first, second]: Uint8Array): boolean {
-  return (
-    (first === 0x50 && second === 0x4b) ||
-    (first === 0xff && second === 0xfe) ||
-    (first === 0xfe && second === 0xff)
-  );
+/** @throws TtsError (usage) for an endless line */
+async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let open = '';
+  for await (const piece of bytes) {
+    open += decoder.decode(piece, { stream: true });
+    let start = 0;
+    for (let end = open.indexOf('\n'); end >= 0; end = open.indexOf('\n', start)) {
+      yield open.slice(start, end);
+      start = end + 1;
+    }
+    open = open.slice(start);
+    if (open.length > LONGEST_LINE)
+      throw usageError(
+        `stdin holds a line of more than ${LONGEST_LINE} characters`,
+        'write each message of --input jsonl into a line of its own',
+      );
+  }
+  yield open + decoder.decode();
 }
 
 /** What a run that is heard wants besides the segments. */
@@ -199,13 +191,12 @@ export interface Talking {
 
 interface Talk {
   readonly drops: Drops;
-  /** Without them, the text is one answer. */
-  readonly answers: Answers | undefined;
+  readonly answers: Answers;
   readonly signal: AbortSignal;
 }
 
 /**
- * The segments of a conversation, answer by answer. After a drop, the next answer begins with what comes then.
+ * The segments of a conversation, answer by answer. After a stop, the next answer begins with what comes then.
  * @param segmentsOf makes those of the next answer
  */
 export async function* talk(
@@ -214,12 +205,12 @@ export async function* talk(
 ): AsyncGenerator<Segment | Rest> {
   let index = 0;
   do {
-    const lines = answers?.passed.lines ?? 0;
+    const { lines } = answers.passed;
     for await (const each of answerOf(segmentsOf, drops.signal, signal)) {
       yield each.kind === 'rest' ? each : inTalk(each, index, lines);
       if (each.kind === 'segment') index += 1;
     }
-  } while (answers?.goesOn);
+  } while (answers.goesOn);
 }
 
 /** It ends at a drop. */

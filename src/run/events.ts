@@ -371,13 +371,13 @@ export interface RunEvents extends AsyncDisposable {
 export async function openEvents(
   where: string,
   { played }: Sink,
-  { host, signal, drops }: Pick<RunContext, 'host' | 'signal'> & { readonly drops: Drops },
+  { host, signal, drops }: Pick<RunContext, 'host' | 'signal'> & { readonly drops: Drops | undefined },
 ): Promise<RunEvents> {
   const log = await openEventLog(where, host.cwd, signal);
   const listener = new Events({ write: (line) => log.write(line), heard: played });
   const interrupt = () => listener.stop('interrupted');
   signal.addEventListener('abort', interrupt, { once: true });
-  drops.listen(() => listener.drop());
+  drops?.listen(() => listener.drop());
   return {
     listener,
     places: new Places(),

@@ -220,10 +220,8 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   for (const file of request.files) notices.spare(file);
   const loaded = await loadSettings(request, context);
   const settings = withAssistant(loaded.settings);
-  const inFront = settings.assistant.value ? (await import('../read/assistant.ts')).Unspoken : undefined;
-  const { stages, lines } = await replacementsOf(settings, context);
   let echo: Echo | undefined;
-  const planned = { sources: () => sourcesOf(request, settings, host, echo?.text), stages, inFront };
+  const { planned, lines } = await planText(request, { settings, echoed: () => echo }, context);
   if (settings.showText.value) {
     const cutting = cuttingOf(settings, undefined);
     const cast = hasCast(settings) ? (await import('../voices/cast.ts')).textCast(settings) : undefined;
@@ -257,6 +255,22 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
+}
+
+/** What is the same for every way to read a text. */
+async function planText(
+  request: SpeakRequest,
+  { settings, echoed }: { readonly settings: Settings; readonly echoed: () => Echo | undefined },
+  context: RunContext,
+) {
+  const { stages, lines } = await replacementsOf(settings, context);
+  const planned = {
+    sources: () => sourcesOf(request, settings, context.host, echoed()?.text),
+    stages,
+    inFront: settings.assistant.value ? (await import('../read/assistant.ts')).Unspoken : undefined,
+    isConversation: isConversationIn(settings, request),
+  };
+  return { planned, lines };
 }
 
 async function speakerFor(
@@ -315,14 +329,24 @@ function eventsOf({ events, split, callbackUrl }: Settings): string | undefined 
   );
 }
 
-/** The terminal shows by itself what is typed. */
+/** @throws TtsError (usage) where no messages can come */
+function isConversationIn({ input }: Settings, { files }: Input): boolean {
+  if (input && !files.includes('-'))
+    throw usageError(
+      '--input jsonl: the messages come from stdin',
+      'leave out the words and the files, or --input',
+    );
+  return input !== undefined;
+}
+
+/** The terminal shows by itself what is typed, and messages are not for people. */
 async function echoFor(
   { files }: Input,
-  { echo, dryRun }: Settings,
+  { echo, dryRun, input }: Settings,
   { name, isPlayed }: OutputPlan,
   host: RunContext['host'],
 ): Promise<Echo | undefined> {
-  if (!echo.value || dryRun.value || !files.includes('-') || host.stdin.isTTY) return undefined;
+  if (!echo.value || input || dryRun.value || !files.includes('-') || host.stdin.isTTY) return undefined;
   return (await import('../read/echo.ts')).echoOf(host, !isPlayed && isStdout(name ?? '-'));
 }
 

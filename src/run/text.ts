@@ -18,6 +18,8 @@ export interface TextPlan {
   readonly sources: () => readonly TextSource[];
   /** Each text passes them after its reader, in this order. */
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
+  /** Stdin holds messages of `--input jsonl`. */
+  readonly isConversation?: boolean;
   /** Each text passes it before its reader. */
   readonly inFront?: (new (filler?: string) => Stage<string, string>) | undefined;
   /** Who speaks, where the text says nothing else. Without it, the text is only read. */
@@ -65,7 +67,7 @@ export class RunText {
     for (const { source, reader } of plan.sources()) {
       const one = new Watched(source);
       watched.push(one);
-      const talk = source.name === '-' && source.isLive ? new Answers(one.source) : undefined;
+      const talk = plan.isConversation && source.name === '-' ? new Answers(one.source) : undefined;
       answers ??= talk;
       const reading = await reader.open(talk?.source ?? one.source, signal);
       if (plan.cast?.Marks && source.again)
@@ -124,9 +126,10 @@ export class RunText {
       from = this.#readings.findIndex(({ source }) => source.name === '-');
       return places ? places.placing(segments) : segments;
     };
-    if (!drops || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
-    this.#answers?.divide(drops);
-    return talk(segmentsOf, { drops, answers: this.#answers, signal });
+    const answers = this.#answers;
+    if (!drops || !answers || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
+    answers.divide(drops);
+    return talk(segmentsOf, { drops, answers, signal });
   }
 
   /** @param until ends those of one answer */

@@ -272,7 +272,6 @@ describe('the rate of a server', () => {
     await box.run([TEXT, '-o', 'out.wav', '--engine', server.url, '-r', '8000']);
     expect(box.read('out.wav').readUInt32LE(24)).toBe(8000);
   });
-
 });
 
 describe('the voices of a server', () => {

@@ -25,13 +25,16 @@ interface Way {
   /** The status of a run that ends by it. A conversation that goes on ends with 0, after its next answer. */
   readonly status: number;
   readonly isHeardNext: boolean;
+  /** The text comes as messages of `--input jsonl`. */
+  readonly messages?: boolean;
 }
 
 const WAYS: readonly Way[] = [
   {
-    name: 'SIGUSR1',
+    name: '{"stop":true}',
+    messages: true,
     async interrupt({ run, box }) {
-      run.child.kill('SIGUSR1');
+      run.stdin.write('{"stop":true}\n');
       await vi.waitFor(() => expect(told(box).some(({ event }) => event === 'stopped')).toBe(true), 10_000);
     },
     status: 0,
@@ -53,15 +56,21 @@ function told(box: Sandbox) {
 }
 
 /** Interrupts a run in the middle of its sentence. */
-async function interrupted(options: string, interrupt: Way['interrupt']): Promise<Talk> {
+async function interrupted(
+  options: string,
+  { interrupt, messages = false }: Pick<Way, 'interrupt' | 'messages'>,
+): Promise<Talk> {
   const box = new Sandbox();
   const player = fakePlayer(box, 'isInTime');
   const args = ['-q', '--assistant', '--no-echo', '--channel', 'desk', '--player', player.command];
-  const run = box.start([...args, '--events', 'events.jsonl', ...words(options)], {
-    stdin: 'open',
-    patience: 40_000,
-  });
-  run.stdin.write(`${LONG} `);
+  const run = box.start(
+    [...args, '--events', 'events.jsonl', ...(messages ? ['--input', 'jsonl'] : []), ...words(options)],
+    {
+      stdin: 'open',
+      patience: 40_000,
+    },
+  );
+  run.stdin.write(messages ? `${JSON.stringify({ text: `${LONG} ` })}\n` : `${LONG} `);
   await vi.waitFor(() => expect(player.heard().length).toBeGreaterThan(44_100), 20_000);
   const talk = { box, run, player };
   await interrupt(talk);
@@ -91,9 +100,9 @@ test.each(
   ]),
 )(
   'After $name, no player gets old sound, and events tell what was heard: $options',
-  async ({ interrupt, options, status, isHeardNext }) => {
-    const { box, run, player } = await interrupted(options, interrupt);
-    run.stdin.end(NEW);
+  async ({ options, status, isHeardNext, ...way }) => {
+    const { box, run, player } = await interrupted(options, way);
+    run.stdin.end(way.messages ? JSON.stringify({ text: NEW, end: true }) : NEW);
     const ended = await run.ended;
     const [first = Buffer.alloc(0), ...others] = player.heardEach();
     const expected = isHeardNext ? [await soundOf(box, NEW, options)] : [];
@@ -130,7 +139,7 @@ test.each(
 );
 
 test('A run that the next one interrupts falls silent before that speaks, has nothing to say, and ends with 0.', async () => {
-  const { box, run, player } = await interrupted('', async () => {});
+  const { box, run, player } = await interrupted('', { interrupt: async () => {} });
   const next = await box.tts(
     ['-q', '--assistant', '--no-echo', '--channel', 'desk', '--interrupt', '--player', player.command],
     { stdin: NEW },
