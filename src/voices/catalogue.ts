@@ -289,8 +289,7 @@ export class Voices implements AsyncDisposable {
 
   /** The voices of this program come last, but one of the region that is asked for before one of another region. */
   async #speaking(language: string): Promise<Voice | undefined> {
-    const { languageName, voiceForLanguage } = await import('./language.ts');
-    if (languageName(language) === undefined) return undefined;
+    const { voiceForLanguage } = await import('./language.ts');
     const groups = [
       await (await this.engines()).list(() => {}),
       await (await this.#installedPlace()).list(),
