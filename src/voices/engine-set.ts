@@ -17,10 +17,13 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
  * The built-in voices. One thread starts at once.
  * @param runtime the version of Node
  * @param workers threads of a service, which all start before it begins; by default one for each core, as they are needed
+ * @param program that of the threads; the built one lies next to this one
  */
-export async function openBuiltIn(runtime: string, workers?: number): Promise<Engine> {
-  // The built program of the threads lies next to this one.
-  const program = new URL('worker.cjs', import.meta.url);
+export async function openBuiltIn(
+  runtime: string,
+  workers?: number,
+  program = new URL('worker.cjs', import.meta.url),
+): Promise<Engine> {
   let assets: Promise<Assets> | undefined;
   const load = () => {
     assets ??= loadAssets(runtime);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
-import type { Style, Utterance } from '../../src/engines/engine.ts';
-import { type EngineSetOptions, openEngines, type PreparedEngines } from '../../src/voices/engine-set.ts';
+import type { Engine, Style, Utterance } from '../../src/engines/engine.ts';
+import type { Espeak } from '../../src/engines/espeak.ts';
+import { openBuiltIn, openEspeakEngine } from '../../src/voices/engine-set.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -20,11 +21,24 @@ export async function buildWorker(): Promise<URL> {
   return pathToFileURL(join(dir, 'worker.cjs'));
 }
 
-/** An engine for the tests of one file, closed after them. */
-export async function startEngine(options: EngineSetOptions): Promise<PreparedEngines> {
-  const engine = await openEngines(options);
-  afterAll(() => engine.close());
-  return engine;
+type Speaking = Pick<Engine, 'speakers' | 'speak'>;
+
+interface Engines {
+  readonly worker: URL;
+  readonly workers?: number;
+  readonly espeak?: Espeak | undefined;
+}
+
+/** The built-in voices, and those of espeak-ng, as one engine for the tests of one file, closed after them. */
+export async function startEngine({ worker, workers = 2, espeak }: Engines): Promise<Speaking> {
+  const builtIn = await openBuiltIn('', workers, worker);
+  const robot = espeak && (await openEspeakEngine(espeak, workers));
+  afterAll(() => Promise.all([builtIn.close(), robot?.close()]));
+  return {
+    speakers: [...builtIn.speakers, ...(robot?.speakers ?? [])],
+    speak: (utterance, signal) =>
+      (utterance.speaker.no > 100 && robot ? robot : builtIn).speak(utterance, signal),
+  };
 }
 
 interface Request extends Partial<Omit<Utterance, 'speaker'>> {
@@ -33,7 +47,7 @@ interface Request extends Partial<Omit<Utterance, 'speaker'>> {
   readonly signal?: AbortSignal;
 }
 
-export async function* speak(engine: PreparedEngines, request: Request): AsyncGenerator<Int16Array> {
+export async function* speak(engine: Speaking, request: Request): AsyncGenerator<Int16Array> {
   const { text, speaker: no = 1, sampleRate = 22_050, style = PLAIN, signal } = request;
   const speaker = engine.speakers.find((candidate) => candidate.no === no);
   if (!speaker) throw new Error(`no speaker ${no}`);
@@ -43,7 +57,7 @@ export async function* speak(engine: PreparedEngines, request: Request): AsyncGe
 }
 
 /** All samples of an utterance. */
-export async function samplesOf(engine: PreparedEngines, request: Request): Promise<Int16Array> {
+export async function samplesOf(engine: Speaking, request: Request): Promise<Int16Array> {
   const parts: Int16Array[] = [];
   for await (const part of speak(engine, request)) parts.push(part);
   const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { BatchPlan, NameTemplate, type PlanOptions } from '../../../src/batch/plan.ts';
 import { addColumns, parseColumns, readTable, type TableKind } from '../../../src/batch/table.ts';
+import type { Speaker } from '../../../src/sound/voice.ts';
+import { silent } from '../../support/speaker.ts';
 
 async function* words(text: string) {
   yield text;
+}
+
+function numbered(no: number): Speaker {
+  return { ...silent, voice: { ...silent.voice, no } };
 }
 
 function read(text: string, options: Partial<PlanOptions> = {}, kind: TableKind = 'csv') {
@@ -13,7 +19,7 @@ function read(text: string, options: Partial<PlanOptions> = {}, kind: TableKind 
     columns: new Map(),
     template: new NameTemplate('out/{id}.wav'),
     shard: undefined,
-    voiceOf: async ({ speaker }) => ({ identity: 'a service', speaker: Number(speaker ?? 1) }),
+    speakerOf: async ({ speaker }) => numbered(Number(speaker ?? 1)),
     textFileOf: (name) => name,
     ...options,
   });
@@ -35,7 +41,7 @@ describe('the plan of a batch', () => {
         table: 'p.csv',
         line: 2,
         text: 'two',
-        voice: { identity: 'a service', speaker: 4 },
+        speaker: numbered(4),
         namesSpeaker: true,
         file: 'b.wav',
       },
@@ -44,7 +50,7 @@ describe('the plan of a batch', () => {
         table: 'p.csv',
         line: 3,
         text: 'one',
-        voice: { identity: 'a service', speaker: 1 },
+        speaker: numbered(1),
         file: 'a.wav',
       },
     ]);
@@ -68,7 +74,7 @@ describe('the plan of a batch', () => {
     ['psv', 'a|Hi\nb|Ho|2'],
   ])('finds a column of a %s without a header in any row: %s', async (kind, text) => {
     const plan = await read(text, { columns: parseColumns('speaker=3') }, kind);
-    const speakers = plan.mine.map(({ voice }) => voice.speaker);
+    const speakers = plan.mine.map(({ speaker }) => speaker.voice.no);
     expect(speakers.toSorted()).toEqual([1, 2]);
   });
 

@@ -5,12 +5,14 @@ import { leftOutOf } from '../../../src/cli/skipped.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import type { Host } from '../../../src/kit/host.ts';
 import type { Cast } from '../../../src/voices/cast.ts';
-import type { Voice } from '../../../src/voices/voice.ts';
+import { silent, speakerThat } from '../../support/speaker.ts';
 import { segmentOf } from '../run/segment-of.ts';
 
 const refusal = new TtsError('no', { exitCode: ExitCode.service, concernsThisTextOnly: true });
 
-const KINDS: readonly Voice['kind'][] = ['service', 'engine', 'espeak', 'built-in'];
+const SPEAKERS = (['service', 'engine', 'espeak', 'built-in'] as const).map((kind) =>
+  speakerThat(async () => undefined, { kind }),
+);
 
 /** What may be missing of a text that all kinds of voices speak, one segment each. */
 async function leftOutOfAll(keepsGoing: boolean) {
@@ -19,14 +21,13 @@ async function leftOutOfAll(keepsGoing: boolean) {
   const stderr = { fd: 2, isTTY: false, columns: 80, stream };
   const host = { env: { PATH: '' }, cwd: '/', platform: process.platform, stderr } as unknown as Host;
   const context = { host, notices: new Notices(host), signal: new AbortController().signal };
-  const voice = { kind: 'service' } as Voice;
-  const job = { voice, keepsGoing, cast: {} as Cast };
-  const leftOut = await leftOutOf(job, ({ index }) => ({ kind: KINDS[index] ?? 'service' }), context);
+  const job = { speaker: silent, keepsGoing, cast: {} as Cast };
+  const leftOut = await leftOutOf(job, ({ index }) => SPEAKERS[index] ?? silent, context);
   if (!leftOut) throw new Error('there is nobody to ask');
   return { leftOut, warnings };
 }
 
-const segments = KINDS.map((_, index) => segmentOf(`\u4f60 number ${index}`, index));
+const segments = SPEAKERS.map((_, index) => segmentOf(`\u4f60 number ${index}`, index));
 
 describe('of a text of several voices', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildWorker, digest, samplesOf, speak, startEngine } from '../../support/engine.ts';
 
-const engine = await startEngine({ worker: await buildWorker(), workers: 1, maxQueue: 50 });
+const engine = await startEngine({ worker: await buildWorker(), workers: 1 });
 
 /** What text can be, with the least seconds that are spoken. */
 const HOSTILE: readonly (readonly [name: string, text: string, seconds: number])[] = [

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import { Drops } from '../../../src/kit/host.ts';
 import type { Sink } from '../../../src/out/sink.ts';
-import { type DeliverOptions, deliver, type Listener } from '../../../src/run/run.ts';
+import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
 import type { PcmFormat, Speech, Track } from '../../../src/sound/pcm.ts';
 import type { Segment } from '../../../src/text/segment.ts';
+import { deliverTo, MemorySink, NO_PAUSES } from '../../support/memory-sink.ts';
+import { speakerThat } from '../../support/speaker.ts';
 import { turns } from '../../support/turns.ts';
-import { collect, WatchedBody } from '../sound/body.ts';
+import { WatchedBody } from '../sound/body.ts';
 import { sound, speechFormat } from '../sound/wav-builder.ts';
 import { segmentOf } from './segment-of.ts';
 
@@ -14,51 +16,19 @@ function part(pieces: Iterable<Uint8Array>, format: PcmFormat = speechFormat) {
   return { format, bytes: 1000, pcm: new WatchedBody(pieces) } satisfies Speech;
 }
 
-/** A sink that keeps what it gets. */
-class MemorySink implements Sink {
-  readonly isLive = false;
-  speech: Track | undefined;
-  pcm: Buffer = Buffer.alloc(0);
-
-  async write(speech: Track) {
-    this.speech = speech;
-    this.pcm = await collect(speech.pcm);
-    return { bytes: this.pcm.length, writtenBytes: this.pcm.length, readerLeft: false };
-  }
-
-  async discard(): Promise<void> {}
-}
-
 async function* segments(count: number): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
 }
 
-type Speaking = ReturnType<DeliverOptions['voiceOf']>;
-
-function service(speak: Speaking['speak']): Speaking {
-  return { kind: 'service', speak };
-}
-
-const NO_PAUSES = { chapter: 0, scene: 0, heading: 0, paragraph: 0, sentence: 0 };
-
-function run(parts: readonly Speech[], options: Partial<DeliverOptions> = {}) {
+function run(parts: readonly Speech[], { sink: other, ...options }: Partial<DeliverOptions> = {}) {
   const sink = new MemorySink();
   const signals: AbortSignal[] = [];
-  const voice = service(async ({ index }, signal) => {
+  const speaker = speakerThat(async ({ index }, signal) => {
     signals.push(signal);
     return parts[index];
   });
-  const delivery = deliver({
-    segments: () => segments(parts.length),
-    voiceOf: () => voice,
-    window: 2,
-    mix: { pauses: NO_PAUSES },
-    sink,
-    listeners: [],
-    signal: new AbortController().signal,
-    ...options,
-  });
-  return { delivery, sink, signals };
+  const about = { segments: () => segments(parts.length), speakerOf: () => speaker, window: 2 };
+  return { delivery: deliverTo(other ?? sink, { ...about, ...options }), sink, signals };
 }
 
 /** Writes down what it hears. */
@@ -79,8 +49,8 @@ describe('deliver', () => {
     );
     const { delivery, sink } = run(parts);
     expect(await delivery).toEqual({ bytes: 3000, writtenBytes: 3000, readerLeft: false });
-    expect(sink.speech?.chapters()).toEqual([]);
-    expect([sink.speech?.format, sink.speech?.bytes]).toEqual([speechFormat, undefined]);
+    expect(sink.track?.chapters()).toEqual([]);
+    expect([sink.track?.format, sink.track?.bytes]).toEqual([speechFormat, undefined]);
     expect(sink.pcm.equals(pcm)).toBe(true);
   });
 

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Sink } from '../../../src/out/sink.ts';
 import { plain } from '../../../src/read/plain.ts';
 import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
-import { deliver } from '../../../src/run/run.ts';
 import { RunText, type TextPlan } from '../../../src/run/text.ts';
 import { converted } from '../../../src/sound/convert.ts';
 import { type PcmFormat, type Speech, silence } from '../../../src/sound/pcm.ts';
-import { Cast, type Role } from '../../../src/voices/cast.ts';
-import type { Voice } from '../../../src/voices/voice.ts';
+import type { Speaker } from '../../../src/sound/voice.ts';
+import { asRole, Cast, roleIn } from '../../../src/voices/cast.ts';
+import { deliverTo, MemorySink, NO_PAUSES } from '../../support/memory-sink.ts';
+import { speakerThat, utteranceOf } from '../../support/speaker.ts';
 import { collect } from '../sound/body.ts';
 
 /** A voice whose sound is the text: each UTF-16 unit is a frame. */
-function voiceOf(label: string, sampleRate: number): Voice {
+function voiceOf(sampleRate: number): Speaker {
   const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
   const speak = async ({ text }: { readonly text: string }): Promise<Speech> => {
     const samples = Int16Array.from(text, (unit) => 100 * (unit.charCodeAt(0) % 300) + 1);
@@ -22,29 +22,18 @@ function voiceOf(label: string, sampleRate: number): Voice {
     }
     return { format, bytes: samples.byteLength, pcm: pcm() };
   };
-  const shape = { identity: label, speaker: 1, sampleRate: undefined, instructions: undefined };
-  return {
-    label,
-    name: undefined,
-    language: undefined,
-    kind: 'engine',
-    maxChars: 60,
-    sampleRate,
-    speed: undefined,
-    atOnce: 2,
-    shape,
-    speak,
-    isKept: () => false,
-    request: () => '',
-  };
+  return speakerThat(speak, { kind: 'engine', maxChars: 60, sampleRate });
 }
 
-const VOICES = { own: voiceOf('own', 8000), a: voiceOf('a', 12_000), b: voiceOf('b', 5000) };
+const VOICES = { own: voiceOf(8000), a: voiceOf(12_000), b: voiceOf(5000) };
 type Name = keyof typeof VOICES;
 
+async function speechOf(text: string, voice: Name): Promise<Speech> {
+  return (await VOICES[voice].voice.source.speak(utteranceOf(VOICES[voice], text), signal)) as Speech;
+}
+
 async function formatOf(voice: Name): Promise<PcmFormat> {
-  const speech = await VOICES[voice].speak({ text: '', index: 0 }, signal);
-  return (speech as Speech).format;
+  return (await speechOf('', voice)).format;
 }
 
 const settings = { marks: { value: true }, voices: undefined } as unknown as Parameters<typeof Cast.open>[0];
@@ -61,35 +50,21 @@ async function openText(pieces: readonly string[], isLive: boolean): Promise<Run
 
 async function sound(pieces: readonly string[], isLive: boolean): Promise<Buffer> {
   const text = await openText(pieces, isLive);
-  let pcm: Buffer = Buffer.alloc(0);
-  const sink: Sink = {
-    isLive,
-    async write(track) {
-      pcm = await collect(track.pcm);
-      return { bytes: pcm.length, writtenBytes: pcm.length, readerLeft: false };
-    },
-    discard: async () => {},
-  };
-  const { sampleRate } = await formatOf('own');
-  await deliver({
+  const sink = new MemorySink(isLive);
+  await deliverTo(sink, {
     segments: (until) => text.segments(isLive, until),
-    voiceOf: ({ voice }) => (voice as Partial<Role>).voice ?? VOICES.own,
-    window: 4,
-    mix: { pauses: { chapter: 0, scene: 0, heading: 0, paragraph: 0.02, sentence: 0 } },
-    lead: { voice: VOICES.own, sampleRate },
-    sink,
-    blank: () => text.blank(),
-    listeners: [],
-    signal,
+    speakerOf: (segment) => roleIn(segment).speaker,
+    mix: { pauses: { ...NO_PAUSES, paragraph: 0.02 } },
+    lead: VOICES.own,
   });
-  return pcm;
+  return sink.pcm;
 }
 
 function planOf(source: Source, voice: Name, cast?: Cast): TextPlan {
   return {
     sources: () => [{ source, reader: plain }],
     stages: [],
-    voice: VOICES[voice],
+    role: asRole(VOICES[voice]),
     cast: cast?.plan,
     pace: 'by output',
     cutsParagraphs: false,
@@ -124,9 +99,9 @@ it('A text with marks sounds as its parts, spoken one by one and joined with exa
         for (const { voice, words, pause } of parts) {
           for (const run of await spokenAlone(words, voice))
             expected.push(
-              run.pcm ? await inFormat(run.pcm, await formatOf(voice), to) : silent(to, run.seconds),
+              run.pcm ? await inFormat(run.pcm, await formatOf(voice), to) : quiet(to, run.seconds),
             );
-          expected.push(silent(to, pause / 1000));
+          expected.push(quiet(to, pause / 1000));
         }
         const text = marked.join(' ');
         const at = cut % text.length;
@@ -137,7 +112,7 @@ it('A text with marks sounds as its parts, spoken one by one and joined with exa
     { numRuns: 30 },
   ));
 
-function silent(format: PcmFormat, seconds: number): Buffer {
+function quiet(format: PcmFormat, seconds: number): Buffer {
   return Buffer.concat([...silence(format, seconds)]);
 }
 
@@ -153,8 +128,7 @@ async function spokenAlone(words: string, voice: Name): Promise<readonly Run[]> 
   for await (const segment of text.segments(false, signal)) {
     if (segment.kind === 'rest') continue;
     if (segment.pause === 'paragraph' && runs.length > 0) runs.push({ seconds: 0.02 });
-    const speech = await VOICES[voice].speak(segment, signal);
-    runs.push({ pcm: await collect((speech as Speech).pcm), seconds: 0 });
+    runs.push({ pcm: await collect((await speechOf(segment.text, voice)).pcm), seconds: 0 });
   }
   return runs;
 }

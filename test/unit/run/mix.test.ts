@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import type { Sink } from '../../../src/out/sink.ts';
 import type { Skipping } from '../../../src/run/ahead.ts';
 import { Mixer } from '../../../src/run/mix.ts';
-import { deliver, type Lead, type Listener } from '../../../src/run/run.ts';
+import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
 import { type Chapter, frameBytes, type PcmFormat, type Track } from '../../../src/sound/pcm.ts';
+import type { Speaker } from '../../../src/sound/voice.ts';
 import { Segmenter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
-import { collect } from '../sound/body.ts';
+import { deliverTo, MemorySink } from '../../support/memory-sink.ts';
+import { speakerThat } from '../../support/speaker.ts';
 import { segmentOf } from './segment-of.ts';
 
 /** 1,000 frames of it are a second. */
@@ -16,21 +17,12 @@ const format: PcmFormat = { encoding: 'integer', sampleRate: 1_000, channels: 1,
 
 const mix = { pauses: { chapter: 0.8, scene: 0.7, heading: 0.6, paragraph: 0.5, sentence: 0.1 } };
 
-type Speaking = Parameters<typeof deliver>[0]['voiceOf'] extends (segment: Segment) => infer V ? V : never;
-
 /** A voice that speaks 100 ms for each segment, every sample of them one. */
-function speaking(own: PcmFormat = format, kind: Speaking['kind'] = 'engine'): Speaking {
+function speaking(own: PcmFormat = format, kind: 'engine' | 'service' = 'engine', bytes?: number): Speaker {
   async function* pcm() {
     yield Buffer.alloc((own.sampleRate / 10) * frameBytes(own), 1);
   }
-  return { kind, speak: async () => ({ format: own, bytes: undefined, pcm: pcm() }) };
-}
-
-interface Run {
-  readonly voices?: readonly Speaking[];
-  readonly skipping?: Skipping;
-  readonly lead?: Lead;
-  readonly window?: number;
+  return speakerThat(async () => ({ format: own, bytes, pcm: pcm() }), { kind });
 }
 
 interface Heard {
@@ -44,37 +36,24 @@ interface Heard {
 
 async function hear(
   items: readonly (Segment | Rest)[],
-  { voices, skipping, lead, window = 3 }: Run = {},
+  { voices, ...options }: Partial<DeliverOptions> & { readonly voices?: readonly Speaker[] } = {},
 ): Promise<Heard> {
-  const found: { track?: Track; pcm: Buffer } = { pcm: Buffer.alloc(0) };
-  const sink: Sink = {
-    isLive: false,
-    async write(track) {
-      found.track = track;
-      found.pcm = await collect(track.pcm);
-      return { bytes: found.pcm.length, writtenBytes: found.pcm.length, readerLeft: false };
-    },
-    discard: async () => {},
-  };
+  const sink = new MemorySink();
   const pauses: number[] = [];
   const listener: Listener = { onPart: (_, frames) => void pauses.push(frames) };
   const usual = speaking();
-  await deliver({
+  await deliverTo(sink, {
     segments: async function* () {
       yield* items;
     },
-    voiceOf: ({ index }) => voices?.[index] ?? usual,
-    skipping,
-    lead,
-    window,
+    speakerOf: ({ index }) => voices?.[index] ?? usual,
     mix,
-    sink,
     listeners: [listener],
-    signal: new AbortController().signal,
+    ...options,
   });
-  const { track } = found;
+  const { track, pcm } = sink;
   if (!track) throw new Error('nothing was written');
-  return { runs: runsOf(found.pcm, track.format), track, chapters: track.chapters(), pauses };
+  return { runs: runsOf(pcm, track.format), track, chapters: track.chapters(), pauses };
 }
 
 function runsOf(pcm: Buffer, own: PcmFormat): (number | [number])[] {
@@ -134,7 +113,7 @@ describe('pauses', () => {
 
   it('have no border in front of the first part that is heard, if the one before it was spared', async () => {
     const refused = new TtsError('refused', { exitCode: ExitCode.service });
-    const failing: Speaking = { kind: 'engine', speak: () => Promise.reject(refused) };
+    const failing = speakerThat(() => Promise.reject(refused));
     const skipping: Skipping = {
       allows: (error): error is TtsError => error === refused,
       onSkipped: () => {},
@@ -148,12 +127,7 @@ describe('pauses', () => {
     ['a part with a pause in front of it', [pause(1), say('a')], false],
     ['a part with a rest', [say('a'), pause(1)], false],
   ])('are no part of a size that a voice promises: %s', async (_, pieces, isKnown) => {
-    const voice = speaking();
-    const sized = {
-      ...voice,
-      speak: async () => ({ ...(await voice.speak({} as never, {} as never)), bytes: 200 }),
-    };
-    const { track } = await hear(cut(...pieces), { voices: [sized as Speaking], window: 8 });
+    const { track } = await hear(cut(...pieces), { voices: [speaking(format, 'engine', 200)], window: 8 });
     expect(track.bytes).toBe(isKnown ? 200 : undefined);
   });
 });
@@ -205,9 +179,9 @@ describe('voices of other formats', () => {
     ['known before', 800],
     ['known from its first answer', undefined],
   ])('are brought to the rate of the speaker of the run, which is %s', async (_, sampleRate) => {
-    const voices = [stereo, format, bytes].map((own) => speaking(own));
-    const voice = voices[2] as Speaking;
-    const { track, runs } = await hear(three, { voices, lead: { voice, sampleRate } });
+    const { voice, ...rest } = speaking(bytes);
+    const lead = { ...rest, voice: { ...voice, sampleRate } };
+    const { track, runs } = await hear(three, { voices: [speaking(stereo), speaking(), lead], lead });
     expect(track.format).toEqual({ ...stereo, sampleRate: 800 });
     const frames = runs.flat().reduce((sum, count) => sum + count, 0);
     expect(frames).toBe(3 * 80 + 2 * 400);
@@ -215,8 +189,7 @@ describe('voices of other formats', () => {
 
   it('are brought to that of the first part if the speaker of the run says nothing soon', async () => {
     const voices = [stereo, format, bytes].map((own) => speaking(own));
-    const lead = { voice: speaking(), sampleRate: undefined };
-    expect((await hear(three, { voices, lead })).track.format).toEqual(stereo);
+    expect((await hear(three, { voices, lead: speaking() })).track.format).toEqual(stereo);
   });
 
   it('last as long as before', async () => {
@@ -242,22 +215,19 @@ describe('voices of other formats', () => {
   it('may be two voices of one service, but one voice of a service keeps to its format', async () => {
     const [one, other] = [speaking(format, 'service'), speaking(stereo, 'service')];
     expect((await hear(three, { voices: [one, other, one] })).track.format).toEqual(format);
-    let turn = 0;
-    const changing = {
-      ...one,
-      speak: async (...task: Parameters<Speaking['speak']>) => {
-        turn += 1;
-        return (turn === 1 ? one : other).speak(...task);
-      },
+    const changing = (kind: 'engine' | 'service') => {
+      const turns = [one, other, other];
+      const speaker = speakerThat((...asked) => (turns.shift() ?? one).voice.source.speak(...asked), {
+        kind,
+      });
+      return hear(three, { voices: [speaker, speaker, speaker], window: 1 });
     };
-    await expect(hear(three, { voices: [changing, changing, changing] })).rejects.toMatchObject({
+    await expect(changing('service')).rejects.toMatchObject({
       exitCode: ExitCode.service,
       message:
         'part 2 of the speech came as 3000 Hz, stereo, 32-bit float, the first as 1000 Hz, mono, 16-bit integer',
     });
-    turn = 0;
-    const engine = { ...changing, kind: 'engine' } as const;
-    expect((await hear(three, { voices: [engine, engine, engine] })).track.format).toEqual(format);
+    expect((await changing('engine')).track.format).toEqual(format);
   });
 });
 

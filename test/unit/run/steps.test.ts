@@ -6,6 +6,8 @@ import type { Reader } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
 import { RunText, type TextPlan } from '../../../src/run/text.ts';
 import { Replacing, readLexicons } from '../../../src/text/lexicon.ts';
+import { asRole } from '../../../src/voices/cast.ts';
+import { silent } from '../../support/speaker.ts';
 
 const { signal } = new AbortController();
 const lexicon = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometres', name: 'names.txt' }]);
@@ -42,9 +44,8 @@ async function longestStep(words: string, { reader, stages }: Way) {
     }
   })();
   const sources = () => [{ source: wordsSource(words), reader }];
-  const voice = { maxChars: 1000 };
   const text = await RunText.open(
-    { sources, stages, voice, pace: 'by output', cutsParagraphs: false },
+    { sources, stages, role: asRole(silent), pace: 'by output', cutsParagraphs: false },
     signal,
   );
   for await (const segment of text.segments(false, signal)) {

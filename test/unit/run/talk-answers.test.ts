@@ -8,6 +8,8 @@ import { Answers } from '../../../src/run/conversation.ts';
 import { RunText } from '../../../src/run/text.ts';
 import { Places } from '../../../src/text/position.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
+import { asRole } from '../../../src/voices/cast.ts';
+import { silent } from '../../support/speaker.ts';
 
 const { signal } = new AbortController();
 
@@ -24,7 +26,7 @@ function opened(...sources: readonly Source[]) {
     {
       sources: () => sources.map((source) => ({ source, reader: plain })),
       stages: [],
-      voice: { maxChars: 1000 },
+      role: asRole(silent),
       pace: 'by output',
       cutsParagraphs: false,
     },

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { plain } from '../../../src/read/plain.ts';
 import { stdinSource, wordsSource } from '../../../src/read/source.ts';
 import { RunText } from '../../../src/run/text.ts';
+import { asRole } from '../../../src/voices/cast.ts';
+import { silent } from '../../support/speaker.ts';
 
 const { signal } = new AbortController();
 
 /** The texts of the segments of a pipe, and the message of the error after them. */
 async function heard(bytes: AsyncIterable<Uint8Array>, isHeardLive: boolean) {
   const source = stdinSource(Readable.from(bytes, { objectMode: false }), 300);
-  const plan = { sources: () => [{ source, reader: plain }], stages: [], voice: { maxChars: 1000 } };
+  const plan = { sources: () => [{ source, reader: plain }], stages: [], role: asRole(silent) };
   const text = await RunText.open({ ...plan, pace: 'by output', cutsParagraphs: false }, signal);
   const texts: string[] = [];
   try {
@@ -21,7 +23,7 @@ async function heard(bytes: AsyncIterable<Uint8Array>, isHeardLive: boolean) {
   }
 }
 
-async function* silent(): AsyncGenerator<Uint8Array> {
+async function* fallsSilent(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('Hello there. And then');
   await new Promise((resolve) => setTimeout(resolve, 5000).unref());
 }
@@ -38,7 +40,7 @@ describe('a text that breaks off', () => {
   it.each([true, false])(
     'is spoken as far as it came if its writer falls silent: heard live %j',
     async (isLive) => {
-      const { texts, error } = await heard(silent(), isLive);
+      const { texts, error } = await heard(fallsSilent(), isLive);
       expect(texts.join(' ')).toBe('Hello there. And then');
       expect(error).toBe('no text came from stdin for 0.3 s');
     },
@@ -60,7 +62,11 @@ describe('a text that breaks off', () => {
 
 async function textsOf(book: string): Promise<string[]> {
   const sources = () => [{ source: wordsSource(book), reader: plain }];
-  const cutting = { voice: { maxChars: 300 }, pace: 'by output', cutsParagraphs: false } as const;
+  const cutting = {
+    role: { ...asRole(silent), maxChars: 300 },
+    pace: 'by output',
+    cutsParagraphs: false,
+  } as const;
   const run = await RunText.open({ sources, stages: [], ...cutting }, signal);
   const texts: string[] = [];
   for await (const each of run.segments(false, signal)) if (each.kind === 'segment') texts.push(each.text);

@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import { deliver } from '../../../src/run/run.ts';
-import type { PcmFormat, Speech, Track } from '../../../src/sound/pcm.ts';
-import type { Segment } from '../../../src/text/segment.ts';
+import type { PcmFormat, Speech } from '../../../src/sound/pcm.ts';
 import { Fallback, type FellBack, Patience } from '../../../src/voices/fallback.ts';
-import type { Voice } from '../../../src/voices/voice.ts';
+import { deliverTo, MemorySink } from '../../support/memory-sink.ts';
+import { speakerThat } from '../../support/speaker.ts';
 import { turns } from '../../support/turns.ts';
 import { segmentOf } from '../run/segment-of.ts';
-import { collect } from '../sound/body.ts';
 
 const format: PcmFormat = { encoding: 'integer', sampleRate: 8000, channels: 1, bitsPerSample: 16 };
-const NO_PAUSES = { chapter: 0, scene: 0, heading: 0, paragraph: 0, sentence: 0 };
 const down = new TtsError('nothing listens', { exitCode: ExitCode.connection });
 
 /** What happens to the service at the segments with these numbers. */
@@ -20,54 +17,36 @@ type Faults = Readonly<Record<number, (signal: AbortSignal) => AsyncGenerator<Ui
 async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
   let told: FellBack | undefined;
   const spoken = (no: number): Speech => ({ format, bytes: undefined, pcm: saying(no, 4) });
-  const service: Pick<Voice, 'kind' | 'speak'> = {
-    kind: 'service',
-    async speak({ index }, signal) {
-      const fault = faults[index]?.(signal);
-      if (fault instanceof TtsError) throw fault;
-      return fault ? { format, bytes: undefined, pcm: fault } : spoken(index);
-    },
-  };
-  const other: Pick<Voice, 'kind' | 'speak'> = {
-    kind: 'built-in',
-    speak: async ({ index }) => spoken(index + 100),
-  };
-  const fallback = new Fallback(other as Partial<Voice> as Voice, 'slt');
+  const service = speakerThat(async ({ index }, signal) => {
+    const fault = faults[index]?.(signal);
+    if (fault instanceof TtsError) throw fault;
+    return fault ? { format, bytes: undefined, pcm: fault } : spoken(index);
+  });
+  const other = speakerThat(async ({ index }) => spoken(index + 100), { kind: 'built-in' });
+  const fallback = new Fallback(other, 'slt');
   fallback.listen((how) => {
     told = how;
   });
-  let sound: Buffer = Buffer.alloc(0);
-  const sink = {
-    isLive: true,
-    write: async (track: Track) => {
-      sound = await collect(track.pcm);
-      return { bytes: sound.length, writtenBytes: sound.length, readerLeft: false };
+  const sink = new MemorySink(true);
+  const error = await deliverTo(sink, {
+    segments: async function* () {
+      for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
     },
-    discard: async () => {},
-  };
-  async function* segments(): AsyncGenerator<Segment> {
-    for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
-  }
-  const error = await deliver({
-    segments,
-    voiceOf: (segment) => (fallback.speaks(segment) ? other : service),
-    window: 4,
-    mix: { pauses: NO_PAUSES },
-    lead: { voice: service, sampleRate: undefined },
-    sink,
+    speakerOf: (segment) => (fallback.speaks(segment) ? other : service),
+    lead: service,
     listeners: [fallback],
-    signal: new AbortController().signal,
     fallback,
     patience: new Patience(seconds),
   }).then(
     () => undefined,
     (failure) => failure,
   );
-  const samples = [...new Int16Array(sound.buffer, sound.byteOffset, sound.length / 2)];
-  return { numbers: samples, told: told as FellBack | undefined, error };
+  const { buffer, byteOffset, length } = sink.pcm;
+  const numbers = [...new Int16Array(buffer, byteOffset, length / 2)];
+  return { numbers, told: told as FellBack | undefined, error };
 }
 
-async function* saying(no: number, times: number, end: (() => Promise<void>) | undefined = undefined) {
+async function* saying(no: number, times: number, end?: () => Promise<void>) {
   for (let time = 0; time < times; time++) yield Buffer.from(new Int16Array([no]).buffer);
   await end?.();
 }

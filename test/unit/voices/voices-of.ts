@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { Notices } from '../../../src/cli/notices.ts';
 import type { Host } from '../../../src/kit/host.ts';
 import { loadSettings, type Setting } from '../../../src/options/load.ts';
-import { openVoices, type RunVoices } from '../../../src/voices/catalogue.ts';
+import { openVoices, type Voices } from '../../../src/voices/catalogue.ts';
 import { chooseService } from '../../../src/voices/service-choice.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
@@ -14,14 +14,15 @@ export const { signal } = new AbortController();
 interface Machine {
   /** Without it, there are no programs. */
   readonly path?: string;
+  readonly env?: Record<string, string>;
 }
 
 /** The voices of a run, with these options and this config of the user. */
 export async function voicesOf(
   flags: Record<string, unknown>,
   config: object = {},
-  { path = '' }: Machine = {},
-): Promise<RunVoices> {
+  { path = '', env = {} }: Machine = {},
+): Promise<Voices> {
   const home = emptyFolder();
   const own = join(home, '.config', 'tts');
   mkdirSync(own, { recursive: true });
@@ -29,7 +30,12 @@ export async function voicesOf(
   const cwd = join(home, 'work');
   mkdirSync(cwd);
   const host = {
-    ...{ env: { PATH: path, TTS_CACHE_DIR: join(home, 'cache') }, cwd, home, platform: process.platform },
+    ...{
+      env: { PATH: path, TTS_CACHE_DIR: join(home, 'cache'), ...env },
+      cwd,
+      home,
+      platform: process.platform,
+    },
     ...{ uid: process.geteuid?.(), pid: process.pid, realm: 'the test', isRunning: () => true },
     stderr: {
       fd: 2,

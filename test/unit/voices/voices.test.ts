@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Voice } from '../../../src/voices/voice.ts';
+import type { Speaker, VoiceEvent } from '../../../src/sound/voice.ts';
+import { fakeEspeak } from '../../support/fake-espeak.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { answer, complete } from '../../support/http-bytes.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
+import { utteranceOf } from '../../support/speaker.ts';
 import { serveSpeech } from '../../support/speech-server.ts';
 import { collect } from '../sound/body.ts';
 import { plainWav, sound } from '../sound/wav-builder.ts';
@@ -9,45 +12,179 @@ import { said, signal, voicesOf } from './voices-of.ts';
 
 const SERVICE = { baseUrl: 'http://127.0.0.1:9/api/', apiKey: 'the-key' };
 
-async function heard(voice: Voice, text: string, index = 0): Promise<Buffer | undefined> {
-  const speech = await voice.speak({ text, index }, signal);
+async function heard(speaker: Speaker, text: string, index = 0, events: VoiceEvent[] = []) {
+  const speech = await speaker.voice.source.speak(utteranceOf(speaker, text, index, events), signal);
   return speech && collect(speech.pcm);
 }
+
+async function engineWith(names: readonly string[]): Promise<string> {
+  return (await serveSpeech(answer(500, 'no'), names)).url;
+}
+
+/** The speaker that a word means on a machine of two engines and, if wanted, espeak-ng. */
+async function meant(word: string | number, flags: object = {}, hasEspeak = true) {
+  const [one, other] = [await engineWith(['anna', 'bert']), await engineWith(['bert', 'carl'])];
+  const config = {
+    engines: { one: { url: one }, other: { url: other } },
+    speakers: { dear: { engine: 'other', voice: 'carl' }, low: { no: 12, instructions: 'deep' }, xx: 3 },
+  };
+  const path = emptyFolder();
+  if (hasEspeak) fakeEspeak(path, 'exit 1');
+  const voices = await voicesOf({ ...flags }, config, { path });
+  const { no, source } = (await voices.of({ speaker: said(word) })).voice;
+  return [source.kind, no];
+}
+
+describe('a speaker is looked for', () => {
+  it.each([
+    [3, 'built-in', 3],
+    ['SLT', 'built-in', 2],
+    ['low', 'built-in', 12],
+    [1002, 'engine', 1002],
+    ['one:bert', 'engine', 1002],
+    ['dear', 'engine', 2002],
+    [101, 'espeak', 101],
+    ['First', 'espeak', 101],
+    ['anna', 'engine', 1001],
+    ['carl', 'engine', 2002],
+    ['yy', 'espeak', 102],
+    // A name of the config goes before a language.
+    ['xx', 'built-in', 3],
+  ])('by number, name and language, in the order of the places: %s', async (word, ...found) => {
+    expect(await meant(word)).toEqual(found);
+  });
+
+  it('in the engine that was chosen before the others', async () => {
+    expect(await meant('bert', { engine: 'other' })).toEqual(['engine', 1001]);
+    expect(await meant('anna', { engine: 'other' })).toEqual(['engine', 2001]);
+    expect(await meant(2, { engine: 'other' })).toEqual(['built-in', 2]);
+  });
+
+  it('as a variety of English in the built-in voices where no other voice speaks it', async () => {
+    expect(await meant('en-GB', {}, false)).toEqual(['built-in', 3]);
+  });
+
+  it.each([
+    ['bert', {}, 'several engines have a voice "bert"'],
+    ['other:anna', {}, 'the engine other has no voice "anna"'],
+    ['nobody', { engine: 'one' }, 'no speaker is called "nobody"'],
+    [77, {}, 'has no speaker 77'],
+  ])('in vain, with words that say why: %s', async (word, flags, words) => {
+    await expect(meant(word, flags)).rejects.toThrow(words);
+  });
+});
+
+const speakers = {
+  anna: 181,
+  deep: { no: 1190, kind: 'neo.one', language: 'hi', sampleRate: 16_000 },
+  warm: { no: 12, kind: 'Mermish', instructions: 'warmly' },
+  me: { no: 1, kind: 'Mermish' },
+};
+
+const ofRun = async (flags: Record<string, unknown>, config: object = {}, env = {}) =>
+  (await voicesOf(flags, { speakers, ...config }, { env })).of();
+
+describe('what is asked of a speaker', () => {
+  it.each<[Record<string, unknown>, object, Record<string, string>, object]>([
+    [{ ...SERVICE, speaker: 'deep' }, {}, {}, { sampleRate: 16_000 }],
+    [{ ...SERVICE, speaker: 'warm' }, {}, {}, { instructions: 'warmly' }],
+    [{ ...SERVICE, speaker: '1190' }, {}, {}, { sampleRate: undefined }],
+    [{ ...SERVICE, speaker: 'deep' }, { sampleRate: 8000 }, {}, { sampleRate: 16_000 }],
+    [{ ...SERVICE, speaker: 'deep', sampleRate: '24000' }, {}, {}, { sampleRate: 24_000 }],
+    [{ ...SERVICE, speaker: 'deep' }, {}, { TTS_SAMPLE_RATE: '44100' }, { sampleRate: 44_100 }],
+    [{ ...SERVICE, speaker: 'anna', instructions: 'x' }, { sampleRate: 8000 }, {}, { instructions: 'x' }],
+    [{ speaker: '11', instructions: 'x' }, {}, {}, { instructions: 'x' }],
+  ])('is its own before the config, and after options and the environment: %j', async (...asked) => {
+    const [flags, config, env, fields] = asked;
+    expect((await ofRun(flags, config, env)).fields).toMatchObject(fields);
+  });
+
+  it.each<[Record<string, unknown>, object, RegExp, RegExp]>([
+    [
+      { ...SERVICE, speaker: 'warm', sampleRate: '16000' },
+      {},
+      /^--sample-rate: .* 12 \(warm\).*neo\.one/,
+      /kind neo/,
+    ],
+    [{ ...SERVICE, speaker: '12', sampleRate: '16000' }, {}, /speaker 12 is a Mermish speaker/, /kind neo/],
+    [
+      { ...SERVICE, speaker: 'deep', instructions: 'x' },
+      {},
+      /^--instructions: speaker 1190.*Mermish/,
+      /kind Mermish/,
+    ],
+    [{ instructions: 'x' }, {}, /^--instructions: speaker 1 takes no instructions$/, /-s 11 to -s 15/],
+    [{ speaker: 'me', instructions: 'x' }, {}, /: speaker 1 \(me\) takes no instructions$/, /-s 11/],
+    [{ speaker: '11' }, { sampleRate: 8000 }, /^sampleRate in .*: speaker 11 takes no sample rate$/, /./],
+  ])('is nothing that its kind cannot do: %j', async (flags, config, message, hint) => {
+    await expect(ofRun(flags, config)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(hint),
+    });
+  });
+});
+
+describe('a speaker that is not there', () => {
+  it.each([
+    ['7', 'the built-in service has no speaker 7', /--base-url; there are: 1 \(rms\), .*; 101 and up are/],
+    ['anna', 'the built-in service has no speaker 181 (anna)', /--base-url/],
+    ['ana', 'no speaker is called "ana"', /^did you mean anna\? There are: anna, deep, warm, me, rms, /],
+    [
+      'crori',
+      'no speaker is called "crori"',
+      /^did you mean cori\? tts voices install cori brings it\. There/,
+    ],
+    ['constructor', 'no speaker is called "constructor"', /^There are: anna/],
+  ])('is refused with the nearest, and with all there are: %s', async (speaker, words, hint) => {
+    await expect(ofRun({ speaker })).rejects.toMatchObject({
+      exitCode: 2,
+      message: `--speaker: ${words}`,
+      hint: expect.stringMatching(hint),
+    });
+  });
+
+  it('is refused with some of very many, and how to see them all', async () => {
+    const url = await engineWith(Array.from({ length: 30 }, (_, number) => `v${number}`));
+    await expect(
+      ofRun({ engine: 'many', speaker: 'nobody' }, { engines: { many: { url } } }),
+    ).rejects.toMatchObject({
+      hint: expect.stringMatching(/are: anna, [^;]*v15, \.\.\.; tts speakers lists all; /),
+    });
+  });
+
+  it('was not chosen, where only a service is known', async () => {
+    await expect(ofRun(SERVICE)).rejects.toMatchObject({
+      hint: expect.stringMatching(/--speaker.*TTS_SPEAKER/),
+    });
+  });
+});
 
 describe('the voices of a run', () => {
   it('ask once for what two of them want at once, with one cache for all', async () => {
     const server = await serveRows({ delay: 50 });
     const voices = await voicesOf({ ...SERVICE, baseUrl: server.url });
-    const events: string[] = [];
-    voices.listen((event) =>
-      events.push(event.type === 'cache' ? `${event.index} ${event.found}` : event.type),
-    );
+    const events: VoiceEvent[] = [];
     const sounds = await Promise.all(
-      [0, 1].map(async (index) => heard(await voices.of({ speaker: said(1) }), 'hello', index)),
+      [0, 1].map(async (index) => heard(await voices.of({ speaker: said(1) }), 'hello', index, events)),
     );
     for (const sound of sounds) expect(Buffer.from(wavOf('hello')).subarray(44)).toEqual(sound);
     expect(server.requests).toHaveLength(1);
-    expect(events).toEqual(['0 miss', 'request', 'answer', '1 hit']);
+    expect(
+      events.map((event) => (event.type === 'cache' ? `${event.index} ${event.found}` : event.type)),
+    ).toEqual(['0 miss', 'request', 'answer', '1 hit']);
   });
 
-  it('take from the settings what a wish leaves open', async () => {
+  it('are the same where the same is asked', async () => {
     const voices = await voicesOf({ ...SERVICE, speaker: '7', sampleRate: '8000', stream: true });
-    const identity = 'http://127.0.0.1:9/api/tts';
-    const voice = await voices.of({ instructions: said('calm'), sampleRate: undefined });
-    expect(voice.shape).toEqual({ identity, speaker: 7, sampleRate: 8000, instructions: 'calm' });
-    expect(voice).toMatchObject({ kind: 'service', label: '7', atOnce: 4, maxChars: 1000 });
-    expect([voice.name, voice.language]).toEqual([undefined, undefined]);
-    expect(voice.request('hello')).toBe(
-      '{"text":"hello","speaker_no":7,"config":{"use_streaming_response":true,"sample_rate":8000,"instructions":"calm"}}',
-    );
-  });
-
-  it('hold what a name brings to be weaker than a wish', async () => {
-    const anna = { no: 7, sampleRate: 16_000 };
-    const voices = await voicesOf(SERVICE, { speakers: { anna } });
-    expect((await voices.of({ speaker: said('anna') })).shape.sampleRate).toBe(16_000);
-    const wish = { speaker: said('anna'), sampleRate: said(8000) };
-    expect((await voices.of(wish)).shape.sampleRate).toBe(8000);
+    const speaker = await voices.of({ instructions: said('calm'), sampleRate: undefined });
+    expect(speaker).toMatchObject({
+      fields: { sampleRate: 8000, instructions: 'calm', stream: true },
+      voice: { no: 7, source: { kind: 'service', atOnce: 4 }, identity: 'http://127.0.0.1:9/api/tts' },
+      maxChars: 1000,
+    });
+    expect(await voices.of({ instructions: said('calm', 'another place') })).toBe(speaker);
+    expect(await voices.of({ sampleRate: said(16_000) })).not.toBe(speaker);
   });
 
   it.each([
@@ -57,83 +194,80 @@ describe('the voices of a run', () => {
     ['this program', {}, 'built-in', false],
   ])('keep the sound where it is paid for: %s', async (_, flags, kind, isKept) => {
     const voices = await voicesOf(flags);
-    const voice = await voices.of({ speaker: said(1) });
-    expect(voice.kind).toBe(kind);
-    expect((await voices.cacheBytesFor(voice)) !== undefined).toBe(isKept);
-    expect((await voices.keptFor(voice)) !== undefined).toBe(isKept);
+    const speaker = await voices.of({ speaker: said(1) });
+    expect(speaker.voice.source.kind).toBe(kind);
+    expect((await voices.cacheBytesFor(speaker)) !== undefined).toBe(isKept);
+    expect((await voices.cacheFor(speaker)) !== undefined).toBe(isKept);
   });
 
   it('need no key before one of them speaks', async () => {
     const voices = await voicesOf({ baseUrl: SERVICE.baseUrl });
-    const voice = await voices.of({ speaker: said(7) });
-    await expect(voice.speak({ text: 'hello', index: 0 }, signal)).rejects.toThrow('no key for');
+    const speaker = await voices.of({ speaker: said(7) });
+    await expect(heard(speaker, 'hello')).rejects.toThrow('no key for');
   });
 
   it('of an engine have its limits, an identity of its own, and are kept', async () => {
-    const { url } = await serveSpeech(answer(500, 'no'));
-    const engines = { local: { url, maxChars: 200, concurrency: 3 } };
+    const engines = { local: { url: await engineWith(['anna', 'bert']), maxChars: 200, concurrency: 3 } };
     const voices = await voicesOf({ engine: 'local' }, { engines });
     const [anna, bert] = [await voices.of(), await voices.of({ speaker: said('local:bert') })];
-    expect(anna).toMatchObject({ kind: 'engine', atOnce: 5, maxChars: 200, shape: { speaker: 1001 } });
-    expect(bert).toMatchObject({ kind: 'engine', shape: { speaker: 1002 } });
-    expect(bert.shape.identity).not.toBe(anna.shape.identity);
-    expect(voices.as({ ...anna.shape })).toBe(anna);
-    // Nobody asks for a rate; the key of the cache has had this one ever since.
-    expect(anna.shape).toMatchObject({ sampleRate: 24_000, hasOwnRate: true });
-    expect(anna.request('hello')).toBe('{"text":"hello","speaker_no":1001}');
-    const slow = await voices.of({ sampleRate: said(24_000) });
-    expect(slow).not.toBe(anna);
-    expect(slow.request('hello')).toContain('"sample_rate":24000');
+    expect(anna).toMatchObject({ maxChars: 200, voice: { no: 1001, source: { kind: 'engine', atOnce: 5 } } });
+    expect(anna.fields.sampleRate).toBeUndefined();
+    expect(bert.voice.identity).not.toBe(anna.voice.identity);
     expect(await voices.cacheBytesFor(anna)).toBeGreaterThan(0);
     const typed = await voicesOf({ engine: 'local', concurrency: '2', maxChars: '50' }, { engines });
-    expect(await typed.of()).toMatchObject({ atOnce: 2, maxChars: 50 });
+    expect(await typed.of()).toMatchObject({ maxChars: 50, voice: { source: { atOnce: 2 } } });
   });
 
   it('of one text may be those of a service, of an engine and of this program', async () => {
     const service = await serveRows();
     const { url } = await serveSpeech(complete(plainWav(sound(4000))));
     const config = {
-      engines: { mine: { url, maxChars: 200, concurrency: 3 } },
+      engines: { mine: { url, maxChars: 200 } },
       speakers: {
         anna: { no: 7, sampleRate: 16_000 },
         dear: { engine: 'mine', voice: 'bert', sampleRate: 8000 },
       },
     };
-    const voices = await voicesOf(
-      { ...SERVICE, baseUrl: service.url, speaker: '1', maxChars: '500' },
-      config,
-    );
+    const flags = { ...SERVICE, baseUrl: service.url, speaker: '1', maxChars: '500' };
+    const voices = await voicesOf(flags, config);
     const cast = (name: string | number) => voices.cast(said(name));
+    const found = async (name: string | number) => {
+      const { voice, fields } = await cast(name);
+      return [voice.source.kind, voice.no, fields.sampleRate];
+    };
     const own = await voices.of();
     expect(await cast(1)).toBe(own);
-    expect(await cast(2)).toMatchObject({ kind: 'service', maxChars: 500, atOnce: 4, shape: { speaker: 2 } });
-    expect(await cast('anna')).toMatchObject({ kind: 'service', sampleRate: 16_000, shape: { speaker: 7 } });
-    const bert = await cast('mine:bert');
-    expect(bert).toMatchObject({ kind: 'engine', maxChars: 200, atOnce: 5, sampleRate: undefined });
-    expect(await cast('dear')).toMatchObject({ kind: 'engine', sampleRate: 8000 });
-    const slt = await cast('slt');
-    expect(slt).toMatchObject({ kind: 'built-in', sampleRate: 22_050, shape: { speaker: 2 } });
-    expect(await cast('en')).toMatchObject({ kind: 'built-in', shape: { speaker: 1 } });
-    expect(await cast('en-gb')).toMatchObject({ kind: 'built-in', shape: { speaker: 3 } });
+    expect(await found(2)).toEqual(['service', 2, undefined]);
+    expect(await found('anna')).toEqual(['service', 7, 16_000]);
+    expect(await found('mine:bert')).toEqual(['engine', 1002, undefined]);
+    expect(await found('dear')).toEqual(['engine', 1002, 8000]);
+    expect(await found('slt')).toEqual(['built-in', 2, undefined]);
+    expect(await found('en-gb')).toEqual(['built-in', 3, undefined]);
+    expect((await voices.cast(said(1), false)).voice.source.kind).toBe('built-in');
     await expect(cast('nobody')).rejects.toThrow(
       'p.csv, line 2, column speaker: no speaker is called "nobody"',
     );
-    expect(await voices.cacheBytesFor(slt)).toBeUndefined();
-    expect(await voices.cacheBytesFor(bert)).toBeGreaterThan(0);
+    expect([own.maxChars, (await cast('mine:bert')).maxChars]).toEqual([500, 200]);
+    expect(await voices.cacheBytesFor(await cast('slt'))).toBeUndefined();
     expect(await heard(own, 'hello')).toEqual(Buffer.from(wavOf('hello')).subarray(44));
-    expect(await heard(bert, 'hello')).toEqual(sound(4000));
+    expect(await heard(await cast('mine:bert'), 'hello')).toEqual(sound(4000));
     expect(service.requests).toHaveLength(1);
   });
 
   it('of one text take what they can do of what the run asks', async () => {
-    const flags = { speaker: '11', instructions: 'slow', sampleRate: undefined };
-    const voices = await voicesOf(flags, { speakers: { deep: { no: 2, sampleRate: 8000 } } });
-    expect((await voices.of()).shape).toMatchObject({ speaker: 11, instructions: 'slow' });
-    expect((await voices.cast(said(12))).shape).toMatchObject({ instructions: 'slow' });
-    expect((await voices.cast(said(2))).shape.instructions).toBeUndefined();
-    expect((await voices.cast(said('deep'))).shape).toMatchObject({ speaker: 2, sampleRate: 8000 });
+    const styled = await voicesOf(
+      { speaker: '11', instructions: 'slow' },
+      { speakers: { deep: { no: 2, sampleRate: 8000 } } },
+    );
     const rated = await voicesOf({ speaker: '1', sampleRate: '16000' });
-    expect((await rated.cast(said(12))).shape.sampleRate).toBeUndefined();
-    expect((await rated.cast(said(3))).shape.sampleRate).toBe(16_000);
+    const fieldsOf = async (voices: typeof styled, name: string | number) => {
+      const { sampleRate, instructions } = (await voices.cast(said(name))).fields;
+      return [sampleRate, instructions];
+    };
+    expect(await fieldsOf(styled, 12)).toEqual([undefined, 'slow']);
+    expect(await fieldsOf(styled, 2)).toEqual([undefined, undefined]);
+    expect(await fieldsOf(styled, 'deep')).toEqual([8000, undefined]);
+    expect(await fieldsOf(rated, 12)).toEqual([undefined, undefined]);
+    expect(await fieldsOf(rated, 3)).toEqual([16_000, undefined]);
   });
 });

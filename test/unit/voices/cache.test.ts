@@ -1,8 +1,12 @@
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Speech } from '../../../src/sound/pcm.ts';
-import { Claims, Kept } from '../../../src/voices/cache.ts';
+import { Cache, Claims, cacheKey, type Keyed } from '../../../src/voices/cache.ts';
 import { openStore, type Store } from '../../../src/voices/cache-store.ts';
+import { modestSize } from '../../../src/voices/run-cache.ts';
 import { emptyFolder } from '../../support/folder.ts';
+import { silent } from '../../support/speaker.ts';
 import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../sound/body.ts';
 import { sound, speechFormat } from '../sound/wav-builder.ts';
@@ -27,24 +31,20 @@ beforeEach(async () => {
 
 const OWNER = { pid: process.pid, realm: 'the test', isRunning: () => true, uid };
 
-type Synthesize = (
-  text: string,
-  until: AbortSignal,
-  speaker?: number,
-  written?: string,
-) => Promise<Speech | undefined>;
+type Say = (text: string, until?: AbortSignal, no?: number) => Promise<Speech | undefined>;
 
 /** A run that keeps what `make` makes; by default a sound that the text decides on. */
-function keeping(make: (text: string) => Speech | undefined = spoken): Synthesize {
-  const kept = new Kept({ folder, uid }, store, new Claims(folder, OWNER));
-  return async (text, until, speaker = 1, written = text) => {
+function keeping(make: (text: string) => Speech | undefined = spoken): Say {
+  const cache = new Cache({ folder, uid }, store, new Claims(folder, OWNER));
+  const { voice, fields } = silent;
+  return async (text, until = signal, no = 1) => {
     let found = 'hit';
     const made = async () => {
       found = 'miss';
       asked.push(text);
       return make(text);
     };
-    const speech = await kept.get({ shape: { identity: 'a service', speaker }, text, written }, made, until);
+    const speech = await cache.get({ text, voice: { ...voice, no }, fields }, made, until);
     lookups.push(found);
     return speech;
   };
@@ -58,8 +58,8 @@ function soundOf(text: string): Buffer {
   return sound(20_000, text.length);
 }
 
-async function say(synthesize: Synthesize, text: string, speaker?: number): Promise<Buffer | undefined> {
-  const speech = await synthesize(text, signal, speaker);
+async function heard(synthesize: Say, text: string, no?: number): Promise<Buffer | undefined> {
+  const speech = await synthesize(text, signal, no);
   return speech && collect(speech.pcm);
 }
 
@@ -67,19 +67,9 @@ describe('the cache of a run', () => {
   it('asks once, and gives the same sound ever after, in other runs too', async () => {
     for (const synthesize of [keeping(), keeping()])
       for (let i = 0; i < 2; i++)
-        expect((await say(synthesize, 'hello'))?.equals(soundOf('hello'))).toBe(true);
+        expect((await heard(synthesize, 'hello'))?.equals(soundOf('hello'))).toBe(true);
     expect(asked).toEqual(['hello']);
     expect(lookups).toEqual(['miss', 'hit', 'hit', 'hit']);
-  });
-
-  it('uses sound that was made of the text as it is written, and keeps what it makes under the clean text', async () => {
-    const old = 'hello\nco\u00adworker';
-    await say(keeping(), old);
-    const kept = await keeping()('hello coworker', signal, 1, old);
-    expect((await collect(kept?.pcm ?? broken())).equals(soundOf(old))).toBe(true);
-    await say(keeping(), 'hello coworker');
-    await say(keeping(), 'hello coworker');
-    expect(asked).toEqual([old, 'hello coworker']);
   });
 
   it('keeps nothing of a sound whose reader leaves, and lets go of its source', async () => {
@@ -90,7 +80,7 @@ describe('the cache of a run', () => {
     for await (const _ of speech?.pcm ?? []) if (++pieces === 250) break;
     expect(source.returned).toBeGreaterThan(0);
     expect(filesBelow(folder, /wav|part/)).toEqual([]);
-    await say(keeping(), 'hello');
+    await heard(keeping(), 'hello');
     expect(asked).toHaveLength(2);
   });
 
@@ -98,7 +88,7 @@ describe('the cache of a run', () => {
     const stop = new AbortController();
     const synthesize = keeping();
     await synthesize('hello', stop.signal);
-    const other = say(synthesize, 'hello');
+    const other = heard(synthesize, 'hello');
     await turns();
     expect(asked).toHaveLength(1);
     stop.abort(new Error('over'));
@@ -106,21 +96,25 @@ describe('the cache of a run', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps nothing of a sound that breaks off, and passes the error on', async () => {
-    const synthesize = keeping((text) => ({ ...spoken(text), pcm: broken() }));
-    await expect(say(synthesize, 'hello')).rejects.toThrow('broke');
+  it.each<[string, Partial<Speech>]>([
+    ['breaks off', { pcm: broken() }],
+    ['is shorter than it said it would be', { bytes: 20_002 }],
+    ['is of two takes', { isOneTake: () => false }],
+  ])('keeps nothing of a sound that %s', async (_, change) => {
+    await heard(
+      keeping((text) => ({ ...spoken(text), ...change })),
+      'hello',
+    ).catch(() => {});
     expect(filesBelow(folder, /wav|part/)).toEqual([]);
-  });
-
-  it('keeps nothing of a sound that is shorter than it said it would be', async () => {
-    const synthesize = keeping((text) => ({ ...spoken(text), bytes: 20_002 }));
-    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
-    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+    expect(await heard(keeping(), 'hello')).toEqual(soundOf('hello'));
   });
 
   it('passes on what is sent elsewhere, every time', async () => {
     const synthesize = keeping(() => undefined);
-    expect([await say(synthesize, 'hello'), await say(synthesize, 'hello')]).toEqual([undefined, undefined]);
+    expect([await heard(synthesize, 'hello'), await heard(synthesize, 'hello')]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(asked).toHaveLength(2);
   });
 
@@ -130,14 +124,14 @@ describe('the cache of a run', () => {
       if (failing) throw new Error('refused');
       return spoken(text);
     });
-    await expect(say(synthesize, 'hello')).rejects.toThrow('refused');
+    await expect(heard(synthesize, 'hello')).rejects.toThrow('refused');
     failing = false;
-    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+    expect(await heard(synthesize, 'hello')).toHaveLength(20_000);
   });
 
   it('asks once for a text that is wanted many times at once', async () => {
     const synthesize = keeping();
-    const sounds = await Promise.all(['a', 'bb', 'a', 'a', 'bb'].map((text) => say(synthesize, text)));
+    const sounds = await Promise.all(['a', 'bb', 'a', 'a', 'bb'].map((text) => heard(synthesize, text)));
     expect(sounds.map((pcm, i) => pcm?.equals(soundOf(i === 1 || i === 4 ? 'bb' : 'a')))).toEqual(
       Array(5).fill(true),
     );
@@ -146,7 +140,7 @@ describe('the cache of a run', () => {
 
   it('asks for a text once for each voice', async () => {
     const synthesize = keeping();
-    await Promise.all([1, 2, 1, 2].map((speaker) => say(synthesize, 'hello', speaker)));
+    await Promise.all([1, 2, 1, 2].map((speaker) => heard(synthesize, 'hello', speaker)));
     expect(asked).toEqual(['hello', 'hello']);
   });
 
@@ -173,7 +167,7 @@ describe('the cache of a run', () => {
       first = false;
       return { ...spoken(text), pcm };
     });
-    const [one, other] = await Promise.allSettled([say(synthesize, 'hello'), say(synthesize, 'hello')]);
+    const [one, other] = await Promise.allSettled([heard(synthesize, 'hello'), heard(synthesize, 'hello')]);
     expect(one.status).toBe('rejected');
     expect(other).toMatchObject({ status: 'fulfilled' });
     expect(asked).toHaveLength(2);
@@ -187,7 +181,7 @@ describe('the cache of a run', () => {
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
     await collect(speech?.pcm ?? (async function* () {})());
-    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+    expect(await heard(synthesize, 'hello')).toHaveLength(20_000);
   });
 
   it('takes no more from its source than its reader takes from it', async () => {
@@ -207,3 +201,45 @@ async function* broken(): AsyncGenerator<Uint8Array> {
   yield sound(300_000);
   throw new Error('broke');
 }
+
+describe('the key of a sound', () => {
+  const asked: Keyed = { text: 'hello', voice: silent.voice, fields: {} };
+  const key = cacheKey(asked);
+
+  it('is 64 hex digits, whatever is not heard', () => {
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    expect(cacheKey({ ...asked, fields: { stream: true } })).toBe(key);
+  });
+
+  it.each<[string, Partial<Keyed>]>([
+    ['address', { voice: { ...silent.voice, identity: 'another one' } }],
+    ['number', { voice: { ...silent.voice, no: 18 } }],
+    ['sample rate', { fields: { sampleRate: 22_050 } }],
+    ['instructions', { fields: { instructions: '' } }],
+    ['text', { text: 'hello ' }],
+  ])('is another one with another %s', (_, other) => {
+    expect(cacheKey({ ...asked, ...other })).not.toBe(key);
+  });
+
+  it.each([
+    [{ text: 'a\u0301' }, { text: '\u00e1' }],
+    [{ text: '\ud800' }, { text: '\ufffd' }],
+    [
+      { text: 'c', fields: { instructions: 'a","b' } },
+      { text: 'b","c', fields: { instructions: 'a' } },
+    ],
+  ])('tells %j from %j', (one, other) => {
+    expect(cacheKey({ ...asked, ...one })).not.toBe(cacheKey({ ...asked, ...other }));
+  });
+});
+
+it('A cache takes at most a tenth of the free room of its disk, also before its folder is there.', () => {
+  const { bavail, bsize } = statfsSync(folder);
+  for (const place of [folder, join(folder, 'not/there/yet')]) {
+    const size = modestSize(Number.MAX_SAFE_INTEGER, place);
+    // Other programs use the disk as well.
+    expect(Math.abs(size / ((bavail * bsize) / 10) - 1)).toBeLessThan(0.2);
+    expect(modestSize(1, place)).toBe(1);
+  }
+  expect(modestSize(7, undefined)).toBe(7);
+});

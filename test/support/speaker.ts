@@ -1,0 +1,31 @@
+import type { Speaker, Utterance, VoiceEvent, VoiceSource } from '../../src/sound/voice.ts';
+
+interface About extends Partial<Pick<VoiceSource, 'kind' | 'maxChars'>> {
+  readonly sampleRate?: number | undefined;
+}
+
+/** A speaker whose source does nothing but speak like this. */
+export function speakerThat(
+  speak: VoiceSource['speak'],
+  { kind = 'service', maxChars = 1000, sampleRate }: About = {},
+): Speaker {
+  const nothing = async () => {};
+  const about = { kind, name: 'a source', maxChars, atOnce: 4 };
+  const source: VoiceSource = { ...about, open: nothing, speak, has: () => false, close: nothing };
+  const unknown = { name: undefined, language: undefined, kind: undefined, follows: undefined };
+  const voice = { ...unknown, source, no: 1, sampleRate, identity: 'a source' };
+  return { voice, fields: {}, speed: undefined, maxChars, isKept: () => false };
+}
+
+/** @param events gets what the voice reports */
+export function utteranceOf(
+  { voice, fields }: Pick<Speaker, 'voice' | 'fields'>,
+  text: string,
+  index = 0,
+  events: VoiceEvent[] = [],
+): Utterance {
+  return { text, index, voice, fields, report: (event) => void events.push(event) };
+}
+
+/** One who is never heard. */
+export const silent = speakerThat(async () => undefined);
