@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { ExitCode } from '../../../src/kit/error.ts';
 import { Drops } from '../../../src/kit/host.ts';
 import type { Sink } from '../../../src/out/sink.ts';
 import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
@@ -87,12 +87,6 @@ describe('deliver', () => {
     expect(sink.pcm).toEqual(pcm.subarray(500));
   });
 
-  it('fails where a listener cannot complete, before the sink is done', async () => {
-    const complete = () => Promise.reject(new TtsError('no space', { exitCode: ExitCode.output }));
-    const { delivery } = run([part([sound(2)])], { listeners: [{ complete }] });
-    await expect(delivery).rejects.toThrow('no space');
-  });
-
   it.each([
     [{ sampleRate: 8000 }, 'set --sample-rate'],
     [{ channels: 2 }, 'one number of channels'],
@@ -100,17 +94,6 @@ describe('deliver', () => {
   ] as const)('has a hint that helps against the difference: %o', async (difference, hint) => {
     const parts = [part([]), part([], { ...speechFormat, ...difference })];
     await expect(run(parts).delivery).rejects.toMatchObject({ hint: expect.stringContaining(hint) });
-  });
-
-  it('adds to an error in a part from where on the text is missing', async () => {
-    async function* broken() {
-      yield sound(2);
-      throw new TtsError('connection reset', { exitCode: ExitCode.connection });
-    }
-    const parts = [part([sound(2)]), { ...part([]), pcm: broken() }];
-    await expect(run(parts).delivery).rejects.toThrow(
-      'connection reset; the text is missing from line 2 on, "number 1"',
-    );
   });
 
   it.each([

@@ -111,26 +111,6 @@ test('A part that fails is told in its turn, with the line that is missing, and 
   expect(begun).toBe(4);
 });
 
-test('What is missing is told in words that end with a whole character.', async () => {
-  const fail = async () => {
-    throw new TtsError('no', { exitCode: ExitCode.quota });
-  };
-  const ahead = look(fail, { words: `${'x'.repeat(39)}😀` });
-  await expect(ahead.next()).rejects.toThrow(`line 1 on, "${'x'.repeat(39)}…"`);
-});
-
-test('A part that an interruption ends is no loss to tell of.', async () => {
-  const controller = new AbortController();
-  const ahead = look(
-    async () => {
-      controller.abort();
-      throw new TtsError('interrupted', { exitCode: ExitCode.interrupted });
-    },
-    { signal: controller.signal },
-  );
-  await expect(ahead.next()).rejects.toMatchObject({ message: 'interrupted' });
-});
-
 test('The signal ends all that is under way.', async () => {
   const controller = new AbortController();
   const aborted: number[] = [];

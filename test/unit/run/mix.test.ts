@@ -85,23 +85,19 @@ function cut(...pieces: Piece<never>[]): (Segment | Rest)[] {
 describe('pauses', () => {
   it.each<[string, Piece<never>[], (number | [number])[]]>([
     ['a border of paragraphs', [say('a'), paragraph, say('b')], [100, [500], 100]],
-    ['a heading', [say('a'), heading, paragraph, say('b')], [100, [600], 100]],
     ['a scene next to a heading', [say('a'), paragraph, scene, heading, say('b')], [100, [700], 100]],
     ['a mark instead of a scene', [say('a'), pause(2), scene, say('b')], [100, [2000], 100]],
     ['a border of chapters', [say('a'), chapter('B'), say('b')], [100, [800], 100]],
     ['no border in front of the first part', [chapter('A'), say('a')], [100]],
-    ['a mark between two parts', [say('a'), pause(2), say('b')], [100, [2000], 100]],
     ['a mark instead of a border', [say('a'), pause(2), paragraph, say('b')], [100, [2000], 100]],
     ['a mark without silence instead of a border', [say('a'), pause(0), paragraph, say('b')], [200]],
     ['a mark in front of the first part', [pause(1), say('a')], [[1000], 100]],
     ['a mark at the end of the text', [say('a'), pause(1.5)], [100, [1500]]],
-    ['a mark at the end of a chapter', [say('a'), pause(2), chapter('B'), say('b')], [100, [2000], 100]],
     [
       'marks on both sides of a border of chapters',
       [say('a'), pause(2), chapter('B'), pause(1), say('b')],
       [100, [3000], 100],
     ],
-    ['a mark in front of the first chapter', [pause(1), chapter('A'), say('a')], [[1000], 100]],
   ])('are written to the frame: %s', async (_, pieces, runs) => {
     for (const window of [1, 2, 8]) expect((await hear(cut(...pieces), { window })).runs).toEqual(runs);
   });
@@ -148,10 +144,6 @@ describe('chapters', () => {
     expect((await hear(cut(pause(1), chapter('A'), say('a')))).chapters).toEqual([
       { title: 'A', level: 1, start: 0, end: 1100 },
     ]);
-  });
-
-  it('are none in a text without any', async () => {
-    expect((await hear(cut(say('a')))).chapters).toEqual([]);
   });
 });
 

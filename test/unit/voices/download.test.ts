@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TtsError } from '../../../src/kit/error.ts';
 import { addressIn, download, Fetcher, type Hub, hubOf } from '../../../src/voices/install/fetch.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { type StandInHub, sha256, standInHub } from '../../support/hub.ts';
-import { listen } from '../../support/listen.ts';
 
 const REPOSITORY = { repo: 'some/voices', commit: 'c0ffee' };
 const BYTES = Buffer.from(`\u0008${'a voice of many bytes. '.repeat(20_000)}`);
@@ -126,7 +124,6 @@ describe('a download', () => {
   });
 
   it.each([
-    ['other bytes', Buffer.from('other')],
     ['more bytes than the file has', Buffer.concat([BYTES, BYTES])],
     ['as many other bytes', Buffer.alloc(BYTES.length)],
   ])('starts once more where there are %s', async (_, there) => {
@@ -151,7 +148,6 @@ describe('a download', () => {
   it.each<[string, ReturnType<typeof answer>, number, RegExp]>([
     ['wrong bytes', answer(200, {}, Buffer.alloc(BYTES.length, 8)), 7, /another checksum than it should/],
     ['a wrong length', answer(200, { 'content-length': 3 }, '\u0008ab'), 7, /has 3 bytes and not \d+/],
-    ['nothing', answer(200, { 'content-length': 0 }), 7, /has 0 bytes and not/],
     ['too much', answer(200, {}, Buffer.concat([BYTES, BYTES])), 7, /has more than \d+ bytes/],
     ['too little', answer(200, {}, BYTES.subarray(0, 50)), 7, /has 50 bytes and not/],
     [
@@ -180,23 +176,6 @@ describe('a download', () => {
     expect((await get(hub, parts)).sha256).toBe(SUM);
   });
 
-  it('waits as long as the hub asks', async () => {
-    const { hub, parts } = await openHub();
-    hub.fault = (request, response, number) =>
-      number === 1 && answer(429, { 'retry-after': 1 })(request, response);
-    const begun = Date.now();
-    await get(hub, parts, { retries: 1 });
-    expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
-  });
-
-  it('ends after a time without a byte', async () => {
-    const { hub, parts } = await openHub();
-    hub.fault = (_, response) =>
-      Boolean(response.writeHead(200, { 'content-length': 5 }).flushHeaders()) || true;
-    const error = await failureOf(get(hub, parts, { timeoutMs: 200, pinned: {} }));
-    expect(error).toMatchObject({ exitCode: 5 });
-  });
-
   it('keeps what came when it is interrupted', async () => {
     const { hub, parts, part } = await openHub();
     const control = new AbortController();
@@ -219,13 +198,6 @@ describe('a download', () => {
     hub.fault = (request, response, number) => number === 3 && breakOff(100_000)(request, response, 1);
     expect((await get(hub, emptyFolder(), { pinned: {}, retries: 1 })).checked).toBe('not checked');
     expect(hub.cdn.at(-1)?.headers.range).toBeUndefined();
-  });
-
-  it('leaves only parts of files behind', async () => {
-    const { hub, parts } = await openHub();
-    hub.fault = answer(200, {}, Buffer.alloc(BYTES.length, 8));
-    await failureOf(get(hub, parts));
-    expect(readdirSync(parts)).toEqual([]);
   });
 
   it('writes the address of a file of a mirror', () => {
@@ -255,17 +227,6 @@ describe('a fetcher', () => {
   }
 
   /** @param answer number of the request on its connection, from 1 */
-  async function open(answer: (response: ServerResponse, number: number, request: IncomingMessage) => void) {
-    const counts = new Map<Socket, number>();
-    const server = createServer((request, response) => {
-      const number = (counts.get(request.socket) ?? 0) + 1;
-      counts.set(request.socket, number);
-      answer(response, number, request);
-    });
-    const url = `http://127.0.0.1:${await listen(server)}`;
-    return { url, counts, fetcher: fetcherOf(hubOf(url, { env: {} })) };
-  }
-
   it('takes all files of a host over one connection, also those of signed addresses', async () => {
     const { hub } = await openHub();
     const path = 'some/voices/resolve/c0ffee/';
@@ -279,23 +240,5 @@ describe('a fetcher', () => {
       );
       expect(new Set(host.map(({ port }) => port)).size).toBe(1);
     }
-  });
-
-  it('may ask again at once where the host has closed the connection that was kept', async () => {
-    const { url, fetcher } = await open((response, number) => {
-      if (number > 1) response.destroy();
-      else response.end('abc');
-    });
-    expect(await read(fetcher, `${url}/a`)).toBe(3);
-    await expect(read(fetcher, `${url}/b`)).rejects.toMatchObject({ retry: { after: 0 } });
-    expect(await read(fetcher, `${url}/b`)).toBe(3);
-  });
-
-  it('does not wait for the end of an answer that only leads on', async () => {
-    const { url, fetcher } = await open((response, _, request) => {
-      if (request.url === '/b') response.end('abc');
-      else response.writeHead(302, { location: '/b' }).write(Buffer.alloc(4_000_000));
-    });
-    expect(await read(fetcher, `${url}/a`)).toBe(3);
   });
 });

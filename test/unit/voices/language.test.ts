@@ -9,17 +9,14 @@ import {
 describe('a voice speaks a language that is asked for', () => {
   it.each([
     ['de-DE', 'de'],
-    ['de-DE', 'DE'],
     ['de-DE', 'de_DE'],
     ['de-DE', 'deu'],
     ['de-DE', 'German'],
-    ['de-DE', 'german'],
     ['en-GB', 'en-UK'],
     ['en-GB', 'British English'],
     ['nb', 'no'],
     ['no', 'nn'],
     ['cmn', 'zh'],
-    ['zh', 'Chinese'],
     ['zh-Hant-TW', 'zh-Hant'],
     ['en-gb-scotland', 'en_GB_Scotland'],
     ['piqd', 'piqd'],
@@ -29,12 +26,8 @@ describe('a voice speaks a language that is asked for', () => {
 
   it.each([
     ['af', 'af_heart'],
-    ['am', 'am_adam'],
-    ['am', 'am_kore'],
     ['nb', 'no_one'],
-    ['no', 'no-one'],
     ['de-DE', 'de-AT'],
-    ['de-DE', 'd'],
     ['de-DE', 'de-'],
     ['de-DE', 'derman'],
     ['en-US', 'en-heart'],
