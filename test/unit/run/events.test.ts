@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type EventLine, Events, openEventLog } from '../../../src/run/events.ts';
 import type { Speech } from '../../../src/sound/pcm.ts';
@@ -95,24 +94,11 @@ test('A second drop, with nothing to drop, tells what the first one told.', () =
   expect(said().slice(-2)).toEqual(['stopped 0 6', 'stopped  6']);
 });
 
-const { signal } = new AbortController();
-
-test.each(['1', '999'])('Descriptor %s is refused, with what to do.', async (where) => {
-  await expect(openEventLog(where, '/', signal)).rejects.toMatchObject({
-    exitCode: 2,
-    hint: expect.stringMatching(/\d>events\.jsonl/),
-  });
-});
-
-test('A descriptor that can only be read is refused.', async () => {
-  const fd = openSync('/dev/null', 'r');
-  try {
-    await expect(openEventLog(String(fd), '/', signal)).rejects.toMatchObject({ exitCode: 2 });
-  } finally {
-    closeSync(fd);
-  }
-});
-
-test('A file that cannot be written is an error of the output.', async () => {
-  await expect(openEventLog('no/such', emptyFolder(), signal)).rejects.toMatchObject({ exitCode: 8 });
+test.each([
+  ['1', 2],
+  ['999', 2],
+  ['no/such', 8],
+])('Events cannot go to %s.', async (where, exitCode) => {
+  const { signal } = new AbortController();
+  await expect(openEventLog(where, emptyFolder(), signal)).rejects.toMatchObject({ exitCode });
 });

@@ -7,8 +7,20 @@ import type { Segment } from '../../../src/text/segment.ts';
 import { turns } from '../../support/turns.ts';
 import { WatchedBody } from '../sound/body.ts';
 import { speechFormat } from '../sound/wav-builder.ts';
-import { countedSound } from './counted-sound.ts';
 import { segmentOf } from './segment-of.ts';
+
+/** A sound of this many pieces, each of which tells its number in its first two bytes; they are counted as they are taken. */
+function countedSound(pieces: number, { bytes = 2, taken = { pieces: 0 } } = {}): Speech {
+  async function* pcm() {
+    for (let piece = 0; piece < pieces; piece++) {
+      taken.pieces += 1;
+      const sound = Buffer.alloc(bytes);
+      sound.writeUInt16LE(piece);
+      yield sound;
+    }
+  }
+  return { format: speechFormat, bytes: undefined, pcm: pcm() };
+}
 
 async function* segments(count: number, words: string): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index++) yield segmentOf(`${words} ${index}`, index, 2 * index + 1);
