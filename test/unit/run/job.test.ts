@@ -29,10 +29,8 @@ describe('pauses', () => {
 
   it.each<[flags: Record<string, unknown>, config: object, expected: object, cutsParagraphs: boolean]>([
     [{}, {}, usual, false],
-    [{ pauses: 'scene=2' }, {}, { ...usual, scene: 2 }, false],
     [{ pauses: 'scene=2' }, { pauses: { scene: 3, heading: 1 } }, { ...usual, scene: 2, heading: 1 }, false],
     [{ paragraphPause: '1' }, {}, { ...usual, paragraph: 1 }, true],
-    [{ pauses: 'paragraph=2' }, { paragraphPause: 1 }, { ...usual, paragraph: 2 }, true],
     [{ paragraphPause: '1' }, { pauses: 'paragraph=2,scene=3' }, { ...usual, paragraph: 1, scene: 3 }, true],
     [{}, { pauses: { paragraph: 2 }, paragraphPause: 1 }, { ...usual, paragraph: 2 }, true],
   ])('are those that are set, and the usual ones: %j', async (flags, config, expected, cutsParagraphs) => {

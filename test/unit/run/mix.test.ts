@@ -184,20 +184,6 @@ describe('voices of other formats', () => {
     expect((await hear(three, { voices, lead: speaking() })).track.format).toEqual(stereo);
   });
 
-  it('last as long as before', async () => {
-    const voices = [stereo, format, bytes].map((own) => speaking(own));
-    const headings = three.map((segment, at) => ({
-      ...segment,
-      chapter: { number: at + 1, title: `${at}`, level: 1 },
-    }));
-    const { chapters } = await hear(headings, { voices });
-    expect(chapters.map(({ start, end }) => [start, end])).toEqual([
-      [0, 1800],
-      [1800, 3600],
-      [3600, 3900],
-    ]);
-  });
-
   it('are refused if their rate is out of all proportion, which would take too much memory', async () => {
     const strange = { ...format, sampleRate: 1_000_000 };
     const voices = [format, strange, format].map((own) => speaking(own));

@@ -126,15 +126,6 @@ test('A full block is one of a document, and its form feeds are pages; an archiv
   }
 });
 
-test('Texts before and after a conversation are spoken once.', async () => {
-  const { source, write, end } = piped();
-  write('One.\fTwo.');
-  end();
-  const text = await opened(wordsSource('Before.'), source, wordsSource('After.'));
-  const segments = text.segments(true, signal, { drops: new Drops() });
-  expect(await textsOf(segments)).toEqual(['Before.', 'One.', 'Two.', 'After.']);
-});
-
 test('A text after a conversation has places and lines of its own.', async () => {
   const { source, write, end } = piped();
   write('One.\n\fTwo.\n');
@@ -165,14 +156,6 @@ test('An error of the pipe is told, also after a form feed that is read later.',
   })();
   await expect(reading).rejects.toBe(broken);
   expect(read).toEqual(['One.']);
-});
-
-test('A text after a pipe is spoken where nobody listens.', async () => {
-  const { source, write, end } = piped();
-  write('One.');
-  end();
-  const text = await opened(source, wordsSource('After.'));
-  expect(await textsOf(text.segments(false, signal))).toEqual(['One.\n\nAfter.']);
 });
 
 test('A text that can be read again is the same each time, also after another one.', async () => {

@@ -5,7 +5,9 @@ import { plain } from '../../../src/read/plain.ts';
 import type { Reader } from '../../../src/read/reading.ts';
 import { RunText } from '../../../src/run/text.ts';
 import { alignedIn, Places } from '../../../src/text/position.ts';
+import { asRole } from '../../../src/voices/cast.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
+import { silent } from '../../support/speaker.ts';
 import { answer, tokens } from '../run/answer-of.ts';
 
 const { signal } = new AbortController();
@@ -25,7 +27,7 @@ async function placed(pieces: readonly string[], reader: Reader, inFront?: typeo
     sources: () => [{ source, reader }],
     stages: [],
     inFront,
-    voice: { maxChars: 1000 },
+    role: asRole(silent),
     pace: 'sentence',
     cutsParagraphs: false,
   } as const;
