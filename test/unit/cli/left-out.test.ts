@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Notices } from '../../../src/cli/notices.ts';
-import { leftOutOf } from '../../../src/cli/skipped.ts';
+import { LeftOut } from '../../../src/cli/skipped.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import type { Host } from '../../../src/kit/host.ts';
 import type { Cast } from '../../../src/voices/cast.ts';
@@ -22,7 +22,7 @@ async function leftOutOfAll(keepsGoing: boolean) {
   const host = { env: { PATH: '' }, cwd: '/', platform: process.platform, stderr } as unknown as Host;
   const context = { host, notices: new Notices(host), signal: new AbortController().signal };
   const job = { speaker: silent, keepsGoing, cast: {} as Cast };
-  const leftOut = await leftOutOf(job, ({ index }) => SPEAKERS[index] ?? silent, context);
+  const leftOut = await LeftOut.of(job, ({ index }) => SPEAKERS[index] ?? silent, context);
   if (!leftOut) throw new Error('there is nobody to ask');
   return { leftOut, warnings };
 }
@@ -35,20 +35,21 @@ describe('of a text of several voices', () => {
     [false, [false, false, false, true]],
   ])('each may leave out what it may alone, with --keep-going %s', async (keepsGoing, allowed) => {
     const { leftOut } = await leftOutOfAll(keepsGoing);
-    expect(segments.map((segment) => leftOut.allows(refusal, segment))).toEqual(allowed);
-    expect(leftOut.allows(new Error('another one'), segments[0] as never)).toBe(false);
+    expect(segments.map((segment) => leftOut.maySkip(refusal, segment))).toEqual(allowed);
+    expect(leftOut.maySkip(new Error('another one'), segments[0] as never)).toBe(false);
   });
 
   it('words are missing only where the built-in voice speaks', async () => {
     const { leftOut, warnings } = await leftOutOfAll(false);
-    for (const segment of segments) leftOut.onPart?.({ segment, speech: undefined }, 0);
+    for (const segment of segments)
+      void leftOut.on({ type: 'started', part: { segment, speech: undefined }, pauseFrames: 0 });
     expect(await leftOut.finish()).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('the built-in English voice left out "\u4f60"; ')]);
   });
 
   it('segments that were refused make the run partial', async () => {
     const { leftOut, warnings } = await leftOutOfAll(true);
-    for (const segment of segments.slice(0, 2)) leftOut.onSkipped(refusal, segment);
+    for (const segment of segments.slice(0, 2)) void leftOut.on({ type: 'skipped', segment, error: refusal });
     expect(warnings).toHaveLength(2);
     expect((await leftOut.finish())?.message).toBe('2 segments are left out: the voice refused them');
   });

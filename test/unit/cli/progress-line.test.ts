@@ -99,10 +99,14 @@ it('speaks of a pause only when there was no sound for a while', async () => {
   const count = new ProgressCount((text) => text);
   const pcm = (async function* () {})();
   const segment = segmentOf('hello');
-  count.onPart({ segment, speech: { format: speechFormat, bytes: 200, pcm } });
-  count.onPiece(100);
+  count.on({
+    type: 'started',
+    part: { segment, speech: { format: speechFormat, bytes: 200, pcm } },
+    pauseFrames: 0,
+  });
+  count.on({ type: 'sound', bytes: 100 });
   const error = new TtsError('busy', { exitCode: ExitCode.service, retry: {} });
-  count.onEvent({ type: 'retry', error, seconds: 5 });
+  count.on({ type: 'voice', event: { type: 'retry', error, seconds: 5 } });
   await vi.advanceTimersByTimeAsync(900);
   expect(count.state.waiting).toBeUndefined();
   await vi.advanceTimersByTimeAsync(200);
@@ -116,7 +120,11 @@ it('counts the chapters that are heard', () => {
   expect(count.state.chapter).toBeUndefined();
   const [first, second] = ['One', 'Two'].map((title, index) => ({ number: index + 5, title, level: 1 }));
   for (const chapter of [first, first, second])
-    count.onPart({ segment: { ...segmentOf('hello'), chapter }, speech: undefined });
+    count.on({
+      type: 'started',
+      part: { segment: { ...segmentOf('hello'), chapter }, speech: undefined },
+      pauseFrames: 0,
+    });
   expect(count.state.chapter).toEqual({ number: 2, title: 'TWO' });
 });
 

@@ -34,10 +34,10 @@ function run(parts: readonly Speech[], { sink: other, ...options }: Partial<Deli
 /** Writes down what it hears. */
 function recorder(heard: unknown[]): Listener {
   return {
-    onPart: ({ segment }, pauseFrames) => void heard.push([segment.index, pauseFrames]),
-    onPiece: (bytes) => void heard.push(bytes),
-    onPartEnd: () => void heard.push('end'),
-    complete: async () => void heard.push('complete'),
+    on(event) {
+      if (event.type === 'started') heard.push([event.part.segment.index, event.pauseFrames]);
+      else if (event.type !== 'queued') heard.push(event.type === 'sound' ? event.bytes : event.type);
+    },
   };
 }
 
@@ -62,7 +62,7 @@ describe('deliver', () => {
       listeners: [recorder(one ?? []), undefined, recorder(other ?? [])],
     });
     await delivery;
-    expect(one).toEqual([[0, 0], 2, 4, 'end', [1, 22], 6, 'end', 'complete']);
+    expect(one).toEqual([[0, 0], 2, 4, 'spoken', [1, 22], 6, 'spoken', 'end']);
     expect(other).toEqual(one);
     expect(sink.pcm.length).toBe(12 + 44);
   });
@@ -83,7 +83,7 @@ describe('deliver', () => {
       listeners: [recorder(heard)],
     });
     await delivery;
-    expect(heard).toEqual([[1, 0], 500, 'end', 'complete']);
+    expect(heard).toEqual([[1, 0], 500, 'spoken', 'end']);
     expect(sink.pcm).toEqual(pcm.subarray(500));
   });
 

@@ -20,24 +20,24 @@ const two = { ...segmentOf('Two.', 1), span: { start: 16, end: 20 } };
 
 /** A second of silence, and then some of the sound of a segment. */
 function sound(events: Events, segment: typeof one, bytes: number): void {
-  events.onPart({ segment, speech }, 1000);
-  events.onPiece(bytes);
+  events.on({ type: 'started', part: { segment, speech }, pauseFrames: 1000 });
+  events.on({ type: 'sound', bytes });
 }
 
 test('A segment is queued, playing and spoken when a player has played so far.', () => {
   let played = 0;
   const { events, said } = listening(() => played);
-  events.onQueued(one);
-  events.onQueued(two);
+  events.on({ type: 'queued', segment: one });
+  events.on({ type: 'queued', segment: two });
   expect(said()).toEqual(['queued 0', 'queued 1']);
   sound(events, one, SECOND);
-  events.onPartEnd(false);
+  events.on({ type: 'spoken', isBroken: false });
   expect(said()).toEqual([]);
   played = SECOND + 2;
   sound(events, two, SECOND);
   expect(said()).toEqual(['playing 0']);
   played = 2 * SECOND;
-  events.onPartEnd(false);
+  events.on({ type: 'spoken', isBroken: false });
   expect(said()).toEqual(['spoken 0']);
   events.finish();
   expect(said()).toEqual(['playing 1', 'spoken 1']);
@@ -47,9 +47,9 @@ test('A segment is queued, playing and spoken when a player has played so far.',
 
 test('Without a player, what was taken counts as heard.', () => {
   const { events, said } = listening();
-  events.onQueued(one);
+  events.on({ type: 'queued', segment: one });
   sound(events, one, 100);
-  events.onPartEnd(false);
+  events.on({ type: 'spoken', isBroken: false });
   expect(said()).toEqual(['queued 0', 'playing 0', 'spoken 0']);
 });
 
@@ -64,11 +64,11 @@ test.each([
   'Where %d bytes have been heard, a stop tells how much of the input that is.',
   (played, isWhole, expected) => {
     const { events, said } = listening(() => played);
-    events.onQueued(one);
-    events.onQueued(two);
+    events.on({ type: 'queued', segment: one });
+    events.on({ type: 'queued', segment: two });
     sound(events, one, isWhole ? SECOND : 400);
-    if (isWhole) events.onPartEnd(false);
-    if (isWhole) events.onPart({ segment: two, speech }, 1000);
+    if (isWhole) events.on({ type: 'spoken', isBroken: false });
+    if (isWhole) events.on({ type: 'started', part: { segment: two, speech }, pauseFrames: 1000 });
     events.stop('interrupted');
     expect(said().at(-1)).toBe(expected);
   },
@@ -77,18 +77,18 @@ test.each([
 test('Before any sound has been counted, how long a text lasts is guessed by its script.', () => {
   const { events, said } = listening(() => SECOND);
   const chinese = { ...segmentOf('今天天气很好我们去公园', 0), span: { start: 0, end: 11 } };
-  events.onQueued(chinese);
-  events.onPart({ segment: chinese, speech }, 0);
-  events.onPiece(SECOND);
+  events.on({ type: 'queued', segment: chinese });
+  events.on({ type: 'started', part: { segment: chinese, speech }, pauseFrames: 0 });
+  events.on({ type: 'sound', bytes: SECOND });
   events.stop('interrupted');
   expect(said().at(-1)).toBe('stopped 0 4');
 });
 
 test('A second drop, with nothing to drop, tells what the first one told.', () => {
   const { events, said } = listening(() => SECOND + 0.4 * SECOND);
-  events.onQueued(one);
+  events.on({ type: 'queued', segment: one });
   sound(events, one, SECOND);
-  events.onPartEnd(false);
+  events.on({ type: 'spoken', isBroken: false });
   events.drop();
   events.drop();
   expect(said().slice(-2)).toEqual(['stopped 0 6', 'stopped  6']);

@@ -41,7 +41,8 @@ function look(
 ) {
   const { count = 20, words = 'number', window = 4, budgetBytes = 1 << 20 } = setup;
   const { signal = new AbortController().signal } = setup;
-  return new LookAhead({ segments: () => segments(count, words), synthesize, window, budgetBytes, signal });
+  const about = { segments: () => segments(count, words), onSkipped: () => {} };
+  return new LookAhead({ ...about, synthesize, window, budgetBytes, signal });
 }
 
 async function bytesOf({ speech }: Part): Promise<number> {

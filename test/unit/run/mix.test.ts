@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import type { Skipping } from '../../../src/run/ahead.ts';
 import { Mixer } from '../../../src/run/mix.ts';
 import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
 import { type Chapter, frameBytes, type PcmFormat, type Track } from '../../../src/sound/pcm.ts';
@@ -40,7 +39,9 @@ async function hear(
 ): Promise<Heard> {
   const sink = new MemorySink();
   const pauses: number[] = [];
-  const listener: Listener = { onPart: (_, frames) => void pauses.push(frames) };
+  const listener: Listener = {
+    on: (event) => void (event.type === 'started' && pauses.push(event.pauseFrames)),
+  };
   const usual = speaking();
   await deliverTo(sink, {
     segments: async function* () {
@@ -110,11 +111,8 @@ describe('pauses', () => {
   it('have no border in front of the first part that is heard, if the one before it was spared', async () => {
     const refused = new TtsError('refused', { exitCode: ExitCode.service });
     const failing = speakerThat(() => Promise.reject(refused));
-    const skipping: Skipping = {
-      allows: (error): error is TtsError => error === refused,
-      onSkipped: () => {},
-    };
-    const heard = await hear(cut(say('a'), paragraph, say('b')), { voices: [failing], skipping });
+    const maySkip = (error: unknown): error is TtsError => error === refused;
+    const heard = await hear(cut(say('a'), paragraph, say('b')), { voices: [failing], maySkip });
     expect([heard.runs, heard.pauses]).toEqual([[100], [0]]);
   });
 

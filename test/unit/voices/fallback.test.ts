@@ -15,7 +15,6 @@ type Faults = Readonly<Record<number, (signal: AbortSignal) => AsyncGenerator<Ui
 
 /** A service says the number of the segment four times, and the other voice says it plus 100. */
 async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
-  let told: FellBack | undefined;
   const spoken = (no: number): Speech => ({ format, bytes: undefined, pcm: saying(no, 4) });
   const service = speakerThat(async ({ index }, signal) => {
     const fault = faults[index]?.(signal);
@@ -24,9 +23,7 @@ async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
   });
   const other = speakerThat(async ({ index }) => spoken(index + 100), { kind: 'built-in' });
   const fallback = new Fallback(other, 'slt');
-  fallback.listen((how) => {
-    told = how;
-  });
+  const told: FellBack[] = [];
   const sink = new MemorySink(true);
   const error = await deliverTo(sink, {
     segments: async function* () {
@@ -34,7 +31,7 @@ async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
     },
     speakerOf: (segment) => (fallback.speaks(segment) ? other : service),
     lead: service,
-    listeners: [fallback],
+    listeners: [{ on: (event) => void (event.type === 'fallback' && told.push(event.how)) }],
     fallback,
     patience: new Patience(seconds),
   }).then(
@@ -43,7 +40,7 @@ async function heard(faults: Faults, { seconds = 5, count = 6 } = {}) {
   );
   const { buffer, byteOffset, length } = sink.pcm;
   const numbers = [...new Int16Array(buffer, byteOffset, length / 2)];
-  return { numbers, told: told as FellBack | undefined, error };
+  return { numbers, told: told[0], error };
 }
 
 async function* saying(no: number, times: number, end?: () => Promise<void>) {
