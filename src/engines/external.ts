@@ -1,4 +1,5 @@
 import type { Host } from '../kit/host.ts';
+import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
 import { printable } from '../kit/words.ts';
 import { Converter, compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
@@ -17,7 +18,6 @@ import {
   type Utterance,
   type VoiceSource,
 } from './engine.ts';
-import { SoundBudget, SoundQueue } from './lanes.ts';
 
 interface Order {
   /** Only the first text of an utterance is refused. */
@@ -120,7 +120,7 @@ class ExternalEngine implements Engine {
   readonly #voices: NumberedSource['voices'];
   readonly #options: ExternalOptions;
   readonly #seats: Seats;
-  readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
+  readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
   /** The rates of the answers, by the numbers of the speakers. */
   readonly #rates = new Map<number, number>();
   readonly #checked: CheckedSpeech<Task>;
@@ -169,7 +169,7 @@ class ExternalEngine implements Engine {
   }
 
   async *#soundOf(
-    begun: SoundQueue,
+    begun: BoundedQueue<Int16Array>,
     { parts, ...task }: Omit<Task, 'text'> & { readonly parts: Iterator<string> },
     left: AbortController,
   ): AsyncGenerator<Int16Array> {
@@ -184,8 +184,8 @@ class ExternalEngine implements Engine {
     }
   }
 
-  #start(task: Task, leave: () => void): SoundQueue {
-    const sound = new SoundQueue(this.#budget, task.signal);
+  #start(task: Task, leave: () => void): BoundedQueue<Int16Array> {
+    const sound = new BoundedQueue<Int16Array>(this.#budget, task.signal);
     void this.#fill(sound, task).finally(leave);
     return sound;
   }
@@ -196,7 +196,7 @@ class ExternalEngine implements Engine {
   }
 
   /** While the budget lasts, a slow reader does not keep the seat. */
-  async #fill(queue: SoundQueue, task: Task): Promise<void> {
+  async #fill(queue: BoundedQueue<Int16Array>, task: Task): Promise<void> {
     try {
       for await (const samples of this.#checked.speak(task)) await queue.push(samples);
       queue.end();

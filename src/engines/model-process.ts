@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { Child, type Exit } from '../kit/program.ts';
+import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { printable } from '../kit/words.ts';
 import { EngineError } from './engine.ts';
-import { SoundBudget, SoundQueue } from './lanes.ts';
 
 export type Order =
   | { readonly type: 'probe'; readonly runtimes: readonly string[]; readonly isBeside: boolean }
@@ -100,8 +100,8 @@ export class ModelProcess {
   begun = 0;
   readonly #name: string;
   readonly #child: Child;
-  readonly #open = new Map<number, SoundQueue>();
-  readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
+  readonly #open = new Map<number, BoundedQueue<Int16Array>>();
+  readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
   readonly #closing = new AbortController();
   #exit: Exit | undefined;
   #fault: Error | undefined;
@@ -125,7 +125,7 @@ export class ModelProcess {
     signal.throwIfAborted();
     this.begun += 1;
     const id = this.begun;
-    const sound = new SoundQueue(this.#budget, AbortSignal.any([signal, this.#closing.signal]));
+    const sound = new BoundedQueue<Int16Array>(this.#budget, AbortSignal.any([signal, this.#closing.signal]));
     if (this.#exit) throw this.#died(this.#exit);
     this.#open.set(id, sound);
     this.#child.keepAlive('ref');

@@ -1,4 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
+/** Lets other work of the process run first. */
+export { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -31,11 +32,6 @@ export async function closeQuietly(
   } catch (error) {
     notices.warn(`closing failed: ${error instanceof Error ? error.message : error}`);
   }
-}
-
-/** Lets other work of the process run first. */
-export async function yieldToEventLoop(): Promise<void> {
-  await turn();
 }
 
 /** Gives the items of a source. The reader chooses how long to wait for each. A late item goes to the next wait. */
@@ -82,65 +78,6 @@ function after(timeoutMs: number | undefined) {
     if (timeoutMs !== undefined) timer = setTimeout(giveUp, timeoutMs).unref();
   });
   return { reached, timer };
-}
-
-/** A queue of items between one writer and one reader. An error comes after the items that were pushed before it. */
-export class AsyncQueue<T extends object> implements AsyncIterable<T> {
-  readonly #onTaken: (item: T) => void;
-  #pushed: T[] = [];
-  /** The items in reverse order: `pop` takes the same time in a long list. */
-  #due: T[] = [];
-  #end: { readonly error: unknown } | undefined;
-  #wake = () => {};
-
-  /** @param onTaken is called for each item that leaves, so that its writer may go on */
-  constructor(onTaken: (item: T) => void = () => {}) {
-    this.#onTaken = onTaken;
-  }
-
-  get isEmpty(): boolean {
-    return this.#pushed.length + this.#due.length === 0;
-  }
-
-  get isEnded(): boolean {
-    return this.#end !== undefined;
-  }
-
-  push(item: T): void {
-    this.#pushed.push(item);
-    this.#wake();
-  }
-
-  /** Only the first end counts. */
-  end(error?: unknown): void {
-    this.#end ??= { error };
-    this.#wake();
-  }
-
-  clear(): void {
-    while (this.#take());
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, undefined> {
-    while (!this.#end || !this.isEmpty) {
-      for (let item = this.#take(); item; item = this.#take()) yield item;
-      if (!this.#end) await this.#change();
-    }
-    if (this.#end.error !== undefined) throw this.#end.error;
-  }
-
-  #take(): T | undefined {
-    if (this.#due.length === 0) [this.#due, this.#pushed] = [this.#pushed.reverse(), this.#due];
-    const item = this.#due.pop();
-    if (item) this.#onTaken(item);
-    return item;
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
-  }
 }
 
 export class IdleError extends Error {

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { AsyncQueue, aborted, closeQuietly, unlessAborted } from '../../../src/kit/wait.ts';
+import { AsyncQueue } from '../../../src/kit/queue.ts';
+import { aborted, closeQuietly, unlessAborted } from '../../../src/kit/wait.ts';
 
 const never = new Promise<never>(() => {});
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Drops } from '../../../src/kit/host.ts';
-import { AsyncQueue } from '../../../src/kit/wait.ts';
+import { AsyncQueue } from '../../../src/kit/queue.ts';
 import { type Section, Sections } from '../../../src/out/player.ts';
 import { untagged } from '../../../src/sound/pcm.ts';
 import { speechFormat } from '../sound/wav-builder.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Drops } from '../../../src/kit/host.ts';
-import { AsyncQueue } from '../../../src/kit/wait.ts';
+import { AsyncQueue } from '../../../src/kit/queue.ts';
 import { plain } from '../../../src/read/plain.ts';
 import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';

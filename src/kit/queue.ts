@@ -1,0 +1,132 @@
+import { unlessAborted } from './wait.ts';
+
+/** A queue of items between one writer and one reader. An error comes after the items that were pushed before it. */
+export class AsyncQueue<T extends object> implements AsyncIterable<T> {
+  readonly #onTaken: (item: T) => void;
+  #pushed: T[] = [];
+  /** The items in reverse order: `pop` takes the same time in a long list. */
+  #due: T[] = [];
+  #end: { readonly error: unknown } | undefined;
+  #wake = () => {};
+
+  /** @param onTaken is called for each item that leaves, so that its writer may go on */
+  constructor(onTaken: (item: T) => void = () => {}) {
+    this.#onTaken = onTaken;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pushed.length + this.#due.length === 0;
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  push(item: T): void {
+    this.#pushed.push(item);
+    this.#wake();
+  }
+
+  /** Only the first end counts. */
+  end(error?: unknown): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  clear(): void {
+    while (this.#take());
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, undefined> {
+    while (!this.#end || !this.isEmpty) {
+      for (let item = this.#take(); item; item = this.#take()) yield item;
+      if (!this.#end) await this.#change();
+    }
+    if (this.#end.error !== undefined) throw this.#end.error;
+  }
+
+  #take(): T | undefined {
+    if (this.#due.length === 0) [this.#due, this.#pushed] = [this.#pushed.reverse(), this.#due];
+    const item = this.#due.pop();
+    if (item) this.#onTaken(item);
+    return item;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** The bytes that wait for the readers of several queues, taken together. */
+export class ByteBudget {
+  readonly #most: number;
+  readonly #waiting: (() => void)[] = [];
+  #bytes = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get isSpent(): boolean {
+    return this.#bytes >= this.#most;
+  }
+
+  spend(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes;
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** Resolves when bytes are given back. */
+  change(): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+}
+
+/**
+ * Pieces between a writer and a reader. While the budget lasts, the writer goes on without a slow reader. After that it waits,
+ * but a reader that has taken everything always gets the next piece.
+ */
+export class BoundedQueue<T extends { readonly byteLength: number }> {
+  readonly #budget: ByteBudget;
+  readonly #signal: AbortSignal;
+  readonly #pieces = new AsyncQueue<T>(({ byteLength }) => this.#budget.giveBack(byteLength));
+  #hasLeft = false;
+
+  constructor(budget: ByteBudget, signal: AbortSignal) {
+    this.#budget = budget;
+    this.#signal = signal;
+  }
+
+  get isEnded(): boolean {
+    return this.#pieces.isEnded;
+  }
+
+  /** @throws Error after the reader has left, which ends the writer's work */
+  async push(piece: T): Promise<void> {
+    while (!this.#pieces.isEmpty && this.#budget.isSpent)
+      await unlessAborted(this.#budget.change(), this.#signal);
+    if (this.#hasLeft) throw new Error('the reader left');
+    this.#budget.spend(piece.byteLength);
+    this.#pieces.push(piece);
+  }
+
+  end(error?: unknown): void {
+    this.#pieces.end(error);
+  }
+
+  /** Pieces before an error come first. */
+  async *read(): AsyncGenerator<T> {
+    try {
+      yield* this.#pieces;
+    } finally {
+      this.#hasLeft = true;
+      this.#pieces.clear();
+    }
+  }
+}
