@@ -45,9 +45,8 @@ import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
 import { type Approvals, BatchOutput } from './batch-report.ts';
 import type { Context } from './commands.ts';
-import { isProgressWanted } from './notices.ts';
 import { Estimate } from './preview.ts';
-import { notesFor, type ProgressLine, type RowProgress, renderRows } from './progress.ts';
+import { type RowProgress, renderRows, showWhile } from './progress.ts';
 import { Reporting, tellAbsent } from './speak-report.ts';
 
 /**
@@ -254,8 +253,7 @@ async function make(
   if (service?.note) notices.note(service.note);
   using journal = new Journal(join(folder.path, journalName(shard)), host.uid);
   const progress = progressOf(survey.toDoCount, output);
-  using _progress = await showProgress(progress, context);
-  using _notes = notesFor(context, async () => renderRows(progress(), Number.POSITIVE_INFINITY));
+  using _progress = showWhile((columns) => renderRows(progress(), columns), context);
   const [first] = survey.toDo();
   if (first) await voices.open(first.speaker);
   const maker = new Maker({
@@ -307,15 +305,6 @@ function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
     const failed = counts.failed - before;
     return { done: made + failed, failed, total, seconds: (performance.now() - begun) / 1000 };
   };
-}
-
-async function showProgress(
-  progress: () => RowProgress,
-  { host, notices }: Context,
-): Promise<ProgressLine | undefined> {
-  if (!isProgressWanted(host, notices)) return undefined;
-  const { ProgressLine } = await import('./progress.ts');
-  return new ProgressLine({ host, notices }, (columns) => renderRows(progress(), columns));
 }
 
 function encodingsToMake({ survey }: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {

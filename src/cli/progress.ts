@@ -1,18 +1,186 @@
-import type { Ora } from 'ora';
+import { styleText } from 'node:util';
 import type { Host } from '../kit/host.ts';
 import { cellsOf, countOf, duration, inOneLine, widthOf } from '../kit/words.ts';
 import type { Part } from '../run/ahead.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { type Speech, secondsOf } from '../sound/pcm.ts';
-import type { VoiceEvent } from '../sound/voice.ts';
 import type { Heading } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
+import type { VoiceEvent } from '../sound/voice.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
 
+/** A shorter run says nothing off a terminal. */
+export const LONG_RUN_MS = 10_000;
+
+const BETWEEN_NOTES_MS = 30_000;
+
+/** Milliseconds before a line is drawn. */
+const PATIENCE_MS = 150;
+
+const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
+const FRAME_MS = 80;
+
+/** The cursor and the spinner need these columns. The last one stays free, since some terminals wrap after it. */
+const RESERVED_COLUMNS = 4;
+
+const LEAST_COLUMNS = 12;
+
+/** The progress of one run. */
+export interface Progress extends Disposable {
+  readonly count: ProgressCount;
+  /** False where it is told by notes. */
+  readonly isDrawn: boolean;
+}
+
+interface ShowOptions {
+  readonly host: Pick<Host, 'stderr' | 'env'>;
+  readonly notices: Notices;
+}
+
+/**
+ * @param readTotal reads the text a second time, once there is sound, so that it does not delay that
+ * @param how `isLive`: the sound is heard while it comes, which takes as long as the sound; `isHeard`: it is played, and gets no
+ * notes
+ * @returns `undefined` where it is not wanted
+ */
+export function showProgress(
+  readTotal: (signal: AbortSignal) => Promise<Total | undefined>,
+  options: ShowOptions,
+  { isLive = false, isHeard = false } = {},
+): Progress | undefined {
+  const { host, notices } = options;
+  const count = new ProgressCount((text) => inOneLine(notices.redact(text)), isLive || isHeard);
+  const over = new AbortController();
+  let reading: Promise<void> | undefined;
+  const look = async () => {
+    if (count.hasSound)
+      reading ??= readTotal(over.signal).then((total) => {
+        count.total = total;
+      });
+    await reading;
+  };
+  const shown = showWhile((columns) => renderProgress(count.state, columns), options, {
+    look,
+    mayNote: !isHeard,
+  });
+  return (
+    shown && {
+      count,
+      isDrawn: isProgressWanted(host, notices),
+      [Symbol.dispose]() {
+        over.abort();
+        shown[Symbol.dispose]();
+      },
+    }
+  );
+}
+
+/**
+ * Shows a text until it is disposed: as a line on a terminal, and elsewhere as a note from time to time.
+ * @param how `look` finds what the text needs, and only a note waits for it
+ * @returns `undefined` where neither is wanted
+ */
+export function showWhile(
+  render: (columns: number) => string,
+  { host, notices }: ShowOptions,
+  { look = async () => {}, mayNote = true }: { look?: () => Promise<void>; mayNote?: boolean } = {},
+): Disposable | undefined {
+  if (isProgressWanted(host, notices))
+    return drawWhile(
+      (columns) => {
+        void look();
+        return render(columns);
+      },
+      { host, notices },
+    );
+  const { quiet, verbose, json } = notices;
+  if (!mayNote || quiet || verbose || json) return undefined;
+  return noteWhile(async () => {
+    await look();
+    return render(Number.POSITIVE_INFINITY);
+  }, notices);
+}
+
+function drawWhile(render: (columns: number) => string, { host, notices }: ShowOptions): Disposable {
+  let frame = 0;
+  const draw = () => {
+    const columns = host.stderr.columns ?? 0;
+    if (columns < LEAST_COLUMNS) return;
+    const spinner = FRAMES[frame % FRAMES.length] ?? '';
+    frame += 1;
+    const painted = host.env.NO_COLOR ? spinner : styleText('cyan', spinner, { validateStream: false });
+    notices.draw(` ${painted} ${render(columns - RESERVED_COLUMNS)}`);
+  };
+  const ticking = repeat(draw, PATIENCE_MS, FRAME_MS);
+  return {
+    [Symbol.dispose]() {
+      ticking[Symbol.dispose]();
+      notices.erase();
+    },
+  };
+}
+
+export function noteWhile(text: () => Promise<string>, notices: Pick<Notices, 'note'>): Disposable {
+  let isOver = false;
+  const say = async () => {
+    const note = await text();
+    if (!isOver) notices.note(note);
+  };
+  const ticking = repeat(() => void say(), LONG_RUN_MS, BETWEEN_NOTES_MS);
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      ticking[Symbol.dispose]();
+    },
+  };
+}
+
+/** Calls `act` after `firstMs`, and then each `everyMs`, until it is disposed. It keeps no process running. */
+function repeat(act: () => void, firstMs: number, everyMs: number): Disposable {
+  let timer = setTimeout(() => {
+    timer = setInterval(act, everyMs).unref();
+    act();
+  }, firstMs).unref();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+/** Bytes. It would take seconds to read more text twice. */
+const LARGEST_BYTES = 16 * 2 ** 20;
+
+export async function totalOf(
+  text: RunText,
+  isLive: boolean,
+  signal: AbortSignal,
+): Promise<Total | undefined> {
+  const total = { segments: 0, characters: 0 };
+  const headings = new Set<object>();
+  if (!text.canBeReadAgain || text.knownSize > LARGEST_BYTES) return undefined;
+  try {
+    for await (const segment of text.segments(isLive, signal)) {
+      if (segment.kind === 'rest') continue;
+      total.segments += 1;
+      total.characters += countCodePoints(segment.text);
+      if (segment.chapter !== undefined) headings.add(segment.chapter);
+    }
+  } catch {
+    return undefined;
+  }
+  return headings.size > 0 ? { ...total, chapters: headings.size } : total;
+}
+
+/** Milliseconds without sound, after which a pause of the service is told. */
+const STALLED_MS = 1000;
+
+/** What is asked for and not answered yet is done to this share, taken together: some of it has not begun. */
+const SHARE_OF_OPEN = 0.3;
+
+/** Before, the start of the run counts too much: hours would be left of a minute. */
+const LEAST_TELLING_PERCENT = 1;
+
 export interface ProgressState {
-  readonly waiting: Waiting | undefined;
+  readonly waiting: { readonly reason: string; readonly secondsLeft: number | undefined } | undefined;
   /** The one that is heard. It is counted from 1. */
   readonly chapter?: { readonly number: number; readonly title: string } | undefined;
   readonly segments: number;
@@ -30,144 +198,6 @@ interface Total {
   readonly chapters?: number;
 }
 
-export interface Waiting {
-  readonly reason: string;
-  readonly secondsLeft: number | undefined;
-}
-
-export function renderProgress(state: ProgressState, columns: number): string {
-  return state.waiting
-    ? shorten(waitingText(state.waiting, state.seconds), columns)
-    : fittingFields(fieldsOf(state), columns);
-}
-
-function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string {
-  if (secondsLeft !== undefined) return `waiting ${Math.ceil(secondsLeft)} s: ${reason}`;
-  return seconds < 1 ? reason : `${reason}  ${duration(seconds)}`;
-}
-
-interface Field {
-  readonly text: string;
-  /** The field with the highest rank is left out first. */
-  readonly rank: number;
-}
-
-export interface RowProgress {
-  readonly done: number;
-  readonly failed: number;
-  readonly total: number;
-  readonly seconds: number;
-}
-
-/** Draws `120/300 rows  40 %  2 failed  1 min 10 s left`. */
-export function renderRows({ done, failed, total, seconds }: RowProgress, columns: number): string {
-  const left = (seconds / done) * (total - done);
-  const fields = [
-    { rank: 0, text: `${done}/${countOf(total, 'row')}` },
-    { rank: 3, text: `${Math.floor((done * 100) / total)} %` },
-    ...(failed > 0 ? [{ rank: 1, text: `${failed} failed` }] : []),
-    ...(done > 0 ? [{ rank: 2, text: `${duration(left)} left` }] : []),
-  ];
-  return fittingFields(fields, columns);
-}
-
-function fittingFields(fields: Field[], columns: number): string {
-  while (fields.length > 1 && widthOf(line(fields)) > columns) fields.splice(leastOf(fields), 1);
-  return shorten(line(fields), columns);
-}
-
-function line(fields: readonly Field[]): string {
-  return fields.map(({ text }) => text).join('  ');
-}
-
-function leastOf(fields: readonly Field[]): number {
-  const ranks = fields.map(({ rank }) => rank);
-  return ranks.indexOf(Math.max(...ranks));
-}
-
-/** Columns for the title of a chapter. */
-const TITLE_COLUMNS = 24;
-
-function chapterField({ chapter, total }: Pick<ProgressState, 'chapter' | 'total'>): Field[] {
-  if (chapter === undefined) return [];
-  const of = total?.chapters === undefined ? '' : `/${total.chapters}`;
-  const title = chapter.title === '' ? '' : `: ${shorten(chapter.title, TITLE_COLUMNS)}`;
-  return [{ rank: 2.5, text: `chapter ${chapter.number}${of}${title}` }];
-}
-
-/** Before, the start of the run counts too much: hours would be left of a minute. */
-const LEAST_TELLING_PERCENT = 1;
-
-function secondsLeft({ total, work, characters, seconds }: ProgressState): number | undefined {
-  const done = work ?? { characters, seconds };
-  if (!total || done.characters * 100 < total.characters * LEAST_TELLING_PERCENT) return undefined;
-  const left = total.characters - Math.max(characters, done.characters);
-  return (done.seconds / done.characters) * Math.max(0, left);
-}
-
-function fieldsOf(state: ProgressState): Field[] {
-  const { segments, characters, total, audioSeconds, seconds } = state;
-  const percent =
-    total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
-  const left = secondsLeft(state);
-  return [
-    ...chapterField(state),
-    { rank: 0, text: segmentCount(segments, total?.segments) },
-    ...(percent === undefined ? [] : [{ rank: 1, text: `${Math.floor(percent)} %` }]),
-    { rank: 3, text: `${duration(audioSeconds)} of audio` },
-    { rank: 4, text: `${(audioSeconds / seconds).toFixed(1)}x real time` },
-    { rank: 5, text: `${Math.round(characters / seconds)} characters/s` },
-    ...(left === undefined ? [] : [{ rank: 2, text: `${duration(left)} left` }]),
-  ];
-}
-
-function segmentCount(segments: number, of: number | undefined): string {
-  return of === undefined ? countOf(segments, 'segment') : `${segments}/${countOf(of, 'segment')}`;
-}
-
-function shorten(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
-  let kept = '';
-  let room = columns - 1;
-  for (const character of text) {
-    room -= cellsOf(character);
-    if (room < 0) break;
-    kept += character;
-  }
-  return `${kept}…`;
-}
-
-const STALLED_MS = 1000;
-
-/** What is asked for and not answered yet is done to this share, taken together: some of it has not begun. */
-const SHARE_OF_OPEN = 0.3;
-
-/** What was asked for, ahead of what is heard. */
-class Asked {
-  /** Characters of open requests, by the index of their segment. */
-  readonly #open = new Map<number, number>();
-  #since: number | undefined;
-  #answered = 0;
-
-  note(event: VoiceEvent): void {
-    if (event.type === 'request') {
-      this.#since ??= performance.now();
-      this.#open.set(event.index, countCodePoints(event.text));
-    } else if (event.type === 'answer') {
-      this.#answered += this.#open.get(event.index) ?? 0;
-      this.#open.delete(event.index);
-    }
-  }
-
-  /** Before the first answer nothing is known of the pace. */
-  get work(): ProgressState['work'] {
-    if (this.#since === undefined || this.#answered === 0) return undefined;
-    const open = [...this.#open.values()].reduce((sum, each) => sum + each, 0);
-    const characters = this.#answered + SHARE_OF_OPEN * open;
-    return { characters, seconds: (performance.now() - this.#since) / 1000 };
-  }
-}
-
 export class ProgressCount implements Listener {
   total: Total | undefined;
   readonly #safe: (text: string) => string;
@@ -178,8 +208,10 @@ export class ProgressCount implements Listener {
   #audioSeconds = 0;
   /** The share that was heard goes from 0 to 1. */
   #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
-  #hasAsked = false;
-  readonly #asked = new Asked();
+  /** Characters of open requests, by the index of their segment. */
+  readonly #open = new Map<number, number>();
+  #answered = 0;
+  #firstRequest: number | undefined;
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
   #heading: Heading | undefined;
@@ -203,13 +235,19 @@ export class ProgressCount implements Listener {
   }
 
   #note(event: VoiceEvent): void {
-    if (event.type === 'request') this.#hasAsked = true;
-    this.#asked.note(event);
-    if (event.type !== 'retry') return;
-    const { retry, message } = event.error;
-    const status = retry?.status === undefined ? '' : ` (${retry.status})`;
-    const reason = retry?.after === undefined ? this.#safe(message) : `the service asks for a pause${status}`;
-    this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
+    if (event.type === 'request') {
+      this.#firstRequest ??= performance.now();
+      this.#open.set(event.index, countCodePoints(event.text));
+    } else if (event.type === 'answer') {
+      this.#answered += this.#open.get(event.index) ?? 0;
+      this.#open.delete(event.index);
+    } else if (event.type === 'retry') {
+      const { retry, message } = event.error;
+      const status = retry?.status === undefined ? '' : ` (${retry.status})`;
+      const reason =
+        retry?.after === undefined ? this.#safe(message) : `the service asks for a pause${status}`;
+      this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
+    }
   }
 
   #begin({ segment, speech }: Part): void {
@@ -242,200 +280,105 @@ export class ProgressCount implements Listener {
       segments: this.#segments,
       characters: this.#characters + spoken,
       total: this.total,
-      work: this.#isLive ? undefined : this.#asked.work,
+      work: this.#work(),
       audioSeconds: this.#audioSeconds,
       seconds: (performance.now() - this.#started) / 1000,
     };
   }
 
-  #waiting(): Waiting | undefined {
+  #waiting(): ProgressState['waiting'] {
     const now = performance.now();
     if (this.#pause && now < this.#pause.until && now - this.#lastSound > STALLED_MS)
       return { reason: this.#pause.reason, secondsLeft: (this.#pause.until - now) / 1000 };
     if (this.hasSound) return undefined;
-    const reason = this.#hasAsked ? 'waiting for the first sound' : 'waiting for the text';
-    return { reason, secondsLeft: undefined };
+    const what = this.#firstRequest === undefined ? 'text' : 'first sound';
+    return { reason: `waiting for the ${what}`, secondsLeft: undefined };
+  }
+
+  /** Before the first answer nothing is known of the pace. */
+  #work(): ProgressState['work'] {
+    if (this.#isLive || this.#firstRequest === undefined || this.#answered === 0) return undefined;
+    const open = [...this.#open.values()].reduce((sum, each) => sum + each, 0);
+    const characters = this.#answered + SHARE_OF_OPEN * open;
+    return { characters, seconds: (performance.now() - this.#firstRequest) / 1000 };
   }
 }
 
-/** Milliseconds. ora loads after the first request was sent. */
-const PATIENCE_MS = 150;
-
-/** The cursor and the spinner need these columns. The last one stays free, since some terminals wrap after it. */
-const RESERVED_COLUMNS = 4;
-
-const LEAST_COLUMNS = 12;
-
-export interface LineOptions {
-  readonly host: Pick<Host, 'stderr' | 'env'>;
-  readonly notices: Notices;
+export function renderProgress(state: ProgressState, columns: number): string {
+  const { waiting, chapter, segments, characters, total, audioSeconds, seconds } = state;
+  if (waiting?.secondsLeft !== undefined)
+    return shortened(`waiting ${Math.ceil(waiting.secondsLeft)} s: ${waiting.reason}`, columns);
+  if (waiting) return shortened(waiting.reason + (seconds < 1 ? '' : `  ${duration(seconds)}`), columns);
+  const percent = total?.characters && Math.min(100, (characters * 100) / total.characters);
+  const left = secondsLeft(state);
+  const of = (count: number | undefined) => (count === undefined ? '' : `/${count}`);
+  const title = chapter?.title && `: ${shortened(chapter.title, TITLE_COLUMNS)}`;
+  return fitting(
+    [
+      [2.5, chapter && `chapter ${chapter.number}${of(total?.chapters)}${title}`],
+      [0, total ? `${segments}/${countOf(total.segments, 'segment')}` : countOf(segments, 'segment')],
+      [1, percent !== undefined && `${Math.floor(percent)} %`],
+      [3, `${duration(audioSeconds)} of audio`],
+      [4, `${(audioSeconds / seconds).toFixed(1)}x real time`],
+      [5, `${Math.round(characters / seconds)} characters/s`],
+      [2, left !== undefined && `${duration(left)} left`],
+    ],
+    columns,
+  );
 }
 
-/**
- * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
- * sound.
- */
-export class ProgressLine implements Disposable {
-  readonly #options: LineOptions;
-  readonly #render: (columns: number) => string;
-  #isOver = false;
-  #timer: NodeJS.Timeout;
+/** Columns for the title of a chapter. */
+const TITLE_COLUMNS = 24;
 
-  constructor(options: LineOptions, render: (columns: number) => string) {
-    this.#options = options;
-    this.#render = render;
-    this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
-  }
-
-  [Symbol.dispose](): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    this.#options.notices.erase();
-  }
-
-  async #show(): Promise<void> {
-    const { default: ora } = await import('ora');
-    if (this.#isOver) return;
-    const { host } = this.#options;
-    const spinner = ora({
-      stream: host.stderr.stream,
-      color: host.env.NO_COLOR ? false : 'cyan',
-      isEnabled: false,
-      discardStdin: false,
-    });
-    this.#timer = setInterval(() => this.#draw(spinner), spinner.interval);
-    this.#draw(spinner);
-  }
-
-  #draw(spinner: Ora): void {
-    const { host, notices } = this.#options;
-    const columns = host.stderr.columns ?? 0;
-    if (columns < LEAST_COLUMNS) return;
-    spinner.text = this.#render(columns - RESERVED_COLUMNS);
-    notices.draw(` ${spinner.frame()}`);
-  }
+function secondsLeft({ total, work, characters, seconds }: ProgressState): number | undefined {
+  const done = work ?? { characters, seconds };
+  if (!total || done.characters * 100 < total.characters * LEAST_TELLING_PERCENT) return undefined;
+  const left = total.characters - Math.max(characters, done.characters);
+  return (done.seconds / done.characters) * Math.max(0, left);
 }
 
-/** The progress of one run: a line on a terminal, and a note from time to time elsewhere. */
-export class Progress implements Disposable {
-  readonly count: ProgressCount;
-  readonly isDrawn: boolean;
-  readonly #total: (signal: AbortSignal) => Promise<Total | undefined>;
-  readonly #over = new AbortController();
-  readonly #shown: Disposable;
-  #counting: Promise<void> | undefined;
-
-  constructor(
-    total: (signal: AbortSignal) => Promise<Total | undefined>,
-    options: LineOptions,
-    isLive: boolean,
-  ) {
-    const { host, notices } = options;
-    this.#total = total;
-    this.count = new ProgressCount((text) => inOneLine(notices.redact(text)), isLive);
-    this.isDrawn = isProgressWanted(host, notices);
-    this.#shown = this.isDrawn
-      ? new ProgressLine(options, (columns) => {
-          void this.#countAll();
-          return renderProgress(this.count.state, columns);
-        })
-      : new ProgressNotes(notices, async () => {
-          await this.#countAll();
-          return renderProgress(this.count.state, Number.POSITIVE_INFINITY);
-        });
-  }
-
-  [Symbol.dispose](): void {
-    this.#over.abort();
-    this.#shown[Symbol.dispose]();
-  }
-
-  /** The text is read a second time once there is sound, so that it does not delay that. */
-  async #countAll(): Promise<void> {
-    if (this.count.hasSound) this.#counting ??= this.#readAll();
-    await this.#counting;
-  }
-
-  async #readAll(): Promise<void> {
-    this.count.total = await this.#total(this.#over.signal);
-  }
+export interface RowProgress {
+  readonly done: number;
+  readonly failed: number;
+  readonly total: number;
+  readonly seconds: number;
 }
 
-/** Bytes. It would take seconds to read more text twice. */
-const LARGEST_BYTES = 16 * 2 ** 20;
-
-export async function totalOf(
-  text: RunText,
-  isLive: boolean,
-  signal: AbortSignal,
-): Promise<Total | undefined> {
-  const total = { segments: 0, characters: 0 };
-  const headings = new Set<object>();
-  if (!text.canBeReadAgain || text.knownSize > LARGEST_BYTES) return undefined;
-  try {
-    for await (const segment of text.segments(isLive, signal)) {
-      if (segment.kind === 'rest') continue;
-      total.segments += 1;
-      total.characters += countCodePoints(segment.text);
-      if (segment.chapter !== undefined) headings.add(segment.chapter);
-    }
-  } catch {
-    return undefined;
-  }
-  return headings.size > 0 ? { ...total, chapters: headings.size } : total;
+/** Draws `120/300 rows  40 %  2 failed  1 min 10 s left`. */
+export function renderRows({ done, failed, total, seconds }: RowProgress, columns: number): string {
+  return fitting(
+    [
+      [0, `${done}/${countOf(total, 'row')}`],
+      [3, `${Math.floor((done * 100) / total)} %`],
+      [1, failed > 0 && `${failed} failed`],
+      [2, done > 0 && `${duration((seconds / done) * (total - done))} left`],
+    ],
+    columns,
+  );
 }
 
-/** A shorter run says nothing off a terminal. */
-export const LONG_RUN_MS = 10_000;
-const BETWEEN_NOTES_MS = 30_000;
+/** The field with the highest rank is left out first. */
+type Field = readonly [rank: number, text: string | false | undefined];
 
-/** Says from time to time how far a long run is. */
-export class ProgressNotes implements Disposable {
-  readonly #notices: Pick<Notices, 'note'>;
-  readonly #text: () => Promise<string>;
-  #isOver = false;
-  #timer: NodeJS.Timeout;
-
-  constructor(notices: Pick<Notices, 'note'>, text: () => Promise<string>) {
-    this.#notices = notices;
-    this.#text = text;
-    this.#timer = setTimeout(() => {
-      this.#timer = setInterval(() => void this.#say(), BETWEEN_NOTES_MS).unref();
-      void this.#say();
-    }, LONG_RUN_MS).unref();
-  }
-
-  [Symbol.dispose](): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-  }
-
-  async #say(): Promise<void> {
-    const text = await this.#text();
-    if (!this.#isOver) this.#notices.note(text);
-  }
+function fitting(fields: readonly Field[], columns: number): string {
+  const shown = fields.filter(([, text]) => text);
+  const line = shown.map(([, text]) => text).join('  ');
+  if (shown.length === 1 || widthOf(line) <= columns) return shortened(line, columns);
+  const last = Math.max(...shown.map(([rank]) => rank));
+  return fitting(
+    shown.filter(([rank]) => rank !== last),
+    columns,
+  );
 }
 
-/** @returns `undefined` where a progress line is drawn, and where notes are not wanted */
-export function notesFor(options: LineOptions, text: () => Promise<string>): ProgressNotes | undefined {
-  const { host, notices } = options;
-  return isProgressWanted(host, notices) || isSilent(notices) ? undefined : new ProgressNotes(notices, text);
-}
-
-/**
- * @param isHeard true for a run whose sound is played: it gets no notes
- * @returns `undefined` where it is not wanted
- */
-export function showProgress(
-  total: (signal: AbortSignal) => Promise<Total | undefined>,
-  options: LineOptions,
-  { isLive = false, isHeard = false } = {},
-): Progress | undefined {
-  const { host, notices } = options;
-  const isOff = !isProgressWanted(host, notices) && (isHeard || isSilent(notices));
-  return isOff ? undefined : new Progress(total, options, isLive || isHeard);
-}
-
-function isSilent({ quiet, verbose, json }: Notices): boolean {
-  return quiet || verbose || json;
+function shortened(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let kept = '';
+  let room = columns - 1;
+  for (const character of text) {
+    room -= cellsOf(character);
+    if (room < 0) break;
+    kept += character;
+  }
+  return `${kept}…`;
 }

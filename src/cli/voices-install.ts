@@ -42,8 +42,7 @@ import {
   wrongFiles,
 } from '../voices/install/store.ts';
 import type { Context } from './commands.ts';
-import { isProgressWanted } from './notices.ts';
-import { ProgressLine } from './progress.ts';
+import { showWhile } from './progress.ts';
 import type { VoicesLine } from './voices-list.ts';
 
 /** Says what an installation would download, and where to. */
@@ -147,7 +146,7 @@ function timeLeft(seconds: number): string {
 
 /** @throws TtsError */
 export async function installVoices(line: VoicesLine, context: Context): Promise<number> {
-  const { host, notices } = context;
+  const { host } = context;
   assertTogether(line);
   const { settings } = await loadSettings(line, context);
   const count = new DownloadProgress();
@@ -156,9 +155,7 @@ export async function installVoices(line: VoicesLine, context: Context): Promise
   if (settings.dryRun.value) return await showPlan(line, session, context);
   for (const name of line.names) assertKnown(name, session.catalogue);
   openStore(line.data, host.uid);
-  using _line = isProgressWanted(host, notices)
-    ? new ProgressLine({ host, notices }, (columns) => count.render(columns))
-    : undefined;
+  using _line = showWhile((columns) => count.render(columns), context, { mayNote: false });
   const done = await withVoicesLock(line.data, context, async () => {
     removeStages(line.data);
     try {

@@ -1,12 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { isProgressWanted } from '../../../src/cli/notices.ts';
-import {
-  ProgressCount,
-  ProgressNotes,
-  type ProgressState,
-  renderProgress,
-} from '../../../src/cli/progress.ts';
+import { noteWhile, ProgressCount, type ProgressState, renderProgress } from '../../../src/cli/progress.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import { useMovedClock } from '../../support/clock.ts';
 import { segmentOf } from '../run/segment-of.ts';
@@ -133,10 +128,13 @@ it('A long run is told after 10 s and then each 30 s, until it is over.', async 
   const told: string[] = [];
   let count = 0;
   {
-    using _notes = new ProgressNotes({ note: (text) => void told.push(text) }, async () => {
-      count += 1;
-      return `note ${count}`;
-    });
+    using _notes = noteWhile(
+      async () => {
+        count += 1;
+        return `note ${count}`;
+      },
+      { note: (text) => void told.push(text) },
+    );
     await vi.advanceTimersByTimeAsync(9_000);
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(62_000);
