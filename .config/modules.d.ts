@@ -74,3 +74,8 @@ declare namespace WebAssembly {
   }
   function compile(bytes: Uint8Array): Promise<Module>;
 }
+
+declare module '*?raw' {
+  const text: string;
+  export default text;
+}

@@ -4,6 +4,7 @@ import { chunk } from './chunks.ts';
 import { encoder } from './encoder.ts';
 import { notices } from './notices.ts';
 import { latePatterns } from './patterns.ts';
+import { raw } from './raw.ts';
 
 // The client of services in a chunk of its own would save 3 ms where it is not used, and add 14 MB to the peak of a large answer.
 const speaking = chunk('/src/cli/speak.ts', '/src/voices/service.ts', '/stand-ins/undici.cjs');
@@ -26,6 +27,7 @@ export default defineConfig([
     // The help starts with the program, and is a row in the table of commands as well.
     checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     plugins: [
+      raw(),
       aliases(),
       speaking.plugin,
       starting.plugin,

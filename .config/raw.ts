@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+/** `import text from './FILE?raw'` gives the text of a file, as it does in vitest. */
+export function raw(): Plugin {
+  return {
+    name: 'raw',
+    resolveId(source, importer = '') {
+      return source.endsWith('?raw') ? resolve(dirname(importer), source) : undefined;
+    },
+    load(id) {
+      if (!id.endsWith('?raw')) return undefined;
+      return `export default ${JSON.stringify(readFileSync(id.slice(0, -'?raw'.length), 'utf8'))}`;
+    },
+  };
+}
