@@ -209,8 +209,6 @@ export interface Wanted extends Partial<Pick<PinnedFile, 'size' | 'sha256' | 'md
   readonly url: URL;
   /** Bytes at most, where the size is not known. */
   readonly most: number;
-  /** The first bytes of such a file, if they are always the same. */
-  readonly begins?: Uint8Array;
 }
 
 export interface Downloaded {
@@ -312,7 +310,6 @@ async function write(
   const fd = writing(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
   try {
     for await (const piece of answer.body) {
-      if (size === 0) assertBeginning(piece, wanted, answer);
       if (size + piece.length > (whole ?? most))
         throw failure(`${name} of ${answer.url.host} has more than ${whole ?? most} bytes`, ANOTHER_WAY);
       for (let written = 0; written < piece.length; )
@@ -376,13 +373,6 @@ function startOf(answer: FoundAnswer, have: number, { name, size, most }: Wanted
   if (length !== undefined && start + Number(length) > most)
     throw failure(`${name} of ${url.host} has more than ${most} bytes`, ANOTHER_WAY);
   return start;
-}
-
-function assertBeginning(piece: Uint8Array, { name, begins }: Wanted, { url }: FoundAnswer): void {
-  const head = Buffer.from(piece.subarray(0, 64)).toString('latin1').trimStart().toLowerCase();
-  if (/^<(!doctype|html|\?xml)/.test(head)) throw webPage(name, url);
-  if (begins && !Buffer.from(piece.subarray(0, begins.length)).equals(begins))
-    throw failure(`${name} of ${url.host} is not a file of its kind`, ANOTHER_WAY);
 }
 
 function webPage(name: string, { host }: URL): TtsError {

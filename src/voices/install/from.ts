@@ -1,20 +1,13 @@
 import {
   createReadStream,
-  createWriteStream,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join, posix, resolve } from 'node:path';
-import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
-import { extract, type Header } from 'tar-stream';
-import bunzip2 from 'unbzip2-stream';
+import { basename, dirname, join, resolve } from 'node:path';
 import { FLITE_SPEAKERS } from '../../engines/flite.ts';
 import { configOf, ProcessKeeper } from '../../engines/model.ts';
 import {
@@ -27,23 +20,15 @@ import {
 } from '../../engines/model-families.ts';
 import { LONGEST_CONFIG } from '../../engines/model-metadata.ts';
 import { percentDecoded } from '../../kit/address.ts';
-import { codeOf, usageError } from '../../kit/error.ts';
-import { fromHome, unwritable } from '../../kit/folders.ts';
+import { usageError } from '../../kit/error.ts';
+import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
-import { printable } from '../../kit/words.ts';
+import { isArchive, unpack, withoutEnding } from './archive.ts';
 import { nextNumber, ownEspeak, piperFacts, piperSettings, SETTINGS, writePiperModel } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
 import { assertSafe, failure, hashOf, type Wanted } from './fetch.ts';
 import { installOffered, licenceIn, partOf, repositoryOf, taken } from './install.ts';
-import {
-  CARD,
-  type Checked,
-  ELSEWHERE,
-  installedVoices,
-  type Manifest,
-  readManifest,
-  runtimesIn,
-} from './manifest.ts';
+import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
 import { missingEspeak, nameInFolder, pinnedLanguage } from './runtime.ts';
 import { copyInto, filesOf, makeStage, openStore, publish, type Session } from './store.ts';
 
@@ -140,7 +125,7 @@ async function bring({ from, sha256 }: LocalVoice, session: Session): Promise<Br
   const isWrapped = others.length === 0 && statSync(join(folder, only)).isDirectory();
   return {
     place: isWrapped ? join(folder, only) : folder,
-    origin: isWrapped ? only : name.replace(/\.(tar(\.\w+)?|tgz|tbz2?)$/i, ''),
+    origin: isWrapped ? only : withoutEnding(name),
     checked,
   };
 }
@@ -170,7 +155,7 @@ async function downloaded(url: URL, sha256: string | undefined, session: Session
 }
 
 function assertKind(name: string): void {
-  if (name.endsWith('.onnx') || decoderOf(name)) return;
+  if (name.endsWith('.onnx') || isArchive(name)) return;
   throw usageError(
     `${name} is neither an .onnx nor an archive`,
     'name a folder, or a file that ends in .onnx, .tar.gz, .tar.bz2 or .tar',
@@ -391,115 +376,4 @@ export async function assertSelfContained(model: string): Promise<void> {
       );
     held = bytes.subarray(Math.max(0, bytes.length - LOCATION.length + 1));
   }
-}
-
-/** No model has more. A bomb would. */
-const MOST_ENTRIES = 2000;
-const MOST_BYTES = 2 * 2 ** 30;
-/** Headers, and the zeros around and behind the files. */
-const MOST_BESIDE = 16 * 2 ** 20;
-
-/** By the ending of an archive. */
-const DECODERS: readonly (readonly [ending: RegExp, decode: (source: Readable) => Readable])[] = [
-  [/\.(tar\.gz|tgz)$/i, (source) => source.pipe(createGunzip())],
-  [/\.(tar\.bz2|tbz2?)$/i, bunzip],
-  [/\.tar$/i, (source) => source],
-];
-
-/** unbzip2-stream makes a stream of Node 0.8, which `pipeline` would take for one that was closed too early. */
-function bunzip(source: Readable): Readable {
-  const unpacked = new PassThrough();
-  source
-    .pipe(bunzip2())
-    .on('error', (error: Error) => unpacked.destroy(error))
-    .pipe(unpacked);
-  return unpacked;
-}
-
-function decoderOf(name: string) {
-  return DECODERS.find(([ending]) => ending.test(name))?.[1];
-}
-
-/**
- * Unpacks an archive of a stranger into an empty folder.
- * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
- */
-export async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
-  const source = createReadStream(archive);
-  const decoded = decoderOf(archive)?.(source) ?? source;
-  source.on('error', (error) => decoded.destroy(error));
-  const entries = extract();
-  let [count, bytes] = [0, 0];
-  /** Files have the sizes of their headers. What a few bytes are unpacked to besides could be endless. */
-  const bounded = async function* (pieces: AsyncIterable<Uint8Array>) {
-    let read = 0;
-    for await (const piece of pieces) {
-      read += piece.length;
-      if (read > bytes + MOST_BESIDE) throw refused('it holds more than its files');
-      yield piece;
-    }
-  };
-  // All errors reach the loop over the entries. At its end, `pipeline` may take a closed tar stream for one that failed.
-  pipeline(decoded, bounded, entries, { signal }).catch(() => {});
-  try {
-    for await (const entry of entries) {
-      const { header } = entry;
-      count += 1;
-      bytes += header.size ?? 0;
-      if (count > MOST_ENTRIES || bytes > MOST_BYTES)
-        throw refused(`it holds more than ${count > MOST_ENTRIES ? `${MOST_ENTRIES} files` : '2 GiB'}`);
-      const path = pathOf(header);
-      if (path === undefined) entry.resume();
-      else await write(entry, join(folder, path), signal);
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw reworded(error);
-  } finally {
-    source.destroy();
-  }
-  if (count === 0) throw refused('it is empty');
-}
-
-/**
- * @returns the path of a file; `undefined` for a folder
- * @throws TtsError (usage)
- */
-function pathOf({ name, type }: Header): string | undefined {
-  const path = posix.normalize(name.replaceAll('\\', '/'));
-  const isOutside = path.startsWith('/') || /^[a-z]:/i.test(path) || path.split('/').includes('..');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
-  if (isOutside || /[\x00-\x1f\x7f]/.test(path))
-    throw refused(`a name in it leads elsewhere: ${printable(name)}`);
-  if (type === 'directory') return undefined;
-  if (type === 'file' || type === 'contiguous-file') return path;
-  throw refused(
-    `${printable(name)} is a ${type === 'symlink' || type === 'link' ? 'link' : 'device or a pipe'}`,
-  );
-}
-
-async function write(entry: AsyncIterable<unknown>, path: string, signal: AbortSignal): Promise<void> {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    await pipeline(entry, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal });
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw refused('a name occurs twice in it');
-    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : unwritable(path, error, ELSEWHERE);
-  }
-}
-
-function refused(why: string) {
-  return usageError(
-    `the archive is refused: ${why}`,
-    'unpack it yourself, look at it, and install the folder',
-  );
-}
-
-function reworded(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name === 'TtsError') return error;
-  return usageError(
-    `the archive cannot be read: ${printable(error.message)}`,
-    'download it again; .tar.gz, .tar.bz2 and .tar are read',
-    error,
-  );
 }

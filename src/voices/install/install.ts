@@ -51,7 +51,6 @@ export async function findOffer(name: string, session: Session): Promise<Offered
     name: 'voices.json',
     url: addressIn(session.hub, repository, { path: 'voices.json' }),
     most: LONGEST_LIST,
-    begins: Buffer.from('{'),
   });
   const voice = listedIn(readFileSync(list.path, 'utf8'), name);
   session.spend(list.path);
@@ -167,7 +166,6 @@ export async function installOffered(
       name: basename(file.path),
       url: addressIn(session.hub, repository, file),
       most: file.size,
-      ...(extname(file.path) === '.onnx' && { begins: Uint8Array.of(8) }),
     });
     got.set(file.path, done);
     session.spend(done.path);

@@ -156,8 +156,6 @@ describe('a download', () => {
       7,
       /answered with a web page/,
     ],
-    ['a hidden web page', answer(200, {}, ' <!DOCTYPE html>'), 7, /answered with a web page/],
-    ['a file of another kind', answer(200, {}, 'version https://git-lfs'), 7, /is not a file of its kind/],
     ['status 404', answer(404, {}), 7, /does not have this file/],
     ['status 403', answer(403, {}), 3, /without a login/],
     ['status 429', answer(429, {}), 4, /status 429/],

@@ -1,0 +1,131 @@
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract, type Header } from 'tar-stream';
+import bunzip2 from 'unbzip2-stream';
+import { codeOf, usageError } from '../../kit/error.ts';
+import { unwritable } from '../../kit/folders.ts';
+import { printable } from '../../kit/words.ts';
+import { ELSEWHERE } from './manifest.ts';
+
+/** No model has more. A bomb would. */
+const MOST_ENTRIES = 2000;
+const MOST_BYTES = 2 * 2 ** 30;
+/** Headers, and the zeros around and behind the files. */
+const MOST_BESIDE = 16 * 2 ** 20;
+
+/** By the ending of an archive. */
+const DECODERS: readonly (readonly [ending: RegExp, decode: (source: Readable) => Readable])[] = [
+  [/\.(tar\.gz|tgz)$/i, (source) => source.pipe(createGunzip())],
+  [/\.(tar\.bz2|tbz2?)$/i, bunzip],
+  [/\.tar$/i, (source) => source],
+];
+
+/** unbzip2-stream makes a stream of Node 0.8, which `pipeline` would take for one that was closed too early. */
+function bunzip(source: Readable): Readable {
+  const unpacked = new PassThrough();
+  source
+    .pipe(bunzip2())
+    .on('error', (error: Error) => unpacked.destroy(error))
+    .pipe(unpacked);
+  return unpacked;
+}
+
+/** @param name of a file: its ending tells what it is */
+export function isArchive(name: string): boolean {
+  return decoderOf(name) !== undefined;
+}
+
+function decoderOf(name: string) {
+  return DECODERS.find(([ending]) => ending.test(name))?.[1];
+}
+
+export function withoutEnding(name: string): string {
+  return DECODERS.reduce((rest, [ending]) => rest.replace(ending, ''), name);
+}
+
+/**
+ * Unpacks an archive of a stranger into an empty folder.
+ * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
+ */
+export async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
+  const source = createReadStream(archive);
+  const decoded = decoderOf(archive)?.(source) ?? source;
+  source.on('error', (error) => decoded.destroy(error));
+  const entries = extract();
+  let [count, bytes] = [0, 0];
+  /** Files have the sizes of their headers. What a few bytes are unpacked to besides could be endless. */
+  const bounded = async function* (pieces: AsyncIterable<Uint8Array>) {
+    let read = 0;
+    for await (const piece of pieces) {
+      read += piece.length;
+      if (read > bytes + MOST_BESIDE) throw refused('it holds more than its files');
+      yield piece;
+    }
+  };
+  // All errors reach the loop over the entries. At its end, `pipeline` may take a closed tar stream for one that failed.
+  pipeline(decoded, bounded, entries, { signal }).catch(() => {});
+  try {
+    for await (const entry of entries) {
+      const { header } = entry;
+      count += 1;
+      bytes += header.size ?? 0;
+      if (count > MOST_ENTRIES || bytes > MOST_BYTES)
+        throw refused(`it holds more than ${count > MOST_ENTRIES ? `${MOST_ENTRIES} files` : '2 GiB'}`);
+      const path = pathOf(header);
+      if (path === undefined) entry.resume();
+      else await write(entry, join(folder, path), signal);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw reworded(error);
+  } finally {
+    source.destroy();
+  }
+  if (count === 0) throw refused('it is empty');
+}
+
+/**
+ * @returns the path of a file; `undefined` for a folder
+ * @throws TtsError (usage)
+ */
+function pathOf({ name, type }: Header): string | undefined {
+  const path = posix.normalize(name.replaceAll('\\', '/'));
+  const isOutside = path.startsWith('/') || /^[a-z]:/i.test(path) || path.split('/').includes('..');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
+  if (isOutside || /[\x00-\x1f\x7f]/.test(path))
+    throw refused(`a name in it leads elsewhere: ${printable(name)}`);
+  if (type === 'directory') return undefined;
+  if (type === 'file' || type === 'contiguous-file') return path;
+  throw refused(
+    `${printable(name)} is a ${type === 'symlink' || type === 'link' ? 'link' : 'device or a pipe'}`,
+  );
+}
+
+async function write(entry: AsyncIterable<unknown>, path: string, signal: AbortSignal): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    await pipeline(entry, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw refused('a name occurs twice in it');
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : unwritable(path, error, ELSEWHERE);
+  }
+}
+
+function refused(why: string) {
+  return usageError(
+    `the archive is refused: ${why}`,
+    'unpack it yourself, look at it, and install the folder',
+  );
+}
+
+function reworded(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === 'TtsError') return error;
+  return usageError(
+    `the archive cannot be read: ${printable(error.message)}`,
+    'download it again; .tar.gz, .tar.bz2 and .tar are read',
+    error,
+  );
+}
