@@ -11,7 +11,6 @@ import { encodingOf } from '../sound/encode/encodings.ts';
 import { type PcmFormat, silence, untagged } from '../sound/pcm.ts';
 import type { VoiceEvent } from '../sound/voice.ts';
 import { openVoices } from '../voices/catalogue.ts';
-import type { Manifest } from '../voices/install/manifest.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from './command-line.ts';
@@ -50,82 +49,83 @@ export function describeCommand(): Command {
   );
 }
 
-/** An examination is skipped if it needs an earlier one that failed. */
+/** What needs an earlier thing that is not good is skipped. */
 async function* examinations(
   flags: Parameters<typeof loadSettings>[0]['flags'],
   mayAsk: boolean,
   context: Context,
 ): AsyncGenerator<Finding> {
-  yield await examine('node', () => context.host.runtime);
+  const { host } = context;
   let loaded: LoadedSettings | undefined;
+  let found: { readonly service: Endpoint | undefined } | undefined;
+  yield await examine('node', () => host.runtime);
   yield await examine('config', async () => {
     loaded = await loadSettings({ flags }, context);
-    return (
-      loaded.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
-    );
+    const files = loaded.files.map(({ path }) => path).join(', ');
+    return files || 'no config file; tts config tells where to put one';
   });
-  if (loaded) yield* serviceFindings(loaded, mayAsk, context);
-  else yield* ['service', 'request'].map((name) => skipped(name, 'not looked at: the config comes first'));
+  yield await examine('service', async () => {
+    const { settings, files } = needed(loaded, 'not looked at: the config comes first');
+    const service = await chooseService(settings, { ...context, files });
+    const detail = service ? await greet(service, settings, context) : NO_SERVICE;
+    found = { service };
+    return detail;
+  });
+  yield await examine('request', async () => {
+    const { settings } = needed(loaded, 'not looked at: the config comes first');
+    const { service } = needed(found, 'not made: the service comes first');
+    if (service && !mayAsk) await assertAgreed(service, context);
+    return speak({ service, settings }, context);
+  });
   yield await examine('player', () => tryPlayer(loaded?.settings, context));
   yield await encodersFinding(context);
-  yield await espeakFinding(context);
-  const installed = manifestsOf(context);
-  yield installed.length > 0
-    ? await examine('voices', () => tryInstalled(installed, loaded?.settings, context))
-    : skipped('voices', 'no natural voice is installed', 'tts voices install cori brings one');
+  yield await examine('espeak-ng', () => lookForEspeak(context));
+  yield await examine('voices', () => tryInstalled(loaded?.settings, context));
+}
+
+/** It is thrown by an examination that does not take place. */
+class Skipped extends Error {
+  readonly hint: string | undefined;
+
+  constructor(detail: string, hint?: string) {
+    super(detail);
+    this.hint = hint;
+  }
+}
+
+function needed<T>(value: T | undefined, otherwise: string): T {
+  if (value === undefined) throw new Skipped(otherwise);
+  return value;
 }
 
 async function examine(name: string, look: () => string | Promise<string>): Promise<Finding> {
   try {
     return { name, state: 'good', detail: await look() };
   } catch (error) {
+    if (error instanceof Skipped) return { name, state: 'skipped', detail: error.message, hint: error.hint };
     if (!(error instanceof TtsError)) throw error;
     const { message, hint, exitCode } = error;
     return { name, state: 'bad', detail: message, hint, exitCode };
   }
 }
 
-function skipped(name: string, detail: string, hint?: string): Finding {
-  return { name, state: 'skipped', detail, hint };
-}
+const NO_SERVICE = 'none needed: no base URL is set, so a voice of this machine speaks';
 
 /** The list of speakers costs nothing, and shows whether the service can be reached and takes the key. */
-async function* serviceFindings(
-  { settings, files }: LoadedSettings,
-  mayAsk: boolean,
-  context: Context,
-): AsyncGenerator<Finding> {
-  let service: Endpoint | undefined;
-  const found = await examine('service', async () => {
-    service = await chooseService(settings, { ...context, files });
-    if (!service) return 'none needed: no base URL is set, so a voice of this machine speaks';
-    await using voices = await openVoices({ settings, service: async () => service }, context);
-    const listed = await voices.list({ retries: 0 });
-    const speakers = listed ? `lists ${countOf(listed.length, 'speaker')}` : 'does not list its speakers';
-    return `${service.url.host} answers and ${speakers}; key from ${service.keyOrigin}`;
-  });
-  yield found;
-  yield found.state === 'bad'
-    ? skipped('request', 'not made: the service comes first')
-    : await requestFinding(service, settings, mayAsk, context);
+async function greet(service: Endpoint, settings: Settings, context: Context): Promise<string> {
+  await using voices = await openVoices({ settings, service: async () => service }, context);
+  const listed = await voices.list({ retries: 0 });
+  const speakers = listed ? `lists ${countOf(listed.length, 'speaker')}` : 'does not list its speakers';
+  return `${service.url.host} answers and ${speakers}; key from ${service.keyOrigin}`;
 }
 
 const TEXT = 'Hi';
 const COST = `${TEXT.length} characters`;
 
-async function requestFinding(
-  service: Endpoint | undefined,
-  settings: Settings,
-  mayAsk: boolean,
-  context: Context,
-): Promise<Finding> {
-  if (service && !mayAsk) {
-    const agrees = await askYes(`Make one request to ${service.url.host}? It costs ${COST}.`, context);
-    if (agrees === undefined)
-      return skipped('request', `not made: it would cost ${COST}`, 'tts doctor --yes makes it');
-    if (!agrees) return skipped('request', 'not made');
-  }
-  return examine('request', () => speak({ service, settings }, context));
+async function assertAgreed({ url }: Endpoint, context: Context): Promise<void> {
+  const agrees = await askYes(`Make one request to ${url.host}? It costs ${COST}.`, context);
+  if (agrees === undefined) throw new Skipped(`not made: it would cost ${COST}`, 'tts doctor --yes makes it');
+  if (!agrees) throw new Skipped('not made');
 }
 
 interface Trial {
@@ -155,11 +155,10 @@ async function speak({ service, settings, number }: Trial, context: Context): Pr
 }
 
 /** Lets each installed voice speak a word. */
-async function tryInstalled(
-  manifests: readonly Manifest[],
-  settings: Settings | undefined,
-  context: Context,
-): Promise<string> {
+async function tryInstalled(settings: Settings | undefined, context: Context): Promise<string> {
+  const manifests = manifestsOf(context);
+  if (manifests.length === 0)
+    throw new Skipped('no natural voice is installed', 'tts voices install cori brings one');
   const names = manifests.map(({ name }) => name).join(', ');
   if (!settings) return `${names}: not tried`;
   const own = { ...settings, baseUrl: undefined, engine: undefined };
@@ -198,11 +197,9 @@ async function tryPlayer(settings: Settings | undefined, { host, signal }: Conte
     return `${player} took a moment of silence`;
   } catch (error) {
     signal.throwIfAborted();
-    const isLate = error === limit.reason;
-    if (!isLate && !(error instanceof TtsError)) throw error;
-    const message = isLate
-      ? `the player did not end within ${LIMIT_MS / 1000} s`
-      : (error as TtsError).message;
+    if (error !== limit.reason && !(error instanceof TtsError)) throw error;
+    const late = `the player did not end within ${LIMIT_MS / 1000} s`;
+    const message = error instanceof TtsError ? error.message : late;
     throw new TtsError(message, { exitCode: ExitCode.output, hint: PLAYERS });
   }
 }
@@ -227,15 +224,12 @@ async function encodersFinding({ host }: Context): Promise<Finding> {
   return { name: 'formats', state: 'good', detail: `${written.join(', ')}${without}`, hint };
 }
 
-async function espeakFinding(context: Context): Promise<Finding> {
+async function lookForEspeak(context: Context): Promise<string> {
   const { findEspeak } = await import('../engines/espeak.ts');
   const { espeak, fault } = await findEspeak(context);
-  if (espeak) {
-    const detail = `${countOf(espeak.voices.length, 'voice')} of other languages: -s de`;
-    return { name: 'espeak-ng', state: 'good', detail };
-  }
+  if (espeak) return `${countOf(espeak.voices.length, 'voice')} of other languages: -s de`;
   const detail = fault === undefined ? 'not installed' : `it does not work: ${fault}`;
-  return skipped('espeak-ng', detail, 'it speaks some hundred languages, and is not needed for English');
+  throw new Skipped(detail, 'it speaks some hundred languages, and is not needed for English');
 }
 
 const SIGNS = { good: '✔', bad: '✘', skipped: '-' };
