@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
-import { nearestName, visible } from '../kit/words.ts';
+import { duration, nearestName, visible } from '../kit/words.ts';
 import { chooseProxy, loadSettings, type Settings } from '../options/load.ts';
 import {
   bytesOf,
@@ -45,8 +45,34 @@ import type { Context } from './commands.ts';
 import { showWhile } from './progress.ts';
 import type { VoicesLine } from './voices-list.ts';
 
+/** @throws TtsError */
+export async function installVoices(line: VoicesLine, context: Context): Promise<number> {
+  const { host } = context;
+  assertTogether(line);
+  const { settings } = await loadSettings(line, context);
+  const count = new DownloadProgress();
+  const options = sessionOptions(line, settings, context);
+  await using session = new Session({ ...options, onProgress: count.note }, context);
+  if (settings.dryRun.value) return await showPlan(line, session, context);
+  for (const name of line.names) assertKnown(name, session.catalogue);
+  openStore(line.data, host.uid);
+  using _line = showWhile((columns) => count.render(columns), context, { mayNote: false });
+  const done = await withVoicesLock(line.data, context, async () => {
+    removeStages(line.data);
+    try {
+      return await (textOf(line, 'from') === undefined
+        ? installNamed(line, session)
+        : installFrom(line, session));
+    } finally {
+      removeStages(line.data);
+    }
+  });
+  report(done, line.data, context);
+  return ExitCode.ok;
+}
+
 /** Says what an installation would download, and where to. */
-export async function showPlan(
+async function showPlan(
   { flags, names, data }: VoicesLine,
   session: Session,
   context: Context,
@@ -77,97 +103,48 @@ export async function showPlan(
       ],
     });
   }
-  const needed =
-    runtime === undefined ? { name: RUNTIME, ...RUNTIME_BYTES, folder: join(data, 'runtime') } : undefined;
+  const needed = runtime ? undefined : { name: RUNTIME, ...RUNTIME_BYTES, folder: join(data, 'runtime') };
   const { notices } = context;
   if (notices.json) notices.result({ voices, runtime: needed ?? runtime });
   else {
     const lines = voices.map(
       ({ name, licence, bytes, folder }) => `${name}  ${inMegabytes(bytes)}, ${licence}, into ${folder}`,
     );
-    const shared =
-      voices.length > 0 ? [`data of espeak-ng go into ${join(data, espeakFolder(catalogue))}`] : [];
-    const more = needed
-      ? [
-          `${RUNTIME}  ${inMegabytes(needed.download)} by npm, ${inMegabytes(needed.disk)} into ${needed.folder}`,
-        ]
-      : [];
-    notices.result([...lines, ...shared, ...more].map(visible).join('\n'));
+    if (voices.length > 0) lines.push(`data of espeak-ng go into ${join(data, espeakFolder(catalogue))}`);
+    if (needed) {
+      const { name, download, disk, folder } = needed;
+      lines.push(`${name}  ${inMegabytes(download)} by npm, ${inMegabytes(disk)} into ${folder}`);
+    }
+    notices.result(lines.map(visible).join('\n'));
   }
   return ExitCode.ok;
 }
 
-/** Milliseconds over which the speed is taken. */
-const WINDOW_MS = 3000;
-
 /** What the progress line of a download shows. */
-export class DownloadProgress {
-  #name = '';
-  #bytes = 0;
-  #total: number | undefined;
-  #marks: { readonly at: number; readonly bytes: number }[] = [];
+class DownloadProgress {
+  #now: { readonly name: string; readonly bytes: number; readonly total: number | undefined } | undefined;
+  /** Where the file of this name began. */
+  #start = { name: '', at: 0, bytes: 0 };
 
-  readonly note = (name: string, bytes: number, total: number | undefined, now = Date.now()): void => {
-    if (name !== this.#name) this.#marks = [];
-    this.#name = name;
-    this.#bytes = bytes;
-    this.#total = total;
-    const [last] = this.#marks.slice(-1);
-    if (last && now - last.at < 100) return;
-    this.#marks = [...this.#marks.filter(({ at }) => now - at < WINDOW_MS), { at: now, bytes }];
+  readonly note = (name: string, bytes: number, total: number | undefined): void => {
+    if (name !== this.#start.name) this.#start = { name, at: performance.now(), bytes };
+    this.#now = { name, bytes, total };
   };
 
   render(columns: number): string {
-    if (this.#name === '') return 'looking'.slice(0, columns);
-    const total = this.#total === undefined ? '' : ` of ${megabytes(this.#total)}`;
-    const speed = this.#speed();
-    const left =
-      speed && this.#total !== undefined ? ` ${timeLeft((this.#total - this.#bytes) / speed)} left` : '';
-    const rate = speed ? ` ${megabytes(speed)} MB/s` : '';
-    return `${this.#name} ${megabytes(this.#bytes)}${total} MB${rate}${left}`.slice(0, columns);
-  }
-
-  /** Bytes in a second. */
-  #speed(): number | undefined {
-    const [first, last] = [this.#marks[0], this.#marks.at(-1)];
-    if (!first || !last || last.at === first.at) return undefined;
-    return ((last.bytes - first.bytes) * 1000) / (last.at - first.at);
+    if (!this.#now) return 'looking'.slice(0, columns);
+    const { name, bytes, total } = this.#now;
+    const seconds = (performance.now() - this.#start.at) / 1000;
+    const speed = seconds < 0.5 ? 0 : (bytes - this.#start.bytes) / seconds;
+    const of = total === undefined ? '' : ` of ${megabytes(total)}`;
+    const left = speed > 0 && total !== undefined ? ` ${duration((total - bytes) / speed)} left` : '';
+    const rate = speed > 0 ? ` ${megabytes(speed)} MB/s` : '';
+    return `${name} ${megabytes(bytes)}${of} MB${rate}${left}`.slice(0, columns);
   }
 }
 
 function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
-}
-
-function timeLeft(seconds: number): string {
-  if (seconds < 100) return `${Math.ceil(seconds)} s`;
-  return `${Math.ceil(seconds / 60)} min`;
-}
-
-/** @throws TtsError */
-export async function installVoices(line: VoicesLine, context: Context): Promise<number> {
-  const { host } = context;
-  assertTogether(line);
-  const { settings } = await loadSettings(line, context);
-  const count = new DownloadProgress();
-  const options = sessionOptions(line, settings, context);
-  await using session = new Session({ ...options, onProgress: count.note }, context);
-  if (settings.dryRun.value) return await showPlan(line, session, context);
-  for (const name of line.names) assertKnown(name, session.catalogue);
-  openStore(line.data, host.uid);
-  using _line = showWhile((columns) => count.render(columns), context, { mayNote: false });
-  const done = await withVoicesLock(line.data, context, async () => {
-    removeStages(line.data);
-    try {
-      return await (textOf(line, 'from') === undefined
-        ? installNamed(line, session)
-        : installFrom(line, session));
-    } finally {
-      removeStages(line.data);
-    }
-  });
-  report(done, line.data, context);
-  return ExitCode.ok;
 }
 
 interface Done {
