@@ -4,9 +4,12 @@ declare module 'markdown-it-footnote' {
   export default footnotes;
 }
 
-/** Node 20 has this constructor of ES2024, and TypeScript's library for Node 20 has not. */
+/** Node 20 has these of ES2024, and TypeScript's library for Node 20 has not. */
 interface ArrayBufferConstructor {
   new (byteLength: number, options: { readonly maxByteLength: number }): ArrayBuffer;
+}
+interface ArrayBuffer {
+  resize(byteLength: number): void;
 }
 
 /** The C API of the Speex resampler (speex_resampler.h) as Emscripten exports it. Addresses are in bytes. */

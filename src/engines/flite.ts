@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delayTierUp } from '../kit/tier-up.ts';
 import { compileResampler } from '../sound/convert.ts';
-import type { Samples } from '../sound/samples.ts';
+import { pages, type Samples } from '../sound/samples.ts';
 import type { Speaker, Style } from './engine.ts';
 import { Wasi } from './flite-wasi.ts';
 import type { Finish } from './lanes.ts';
@@ -160,11 +160,26 @@ export async function loadAssets(runtime?: string): Promise<Assets> {
 }
 
 async function compileFlite(runtime?: string): Promise<WebAssembly.Module> {
-  const program = readFileSync(fliteFile());
+  const program = readPages(fliteFile());
   const undelay = await delayTierUp(runtime);
   try {
-    return new WebAssembly.Module(program);
+    return new WebAssembly.Module(new Uint8Array(program));
   } finally {
     undelay();
+    // V8 has a copy, and this one would wait for the garbage collector.
+    program.resize(0);
+  }
+}
+
+function readPages(path: string): ArrayBuffer {
+  const fd = openSync(path, 'r');
+  try {
+    const bytes = pages(fstatSync(fd).size);
+    const whole = new Uint8Array(bytes);
+    let read = 0;
+    for (let more = 1; more > 0; read += more) more = readSync(fd, whole, { offset: read });
+    return bytes;
+  } finally {
+    closeSync(fd);
   }
 }
