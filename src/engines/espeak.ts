@@ -8,7 +8,8 @@ import { compileResampler, loadResampler, type Resampler } from '../sound/conver
 import type { Samples } from '../sound/samples.ts';
 import { readWav } from '../sound/wav.ts';
 import { type Engine, EngineError, type Speaker, type Style } from './engine.ts';
-import { FairQueue, type Finish, finish, type Lane, type QueueLimits, queuedEngine } from './lanes.ts';
+import { type Finish, finish } from './finish.ts';
+import { FairQueue, type Lane, type QueueLimits, queuedEngine } from './lanes.ts';
 
 export interface EspeakVoice {
   readonly speaker: Speaker;

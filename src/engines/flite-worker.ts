@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { loadResampler } from '../sound/convert.ts';
+import { finish } from './finish.ts';
 import { type Assets, Flite, type FliteTask, READY } from './flite.ts';
-import { finish } from './lanes.ts';
 
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);

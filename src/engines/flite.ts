@@ -4,8 +4,8 @@ import { delayTierUp } from '../kit/tier-up.ts';
 import { compileResampler } from '../sound/convert.ts';
 import { pages, type Samples } from '../sound/samples.ts';
 import type { Speaker, Style } from './engine.ts';
+import type { Finish } from './finish.ts';
 import { Wasi } from './flite-wasi.ts';
-import type { Finish } from './lanes.ts';
 
 export interface FliteRequest {
   /** ASCII without control characters, forty words at most. */

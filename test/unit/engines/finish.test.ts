@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { finish } from '../../../src/engines/lanes.ts';
-import { level } from '../../../src/engines/level.ts';
+import { finish, level } from '../../../src/engines/finish.ts';
 
 const RATE = 16_000;
 const tone = (amplitude: number, frames = RATE) =>
