@@ -19,71 +19,6 @@ import {
   type VoiceSource,
 } from './engine.ts';
 
-interface Order {
-  /** Only the first text of an utterance is refused. */
-  readonly isFirst: boolean;
-  /** True if a full queue does not refuse it. */
-  readonly isPatient?: boolean | undefined;
-}
-
-interface Waiter extends Pick<Order, 'isFirst'> {
-  readonly take: () => void;
-}
-
-/** Utterances take turns, one text each. */
-class Seats {
-  readonly #maxWaiting: number;
-  readonly #waiting: Waiter[] = [];
-  #free: number;
-
-  constructor(count: number, maxWaiting: number) {
-    this.#free = count;
-    this.#maxWaiting = maxWaiting;
-  }
-
-  /** It counts those that wait for their first text. */
-  get waiting(): number {
-    return this.#waiting.filter(({ isFirst }) => isFirst).length;
-  }
-
-  /**
-   * @returns the function that gives the seat back
-   * @throws EngineError `busy`, at once
-   */
-  take({ isFirst, isPatient = false }: Order, signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return Promise.resolve(this.#place());
-    }
-    if (isFirst && !isPatient && this.waiting >= this.#maxWaiting) throw queueFull();
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = { isFirst, take: () => resolve(this.#place()) };
-      this.#waiting.push(waiter);
-      signal.addEventListener(
-        'abort',
-        () => {
-          const at = this.#waiting.indexOf(waiter);
-          if (at >= 0) this.#waiting.splice(at, 1);
-          reject(signal.reason);
-        },
-        { once: true },
-      );
-    });
-  }
-
-  #place(): () => void {
-    let isTaken = true;
-    return () => {
-      if (!isTaken) return;
-      isTaken = false;
-      const next = this.#waiting.shift();
-      if (next) next.take();
-      else this.#free += 1;
-    };
-  }
-}
-
 /** A longer sound never ends, or is not that of the text. */
 const MOST_SECONDS_PER_CHARACTER = 1;
 
@@ -99,26 +34,52 @@ const HIGHEST_RATE = 192_000;
 /** The bound holds for all readers of one engine together. */
 const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
-interface ExternalOptions {
-  readonly maxQueue: number;
-  readonly loadResampler: LoadResampler;
+export interface OpenOptions {
+  readonly host: Pick<Host, 'env' | 'platform' | 'runtime' | 'execPath' | 'endGroup'>;
+  readonly signal: AbortSignal;
+  /** The longest time without a byte. */
+  readonly timeoutMs: number;
+  /** Folders with a `node_modules` in which the runtime of models may lie. */
+  readonly runtimes: readonly string[];
+}
+
+/** @throws EngineError with what is missing */
+export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
+  const { host, signal, timeoutMs, runtimes } = options;
+  if (config.kind === 'server') {
+    const { openServer } = await import('./server.ts');
+    await delayTierUp(host.runtime);
+    return openServer(config, { timeoutMs, signal });
+  }
+  if (config.kind === 'program') {
+    const { openProgram } = await import('./program.ts');
+    return openProgram(config, {
+      timeoutMs,
+      env: host.env,
+      platform: host.platform,
+      endGroup: (pid) => host.endGroup(pid),
+    });
+  }
+  const { openModel } = await import('./model.ts');
+  return openModel(config, { env: host.env, execPath: host.execPath, runtimes });
 }
 
 type LoadResampler = () => Promise<(from: number, to: number) => Resampler>;
 
+/** @returns an engine for each source */
 export function openExternal(sources: readonly NumberedSource[], maxQueue: number): Engine[] {
   let loaded: ReturnType<LoadResampler> | undefined;
   const load = () => {
     loaded ??= compileResampler().then(loadResampler);
     return loaded;
   };
-  return sources.map((source) => new ExternalEngine(source, { maxQueue, loadResampler: load }));
+  return sources.map((source) => new ExternalEngine(source, maxQueue, load));
 }
 
 class ExternalEngine implements Engine {
   readonly #source: VoiceSource;
   readonly #voices: NumberedSource['voices'];
-  readonly #options: ExternalOptions;
+  readonly #loadResampler: LoadResampler;
   readonly #seats: Seats;
   readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
   /** The rates of the answers, by the numbers of the speakers. */
@@ -126,12 +87,12 @@ class ExternalEngine implements Engine {
   readonly #checked: CheckedSpeech<Task>;
   readonly #closing = new AbortController();
 
-  constructor({ source, voices }: NumberedSource, options: ExternalOptions) {
+  constructor({ source, voices }: NumberedSource, maxQueue: number, loadResampler: LoadResampler) {
     this.#source = source;
     this.#voices = voices;
-    this.#options = options;
+    this.#loadResampler = loadResampler;
     this.#checked = new CheckedSpeech<Task>(source.name, (task, sound) => this.#speakOnce(task, sound));
-    this.#seats = new Seats(source.concurrency, options.maxQueue);
+    this.#seats = new Seats(source.concurrency, maxQueue);
   }
 
   get speakers(): readonly Speaker[] {
@@ -154,11 +115,11 @@ class ExternalEngine implements Engine {
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
     // The queue refuses before the event loop turns.
-    const leave = await this.#seats.take({ isFirst: true, isPatient }, until);
+    await this.#seats.take({ isFirst: true, isPatient }, until);
     const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
     const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
     const parts = cutText(text, this.#source)[Symbol.iterator]();
-    const begun = this.#start({ ...task, text: parts.next().value ?? text }, leave);
+    const begun = this.#start({ ...task, text: parts.next().value ?? text });
     const samples = this.#soundOf(begun, { ...task, parts }, left);
     try {
       return { sampleRate: await rate.settled, samples };
@@ -176,17 +137,18 @@ class ExternalEngine implements Engine {
     try {
       yield* begun.read();
       for (let next = parts.next(); !next.done; next = parts.next()) {
-        const leave = await this.#seats.take({ isFirst: false }, task.signal);
-        yield* this.#start({ ...task, text: next.value }, leave).read();
+        await this.#seats.take({ isFirst: false }, task.signal);
+        yield* this.#start({ ...task, text: next.value }).read();
       }
     } finally {
       left.abort(new Error('the reader left'));
     }
   }
 
-  #start(task: Task, leave: () => void): BoundedQueue<Int16Array> {
+  /** Takes a seat that is given back at the end. */
+  #start(task: Task): BoundedQueue<Int16Array> {
     const sound = new BoundedQueue<Int16Array>(this.#budget, task.signal);
-    void this.#fill(sound, task).finally(leave);
+    void this.#fill(sound, task).finally(() => this.#seats.leave());
     return sound;
   }
 
@@ -215,7 +177,8 @@ class ExternalEngine implements Engine {
     const sound = await this.#source.speak(text, voice, signal, task.speed);
     const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.rate), signal);
     rate.sampleRate = task.rate.from(sound.sampleRate);
-    const limit = mostSeconds(text) / Math.min(1, task.speed);
+    const most = countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
+    const limit = most / Math.min(1, task.speed);
     let frames = 0;
     try {
       for await (const samples of sound.samples) {
@@ -235,7 +198,7 @@ class ExternalEngine implements Engine {
     if (from < LOWEST_RATE || from > HIGHEST_RATE)
       throw this.#failed(`sent sound of ${from} Hz; it may have ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`);
     const to = rate.from(from);
-    return from === to ? undefined : (await this.#options.loadResampler())(from, to);
+    return from === to ? undefined : (await this.#loadResampler())(from, to);
   }
 
   #failed(what: string): EngineError {
@@ -279,36 +242,53 @@ interface Task extends CheckedTask {
   readonly signal: AbortSignal;
 }
 
-function mostSeconds(text: string): number {
-  return countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
-}
+/** Utterances take turns, one text each. */
+class Seats {
+  readonly #maxWaiting: number;
+  readonly #waiting: { readonly isFirst: boolean; readonly admit: () => void }[] = [];
+  #free: number;
 
-export interface OpenOptions {
-  readonly host: Pick<Host, 'env' | 'platform' | 'runtime' | 'execPath' | 'endGroup'>;
-  readonly signal: AbortSignal;
-  /** The longest time without a byte. */
-  readonly timeoutMs: number;
-  /** Folders with a `node_modules` in which the runtime of models may lie. */
-  readonly runtimes: readonly string[];
-}
-
-/** @throws EngineError with what is missing */
-export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
-  const { host, signal, timeoutMs, runtimes } = options;
-  if (config.kind === 'server') {
-    const { openServer } = await import('./server.ts');
-    await delayTierUp(host.runtime);
-    return openServer(config, { timeoutMs, signal });
+  constructor(count: number, maxWaiting: number) {
+    this.#free = count;
+    this.#maxWaiting = maxWaiting;
   }
-  if (config.kind === 'program') {
-    const { openProgram } = await import('./program.ts');
-    return openProgram(config, {
-      timeoutMs,
-      env: host.env,
-      platform: host.platform,
-      endGroup: (pid) => host.endGroup(pid),
+
+  /** It counts those that wait for their first text. */
+  get waiting(): number {
+    return this.#waiting.filter(({ isFirst }) => isFirst).length;
+  }
+
+  /**
+   * Waits for a seat, which `leave` gives back.
+   * @param order only the first text of an utterance is refused, and none of a patient one
+   * @throws EngineError `busy`, at once
+   */
+  async take(
+    order: { isFirst: boolean; isPatient?: boolean | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const { isFirst, isPatient = false } = order;
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return;
+    }
+    if (isFirst && !isPatient && this.waiting >= this.#maxWaiting) throw queueFull();
+    await new Promise<void>((resolve, reject) => {
+      const waiter = { isFirst, admit: resolve };
+      this.#waiting.push(waiter);
+      const abort = () => {
+        const at = this.#waiting.indexOf(waiter);
+        if (at >= 0) this.#waiting.splice(at, 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true });
     });
   }
-  const { openModel } = await import('./model.ts');
-  return openModel(config, { env: host.env, execPath: host.execPath, runtimes });
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next.admit();
+    else this.#free += 1;
+  }
 }
