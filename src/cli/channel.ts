@@ -1,10 +1,10 @@
-import { existsSync, fstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, fstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ExitCode, Silenced, type TtsError, usageError } from '../kit/error.ts';
 import { readOwn } from '../kit/file.ts';
-import { cacheFolder, makeFolder, namesIn, ownCacheFolder } from '../kit/folders.ts';
+import { cacheFolder, isOwnFolder, makeFolder, namesIn, ownCacheFolder } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import { loadSettings } from '../options/load.ts';
 import { readSubcommand, subcommand } from './command-line.ts';
@@ -13,7 +13,6 @@ import type { CommandModule, Context } from './commands.ts';
 type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
 
 const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
-const WRITTEN_BY_OTHERS = 0o022;
 
 /**
  * Without a name, each terminal is a channel.
@@ -48,17 +47,10 @@ export function noFolder(user: User): TtsError {
  * owner may enter.
  */
 function runtimeFolder({ env: { XDG_RUNTIME_DIR: folder }, uid }: User): string | undefined {
-  if (!folder || !isAbsolute(folder)) return undefined;
-  if (uid === undefined) return join(folder, 'tts');
-  try {
-    const { uid: owner, mode } = statSync(folder);
-    return owner === uid && (mode & WRITTEN_BY_OTHERS) === 0 ? join(folder, 'tts') : undefined;
-  } catch {
-    return undefined;
-  }
+  return folder && isAbsolute(folder) && isOwnFolder(folder, uid) ? join(folder, 'tts') : undefined;
 }
 
-export function terminal(): string | undefined {
+function terminal(): string | undefined {
   for (const fd of [2, 1, 0]) {
     try {
       const stats = fstatSync(fd);

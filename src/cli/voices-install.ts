@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { isOwnFolder } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
 import { duration, nearestName, visible } from '../kit/words.ts';
 import { chooseProxy, loadSettings, type Settings } from '../options/load.ts';
@@ -17,7 +18,6 @@ import { assertKnown, findOffer, installOffered } from '../voices/install/instal
 import {
   installAgain,
   installedVoices,
-  isOwnFolder,
   type Manifest,
   readManifest,
   voicesFolder,

@@ -254,6 +254,19 @@ function isOwnedBy(uid: number | undefined, folder: string): boolean {
   }
 }
 
+const WRITTEN_BY_OTHERS = 0o022;
+
+/** @returns true for a folder of the user, or of root, in which nobody else can write */
+export function isOwnFolder(folder: string, uid: number | undefined): boolean {
+  try {
+    const stats = statSync(folder);
+    const isOwn = uid === undefined || stats.uid === uid || stats.uid === ROOT;
+    return stats.isDirectory() && isOwn && (uid === undefined || (stats.mode & WRITTEN_BY_OTHERS) === 0);
+  } catch {
+    return false;
+  }
+}
+
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
   if (named) return located(named, 'TTS_CACHE_DIR', host);

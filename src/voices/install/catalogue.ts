@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { shortName } from '../../engines/engine.ts';
 import { type TtsError, usageError } from '../../kit/error.ts';
-import { dataFolder, pathOf } from '../../kit/folders.ts';
+import { dataFolder, isOwnFolder, pathOf } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import bundled from './catalogue.json' with { type: 'json' };
-import { isOwnFolder, voicesFolder } from './manifest.ts';
+import { voicesFolder } from './manifest.ts';
 
 /** A file of a hub, at a commit. One of the two checksums is there. */
 export interface PinnedFile {

@@ -1,8 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ModelSpeaker, Scales } from '../../engines/engine.ts';
-import { codeOf } from '../../kit/error.ts';
 import { readOwn } from '../../kit/file.ts';
+import { isOwnFolder, namesIn } from '../../kit/folders.ts';
 
 /** A file of an installed voice. */
 export interface InstalledFile {
@@ -59,20 +58,11 @@ export function voicesFolder(data: string): string {
   return join(data, 'voices');
 }
 
-const WRITTEN_BY_OTHERS = 0o022;
-
-/** Voices that somebody else could have written are not used. */
-export function isOwnFolder(folder: string, uid: number | undefined): boolean {
-  const stats = statSync(folder, { throwIfNoEntry: false });
-  if (!stats?.isDirectory()) return false;
-  if (uid === undefined) return true;
-  return (stats.uid === uid || stats.uid === 0) && (stats.mode & WRITTEN_BY_OTHERS) === 0;
-}
-
 /** All installed voices, by name. What cannot be read is not installed. */
 export function installedVoices(data: string | undefined, uid: number | undefined): Manifest[] {
   if (data === undefined || !isOwnFolder(data, uid) || !isOwnFolder(voicesFolder(data), uid)) return [];
-  return namesIn(voicesFolder(data)).flatMap((name) => readManifest(data, name, uid) ?? []);
+  const names = namesIn(voicesFolder(data)).sort();
+  return names.flatMap((name) => readManifest(data, name, uid) ?? []);
 }
 
 export function readManifest(data: string, name: string, uid: number | undefined): Manifest | undefined {
@@ -94,15 +84,6 @@ function isManifest({ format, speakers, files, number, sampleRate }: Manifest): 
     Number.isInteger(number) &&
     Number.isInteger(sampleRate)
   );
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Folders of the runtime below that of all data, by the kind of its package. */
