@@ -98,13 +98,6 @@ describe('the engine of an engine', () => {
     await expect(framesOf(utter(talk, 'Hi', { no: 1003 }))).rejects.toThrow('there is no speaker 1003');
   });
 
-  it('leaves nothing waiting whose reader has left before', async () => {
-    const talk = await sectionOf(speaking());
-    const gone = AbortSignal.abort(new Error('nobody listens'));
-    await expect(framesOf(utter(talk, 'Hello', { signal: gone }))).rejects.toThrow('nobody listens');
-    expect(talk.asked).toEqual([]);
-  });
-
   it('converts to another rate', async () => {
     const talk = await sectionOf(speaking());
     expect(await framesOf(utter(talk, 'Hello', { sampleRate: 2 * RATE }))).toBe(4000);
@@ -156,13 +149,6 @@ describe('the sound of an engine', () => {
     await expect(failed).rejects.toThrow(
       `mine sent more than ${seconds} s of sound for "${text.slice(0, 60)}"`,
     );
-  });
-
-  it('may have just as much', async () => {
-    const talk = await sectionOf(async function* speak() {
-      yield new Int16Array(12 * RATE).fill(1);
-    });
-    expect(await framesOf(utter(talk, 'Hi'))).toBe(12 * RATE);
   });
 
   it.each([1, 3999, 192_001])('has no rate of %i Hz', async (sampleRate) => {
@@ -242,26 +228,6 @@ describe('a sound that is too short for its text', () => {
     expect(Math.max(...spoken.map(({ length }) => length))).toBeLessThanOrEqual(limit);
   });
 
-  it('tells what to do, and keeps what it knows for the next text', async () => {
-    const talk = await sectionOf(speaking(USUAL, 150), { maxChars: 1000 });
-    const told: string[] = [];
-    const speaker = talk.engine.speakers[0] as Speaker;
-    const say = async (some: string) => {
-      const utterance = { text: some, speaker, sampleRate: RATE, style: PLAIN };
-      const onCut = (message: string) => void told.push(message);
-      return framesOf((await talk.engine.speak({ ...utterance, onCut }, never)).samples);
-    };
-    await say(text);
-    expect(told).toEqual([
-      expect.stringMatching(
-        /^mine sent 10\.0 s of sound for "This is .*", too short for 847 characters: the engine seems to drop text; set maxChars: 150$/,
-      ),
-    ]);
-    // It is spoken at 70 % of the usual pace, which alone would be no sign.
-    const next = SENTENCE.repeat(4).trim();
-    expect(await say(next)).toBeGreaterThan(200 * USUAL);
-  });
-
   it('is asked for in halves below 60 % of the pace of a slow voice', async () => {
     const slow = speaking(2 * USUAL);
     const talk = await sectionOf((some, signal, number) =>
@@ -296,15 +262,6 @@ describe('a sound that is too short for its text', () => {
         'mine sent 7.0 s of sound for "This is one of many sentences of some fifty letters. This is", too short for 105 characters: the engine seems to drop text; set maxChars: 50';
       expect(told).toEqual([[0, message, 'late']]);
       expect(asked).toEqual(Array(6).fill(sentence));
-    });
-
-    it('is told when a later text shows how much the engine speaks', async () => {
-      const texts = [SENTENCE.repeat(4).trim(), SENTENCE.repeat(6).trim()];
-      const { told } = await toldOf(texts, speaking(USUAL, 150));
-      expect(told.map(([at, , how]) => [at, how])).toEqual([
-        [0, 'late'],
-        [1, 'in parts'],
-      ]);
     });
 
     it('is no sign where a voice only varies by a third', async () => {
@@ -396,14 +353,6 @@ describe('a sound that is too long for its text', () => {
         'in parts',
       ],
     ]);
-  });
-
-  it('is an error where halves are as long', async () => {
-    const talk = await known(babbling(() => true));
-    const failed = spoken(talk, `${FIRST} ${SECOND}`);
-    await expect(failed).rejects.toMatchObject({ kind: 'failed', isFinal: true });
-    await expect(failed).rejects.toThrow('too long for 40 characters');
-    expect(talk.asked.slice(3)).toEqual([`${FIRST} ${SECOND}`, FIRST, FIRST]);
   });
 
   it('is asked for once more where it cannot be divided', async () => {
@@ -533,22 +482,6 @@ describe('utterances of one engine', () => {
     expect(talk.engine.queued).toBe(0);
   });
 
-  it('wait behind too many if they are patient', async () => {
-    const door = gate();
-    const talk = await sectionOf(
-      async function* speak() {
-        await door.opened;
-        yield Int16Array.of(1);
-      },
-      { queue: 1 },
-    );
-    const patient = Array.from({ length: 4 }, () => framesOf(utter(talk, 'Hi', { isPatient: true })));
-    expect(talk.engine.queued).toBe(3);
-    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ kind: 'busy' });
-    door.open();
-    expect(await Promise.all(patient)).toEqual([1, 1, 1, 1]);
-  });
-
   it('take turns, one piece each', async () => {
     const talk = await sectionOf(speaking(), { maxChars: 60 });
     const [first, second] = ['First sentence of a text. ', 'Second text of sentences. '].map((text) =>
@@ -568,14 +501,6 @@ describe('utterances of one engine', () => {
     ]);
   });
 
-  it('do not wait for a slow reader of another one', async () => {
-    const talk = await sectionOf(speaking());
-    const slow = utter(talk, 'Slow.')[Symbol.asyncIterator]();
-    await slow.next();
-    expect(await framesOf(utter(talk, 'Quick.'))).toBe('Quick.'.length * 400);
-    await slow.return?.();
-  });
-
   it.each(['leaves', 'aborts'])('stop when the reader %s, and free the engine', async (how) => {
     const stopped: unknown[] = [];
     const talk = await sectionOf(async function* speak(text, signal) {
@@ -592,23 +517,6 @@ describe('utterances of one engine', () => {
     else leaving.abort(new Error('gone'));
     expect(await next).toBe(1);
     expect(stopped).toEqual(['Stuck.']);
-  });
-
-  it('that wait leave the queue when their reader goes', async () => {
-    const door = gate();
-    const talk = await sectionOf(async function* speak() {
-      await door.opened;
-      yield Int16Array.of(1);
-    });
-    const inWork = framesOf(utter(talk, 'One'));
-    const leaving = new AbortController();
-    const waiting = framesOf(utter(talk, 'Two', { signal: leaving.signal }));
-    leaving.abort(new Error('gone'));
-    await expect(waiting).rejects.toThrow('gone');
-    expect(talk.engine.queued).toBe(0);
-    door.open();
-    expect(await inWork).toBe(1);
-    expect(talk.asked).toEqual(['One']);
   });
 
   it('end when the engine is closed, and the engine with it', async () => {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { FairQueue, type Lane } from '../../../src/engines/lanes.ts';
-import { turns } from '../../support/turns.ts';
 
 const never = new AbortController().signal;
 
@@ -94,15 +93,6 @@ describe('a fair queue', () => {
     expect(logs[1]).toEqual(['e']);
   });
 
-  it('takes only a few tasks ahead of the reader', async () => {
-    const taken: string[] = [];
-    const reader = new FairQueue([new Bench([]), new Bench([])], 0).run(endless('a', taken), never);
-    await reader.next();
-    await turns();
-    expect(taken.length).toBeLessThanOrEqual(4);
-    await reader.return();
-  });
-
   it('refuses who would have to wait behind too many', async () => {
     const queue = new FairQueue([new Bench([], 20)], 2);
     const running = [
@@ -118,13 +108,6 @@ describe('a fair queue', () => {
     await expect(Promise.all(running)).resolves.toEqual([['a'], ['b'], ['c']]);
     expect(queue.waiting).toBe(0);
     await expect(all(queue.run(['e'], never))).resolves.toEqual(['e']);
-  });
-
-  it('lets nobody wait more for the sake of a spare lane', async () => {
-    const queue = new FairQueue([new Bench([], 20), new Bench([], 20)], 1, 1);
-    const running = [all(queue.run(['a'], never)), all(queue.run(['b'], never))];
-    await expect(all(queue.run(['c'], never))).rejects.toMatchObject({ name: 'EngineError', kind: 'busy' });
-    await expect(Promise.all(running)).resolves.toEqual([['a'], ['b']]);
   });
 
   it('lets who is patient wait behind too many, and not in the place of anybody', async () => {
@@ -190,14 +173,6 @@ describe('a fair queue', () => {
     const whole = all(queue.run(['d', 'e'], never));
     await expect(broken).rejects.toThrow('cannot b!');
     await expect(whole).resolves.toEqual(['d', 'e']);
-  });
-
-  it('fails an utterance with what its tasks throw', async () => {
-    function* tasks(): Generator<string> {
-      yield 'a';
-      throw new Error('no more');
-    }
-    await expect(all(new FairQueue([new Bench([])], 0).run(tasks(), never))).rejects.toThrow('no more');
   });
 
   it('ends everything when it is closed', async () => {

@@ -97,15 +97,6 @@ describe('the process of a model', () => {
     ]);
   });
 
-  it.each<[object, string]>([
-    [{ dies: true }, 'mine: its process ended with status 134: cannot load'],
-    [{ refuses: true }, 'mine: no such model'],
-  ])('that cannot load its model says why: %j', async (config, message) => {
-    const { child } = start(config);
-    await expect(child.loaded).rejects.toMatchObject({ name: 'EngineError', kind: 'failed', message });
-    await expect.poll(() => child.isDead).toBe(true);
-  });
-
   it('that refuses a text speaks the next one', async () => {
     const { say } = start();
     await expect(all(say('please refuse'))).rejects.toMatchObject({
@@ -157,15 +148,6 @@ describe('the process of a model', () => {
     let bytes = 2 ** 20;
     for (let next = await sound.next(); !next.done; next = await sound.next()) bytes += next.value.byteLength;
     expect(bytes).toBe(32 * 2 ** 20);
-  });
-
-  it('speaks the next text when a slow reader has left', async () => {
-    const { say, flooded } = start();
-    const sound = say('flood')[Symbol.asyncIterator]();
-    await sound.next();
-    await expect.poll(flooded).toBeGreaterThanOrEqual(16);
-    await sound.return?.(undefined);
-    expect(await all(say('next'))).toEqual([4]);
   });
 
   it('ends after its texts when it retires', async () => {
