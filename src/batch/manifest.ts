@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import { assertNoHardLink, openOwn, removeLeftoversIn, type Writer } from '../kit/file.ts';
+import { removeLeftoversIn, type Writer } from '../kit/file.ts';
 import { unwritable } from '../kit/folders.ts';
+import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
 import { lookAt } from '../out/open.ts';
 import { isOfEncoding, isOfFormat } from '../sound/encode/encodings.ts';

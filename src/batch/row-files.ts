@@ -1,18 +1,11 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { FileWriter } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
-import {
-  AtomicFile,
-  assertRegular,
-  assertUnlinked,
-  FileWriter,
-  leadsBelow,
-  realOf,
-  syncFolder,
-  type Writer,
-} from '../kit/file.ts';
+import { AtomicFile, syncFolder, type Writer } from '../kit/file.ts';
 import { makeOutputFolder, unwritable } from '../kit/folders.ts';
+import { assertRegular, assertUnlinked, leadsBelow, realOf } from '../kit/guard.ts';
 import { checkFile, lookAt } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';

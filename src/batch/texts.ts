@@ -1,8 +1,8 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { TtsError, usageError } from '../kit/error.ts';
-import { isWithin, leadsBelow, realOf } from '../kit/file.ts';
 import { fromHome } from '../kit/folders.ts';
+import { isWithin, leadsBelow, realOf } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { keyFilesIn } from '../options/keys.ts';
 import { type LoadedSettings, PROJECT_PLACES, type Settings, userFolder } from '../options/load.ts';

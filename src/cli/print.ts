@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
+import { notWritable, wasClosed } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { notWritable, wasClosed } from '../kit/file.ts';
 import { isReaderGone, unwritable } from '../kit/folders.ts';
 import type { Host, Output, RunContext } from '../kit/host.ts';
 import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
-import { isOwnFolder } from '../kit/folders.ts';
+import { isOwnFolder } from '../kit/guard.ts';
 import type { RunContext } from '../kit/host.ts';
 import { duration, nearestName, visible } from '../kit/words.ts';
 import { chooseProxy, loadSettings, type Settings } from '../options/load.ts';

@@ -1,113 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import {
+  accessSync,
   closeSync,
   constants,
   fchmodSync,
   fstatSync,
   fsync,
+  linkSync,
   lstatSync,
   openSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
   unlinkSync,
   writeFileSync,
-  writeSync,
-  writevSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf, type TtsError, usageError } from './error.ts';
-import {
-  assertWritable,
-  behindLinks,
-  exists,
-  type FileOptions,
-  linkAs,
-  namesIn,
-  removed,
-  unwritable,
-} from './folders.ts';
+import { codeOf, ExitCode, TtsError } from './error.ts';
+import { behindLinks, namesIn, unwritable } from './folders.ts';
 import type { Host } from './host.ts';
-import { yieldToEventLoop } from './wait.ts';
 import { ageOf } from './words.ts';
 
-export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
-
-export interface PartFile {
-  readonly fd: number;
+export interface FileOptions {
+  readonly name: string;
+  /** It is an absolute path. */
   readonly path: string;
+  /** The file that is replaced. */
+  readonly old: Stats | undefined;
+  readonly clobber: boolean;
+  readonly writer: Writer;
+  /** The caller removes leftovers and syncs the folder at the end. */
+  readonly isOneOfMany?: boolean;
+  readonly elsewhere?: string;
 }
 
-/** Milliseconds without a write, after which a part has no owner. */
-const ABANDONED_AFTER_MS = 3_600_000;
-
-/** A name that is taken gets a number before its ending. */
-const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
-
-/** It creates `NAME.PID-REALM.part`. A file with this name is not replaced: realms may be equal by chance. */
-export function createPart(target: string, { pid, realm }: Writer, mode: number): PartFile {
-  for (let number = 0; ; number += 1) {
-    const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
-    try {
-      return { fd: openSync(path, 'wx+', mode), path };
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-  }
-}
-
-/** Removes the parts that killed runs left of the same file. */
-export function removeLeftovers(target: string, writer: Writer): void {
-  const short = shortName(target);
-  removeLeftoversIn(dirname(target), (name) => name === short, writer);
-}
-
-/** @param isTarget gets shortened names for long ones */
-export function removeLeftoversIn(folder: string, isTarget: (name: string) => boolean, writer: Writer): void {
-  for (const name of namesIn(folder)) {
-    const found = PART.exec(name)?.groups;
-    if (!found || !isTarget(found.target ?? '')) continue;
-    const path = join(folder, name);
-    try {
-      if (isOver(found, path, writer)) unlinkSync(path);
-    } catch {}
-  }
-}
-
-function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writer): boolean {
-  if (tag === tagOf(writer.realm) && Number(pid) !== writer.pid) return !writer.isRunning(Number(pid));
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && ageOf(stats.mtimeMs) > ABANDONED_AFTER_MS;
-}
-
-/** The hash has 32 bits, since names are bounded; crc32 would load node:zlib. */
-function tagOf(realm: string): string {
-  const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
-  return (mixed >>> 0).toString(16).padStart(8, '0');
-}
-
-/** Most file systems allow 255 bytes. */
-const KEPT_BYTES = 200;
-
-export function besideFile(path: string, ending: string): string {
-  return join(dirname(path), `${shortName(path)}.${ending}`);
-}
-
-function shortName(path: string): string {
-  const name = basename(path);
-  const bytes = Buffer.from(name);
-  if (bytes.length <= KEPT_BYTES) return name;
-  let end = KEPT_BYTES;
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
-}
+export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
 
 const PERMISSIONS = 0o777;
 const PRIVATE = 0o600;
@@ -264,6 +193,75 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
   await file.publish();
 }
 
+export interface PartFile {
+  readonly fd: number;
+  readonly path: string;
+}
+
+/** Milliseconds without a write, after which a part has no owner. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+/** A name that is taken gets a number before its ending. */
+const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
+
+/** It creates `NAME.PID-REALM.part`. A file with this name is not replaced: realms may be equal by chance. */
+export function createPart(target: string, { pid, realm }: Writer, mode: number): PartFile {
+  for (let number = 0; ; number += 1) {
+    const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
+    try {
+      return { fd: openSync(path, 'wx+', mode), path };
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Removes the parts that killed runs left of the same file. */
+export function removeLeftovers(target: string, writer: Writer): void {
+  const short = shortName(target);
+  removeLeftoversIn(dirname(target), (name) => name === short, writer);
+}
+
+/** @param isTarget gets shortened names for long ones */
+export function removeLeftoversIn(folder: string, isTarget: (name: string) => boolean, writer: Writer): void {
+  for (const name of namesIn(folder)) {
+    const found = PART.exec(name)?.groups;
+    if (!found || !isTarget(found.target ?? '')) continue;
+    const path = join(folder, name);
+    try {
+      if (isOver(found, path, writer)) unlinkSync(path);
+    } catch {}
+  }
+}
+
+function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writer): boolean {
+  if (tag === tagOf(writer.realm) && Number(pid) !== writer.pid) return !writer.isRunning(Number(pid));
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && ageOf(stats.mtimeMs) > ABANDONED_AFTER_MS;
+}
+
+/** The hash has 32 bits, since names are bounded; crc32 would load node:zlib. */
+function tagOf(realm: string): string {
+  const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
+  return (mixed >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Most file systems allow 255 bytes. */
+const KEPT_BYTES = 200;
+
+export function besideFile(path: string, ending: string): string {
+  return join(dirname(path), `${shortName(path)}.${ending}`);
+}
+
+function shortName(path: string): string {
+  const name = basename(path);
+  const bytes = Buffer.from(name);
+  if (bytes.length <= KEPT_BYTES) return name;
+  let end = KEPT_BYTES;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
 const sync = promisify(fsync);
 
 /** The codes of file systems without fsync. */
@@ -292,301 +290,58 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-type Flags = 'O_RDONLY' | 'O_APPEND';
-
-const ROOT = 0;
-
-/**
- * Opens a file whose name is the tool's, in a folder that somebody else may have made. It follows no link and waits for
- * no pipe.
- * @param uid of the user, where the system has one
- * @throws TtsError (usage) unless it is a regular file of the user or of root; the system's error
- */
-export function openOwn(path: string, how: Flags, uid: number | undefined, mode = 0o666): number {
-  assertRegular(path);
-  // Windows has neither of the two.
-  const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_CREAT, O_WRONLY, O_APPEND, O_RDONLY } = constants;
-  const access = how === 'O_APPEND' ? O_WRONLY | O_APPEND | O_CREAT : O_RDONLY;
-  const fd = openSync(path, access | O_NOFOLLOW | O_NONBLOCK, mode);
-  try {
-    const opened = fstatSync(fd);
-    const named = assertRegular(path);
-    if (!isSame(opened, named)) throw refused(path, 'was replaced while it was opened');
-    if (!isOwnedBy(opened, uid)) throw refused(path, 'belongs to another user');
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-  return fd;
-}
-
-/** @throws as {@link openOwn} */
-export function readOwn(path: string, uid: number | undefined): string {
-  const fd = openOwn(path, 'O_RDONLY', uid);
-  try {
-    return readFileSync(fd, 'utf8');
-  } finally {
-    closeSync(fd);
-  }
-}
+/** The permission bit of folders like /tmp, where only the owner of a file may replace it. */
+const STICKY = 0o1000;
 
 /**
- * @returns `undefined` where there is nothing
- * @throws TtsError (usage) for a link and for what is not a file
+ * Finds before any writing what will make it fail.
+ * @param target the file that links lead to
+ * @throws TtsError (output), or the system's error
  */
-export function assertRegular(path: string): Stats | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats?.isSymbolicLink()) throw refused(path, 'is a symbolic link');
-  if (stats?.isDirectory()) throw refused(path, 'is a folder');
-  if (stats && !stats.isFile()) throw refused(path, 'is a pipe or a device');
-  return stats;
+export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
+  if (!old) return;
+  accessSync(target, constants.W_OK);
+  if (!clobber) throw exists(name);
+  if (isKeptByFolder(old, statSync(dirname(target)), writer.uid))
+    throw new TtsError(
+      `cannot write ${name}: it belongs to somebody else, and its folder keeps it for them`,
+      {
+        exitCode: ExitCode.output,
+        hint: 'choose another name or another folder',
+      },
+    );
 }
 
-/** @throws TtsError (usage) for a file with a second name: what is appended would appear there as well */
-export function assertNoHardLink(fd: number, path: string): void {
-  if (fstatSync(fd).nlink > 1) throw refused(path, 'has a second name (a hard link)');
+function isKeptByFolder(file: Stats, folder: Stats, uid: number | undefined): boolean {
+  if (uid === undefined || uid === 0 || (folder.mode & STICKY) === 0) return false;
+  return file.uid !== uid && folder.uid !== uid;
 }
 
-function refused(path: string, fault: string): TtsError {
-  return usageError(`${path} ${fault}; expected a file of your own`, 'remove it, or choose another folder');
-}
-
-function isSame(one: Stats, other: Stats | undefined): boolean {
-  return one.ino === other?.ino && one.dev === other.dev;
-}
-
-/** Root may work in the folder of a user, as in a container. */
-function isOwnedBy(stats: Stats, uid: number | undefined): boolean {
-  return uid === undefined || uid === ROOT || stats.uid === uid || stats.uid === ROOT;
-}
-
-/**
- * Links above the working folder are the user's own; one below it may have come with a clone.
- * @throws TtsError (usage) for a link in a relative name, or in one below the working folder; (output) for a place that
- * cannot be looked at
- */
-export function assertUnlinked(name: string, cwd: string): void {
-  const path = resolve(cwd, name);
-  let place = cwd;
-  while (!isWithin(place, path)) {
-    if (isAbsolute(name)) return;
-    place = dirname(place);
-  }
-  for (const part of relative(place, path).split(sep)) {
-    place = join(place, part);
-    if (statsOf(place)?.isSymbolicLink())
-      throw usageError(
-        `${place} is a symbolic link`,
-        'name the place that it leads to by its absolute path, if you mean it',
-      );
-  }
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-}
-
-/**
- * @param folder a real path
- * @returns whether a path lies below it when all links are followed
- */
-export function leadsBelow(folder: string, path: string): boolean {
-  const real = realOf(path);
-  return real !== undefined && isWithin(folder, real);
-}
-
-/** @returns `undefined` for a broken link. What is missing stays as it is named. */
-export function realOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return undefined;
-    if (lstatSync(path, { throwIfNoEntry: false })) return undefined;
-    const parent = realOf(dirname(path));
-    return parent && join(parent, basename(path));
-  }
-}
-
-type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
-
-export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
-  const between = path.relative(folder, file);
-  return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';
-}
-
-/** Bytes. The cost of a system call does not count for blocks of this size. */
-const BLOCK_BYTES = 1 << 20;
-
-/** Writes synchronously: another thread costs more than a copy into the system's cache. */
-export class FileWriter {
-  readonly #fd: number;
-  readonly #name: string;
-  readonly #elsewhere: string | undefined;
-  #block: Uint8Array[] = [];
-  #bytes = 0;
-
-  /** @param elsewhere what to do if the file cannot be written, for a hint */
-  constructor(fd: number, name: string, elsewhere?: string) {
-    this.#fd = fd;
-    this.#name = name;
-    this.#elsewhere = elsewhere;
-  }
-
-  /** @throws TtsError (output); the cause may be an earlier piece */
-  write(piece: Uint8Array): void {
-    if (piece.length > 0) this.#block.push(piece);
-    this.#bytes += piece.length;
-    if (this.#bytes >= BLOCK_BYTES) this.flush();
-  }
-
-  flush(): void {
-    let left = this.#block;
-    this.#block = [];
-    this.#bytes = 0;
-    try {
-      while (left.length > 0) left = after(left, writevSync(this.#fd, left));
-    } catch (error) {
-      throw unwritable(this.#name, error, this.#elsewhere);
-    }
-  }
-}
-
-export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; )
-    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
-}
-
-function after(pieces: readonly Uint8Array[], written: number): Uint8Array[] {
-  let skip = written;
-  return pieces.flatMap((piece) => {
-    const left = piece.subarray(Math.min(skip, piece.length));
-    skip -= piece.length - left.length;
-    return left.length > 0 ? [left] : [];
+export function exists(name: string): TtsError {
+  return new TtsError(`${name} exists`, {
+    exitCode: ExitCode.output,
+    hint: 'choose another name, or leave out --no-clobber',
   });
 }
 
-/** The flag O_APPEND of Linux. */
-const O_APPEND = 0o2000;
-const O_ACCMODE = 0o3;
-
-/** True for the number of a descriptor in the place of a file's name. */
-export function isDescriptor(name: string): boolean {
-  return /^\d+$/.test(name);
+function removed(name: string, part: string): TtsError {
+  return new TtsError(`cannot write ${name}: somebody removed ${part}, which held it so far`, {
+    exitCode: ExitCode.output,
+    hint: 'try again',
+  });
 }
 
-/**
- * Node opens /dev/null for reading and writing in place of a closed stream; a shell's `> /dev/null` opens it for writing only.
- * Only Linux shows the difference.
- */
-export function wasClosed(fd: number): boolean {
+/** Unlike a rename, a link replaces no file. */
+function linkAs(part: string, target: string): void {
   try {
-    return readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && accessOf(fd) === constants.O_RDWR;
-  } catch {
-    return false;
+    linkSync(part, target);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || statSync(target, { throwIfNoEntry: false })) throw error;
+    // This file system has no hard links.
+    renameSync(part, target);
+    return;
   }
-}
-
-/** Only Linux has the list of flags: elsewhere the answer is false. */
-export function isReadOnly(fd: number): boolean {
   try {
-    return accessOf(fd) === constants.O_RDONLY;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * @returns `undefined` if every write appends
- * @throws the system's error elsewhere than on Linux
- */
-export function positionOf(fd: number): number | undefined {
-  return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
-}
-
-/** Makes the error for a descriptor that is closed or cannot be written. */
-export function notWritable(): NodeJS.ErrnoException {
-  return Object.assign(new Error('not open for writing'), { code: 'EBADF' });
-}
-
-function accessOf(fd: number): number {
-  return flagsOf(fd) & O_ACCMODE;
-}
-
-function flagsOf(fd: number): number {
-  return Number.parseInt(/^flags:\s*(\d+)/m.exec(infoOf(fd))?.[1] ?? '', 8);
-}
-
-function infoOf(fd: number): string {
-  return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
-}
-
-const ELSEWHERE = 'name another folder for temporary files with TMPDIR';
-
-/** Bytes that are read from a temporary file at once, or fewer. */
-const PIECE_BYTES = 256 * 1024;
-
-/** A temporary file that has no name, so that a run that is killed leaves nothing. On Windows it has one until it is closed. */
-export class NamelessFile implements Disposable {
-  readonly fd: number;
-  readonly #path: string;
-  readonly #writer: FileWriter;
-
-  /**
-   * @param what tells the files of a user's folder apart
-   * @throws TtsError (output), here and in the methods
-   */
-  constructor(what: string) {
-    this.#path = join(tmpdir(), `tts-${what}-${randomUUID()}`);
-    this.fd = this.writing(() => openSync(this.#path, 'wx+', PRIVATE));
-    this.#writer = new FileWriter(this.fd, this.#path, ELSEWHERE);
-    this.#remove();
-  }
-
-  /** @throws TtsError (output) in place of the system's error */
-  writing<T>(write: () => T): T {
-    try {
-      return write();
-    } catch (error) {
-      throw unwritable(this.#path, error, ELSEWHERE);
-    }
-  }
-
-  write(piece: Uint8Array): void {
-    this.#writer.write(piece);
-  }
-
-  /** Writes what is still buffered. */
-  flush(): void {
-    this.#writer.flush();
-  }
-
-  /** @returns all that was written, in pieces of whole frames */
-  async *read(frameBytes: number): AsyncGenerator<Uint8Array> {
-    this.flush();
-    const size = PIECE_BYTES - (PIECE_BYTES % frameBytes);
-    for (let at = 0; ; at += size) {
-      const piece = new Uint8Array(size);
-      const read = readSync(this.fd, piece, 0, size, at);
-      if (read > 0) yield piece.subarray(0, read);
-      if (read < size) return;
-      await yieldToEventLoop();
-    }
-  }
-
-  [Symbol.dispose](): void {
-    closeSync(this.fd);
-    this.#remove();
-  }
-
-  #remove(): void {
-    try {
-      rmSync(this.#path, { force: true });
-    } catch {
-      // Windows does not remove an open file.
-    }
-  }
+    rmSync(part);
+  } catch {}
 }

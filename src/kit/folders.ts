@@ -1,21 +1,7 @@
-import {
-  accessSync,
-  constants,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { constants, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
-import type { Writer } from './file.ts';
 import type { Host } from './host.ts';
 
 /** Resolves `~` in a name that no shell has expanded. */
@@ -47,21 +33,6 @@ export function behindLinks(path: string): string {
   return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
-/** Unlike a rename, a link replaces no file. */
-export function linkAs(part: string, target: string): void {
-  try {
-    linkSync(part, target);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST' || statSync(target, { throwIfNoEntry: false })) throw error;
-    // This file system has no hard links.
-    renameSync(part, target);
-    return;
-  }
-  try {
-    rmSync(part);
-  } catch {}
-}
-
 /**
  * @param name a name with a folder is not looked up; `.exe` may be missing on Windows
  * @param path the folders, as in `PATH`
@@ -87,60 +58,6 @@ async function isExecutable(file: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-export interface FileOptions {
-  readonly name: string;
-  /** It is an absolute path. */
-  readonly path: string;
-  /** The file that is replaced. */
-  readonly old: Stats | undefined;
-  readonly clobber: boolean;
-  readonly writer: Writer;
-  /** The caller removes leftovers and syncs the folder at the end. */
-  readonly isOneOfMany?: boolean;
-  readonly elsewhere?: string;
-}
-
-/** The permission bit of folders like /tmp, where only the owner of a file may replace it. */
-const STICKY = 0o1000;
-
-/**
- * Finds before any writing what will make it fail.
- * @param target the file that links lead to
- * @throws TtsError (output), or the system's error
- */
-export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
-  if (!old) return;
-  accessSync(target, constants.W_OK);
-  if (!clobber) throw exists(name);
-  if (isKeptByFolder(old, statSync(dirname(target)), writer.uid))
-    throw new TtsError(
-      `cannot write ${name}: it belongs to somebody else, and its folder keeps it for them`,
-      {
-        exitCode: ExitCode.output,
-        hint: 'choose another name or another folder',
-      },
-    );
-}
-
-function isKeptByFolder(file: Stats, folder: Stats, uid: number | undefined): boolean {
-  if (uid === undefined || uid === 0 || (folder.mode & STICKY) === 0) return false;
-  return file.uid !== uid && folder.uid !== uid;
-}
-
-export function exists(name: string): TtsError {
-  return new TtsError(`${name} exists`, {
-    exitCode: ExitCode.output,
-    hint: 'choose another name, or leave out --no-clobber',
-  });
-}
-
-export function removed(name: string, part: string): TtsError {
-  return new TtsError(`cannot write ${name}: somebody removed ${part}, which held it so far`, {
-    exitCode: ExitCode.output,
-    hint: 'try again',
-  });
 }
 
 const ELSEWHERE = Symbol();
@@ -251,19 +168,6 @@ function isOwnedBy(uid: number | undefined, folder: string): boolean {
     return owner === uid || owner === ROOT;
   } catch (error) {
     return codeOf(error) === 'ENOENT' && isOwnedBy(uid, dirname(folder));
-  }
-}
-
-const WRITTEN_BY_OTHERS = 0o022;
-
-/** @returns true for a folder of the user, or of root, in which nobody else can write */
-export function isOwnFolder(folder: string, uid: number | undefined): boolean {
-  try {
-    const stats = statSync(folder);
-    const isOwn = uid === undefined || stats.uid === uid || stats.uid === ROOT;
-    return stats.isDirectory() && isOwn && (uid === undefined || (stats.mode & WRITTEN_BY_OTHERS) === 0);
-  } catch {
-    return false;
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './error.ts';
-import { openOwn } from './file.ts';
+import { openOwn } from './guard.ts';
 import type { Host } from './host.ts';
 import { ageOf } from './words.ts';
 

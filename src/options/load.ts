@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
-import { isWithin, leadsBelow } from '../kit/file.ts';
 import { fromHome, pathOf } from '../kit/folders.ts';
+import { isWithin, leadsBelow } from '../kit/guard.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { nearestName } from '../kit/words.ts';

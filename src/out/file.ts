@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path';
 import { TtsError } from '../kit/error.ts';
-import { AtomicFile } from '../kit/file.ts';
-import { behindLinks, type FileOptions } from '../kit/folders.ts';
+import { AtomicFile, type FileOptions } from '../kit/file.ts';
+import { behindLinks } from '../kit/folders.ts';
 import { printable } from '../kit/words.ts';
 import type { Encoding, OpenFile, Written } from '../sound/encode/encoding.ts';
 import type { Track } from '../sound/pcm.ts';

@@ -1,6 +1,6 @@
 import { type Entry, fromFdPromise, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl';
+import { NamelessFile } from '../kit/descriptor.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
-import { NamelessFile } from '../kit/file.ts';
 import { labelOf } from '../text/piece.ts';
 import type { Source } from './reading.ts';
 

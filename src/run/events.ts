@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDescriptor, isReadOnly } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
-import { isDescriptor, isReadOnly } from '../kit/file.ts';
 import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Drops, RunContext } from '../kit/host.ts';
 import { openPipe } from '../out/open.ts';

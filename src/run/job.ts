@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isDescriptor } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
-import { isDescriptor } from '../kit/file.ts';
 import { behindLinks, pathOf } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { keyFilesIn } from '../options/keys.ts';

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { extname } from 'node:path';
 import { usageError } from '../kit/error.ts';
-import { AtomicFile, type Writer } from '../kit/file.ts';
-import { type FileOptions, pathOf, unwritable } from '../kit/folders.ts';
+import { AtomicFile, type FileOptions, type Writer } from '../kit/file.ts';
+import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
 import { checkFile, lookAt } from '../out/open.ts';

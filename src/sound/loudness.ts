@@ -1,4 +1,4 @@
-import { NamelessFile } from '../kit/file.ts';
+import { NamelessFile } from '../kit/descriptor.ts';
 import { Flush } from '../kit/host.ts';
 import { Arrivals } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';

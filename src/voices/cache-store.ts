@@ -15,7 +15,7 @@ import {
 import { type FileHandle, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { openOwn, readOwn } from '../kit/file.ts';
+import { openOwn, readOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';

@@ -1,5 +1,5 @@
+import { FileWriter } from '../../kit/descriptor.ts';
 import { usageError } from '../../kit/error.ts';
-import { FileWriter } from '../../kit/file.ts';
 import type { Host } from '../../kit/host.ts';
 import type { PcmFormat, Track } from '../pcm.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { writeAt } from '../../kit/file.ts';
+import { writeAt } from '../../kit/descriptor.ts';
 import { unwritable } from '../../kit/folders.ts';
 import { converted } from '../convert.ts';
 import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { FileWriter, writeAt } from '../../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../../kit/error.ts';
-import { FileWriter, writeAt } from '../../kit/file.ts';
 import { unwritable } from '../../kit/folders.ts';
 import { headerBytes, overheadBytes, padding, type WavFormat, wavHeader } from '../wav.ts';
 import type { OpenFile, StreamingEncoding, Written } from './encoding.ts';

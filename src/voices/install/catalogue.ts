@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { shortName } from '../../engines/engine.ts';
 import { type TtsError, usageError } from '../../kit/error.ts';
-import { dataFolder, isOwnFolder, pathOf } from '../../kit/folders.ts';
+import { dataFolder, pathOf } from '../../kit/folders.ts';
+import { isOwnFolder } from '../../kit/guard.ts';
 import type { Host } from '../../kit/host.ts';
 import bundled from './catalogue.json' with { type: 'json' };
 import { voicesFolder } from './manifest.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { ModelSpeaker, Scales } from '../../engines/engine.ts';
-import { readOwn } from '../../kit/file.ts';
-import { isOwnFolder, namesIn } from '../../kit/folders.ts';
+import { namesIn } from '../../kit/folders.ts';
+import { isOwnFolder, readOwn } from '../../kit/guard.ts';
 
 /** A file of an installed voice. */
 export interface InstalledFile {

@@ -17,7 +17,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { syncFolder } from '../../kit/file.ts';
-import { isOwnFolder, makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
+import { makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
+import { isOwnFolder } from '../../kit/guard.ts';
 import type { RunContext } from '../../kit/host.ts';
 import type { ProxyRoute } from '../../kit/http/client.ts';
 import { isDeadOrUnwritten, Lease } from '../../kit/lock.ts';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join, posix, win32 } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { assertUnlinked, isWithin, leadsBelow, openOwn } from '../../../src/kit/file.ts';
+import { assertUnlinked, isWithin, leadsBelow, openOwn } from '../../../src/kit/guard.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 let folder: string;

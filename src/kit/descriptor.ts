@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeSync,
+  writevSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unwritable } from './folders.ts';
+import { yieldToEventLoop } from './wait.ts';
+
+/** Bytes. The cost of a system call does not count for blocks of this size. */
+const BLOCK_BYTES = 1 << 20;
+
+/** Writes synchronously: another thread costs more than a copy into the system's cache. */
+export class FileWriter {
+  readonly #fd: number;
+  readonly #name: string;
+  readonly #elsewhere: string | undefined;
+  #block: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** @param elsewhere what to do if the file cannot be written, for a hint */
+  constructor(fd: number, name: string, elsewhere?: string) {
+    this.#fd = fd;
+    this.#name = name;
+    this.#elsewhere = elsewhere;
+  }
+
+  /** @throws TtsError (output); the cause may be an earlier piece */
+  write(piece: Uint8Array): void {
+    if (piece.length > 0) this.#block.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes >= BLOCK_BYTES) this.flush();
+  }
+
+  flush(): void {
+    let left = this.#block;
+    this.#block = [];
+    this.#bytes = 0;
+    try {
+      while (left.length > 0) left = after(left, writevSync(this.#fd, left));
+    } catch (error) {
+      throw unwritable(this.#name, error, this.#elsewhere);
+    }
+  }
+}
+
+export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length; )
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+}
+
+function after(pieces: readonly Uint8Array[], written: number): Uint8Array[] {
+  let skip = written;
+  return pieces.flatMap((piece) => {
+    const left = piece.subarray(Math.min(skip, piece.length));
+    skip -= piece.length - left.length;
+    return left.length > 0 ? [left] : [];
+  });
+}
+
+/** The flag O_APPEND of Linux. */
+const O_APPEND = 0o2000;
+const O_ACCMODE = 0o3;
+
+/** True for the number of a descriptor in the place of a file's name. */
+export function isDescriptor(name: string): boolean {
+  return /^\d+$/.test(name);
+}
+
+/**
+ * Node opens /dev/null for reading and writing in place of a closed stream; a shell's `> /dev/null` opens it for writing only.
+ * Only Linux shows the difference.
+ */
+export function wasClosed(fd: number): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && accessOf(fd) === constants.O_RDWR;
+  } catch {
+    return false;
+  }
+}
+
+/** Only Linux has the list of flags: elsewhere the answer is false. */
+export function isReadOnly(fd: number): boolean {
+  try {
+    return accessOf(fd) === constants.O_RDONLY;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @returns `undefined` if every write appends
+ * @throws the system's error elsewhere than on Linux
+ */
+export function positionOf(fd: number): number | undefined {
+  return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
+}
+
+/** Makes the error for a descriptor that is closed or cannot be written. */
+export function notWritable(): NodeJS.ErrnoException {
+  return Object.assign(new Error('not open for writing'), { code: 'EBADF' });
+}
+
+function accessOf(fd: number): number {
+  return flagsOf(fd) & O_ACCMODE;
+}
+
+function flagsOf(fd: number): number {
+  return Number.parseInt(/^flags:\s*(\d+)/m.exec(infoOf(fd))?.[1] ?? '', 8);
+}
+
+function infoOf(fd: number): string {
+  return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
+}
+
+const ELSEWHERE = 'name another folder for temporary files with TMPDIR';
+
+/** Bytes that are read from a temporary file at once, or fewer. */
+const PIECE_BYTES = 256 * 1024;
+
+/** A temporary file that has no name, so that a run that is killed leaves nothing. On Windows it has one until it is closed. */
+export class NamelessFile implements Disposable {
+  readonly fd: number;
+  readonly #path: string;
+  readonly #writer: FileWriter;
+
+  /**
+   * @param what tells the files of a user's folder apart
+   * @throws TtsError (output), here and in the methods
+   */
+  constructor(what: string) {
+    this.#path = join(tmpdir(), `tts-${what}-${randomUUID()}`);
+    this.fd = this.writing(() => openSync(this.#path, 'wx+', 0o600));
+    this.#writer = new FileWriter(this.fd, this.#path, ELSEWHERE);
+    this.#remove();
+  }
+
+  /** @throws TtsError (output) in place of the system's error */
+  writing<T>(write: () => T): T {
+    try {
+      return write();
+    } catch (error) {
+      throw unwritable(this.#path, error, ELSEWHERE);
+    }
+  }
+
+  write(piece: Uint8Array): void {
+    this.#writer.write(piece);
+  }
+
+  /** Writes what is still buffered. */
+  flush(): void {
+    this.#writer.flush();
+  }
+
+  /** @returns all that was written, in pieces of whole frames */
+  async *read(frameBytes: number): AsyncGenerator<Uint8Array> {
+    this.flush();
+    const size = PIECE_BYTES - (PIECE_BYTES % frameBytes);
+    for (let at = 0; ; at += size) {
+      const piece = new Uint8Array(size);
+      const read = readSync(this.fd, piece, 0, size, at);
+      if (read > 0) yield piece.subarray(0, read);
+      if (read < size) return;
+      await yieldToEventLoop();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.fd);
+    this.#remove();
+  }
+
+  #remove(): void {
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // Windows does not remove an open file.
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
+import { codeOf, type TtsError, usageError } from './error.ts';
+import { unwritable } from './folders.ts';
+
+type Flags = 'O_RDONLY' | 'O_APPEND';
+
+const ROOT = 0;
+
+/**
+ * Opens a file whose name is the tool's, in a folder that somebody else may have made. It follows no link and waits for
+ * no pipe.
+ * @param uid of the user, where the system has one
+ * @throws TtsError (usage) unless it is a regular file of the user or of root; the system's error
+ */
+export function openOwn(path: string, how: Flags, uid: number | undefined, mode = 0o666): number {
+  assertRegular(path);
+  // Windows has neither of the two.
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_CREAT, O_WRONLY, O_APPEND, O_RDONLY } = constants;
+  const access = how === 'O_APPEND' ? O_WRONLY | O_APPEND | O_CREAT : O_RDONLY;
+  const fd = openSync(path, access | O_NOFOLLOW | O_NONBLOCK, mode);
+  try {
+    const opened = fstatSync(fd);
+    const named = assertRegular(path);
+    if (!isSame(opened, named)) throw refused(path, 'was replaced while it was opened');
+    if (!isOwnedBy(opened, uid)) throw refused(path, 'belongs to another user');
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return fd;
+}
+
+/** @throws as {@link openOwn} */
+export function readOwn(path: string, uid: number | undefined): string {
+  const fd = openOwn(path, 'O_RDONLY', uid);
+  try {
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * @returns `undefined` where there is nothing
+ * @throws TtsError (usage) for a link and for what is not a file
+ */
+export function assertRegular(path: string): Stats | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink()) throw refused(path, 'is a symbolic link');
+  if (stats?.isDirectory()) throw refused(path, 'is a folder');
+  if (stats && !stats.isFile()) throw refused(path, 'is a pipe or a device');
+  return stats;
+}
+
+/** @throws TtsError (usage) for a file with a second name: what is appended would appear there as well */
+export function assertNoHardLink(fd: number, path: string): void {
+  if (fstatSync(fd).nlink > 1) throw refused(path, 'has a second name (a hard link)');
+}
+
+function refused(path: string, fault: string): TtsError {
+  return usageError(`${path} ${fault}; expected a file of your own`, 'remove it, or choose another folder');
+}
+
+function isSame(one: Stats, other: Stats | undefined): boolean {
+  return one.ino === other?.ino && one.dev === other.dev;
+}
+
+/** Root may work in the folder of a user, as in a container. */
+function isOwnedBy(stats: Stats, uid: number | undefined): boolean {
+  return uid === undefined || uid === ROOT || stats.uid === uid || stats.uid === ROOT;
+}
+
+/**
+ * Links above the working folder are the user's own; one below it may have come with a clone.
+ * @throws TtsError (usage) for a link in a relative name, or in one below the working folder; (output) for a place that
+ * cannot be looked at
+ */
+export function assertUnlinked(name: string, cwd: string): void {
+  const path = resolve(cwd, name);
+  let place = cwd;
+  while (!isWithin(place, path)) {
+    if (isAbsolute(name)) return;
+    place = dirname(place);
+  }
+  for (const part of relative(place, path).split(sep)) {
+    place = join(place, part);
+    if (statsOf(place)?.isSymbolicLink())
+      throw usageError(
+        `${place} is a symbolic link`,
+        'name the place that it leads to by its absolute path, if you mean it',
+      );
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/**
+ * @param folder a real path
+ * @returns whether a path lies below it when all links are followed
+ */
+export function leadsBelow(folder: string, path: string): boolean {
+  const real = realOf(path);
+  return real !== undefined && isWithin(folder, real);
+}
+
+/** @returns `undefined` for a broken link. What is missing stays as it is named. */
+export function realOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') return undefined;
+    if (lstatSync(path, { throwIfNoEntry: false })) return undefined;
+    const parent = realOf(dirname(path));
+    return parent && join(parent, basename(path));
+  }
+}
+
+type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
+
+export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
+  const between = path.relative(folder, file);
+  return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';
+}
+
+const WRITTEN_BY_OTHERS = 0o022;
+
+/** @returns true for a folder of the user, or of root, in which nobody else can write */
+export function isOwnFolder(folder: string, uid: number | undefined): boolean {
+  try {
+    const stats = statSync(folder);
+    const isOwn = uid === undefined || stats.uid === uid || stats.uid === ROOT;
+    return stats.isDirectory() && isOwn && (uid === undefined || (stats.mode & WRITTEN_BY_OTHERS) === 0);
+  } catch {
+    return false;
+  }
+}
