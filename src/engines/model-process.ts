@@ -1,78 +1,10 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { Child, type Exit } from '../kit/program.ts';
 import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { printable } from '../kit/words.ts';
 import { EngineError } from './engine.ts';
-
-export type Order =
-  | { readonly type: 'probe'; readonly runtimes: readonly string[]; readonly isBeside: boolean }
-  | { readonly type: 'load'; readonly config: object; readonly runtimes?: readonly string[] }
-  | {
-      readonly type: 'speak';
-      readonly id: number;
-      readonly text: string;
-      readonly options: object;
-      readonly reference?: string;
-    }
-  | { readonly type: 'cancel'; readonly id: number };
-
-export type Report =
-  | { readonly type: 'found'; readonly runtime: string }
-  | { readonly type: 'loaded'; readonly sampleRate: number; readonly voices: number }
-  | { readonly type: 'samples'; readonly id: number; readonly samples: Int16Array }
-  | { readonly type: 'end'; readonly id: number }
-  | { readonly type: 'error'; readonly id?: number | undefined; readonly message: string };
-
-const JSON_FRAME = 0;
-const SAMPLES_FRAME = 1;
-/** The head holds length and kind. */
-const HEAD_BYTES = 5;
-/** A minute and a half at 48 kHz. */
-const MOST_BYTES = 16 * 2 ** 20;
-
-export function writeFrame(stream: Writable, message: Order | Report): void {
-  const [kind, bytes] =
-    message.type === 'samples'
-      ? [SAMPLES_FRAME, samplesBytes(message)]
-      : [JSON_FRAME, Buffer.from(JSON.stringify(message))];
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(bytes.length, 0);
-  head.writeUInt8(kind, 4);
-  stream.write(Buffer.concat([head, bytes]));
-}
-
-function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Buffer {
-  const head = Buffer.alloc(4);
-  head.writeUInt32LE(id);
-  return Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-}
-
-/**
- * Drops a torn last frame.
- * @throws Error for a frame that is too long
- */
-export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
-  let held = Buffer.alloc(0);
-  for await (const piece of stream) {
-    held = held.length === 0 ? piece : Buffer.concat([held, piece]);
-    while (held.length >= HEAD_BYTES) {
-      const length = held.readUInt32LE(0);
-      if (length > MOST_BYTES) throw new Error(`a frame of ${length} bytes`);
-      if (held.length < HEAD_BYTES + length) break;
-      const bytes = held.subarray(HEAD_BYTES, HEAD_BYTES + length);
-      yield (
-        held.readUInt8(4) === SAMPLES_FRAME ? samplesIn(bytes) : JSON.parse(bytes.toString())
-      ) as Message;
-      held = held.subarray(HEAD_BYTES + length);
-    }
-  }
-}
-
-function samplesIn(bytes: Buffer): Extract<Report, { type: 'samples' }> {
-  // An Int16Array needs an even offset.
-  const samples = new Int16Array(Uint8Array.from(bytes.subarray(4)).buffer);
-  return { type: 'samples', id: bytes.readUInt32LE(0), samples };
-}
+import { type Report, readFrames, writeFrame } from './model-frames.ts';
 
 export interface ProcessOptions {
   readonly name: string;
@@ -220,6 +152,96 @@ export class ModelProcess {
 
   #failed(message: string): EngineError {
     return new EngineError('failed', `${this.#name}: ${printable(message)}`);
+  }
+}
+
+/** onnxruntime's memory grows with each utterance. */
+const MOST_UTTERANCES = 500;
+
+/** After this number of deaths in a row, the process is not started again. */
+const MOST_DEATHS = 3;
+
+export interface Loaded {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Models of a single voice may say 0. */
+  readonly voices: number;
+}
+
+export interface ModelOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly execPath: string;
+  /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
+  readonly runtimes: readonly string[];
+}
+
+export interface KeptModel extends ModelOptions {
+  readonly name: string;
+  /** What sherpa-onnx is given. Its paths count from the folder `cwd`. */
+  readonly config: object;
+  readonly cwd: string;
+}
+
+/** Keeps one process of a model running, and starts it again when it has died. */
+export class ProcessKeeper {
+  readonly #model: KeptModel;
+  #process: ModelProcess | undefined;
+  #deaths = 0;
+  #lastDeath: unknown;
+
+  constructor(model: KeptModel) {
+    this.#model = model;
+  }
+
+  open(): Promise<Loaded> {
+    return this.#current().loaded;
+  }
+
+  /** @param utterance its speaker must exist: sherpa-onnx takes another one for an unknown one */
+  async *speak(
+    utterance: ModelUtterance & { readonly sid: number },
+    signal: AbortSignal,
+  ): AsyncGenerator<Int16Array> {
+    const child = this.#current();
+    try {
+      const { voices } = await child.loaded;
+      const { sid } = utterance;
+      if (sid < 0 || sid >= Math.max(1, voices)) throw new RangeError(`there is no voice ${sid}`);
+      yield* child.speak(utterance, signal);
+      this.#deaths = 0;
+    } catch (error) {
+      if (child.isDead) this.#noteDeath(child, error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#process?.end();
+  }
+
+  /** @throws EngineError after too many deaths */
+  #current(): ModelProcess {
+    if (this.#deaths >= MOST_DEATHS) throw this.#lastDeath;
+    const old = this.#process;
+    if (old && !old.isDead && old.begun < MOST_UTTERANCES) return old;
+    if (old && !old.isDead) old.retire();
+    const { execPath, ...model } = this.#model;
+    const program = fileURLToPath(new URL('model.mjs', import.meta.url));
+    this.#process = new ModelProcess({ ...model, command: [execPath, program] });
+    return this.#process;
+  }
+
+  #noteDeath(process: ModelProcess, error: unknown): void {
+    if (process !== this.#process) return;
+    this.#process = undefined;
+    this.#deaths += 1;
+    this.#lastDeath =
+      error instanceof EngineError && this.#deaths >= MOST_DEATHS
+        ? new EngineError(
+            'failed',
+            `${error.message}; it ended ${MOST_DEATHS} times in a row and is not started again`,
+          )
+        : error;
   }
 }
 

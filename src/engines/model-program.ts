@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toInt16 } from '../sound/samples.ts';
-import { type Order, type Report, readFrames, writeFrame } from './model-process.ts';
+import { type Order, type Report, readFrames, writeFrame } from './model-frames.ts';
 
 const NATIVE = 'sherpa-onnx-node';
 const PORTABLE = 'sherpa-onnx';

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Report, readFrames, writeFrame } from '../../src/engines/model-process.ts';
+import { type Report, readFrames, writeFrame } from '../../src/engines/model-frames.ts';
 import { node, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import {

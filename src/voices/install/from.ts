@@ -9,16 +9,17 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { FLITE_SPEAKERS } from '../../engines/flite.ts';
-import { configOf, ProcessKeeper } from '../../engines/model.ts';
 import {
   assertOwn,
   assertOwnFolder,
+  configOf,
   type Model,
   modelIn,
   piperOf,
   speakersOf,
 } from '../../engines/model-families.ts';
 import { LONGEST_CONFIG } from '../../engines/model-metadata.ts';
+import { ProcessKeeper } from '../../engines/model-process.ts';
 import { percentDecoded } from '../../kit/address.ts';
 import { usageError } from '../../kit/error.ts';
 import { fromHome } from '../../kit/folders.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { type Report, readFrames, writeFrame } from '../../../src/engines/model-process.ts';
+import { type Report, readFrames, writeFrame } from '../../../src/engines/model-frames.ts';
 
 const REPORTS: readonly Report[] = [
   { type: 'loaded', sampleRate: 16_000, voices: 3 },

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configOf, optionsOf } from '../../../src/engines/model.ts';
-import { modelIn, piperOf, speakersOf } from '../../../src/engines/model-families.ts';
+import { configOf, modelIn, optionsOf, piperOf, speakersOf } from '../../../src/engines/model-families.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { piperSettings } from '../../support/piper-settings.ts';
 import { metadata } from '../../support/tiny-voice.ts';
