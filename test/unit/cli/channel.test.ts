@@ -25,23 +25,6 @@ function hostOf(folder: string, pid: number, isRunning: (pid: number) => boolean
 
 const { signal } = new AbortController();
 
-test('A queued run speaks when the one before it has ended.', async () => {
-  const folder = emptyFolder();
-  const plan = { name: 'desk', interrupts: false };
-  const first = await takeChannel(plan, hostOf(folder, LIVING), signal);
-  let isTurn = false;
-  await sleep(2);
-  const second = takeChannel(plan, hostOf(folder, LIVING + 1), signal).then((turn) => {
-    isTurn = true;
-    return turn;
-  });
-  await sleep(100);
-  expect(isTurn).toBe(false);
-  first?.[Symbol.dispose]();
-  (await second)?.[Symbol.dispose]();
-  expect(isTurn).toBe(true);
-});
-
 test('A queued run lets one speak first that was started earlier, though it comes later.', async () => {
   const folder = emptyFolder();
   const plan = { name: 'desk', interrupts: false };

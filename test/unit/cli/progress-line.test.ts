@@ -62,13 +62,6 @@ describe('the progress line', () => {
     expect(renderProgress({ ...state, chapter, total }, 50)).toBe('12/41 segments  29 %  1 min 18 s left');
   });
 
-  it('speaks of one segment as one', () => {
-    const total = { segments: 1, characters: 10 };
-    expect(renderProgress({ ...state, segments: 0, characters: 5, total }, 200)).toMatch(
-      /^0\/1 segment {2}50 % /,
-    );
-  });
-
   it('tells how long a pause lasts, and why', () => {
     expect(renderProgress({ ...state, waiting }, 80)).toBe(
       'waiting 12 s: the service asks for a pause (429)',

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import { endWith, type Host, interruption } from '../../../src/kit/host.ts';
+import { ExitCode } from '../../../src/kit/error.ts';
+import { endWith } from '../../../src/kit/host.ts';
 
 /** A process that notes what it is killed by. Its descriptors are no terminals. */
 class FakeProcess extends EventEmitter {
@@ -61,21 +61,5 @@ describe('the end of a process that was asked to end, and whose status is no sig
     endWith(ExitCode.ok, asProcess(fake), true);
     expect(fake).toMatchObject({ exitCode: 0, killedBy: [] });
     await expect.poll(() => fake.killedBy).toEqual(['exit']);
-  });
-});
-
-describe('an interruption', () => {
-  it.each([
-    ['SIGINT', 'interrupted', ExitCode.interrupted],
-    ['SIGTERM', 'terminated', ExitCode.terminated],
-    ['SIGHUP', 'the terminal is gone', ExitCode.hangup],
-  ] as const)('by %s aborts with the error to end with, until it is stopped', (signal, message, exitCode) => {
-    const host = new EventEmitter();
-    const { signal: aborted, stop } = interruption(host as unknown as Host);
-    host.emit(signal);
-    expect(aborted.reason).toBeInstanceOf(TtsError);
-    expect(aborted.reason).toMatchObject({ message, exitCode });
-    stop();
-    expect(host.eventNames()).toEqual([]);
   });
 });

@@ -1,5 +1,13 @@
-import { expect, it } from 'vitest';
-import { bytesInWords, duration, shellQuoted, table } from '../../../src/kit/words.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  bytesInWords,
+  duration,
+  nearestName,
+  printableLines,
+  shellQuoted,
+  table,
+  withoutEscapes,
+} from '../../../src/kit/words.ts';
 
 it('Each column is as wide as its widest cell.', () => {
   expect(
@@ -65,4 +73,43 @@ it('A word is quoted for a shell where it has to be.', () => {
     `'it'\\''s'`,
     "''",
   ]);
+});
+
+describe('the nearest name', () => {
+  it.each([
+    ['serev', ['speakers', 'serve'], 'serve'],
+    ['zhs', ['bash', 'zsh', 'fish'], 'zsh'],
+    ['markdwn', ['text', 'markdown', 'html'], 'markdown'],
+    ['mp33', ['wav', 'mp3', 'm4b'], 'mp3'],
+    ['.mp33', ['.wav', '.mp3', '.m4b'], '.mp3'],
+    ['crori', ['Māori', 'cori'], 'cori'],
+    ['germna', ['Greek', 'German'], 'German'],
+    ['xx', ['rms', 'slt', 'de'], undefined],
+    ['', [], undefined],
+  ])('of %s among %j is %s', (name, candidates, nearest) => {
+    expect(nearestName(name, candidates)).toBe(nearest);
+  });
+});
+
+describe('text without escape sequences', () => {
+  it.each([
+    ['\x1b[31mred\x1b[0m', 'red'],
+    ['\x1b]0;title\x07words', 'words'],
+    ['\x1b[A\x1b[Bkey', 'key'],
+  ])('of %j is %j', (text, clean) => {
+    expect(withoutEscapes(text)).toBe(clean);
+  });
+
+  // Node's own function takes minutes for these.
+  it.each([';#', ']', '[0', '[;', ']8;;a'])('is found in time for 100,000 times ESC %s', (unit) => {
+    expect(withoutEscapes(`${`\x1b${unit}`.repeat(100_000)}\nend`)).toMatch(/\nend$/);
+  });
+});
+
+it.each([
+  ['a\x1b[31mb\x1b]8;;http://x\x07c', 'abc'],
+  ['one\r\ntwo\rthree\u2028four\x0c', 'one\ntwo\nthree\nfour\n'],
+  ['\ttab \u{1F468}\u200D\u{1F469} \u202Eback\u0007\u009B2J', '\ttab \u{1F468}\u200D\u{1F469} back'],
+])('Lines of text are fit for a terminal: %j', (text, fit) => {
+  expect(printableLines(text)).toBe(fit);
 });

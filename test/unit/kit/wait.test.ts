@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AsyncQueue } from '../../../src/kit/queue.ts';
-import { aborted, closeQuietly, unlessAborted } from '../../../src/kit/wait.ts';
+import { IdleError, IdleTimer, unlessAborted, watched } from '../../../src/kit/wait.ts';
+import { gate } from '../../support/gate.ts';
 
 const never = new Promise<never>(() => {});
 
@@ -21,27 +22,6 @@ describe('a promise that a signal ends', () => {
     await expect(waiting).rejects.toThrow('gone');
     await expect(unlessAborted(Promise.resolve(1), control.signal)).rejects.toThrow('gone');
   });
-});
-
-it('Whoever waits for nothing else hears of the signal before or later.', async () => {
-  const control = new AbortController();
-  const waiting = aborted(control.signal);
-  control.abort();
-  await expect(waiting).resolves.toBeUndefined();
-  await expect(aborted(control.signal)).resolves.toBeUndefined();
-});
-
-it('An error of closing is a warning, and does not take the place of the error before it.', async () => {
-  const warnings: string[] = [];
-  const notices = { warn: (text: string) => void warnings.push(text) };
-  const run = async () => {
-    await using opened = {
-      [Symbol.asyncDispose]: () => closeQuietly(() => Promise.reject(new Error('socket is gone')), notices),
-    };
-    throw Object.assign(new Error('no sound'), { opened });
-  };
-  await expect(run()).rejects.toThrow('no sound');
-  expect(warnings).toEqual(['closing failed: socket is gone']);
 });
 
 describe('a queue', () => {
@@ -83,5 +63,72 @@ describe('a queue', () => {
     for (const number of [1, 2]) queue.push(item(number));
     queue.clear();
     expect([queue.isEmpty, taken]).toEqual([true, [1, 2]]);
+  });
+});
+
+const LIMIT = 8000;
+
+/** A watch on a clock that the test moves on, and what came of it. */
+function watch() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const tooLong = vi.fn();
+  return { silence: new IdleTimer(LIMIT, tooLong), tooLong };
+}
+
+describe('a silence', () => {
+  it('is too long when the limit is over', async () => {
+    const { tooLong } = watch();
+    await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    expect(tooLong).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(tooLong).toHaveBeenCalledExactlyOnceWith(expect.any(IdleError));
+  });
+
+  it('begins again with every sign of life', async () => {
+    const { silence, tooLong } = watch();
+    await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    silence.restart();
+    await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    expect(tooLong).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(tooLong).toHaveBeenCalledOnce();
+  });
+
+  it('is over with the answer', async () => {
+    const { silence, tooLong } = watch();
+    silence.stop();
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
+  });
+});
+
+describe('pieces that are watched', () => {
+  it('may rest with their reader, and are too late when their source rests', async () => {
+    const { silence, tooLong } = watch();
+    const stuck = gate();
+    async function* source() {
+      yield 1;
+      yield 2;
+      await stuck.opened;
+    }
+    const pieces = watched(source(), silence);
+    expect((await pieces.next()).value).toBe(1);
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect((await pieces.next()).value).toBe(2);
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
+    const end = pieces.next();
+    await vi.advanceTimersByTimeAsync(LIMIT + 100);
+    expect(tooLong).toHaveBeenCalledOnce();
+    stuck.open();
+    expect((await end).done).toBe(true);
+  });
+
+  it('are watched no more after their end', async () => {
+    const { silence, tooLong } = watch();
+    for await (const _ of watched([1, 2], silence));
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
   });
 });
