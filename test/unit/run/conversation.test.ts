@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Drops } from '../../../src/kit/host.ts';
-import { AsyncQueue } from '../../../src/kit/wait.ts';
+import { AsyncQueue } from '../../../src/kit/queue.ts';
 import { Answers, messageIn } from '../../../src/run/conversation.ts';
 import { collect } from '../sound/body.ts';
 
