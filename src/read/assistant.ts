@@ -1,4 +1,5 @@
-import { type LiveStage, WAITS } from '../text/stage.ts';
+import { WAITS } from '../text/complete.ts';
+import type { LiveStage } from '../text/stage.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
 /** Tags around what a model says to itself or to its tools. */

@@ -1,7 +1,8 @@
+import { endsLikeProse } from '../text/lines.ts';
 import { endsSentence, withFullStop } from '../text/marks.ts';
 import { inSteps, labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
-import { endsLikeProse, hasWord } from '../text/unicode.ts';
+import { hasWord } from '../text/unicode.ts';
 import {
   type Attributes,
   BLOCKS,

@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
+import { WAITS } from '../text/complete.ts';
 import { endsSentence, MARK, SIGHT, withFullStop } from '../text/marks.ts';
-import { WAITS } from '../text/stage.ts';
 import { hasWord, unitsAt } from '../text/unicode.ts';
 import { isUnspoken, spokenTag, type Tag, tagOf } from './html-inline.ts';
 import type { MarkdownOptions } from './markdown-parser.ts';

@@ -1,8 +1,9 @@
 import type { Token } from 'markdown-it';
 import { type TtsError, usageError } from '../kit/error.ts';
+import { WAITS } from '../text/complete.ts';
 import { endsSentence, withFullStop } from '../text/marks.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
-import { inTurn, type LiveStage, through, WAITS } from '../text/stage.ts';
+import { inTurn, type LiveStage, through } from '../text/stage.ts';
 import { countLineBreaks, fitting } from '../text/unicode.ts';
 import { LEFT, settledInline, spokenInline, TableReader, withoutSpoken } from './markdown-inline.ts';
 import {

@@ -3,7 +3,7 @@ import { usageError } from '../kit/error.ts';
 import type { Drops } from '../kit/host.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import type { Source } from '../read/reading.ts';
-import type { Places } from '../text/position.ts';
+import type { Places } from '../text/places.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 
 /** UTF-16 units that are read ahead of the voice: a stop has to be found behind an answer that nobody wants. */

@@ -17,7 +17,7 @@ import type { Drops, RunContext } from '../kit/host.ts';
 import { openPipe } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { frameBytes, type PcmFormat, secondsOf } from '../sound/pcm.ts';
-import { Places } from '../text/position.ts';
+import { Places } from '../text/places.ts';
 import type { Segment } from '../text/segment.ts';
 import { usualSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';

@@ -3,9 +3,9 @@ import { InStep, type Item, nothingToSay } from '../read/plain.ts';
 import type { About, Reader, Reading, Source } from '../read/reading.ts';
 import { Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
-import { KeptOrSentences, type Pace, Segmenter } from '../text/cut.ts';
+import { Cutter, type Pace } from '../text/cut.ts';
 import type { Piece } from '../text/piece.ts';
-import type { Places } from '../text/position.ts';
+import type { Places } from '../text/places.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { allInTurn, inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, type Role, spokenBy, voiced } from '../voices/cast.ts';
@@ -154,12 +154,12 @@ export class RunText {
     const { pace, cutsParagraphs, usesKept = false } = this.#plan;
     const voice = this.#role;
     const follows = usesKept && !(mayWait && isHeardLive);
-    const segmenter = new Segmenter({
+    return new Cutter({
       voice,
       pace: paceOf(follows ? 'by output' : pace, isHeardLive),
       cutsParagraphs,
+      dividesNew: follows,
     });
-    return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
   }
 
   async *#items(signal: AbortSignal, way: Way): AsyncGenerator<Item> {

@@ -1,6 +1,6 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import type { Piece } from './piece.ts';
-import { Position } from './segment.ts';
+import { Position } from './position.ts';
 import type { Stage } from './stage.ts';
 import { hasWord, isHighSurrogate, isPair, unitsAt } from './unicode.ts';
 

@@ -1,4 +1,5 @@
-import { EXTENDER, hasWord, lazy, lineBorders, segmenterOf } from './unicode.ts';
+import { lineBorders } from './lines.ts';
+import { EXTENDER, hasWord, lazy, segmenterOf } from './unicode.ts';
 
 /** UTF-16 units on both sides. */
 const SIGHT = 80;

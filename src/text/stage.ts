@@ -1,16 +1,5 @@
 import { Arrivals, yieldToEventLoop } from '../kit/wait.ts';
-
-/**
- * Milliseconds of waiting, after which this is complete: a sentence; a finished line or phrase; a full stop that may stand
- * in a number, a name, or open marks.
- */
-export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
-
-/**
- * Milliseconds after which a sentence counts as long. Where nothing has been said yet, an early clause is worth more than a
- * whole sentence.
- */
-export const LONG_SENTENCE_MS = 1500;
+import { LONG_SENTENCE_MS, WAITS } from './complete.ts';
 
 /** One step on the way of a text. It works on what it is given, and never waits. */
 export interface Stage<In, Out> {

@@ -19,12 +19,13 @@ import { wordsSource } from '../../src/read/source.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
 import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
-import { Segmenter } from '../../src/text/cut.ts';
+import { WAITS } from '../../src/text/complete.ts';
+import { Cutter } from '../../src/text/cut.ts';
 import { Dialogue } from '../../src/text/dialogue.ts';
 import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
-import { inTurn, type LiveStage, type Stage, WAITS } from '../../src/text/stage.ts';
+import { inTurn, type LiveStage, type Stage } from '../../src/text/stage.ts';
 import { plainWav, sound } from './sound/wav-builder.ts';
 import { inTime, segments } from './text/pieces.ts';
 
@@ -54,7 +55,7 @@ function asText(): Stage<string, TextPiece> {
 
 const after = (stage: Stage<Piece, unknown>) => inTurn(asText(), stage as Stage<TextPiece, unknown>);
 const segmenter = (): LiveStage<Piece<never>, unknown> =>
-  new Segmenter({ voice: { maxChars: 1000 } as never, pace: 'full' });
+  new Cutter({ voice: { maxChars: 1000 } as never, pace: 'full' });
 const markdown = () => new GrowingMarkdown({ code: 'read', footnotes: 'read', math: 'read' }, '');
 
 async function readHtml(html: string): Promise<void> {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
-import { Segmenter } from '../../../src/text/cut.ts';
+import { WAITS } from '../../../src/text/complete.ts';
+import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
-import { inTurn, type LiveStage, WAITS } from '../../../src/text/stage.ts';
+import { inTurn, type LiveStage } from '../../../src/text/stage.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
 import { answer, SENTENCES, tokens } from './answer-of.ts';
 
@@ -28,7 +29,7 @@ function spoken<In>(
 
 const markdown = () => new GrowingMarkdown({ code: 'announce', footnotes: 'read' }, '');
 const segmenter = () =>
-  new Segmenter({ voice: { maxChars: 1000 }, pace: 'sentence' }) as LiveStage<Piece, Segment | Rest>;
+  new Cutter({ voice: { maxChars: 1000 }, pace: 'sentence' }) as LiveStage<Piece, Segment | Rest>;
 /** What is spoken of each line, where each item and each row is one. */
 function byLine(text: string): string[][] {
   const stage = markdown();
@@ -143,7 +144,7 @@ test.each([
 });
 
 test('After 1.5 s a long first sentence leaves at its comma, and a later one does not.', () => {
-  const stage = new Segmenter({ voice: { maxChars: 1000 }, pace: 'ramp' });
+  const stage = new Cutter({ voice: { maxChars: 1000 }, pace: 'ramp' });
   const add = (text: string) => [...stage.push({ kind: 'text', text, place: { source: '' } })];
   const texts = (all: Iterable<Segment | Rest>) =>
     [...all].map((each) => (each.kind === 'segment' ? each.text : ''));

@@ -4,7 +4,7 @@ import { Mixer } from '../../../src/run/mix.ts';
 import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
 import { type Chapter, frameBytes, type PcmFormat, type Track } from '../../../src/sound/pcm.ts';
 import type { Speaker } from '../../../src/sound/voice.ts';
-import { Segmenter } from '../../../src/text/cut.ts';
+import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
 import { deliverTo, MemorySink } from '../../support/memory-sink.ts';
@@ -79,7 +79,7 @@ const scene: Piece<never> = { kind: 'scene' };
 const chapter = (title: string): Piece<never> => ({ kind: 'chapter', title, level: 1 });
 
 function cut(...pieces: Piece<never>[]): (Segment | Rest)[] {
-  const segmenter = new Segmenter({ voice: { maxChars: 100 }, pace: 'full', cutsParagraphs: true });
+  const segmenter = new Cutter({ voice: { maxChars: 100 }, pace: 'full', cutsParagraphs: true });
   return [...pieces.flatMap((piece) => [...segmenter.push(piece)]), ...segmenter.end()];
 }
 

@@ -6,7 +6,7 @@ import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
 import { Answers } from '../../../src/run/conversation.ts';
 import { RunText } from '../../../src/run/text.ts';
-import { Places } from '../../../src/text/position.ts';
+import { Places } from '../../../src/text/places.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
 import { asRole } from '../../../src/voices/cast.ts';
 import { silent } from '../../support/speaker.ts';

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pack, Segmenter, targets } from '../../../src/text/cut.ts';
+import { Cutter } from '../../../src/text/cut.ts';
+import { unwrapped } from '../../../src/text/lines.ts';
 import type { Limit, Segment } from '../../../src/text/segment.ts';
-import { cleaned, unwrapped } from '../../../src/text/unicode.ts';
+import { cleaned } from '../../../src/text/unicode.ts';
 import { anyText } from './any-text.ts';
 import { plainPieces } from './pieces.ts';
 
 const said = (text: string) => cleaned(unwrapped(text));
 
 function segmentsOf(text: string, voice: Limit): Segment[] {
-  const segmenter = new Segmenter({ voice, pace: 'full' });
+  const segmenter = new Cutter({ voice, pace: 'full' });
   const all = [...segmenter.push(plainPieces()(text)), ...segmenter.end()];
   return all.filter((each) => each.kind === 'segment');
 }
@@ -118,23 +119,4 @@ it('What is written in the segments is the text, whatever is cleaned away.', () 
     }),
     { numRuns: 40 },
   );
-});
-
-it('Segments that were kept when the written text was counted stay as they are.', () => {
-  const paragraph = Array.from(
-    { length: 30 },
-    (_, at) => `This is number ${at}\u2060—\u2060a sentence${'\u2060'.repeat(9)}.`,
-  ).join('  ');
-  const room = { max: 200, target: targets.full(0) };
-  const earlier = [...pack(paragraph, { number: 0, startsSentence: true }, room, 'written')].map(
-    ({ written }) => written.trim(),
-  );
-  const now = segmentsOf(paragraph, { maxChars: 200 }).map((each) => each.written);
-  expect(now).not.toEqual(earlier);
-  const kept = (most: number) => {
-    const entries = new Set(earlier.slice(0, most));
-    return { maxChars: 200, isKept: ({ written }: { written: string }) => entries.has(written) };
-  };
-  expect(segmentsOf(paragraph, kept(99)).map((each) => each.written)).toEqual(earlier);
-  expect(segmentsOf(paragraph, kept(earlier.length - 1)).map((each) => each.written)).toEqual(now);
 });

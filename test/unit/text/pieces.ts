@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { Segmenter, type SegmentOptions } from '../../../src/text/cut.ts';
+import { type CutOptions as AllOptions, Cutter } from '../../../src/text/cut.ts';
 import { type Piece, type TextPiece, writtenOf } from '../../../src/text/piece.ts';
 import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
 import { type Stage, through, whileArriving } from '../../../src/text/stage.ts';
@@ -13,7 +13,7 @@ export async function* inPieces(text: string, ...sizes: readonly number[]): Asyn
   }
 }
 
-export interface CutOptions extends Omit<SegmentOptions, 'voice'>, Limit {}
+export interface CutOptions extends Omit<AllOptions, 'voice'>, Limit {}
 
 /** What tests of plain text look at. */
 export interface Cut {
@@ -23,13 +23,13 @@ export interface Cut {
   readonly index: number;
 }
 
-export function segmenterOf({ maxChars, ...options }: CutOptions): Segmenter {
-  return new Segmenter({ voice: { maxChars }, ...options });
+export function cutterOf({ maxChars, ...options }: CutOptions): Cutter {
+  return new Cutter({ voice: { maxChars }, ...options });
 }
 
 /** The segments of a text that is all there. */
 export function segments(text: AsyncIterable<string>, options: CutOptions): AsyncGenerator<Cut> {
-  return cuts(through(pieces(text), segmenterOf(options)));
+  return cuts(through(pieces(text), cutterOf(options)));
 }
 
 /** The segments of a text that may come slowly. */
@@ -38,7 +38,7 @@ export function liveSegments(
   options: CutOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Cut> {
-  return cuts(whileArriving(pieces(text), segmenterOf(options), signal));
+  return cuts(whileArriving(pieces(text), cutterOf(options), signal));
 }
 
 export function cutOf(item: Segment | Rest): Cut {

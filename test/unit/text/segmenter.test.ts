@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cleaned } from '../../../src/text/unicode.ts';
 import { anyText } from './any-text.ts';
-import { type CutOptions, cutOf, inTime, plainPieces, segmenterOf } from './pieces.ts';
+import { type CutOptions, cutOf, cutterOf, inTime, plainPieces } from './pieces.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const bare = (text: string) => text.replace(/\s+/gu, '');
 
 /** A text in pieces, after each of which all is given out that can be. */
 function flushed(pieces: readonly string[], options: CutOptions): string[] {
-  const segmenter = segmenterOf(options);
+  const segmenter = cutterOf(options);
   const pieceOf = plainPieces();
   const all = pieces.flatMap((piece) => [...segmenter.push(pieceOf(piece)), ...segmenter.flush(0)]);
   return [...all, ...segmenter.end()].map((item) => cutOf(item).text);
@@ -17,7 +17,7 @@ function flushed(pieces: readonly string[], options: CutOptions): string[] {
 
 /** A text in pieces, without waits. */
 function atOnce(pieces: readonly string[], options: CutOptions): string[] {
-  const segmenter = segmenterOf(options);
+  const segmenter = cutterOf(options);
   const pieceOf = plainPieces();
   const all = pieces.flatMap((piece) => [...segmenter.push(pieceOf(piece))]);
   return [...all, ...segmenter.end()].map((item) => cutOf(item).text);

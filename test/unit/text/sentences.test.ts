@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completeLength } from '../../../src/text/cut.ts';
+import { completeLength } from '../../../src/text/complete.ts';
 import { isOneSentence, sentences } from '../../../src/text/sentences.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { anyText } from './any-text.ts';

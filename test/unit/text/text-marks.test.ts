@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openMarkdown } from '../../../src/read/markdown.ts';
 import { plain } from '../../../src/read/plain.ts';
 import { wordsSource } from '../../../src/read/source.ts';
-import { Segmenter, type SegmentOptions } from '../../../src/text/cut.ts';
+import { type CutOptions, Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Limit, Segment } from '../../../src/text/segment.ts';
 import { inTurn, type Stage, through } from '../../../src/text/stage.ts';
@@ -30,8 +30,8 @@ const SCENE: Piece<Named> = { kind: 'scene' };
 const inWords = ({ voice: { name }, pause: before, place, chapter: heading, text: words }: Segment<Named>) =>
   `${heading ? `${heading.number} ${heading.title}, ` : ''}${name}, line ${place.line}, ${before}: ${words}`;
 
-function cut(pieces: readonly Piece<Named>[], options: Partial<SegmentOptions<Named>> = {}): string[] {
-  const segmenter = new Segmenter<Named>({ voice: RUN, pace: 'full', ...options });
+function cut(pieces: readonly Piece<Named>[], options: Partial<CutOptions<Named>> = {}): string[] {
+  const segmenter = new Cutter<Named>({ voice: RUN, pace: 'full', ...options });
   const all = [...pieces.flatMap((piece) => [...segmenter.push(piece)]), ...segmenter.end()];
   const segments = all.filter((item) => item.kind === 'segment');
   expect(segments.map(({ index }) => index)).toEqual(segments.map((_, at) => at));
@@ -147,7 +147,7 @@ describe('a text of pieces', () => {
   });
 
   it('has one object for the heading of a chapter', () => {
-    const segmenter = new Segmenter<Named>({ voice: ANNA, pace: 'full' });
+    const segmenter = new Cutter<Named>({ voice: ANNA, pace: 'full' });
     const pieces = [chapter('First'), text('A sentence of it. And another one.')];
     const all = [...pieces.flatMap((piece) => [...segmenter.push(piece)]), ...segmenter.end()];
     const headings = all.map((item) => item.kind === 'segment' && item.chapter);
@@ -157,7 +157,7 @@ describe('a text of pieces', () => {
   });
 
   it('gives out what a mark ends without waiting for more', () => {
-    const segmenter = new Segmenter<Named>({ voice: RUN, pace: 'ramp' });
+    const segmenter = new Cutter<Named>({ voice: RUN, pace: 'ramp' });
     expect([...segmenter.push(text('Without a full stop'))]).toEqual([]);
     expect([...segmenter.push(pause(1))].map((item) => item.kind === 'segment' && item.text)).toEqual([
       'Without a full stop',
@@ -212,7 +212,7 @@ describe('marks that are lifted out in front of a reader', () => {
     const pieces = reading.pieces(signal, { inFront: lift });
     const cutting = inTurn(
       placeBack,
-      new Segmenter<Limit>({ voice: RUN, pace: 'full' }) as Stage<Piece, Segment>,
+      new Cutter<Limit>({ voice: RUN, pace: 'full' }) as Stage<Piece, Segment>,
     );
     const said: string[] = [];
     for await (const segment of through(pieces, cutting))

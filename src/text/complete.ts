@@ -1,0 +1,108 @@
+import { goesOn, isListItem, lineBorders, startsLower } from './lines.ts';
+import { endsInDoubt, endsLikeSentence, isFullLine, isMarker, sentences } from './sentences.ts';
+import { countCodePoints, hasWord } from './unicode.ts';
+
+/**
+ * Milliseconds of waiting, after which this is complete: a sentence; a finished line or phrase; a full stop that may stand
+ * in a number, a name, or open marks.
+ */
+export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
+
+/**
+ * Milliseconds after which a sentence counts as long. Where nothing has been said yet, an early clause is worth more than a
+ * whole sentence.
+ */
+export const LONG_SENTENCE_MS = 1500;
+
+/**
+ * UTF-16 units of the complete beginning of a text; a longer wait completes more.
+ * @param idle milliseconds without text
+ */
+export function completeLength(text: string, idle: number): number {
+  if (!hasWord(text)) return 0;
+  const isLong = idle >= (isDoubtful(text) ? WAITS.doubtful : WAITS.sentence);
+  let complete = 0;
+  let at = 0;
+  for (const sentence of sentences(text)) {
+    at += sentence.length;
+    const space = sentence.slice(sentence.trimEnd().length);
+    const isFollowed = isLong || at < text.length || space.includes('\n');
+    if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && isWhole(sentence.trim()))) complete = at;
+  }
+  const mayCarryMark = complete === text.length && /[^\S\n]$/u.test(text);
+  const finished = idle >= WAITS.line ? finishedLength(text) : 0;
+  return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text), finished);
+}
+
+function lastFullLine(text: string): number {
+  let next = '';
+  for (let end = text.length; end > 0; ) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const line = text.slice(start, end).trim();
+    if (end < text.length && line !== '' && isFullLine(line, next))
+      return hasWord(text.slice(0, end)) ? end + 1 : 0;
+    next = line || next;
+    end = start - 1;
+  }
+  return 0;
+}
+
+function isWhole(sentence: string): boolean {
+  return endsLikeSentence(sentence) && !isMarker(sentence);
+}
+
+function isDoubtful(text: string): boolean {
+  return endsInDoubt(text.slice(-SIGHT)) || isOpen(text);
+}
+
+const SIGHT = 80;
+const PAIRS = ['()', '[]', '“”', '«»', '„“'] as const;
+
+/** True in quotes or brackets. */
+function isOpen(text: string): boolean {
+  const count = (sign: string) => text.split(sign).length - 1;
+  return (
+    count('"') % 2 === 1 || PAIRS.some(([opening = '', closing = '']) => count(opening) > count(closing))
+  );
+}
+
+function finishedLength(text: string): number {
+  if (/[^\s\d]\s?[:：]\s*$/u.test(text)) return text.length;
+  const thai = [...text.matchAll(/\p{sc=Thai}\s+/gu)].at(-1);
+  return Math.max(thai ? thai.index + thai[0].length : 0, finishedLines(text));
+}
+
+/** The line before or after shows that lines are not wrapped. */
+function finishedLines(text: string): number {
+  const end = text.lastIndexOf('\n') + 1;
+  const start = text.lastIndexOf('\n', end - 2) + 1;
+  const line = text.slice(start, end).trim();
+  const next = text.slice(end).trim();
+  if (!hasWord(line) || isMarker(line) || /[-‐]$/u.test(line)) return 0;
+  if (line.endsWith('.') && !endsLikeSentence(line)) return 0;
+  if (next !== '') return goesOn(line) || startsLower(next) ? 0 : end;
+  const indent = text.slice(start).search(/\S/u);
+  return isListItem(line) || lineBorders(text.trimEnd()).includes(start + indent) ? end : 0;
+}
+
+/** Code points. */
+const SHORTEST_CLAUSE = 40;
+const CLAUSE_ENDS = /(?<!\d)[,;:][”"')\]]*\s+|[，；：、][”」』）]*|\s[–—]\s+/gu;
+
+/**
+ * UTF-16 units up to the last comma of a sentence that has become long; 0 if the clause would be too short.
+ * @param idle milliseconds without text
+ * @param held milliseconds in which the text has been held
+ */
+export function clauseLength(text: string, idle: number, held: number): number {
+  if (held < LONG_SENTENCE_MS) return 0;
+  if (idle >= WAITS.sentence && /[\p{L}\p{M})”"][,;]\s*$/u.test(text.slice(-SIGHT))) return longEnough(text);
+  const last = [...text.matchAll(CLAUSE_ENDS)].findLast(({ 0: end, index }) =>
+    hasWord(text.slice(index + end.length)),
+  );
+  return last ? longEnough(text.slice(0, last.index + last[0].length)) : 0;
+}
+
+function longEnough(clause: string): number {
+  return countCodePoints(clause.trim()) < SHORTEST_CLAUSE ? 0 : clause.length;
+}

@@ -1,0 +1,135 @@
+import { EXTENDER, hasWord, lazy } from './unicode.ts';
+
+const lineBreak = lazy(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
+/** Shorter lines are items, unless the paragraph ends as prose does. */
+const NARROWEST_WRAP = 40;
+/** A line below this share of the width was not wrapped. */
+const RAGGEDNESS = 0.6;
+const fiveWords = lazy(() => /(?:\p{L}[\p{L}\p{M}'’-]*[,;]? ){4}\p{L}/u);
+
+/**
+ * Offsets after the indentation. Such a line begins like an item, or its first word would have fitted on the line before
+ * and is not in lower case.
+ */
+export function lineBorders(text: string): number[] {
+  if (!text.includes('\n')) return [];
+  const isShort = shortness(text);
+  const lines = [...linesOf(text)];
+  const lists = paragraphsWithItems(lines);
+  const separates = (line: Line, before: Line) => {
+    if (line.paragraph !== before.paragraph) return true;
+    if (isListItem(line.begin)) {
+      return lists.has(line.paragraph) || isShort(before.text, line.begin) || !isOpenProse(before.text);
+    }
+    return !goesOn(before.text) && !startsLower(line.begin) && isShort(before.text, line.begin);
+  };
+  return lines
+    .filter((line, at) => at > 0 && separates(line, lines[at - 1] ?? line))
+    .map(({ start }) => start);
+}
+
+interface Line {
+  readonly start: number;
+  /** The line has no white space at its end. */
+  readonly text: string;
+  /** What the rules look at, with what follows a short line. */
+  readonly begin: string;
+  /** Empty lines count the paragraphs. */
+  readonly paragraph: number;
+}
+
+function* linesOf(text: string): Generator<Line> {
+  let [start, paragraph] = [0, 0];
+  const lineTo = (end?: number) => {
+    const begin = text.slice(start, start + 200);
+    return { start, text: text.slice(start, end).trimEnd(), begin, paragraph };
+  };
+  for (const { 0: gap, index } of text.matchAll(lineBreak())) {
+    yield lineTo(index);
+    start = index + gap.length;
+    if (gap.includes('\n', 1)) paragraph += 1;
+  }
+  yield lineTo();
+}
+
+/** Those that have several of them. */
+function paragraphsWithItems(lines: readonly Line[]): ReadonlySet<number> {
+  const items = lines.filter(({ begin }) => isListItem(begin)).map(({ paragraph }) => paragraph);
+  return new Set(items.filter((paragraph, at) => paragraph === items[at - 1]));
+}
+
+/** True for a line that has room for the first word of the next one. */
+function shortness(text: string): (line: string, next: string) => boolean {
+  const narrowest = endsLikeProse(text) ? 0 : NARROWEST_WRAP;
+  const room = RAGGEDNESS * Math.max(narrowest, longestLine(text));
+  return (line, next) => line.length + 1 + firstWord(next).length <= room;
+}
+
+/** An only item after a line of prose that goes on is not an item: the line break has put a number, or a dash, at its start. */
+function isOpenProse(line: string): boolean {
+  const isProse = line.length >= NARROWEST_WRAP && fiveWords().test(line);
+  return isProse && !endsLikeProse(line) && !/[:：]$/u.test(line);
+}
+
+/**
+ * The same length, with U+2028 for each line break inside a paragraph whose second line does not stand for itself.
+ * @param isWhole true for a text of many paragraphs, which keeps the line breaks between sentences
+ */
+export function unwrapped(text: string, isWhole = false): string {
+  if (!text.includes('\n')) return text;
+  const borders = new Set(lineBorders(text));
+  return text.replace(lineBreak(), (gap, at: number) => {
+    const next = at + gap.length;
+    const isBorder =
+      borders.has(next) || (endsLikeProse(text.slice(0, at)) && (isWhole || isShortLine(text, at, next)));
+    return isBorder ? gap : gap.replace('\n', '\u2028');
+  });
+}
+
+/** No text is so narrow that its lines would be wrapped there. */
+function isShortLine(text: string, end: number, next: number): boolean {
+  const start = text.lastIndexOf('\n', end - 1) + 1;
+  return end - start + 1 + firstWord(text.slice(next)).length <= RAGGEDNESS * NARROWEST_WRAP;
+}
+
+function firstWord(text: string): string {
+  return /^\S{0,200}/u.exec(text)?.[0] ?? '';
+}
+
+// V8 compiles a pattern inside a function at the first call: short texts never compile these, which saves 1.5 ms.
+
+export function isListItem(line: string): boolean {
+  return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);
+}
+
+/** It is true as well where the sentence rules decide ("Dr."). */
+export function goesOn(line: string): boolean {
+  return /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u.test(line.slice(-2));
+}
+
+export function startsLower(line: string): boolean {
+  return /^[^\p{L}\p{N}]*\p{Ll}/u.test(line);
+}
+
+export function endsLikeProse(text: string): boolean {
+  return /\p{Sentence_Terminal}\p{P}*$/u.test(text.slice(-200).trimEnd());
+}
+
+function longestLine(text: string): number {
+  return text.split('\n').reduce((longest, line) => Math.max(longest, line.length), 0);
+}
+
+const blankLine = lazy(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
+
+/** Undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs to its neighbour. */
+export function secondParagraph(text: string): number | undefined {
+  let start = 0;
+  let isFound = false;
+  for (const { 0: gap, index } of text.matchAll(blankLine())) {
+    const isSpoken = hasWord(text.slice(start, index));
+    if (isSpoken && isFound) return start;
+    isFound ||= isSpoken;
+    start = index + gap.length;
+  }
+  return isFound && hasWord(text.slice(start)) && start > 0 ? start : undefined;
+}

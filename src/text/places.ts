@@ -1,0 +1,181 @@
+import type { Rest, Segment, Span } from './segment.ts';
+import type { Stage } from './stage.ts';
+import { countCodePoints, countLineBreaks } from './unicode.ts';
+
+/** UTF-16 units of a text that one segment may be looked for in, besides three times its own length. */
+const SIGHT = 1000;
+
+/** What each sign costs that stands between two others and is not spoken. */
+const GAP = 0.25;
+/** What a sign is worth that is no word. */
+const MARK = 0.4;
+
+const TOKENS = /[\p{L}\p{M}\p{N}]+|[^\s\uFDD2]/gu;
+/** The address of a link is not spoken. */
+const ADDRESS = /(?<=\])\([^()\s]*(?:\s"[^"\n]*")?\)/gu;
+const CLOSING = /(?:[*_`~)\]}"'”’»]|(?<=\])\([^()\s]*\))*/uy;
+const OPENING = /[*_`~([{"'“‘«]*$/u;
+
+interface Token {
+  readonly text: string;
+  readonly at: number;
+}
+
+/**
+ * Finds where a segment stands in the text that it was made of. Signs of Markdown stand between its words there, and a lexicon may
+ * have replaced some of them: the most words that stand in the same order count.
+ * @param from the segment stands after it
+ * @returns UTF-16 units; start and end are the same if no word is found
+ */
+export function alignedIn(text: string, segment: string, from: number): Span {
+  const begin = afterSpace(text, from);
+  if (text.startsWith(segment, begin)) return { start: begin, end: begin + segment.length };
+  const seen = text.slice(begin, begin + 3 * segment.length + SIGHT);
+  const found = bestOf(tokensOf(segment), tokensOf(seen.replace(ADDRESS, (it) => ' '.repeat(it.length))));
+  if (!found) return { start: begin, end: begin };
+  const { first, last } = found;
+  const end = begin + last.at + last.text.length;
+  CLOSING.lastIndex = end;
+  const opening = OPENING.exec(text.slice(begin, begin + first.at))?.[0].length ?? 0;
+  return { start: begin + first.at - opening, end: end + (CLOSING.exec(text)?.[0].length ?? 0) };
+}
+
+function afterSpace(text: string, from: number): number {
+  const next = /[^\s\uFDD2]/gu;
+  next.lastIndex = from;
+  return next.exec(text)?.index ?? text.length;
+}
+
+function tokensOf(text: string): readonly Token[] {
+  return [...text.matchAll(TOKENS)].map(({ 0: token, index }) => ({ text: token, at: index }));
+}
+
+/** The first and the last token that both have, in the best alignment of the two (Needleman and Wunsch, with free ends). */
+function bestOf(
+  spoken: readonly Token[],
+  written: readonly Token[],
+): { first: Token; last: Token } | undefined {
+  const width = written.length + 1;
+  const scores = scoresOf(spoken, written);
+  const scoreAt = (row: number, column: number) => scores[row * width + column] ?? 0;
+  const ends = scores.subarray(spoken.length * width);
+  let column = ends.indexOf(ends.reduce((best, each) => Math.max(best, each)));
+  let [first, last]: (Token | undefined)[] = [];
+  for (let row = spoken.length; row > 0 && column > 0; ) {
+    const token = written[column - 1];
+    const score = scoreAt(row, column);
+    if (score === scoreAt(row - 1, column)) row -= 1;
+    else if (score === Math.fround(scoreAt(row, column - 1) - GAP)) column -= 1;
+    else {
+      first = token;
+      last ??= token;
+      row -= 1;
+      column -= 1;
+    }
+  }
+  return first && last && { first, last };
+}
+
+/** What the best alignment of each two beginnings is worth, row by row; a row is a number of spoken tokens. */
+function scoresOf(spoken: readonly Token[], written: readonly Token[]): Float32Array {
+  const width = written.length + 1;
+  const scores = new Float32Array((spoken.length + 1) * width);
+  const worth = written.map(({ text }) => (/[\p{L}\p{N}]/u.test(text) ? text.length : MARK));
+  for (let column = 1; column < width; column += 1) scores[column] = -GAP * column;
+  for (const [row, { text }] of spoken.entries())
+    for (let column = 1, at = (row + 1) * width + 1; column < width; column += 1, at += 1) {
+      const without = Math.max(scores[at - width] ?? 0, (scores[at - 1] ?? 0) - GAP);
+      const isSame = text === written[column - 1]?.text;
+      scores[at] = isSame
+        ? Math.max(without, (scores[at - width - 1] ?? 0) + (worth[column - 1] ?? 0))
+        : without;
+    }
+  return scores;
+}
+
+/** Stands for a character that was taken out, so that what follows keeps its place. It is a noncharacter. */
+const TAKEN_OUT = '\uFDD2';
+
+/**
+ * The texts of a run as they came, and where each segment stands in them. Only what no segment has passed yet is kept, and of
+ * that the last four million UTF-16 units.
+ */
+export class Places {
+  /** A stage in front puts it in the place of each character that it takes out. */
+  readonly filler = TAKEN_OUT;
+  readonly #inputs = new Map<string, InputText>();
+
+  /**
+   * A stage that sees a text before its reader does.
+   * @param passed characters of its source in front of it
+   */
+  of(source: string, { characters } = { characters: 0 }): Stage<string, string> {
+    const input = new InputText(characters);
+    this.#inputs.set(source, input);
+    return {
+      push(text) {
+        input.add(text);
+        const left = text.replaceAll(TAKEN_OUT, '');
+        return left === '' ? [] : [left];
+      },
+      end: () => [],
+    };
+  }
+
+  /** A segment of a document that is no text gets no place. */
+  async *placing(segments: AsyncIterable<Segment | Rest>): AsyncGenerator<Segment | Rest> {
+    for await (const each of segments)
+      yield each.kind === 'rest' ? each : { ...each, span: this.#spanOf(each) };
+  }
+
+  #spanOf({ written, place: { source, line } }: Segment): Span | undefined {
+    return line === undefined ? undefined : this.#inputs.get(source)?.pass(written, line);
+  }
+}
+
+/** UTF-16 units. */
+const MOST_KEPT = 4 * 1024 * 1024;
+
+class InputText {
+  /** What follows the last segment. */
+  #text = '';
+  /** Code points in front of it. */
+  #start: number;
+  /** The line in which it begins. */
+  #line = 1;
+
+  constructor(start: number) {
+    this.#start = start;
+  }
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length > 2 * MOST_KEPT) this.#forget(this.#text.length - MOST_KEPT);
+  }
+
+  pass(written: string, line: number): Span {
+    const found = alignedIn(this.#text, written, this.#startOf(line));
+    const start = this.#start + countCodePoints(this.#text.slice(0, found.start));
+    const end = start + countCodePoints(this.#text.slice(found.start, found.end));
+    this.#forget(found.end);
+    return { start, end };
+  }
+
+  /** UTF-16 units in front of a line. A line that has begun counts from what is left of it. */
+  #startOf(line: number): number {
+    let at = 0;
+    for (let number = this.#line; number < line; number += 1) {
+      const next = this.#text.indexOf('\n', at) + 1;
+      if (next === 0) return at;
+      at = next;
+    }
+    return at;
+  }
+
+  #forget(length: number): void {
+    const passed = this.#text.slice(0, length);
+    this.#start += countCodePoints(passed);
+    this.#line += countLineBreaks(passed);
+    this.#text = this.#text.slice(length);
+  }
+}
