@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { HeadingChapters, PageChapters, UntitledChapters } from '../../../src/text/chapters.ts';
+import {
+  type ChapterRange,
+  HeadingChapters,
+  PageChapters,
+  PickedChapters,
+  UntitledChapters,
+} from '../../../src/text/chapters.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Stage } from '../../../src/text/stage.ts';
 
 const place = { source: '', line: 1 };
 const text = (words: string, line = 1): Piece => ({ kind: 'text', text: words, place: { source: '', line } });
+const chapter = (title: string): Piece => ({ kind: 'chapter', title, level: 1 });
+const paragraph: Piece = { kind: 'paragraph' };
 const heading = (words: string, level: number): readonly Piece[] => [
   { kind: 'heading', level },
   text(words),
@@ -60,9 +68,6 @@ describe('chapters by form feeds', () => {
 });
 
 describe('titles that are left out', () => {
-  const chapter = (title: string): Piece => ({ kind: 'chapter', title, level: 1 });
-  const paragraph: Piece = { kind: 'paragraph' };
-
   it.each([
     [
       'headings',
@@ -80,5 +85,58 @@ describe('titles that are left out', () => {
     ['no text after a chapter without a title', [chapter(''), text('One')], '{1 }One'],
   ] as const)('are %s', (_, pieces, expected) => {
     expect(read(new UntitledChapters(), pieces)).toBe(expected);
+  });
+});
+
+const PIECES: readonly Piece[] = [
+  text('before'),
+  chapter('empty'),
+  paragraph,
+  chapter('A'),
+  paragraph,
+  text('a'),
+  chapter('B'),
+  { kind: 'voice', voice: 'anna', place },
+  text('b'),
+  chapter('C'),
+  text('c'),
+  { kind: 'pause', seconds: 1 },
+];
+
+function picked(ranges: readonly ChapterRange[], pieces = PIECES): readonly Piece[] {
+  const stage = new PickedChapters(ranges);
+  return [...pieces.flatMap((piece) => [...stage.push(piece)]), ...stage.end()];
+}
+
+describe('the chapters that were asked for', () => {
+  it('keep their numbers, and the voice that was named before them', () => {
+    expect(
+      picked([
+        [1, 1],
+        [3, 3],
+      ]),
+    ).toEqual([
+      { kind: 'chapter', title: 'A', level: 1, number: 1 },
+      paragraph,
+      text('a'),
+      { kind: 'voice', voice: 'anna', place },
+      { kind: 'chapter', title: 'C', level: 1, number: 3 },
+      text('c'),
+      { kind: 'pause', seconds: 1 },
+    ]);
+  });
+
+  it('have the voice that a chapter without a word names', () => {
+    const voice: Piece = { kind: 'voice', voice: 'anna', place };
+    const pieces = [chapter('empty'), voice, chapter('A'), text('a')];
+    expect(picked([[1, 1]], pieces)).toEqual([
+      voice,
+      { kind: 'chapter', title: 'A', level: 1, number: 1 },
+      text('a'),
+    ]);
+  });
+
+  it('are all there', () => {
+    expect(() => picked([[2, 4]])).toThrow('there is no chapter 4: the text has 3 of them');
   });
 });

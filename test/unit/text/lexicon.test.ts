@@ -208,7 +208,8 @@ test('What is spoken keeps the lines of what was written.', () => {
     'paragraph',
   ]);
   expect(places('re:/New\\s+York/ = NY', 'To New\nYork.\n\nTo Cairo.')).toEqual([
-    [1, 'To NY.'],
+    [1, 'To NY'],
+    [2, '.'],
     [2, '\n\n'],
     [4, 'To Cairo.'],
     'paragraph',

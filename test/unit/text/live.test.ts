@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { useMovedClock } from '../../support/clock.ts';
@@ -152,23 +151,6 @@ test.each(['*** ', '\n\n* * *\n', ' 😊', '"\n'])(
   },
 );
 
-test('A text of marks alone is given out all the same.', async () => {
-  const { write, end, say } = live();
-  write('😊\n\n');
-  end();
-  expect(await say()).toBe('😊');
-});
-
-test('Quiet does not end a sentence after an abbreviation.', async () => {
-  useMovedClock({ runs: true });
-  const { write, say } = live();
-  write('It was Dr.');
-  const first = say();
-  await expectSilence(first);
-  write(' Smith. He');
-  expect(await first).toBe('It was Dr. Smith.');
-});
-
 test('Text that keeps coming without full stops is given out when it fills a segment.', async () => {
   useMovedClock();
   const { write, end, say } = live();
@@ -211,19 +193,6 @@ test('Lines and paragraphs are counted across what was given out early.', async 
   expect((await spoken.next()).value).toEqual({ text: 'Three.', line: 4, startsParagraph: false, index: 2 });
 });
 
-test('Nothing is lost when text comes at random times.', async () => {
-  const text = 'It is Dr. Smith. “What?” he asked.\n\n* * *\n\n你好。世界！ 3.14 is a number\n\nThe end. ';
-  async function* slowly() {
-    for (let at = 0; at < text.length; at += 3) {
-      await sleep(at % 7 === 0 ? 130 : 1);
-      yield text.slice(at, at + 3);
-    }
-  }
-  const all = await texts(liveSegments(slowly(), options, new AbortController().signal));
-  expect(all.length).toBeGreaterThan(3);
-  expect(all.join('').replace(/\s+/gu, '')).toBe(text.replace(/\s+/gu, ''));
-});
-
 test('An abort ends the wait for a hanging source with its reason, and stops the source.', async () => {
   const controller = new AbortController();
   const { say, isStopped } = live(controller.signal);
@@ -248,4 +217,73 @@ test('A reader that leaves stops the source, and its error comes through.', asyn
   await expect(texts(liveSegments(failing(), options, new AbortController().signal))).rejects.toThrow(
     'unreadable',
   );
+});
+
+/** What is given out of a text after this many milliseconds of silence. */
+async function spokenAfter(text: string, milliseconds: number): Promise<string[]> {
+  async function* written(): AsyncGenerator<string> {
+    yield text;
+    await new Promise(() => {});
+  }
+  const control = new AbortController();
+  const spoken: string[] = [];
+  const reading = (async () => {
+    const all = liveSegments(written(), { maxChars: 1000, pace: 'ramp' }, control.signal);
+    for await (const segment of all) spoken.push(segment.text);
+  })();
+  reading.catch(() => {});
+  await vi.advanceTimersByTimeAsync(milliseconds);
+  control.abort(new Error('the test is over'));
+  await reading.catch(() => {});
+  return spoken;
+}
+
+test.each([
+  ['It is over there.', 700],
+  ['Is it over there?', 700],
+  ['Three sentences. Two of them whole. The last', 700],
+])('A sentence with its mark is complete after half a second: %j', async (text, milliseconds) => {
+  useMovedClock();
+  expect((await spokenAfter(text, milliseconds)).length).toBeGreaterThan(0);
+});
+
+test.each([
+  'It is about 3.',
+  'This is v1.',
+  'We use Node.',
+  'She said: “It is over.',
+  'See (it is there.',
+  'He said "no.',
+])('A full stop in a number, a name or open marks waits two seconds: %j', async (text) => {
+  useMovedClock();
+  expect((await spokenAfter(text, 1800)).join(' ')).not.toContain(text.slice(-4));
+  expect((await spokenAfter(text, 2500)).join(' ')).toBe(text);
+});
+
+test.each([
+  ['- Milk\n- Bread\n', '- Milk - Bread'],
+  ['Two roads diverged in a wood\nAnd I took', 'Two roads diverged in a wood'],
+  ['Roses are red\nViolets are blue\n', 'Roses are red Violets are blue'],
+  ['Here is the list:', 'Here is the list:'],
+  ['สวัสดีครับ ผมชื่อ', 'สวัสดีครับ'],
+])('A finished line or phrase is given out after one second: %j', async (text, expected) => {
+  useMovedClock();
+  expect(await spokenAfter(text, 800)).toEqual([]);
+  expect((await spokenAfter(text, 1300)).join(' ')).toBe(expected);
+});
+
+test.each(['At 12:', 'a word', 'He went to the\nmarket', 'He went to the\n', '2.\n', 'I met Dr.\n'])(
+  'What may go on waits: %j',
+  async (text) => {
+    useMovedClock();
+    expect(await spokenAfter(text, 10_000)).toEqual([]);
+  },
+);
+
+test('The items of an enumeration in one line keep their numbers.', async () => {
+  useMovedClock();
+  const text = 'Do this: 1. Take the bread. 2. Cut it well. 3. Eat it. And then';
+  const spoken = await spokenAfter(text, 300);
+  expect(spoken.join(' ')).toBe('Do this: 1. Take the bread. 2. Cut it well. 3. Eat it.');
+  for (const piece of spoken) expect(piece).not.toMatch(/^\D+\d\.$|\s\d\.$/);
 });
