@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineError, type EngineFault, queueFull } from '../engines/engine.ts';
 import { unwritable } from '../kit/folders.ts';
+import { wavHeader } from '../sound/encode/wav.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
-import { wavHeader } from '../sound/wav.ts';
 import { type Log, Refusal } from './http.ts';
 
 /** What an engine makes of one request. */

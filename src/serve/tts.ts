@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { EngineSet, Speaker, Utterance } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
-import { wavHeader } from '../sound/wav.ts';
+import { wavHeader } from '../sound/encode/wav.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { type Exchange, Refusal, readJson, sendJson, wellFormedStart } from './http.ts';
 import { forClient, headed, type Sound, storeWav } from './sound.ts';

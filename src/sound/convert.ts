@@ -4,7 +4,7 @@ import { join as joinPath } from 'node:path';
 import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Speech } from './pcm.ts';
-import { join, sampleReader, sampleWriter, toFloat, toInt16 } from './samples.ts';
+import { bytesOf, join, lanesOf, toFloat, toInt16 } from './samples.ts';
 
 /** Frames. */
 const BLOCK = 4096;
@@ -59,7 +59,8 @@ export class Resampler {
     speex._speex_resampler_skip_zeros(this.#state);
   }
 
-  push(samples: Float32Array): Float32Array {
+  /** @param samples from -1 to 1 */
+  push(samples: Float32Array | Float64Array): Float32Array {
     const pieces: Float32Array[] = [];
     for (let start = 0; start < samples.length; ) {
       const block = samples.subarray(start, start + BLOCK);
@@ -82,7 +83,7 @@ export class Resampler {
     for (const address of Object.values(this.#heap)) this.#speex._free(address);
   }
 
-  #process(block: Float32Array): { used: number; made: Float32Array } {
+  #process(block: Float32Array | Float64Array): { used: number; made: Float32Array } {
     // The views are replaced when the memory grows.
     const { HEAPF32: floats, HEAPU32: words } = this.#speex;
     const { input, output, inputFrames, outputFrames } = this.#heap;
@@ -175,33 +176,14 @@ async function openResamplers(lanes: number, from: number, to: number): Promise<
   return Array.from({ length: lanes }, () => open(from, to));
 }
 
-function lanesOf(bytes: Uint8Array, format: PcmFormat, lanes: number): Float32Array[] {
-  const { channels, bitsPerSample } = format;
-  const size = frameBytes(format);
-  const read = sampleReader(format);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const mixed = channels / lanes;
-  return Array.from({ length: lanes }, (_, lane) =>
-    Float32Array.from({ length: bytes.length / size }, (_, frame) => {
-      let sum = 0;
-      for (let channel = lane; channel < lane + mixed; channel += 1)
-        sum += read(view, frame * size + (channel * bitsPerSample) / 8);
-      return sum / mixed;
-    }),
-  );
-}
-
-function joined(lanes: readonly Float32Array[], format: PcmFormat): Uint8Array {
-  const { channels, bitsPerSample } = format;
-  const frames = lanes[0]?.length ?? 0;
-  const bytes = new Uint8Array(frames * frameBytes(format));
-  const view = new DataView(bytes.buffer);
-  const write = sampleWriter(format);
-  let at = 0;
-  for (let frame = 0; frame < frames; frame += 1)
-    for (let channel = 0; channel < channels; channel += 1, at += bitsPerSample / 8)
-      write(view, at, lanes[channel % lanes.length]?.[frame] ?? 0);
-  return bytes;
+function joined(lanes: readonly (Float32Array | Float64Array)[], format: PcmFormat): Uint8Array {
+  const { channels } = format;
+  const samples = new Float32Array((lanes[0]?.length ?? 0) * channels);
+  for (let at = 0; at < samples.length; at += 1) {
+    const lane = lanes[(at % channels) % lanes.length];
+    samples[at] = lane?.[Math.floor(at / channels)] ?? 0;
+  }
+  return bytesOf(samples, format);
 }
 
 function exactly(frames: number, samples: Float32Array): Float32Array {
@@ -233,18 +215,9 @@ export async function* mono(
 
 /** Each sample is the mean of the channels. */
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
-  const size = frameBytes(format);
   const { channels, bitsPerSample, encoding } = format;
   if (channels === 1 && bitsPerSample === 16 && encoding === 'integer')
     return new Int16Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).buffer);
-  const sample = sampleReader(format);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const mono = new Int16Array(Math.floor(bytes.length / size));
-  for (let frame = 0; frame < mono.length; frame += 1) {
-    let sum = 0;
-    for (let channel = 0; channel < channels; channel += 1)
-      sum += sample(view, frame * size + (channel * bitsPerSample) / 8);
-    mono[frame] = Math.max(-32_768, Math.min(32_767, Math.round((sum * 32_768) / channels)));
-  }
-  return mono;
+  const [mono = new Float64Array()] = lanesOf(bytes, format, 1);
+  return toInt16(mono);
 }

@@ -2,7 +2,7 @@ import { NamelessFile } from '../kit/descriptor.ts';
 import { Flush } from '../kit/host.ts';
 import { Arrivals } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
-import { sampleReader, sampleWriter } from './samples.ts';
+import { bytesOf, floatsOf } from './samples.ts';
 
 /** The highest true peak: -1 dB of full scale, less what the estimate of peaks between samples may miss. */
 const CEILING = 10 ** (-1.2 / 20);
@@ -290,10 +290,10 @@ export function levelled(track: Track, level: Level): Track {
 async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
   const meters = new Map<unknown, LoudnessMeter>();
   using spool = new NamelessFile('sound');
-  const read = floatsOf(format);
   let at = 0;
   for await (const piece of pcm) {
-    for (const { bytes, voice } of cut(piece, at, turns)) meterOf(voice, meters, format).push(read(bytes));
+    for (const { bytes, voice } of cut(piece, at, turns))
+      meterOf(voice, meters, format).push(floatsOf(bytes, format));
     spool.write(piece);
     at += piece.length;
   }
@@ -381,7 +381,7 @@ class Held {
     const meters = new Map<unknown, LoudnessMeter>();
     const { turns, target } = this.#level;
     for (const { bytes, voice } of cut(Buffer.concat(this.#pieces), this.#start, turns))
-      if (!this.#gains.has(voice)) meterOf(voice, meters, this.#format).push(floatsOf(this.#format)(bytes));
+      if (!this.#gains.has(voice)) meterOf(voice, meters, this.#format).push(floatsOf(bytes, this.#format));
     for (const [voice, meter] of meters)
       if (meter.integrated !== undefined) this.#gains.set(voice, gainFor(meter, target));
   }
@@ -411,10 +411,9 @@ class Playing {
 
   *push(piece: Uint8Array): Generator<Uint8Array> {
     const { format, turns, gainOf } = this.#gains;
-    const read = floatsOf(format);
     for (const { bytes, voice } of cut(piece, this.#at, turns)) {
       const gain = gainOf(voice);
-      yield* this.#given(this.#limiter.push(read(bytes).map((sample) => sample * gain)));
+      yield* this.#given(this.#limiter.push(floatsOf(bytes, format).map((sample) => sample * gain)));
     }
     this.#at += piece.length;
   }
@@ -476,23 +475,4 @@ function meterOf(voice: unknown, meters: Map<unknown, LoudnessMeter>, format: Pc
 /** Silence stays as it is. */
 function gainFor({ integrated }: LoudnessMeter, target: number): number {
   return integrated === undefined ? 1 : 10 ** ((target - integrated) / 20);
-}
-
-function floatsOf(format: PcmFormat): (bytes: Uint8Array) => Float32Array {
-  const read = sampleReader(format);
-  const size = format.bitsPerSample / 8;
-  return (bytes) => {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const floats = new Float32Array(bytes.length / size);
-    for (let at = 0; at < floats.length; at += 1) floats[at] = read(view, at * size);
-    return floats;
-  };
-}
-
-function bytesOf(samples: Float32Array, format: PcmFormat): Uint8Array {
-  const write = sampleWriter(format);
-  const size = format.bitsPerSample / 8;
-  const view = new DataView(new ArrayBuffer(samples.length * size));
-  samples.forEach((sample, at) => void write(view, at * size, sample));
-  return new Uint8Array(view.buffer);
 }

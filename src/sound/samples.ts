@@ -1,4 +1,4 @@
-import type { PcmFormat } from './pcm.ts';
+import { frameBytes, type PcmFormat } from './pcm.ts';
 
 export interface Samples {
   readonly samples: Int16Array;
@@ -20,7 +20,7 @@ export function toFloat(samples: Int16Array): Float32Array {
 }
 
 /** Samples beyond full scale are clipped. */
-export function toInt16(samples: Float32Array): Int16Array {
+export function toInt16(samples: Float32Array | Float64Array): Int16Array {
   const integers = new Int16Array(pages(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {
     const integer = Math.round((samples[frame] ?? 0) * FULL_SCALE);
@@ -46,7 +46,49 @@ export function pages(bytes: number): ArrayBuffer {
 
 type Kind = Pick<PcmFormat, 'encoding' | 'bitsPerSample'>;
 
-/** @returns reads a sample, from -1 to 1 */
+/** @returns the samples of whole frames, interleaved as they are, from -1 to 1 */
+export function floatsOf(bytes: Uint8Array, format: Kind): Float32Array {
+  const read = sampleReader(format);
+  const size = format.bitsPerSample / 8;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const floats = new Float32Array(bytes.length / size);
+  for (let at = 0; at < floats.length; at += 1) floats[at] = read(view, at * size);
+  return floats;
+}
+
+/** @param samples interleaved, from -1 to 1; integers are clipped */
+export function bytesOf(samples: Float32Array, format: Kind): Uint8Array {
+  const write = sampleWriter(format);
+  const size = format.bitsPerSample / 8;
+  const view = new DataView(new ArrayBuffer(samples.length * size));
+  for (let at = 0; at < samples.length; at += 1) write(view, at * size, samples[at] ?? 0);
+  return new Uint8Array(view.buffer);
+}
+
+/**
+ * @param bytes whole frames; what is left at their end does not count
+ * @param count as many as the format has channels, or 1 for the mean of them
+ * @returns the samples of each lane, from -1 to 1
+ */
+export function lanesOf(bytes: Uint8Array, format: PcmFormat, count: number): Float64Array[] {
+  const { channels, bitsPerSample } = format;
+  const size = frameBytes(format);
+  const read = sampleReader(format);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const mixed = channels / count;
+  return Array.from({ length: count }, (_, first) => {
+    const lane = new Float64Array(Math.floor(bytes.length / size));
+    for (let frame = 0; frame < lane.length; frame += 1) {
+      let sum = 0;
+      for (let channel = first; channel < first + mixed; channel += 1)
+        sum += read(view, frame * size + (channel * bitsPerSample) / 8);
+      lane[frame] = sum / mixed;
+    }
+    return lane;
+  });
+}
+
+/** @returns reads a sample at a byte, from -1 to 1 */
 export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView, at: number) => number {
   if (encoding === 'float') return (view, at) => view.getFloat32(at, true);
   if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) / 2 ** 7;
@@ -56,7 +98,7 @@ export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView
   return (view, at) => view.getInt32(at, true) / 2 ** 31;
 }
 
-/** @returns writes a sample, from -1 to 1; integers are clipped */
+/** @returns writes a sample, from -1 to 1, at a byte; integers are clipped */
 export function sampleWriter({ encoding, bitsPerSample }: Kind) {
   if (encoding === 'float')
     return (view: DataView, at: number, sample: number) => view.setFloat32(at, sample, true);

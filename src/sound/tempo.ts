@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import boot, { type Sonic } from '@echogarden/sonic-wasm';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
-import { sampleReader, sampleWriter } from './samples.ts';
+import { bytesOf, floatsOf } from './samples.ts';
 
 /** Frames. Sonic decides by what it has at once: equal blocks give equal sound, however it arrives. */
 const BLOCK = 1024;
@@ -113,13 +113,8 @@ class Stretcher {
 
   /** @param bytes whole frames, at most {@link BLOCK} */
   push(bytes: Uint8Array): Uint8Array {
-    const { bitsPerSample } = this.#format;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const read = sampleReader(this.#format);
-    const samples = bytes.length / (bitsPerSample / 8);
-    const floats = this.#floats();
-    for (let at = 0; at < samples; at += 1) floats[at] = read(view, (at * bitsPerSample) / 8);
-    const frames = samples / this.#format.channels;
+    this.#floats().set(floatsOf(bytes, this.#format));
+    const frames = bytes.length / frameBytes(this.#format);
     if (this.#sonic._sonicWriteFloatToStream(this.#stream, this.#room, frames) === 0) throw noMemory();
     return this.#taken();
   }
@@ -135,18 +130,11 @@ class Stretcher {
   }
 
   #taken(): Uint8Array {
-    const { channels, bitsPerSample } = this.#format;
-    const write = sampleWriter(this.#format);
     const pieces: Uint8Array[] = [];
     for (;;) {
       const frames = this.#sonic._sonicReadFloatFromStream(this.#stream, this.#room, BLOCK);
       if (frames === 0) return Buffer.concat(pieces);
-      const floats = this.#floats();
-      const bytes = new Uint8Array(frames * frameBytes(this.#format));
-      const view = new DataView(bytes.buffer);
-      for (let at = 0; at < frames * channels; at += 1)
-        write(view, (at * bitsPerSample) / 8, floats[at] ?? 0);
-      pieces.push(bytes);
+      pieces.push(bytesOf(this.#floats().subarray(0, frames * this.#format.channels), this.#format));
     }
   }
 

@@ -1,77 +1,6 @@
 import { describeFormat, frameBytes, type PcmFormat, type Speech, sameFormat } from './pcm.ts';
 import { ByteReader } from './samples.ts';
 
-/** Bytes of a WAVEFORMATEXTENSIBLE, the longest form of the chunk. */
-const FORMAT_BYTES = 40;
-
-const PCM = 0x0001;
-const FLOAT = 0x0003;
-const EXTENSIBLE = 0xfffe;
-
-/** A KSDATAFORMAT_SUBTYPE_* is a format tag of two bytes and these fourteen. */
-const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
-
-/** The format tags come from Microsoft's mmreg.h. */
-const CODECS: Readonly<Record<number, string>> = {
-  2: 'Microsoft ADPCM',
-  6: 'A-law',
-  7: 'mu-law',
-  17: 'IMA ADPCM',
-  49: 'GSM 6.10',
-  80: 'MPEG audio',
-  85: 'MP3',
-  255: 'AAC',
-};
-
-const MAX_CHANNELS = 64;
-const MAX_SAMPLE_RATE = 768_000;
-
-/**
- * Ignores byte rate and block align, which some services get wrong.
- * @param chunk the chunk, cut at {@link FORMAT_BYTES}
- * @throws WavError `unsupported`
- */
-function parseFormat(chunk: Buffer): PcmFormat {
-  if (chunk.length < 16) throw new WavError('unsupported', `WAV with a fmt chunk of ${chunk.length} bytes`);
-  const tag = formatTag(chunk);
-  const channels = chunk.readUInt16LE(2);
-  const sampleRate = chunk.readUInt32LE(4);
-  const bits = chunk.readUInt16LE(14);
-  if (tag !== PCM && tag !== FLOAT) {
-    throw new WavError('unsupported', `WAV with ${CODECS[tag] ?? `codec ${tag}`} in it instead of PCM`);
-  }
-  if (channels < 1 || channels > MAX_CHANNELS) {
-    throw new WavError('unsupported', `WAV with ${channels} channels`);
-  }
-  if (sampleRate < 1 || sampleRate > MAX_SAMPLE_RATE) {
-    throw new WavError('unsupported', `WAV with a sample rate of ${sampleRate} Hz`);
-  }
-  if (tag === FLOAT ? bits !== 32 : bits < 1 || bits > 32) {
-    throw new WavError('unsupported', `WAV with ${bits}-bit ${tag === FLOAT ? 'float' : 'integer'} samples`);
-  }
-  return {
-    encoding: tag === FLOAT ? 'float' : 'integer',
-    sampleRate,
-    channels,
-    bitsPerSample: Math.ceil(bits / 8) * 8,
-  };
-}
-
-function formatTag(chunk: Buffer): number {
-  const tag = chunk.readUInt16LE(0);
-  if (tag !== EXTENSIBLE) return tag;
-  if (chunk.length < FORMAT_BYTES) {
-    throw new WavError('unsupported', `WAV with an extensible fmt chunk of only ${chunk.length} bytes`);
-  }
-  if (!chunk.subarray(26, FORMAT_BYTES).equals(SUBFORMAT_TAIL)) {
-    throw new WavError(
-      'unsupported',
-      `WAV with the unknown subformat ${chunk.toString('hex', 24, FORMAT_BYTES)}`,
-    );
-  }
-  return chunk.readUInt16LE(24);
-}
-
 /** `incomplete` means that the body ended early or without a sample, `format-changed` that two headers of one body differ. */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
 
@@ -88,35 +17,58 @@ export class WavError extends Error {
   }
 }
 
-/** Bytes. Some writers subtract a header from the largest size, or round it down. */
-const SLACK = 0x1_0000;
+export const QUOTED_BYTES = 1024;
+
+const SMALLEST_WAV_BYTES = 44;
+
+export interface WavOptions {
+  readonly bodyBytes?: number | undefined;
+  /** The default is {@link QUOTED_BYTES}. */
+  readonly quotedBytes?: number | undefined;
+  /** It is called if a kilobyte or more after the samples is not a chunk. */
+  readonly onLeftover?: ((bytes: number) => void) | undefined;
+}
 
 /**
- * A wrong guess costs one check of two: HTTP marks the end as well.
- * @returns `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000
+ * Reads up to the first sample. The sound comes without chunks, further headers and a torn last frame.
+ * @throws WavError here and while `pcm` is iterated
  */
-function realSize(size: number): number | undefined {
-  const nearly = (limit: number) => size > limit - SLACK && size <= limit;
-  if (size === 0 || nearly(2 ** 31) || nearly(2 ** 32) || nearly(2_000_000_000)) return undefined;
-  return size;
-}
-
-/** It does what {@link realSize} does for the size in a `ds64` chunk (EBU Tech 3306). */
-function realSize64(size: bigint): number | undefined {
-  return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
-}
-
-function isFourCC(bytes: Uint8Array, at: number): boolean {
-  if (bytes.length < at + 4) return false;
-  for (let i = at; i < at + 4; i++) {
-    const byte = bytes[i] ?? 0;
-    if (byte < 0x20 || byte > 0x7e) return false;
+export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
+  const reader = new ByteReader(body);
+  try {
+    await expectWav(reader, options.quotedBytes ?? QUOTED_BYTES);
+    const start = await readStart(reader);
+    const bytes = totalBytes(start, reader.position, options.bodyBytes);
+    return { format: start.format, bytes, pcm: readSamples(reader, start, options.onLeftover) };
+  } catch (error) {
+    await reader.close();
+    throw error;
   }
-  return true;
 }
 
-function fourCC(bytes: Uint8Array, at = 0): string {
-  return String.fromCharCode(...bytes.subarray(at, at + 4));
+async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void> {
+  const head = Buffer.from(await reader.peek(RIFF_BYTES));
+  if (beginsWav(head)) return;
+  if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
+  const id = head.toString('latin1', 0, 4);
+  if (head.length < RIFF_BYTES && WAV_NAMES.some((whole) => whole.startsWith(id))) throw endsEarly();
+  if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
+  // This is the GUID of Sony Wave64.
+  if (head.toString('hex') === '726966662e91cf11a5d628db')
+    throw new WavError('unsupported', 'Wave64 instead of WAV');
+  throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
+}
+
+/** Adds up the sizes of all WAVs in the body: some services send several. */
+function totalBytes(
+  { format, size, end = 0 }: WavStart,
+  position: number,
+  bodyBytes: number | undefined,
+): number | undefined {
+  if (size === undefined || bodyBytes === undefined) return undefined;
+  if (position + size > bodyBytes) return undefined;
+  const wav = Math.max(position + size, end <= bodyBytes ? end : 0);
+  return bodyBytes - wav < SMALLEST_WAV_BYTES ? size - (size % frameBytes(format)) : undefined;
 }
 
 const RIFF_BYTES = 12;
@@ -236,98 +188,106 @@ function endsEarly(): WavError {
   return new WavError('incomplete', 'WAV that ends within its header');
 }
 
-/** The samples of a WAV: PCM, or one byte of G.711 for each. */
-export interface WavFormat extends Omit<PcmFormat, 'encoding'> {
-  readonly encoding: PcmFormat['encoding'] | 'alaw' | 'ulaw';
-}
+/** Bytes of a WAVEFORMATEXTENSIBLE, the longest form of the chunk. */
+const FORMAT_BYTES = 40;
 
-/** The codes of the chunk "fmt ". */
-const CODES: Readonly<Record<WavFormat['encoding'], number>> = { integer: 1, float: 3, alaw: 6, ulaw: 7 };
+const PCM = 0x0001;
+const FLOAT = 0x0003;
+const EXTENSIBLE = 0xfffe;
 
-/** The size of a stream, as ffmpeg writes it, and of an RF64. */
-const UNKNOWN = 0xffff_ffff;
+/** A KSDATAFORMAT_SUBTYPE_* is a format tag of two bytes and these fourteen. */
+const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
 
-const CHUNK_HEAD_BYTES = 8;
-const INTEGER_FMT_BYTES = 16;
-/** All but integers have a longer chunk, and a chunk "fact". */
-const OTHER_FMT_BYTES = 18;
-const FACT_BYTES = 4;
-const DS64_BYTES = 28;
+/** The format tags come from Microsoft's mmreg.h. */
+const CODECS: Readonly<Record<number, string>> = {
+  2: 'Microsoft ADPCM',
+  6: 'A-law',
+  7: 'mu-law',
+  17: 'IMA ADPCM',
+  49: 'GSM 6.10',
+  80: 'MPEG audio',
+  85: 'MP3',
+  255: 'AAC',
+};
 
-export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
+const MAX_CHANNELS = 64;
+const MAX_SAMPLE_RATE = 768_000;
 
-/** A stream gets no padding byte: without a size in the header, the byte would be taken for sound. */
-export function padding(dataBytes: number | undefined): 0 | 1 {
-  return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
-}
-
-/** A header has 44 bytes for integers, 58 otherwise, and {@link RF64_EXTRA_BYTES} more if a size needs more than 32 bits. */
-export function headerBytes(format: WavFormat, dataBytes: number | undefined): number {
-  return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
-}
-
-export function overheadBytes(format: WavFormat, dataBytes: number | undefined): number {
-  return headerBytes(format, dataBytes) + padding(dataBytes);
-}
-
-/** @param dataBytes `undefined` for a stream */
-export function wavHeader(format: WavFormat, dataBytes: number | undefined): Uint8Array {
-  const rf64 = needsRf64(format, dataBytes);
-  const header = Buffer.alloc(headerBytes(format, dataBytes));
-  const exact = dataBytes === undefined || rf64 ? undefined : dataBytes;
-  let at = header.write(rf64 ? 'RF64' : 'RIFF', 'latin1');
-  at = header.writeUInt32LE(exact === undefined ? UNKNOWN : riffSize(header.length, exact), at);
-  at += header.write('WAVE', at, 'latin1');
-  if (rf64 && dataBytes !== undefined) at = writeDs64(header, at, { format, dataBytes });
-  at = writeFormat(header, at, format);
-  if (format.encoding !== 'integer') {
-    at = writeChunkHead(header, at, 'fact', FACT_BYTES);
-    at = header.writeUInt32LE(exact === undefined ? UNKNOWN : Math.floor(exact / frameBytes(format)), at);
+/**
+ * Ignores byte rate and block align, which some services get wrong.
+ * @param chunk the chunk, cut at {@link FORMAT_BYTES}
+ * @throws WavError `unsupported`
+ */
+function parseFormat(chunk: Buffer): PcmFormat {
+  if (chunk.length < 16) throw new WavError('unsupported', `WAV with a fmt chunk of ${chunk.length} bytes`);
+  const tag = formatTag(chunk);
+  const channels = chunk.readUInt16LE(2);
+  const sampleRate = chunk.readUInt32LE(4);
+  const bits = chunk.readUInt16LE(14);
+  if (tag !== PCM && tag !== FLOAT) {
+    throw new WavError('unsupported', `WAV with ${CODECS[tag] ?? `codec ${tag}`} in it instead of PCM`);
   }
-  writeChunkHead(header, at, 'data', exact ?? UNKNOWN);
-  return header;
+  if (channels < 1 || channels > MAX_CHANNELS) {
+    throw new WavError('unsupported', `WAV with ${channels} channels`);
+  }
+  if (sampleRate < 1 || sampleRate > MAX_SAMPLE_RATE) {
+    throw new WavError('unsupported', `WAV with a sample rate of ${sampleRate} Hz`);
+  }
+  if (tag === FLOAT ? bits !== 32 : bits < 1 || bits > 32) {
+    throw new WavError('unsupported', `WAV with ${bits}-bit ${tag === FLOAT ? 'float' : 'integer'} samples`);
+  }
+  return {
+    encoding: tag === FLOAT ? 'float' : 'integer',
+    sampleRate,
+    channels,
+    bitsPerSample: Math.ceil(bits / 8) * 8,
+  };
 }
 
-function plainHeaderBytes({ encoding }: WavFormat): number {
-  const content =
-    encoding === 'integer' ? INTEGER_FMT_BYTES : OTHER_FMT_BYTES + CHUNK_HEAD_BYTES + FACT_BYTES;
-  return RIFF_BYTES + CHUNK_HEAD_BYTES + content + CHUNK_HEAD_BYTES;
+function formatTag(chunk: Buffer): number {
+  const tag = chunk.readUInt16LE(0);
+  if (tag !== EXTENSIBLE) return tag;
+  if (chunk.length < FORMAT_BYTES) {
+    throw new WavError('unsupported', `WAV with an extensible fmt chunk of only ${chunk.length} bytes`);
+  }
+  if (!chunk.subarray(26, FORMAT_BYTES).equals(SUBFORMAT_TAIL)) {
+    throw new WavError(
+      'unsupported',
+      `WAV with the unknown subformat ${chunk.toString('hex', 24, FORMAT_BYTES)}`,
+    );
+  }
+  return chunk.readUInt16LE(24);
 }
 
-function needsRf64(format: WavFormat, dataBytes: number | undefined): boolean {
-  return dataBytes !== undefined && riffSize(plainHeaderBytes(format), dataBytes) >= UNKNOWN;
+/** Bytes. Some writers subtract a header from the largest size, or round it down. */
+const SLACK = 0x1_0000;
+
+/**
+ * A wrong guess costs one check of two: HTTP marks the end as well.
+ * @returns `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000
+ */
+function realSize(size: number): number | undefined {
+  const nearly = (limit: number) => size > limit - SLACK && size <= limit;
+  if (size === 0 || nearly(2 ** 31) || nearly(2 ** 32) || nearly(2_000_000_000)) return undefined;
+  return size;
 }
 
-function riffSize(header: number, dataBytes: number): number {
-  return header - CHUNK_HEAD_BYTES + dataBytes + padding(dataBytes);
+/** It does what {@link realSize} does for the size in a `ds64` chunk (EBU Tech 3306). */
+function realSize64(size: bigint): number | undefined {
+  return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }
 
-function writeChunkHead(header: Buffer, at: number, id: string, size: number): number {
-  header.write(id, at, 'latin1');
-  return header.writeUInt32LE(size, at + 4);
+function isFourCC(bytes: Uint8Array, at: number): boolean {
+  if (bytes.length < at + 4) return false;
+  for (let i = at; i < at + 4; i++) {
+    const byte = bytes[i] ?? 0;
+    if (byte < 0x20 || byte > 0x7e) return false;
+  }
+  return true;
 }
 
-/** Writes the chunk of EBU Tech 3306. Its table of further sizes is empty. */
-function writeDs64(header: Buffer, start: number, sound: { format: WavFormat; dataBytes: number }): number {
-  const { format, dataBytes } = sound;
-  let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);
-  at = header.writeBigUInt64LE(BigInt(riffSize(header.length, dataBytes)), at);
-  at = header.writeBigUInt64LE(BigInt(dataBytes), at);
-  at = header.writeBigUInt64LE(BigInt(Math.floor(dataBytes / frameBytes(format))), at);
-  return header.writeUInt32LE(0, at);
-}
-
-function writeFormat(header: Buffer, start: number, format: WavFormat): number {
-  const integer = format.encoding === 'integer';
-  const frame = frameBytes(format);
-  let at = writeChunkHead(header, start, 'fmt ', integer ? INTEGER_FMT_BYTES : OTHER_FMT_BYTES);
-  at = header.writeUInt16LE(CODES[format.encoding], at);
-  at = header.writeUInt16LE(format.channels, at);
-  at = header.writeUInt32LE(format.sampleRate, at);
-  at = header.writeUInt32LE(format.sampleRate * frame, at);
-  at = header.writeUInt16LE(frame, at);
-  at = header.writeUInt16LE(format.bitsPerSample, at);
-  return integer ? at : header.writeUInt16LE(0, at);
+function fourCC(bytes: Uint8Array, at = 0): string {
+  return String.fromCharCode(...bytes.subarray(at, at + 4));
 }
 
 const SUSPICIOUS_BYTES = 1024;
@@ -522,58 +482,4 @@ function agrees(bytes: Uint8Array, at: number, name: Uint8Array): boolean {
   // `every` costs as much as the search.
   for (let i = 0; i < name.length && at + i < bytes.length; i++) if (bytes[at + i] !== name[i]) return false;
   return true;
-}
-
-export const QUOTED_BYTES = 1024;
-
-const SMALLEST_WAV_BYTES = 44;
-
-export interface WavOptions {
-  readonly bodyBytes?: number | undefined;
-  /** The default is {@link QUOTED_BYTES}. */
-  readonly quotedBytes?: number | undefined;
-  /** It is called if a kilobyte or more after the samples is not a chunk. */
-  readonly onLeftover?: ((bytes: number) => void) | undefined;
-}
-
-/**
- * Reads up to the first sample. The sound comes without chunks, further headers and a torn last frame.
- * @throws WavError here and while `pcm` is iterated
- */
-export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
-  const reader = new ByteReader(body);
-  try {
-    await expectWav(reader, options.quotedBytes ?? QUOTED_BYTES);
-    const start = await readStart(reader);
-    const bytes = totalBytes(start, reader.position, options.bodyBytes);
-    return { format: start.format, bytes, pcm: readSamples(reader, start, options.onLeftover) };
-  } catch (error) {
-    await reader.close();
-    throw error;
-  }
-}
-
-async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void> {
-  const head = Buffer.from(await reader.peek(RIFF_BYTES));
-  if (beginsWav(head)) return;
-  if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
-  const id = head.toString('latin1', 0, 4);
-  if (head.length < RIFF_BYTES && WAV_NAMES.some((whole) => whole.startsWith(id))) throw endsEarly();
-  if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
-  // This is the GUID of Sony Wave64.
-  if (head.toString('hex') === '726966662e91cf11a5d628db')
-    throw new WavError('unsupported', 'Wave64 instead of WAV');
-  throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
-}
-
-/** Adds up the sizes of all WAVs in the body: some services send several. */
-function totalBytes(
-  { format, size, end = 0 }: WavStart,
-  position: number,
-  bodyBytes: number | undefined,
-): number | undefined {
-  if (size === undefined || bodyBytes === undefined) return undefined;
-  if (position + size > bodyBytes) return undefined;
-  const wav = Math.max(position + size, end <= bodyBytes ? end : 0);
-  return bodyBytes - wav < SMALLEST_WAV_BYTES ? size - (size % frameBytes(format)) : undefined;
 }

@@ -6,9 +6,10 @@ import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
 import { singleItem } from '../kit/wait.ts';
+import { headerBytes, overheadBytes, padding, wavHeader } from '../sound/encode/wav.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
 import { ByteReader } from '../sound/samples.ts';
-import { beginsWav, headerBytes, overheadBytes, padding, readStart, wavHeader } from '../sound/wav.ts';
+import { beginsWav, readStart } from '../sound/wav.ts';
 
 export interface Home {
   /** An absolute path. */

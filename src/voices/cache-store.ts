@@ -19,7 +19,7 @@ import { openOwn, readOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
-import { overheadBytes } from '../sound/wav.ts';
+import { overheadBytes } from '../sound/encode/wav.ts';
 import {
   closeEntry,
   EntryFile,

@@ -1,4 +1,4 @@
-import { wavHeader } from '../../src/sound/wav.ts';
+import { wavHeader } from '../../src/sound/encode/wav.ts';
 
 /** Mono, 16-bit integers: the sound that says a text byte by byte. */
 function textFormat(sampleRate: number) {

@@ -1,27 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { closeSync, createReadStream, existsSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, TtsError } from '../../kit/error.ts';
 import { findProgram, unwritable } from '../../kit/folders.ts';
-import type { Host } from '../../kit/host.ts';
-import { Child, outputOf } from '../../kit/program.ts';
+import { outputOf } from '../../kit/program.ts';
 import { converted } from '../convert.ts';
-import {
-  type Chapter,
-  type Cover,
-  counted,
-  frameBytes,
-  OPENING,
-  type PcmFormat,
-  type Speech,
-  secondsOf,
-  type Tags,
-  type Track,
-} from '../pcm.ts';
+import { counted, frameBytes, type PcmFormat, type Speech, secondsOf, type Track } from '../pcm.ts';
 import {
   assertBitrate,
   assertPossibleBitrate,
@@ -34,36 +19,9 @@ import {
   type Written,
   writeStream,
 } from './encoding.ts';
-import { type Field, fieldsOf, languageCode } from './tags.ts';
-
-/** Bytes of a frame's header, as far as its length is told. */
-const HEADER = 6;
-
-/**
- * A bare AAC cannot say that it begins with the silence of its encoder, so that silence, which is its first frame, is left out.
- * Decoders let the next frame fade in.
- */
-async function* withoutDelay(adts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let head: Buffer | undefined = Buffer.alloc(0);
-  for await (const piece of adts) {
-    if (!head) {
-      yield piece;
-      continue;
-    }
-    head = Buffer.concat([head, piece]);
-    const length = frameLength(head);
-    if (length === undefined || head.length < length) continue;
-    if (head.length > length) yield head.subarray(length);
-    head = undefined;
-  }
-}
-
-/** @returns bytes; `undefined` while they are not known. What is no frame has none. */
-function frameLength(head: Buffer): number | undefined {
-  if (head.length < HEADER) return undefined;
-  const isFrame = head[0] === 0xff && (head.readUInt8(1) & 0xf0) === 0xf0;
-  return isFrame ? (head.readUInt32BE(2) >>> 5) & 0x1fff : 0;
-}
+import { type Family, fromTheStart, metadataOf } from './ffmetadata.ts';
+import { Ffmpeg, type FfmpegOptions, failed } from './ffmpeg-process.ts';
+import { languageCode } from './tags.ts';
 
 /** How ffmpeg makes a format. */
 export interface FfmpegFormat {
@@ -89,12 +47,11 @@ export interface FfmpegFormat {
 }
 
 interface TaggedFormat {
+  readonly family: Family;
   /** Arguments for the input of the second pass. */
   readonly input: readonly string[];
   /** Arguments for its output. */
   output(chapterCount: number): readonly string[];
-  readonly chapters: 'sections' | 'comments';
-  readonly cover: 'picture' | 'comment';
 }
 
 const AAC_RATES = [
@@ -142,21 +99,19 @@ function mp4(name: 'm4a' | 'm4b', brand: string): FfmpegFormat {
     plain: ['-movflags', 'delay_moov', '-frag_duration', `${1000 * FRAGMENT_MS}`, '-f', 'mp4'],
     streams: false,
     tagged: {
+      family: 'mp4',
       input: ['-copyts'],
       output: (chapterCount) => [
         ...['-movflags', chapterCount > MOST_IN_OLD_LIST ? '+faststart+disable_chpl' : '+faststart'],
         ...['-brand', brand, '-f', 'ipod'],
       ],
-      chapters: 'sections',
-      cover: 'picture',
     },
   };
 }
 
 function xiph(name: 'opus' | 'ogg' | 'flac', encoder: string, more: Partial<FfmpegFormat>): FfmpegFormat {
   const plain = ['-f', name];
-  const cover = name === 'flac' ? 'picture' : 'comment';
-  const tagged = { input: [], output: () => plain, chapters: 'comments', cover } as const;
+  const tagged: TaggedFormat = { family: name === 'flac' ? 'flac' : 'ogg', input: [], output: () => plain };
   return { name, encoder, encoding: [], plain, streams: true, tagged, ...more };
 }
 
@@ -174,340 +129,6 @@ export const ffmpegFormats = {
   ogg: xiph('ogg', 'libvorbis', { bitrates: vorbisBitrates }),
   flac: xiph('flac', 'flac', {}),
 } as const satisfies Record<string, FfmpegFormat>;
-
-/** Milliseconds for ffmpeg to list its encoders. */
-const LISTING_MS = 20_000;
-
-/**
- * @returns the path of ffmpeg
- * @throws TtsError (output) where there is none, or one without the encoder
- */
-async function findFfmpeg(
-  { name, encoder }: FfmpegFormat,
-  { env, platform }: Programs = { env: {}, platform: 'linux' },
-): Promise<string> {
-  const program = await findProgram('ffmpeg', env.PATH ?? '', platform);
-  if (program === undefined) throw missing(name, 'which is not installed', platform);
-  const listing = listings.get(program) ?? listed(program, env);
-  listings.set(program, listing);
-  const list = await listing.catch((error) => {
-    listings.delete(program);
-    throw missing(name, `which does not run: ${error.message}`, platform);
-  });
-  if (new RegExp(`^ A\\S* ${encoder} `, 'm').test(list)) return program;
-  throw missing(name, `and this one lacks the encoder ${encoder}`, platform);
-}
-
-/** What each ffmpeg says that it can encode. */
-const listings = new Map<string, Promise<string>>();
-
-async function listed(program: string, env: Programs['env']): Promise<string> {
-  const signal = AbortSignal.timeout(LISTING_MS);
-  const bytes = await outputOf(program, ['-hide_banner', '-loglevel', 'error', '-encoders'], { env, signal });
-  return bytes.toString('latin1');
-}
-
-function missing(name: string, why: string, platform: NodeJS.Platform): TtsError {
-  const command = { darwin: 'brew install ffmpeg', win32: 'winget install ffmpeg' }[platform as string];
-  return new TtsError(`${name} is made by ffmpeg, ${why}`, {
-    exitCode: ExitCode.output,
-    hint: `install it: ${command ?? 'apt-get install ffmpeg'}; or write .mp3, which needs nothing`,
-  });
-}
-
-interface Fitting {
-  readonly format: PcmFormat;
-  readonly pcm: AsyncGenerator<Uint8Array>;
-}
-
-/**
- * Brings sound to a rate that a format has. It is cut to the frame: rounding up would make it longer than what came.
- * @param onSound called with the PCM bytes of each piece that comes
- */
-function fitting(
-  speech: Speech,
-  how: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
-  onSound: (bytes: number) => void,
-): Fitting {
-  const { format } = speech;
-  const sampleRate = rateFor(format.sampleRate, how);
-  let bytes = 0;
-  const pcm = counted(speech.pcm, (more) => {
-    bytes += more;
-    onSound(more);
-  });
-  if (sampleRate === format.sampleRate) return { format, pcm };
-  const to = { ...format, sampleRate };
-  const most = () =>
-    Math.floor(((bytes / frameBytes(format)) * sampleRate) / format.sampleRate) * frameBytes(to);
-  return { format: to, pcm: cut(converted({ ...speech, pcm }, to).pcm, most) };
-}
-
-function rateFor(
-  sampleRate: number,
-  { rates, otherRate }: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
-): number {
-  if (!rates || rates.includes(sampleRate)) return sampleRate;
-  return otherRate ?? rates.find((rate) => rate >= sampleRate) ?? sampleRate;
-}
-
-async function* cut(pcm: AsyncIterable<Uint8Array>, most: () => number): AsyncGenerator<Uint8Array> {
-  let given = 0;
-  for await (const piece of pcm) {
-    const part = piece.subarray(0, most() - given);
-    given += part.length;
-    if (part.length > 0) yield part;
-  }
-}
-
-/** The names that ffmpeg gives to tags, which its formats turn into theirs. */
-const NAMES: readonly (readonly [name: string, field: Field])[] = [
-  ['title', 'title'],
-  ['album', 'album'],
-  ['artist', 'artist'],
-  ['album_artist', 'albumArtist'],
-  ['composer', 'narrator'],
-  ['genre', 'genre'],
-  ['date', 'date'],
-  ['track', 'track'],
-  ['grouping', 'grouping'],
-];
-
-/** MP4 knows series as those of television. */
-const MP4_NAMES: typeof NAMES = [
-  ['description', 'description'],
-  ['synopsis', 'description'],
-  ['comment', 'comment'],
-  ['show', 'series'],
-  ['episode_id', 'seriesPart'],
-];
-
-/** ffmpeg writes `comment` as DESCRIPTION. */
-const XIPH_NAMES: typeof NAMES = [
-  ['comment', 'description'],
-
-  ['series', 'series'],
-  ['series-part', 'seriesPart'],
-  ['language', 'language'],
-];
-
-/** What players take for a book, and not for music. */
-const AUDIOBOOK = '2';
-
-interface Marks {
-  readonly tags: Tags;
-  readonly chapters: readonly Chapter[];
-  /** The chapters count in frames of this rate. */
-  readonly sampleRate: number;
-}
-
-/** The text track of an MP4 has no gap at its beginning: what is heard before the first chapter is one as well. */
-export function fromTheStart(chapters: readonly Chapter[]): readonly Chapter[] {
-  const end = chapters[0]?.start ?? 0;
-  return end > 0 ? [{ title: OPENING, level: 1, start: 0, end }, ...chapters] : chapters;
-}
-
-/** Writes tags and chapters in the format of ffmpeg's own metadata files. */
-function metadataOf({ tags, chapters, sampleRate }: Marks, format: TaggedFormat): string {
-  const isMp4 = format.chapters === 'sections';
-  const fields = fieldsOf(tags);
-  const lines = [...NAMES, ...(isMp4 ? MP4_NAMES : XIPH_NAMES)].flatMap(([name, field]) => {
-    const value = fields[field];
-    return value === undefined ? [] : [lineOf(name, value)];
-  });
-  if (isMp4)
-    lines.push(lineOf('media_type', AUDIOBOOK), ...chapters.flatMap((each) => section(each, sampleRate)));
-  else lines.push(...chapters.flatMap((each, number) => comments(each, number, sampleRate)));
-  if (tags.cover && format.cover === 'comment')
-    lines.push(lineOf('METADATA_BLOCK_PICTURE', pictureOf(tags.cover)));
-  return `${[';FFMETADATA1', ...lines].join('\n')}\n`;
-}
-
-function section({ title, start, end }: Chapter, sampleRate: number): string[] {
-  const times = [`TIMEBASE=1/${sampleRate}`, `START=${start}`, `END=${end}`];
-  return ['[CHAPTER]', ...times, ...(title === undefined ? [] : [lineOf('title', title)])];
-}
-
-function comments({ title, start }: Chapter, number: number, sampleRate: number): string[] {
-  const name = `CHAPTER${String(number).padStart(3, '0')}`;
-  return [lineOf(name, clock(start / sampleRate)), lineOf(`${name}NAME`, title ?? `${number + 1}`)];
-}
-
-function clock(seconds: number): string {
-  const milliseconds = Math.round(1000 * seconds);
-  const parts = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60];
-  const [hours, minutes, rest] = parts.map((part) => String(Math.floor(part)).padStart(2, '0'));
-  return `${hours}:${minutes}:${rest}.${String(milliseconds % 1000).padStart(3, '0')}`;
-}
-
-/**
- * ffmpeg takes a line break after a backslash for a part of the value, even if the backslash is escaped. A zero byte ends the
- * line as well.
- */
-function lineOf(name: string, value: string): string {
-  const escaped = value.replaceAll('\0', '').replace(/[=;#\\\n]/g, '\\$&');
-  return `${name}=${escaped}${escaped.endsWith('\\') ? '\0' : ''}`;
-}
-
-const FRONT_COVER = 3;
-
-/** @returns the block of FLAC for a picture, which comments of Ogg hold in base64 */
-function pictureOf({ mediaType, bytes }: Cover): string {
-  const head = Buffer.alloc(8 + mediaType.length + 20 + 4);
-  let at = head.writeUInt32BE(FRONT_COVER);
-  at = head.writeUInt32BE(mediaType.length, at);
-  at += head.write(mediaType, at, 'latin1');
-  // No description, and an unknown size and depth.
-  head.writeUInt32BE(bytes.length, at + 20);
-  return Buffer.concat([head, bytes]).toString('base64');
-}
-
-interface FfmpegOptions {
-  /** The path of the program. */
-  readonly program: string;
-  readonly env: Host['env'];
-  /** Milliseconds that ffmpeg may neither take nor give anything. */
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-}
-
-const QUIET = ['-hide_banner', '-nostdin', '-loglevel', 'error', '-nostats', '-y'];
-
-/** On a full disk, ffmpeg 5 ends with 0 although it could not write the end of its file. */
-const UNWRITTEN = /\bError (?:closing|writing)\b/;
-/** What ffmpeg says after the reason. */
-const DULL = /^Error initializing output stream|^Conversion failed!|^ *Last message repeated/;
-
-/** One run of ffmpeg, which reads stdin. Its first further pipe tells of progress, the others are for more input. */
-class Ffmpeg {
-  readonly #child: Child;
-  readonly #patienceMs: number;
-  readonly #signal: AbortSignal;
-  #progress = '';
-
-  private constructor(child: Child, { patienceMs, signal }: FfmpegOptions) {
-    this.#child = child;
-    this.#patienceMs = patienceMs;
-    this.#signal = signal;
-    child.pipe(3).on('error', () => {});
-    child.pipe(3).on('data', (text: Buffer) => {
-      this.#progress = (this.#progress + text.toString('latin1')).slice(-4096);
-    });
-  }
-
-  /**
-   * @param inputs what goes through the pipes from descriptor 4 on
-   * @throws TtsError (output)
-   */
-  static async start(
-    args: readonly string[],
-    { stdout, inputs = [] }: { stdout: 'pipe' | 'ignore'; inputs?: readonly (string | Uint8Array)[] },
-    options: FfmpegOptions,
-  ): Promise<Ffmpeg> {
-    const { program, env, signal } = options;
-    const child = new Child(program, [...QUIET, '-progress', 'pipe:3', ...args], {
-      env,
-      signal,
-      stdin: 'pipe',
-      stdout,
-      pipes: 1 + inputs.length,
-    });
-    await child.started.catch((cause) => {
-      throw failed(`it cannot be started: ${cause.message}`, cause);
-    });
-    inputs.forEach((input, at) => {
-      const pipe = child.pipe(4 + at);
-      // An ffmpeg that has enough closes it, which its end explains.
-      pipe.on('error', () => {});
-      pipe.end(input);
-    });
-    return new Ffmpeg(child, options);
-  }
-
-  get stdout(): Readable {
-    return this.#child.stdout;
-  }
-
-  /**
-   * Gives a piece at the pace of ffmpeg.
-   * @throws TtsError (output) if ffmpeg has ended, or hangs
-   */
-  async write(piece: Uint8Array): Promise<void> {
-    const { stdin, exited } = this.#child;
-    if (this.#child.isRunning && stdin.writable && stdin.write(piece)) return;
-    const over = new AbortController();
-    // A pipe that ffmpeg has closed is an error of stdin.
-    const drained = once(stdin, 'drain', { signal: over.signal }).then(
-      () => true,
-      () => false,
-    );
-    try {
-      const isTaken =
-        stdin.writable && (await this.#within(Promise.race([drained, exited.then(() => false)])));
-      if (!isTaken) throw await this.#failure('it ended before the sound did');
-    } finally {
-      over.abort();
-    }
-  }
-
-  /**
-   * Waits for the end of the output.
-   * @returns the seconds of sound that ffmpeg counted, if it counts them
-   * @throws TtsError (output) if ffmpeg failed, hangs, or did not come to its end
-   */
-  async end(): Promise<number | undefined> {
-    this.#child.stdin.end();
-    const { status } = await this.#within(this.#child.exited);
-    await this.#child.spoken();
-    if (status !== 0) throw await this.#failure('it failed');
-    if (UNWRITTEN.test(this.#child.lastWords)) throw await this.#failure('it did not write all of it');
-    if (!/progress=end\s*$/.test(this.#progress)) throw await this.#failure('it ended before it was done');
-    const [, microseconds] = /.*out_time_(?:us|ms)=(\d+)/s.exec(this.#progress) ?? [];
-    return microseconds === undefined ? undefined : Number(microseconds) / 1e6;
-  }
-
-  /** Ends ffmpeg at once if it still runs. */
-  stop(): void {
-    this.#child.end();
-  }
-
-  /** The clock stands still while what ffmpeg has made waits for a reader. */
-  async #within<T>(happening: Promise<T>): Promise<T> {
-    const over = new AbortController();
-    const { signal } = over;
-    try {
-      for (;;) {
-        const late = sleep(this.#patienceMs, 'late' as const, { signal });
-        late.catch(() => {});
-        const first = await Promise.race([happening.then((value) => ({ value })), late]);
-        this.#signal.throwIfAborted();
-        if (first !== 'late') return first.value;
-        if ((this.#child.stdout?.readableLength ?? 0) > 0) continue;
-        throw failed(`it did nothing for ${this.#patienceMs / 1000} seconds`);
-      }
-    } finally {
-      over.abort();
-    }
-  }
-
-  async #failure(why: string): Promise<TtsError> {
-    await this.#child.closedSoon();
-    this.#signal.throwIfAborted();
-    const { status, signal } = this.#child.isRunning
-      ? { status: null, signal: null }
-      : await this.#child.exited;
-    const how = signal ?? (status ? `it ended with status ${status}` : '');
-    return failed(this.#child.lastWordsBesides(DULL) || how || why);
-  }
-}
-
-function failed(why: string, cause?: unknown): TtsError {
-  return new TtsError(`ffmpeg failed: ${why}`, {
-    exitCode: ExitCode.output,
-    hint: 'the same command goes on from what is in the cache; -o FILE.mp3 and .wav need no ffmpeg',
-    cause,
-  });
-}
 
 const PATIENCE_MS = 60_000;
 
@@ -604,7 +225,7 @@ class Maker {
   }
 
   async #tag(files: Files, track: Track, tagged: TaggedFormat): Promise<void> {
-    const isShown = track.tags.cover !== undefined && tagged.cover === 'picture';
+    const isShown = track.tags.cover !== undefined && tagged.family !== 'ogg';
     try {
       await this.#copy(files, track, tagged);
     } catch (error) {
@@ -620,14 +241,15 @@ class Maker {
     { tags, format, chapters }: Track,
     tagged: TaggedFormat,
   ): Promise<void> {
-    const list = tagged.chapters === 'sections' ? fromTheStart(chapters()) : chapters();
-    const cover = tagged.cover === 'picture' ? tags.cover : undefined;
-    const language = tagged.chapters === 'sections' ? languageCode(tags.language) : undefined;
-    const metadata = metadataOf({ tags, chapters: list, sampleRate: format.sampleRate }, tagged);
+    const isMp4 = tagged.family === 'mp4';
+    const list = isMp4 ? fromTheStart(chapters()) : chapters();
+    const cover = tagged.family === 'ogg' ? undefined : tags.cover;
+    const language = isMp4 ? languageCode(tags.language) : undefined;
+    const metadata = metadataOf({ tags, chapters: list, sampleRate: format.sampleRate }, tagged.family);
     const args = [
       ...[...tagged.input, '-i', 'pipe:0', '-f', 'ffmetadata', '-i', 'pipe:4'],
       ...(cover ? ['-f', cover.mediaType === 'image/png' ? 'png_pipe' : 'jpeg_pipe', '-i', 'pipe:5'] : []),
-      ...['-map', '0:a', '-map_metadata', '1', '-map_chapters', tagged.chapters === 'sections' ? '1' : '-1'],
+      ...['-map', '0:a', '-map_metadata', '1', '-map_chapters', isMp4 ? '1' : '-1'],
       ...(cover ? COVER : []),
       ...(language === undefined ? [] : ['-metadata:s:a:0', `language=${language}`]),
       ...['-c', 'copy', ...tagged.output(list.length), `file:${target}`],
@@ -660,7 +282,7 @@ class Maker {
       onSound(more);
     });
     const { tagged } = this.#format;
-    const metadata = tagged && metadataOf({ tags: track.tags, chapters: [], sampleRate: 1 }, tagged);
+    const metadata = tagged && metadataOf({ tags: track.tags, chapters: [], sampleRate: 1 }, tagged.family);
     const args = [
       ...this.#coding(format, metadata === undefined ? [] : ['-f', 'ffmetadata', '-i', 'pipe:4']),
       ...(metadata === undefined ? [] : ['-map', '0:a', '-map_metadata', '1']),
@@ -738,4 +360,117 @@ function besidePart(target: string): string {
 
 function hasCode(error: unknown): boolean {
   return error instanceof Error && 'code' in error;
+}
+interface Fitting {
+  readonly format: PcmFormat;
+  readonly pcm: AsyncGenerator<Uint8Array>;
+}
+
+/**
+ * Brings sound to a rate that a format has. It is cut to the frame: rounding up would make it longer than what came.
+ * @param onSound called with the PCM bytes of each piece that comes
+ */
+function fitting(
+  speech: Speech,
+  how: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
+  onSound: (bytes: number) => void,
+): Fitting {
+  const { format } = speech;
+  const sampleRate = rateFor(format.sampleRate, how);
+  let bytes = 0;
+  const pcm = counted(speech.pcm, (more) => {
+    bytes += more;
+    onSound(more);
+  });
+  if (sampleRate === format.sampleRate) return { format, pcm };
+  const to = { ...format, sampleRate };
+  const most = () =>
+    Math.floor(((bytes / frameBytes(format)) * sampleRate) / format.sampleRate) * frameBytes(to);
+  return { format: to, pcm: cut(converted({ ...speech, pcm }, to).pcm, most) };
+}
+
+function rateFor(
+  sampleRate: number,
+  { rates, otherRate }: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
+): number {
+  if (!rates || rates.includes(sampleRate)) return sampleRate;
+  return otherRate ?? rates.find((rate) => rate >= sampleRate) ?? sampleRate;
+}
+
+async function* cut(pcm: AsyncIterable<Uint8Array>, most: () => number): AsyncGenerator<Uint8Array> {
+  let given = 0;
+  for await (const piece of pcm) {
+    const part = piece.subarray(0, most() - given);
+    given += part.length;
+    if (part.length > 0) yield part;
+  }
+}
+
+/** Bytes of a frame's header, as far as its length is told. */
+const HEADER = 6;
+
+/**
+ * A bare AAC cannot say that it begins with the silence of its encoder, so that silence, which is its first frame, is left out.
+ * Decoders let the next frame fade in.
+ */
+async function* withoutDelay(adts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  for await (const piece of adts) {
+    if (!head) {
+      yield piece;
+      continue;
+    }
+    head = Buffer.concat([head, piece]);
+    const length = frameLength(head);
+    if (length === undefined || head.length < length) continue;
+    if (head.length > length) yield head.subarray(length);
+    head = undefined;
+  }
+}
+
+/** @returns bytes; `undefined` while they are not known. What is no frame has none. */
+function frameLength(head: Buffer): number | undefined {
+  if (head.length < HEADER) return undefined;
+  const isFrame = head[0] === 0xff && (head.readUInt8(1) & 0xf0) === 0xf0;
+  return isFrame ? (head.readUInt32BE(2) >>> 5) & 0x1fff : 0;
+}
+
+/** Milliseconds for ffmpeg to list its encoders. */
+const LISTING_MS = 20_000;
+
+/**
+ * @returns the path of ffmpeg
+ * @throws TtsError (output) where there is none, or one without the encoder
+ */
+async function findFfmpeg(
+  { name, encoder }: FfmpegFormat,
+  { env, platform }: Programs = { env: {}, platform: 'linux' },
+): Promise<string> {
+  const program = await findProgram('ffmpeg', env.PATH ?? '', platform);
+  if (program === undefined) throw missing(name, 'which is not installed', platform);
+  const listing = listings.get(program) ?? listed(program, env);
+  listings.set(program, listing);
+  const list = await listing.catch((error) => {
+    listings.delete(program);
+    throw missing(name, `which does not run: ${error.message}`, platform);
+  });
+  if (new RegExp(`^ A\\S* ${encoder} `, 'm').test(list)) return program;
+  throw missing(name, `and this one lacks the encoder ${encoder}`, platform);
+}
+
+/** What each ffmpeg says that it can encode. */
+const listings = new Map<string, Promise<string>>();
+
+async function listed(program: string, env: Programs['env']): Promise<string> {
+  const signal = AbortSignal.timeout(LISTING_MS);
+  const bytes = await outputOf(program, ['-hide_banner', '-loglevel', 'error', '-encoders'], { env, signal });
+  return bytes.toString('latin1');
+}
+
+function missing(name: string, why: string, platform: NodeJS.Platform): TtsError {
+  const command = { darwin: 'brew install ffmpeg', win32: 'winget install ffmpeg' }[platform as string];
+  return new TtsError(`${name} is made by ffmpeg, ${why}`, {
+    exitCode: ExitCode.output,
+    hint: `install it: ${command ?? 'apt-get install ffmpeg'}; or write .mp3, which needs nothing`,
+  });
 }

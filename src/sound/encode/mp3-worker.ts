@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { frameBytes, type PcmFormat } from '../pcm.ts';
-import { sampleReader } from '../samples.ts';
+import type { PcmFormat } from '../pcm.ts';
+import { lanesOf } from '../samples.ts';
 
 /** The settings of one sound. */
 export interface LameSettings {
@@ -60,7 +60,7 @@ export class Lame {
   }
 
   /** @param lanes the samples of each channel, from -1 to 1 */
-  encode(lanes: readonly Float32Array[]): Uint8Array {
+  encode(lanes: readonly Float64Array[]): Uint8Array {
     const frames = lanes[0]?.length ?? 0;
     if (frames === 0) return new Uint8Array();
     const { memory, enc_get_pcm: room, enc_encode: encode } = this.#lame;
@@ -93,21 +93,8 @@ parentPort?.once('message', async ({ format, bitrate }: Mp3Order) => {
   const module = await WebAssembly.compile(readFileSync(new URL('mp3.wasm', import.meta.url)));
   const lame = new Lame(module, { ...format, bitrate });
   parentPort?.on('message', (pcm: Uint8Array | 'end') => {
-    const encoded = pcm === 'end' ? lame.end() : lame.encode(lanesOf(pcm, format));
+    const encoded = pcm === 'end' ? lame.end() : lame.encode(lanesOf(pcm, format, format.channels));
     parentPort?.postMessage(encoded, [encoded.buffer as ArrayBuffer]);
   });
   parentPort?.postMessage('ready');
 });
-
-function lanesOf(pcm: Uint8Array, format: PcmFormat): Float32Array[] {
-  const { channels, bitsPerSample } = format;
-  const view = new DataView(pcm.buffer, pcm.byteOffset, pcm.length);
-  const read = sampleReader(format);
-  const size = frameBytes(format);
-  return Array.from({ length: channels }, (_, channel) => {
-    const lane = new Float32Array(pcm.length / size);
-    const start = channel * (bitsPerSample / 8);
-    for (let frame = 0; frame < lane.length; frame += 1) lane[frame] = read(view, frame * size + start);
-    return lane;
-  });
-}

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { processHost } from '../../../src/kit/host.ts';
 import type { EncodingName } from '../../../src/sound/encode/encoding.ts';
 import { encodingOf } from '../../../src/sound/encode/encodings.ts';
-import { fromTheStart } from '../../../src/sound/encode/ffmpeg.ts';
+import { fromTheStart } from '../../../src/sound/encode/ffmetadata.ts';
 import type { Chapter, Cover } from '../../../src/sound/pcm.ts';
 import { atomsAt, chapterTrack, readAtoms, tagsOf } from '../../support/atoms.ts';
 import { decoded } from '../../support/decoded.ts';

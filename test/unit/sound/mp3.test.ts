@@ -13,8 +13,8 @@ const lame = await WebAssembly.compile(readFileSync(wasm));
 const ffmpeg = isThere('ffmpeg');
 
 /** A tone that begins and ends at once. */
-function tone(frames: number, sampleRate: number): Float32Array {
-  return Float32Array.from(
+function tone(frames: number, sampleRate: number): Float64Array {
+  return Float64Array.from(
     { length: frames },
     (_, at) => 0.4 * Math.sin((2 * Math.PI * 330 * at) / sampleRate),
   );

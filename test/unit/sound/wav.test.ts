@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { wav } from '../../../src/sound/encode/wav.ts';
+import { wav, wavHeader } from '../../../src/sound/encode/wav.ts';
 import { untagged } from '../../../src/sound/pcm.ts';
-import { wavHeader } from '../../../src/sound/wav.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { plainWav, sound, speechFormat } from './wav-builder.ts';
 
