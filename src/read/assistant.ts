@@ -1,5 +1,5 @@
 import { WAITS } from '../text/complete.ts';
-import type { LiveStage } from '../text/stage.ts';
+import type { Stage } from '../text/stage.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
 /** Tags around what a model says to itself or to its tools. */
@@ -34,7 +34,7 @@ const BARE = /^[^\p{L}\n]{1,40}$/u;
  * Takes out what a model writes and nobody wants to hear: thoughts, calls of tools, emoji, and all but the last state of a
  * progress bar. The result does not depend on the pieces, but for a label in front of a progress bar, which may have left.
  */
-export class Unspoken implements LiveStage<string, string> {
+export class Unspoken implements Stage<string, string> {
   readonly #filler: string;
   #held = '';
   /** True if what is held begins a line. */

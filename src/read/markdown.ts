@@ -3,7 +3,7 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { WAITS } from '../text/complete.ts';
 import { endsSentence, withFullStop } from '../text/marks.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
-import { inTurn, type LiveStage, through } from '../text/stage.ts';
+import { inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks, fitting } from '../text/unicode.ts';
 import { LEFT, settledInline, spokenInline, TableReader, withoutSpoken } from './markdown-inline.ts';
 import {
@@ -457,7 +457,7 @@ const SENTENCE_END = /[\p{Sentence_Terminal}…]["'”’»)\]*_]*[ \t]$/u;
  * Gives out the words of a document as soon as nothing that follows can change them; where a sentence ends is decided after
  * it. Further text changes what was given out only by defining a reference or, after a wait, by going on with it.
  */
-export class GrowingMarkdown implements LiveStage<string, Piece> {
+export class GrowingMarkdown implements Stage<string, Piece> {
   readonly #options: MarkdownOptions;
   readonly #source: string;
   readonly #definitions: Definitions = {};

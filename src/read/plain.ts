@@ -1,6 +1,6 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
-import { inTurn, type LiveStage, type Stage, through } from '../text/stage.ts';
+import { inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
 import { decode } from './decode.ts';
 import type { ProseOptions, TextFacts } from './prose.ts';
@@ -145,13 +145,13 @@ class Lines implements Stage<string, Piece> {
 /** What the readers of a run give out; characters are still to be read, in step with their writer. */
 export type Item =
   | Piece
-  | { readonly kind: 'characters'; readonly text: string; readonly stage: LiveStage<string, Piece> }
+  | { readonly kind: 'characters'; readonly text: string; readonly stage: Stage<string, Piece> }
   | { readonly kind: 'end' };
 
 /** Reads characters, and takes the name of the only text out of its pieces. */
-export class InStep implements LiveStage<Item, Piece> {
+export class InStep implements Stage<Item, Piece> {
   readonly #isOnly: boolean;
-  #stage: LiveStage<string, Piece> | undefined;
+  #stage: Stage<string, Piece> | undefined;
 
   constructor(isOnly: boolean) {
     this.#isOnly = isOnly;
@@ -172,7 +172,7 @@ export class InStep implements LiveStage<Item, Piece> {
   }
 
   *flush(idle: number): Generator<Piece> {
-    yield* this.#placed(this.#stage?.flush(idle) ?? []);
+    yield* this.#placed(this.#stage?.flush?.(idle) ?? []);
   }
 
   end(): readonly Piece[] {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { Tags } from '../sound/pcm.ts';
 import type { Piece } from '../text/piece.ts';
-import { inTurn, type LiveStage, type Stage, through } from '../text/stage.ts';
+import { inTurn, type Stage, through } from '../text/stage.ts';
 import { leastBytes } from './decode.ts';
 
 /** The formats that `--format` can name. */
@@ -54,7 +54,7 @@ export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'trac
 /** What is read in step with its writer: the segmenter after it has to know how long the writer waits. */
 interface LiveText {
   readonly characters: AsyncIterable<string>;
-  readonly stage: LiveStage<string, Piece>;
+  readonly stage: Stage<string, Piece>;
 }
 
 export interface Reading {

@@ -7,7 +7,7 @@ import { Cutter, type Pace } from '../text/cut.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Places } from '../text/places.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
-import { allInTurn, inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/stage.ts';
+import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, type Role, spokenBy, voiced } from '../voices/cast.ts';
 import { Answers, type Talking, talk } from './conversation.ts';
 import { whole } from './run.ts';
@@ -150,7 +150,7 @@ export class RunText {
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
-  #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
+  #segmenter(isHeardLive: boolean, mayWait: boolean): Stage<Piece<Limit>, Segment | Rest> {
     const { pace, cutsParagraphs, usesKept = false } = this.#plan;
     const voice = this.#role;
     const follows = usesKept && !(mayWait && isHeardLive);
@@ -193,7 +193,7 @@ export class RunText {
     yield* after ? through(pieces, after) : pieces;
   }
 
-  #reader(): LiveStage<Item, Piece> {
+  #reader(): Stage<Item, Piece> {
     const { chapters } = this.#plan;
     const inStep = new InStep(this.#readings.length === 1);
     return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;

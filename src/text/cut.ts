@@ -4,7 +4,7 @@ import { EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
 import { type Border, greater, type Limit, type Pause, type Rest, type Segment } from './segment.ts';
 import { sentences } from './sentences.ts';
-import type { LiveStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 import {
   cleaned,
   countCodePoints,
@@ -76,7 +76,7 @@ interface Packed {
  * The segments of a paragraph depend on its text alone (at pace "ramp" also on its number). Only `flush` changes that.
  * Memory is bounded: paragraphs and grapheme clusters longer than eight segments or 16,384 UTF-16 units are cut there.
  */
-export class Cutter<V extends Limit = Limit> implements LiveStage<Piece<V>, Segment<V> | Rest> {
+export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<V> | Rest> {
   readonly #options: CutOptions<V>;
   readonly #mayBeShort: boolean;
   #voice: V;

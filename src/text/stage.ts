@@ -6,23 +6,18 @@ export interface Stage<In, Out> {
   push(item: In): Iterable<Out>;
   /** It is called when no item follows. */
   end(): Iterable<Out>;
-}
-
-/** It can give out what is complete while the writer waits. */
-export interface LiveStage<In, Out> extends Stage<In, Out> {
-  readonly isHolding: boolean;
   /**
+   * Yields what is complete by now, while the writer waits.
    * @param idleMs milliseconds without an item
-   * @param heldMs milliseconds in which it has held something
+   * @param heldMs milliseconds for which it has held something
    */
-  flush(idleMs: number, heldMs?: number): Iterable<Out>;
+  flush?(idleMs: number, heldMs?: number): Iterable<Out>;
+  /** True while it holds something that can be heard. */
+  readonly isHolding?: boolean;
 }
 
 /** Two stages as one. The first one has to be through with an item before the second one sees what comes of it. */
-export function inTurn<In, Mid, Out>(
-  first: Stage<In, Mid> & Partial<LiveStage<In, Mid>>,
-  second: Stage<Mid, Out> & Partial<LiveStage<Mid, Out>>,
-): LiveStage<In, Out> {
+export function inTurn<In, Mid, Out>(first: Stage<In, Mid>, second: Stage<Mid, Out>): Stage<In, Out> {
   function* pushed(items: Iterable<Mid>): Generator<Out> {
     for (const item of items) yield* second.push(item);
   }
@@ -75,7 +70,7 @@ export function through<In, Out>(items: AsyncIterable<In>, stage: Stage<In, Out>
  */
 export function whileArriving<In, Out>(
   items: AsyncIterable<In>,
-  stage: LiveStage<In, Out>,
+  stage: Stage<In, Out>,
   signal: AbortSignal,
   isHeard = false,
 ): AsyncGenerator<Out> {
@@ -131,13 +126,13 @@ const FLUSH_AFTER_MS = 75;
 
 async function* asTheyCome<In, Out>(
   arrivals: Arrivals<In>,
-  stage: LiveStage<In, Out>,
+  stage: Stage<In, Out>,
   isHeard: boolean,
 ): AsyncGenerator<Iterable<Out>> {
   using _closing = arrivals;
   const watch = new Watch();
   for (;;) {
-    const { isHolding } = stage;
+    const { isHolding = false } = stage;
     const due = isHolding ? watch.due : undefined;
     const startedAt = performance.now();
     let arrival: IteratorResult<In> | undefined;
@@ -151,17 +146,17 @@ async function* asTheyCome<In, Out>(
     watch.pass(performance.now() - startedAt, { due, isHolding, isArrival: arrival !== undefined });
     if (arrival) yield stage.push(arrival.value);
     if (!watch.isLookDue) continue;
-    yield stage.flush(watch.idle, watch.held);
+    yield stage.flush?.(watch.idle, watch.held) ?? [];
     watch.look();
   }
   yield stage.end();
 }
 
 /** What still counts of a text that broke off: all of it, or its complete sentences. */
-function leftBehind<In, Out>(error: unknown, stage: LiveStage<In, Out>, isHeard: boolean): Iterable<Out> {
+function leftBehind<In, Out>(error: unknown, stage: Stage<In, Out>, isHeard: boolean): Iterable<Out> {
   const how = howBroken(error);
   if (how === 'silent') return quietly(stage.end());
-  return how === 'damaged' && isHeard ? quietly(stage.flush(WAITS.sentence, 0)) : [];
+  return how === 'damaged' && isHeard ? quietly(stage.flush?.(WAITS.sentence, 0) ?? []) : [];
 }
 
 /** Counts how long a stage and its source wait, in milliseconds. */

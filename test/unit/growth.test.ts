@@ -25,7 +25,7 @@ import { Dialogue } from '../../src/text/dialogue.ts';
 import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
-import { inTurn, type LiveStage, type Stage } from '../../src/text/stage.ts';
+import { inTurn, type Stage } from '../../src/text/stage.ts';
 import { plainWav, sound } from './sound/wav-builder.ts';
 import { inTime, segments } from './text/pieces.ts';
 
@@ -54,7 +54,7 @@ function asText(): Stage<string, TextPiece> {
 }
 
 const after = (stage: Stage<Piece, unknown>) => inTurn(asText(), stage as Stage<TextPiece, unknown>);
-const segmenter = (): LiveStage<Piece<never>, unknown> =>
+const segmenter = (): Stage<Piece<never>, unknown> =>
   new Cutter({ voice: { maxChars: 1000 } as never, pace: 'full' });
 const markdown = () => new GrowingMarkdown({ code: 'read', footnotes: 'read', math: 'read' }, '');
 
@@ -77,7 +77,7 @@ function readMarks(text: string, reader: Stage<string, Piece> = asText()): void 
   push(text, inTurn(inTurn(marks.lift(), reader), marks.place()));
 }
 
-function readLive(text: string, stage: Stage<string, unknown> & Partial<LiveStage<string, unknown>>): void {
+function readLive(text: string, stage: Stage<string, unknown>): void {
   for (let at = 0; at < text.length; at += SMALL_PIECE) {
     for (const _ of stage.push(text.slice(at, at + SMALL_PIECE)));
     for (const _ of stage.flush?.(WAITS.doubtful) ?? []);

@@ -4,7 +4,7 @@ import { WAITS } from '../../../src/text/complete.ts';
 import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
-import { inTurn, type LiveStage } from '../../../src/text/stage.ts';
+import { inTurn, type Stage } from '../../../src/text/stage.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
 import { answer, SENTENCES, tokens } from './answer-of.ts';
 
@@ -12,7 +12,7 @@ const ANSWERS = 160;
 
 /** What is spoken of tokens, with the looks that a driver takes while it waits. */
 function spoken<In>(
-  stage: LiveStage<In, Segment | Rest>,
+  stage: Stage<In, Segment | Rest>,
   items: readonly { item: In; wait: number }[],
 ): string[] {
   const said: string[] = [];
@@ -21,7 +21,7 @@ function spoken<In>(
   };
   for (const { item, wait } of items) {
     take(stage.push(item));
-    for (const look of [50, ...Object.values(WAITS)]) if (look <= wait) take(stage.flush(look, look));
+    for (const look of [50, ...Object.values(WAITS)]) if (look <= wait) take(stage.flush?.(look, look) ?? []);
   }
   take(stage.end());
   return said;
@@ -29,7 +29,7 @@ function spoken<In>(
 
 const markdown = () => new GrowingMarkdown({ code: 'announce', footnotes: 'read' }, '');
 const segmenter = () =>
-  new Cutter({ voice: { maxChars: 1000 }, pace: 'sentence' }) as LiveStage<Piece, Segment | Rest>;
+  new Cutter({ voice: { maxChars: 1000 }, pace: 'sentence' }) as Stage<Piece, Segment | Rest>;
 /** What is spoken of each line, where each item and each row is one. */
 function byLine(text: string): string[][] {
   const stage = markdown();
@@ -139,7 +139,7 @@ test.each([
   ['Read main.', WAITS.doubtful, 'Read main.'],
 ])('What is complete leaves, and what may go on waits: %j, %d ms', (text, idle, expected) => {
   const stage = inTurn<string, Piece, Segment | Rest>(markdown(), segmenter());
-  const said = [...stage.push(text), ...stage.flush(0), ...stage.flush(idle)];
+  const said = [...stage.push(text), ...(stage.flush?.(0) ?? []), ...(stage.flush?.(idle) ?? [])];
   expect(said.map((each) => (each.kind === 'segment' ? each.text : '')).join(' ')).toBe(expected);
 });
 
