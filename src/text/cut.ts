@@ -403,13 +403,15 @@ function* joined(paragraph: string, { max, target, startsSentence }: Room): Gene
   let part: Part | undefined;
   let [length, number] = [0, 0];
   for (const next of divided(paragraph, max, startsSentence)) {
-    if (part && length + lengthOf(next.written.trimEnd()) > Math.min(max, target(number))) {
+    const size = lengthOf(next.written);
+    const room = Math.min(max, target(number)) - length;
+    if (part && size > room && lengthOf(next.written.trimEnd()) > room) {
       yield part;
       part = undefined;
       [length, number] = [0, number + 1];
     }
     part = part ? { ...part, written: part.written + next.written } : next;
-    length += lengthOf(next.written);
+    length += size;
   }
   if (part) yield part;
 }
