@@ -171,27 +171,15 @@ export type Definitions = Record<string, unknown>;
 /** Inline text is parsed when it is asked for: the first sentence of a long document comes early. */
 export class MarkdownDocument {
   readonly #definitions: Definitions;
+  readonly source: string;
   readonly blocks: readonly Token[];
-  readonly #source: string;
   #lines: readonly string[] | undefined;
 
+  /** @param source its line ends are line feeds */
   constructor(source: string, definitions: Definitions) {
-    this.#source = source;
+    this.source = source;
     this.#definitions = definitions;
     this.blocks = parser().parse(source, definitions);
-  }
-
-  /** UTF-16 units: the start of the last block, or of the last item if that is a list. */
-  get finishedLength(): number {
-    const at = this.blocks.findLastIndex(({ level, map }) => level === 0 && map);
-    const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === 1;
-    const last = this.blocks.slice(at).findLast(isItem) ?? this.blocks[at];
-    return this.#offsetOf(last?.map?.[0]);
-  }
-
-  get isParagraph(): boolean {
-    const isAlone = this.blocks.every(({ level }, at) => level > 0 || at === 0 || at === 2);
-    return isAlone && this.blocks[0]?.type === 'paragraph_open';
   }
 
   inline(text: string): Token[] {
@@ -204,16 +192,21 @@ export class MarkdownDocument {
   leftOut({ type, level, map }: Token): string | undefined {
     if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;
-    this.#lines ??= this.#source.split(/\r\n?|\n/u);
+    this.#lines ??= this.source.split('\n');
     const lines = this.#lines.slice(...map).map((line) => line.replace(OUTER_MARKS, ''));
     return lines.join('\n');
   }
 
-  #offsetOf(line = 0): number {
-    const breaks = /\r\n?|\n/gu;
-    for (let passed = 0; passed < line; passed += 1) breaks.test(this.#source);
-    return breaks.lastIndex;
-  }
+  /** UTF-16 units in front of a line, which counts from 0. */
+  readonly offsetOf = (line: number): number => {
+    let at = 0;
+    for (let passed = 0; passed < line; passed += 1) {
+      const end = this.source.indexOf('\n', at);
+      if (end < 0) return this.source.length;
+      at = end + 1;
+    }
+    return at;
+  };
 }
 
 const OPENING = /^(---|\+\+\+)[ \t]*\n/u;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spokenBlocks } from '../../../src/read/markdown.ts';
+import { spokenBlocks } from '../../../src/read/markdown-blocks.ts';
 import { wordsOfTex } from '../../../src/read/markdown-inline.ts';
 import { MarkdownDocument, type MarkdownOptions } from '../../../src/read/markdown-parser.ts';
 

@@ -147,11 +147,12 @@ test.each([
 ])('Of a document that grows, words without an open mark come out: %j', (text, expected) => {
   const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' }, '');
   markdown.push(text);
-  expect([...markdown.flush(0)].map(writtenOf).join('')).toBe(expected);
+  const early = [...markdown.flush(0)].map(writtenOf).join('');
+  expect(early.trimEnd()).toBe(expected.trimEnd());
   markdown.push(' more.\n\nNext.');
   const rest = [...markdown.flush(0), ...markdown.end()].map(writtenOf).join('');
   const all = `${text} more.\n\nNext.`;
-  expect(comparable(expected + rest, all)).toBe(atOnce(all));
+  expect(comparable(early + rest, all)).toBe(atOnce(all));
 });
 
 test.each([

@@ -24,9 +24,9 @@ const EXPECTED = [
 function linesOf(pieces: readonly Piece[]) {
   const said = new Map<number | undefined, string>();
   for (const piece of pieces)
-    if (piece.kind === 'text' && piece.text.trim() !== '')
-      said.set(piece.place.line, (said.get(piece.place.line) ?? '') + piece.text);
-  return [...said].map(([line, text]) => [line, /^(?:A sentence\.|.*)/u.exec(text)?.[0]]);
+    if (piece.kind === 'text') said.set(piece.place.line, (said.get(piece.place.line) ?? '') + piece.text);
+  const spoken = [...said].filter(([, text]) => text.trim() !== '');
+  return spoken.map(([line, text]) => [line, /^(?:A sentence\.|.*)/u.exec(text.trim())?.[0]]);
 }
 
 test('Each block of a document has the line in which it begins.', () => {

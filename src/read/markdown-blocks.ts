@@ -1,0 +1,286 @@
+import type { Token } from 'markdown-it';
+import { endsSentence, withFullStop } from '../text/marks.ts';
+import { fitting } from '../text/unicode.ts';
+import { spokenInline, TableReader } from './markdown-inline.ts';
+import type { MarkdownDocument, MarkdownOptions } from './markdown-parser.ts';
+
+export interface SpokenBlock {
+  /** A change of scene has no text. */
+  readonly kind: 'text' | 'heading' | 'scene';
+  /** 1 is the highest heading, 0 stands for other blocks. */
+  readonly level: number;
+  /** Between it and the block before: nothing, a space inside a paragraph, a tight item or row, a paragraph. */
+  readonly gap: '' | ' ' | '\n' | '\n\n';
+  readonly text: string;
+  /** It begins in this line of the source, from 0. */
+  readonly line: number;
+}
+
+/** UTF-16 units of inline text that are parsed at once: 20 ms for any text. */
+const LONGEST_INLINE = 8192;
+
+/**
+ * @param tokens those of the document, or the first of them
+ * @param isOpen true if the last of them is a paragraph that goes on: it gets no full stop
+ */
+export function spokenBlocks(
+  document: MarkdownDocument,
+  options: MarkdownOptions,
+  tokens = document.blocks,
+  isOpen = false,
+): Generator<SpokenBlock> {
+  return new BlockReader(document, options, tokens, isOpen).read();
+}
+
+type Rule = (token: Token, at: number) => string | undefined;
+
+class BlockReader {
+  readonly #document: MarkdownDocument;
+  readonly #options: MarkdownOptions;
+  readonly #tokens: readonly Token[];
+  readonly #isOpen: boolean;
+  readonly #footnotes: Footnotes;
+  #isFirst = true;
+  #isSkipping = false;
+  #lists = 0;
+  #table: TableReader | undefined;
+  /** An item's number, a footnote's label. */
+  #lead = '';
+  #isTight = false;
+  #isContinued = false;
+  #endsLikeSentence = false;
+  #level = 0;
+
+  constructor(
+    document: MarkdownDocument,
+    options: MarkdownOptions,
+    tokens: readonly Token[],
+    isOpen: boolean,
+  ) {
+    this.#document = document;
+    this.#options = options;
+    this.#tokens = tokens;
+    this.#isOpen = isOpen;
+    this.#footnotes = new Footnotes(document, options, tokens);
+  }
+
+  *read(): Generator<SpokenBlock> {
+    let line = 0;
+    for (const [at, token] of this.#tokens.entries()) {
+      line = token.map?.[0] ?? line;
+      if (this.#skips(token)) continue;
+      if (token.type === 'hr') yield { kind: 'scene', level: 0, text: '', line, gap: '' };
+      yield* this.#blocksOf(token, at, line);
+    }
+  }
+
+  *#blocksOf(token: Token, at: number, line: number): Generator<SpokenBlock> {
+    let isPart = false;
+    for (const part of this.#partsOf(token)) {
+      const text = this.#textOf(part, at);
+      if (!text) continue;
+      const gap = this.#isFirst ? '' : isPart ? ' ' : this.#border;
+      yield { ...this.#kind, text: this.#lead + text, line, gap };
+      isPart = true;
+      this.#isFirst = false;
+      this.#lead = '';
+      this.#isContinued = true;
+    }
+  }
+
+  get #border(): '\n' | '\n\n' {
+    return this.#isTight && this.#isContinued ? '\n' : '\n\n';
+  }
+
+  get #kind(): Pick<SpokenBlock, 'kind' | 'level'> {
+    return { kind: this.#level > 0 ? 'heading' : 'text', level: this.#level };
+  }
+
+  /** A footnote that is read elsewhere, or nowhere. */
+  #skips({ type, meta }: Token): boolean {
+    if (type === 'footnote_reference_open') this.#isSkipping = this.#footnotes.has(String(meta?.label));
+    const isSkipped = this.#isSkipping;
+    if (type === 'footnote_reference_close') this.#isSkipping = false;
+    return isSkipped;
+  }
+
+  /** A mark that spans two parts of a long paragraph is spoken as it stands. */
+  *#partsOf(token: Token): Generator<Token> {
+    const { content } = token;
+    if (token.type !== 'inline' || content.length <= LONGEST_INLINE || this.#table || this.#endsLikeSentence)
+      return yield token;
+    for (let at = 0; at < content.length; ) {
+      const part = partOf(content.slice(at, at + LONGEST_INLINE));
+      at += part.length;
+      yield { ...token, content: part } as Token;
+    }
+  }
+
+  #textOf(token: Token, at: number): string | undefined {
+    const rule = Object.hasOwn(this.#rules, token.type) ? this.#rules[token.type] : undefined;
+    return rule?.(token, at) || this.#tooDeep(token);
+  }
+
+  readonly #rules: Readonly<Record<string, Rule>> = {
+    heading_open: ({ tag }) => this.#startBlock(true, false, Number(tag.slice(1))),
+    paragraph_open: ({ hidden }) => this.#startBlock(this.#lists > 0, hidden),
+    inline: ({ content }, at) => this.#inline(content, at),
+    html_block: ({ content }) => {
+      this.#startBlock(false);
+      return this.#spoken(content);
+    },
+    fence: ({ content, info }) => this.#code(content, info),
+    code_block: ({ content }) => this.#code(content, ''),
+    bullet_list_open: () => this.#enterList(),
+    ordered_list_open: () => this.#enterList(),
+    bullet_list_close: () => this.#leaveList(),
+    ordered_list_close: () => this.#leaveList(),
+    list_item_open: ({ info }) => this.#addLead(info === '' ? '' : `${info}. `),
+    list_item_close: () => this.#dropLead(),
+    footnote_reference_open: ({ meta }) => this.#addLead(`${meta?.label}: `),
+    footnote_reference_close: () => this.#dropLead(),
+    table_open: () => {
+      this.#table = new TableReader();
+      this.#startBlock(true, true);
+      this.#isContinued = false;
+    },
+    tr_open: () => this.#table?.startRow(),
+    thead_close: () => this.#table?.endHead(),
+    tr_close: (_, at) => (this.#tokens[at + 1]?.type === 'thead_close' ? undefined : this.#table?.endRow()),
+    table_close: () => {
+      const text = this.#table?.end();
+      this.#table = undefined;
+      return text;
+    },
+  };
+
+  #startBlock(endsLikeSentence: boolean, isTight = false, level = 0): undefined {
+    this.#endsLikeSentence = endsLikeSentence;
+    this.#isTight = isTight;
+    this.#level = level;
+  }
+
+  #inline(content: string, at: number): string | undefined {
+    const text = this.#spoken(spokenMarker(content, this.#tokens[at - 2]?.type));
+    if (this.#table) return this.#table.cell(text);
+    const goesOn = this.#isOpen && at === this.#tokens.length - 1;
+    return this.#endsLikeSentence && !goesOn ? withFullStop(text) : text;
+  }
+
+  #spoken(markdown: string): string {
+    return spokenInline(this.#document.inline(markdown), {
+      math: this.#options.math,
+      noteAfter: (said, note) => this.#footnotes.noteAfter(said, note),
+    });
+  }
+
+  /** @param info its first word is the language */
+  #code(content: string, info: string): string {
+    this.#startBlock(true);
+    if (this.#options.code === 'skip') return '';
+    if (this.#options.code === 'read') return content.trim();
+    const language = /^[\p{L}\p{N}][\p{L}\p{N}+#.-]{0,30}/u.exec(info.trim())?.[0];
+    return language ? `Code in ${language} omitted.` : 'Code omitted.';
+  }
+
+  #enterList(): undefined {
+    if (this.#lists === 0) this.#isContinued = false;
+    this.#lists += 1;
+  }
+
+  #leaveList(): undefined {
+    this.#lists -= 1;
+  }
+
+  #addLead(lead: string): undefined {
+    this.#lead += lead;
+  }
+
+  #dropLead(): undefined {
+    this.#lead = '';
+  }
+
+  #tooDeep(token: Token): string {
+    const text = this.#document.leftOut(token);
+    if (text === undefined) return '';
+    this.#startBlock(true);
+    return this.#spoken(text);
+  }
+}
+
+/** Up to the last white space, or without half a surrogate pair. */
+function partOf(content: string): string {
+  if (content.length < LONGEST_INLINE) return content;
+  const space = content.search(/\s\S*$/u);
+  return space > 0 ? content.slice(0, space + 1) : fitting(content, LONGEST_INLINE - 1);
+}
+
+/**
+ * A task's box is silent, an alert's kind is its first word.
+ * @param container token type around the paragraph
+ */
+function spokenMarker(paragraph: string, container: string | undefined): string {
+  if (container === 'list_item_open') return paragraph.replace(/^\[[ xX]\](?:\s+|$)/u, '');
+  if (container !== 'blockquote_open') return paragraph;
+  return paragraph.replace(
+    /^\[!(\p{L})(\p{L}{0,20})\]\s*/u,
+    (_, first, rest) => `${first.toUpperCase()}${rest.toLowerCase()}: `,
+  );
+}
+
+/** The notes of a document that is read once. */
+class Footnotes {
+  readonly #how: MarkdownOptions['footnotes'];
+  readonly #notes = new Map<string, string>();
+  readonly #said = new Set<string>();
+  readonly #spoken: (text: string) => string;
+
+  constructor(
+    document: MarkdownDocument,
+    { footnotes: how, math }: MarkdownOptions,
+    tokens: readonly Token[],
+  ) {
+    this.#how = how;
+    this.#spoken = (text) => spokenInline(document.inline(text), { math });
+    const notes = new Map<string, string[]>();
+    const texts: string[] = [];
+    let contents = texts;
+    for (const { type, content, meta } of tokens) {
+      if (type === 'footnote_reference_open') {
+        contents = [];
+        notes.set(String(meta?.label), contents);
+      } else if (type === 'footnote_reference_close') contents = texts;
+      else if (type === 'inline') contents.push(content);
+    }
+    const labels = notes.size === 0 || how === 'skip' ? [] : texts.flatMap(labelsIn);
+    const referred = new Set(labels);
+    for (const [label, contents] of notes)
+      if (how === 'skip' || referred.has(label))
+        this.#notes.set(label, contents.map((each) => this.#spoken(each)).join(' '));
+  }
+
+  has(label: string): boolean {
+    return this.#notes.has(label);
+  }
+
+  /**
+   * A note is said once, at the first of its references.
+   * @param said the text before the reference, or before a note that stands in the text
+   */
+  noteAfter(said: string, { type, content, meta }: Token): string {
+    if (this.#how === 'skip') return '';
+    const note = type === 'inline_note' ? this.#spoken(content) : this.#take(String(meta?.label));
+    if (!note) return '';
+    return endsSentence(said) ? ` ${withFullStop(note)}` : ` (${note.replace(/\.$/u, '')})`;
+  }
+
+  #take(label: string): string | undefined {
+    if (this.#said.has(label)) return undefined;
+    this.#said.add(label);
+    return this.#notes.get(label);
+  }
+}
+
+function labelsIn(text: string): readonly string[] {
+  return [...text.matchAll(/\[\^([^\s[\]]+)\]/gu)].map(([, label = '']) => label);
+}
