@@ -38,7 +38,7 @@ export class RowTexts {
   constructor(options: RowTextOptions) {
     this.#options = options;
     const isPlain = options.stages.length === 0 && !options.cast;
-    this.#isAsWritten = isPlain && readerOf('', options.settings).name === 'text';
+    this.#isAsWritten = isPlain && readerOf('', options.settings).kind === 'text';
   }
 
   get named(): { readonly cast: Cast | undefined; readonly lexicon: Lexicon['lines'] } {

@@ -7,7 +7,7 @@ import { Drops, type Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { NothingToSay } from '../read/plain.ts';
-import { formatOfName } from '../read/reading.ts';
+import { kindOfName } from '../read/readers.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
@@ -67,7 +67,7 @@ function fileOf({ words, files }: CommandLine, context: Context): string | undef
 }
 
 function isReadable(name: string, host: Pick<Host, 'cwd'>): boolean {
-  return formatOfName(name) !== undefined && areFiles([name], host);
+  return kindOfName(name) !== undefined && areFiles([name], host);
 }
 
 /** In other tools, `-i` names the text. */

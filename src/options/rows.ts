@@ -1,4 +1,4 @@
-import { FORMATS } from '../read/reading.ts';
+import { INPUT_KINDS } from '../read/reading.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { engine, engines, locatedEngines } from './engine-entry.ts';
 import {
@@ -240,7 +240,7 @@ export const rules = {
     help: 'write what is queued, playing, spoken and stopped as lines of JSON: --events 3 3>events.jsonl',
   }),
   format: rule({
-    kind: choice('auto', ...FORMATS),
+    kind: choice('auto', ...INPUT_KINDS),
     flags: '--format <format>',
     key: 'format',
     fallback: 'auto',

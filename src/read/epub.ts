@@ -15,10 +15,10 @@ import {
   usable,
 } from './epub-package.ts';
 import { Blocks } from './html.ts';
-import { type ChapterStart, type HtmlOptions, type Notes, type Rules, skippedNotes } from './html-inline.ts';
+import { type ChapterStart, type Notes, type Rules, skippedNotes } from './html-inline.ts';
 import { FoundNotes, indexed } from './html-notes.ts';
 import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
-import type { Reading, ReadingOptions, Source } from './reading.ts';
+import type { EpubOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { Archive, type Location, locationOf } from './zip.ts';
 
 /** Parts of a book that are looked at and not read, by what the book itself calls them. */
@@ -66,11 +66,6 @@ function documentsLeftOut(
 
 function isText(type: string): boolean {
   return type === 'text' || type === 'bodymatter' || type === 'start';
-}
-
-export interface EpubOptions extends HtmlOptions {
-  /** Title pages, contents and the like are read, too. */
-  readonly readsAll: boolean;
 }
 
 /** The text of a book, one document after the other. */
@@ -338,7 +333,7 @@ class Book {
     this.#plan = plan;
   }
 
-  async *pieces(signal: AbortSignal, { inFront, onRemark }: ReadingOptions = {}): AsyncGenerator<Piece> {
+  async *pieces(signal: AbortSignal, { inFront, onRemark }: PieceOptions = {}): AsyncGenerator<Piece> {
     using archive = await Archive.open(this.#name, this.#location, signal);
     const open = (path: string) => openDocument(archive, path, this.#name, signal);
     const text = new BookText(this.#source, this.#plan.contents, this.#options);

@@ -439,13 +439,6 @@ export interface ChapterStart {
   readonly level: number;
 }
 
-export interface HtmlOptions {
-  /** A short reading in kana is spoken in place of its base. */
-  readonly speaksReadings: boolean;
-  /** Notes are read where they are referred to, if they are known there, and otherwise where they stand. */
-  readonly readsNotes: boolean;
-}
-
 /** What the reader of a document decides on its elements. */
 export interface Rules {
   readonly notes?: Notes | undefined;

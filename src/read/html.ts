@@ -11,7 +11,6 @@ import {
   endLink,
   type Frame,
   FURNITURE_ROLES,
-  type HtmlOptions,
   headingLevel,
   Inline,
   isInitial,
@@ -33,7 +32,7 @@ import {
 } from './html-inline.ts';
 import { FoundNotes, indexed, NamedNotes } from './html-notes.ts';
 import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
-import type { Reading, ReadingOptions, Source } from './reading.ts';
+import type { HtmlOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { everyTime } from './source.ts';
 
 /** UTF-16 units. A row with more text is read cell by cell. */
@@ -616,7 +615,7 @@ interface Desk {
 async function* read(
   bytes: AsyncIterable<Uint8Array>,
   { page, notes, label }: Desk,
-  { inFront, onRemark }: ReadingOptions = {},
+  { inFront, onRemark }: PieceOptions = {},
 ): AsyncGenerator<Piece> {
   const decoder = new MarkupDecoder(label);
   yield* through(bytes, inTurn(inFront ? inTurn(decoder, inFront) : decoder, page));

@@ -2,7 +2,8 @@ import type { Token } from 'markdown-it';
 import { endsSentence, withFullStop } from '../text/marks.ts';
 import { fitting } from '../text/unicode.ts';
 import { spokenInline, TableReader } from './markdown-inline.ts';
-import type { MarkdownDocument, MarkdownOptions } from './markdown-parser.ts';
+import type { MarkdownDocument } from './markdown-parser.ts';
+import type { MarkdownOptions } from './reading.ts';
 
 export interface SpokenBlock {
   /** A change of scene has no text. */

@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 import { endsSentence, MARK, SIGHT, withFullStop } from '../text/marks.ts';
 import { isUnspoken, spokenTag, type Tag, tagOf } from './html-inline.ts';
-import type { MarkdownOptions } from './markdown-parser.ts';
+import type { MarkdownOptions } from './reading.ts';
 
 /** What is said of TeX commands whose names are no words for it. */
 const COMMANDS: Readonly<Record<string, string>> = {

@@ -146,14 +146,6 @@ function dialect(parser: Parser): void {
   parser.block.ruler.before('fence', 'display', display, { alt });
 }
 
-export interface MarkdownOptions {
-  /** Code in a sentence is always spoken. */
-  readonly code: 'skip' | 'announce' | 'read';
-  readonly footnotes: 'read' | 'skip';
-  /** Formulas are their plain words, or the word "formula", as if nothing is said. */
-  readonly math?: 'read' | 'skip' | undefined;
-}
-
 /** Deeper blocks have no tokens. */
 const DEEPEST_NESTING = 100;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;

@@ -3,14 +3,9 @@ import { inSteps, type Piece, type Place } from '../text/piece.ts';
 import { inTurn, type LiveStage, through, WAITS } from '../text/stage.ts';
 import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
-import {
-  type Definitions,
-  frontMatterLength,
-  MarkdownDocument,
-  type MarkdownOptions,
-} from './markdown-parser.ts';
+import { type Definitions, frontMatterLength, MarkdownDocument } from './markdown-parser.ts';
 import { LEFT, settledPart } from './markdown-settled.ts';
-import type { Reading, ReadingOptions, Source } from './reading.ts';
+import type { MarkdownOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { openCharacters } from './source.ts';
 
 /**
@@ -24,7 +19,7 @@ export async function openMarkdown(
   signal: AbortSignal,
 ): Promise<Reading> {
   const characters = await openCharacters(source, signal);
-  const stageOf = (inFront: ReadingOptions['inFront']) => {
+  const stageOf = (inFront: PieceOptions['inFront']) => {
     const markdown = new GrowingMarkdown(options, source.name);
     return inFront ? inTurn(inFront, markdown) : markdown;
   };

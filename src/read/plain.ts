@@ -3,45 +3,44 @@ import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
 import { decode } from './decode.ts';
-import type { ProseOptions, TextFacts } from './prose.ts';
-import type { Reader, Reading, Source } from './reading.ts';
+import type { TextFacts } from './prose.ts';
+import type { PlainOptions, Reader, Reading, Source } from './reading.ts';
 import { openCharacters, type Watched } from './source.ts';
 
 /** Text is read as books have it; its empty lines are the borders of its paragraphs. */
-export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>): Reader {
+export async function openPlain(
+  source: Source,
+  options: PlainOptions,
+  signal: AbortSignal,
+): Promise<Reading> {
+  if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
+  const [{ prose, TextFacts }, { PageChapters }] = await Promise.all([
+    import('./prose.ts'),
+    import('../text/chapters.ts'),
+  ]);
+  const known = new TextFacts();
+  const characters = await openCharacters(source, signal, (text) => known.see(text));
+  known.finish();
+  if (source.again && known.hasDivided)
+    for await (const text of decode(source.again(signal), labelOf(source.name))) known.countWords(text);
   return {
-    name: 'text',
-    async open(source, signal) {
-      if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
-      const [{ TextFacts }, { prose }, { PageChapters }] = await Promise.all([
-        import('./prose.ts'),
-        import('./prose.ts'),
-        import('../text/chapters.ts'),
-      ]);
-      const known = new TextFacts();
-      const characters = await openCharacters(source, signal, (text) => known.see(text));
-      known.finish();
-      if (source.again && known.hasDivided)
-        for await (const text of decode(source.again(signal), labelOf(source.name))) known.countWords(text);
-      return {
-        source,
-        pieces(until, { inFront, onRemark = () => {} } = {}) {
-          const isKnown = source.again !== undefined;
-          const facts = isKnown ? known : new TextFacts();
-          const lines = inTurn(
-            prose(facts, { all, hasPageChapters, tell: onRemark }),
-            new Lines(source.name),
-          );
-          const reading = hasPageChapters ? inTurn(lines, new PageChapters(facts)) : lines;
-          const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
-          return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
-        },
-      };
+    source,
+    pieces(until, { inFront, onRemark = () => {} } = {}) {
+      const isKnown = source.again !== undefined;
+      const facts = isKnown ? known : new TextFacts();
+      const lines = inTurn(prose(facts, options, onRemark), new Lines(source.name));
+      const reading = options.hasChapters ? inTurn(lines, new PageChapters(facts)) : lines;
+      const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
+      return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
     },
   };
 }
 
-export const plain = plainReader({ all: false, hasPageChapters: false });
+/** Without chapters, and without the licence of Project Gutenberg. */
+export const plain: Reader = {
+  kind: 'text',
+  open: (source, signal) => openPlain(source, { readsAll: false, hasChapters: false }, signal),
+};
 
 /** What can only stand in a text that the rules of prose change. */
 const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;

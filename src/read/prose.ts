@@ -1,7 +1,7 @@
-import { endsLikeProse, isListItem } from '../text/lines.ts';
 import { PARAGRAPH_END } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
-import { countLineBreaks, lazy } from '../text/unicode.ts';
+import { countLineBreaks, endsLikeProse, isListItem, lazy } from '../text/unicode.ts';
+import type { PlainOptions } from './reading.ts';
 
 /** UTF-16 units of a text in which words are distinguished from other signs. */
 const JUDGED = 65_536;
@@ -605,18 +605,14 @@ function replacedFrom(text: string, from: number, pattern: RegExp, say: Say): st
   return result + text.slice(at);
 }
 
-export interface ProseOptions {
-  /** True if the header and the licence of Project Gutenberg are read, too. */
-  readonly all: boolean;
-  /** True if form feeds begin chapters. */
-  readonly hasPageChapters: boolean;
-  readonly tell: (note: string) => void;
-}
-
 const LICENCE_NOTE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
 
 /** Plain text as books have it. No line break is lost. */
-export function prose(facts: TextFacts, { all, hasPageChapters, tell }: ProseOptions): Stage<string, string> {
-  const wording = inTurn(new Pages(facts, hasPageChapters), new Wording(facts));
-  return all ? wording : inTurn(new Licence(() => tell(LICENCE_NOTE)), wording);
+export function prose(
+  facts: TextFacts,
+  { readsAll, hasChapters }: PlainOptions,
+  onRemark: (remark: string) => void,
+): Stage<string, string> {
+  const wording = inTurn(new Pages(facts, hasChapters), new Wording(facts));
+  return readsAll ? wording : inTurn(new Licence(() => onRemark(LICENCE_NOTE)), wording);
 }

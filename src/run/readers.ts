@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { usageError } from '../kit/error.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { namedFile, type Settings, singleNames } from '../options/load.ts';
-import { beginsLikeHtml, decodeAnyName, isEpub } from '../read/decode.ts';
-import { plainReader } from '../read/plain.ts';
-import { byContent, FORMATS, formatOfName, type Reader, withChapters } from '../read/reading.ts';
+import { decodeAnyName } from '../read/decode.ts';
+import { readerFor } from '../read/readers.ts';
+import type { Reader } from '../read/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../read/source.ts';
 import { holdsChapters } from '../sound/encode/encodings.ts';
 import type { Lexicon } from '../text/lexicon.ts';
@@ -31,76 +31,34 @@ type ReaderSettings = Pick<
   | 'encode'
 >;
 
-type Row = Omit<Reader, 'name'>;
-
-/** The table of readers. Those of documents are loaded when they open their first source. */
-const READERS: Readonly<Record<Reader['name'], (settings: ReaderSettings) => Row>> = {
-  text,
-  markdown,
-  html,
-  epub,
-};
-
-function text(settings: ReaderSettings): Row {
-  const how = { all: settings.all.value, hasPageChapters: wantsChapters(settings) };
-  return plainReader(how);
-}
-
-function markdown({ code, math, footnotes }: ReaderSettings): Row {
-  return {
-    async open(source, signal) {
-      const { openMarkdown } = await import('../read/markdown.ts');
-      return openMarkdown(source, { code: code.value, math: math.value, footnotes: footnotes.value }, signal);
-    },
-  };
-}
-
-function html(settings: ReaderSettings): Row {
-  return {
-    begins: beginsLikeHtml,
-    async open(source, signal) {
-      const { openHtml } = await import('../read/html.ts');
-      return openHtml(source, bookOptions(settings), signal);
-    },
-  };
-}
-
-function epub(settings: ReaderSettings): Row {
-  return {
-    begins: isEpub,
-    async open(source, signal) {
-      const { openEpub } = await import('../read/epub.ts');
-      return openEpub(source, { ...bookOptions(settings), readsAll: settings.all.value }, signal);
-    },
-  };
-}
-
-/** Notes of a book are many, and stand inside its sentences: they are read only where somebody asks for it. */
-function bookOptions({ footnotes, ruby }: ReaderSettings) {
-  return {
-    speaksReadings: ruby.value === 'reading',
-    readsNotes: footnotes.value === 'read' && footnotes.origin.place !== 'default',
-  };
-}
-
 /** Chapters end requests, so a text that is not a book has them only where somebody asks for them. */
-function wantsChapters({ chapters, split, titles, pauses, output, encode }: ReaderSettings): boolean {
+function wantsChapters({
+  chapters,
+  split,
+  titles,
+  pauses,
+  output,
+  encode,
+}: Pick<ReaderSettings, 'chapters' | 'split' | 'titles' | 'pauses' | 'output' | 'encode'>): boolean {
   const isAsked = (chapters ?? split) !== undefined || !titles.value || pauses?.value.has('chapter');
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);
 }
 
-/** Where neither a format is set nor an ending tells it, the first bytes do; what begins like no other format is text. */
 export function readerOf(
   name: string,
-  { format, ...settings }: ReaderSettings & Pick<Settings, 'format'>,
+  { format, code, math, footnotes, ruby, all, titles, ...rest }: ReaderSettings & Pick<Settings, 'format'>,
 ): Reader {
-  const how = { areWanted: wantsChapters(settings), areTitlesSpoken: settings.titles.value };
-  const make = (name: Reader['name']) => withChapters({ name, ...READERS[name](settings) }, how);
-  if (format.value !== 'auto') return make(format.value);
-  const byName = formatOfName(name);
-  return byName === undefined || byName === 'text'
-    ? byContent(FORMATS.map(make), make('text'))
-    : make(byName);
+  return readerFor(name, format.value, {
+    code: code.value,
+    math: math.value,
+    footnotes: footnotes.value,
+    // Notes of a book are many, and stand inside its sentences: they are read only where somebody asks for it.
+    readsNotes: footnotes.value === 'read' && footnotes.origin.place !== 'default',
+    speaksReadings: ruby.value === 'reading',
+    readsAll: all.value,
+    hasChapters: wantsChapters({ titles, ...rest }),
+    speaksTitles: titles.value,
+  });
 }
 
 /** @throws TtsError (usage) for a file that is not there */

@@ -13,7 +13,7 @@ import { Controls } from '../../src/read/decode.ts';
 import { plainText, resolved, treeOf } from '../../src/read/epub-package.ts';
 import { openHtml, Page } from '../../src/read/html.ts';
 import { GrowingMarkdown } from '../../src/read/markdown.ts';
-import { plainReader } from '../../src/read/plain.ts';
+import { openPlain } from '../../src/read/plain.ts';
 import { prose, TextFacts } from '../../src/read/prose.ts';
 import { wordsSource } from '../../src/read/source.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
@@ -68,7 +68,7 @@ async function readHtml(html: string): Promise<void> {
 async function readPlain(text: string): Promise<void> {
   const { bytes, ...source } = wordsSource(text);
   const file = { ...source, bytes, words: undefined, again: bytes };
-  const reading = await plainReader({ all: false, hasPageChapters: true }).open(file as never, signal);
+  const reading = await openPlain(file as never, { readsAll: false, hasChapters: true }, signal);
   await drain(reading.pieces(signal));
 }
 
@@ -291,7 +291,7 @@ describe('the work', () => {
 
 const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   text: () => after(segmenter() as Stage<Piece, unknown>),
-  prose: () => prose(new TextFacts(), { all: false, hasPageChapters: true, tell: () => {} }),
+  prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true }, () => {}),
   Markdown: markdown,
   'a web page': () => new Page('a', { speaksReadings: true, readsNotes: true }),
   'an assistant': () => new Unspoken(),

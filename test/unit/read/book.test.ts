@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type EpubOptions, openEpub } from '../../../src/read/epub.ts';
+import { openEpub } from '../../../src/read/epub.ts';
+import type { EpubOptions } from '../../../src/read/reading.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { type BookParts, epubOf, packageOf, xhtml } from '../../support/epub.ts';
 import { emptyFolder } from '../../support/folder.ts';

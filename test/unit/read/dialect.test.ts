@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { spokenBlocks } from '../../../src/read/markdown-blocks.ts';
 import { wordsOfTex } from '../../../src/read/markdown-inline.ts';
-import { MarkdownDocument, type MarkdownOptions } from '../../../src/read/markdown-parser.ts';
+import { MarkdownDocument } from '../../../src/read/markdown-parser.ts';
+import type { MarkdownOptions } from '../../../src/read/reading.ts';
 
 function spoken(source: string, options: Partial<MarkdownOptions> = {}): string {
   const document = new MarkdownDocument(source, {});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingMarkdown, LONGEST_MARKDOWN } from '../../../src/read/markdown.ts';
-import type { MarkdownOptions } from '../../../src/read/markdown-parser.ts';
+import type { MarkdownOptions } from '../../../src/read/reading.ts';
 import { readerOf } from '../../../src/run/readers.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { inPieces, read } from '../text/pieces.ts';
@@ -124,7 +124,7 @@ test.each([
   ['-', 'markdown', 'markdown'],
   ['a.md', 'text', 'text'],
 ] as const)('%s with --format %s is %s.', (name, format, expected) => {
-  expect(readerOf(name, settingsOf(format)).name).toBe(expected);
+  expect(readerOf(name, settingsOf(format)).kind).toBe(expected);
 });
 
 test('A paragraph of 100,000 characters is spoken word by word, in parts.', async () => {

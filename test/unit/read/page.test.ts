@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Page } from '../../../src/read/html.ts';
-import type { HtmlOptions } from '../../../src/read/html-inline.ts';
+import type { HtmlOptions } from '../../../src/read/reading.ts';
 import { written } from './spoken.ts';
 
 const PLAIN: HtmlOptions = {

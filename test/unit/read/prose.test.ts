@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainReader } from '../../../src/read/plain.ts';
+import { openPlain } from '../../../src/read/plain.ts';
 import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
 import { pipe } from './spoken.ts';
@@ -14,11 +14,11 @@ interface Read {
 }
 
 /** What is read of a text; "¶" is the border of a paragraph without an empty line. */
-async function read(source: Source, all = false): Promise<Read> {
+async function read(source: Source, readsAll = false): Promise<Read> {
   const notes: string[] = [];
   const lines = new Map<string, number>();
   let text = '';
-  const reading = await plainReader({ all, hasPageChapters: false }).open(source, signal);
+  const reading = await openPlain(source, { readsAll, hasChapters: false }, signal);
   for await (const piece of reading.pieces(signal, { onRemark: (note) => notes.push(note) })) {
     if (piece.kind === 'paragraph') text += '¶';
     if (piece.kind !== 'text') continue;

@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const lexicon = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometres', name: 'names.txt' }]);
 
 const markdown: Reader = {
-  name: 'markdown',
+  kind: 'markdown',
   open: (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until),
 };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMarkdown } from '../../../src/read/markdown.ts';
 import { plain } from '../../../src/read/plain.ts';
-import { withChapters } from '../../../src/read/reading.ts';
+import { readerFor } from '../../../src/read/readers.ts';
 import { wordsSource } from '../../../src/read/source.ts';
 import { Marks } from '../../../src/text/marks.ts';
 import type { Piece } from '../../../src/text/piece.ts';
@@ -144,14 +144,8 @@ describe('the titles that readers make', () => {
   ])('have no marks: %j', async (words, expected) => {
     const marks = new Marks({ source: '' });
     const { signal } = new AbortController();
-    const options = { code: 'read', footnotes: 'read' } as const;
-    const reader = {
-      ...plain,
-      name: 'markdown',
-      open: () => openMarkdown(wordsSource(words), options as never, signal),
-    } as const;
-    const chaptered = withChapters(reader, { areWanted: true, areTitlesSpoken: true });
-    const reading = await chaptered.open(wordsSource(words), signal);
+    const options = { code: 'read', footnotes: 'read', hasChapters: true, speaksTitles: true } as const;
+    const reading = await readerFor('', 'markdown', options as never).open(wordsSource(words), signal);
     const place = marks.place();
     const all: Piece[] = [];
     for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
