@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../kit/error.ts';
-import { BLOCKS, localName } from './html-inline.ts';
+import { BLOCKS, localName } from './html-elements.ts';
 import { decodeMarkup, Markup } from './html-parse.ts';
 import type { About } from './reading.ts';
 import { Archive, type Location } from './zip.ts';

@@ -14,9 +14,8 @@ import {
   resolved,
   usable,
 } from './epub-package.ts';
-import { Blocks } from './html.ts';
-import { type ChapterStart, type Notes, type Rules, skippedNotes } from './html-inline.ts';
-import { FoundNotes, indexed } from './html-notes.ts';
+import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
+import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
 import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
 import type { EpubOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { Archive, type Location, locationOf } from './zip.ts';

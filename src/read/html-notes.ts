@@ -1,16 +1,29 @@
+import { endsSentence, withFullStop } from '../text/marks.ts';
 import {
   type Attributes,
   BLOCKS,
   headingLevel,
-  Inline,
+  isMark,
   isSilent,
   leadsBack,
   localName,
   meaningsOf,
-  type Notes,
   saysNote,
-} from './html-inline.ts';
+} from './html-elements.ts';
+import { Inline } from './html-inline.ts';
 import { type Link, Markup, type MarkupHandler } from './html-parse.ts';
+
+/** What the reader of a document knows of its notes. */
+export interface Notes {
+  /** True for a link that leads to a note. */
+  isReference(href: string): boolean;
+  /** The note that is read where it is first referred to. It is `undefined` for one that is not read there. */
+  take(href: string): string | undefined;
+  /** True for an element that is a note, or in which one begins. */
+  isNote(id: string): boolean;
+  /** The number of references whose notes were not read. */
+  readonly skipped: number;
+}
 
 /** A block with a name: a note, if a reference leads to it and it looks like one. */
 interface Candidate {
@@ -244,4 +257,50 @@ export class NamedNotes implements Notes {
   isNote(id: string): boolean {
     return this.#referred.has(id);
   }
+}
+
+/** @param said the text before the reference */
+function noteAfter(said: string, note: string): string {
+  return endsSentence(said.trimEnd()) ? ` ${withFullStop(note)} ` : ` (${note.replace(/\.$/u, '')})`;
+}
+
+interface EndedLink {
+  readonly href: string;
+  readonly saysReference: boolean;
+}
+
+/** True for the sign behind a heading that leads to the heading itself. */
+function isPermalink(text: string, href: string): boolean {
+  return /^[#§¶]$/u.test(text) && href.startsWith('#');
+}
+
+/**
+ * A reference is silent. Its note may be read in its place.
+ * @param start where the text of the link begins
+ */
+export function endLink(inline: Inline, start: number, link: EndedLink, notes: Notes | undefined): void {
+  const text = inline.from(start);
+  if (!text) return;
+  const isReference = link.saysReference
+    ? isMeantAsMark(text)
+    : isMark(text) && notes?.isReference(link.href) === true;
+  if (isReference || isPermalink(text, link.href)) inline.cut(start);
+  if (!isReference) return;
+  const note = notes?.take(link.href);
+  if (note) inline.text(noteAfter(inline.tail, note));
+}
+
+/** @returns what there is to say of notes that were not read */
+export function skippedNotes(count: number): string | undefined {
+  if (count === 0) return undefined;
+  if (count === 1) return '1 note is not read; --footnotes read reads it where it is referred to';
+  return `${count} notes are not read; --footnotes read reads them where they are referred to`;
+}
+
+/** UTF-16 units. */
+const LONGEST_MARK = 20;
+
+/** True for the text of what says of itself that it refers to a note. A linked word of a sentence is not a mark. */
+function isMeantAsMark(text: string): boolean {
+  return text.trim().length <= LONGEST_MARK && (/\p{N}/u.test(text) || !/\p{L}{3}/u.test(text));
 }

@@ -3,7 +3,7 @@ import { Parser } from 'htmlparser2';
 import { type TtsError, usageError } from '../kit/error.ts';
 import type { Stage } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
-import { type Attributes, isMark } from './html-inline.ts';
+import { type Attributes, isMark } from './html-elements.ts';
 
 /** A link that looks like a reference to a note. */
 export interface Link {

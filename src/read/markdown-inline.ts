@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 import { endsSentence, MARK, SIGHT, withFullStop } from '../text/marks.ts';
-import { isUnspoken, spokenTag, type Tag, tagOf } from './html-inline.ts';
+import { isUnspoken, spokenTag, type Tag, tagOf } from './html-elements.ts';
 import type { MarkdownOptions } from './reading.ts';
 
 /** What is said of TeX commands whose names are no words for it. */

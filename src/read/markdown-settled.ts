@@ -1,7 +1,7 @@
 import type { Token } from 'markdown-it';
 import { WAITS } from '../text/stage.ts';
 import { hasWord } from '../text/unicode.ts';
-import { tagOf } from './html-inline.ts';
+import { tagOf } from './html-elements.ts';
 import type { SpokenBlock } from './markdown-blocks.ts';
 import { spokenInline } from './markdown-inline.ts';
 import type { MarkdownDocument } from './markdown-parser.ts';

@@ -1,0 +1,173 @@
+/** Names of elements, in small letters and without a prefix. */
+type Names = ReadonlySet<string>;
+
+const named = (names: string): Names => new Set(names.split(' '));
+
+/** What stands in one of them is a block of its own. */
+export const BLOCKS = named(
+  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer ' +
+    'form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section ' +
+    'summary table tbody td tfoot th thead tr ul',
+);
+
+/** Nothing in them is meant for a reader of the text. */
+const SILENT = named(
+  'audio button canvas command datalist head iframe input map meter noscript progress rp rtc script select style svg ' +
+    'template textarea title video',
+);
+
+/** The parts of a web page that surround its text. */
+export const PAGE_FURNITURE = named('aside footer nav');
+
+/** Roles of a web page's parts that surround its text. */
+export const FURNITURE_ROLES = named('navigation complementary contentinfo search banner');
+
+/** Their text ends like a sentence, whatever its last character. */
+export const CLOSED = named('caption dd dt figcaption h1 h2 h3 h4 h5 h6 legend li summary td th');
+
+/** They follow each other like lines. */
+export const TIGHT = named('dd dt li td th');
+
+/** @returns 1 for the highest heading, `undefined` for other elements */
+export function headingLevel(name: string): number | undefined {
+  return /^h[1-6]$/.test(name) ? Number(name[1]) : undefined;
+}
+
+/** @param name as it is written: `m:math` is `math` */
+export function localName(name: string): string {
+  const colon = name.indexOf(':');
+  return colon < 0 ? name : name.slice(colon + 1);
+}
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Words of `epub:type` (with any prefix) and of `role`, in small letters; `doc-` is taken off. */
+export function meaningsOf(attributes: Attributes): readonly string[] {
+  const words: string[] = [];
+  for (const name in attributes) {
+    if (name !== 'role' && !(name.endsWith(':type') && name !== 'xlink:type' && name !== 'xsi:type'))
+      continue;
+    for (const word of (attributes[name] ?? '').toLowerCase().split(/\s+/u))
+      if (word !== '') words.push(word.replace(/^doc-/u, ''));
+  }
+  return words;
+}
+
+const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
+/** Numbers of printed pages, and the links with which Wikipedia edits a section. */
+const SILENT_CLASS = /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection)(?:\s|$)/iu;
+const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;
+
+/** True for what nobody sees, and for the numbers of printed pages. */
+export function isSilent(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
+  if (SILENT.has(name)) return true;
+  const { hidden, style, class: classes } = attributes;
+  if (hidden !== undefined || attributes['aria-hidden'] === 'true') return true;
+  if (style !== undefined && NO_DISPLAY.test(style)) return true;
+  if (name === 'dialog' && attributes.open === undefined) return true;
+  if (classes !== undefined && SILENT_CLASS.test(classes)) return true;
+  return meanings.some((meaning) => PAGE_NUMBERS.has(meaning));
+}
+
+const PAGE_NAME = /^(?:page|pg)[-_.]?0*(0|[1-9]\d*|[ivxlc]+)$/iu;
+/** It looks at a run of these characters only once. */
+const AROUND_NUMBER = /^[\s([{]*(?:(?:page|pg|p)\b\.?\s*)?|(?<![\s)\]}])[\s)\]}]+$/giu;
+
+/** @returns the number in the name of an element that is named after a printed page */
+export function pageNamedBy({ id, name }: Attributes): string | undefined {
+  return PAGE_NAME.exec(id ?? name ?? '')?.[1];
+}
+
+/** True for a text that is nothing but the number of this page. */
+export function isPageNumber(text: string, page: string | undefined): boolean {
+  return page !== undefined && text.replace(AROUND_NUMBER, '').toLowerCase() === page.toLowerCase();
+}
+
+const BLOCK_DISPLAY = /(?:^|;)\s*display\s*:\s*(?:block|list-item|table-row|flex|grid)\b/iu;
+
+export function isShownAsBlock({ style }: Attributes): boolean {
+  return style !== undefined && BLOCK_DISPLAY.test(style);
+}
+
+const INITIAL_CLASS = /(?:^|[\s_-])(?:drop-?caps?|dropped|initial|lettrine)(?:$|[\s_-])/iu;
+
+/** True for an element that holds the large first letter of a word. */
+export function isInitial({ class: classes }: Attributes): boolean {
+  return classes !== undefined && INITIAL_CLASS.test(classes);
+}
+
+/** True for the name of a speaker in a play (Z39.98 structural vocabulary). */
+export function isPersona(meanings: readonly string[]): boolean {
+  return meanings.some((meaning) => /^(?:z3998:)?persona$/u.test(meaning));
+}
+
+const NUMBER_OR_SIGN =
+  /^[\s([{]*(?:(?:note|fn|n|注)\.?\s*)?(?:\p{N}{1,4}|[*†‡§¶‖#⁎∗※]{1,4}|[ivxlc]{1,6}|\p{L})[\s)\]}.:]*$/iu;
+
+/** True for the text of a link that may refer to a note: `1`, `[12]`, `*`, `iv`. */
+export function isMark(text: string): boolean {
+  return NUMBER_OR_SIGN.test(text);
+}
+
+const REFERENCE_CLASS =
+  /(?:^|\s)(?:footnote-?(?:ref|anchor|link)|noteref|note-?ref|fnref|fnanchor)(?:\s|$)/iu;
+
+/** True for an element that says that it refers to a note. */
+export function saysReference({ class: classes }: Attributes, meanings: readonly string[]): boolean {
+  return meanings.includes('noteref') || (classes !== undefined && REFERENCE_CLASS.test(classes));
+}
+
+const BACK = new Set(['backlink', 'referrer']);
+const BACK_CLASS =
+  /(?:^|\s)(?:footnote-?back(?:ref|link)?|reversefootnote|backlink|footnote-return)(?:\s|$)/iu;
+
+/** True for a link from a note back to where it is referred to. */
+export function leadsBack({ class: classes }: Attributes, meanings: readonly string[]): boolean {
+  return meanings.some((meaning) => BACK.has(meaning)) || (classes !== undefined && BACK_CLASS.test(classes));
+}
+
+const NOTES = new Set(['footnote', 'footnotes', 'endnote', 'endnotes', 'rearnote', 'rearnotes']);
+const NOTES_CLASS = /(?:^|\s)(?:footnotes?|endnotes?|rearnotes?)(?:\s|$)/iu;
+
+/** True for a note, or a list of notes, that says so. */
+export function saysNote(name: string, { class: classes }: Attributes, meanings: readonly string[]): boolean {
+  if (meanings.some((meaning) => NOTES.has(meaning))) return true;
+  return BLOCKS.has(name) && name !== 'body' && classes !== undefined && NOTES_CLASS.test(classes);
+}
+
+/** One tag of HTML inside of another format, which has checked that it is one. */
+export interface Tag {
+  /** It is in small letters. */
+  readonly name: string;
+  readonly isEnd: boolean;
+  /** No end follows. */
+  readonly isEmpty: boolean;
+  readonly attributes: Attributes;
+}
+
+const TAG = /^<(\/?)([a-z][a-z\d:-]*)/iu;
+const ATTRIBUTE = /\s([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/gu;
+const EMPTY = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+/** @returns `undefined` for comments and declarations */
+export function tagOf(source: string): Tag | undefined {
+  const [opening, slash, written] = TAG.exec(source) ?? [];
+  if (opening === undefined || written === undefined) return undefined;
+  const name = written.toLowerCase();
+  const attributes: Record<string, string> = {};
+  for (const [, key = '', ...values] of source.slice(opening.length).matchAll(ATTRIBUTE))
+    attributes[key.toLowerCase()] ??= values.find((value) => value !== undefined) ?? '';
+  return { name, isEnd: slash !== '', isEmpty: EMPTY.has(name) || source.endsWith('/>'), attributes };
+}
+
+/** True for an element that is not spoken; its text is not either. */
+export function isUnspoken({ name, attributes }: Tag): boolean {
+  return name === 'rt' || name === 'math' || isSilent(name, attributes, meaningsOf(attributes));
+}
+
+/** What a tag itself is worth: a line break, or the description of what it shows. */
+export function spokenTag({ name, isEnd, attributes }: Tag): string {
+  if (name === 'br' || BLOCKS.has(name)) return '\n';
+  if (name === 'math' && !isEnd) return attributes.alttext || 'formula';
+  return name === 'img' && !isEnd ? (attributes.alt ?? '') : '';
+}
