@@ -6,8 +6,9 @@ import { OUTPUT, textHint } from '../kit/hints.ts';
 import { Drops, type Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
-import { NothingToSay } from '../read/plain.ts';
+
 import { kindOfName } from '../read/readers.ts';
+import { NothingToSay } from '../read/source.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';

@@ -1,11 +1,10 @@
-import { ExitCode, TtsError } from '../kit/error.ts';
 import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
 import { decode } from './decode.ts';
 import type { TextFacts } from './prose.ts';
 import type { PlainOptions, Reader, Reading, Source } from './reading.ts';
-import { openCharacters, type Watched } from './source.ts';
+import { openCharacters } from './source.ts';
 
 /** Text is read as books have it; its empty lines are the borders of its paragraphs. */
 export async function openPlain(
@@ -139,83 +138,4 @@ class Lines implements Stage<string, Piece> {
       this.#line += countLineBreaks(paragraph);
     }
   }
-}
-
-/** What the readers of a run give out; characters are still to be read, in step with their writer. */
-export type Item =
-  | Piece
-  | { readonly kind: 'characters'; readonly text: string; readonly stage: Stage<string, Piece> }
-  | { readonly kind: 'end' };
-
-/** Reads characters, and takes the name of the only text out of its pieces. */
-export class InStep implements Stage<Item, Piece> {
-  readonly #isOnly: boolean;
-  #stage: Stage<string, Piece> | undefined;
-
-  constructor(isOnly: boolean) {
-    this.#isOnly = isOnly;
-  }
-
-  get isHolding(): boolean {
-    return this.#stage?.isHolding ?? false;
-  }
-
-  *push(item: Item): Generator<Piece> {
-    if (item.kind === 'characters') {
-      this.#stage = item.stage;
-      yield* this.#placed(item.stage.push(item.text));
-    } else if (item.kind === 'end') {
-      yield* this.#placed(this.#stage?.end() ?? []);
-      this.#stage = undefined;
-    } else yield* this.#placed([item]);
-  }
-
-  *flush(idle: number): Generator<Piece> {
-    yield* this.#placed(this.#stage?.flush?.(idle) ?? []);
-  }
-
-  end(): readonly Piece[] {
-    return [];
-  }
-
-  *#placed(pieces: Iterable<Piece>): Generator<Piece> {
-    for (const piece of pieces)
-      yield this.#isOnly && piece.kind === 'text'
-        ? { ...piece, place: { ...piece.place, source: '' } }
-        : piece;
-  }
-}
-
-/** The error for a text in which nothing is to be spoken. */
-export class NothingToSay extends TtsError {
-  constructor(why: string, hint: string) {
-    super(`nothing to say: ${why}`, { exitCode: ExitCode.usage, hint });
-  }
-}
-
-/** The error for sources in which nothing is to be spoken. */
-export function nothingToSay(sources: readonly Watched[]): NothingToSay {
-  const [only, ...others] = sources;
-  if (sources.some(({ isWritten }) => isWritten)) return nothingSpoken();
-  return only && others.length === 0 && only.source.name === '-' && !only.hasBytes
-    ? nothingPiped()
-    : blankText();
-}
-
-function nothingSpoken(): NothingToSay {
-  return new NothingToSay(
-    'the text has no words that are spoken',
-    'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',
-  );
-}
-
-function nothingPiped(): NothingToSay {
-  return new NothingToSay(
-    'no text came from stdin',
-    'give words, or a file with -f; a program that was to write the text may have failed',
-  );
-}
-
-export function blankText(): NothingToSay {
-  return new NothingToSay('the text is blank', 'give words, a file with -f, or text through a pipe');
 }

@@ -68,25 +68,43 @@ export function everyTime(source: Source): Source['bytes'] {
   };
 }
 
+/**
+ * Checks a source for a reader of text.
+ * @param look sees all of a text that can be read again
+ * @returns its characters without control sequences, from the first one each time
+ * @throws TtsError (usage) for what is not text
+ */
+export async function openCharacters(
+  source: Source,
+  signal: AbortSignal,
+  look: (text: string) => void = () => {},
+): Promise<(signal: AbortSignal) => AsyncIterable<string>> {
+  const { name, words } = source;
+  if (words !== undefined) {
+    const text = words.replaceAll('\r\n', '\n');
+    look(text);
+    return () => through(singleItem(text), new Controls());
+  }
+  const label = labelOf(name);
+  if (source.again) for await (const text of decode(source.again(signal), label)) look(text);
+  const bytes = everyTime(source);
+  return (until) => through(bytes(until), inTurn(new Decoder(label), new Controls()));
+}
+
 function inTime(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
   timeoutMs: number | undefined,
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  if (timeoutMs === undefined) return bytes;
-  return arriving(new Arrivals(bytes, signal), timeoutMs, () => silentWriter(name, timeoutMs));
+  return timeoutMs === undefined ? bytes : arriving(new Arrivals(bytes, signal), name, timeoutMs);
 }
 
-async function* arriving<T>(
-  arrivals: Arrivals<T>,
-  timeoutMs: number,
-  tooLate: () => TtsError,
-): AsyncGenerator<T> {
+async function* arriving<T>(arrivals: Arrivals<T>, name: string, timeoutMs: number): AsyncGenerator<T> {
   using _closing = arrivals;
   for (;;) {
     const arrival = await arrivals.next(timeoutMs);
-    if (!arrival) throw breaksOff(tooLate(), 'silent');
+    if (!arrival) throw breaksOff(silentWriter(name, timeoutMs), 'silent');
     if (arrival.done) return;
     yield arrival.value;
   }
@@ -246,25 +264,28 @@ export class Watched {
 const SPACE = 0x20;
 const ASCII_END = 0x7f;
 
-/**
- * Checks a source for a reader of text.
- * @param look sees all of a text that can be read again
- * @returns its characters without control sequences, from the first one each time
- * @throws TtsError (usage) for what is not text
- */
-export async function openCharacters(
-  source: Source,
-  signal: AbortSignal,
-  look: (text: string) => void = () => {},
-): Promise<(signal: AbortSignal) => AsyncIterable<string>> {
-  const { name, words } = source;
-  if (words !== undefined) {
-    const text = words.replaceAll('\r\n', '\n');
-    look(text);
-    return () => through(singleItem(text), new Controls());
+/** The error for a text in which nothing is to be spoken. */
+export class NothingToSay extends TtsError {
+  constructor(why: string, hint: string) {
+    super(`nothing to say: ${why}`, { exitCode: ExitCode.usage, hint });
   }
-  const label = labelOf(name);
-  if (source.again) for await (const text of decode(source.again(signal), label)) look(text);
-  const bytes = everyTime(source);
-  return (until) => through(bytes(until), inTurn(new Decoder(label), new Controls()));
+}
+
+/** The error for sources in which nothing is to be spoken. */
+export function nothingToSay(sources: readonly Watched[]): NothingToSay {
+  if (sources.some(({ isWritten }) => isWritten))
+    return new NothingToSay(
+      'the text has no words that are spoken',
+      'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',
+    );
+  const [only, ...others] = sources;
+  if (others.length > 0 || only?.source.name !== '-' || only.hasBytes) return blankText();
+  return new NothingToSay(
+    'no text came from stdin',
+    'give words, or a file with -f; a program that was to write the text may have failed',
+  );
+}
+
+export function blankText(): NothingToSay {
+  return new NothingToSay('the text is blank', 'give words, a file with -f, or text through a pipe');
 }

@@ -1,7 +1,6 @@
 import type { TtsError } from '../kit/error.ts';
-import { InStep, type Item, nothingToSay } from '../read/plain.ts';
-import type { About, Reader, Reading, Source } from '../read/reading.ts';
-import { Watched } from '../read/source.ts';
+import { type About, InStep, type Item, type Reader, type Reading, type Source } from '../read/reading.ts';
+import { nothingToSay, Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
 import { Cutter, type Pace } from '../text/cut.ts';
 import type { Piece } from '../text/piece.ts';
