@@ -20,51 +20,121 @@ import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
 import type { EpubOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { Archive, type Location, locationOf } from './zip.ts';
 
-/** Parts of a book that are looked at and not read, by what the book itself calls them. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['cover', 'cover'],
-  ['titlepage', 'title page'],
-  ['halftitlepage', 'half title'],
-  ['imprint', 'imprint'],
-  ['copyright-page', 'copyright page'],
-  ['colophon', 'colophon'],
-  ['toc', 'contents'],
-  ['loi', 'list of illustrations'],
-  ['lot', 'list of tables'],
-  ['loa', 'list of audio'],
-  ['lov', 'list of videos'],
-  ['bibliography', 'bibliography'],
-  ['index', 'index'],
-]);
-
-/** @returns what the part is called, `undefined` for a part that is read */
-function leftOutAs(meanings: readonly string[]): string | undefined {
-  for (const meaning of meanings) {
-    const kind = KINDS.get(meaning);
-    if (kind !== undefined) return kind;
-  }
-  return undefined;
+/**
+ * Looks at what the book says of itself. Its documents are read when their turn comes.
+ * @throws TtsError (usage) for what is not a book, and for one that is protected
+ */
+export async function openEpub(source: Source, options: EpubOptions, signal: AbortSignal): Promise<Reading> {
+  const name = labelOf(source.name);
+  const location = await locationOf(source, signal);
+  using archive = await Archive.open(name, location, signal);
+  const content = await openPackage(archive, name, signal);
+  const plan = await planOf(archive, content, options, { name, signal });
+  return {
+    source,
+    about: aboutBook(content, name, location),
+    pieces(until, how) {
+      const pieces = piecesOf(plan, { source: source.name, location, options }, until, how);
+      return plan.contents.source === 'headings' ? through(pieces, new HeadingChapters()) : pieces;
+    },
+  };
 }
 
-/** The documents that are left out as a whole. A document with several chapters is none of them. */
-function documentsLeftOut(
-  landmarks: readonly Landmark[],
-  chapters: readonly Entry[],
-): ReadonlyMap<string, string> {
-  const begun = new Set<string>();
-  const several = new Set<string>();
-  for (const { path } of chapters) (begun.has(path) ? several : begun).add(path);
-  const read = new Set(landmarks.filter(({ type }) => isText(type)).map(({ path }) => path));
-  const found = new Map<string, string>();
-  for (const { path, fragment, type } of landmarks) {
-    const kind = KINDS.get(type);
-    if (kind !== undefined && fragment === '' && !read.has(path) && !several.has(path)) found.set(path, kind);
-  }
-  return found;
+/** What is read of a book. */
+interface Plan {
+  readonly contents: Contents;
+  /** The documents that are read, in their order. */
+  readonly documents: readonly string[];
+  /** What the book calls the documents that are not. */
+  readonly leftOut: readonly string[];
+  /** The number of places in the reading order without a document of text. */
+  readonly missing: number;
+  readonly hasFixedPages: boolean;
 }
 
-function isText(type: string): boolean {
-  return type === 'text' || type === 'bodymatter' || type === 'start';
+async function planOf(
+  archive: Archive,
+  content: Package,
+  { readsAll }: EpubOptions,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<Plan> {
+  const { spine, items, withoutText, hasFixedPages } = content;
+  const inOrder = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
+  const documents = inOrder.map(({ path }) => path);
+  archive.assertAllReadable(documents);
+  if (documents.length === 0) throw noText(name);
+  await assertOpen(archive, documents, name, signal);
+  const { tables, landmarks } = await openNavigation(archive, content, signal);
+  const leftOut = new Map(readsAll ? [] : documentsLeftOut(landmarks, tables[0]?.entries ?? []));
+  for (const { path, properties } of items.values())
+    if (properties.includes('nav') && !readsAll) leftOut.set(path, 'contents');
+  const read = documents.filter((path) => !leftOut.has(path));
+  const isBeside = !readsAll && spine.some(({ path, isLinear }) => !isLinear && !leftOut.has(path));
+  const charactersOf = (path: string) =>
+    through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`));
+  return {
+    contents:
+      tables.map((table) => usable(table, read)).find((table) => table !== undefined) ??
+      (await withoutTable(read, charactersOf)),
+    documents: read,
+    leftOut: [
+      ...documents.flatMap((path) => leftOut.get(path) ?? []),
+      ...(isBeside ? ['documents outside the reading order'] : []),
+    ],
+    missing: withoutText + spine.filter(({ path }) => !archive.has(path)).length,
+    hasFixedPages,
+  };
+}
+
+function noText(name: string): TtsError {
+  return usageError(
+    `${name} holds no text to read`,
+    'a book of pictures has none; --all reads title pages and the like',
+  );
+}
+
+/** Bytes of documents that are taken apart in search of notes. A document with notes for all others is one of them. */
+const MOST_SEARCHED = 128 * 1024 * 1024;
+
+interface Book {
+  readonly source: string;
+  readonly location: Location;
+  readonly options: EpubOptions;
+}
+
+async function* piecesOf(
+  plan: Plan,
+  { source, location, options }: Book,
+  signal: AbortSignal,
+  { inFront, onRemark }: PieceOptions = {},
+): AsyncGenerator<Piece> {
+  const name = labelOf(source);
+  using archive = await Archive.open(name, location, signal);
+  const open = (path: string) => openDocument(archive, path, name, signal);
+  const text = new BookText(source, plan.contents, options);
+  let searched = 0;
+  const notes = new FoundNotes({
+    readsNotes: options.readsNotes,
+    resolve: (href, from) => resolved(from, href),
+    index: async (path) => {
+      searched += archive.sizeOf(path);
+      const isSearched = archive.has(path) && searched <= MOST_SEARCHED;
+      return isSearched ? indexed((await open(path))(), `${path} in ${name}`) : undefined;
+    },
+  });
+  const said = new Set<string>();
+  let skipped = 0;
+  for (const path of plan.documents) {
+    const characters = await open(path);
+    const { ids, links } = await scanned(characters(), text.fragmentsIn(path));
+    await notes.prepare(path, links);
+    const inDocument = notes.of(path, said);
+    const document = text.document(path, ids, inDocument);
+    yield* through(characters(), inFront ? inTurn(inFront, document) : document);
+    skipped += inDocument.skipped;
+  }
+  if (!text.hasText) throw noText(name);
+  for (const remark of remarksOn(plan, text.leftOut, skipped)) onRemark?.(remark);
 }
 
 /** The text of a book, one document after the other. */
@@ -87,7 +157,8 @@ class BookText {
     this.#rules = {
       notes: undefined,
       leavesOut: (element, _, meanings) => {
-        const part = options.readsAll ? undefined : leftOutAs(meanings);
+        const kind = meanings.find((meaning) => KINDS.has(meaning));
+        const part = options.readsAll || kind === undefined ? undefined : KINDS.get(kind);
         if (part !== undefined) this.leftOut.add(part);
         return element === 'nav' || part !== undefined;
       },
@@ -172,39 +243,42 @@ async function* slicesOf(text: string): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += SLICE) yield text.slice(at, at + SLICE);
 }
 
-const CHAPTERS: Readonly<Record<Contents['source'], string>> = {
-  nav: 'the chapters are those of the table of contents (nav)',
-  ncx: 'the chapters are those of the table of contents (NCX)',
-  headings: 'no table of contents divides the book: its headings begin the chapters',
-  documents: 'no table of contents divides the book, and no headings: each of its documents is a chapter',
-};
+/** Parts of a book that are looked at and not read, by what the book itself calls them. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['cover', 'cover'],
+  ['titlepage', 'title page'],
+  ['halftitlepage', 'half title'],
+  ['imprint', 'imprint'],
+  ['copyright-page', 'copyright page'],
+  ['colophon', 'colophon'],
+  ['toc', 'contents'],
+  ['loi', 'list of illustrations'],
+  ['lot', 'list of tables'],
+  ['loa', 'list of audio'],
+  ['lov', 'list of videos'],
+  ['bibliography', 'bibliography'],
+  ['index', 'index'],
+]);
 
-/** What there is to say of a book, apart from its chapters. */
-interface Omissions {
-  readonly leftOut: ReadonlySet<string>;
-  /** The number of notes that were not read. */
-  readonly notes: number;
-  /** The number of places in the reading order without a document of text. */
-  readonly missing: number;
-  readonly hasFixedPages: boolean;
+/** The documents that are left out as a whole. A document with several chapters is none of them. */
+function documentsLeftOut(
+  landmarks: readonly Landmark[],
+  chapters: readonly Entry[],
+): ReadonlyMap<string, string> {
+  const begun = new Set<string>();
+  const several = new Set<string>();
+  for (const { path } of chapters) (begun.has(path) ? several : begun).add(path);
+  const read = new Set(landmarks.filter(({ type }) => isText(type)).map(({ path }) => path));
+  const found = new Map<string, string>();
+  for (const { path, fragment, type } of landmarks) {
+    const kind = KINDS.get(type);
+    if (kind !== undefined && fragment === '' && !read.has(path) && !several.has(path)) found.set(path, kind);
+  }
+  return found;
 }
 
-/** What there is to say of a book that was read. */
-function* remarksOn(
-  source: Contents['source'],
-  { leftOut, notes, missing, hasFixedPages }: Omissions,
-): Generator<string> {
-  yield CHAPTERS[source];
-  if (leftOut.size > 0) yield `left out: ${[...leftOut].join(', ')}; --all reads what is left out`;
-  const skipped = skippedNotes(notes);
-  if (skipped !== undefined) yield skipped;
-  if (missing > 0) yield `the reading order names ${documents(missing)} not in the book, or not text`;
-  if (hasFixedPages)
-    yield 'its pages have a fixed layout, so the order of its text may not be that of the page';
-}
-
-function documents(count: number): string {
-  return count === 1 ? 'a document that is' : `${count} documents that are`;
+function isText(type: string): boolean {
+  return type === 'text' || type === 'bodymatter' || type === 'start';
 }
 
 /** One heading is the title of the book. */
@@ -242,124 +316,30 @@ async function withoutTable(
   };
 }
 
+const CHAPTERS: Readonly<Record<Contents['source'], string>> = {
+  nav: 'the chapters are those of the table of contents (nav)',
+  ncx: 'the chapters are those of the table of contents (NCX)',
+  headings: 'no table of contents divides the book: its headings begin the chapters',
+  documents: 'no table of contents divides the book, and no headings: each of its documents is a chapter',
+};
+
 /**
- * Looks at what the book says of itself. Its documents are read when their turn comes.
- * @throws TtsError (usage) for what is not a book, and for one that is protected
+ * What there is to say of a book that was read.
+ * @param parts what the book calls the parts of documents that were left out
+ * @param notes the number of those that were not read
  */
-export async function openEpub(source: Source, options: EpubOptions, signal: AbortSignal): Promise<Reading> {
-  const name = labelOf(source.name);
-  const location = await locationOf(source, signal);
-  using archive = await Archive.open(name, location, signal);
-  const content = await openPackage(archive, name, signal);
-  const documents = documentsOf(archive, content, options);
-  if (documents.length === 0) throw noText(name);
-  await assertOpen(archive, documents, name, signal);
-  const { tables, landmarks } = await openNavigation(archive, content, signal);
-  const leftOut = new Map(options.readsAll ? [] : documentsLeftOut(landmarks, tables[0]?.entries ?? []));
-  for (const { path, properties } of content.items.values())
-    if (properties.includes('nav') && !options.readsAll) leftOut.set(path, 'contents');
-  const read = documents.filter((path) => !leftOut.has(path));
-  const contents =
-    tables.map((table) => usable(table, read)).find((table) => table !== undefined) ??
-    (await withoutTable(read, (path) =>
-      through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`)),
-    ));
-  const book = new Book(source, location, options, {
-    contents,
-    documents: read,
-    missing: content.withoutText + content.spine.filter(({ path }) => !archive.has(path)).length,
-    hasFixedPages: content.hasFixedPages,
-    leftOut: [
-      ...documents.flatMap((path) => leftOut.get(path) ?? []),
-      ...(options.readsAll ? [] : besideOrder(content, leftOut)),
-    ],
-  });
-  const about = aboutBook(content, name, location);
-  return {
-    source,
-    about,
-    pieces(until, how) {
-      const pieces = book.pieces(until, how);
-      return contents.source === 'headings' ? through(pieces, new HeadingChapters()) : pieces;
-    },
-  };
-}
-
-/** @throws TtsError (usage) for documents that are too large */
-function documentsOf(archive: Archive, { spine }: Package, { readsAll }: EpubOptions): readonly string[] {
-  const read = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
-  const paths = read.map(({ path }) => path);
-  archive.assertAllReadable(paths);
-  return paths;
-}
-
-/** @returns what is said of documents that the book itself puts outside its reading order */
-function besideOrder({ spine }: Package, leftOut: ReadonlyMap<string, string>): readonly string[] {
-  const isBeside = spine.some(({ path, isLinear }) => !isLinear && !leftOut.has(path));
-  return isBeside ? ['documents outside the reading order'] : [];
-}
-
-function noText(name: string): TtsError {
-  return usageError(
-    `${name} holds no text to read`,
-    'a book of pictures has none; --all reads title pages and the like',
-  );
-}
-
-interface Plan extends Pick<Omissions, 'missing' | 'hasFixedPages'> {
-  readonly contents: Contents;
-  /** The documents that are read, in their order. */
-  readonly documents: readonly string[];
-  /** What the book calls the documents that are not. */
-  readonly leftOut: readonly string[];
-}
-
-/** Bytes of documents that are taken apart in search of notes. A document with notes for all others is one of them. */
-const MOST_SEARCHED = 128 * 1024 * 1024;
-
-class Book {
-  readonly #source: string;
-  readonly #name: string;
-  readonly #location: Location;
-  readonly #options: EpubOptions;
-  readonly #plan: Plan;
-
-  constructor({ name }: Source, location: Location, options: EpubOptions, plan: Plan) {
-    this.#source = name;
-    this.#name = labelOf(name);
-    this.#location = location;
-    this.#options = options;
-    this.#plan = plan;
-  }
-
-  async *pieces(signal: AbortSignal, { inFront, onRemark }: PieceOptions = {}): AsyncGenerator<Piece> {
-    using archive = await Archive.open(this.#name, this.#location, signal);
-    const open = (path: string) => openDocument(archive, path, this.#name, signal);
-    const text = new BookText(this.#source, this.#plan.contents, this.#options);
-    let searched = 0;
-    const notes = new FoundNotes({
-      readsNotes: this.#options.readsNotes,
-      resolve: (href, from) => resolved(from, href),
-      index: async (path) => {
-        searched += archive.sizeOf(path);
-        const isSearched = archive.has(path) && searched <= MOST_SEARCHED;
-        return isSearched ? indexed((await open(path))(), `${path} in ${this.#name}`) : undefined;
-      },
-    });
-    const said = new Set<string>();
-    let skipped = 0;
-    for (const path of this.#plan.documents) {
-      const characters = await open(path);
-      const { ids, links } = await scanned(characters(), text.fragmentsIn(path));
-      await notes.prepare(path, links);
-      const inDocument = notes.of(path, said);
-      const document = text.document(path, ids, inDocument);
-      yield* through(characters(), inFront ? inTurn(inFront, document) : document);
-      skipped += inDocument.skipped;
-    }
-    if (!text.hasText) throw noText(this.#name);
-    const leftOut = new Set([...this.#plan.leftOut, ...text.leftOut]);
-    const omissions = { ...this.#plan, leftOut, notes: skipped };
-    for (const remark of remarksOn(this.#plan.contents.source, omissions)) onRemark?.(remark);
-  }
+function* remarksOn(
+  { contents, leftOut, missing, hasFixedPages }: Plan,
+  parts: ReadonlySet<string>,
+  notes: number,
+): Generator<string> {
+  yield CHAPTERS[contents.source];
+  const omitted = [...new Set([...leftOut, ...parts])];
+  if (omitted.length > 0) yield `left out: ${omitted.join(', ')}; --all reads what is left out`;
+  const skipped = skippedNotes(notes);
+  if (skipped !== undefined) yield skipped;
+  const documents = missing === 1 ? 'a document that is' : `${missing} documents that are`;
+  if (missing > 0) yield `the reading order names ${documents} not in the book, or not text`;
+  if (hasFixedPages)
+    yield 'its pages have a fixed layout, so the order of its text may not be that of the page';
 }
