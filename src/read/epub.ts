@@ -2,8 +2,8 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { HeadingChapters } from '../text/chapters.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
+import { aboutBook } from './epub-about.ts';
 import {
-  aboutBook,
   assertOpen,
   type Contents,
   type Entry,

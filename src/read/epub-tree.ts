@@ -1,0 +1,83 @@
+import { BLOCKS, localName } from './html-elements.ts';
+import { Markup } from './html-parse.ts';
+
+/** An element of a package file. Prefixes of names are left out. */
+export interface Element {
+  readonly name: string;
+  /** Each has its name with its prefix and, if that is free, without it. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly Element[];
+  /** The text of the element and of the elements in it, without the readings of rubies. */
+  readonly text: string;
+}
+
+interface Open extends Element {
+  readonly children: Element[];
+  text: string;
+}
+
+/** UTF-16 units. A title or a description is shorter. */
+const LONGEST_TEXT = 65_536;
+const OF_RUBIES = new Set(['rp', 'rt']);
+/** They hide in words: soft hyphens, and characters of no width. */
+const HIDDEN = /[\u00ad\u200b\u2060\ufeff]/gu;
+
+/** Reads XML of a few megabytes. @throws TtsError (usage) for elements too deep inside each other */
+export function treeOf(xml: string, name: string, isXml = true): Element {
+  const root: Open = { name: '', attributes: {}, children: [], text: '' };
+  const open: Open[] = [root];
+  const markup = new Markup(
+    {
+      open(tag, attributes) {
+        const element = { name: localName(tag), attributes: withShort(attributes), children: [], text: '' };
+        open.at(-1)?.children.push(element);
+        open.push(element);
+      },
+      text(text) {
+        const top = open.at(-1);
+        if (top) top.text += text;
+      },
+      close() {
+        const closed = open.pop();
+        const parent = open.at(-1);
+        if (!closed || !parent || OF_RUBIES.has(closed.name)) return;
+        if (parent.text.length + closed.text.length <= LONGEST_TEXT) parent.text += apart(closed);
+      },
+    },
+    name,
+    { isXml },
+  );
+  markup.write(xml);
+  markup.end();
+  return root;
+}
+
+/** Blocks and lines of HTML are words apart. */
+function apart({ name, text }: Element): string {
+  return name === 'br' || BLOCKS.has(name) ? ` ${text} ` : text;
+}
+
+function withShort(attributes: Element['attributes']): Element['attributes'] {
+  const names = Object.keys(attributes);
+  // Large files have many elements, and few prefixes.
+  if (!names.some((name) => name.includes(':'))) return attributes;
+  const all: Record<string, string> = { ...attributes };
+  for (const name of names) all[localName(name)] ??= attributes[name] ?? '';
+  return all;
+}
+
+/** The element and all in it, in their order, that have this name. */
+export function* allIn({ children }: Element, name: string): Generator<Element> {
+  for (const child of children) {
+    if (child.name === name) yield child;
+    yield* allIn(child, name);
+  }
+}
+
+export function firstIn(element: Element, name: string): Element | undefined {
+  return allIn(element, name).next().value ?? undefined;
+}
+
+export function plainText({ text }: Pick<Element, 'text'>): string {
+  return text.slice(0, LONGEST_TEXT).replace(HIDDEN, '').replace(/\s+/gu, ' ').trim();
+}
