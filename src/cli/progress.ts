@@ -5,10 +5,10 @@ import type { Part } from '../run/ahead.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { type Speech, secondsOf } from '../sound/pcm.ts';
+import type { VoiceEvent } from '../sound/voice.ts';
 import type { Heading } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import type { VoiceEvent } from '../sound/voice.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
 
 /** A shorter run says nothing off a terminal. */

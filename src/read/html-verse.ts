@@ -1,5 +1,5 @@
+import { endsLikeProse } from '../text/lines.ts';
 import type { Place } from '../text/piece.ts';
-import { endsLikeProse } from '../text/unicode.ts';
 
 /** UTF-16 units. A longer line is prose. */
 const LONGEST_LINE = 80;

@@ -1,6 +1,7 @@
 import { usageError } from '../kit/error.ts';
+import { WAITS } from '../text/complete.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
-import { inTurn, type LiveStage, through, WAITS } from '../text/stage.ts';
+import { inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument } from './markdown-parser.ts';
@@ -45,7 +46,7 @@ const FRONT_MATTER = /^(?:-{1,3}|\+{1,3})[ \t]*(?:\n[^\n]*)?$/u;
  * it. Only the block that may go on is kept, and is parsed again when it has grown. What follows changes what was given out only
  * by defining a reference or, after a wait, by going on with it.
  */
-export class GrowingMarkdown implements LiveStage<string, Piece> {
+export class GrowingMarkdown implements Stage<string, Piece> {
   readonly #options: MarkdownOptions;
   readonly #source: string;
   readonly #definitions: Definitions = {};

@@ -1,6 +1,7 @@
+import { endsLikeProse, isListItem } from '../text/lines.ts';
 import { PARAGRAPH_END } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
-import { countLineBreaks, endsLikeProse, isListItem, lazy } from '../text/unicode.ts';
+import { countLineBreaks, lazy } from '../text/unicode.ts';
 import type { PlainOptions } from './reading.ts';
 
 /** UTF-16 units of a text in which words are distinguished from other signs. */

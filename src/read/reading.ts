@@ -1,6 +1,6 @@
 import type { Tags } from '../sound/pcm.ts';
 import type { Piece } from '../text/piece.ts';
-import type { LiveStage, Stage } from '../text/stage.ts';
+import type { Stage } from '../text/stage.ts';
 
 /** The kinds of input that `--format` can name. `readers.ts` has a row for each. */
 export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub'] as const;
@@ -64,7 +64,7 @@ export interface PieceOptions {
 /** What is read in step with its writer: the cutter after it has to know how long the writer waits. */
 interface LiveText {
   readonly characters: AsyncIterable<string>;
-  readonly stage: LiveStage<string, Piece>;
+  readonly stage: Stage<string, Piece>;
 }
 
 /** A source that was opened and checked. */
@@ -90,13 +90,13 @@ export interface Reader {
 /** What the readers of a run give out; characters are still to be read, in step with their writer. */
 export type Item =
   | Piece
-  | { readonly kind: 'characters'; readonly text: string; readonly stage: LiveStage<string, Piece> }
+  | { readonly kind: 'characters'; readonly text: string; readonly stage: Stage<string, Piece> }
   | { readonly kind: 'end' };
 
 /** Reads characters, and takes the name of the only text out of its pieces. */
-export class InStep implements LiveStage<Item, Piece> {
+export class InStep implements Stage<Item, Piece> {
   readonly #isOnly: boolean;
-  #stage: LiveStage<string, Piece> | undefined;
+  #stage: Stage<string, Piece> | undefined;
 
   constructor(isOnly: boolean) {
     this.#isOnly = isOnly;

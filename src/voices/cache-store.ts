@@ -18,8 +18,8 @@ import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { openOwn, readOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
-import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
 import { overheadBytes } from '../sound/encode/wav.ts';
+import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
 import {
   closeEntry,
   EntryFile,
