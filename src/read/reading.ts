@@ -117,7 +117,7 @@ export class InStep implements Stage<Item, Piece> {
   }
 
   *flush(idle: number): Generator<Piece> {
-    yield* this.#placed(this.#stage?.flush(idle) ?? []);
+    yield* this.#placed(this.#stage?.flush?.(idle) ?? []);
   }
 
   end(): readonly Piece[] {
