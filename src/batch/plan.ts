@@ -5,7 +5,15 @@ import { quoted, visible } from '../kit/words.ts';
 import type { EncodingName } from '../sound/encode/encoding.ts';
 import { assertEncodable } from '../sound/encode/encodings.ts';
 import type { Speaker } from '../sound/voice.ts';
-import { addColumns, assertColumns, type ColumnNames, columnOf, type Field, type TableRow } from './table.ts';
+import {
+  addColumns,
+  assertColumns,
+  type ColumnNames,
+  columnOf,
+  type Field,
+  type TableRow,
+  VOICE_FIELDS,
+} from './table.ts';
 
 export interface Shard {
   /** Shards count from 1. */
@@ -179,7 +187,6 @@ export interface BatchRow {
   readonly file: string;
 }
 
-const VOICE_FIELDS = ['speaker', 'sampleRate', 'instructions', 'speed'] as const;
 export type VoiceCells = Partial<Readonly<Record<(typeof VOICE_FIELDS)[number], string>>>;
 
 export interface PlanOptions {

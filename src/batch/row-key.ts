@@ -1,22 +1,19 @@
 import { createHash, hash } from 'node:crypto';
+import { keyOf, type Shaping, shapingOf } from '../options/values.ts';
 import type { Mix } from '../run/mix.ts';
 import type { Speaker } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
-/** What shapes the sound besides the text. */
+/** What shapes the sound besides the text, by the names of the options. */
 export type RowShape = Readonly<Record<string, string | number>>;
 
 /** What shapes the sound of a speaker, besides the source of its voice. */
-interface VoiceShape {
-  readonly speaker: number;
-  /** Hz. */
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
-  readonly speed?: number | undefined;
+interface VoiceShape extends Shaping<'voice'> {
+  readonly speed: number | undefined;
 }
 
-export function soundOf({ voice, fields: { sampleRate, instructions }, speed }: Speaker): VoiceShape {
-  return { speaker: voice.no, sampleRate, instructions, speed };
+export function soundOf(speaker: Speaker): VoiceShape {
+  return { ...shapingOf(speaker), speed: speaker.speed };
 }
 
 export interface Shape {
@@ -63,55 +60,45 @@ export class TextHash {
   }
 
   finish(shape: Shape): RowKey {
-    const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
-    return { key, characters: this.#characters, isBlank: this.#isBlank, shape: describedShape(shape) };
+    return rowKey(this.#hash.digest('hex'), { characters: this.#characters, isBlank: this.#isBlank }, shape);
   }
 }
 
 export function rowKeyOf(text: string, shape: Shape): RowKey {
-  const characters = countCodePoints(text);
-  const key = keyOf(hash('sha256', text), characters, shape);
-  return { key, characters, isBlank: text.trim() === '', shape: describedShape(shape) };
+  const measured = { characters: countCodePoints(text), isBlank: text.trim() === '' };
+  return rowKey(hash('sha256', text), measured, shape);
 }
 
-function keyOf(
-  text: string,
-  characters: number,
-  { owner, voice, mix, maxChars, cutsParagraphs, encoded }: Shape,
-): string {
-  const { speaker, sampleRate, instructions, speed } = voice;
-  const {
-    pauses: { paragraph, sentence },
-    ...others
-  } = mix;
+type Measured = Pick<RowKey, 'characters' | 'isBlank'>;
+
+function rowKey(text: string, measured: Measured, shape: Shape): RowKey {
+  const values = keyOf(valuesIn(shape, measured.characters), 'voice', 'finish');
+  const key = hash('sha256', JSON.stringify([shape.owner, values, text]));
+  return { ...measured, key, shape: described({ owner: shape.owner, ...values }) };
+}
+
+/** The values of all options that shape a file. Silences that only some texts have are hashed with the text. */
+function valuesIn({ voice, mix, maxChars, cutsParagraphs, encoded = [] }: Shape, characters: number) {
+  const { paragraph, sentence } = mix.pauses;
   // A text that is not cut sounds the same whatever the limit is.
-  const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
-  const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
-  const further = [
-    ...(sentence > 0 ? [sentence] : []),
-    ...Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: value }])),
-    ...(encoded ? [encoded] : []),
-    ...(speed ? [{ speed }] : []),
-  ];
-  return hash('sha256', JSON.stringify([...parts, ...further]));
+  const isCut = characters > maxChars || cutsParagraphs || sentence > 0;
+  const [encode, bitrate] = encoded;
+  return {
+    ...voice,
+    loudness: mix.loudness,
+    paragraphPause: paragraph,
+    pauses: sentence > 0 ? sentence : undefined,
+    maxChars: isCut ? maxChars : undefined,
+    encode,
+    bitrate: bitrate ?? undefined,
+  };
 }
 
 /** A manifest may be shared: in the place of addresses and texts, it has short hashes of them. */
-function describedShape({ owner, voice, mix: { pauses, ...others }, encoded }: Shape): RowShape {
-  const { speaker, sampleRate, instructions, speed } = voice;
-  const parts = {
-    service: shortHash(owner),
-    speaker,
-    sampleRate,
-    instructions: instructions && shortHash(instructions),
-    speed,
-    pauses: shortHash(JSON.stringify(pauses)),
-    ...others,
-    format: encoded?.filter((part) => part !== null).join(' '),
-  };
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as RowShape;
-}
-
-function shortHash(text: string): string {
-  return hash('sha256', text).slice(0, 8);
+function described(values: Readonly<Record<string, unknown>>): RowShape {
+  const parts = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? value : hash('sha256', String(value)).slice(0, 8),
+  ]);
+  return Object.fromEntries(parts);
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { quoted, visible } from '../kit/words.ts';
+import { VOICE_OPTIONS } from '../options/values.ts';
 
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
 export type TableKind = (typeof tableKinds)[number];
@@ -176,7 +177,10 @@ function tooLong(name: string, line: number): TtsError {
   );
 }
 
-const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions', 'speed'] as const;
+/** Columns with the same names as options, for the voice of each row. */
+export const VOICE_FIELDS = [...VOICE_OPTIONS, 'speed'] as const;
+
+const fields = ['id', 'text', 'file', ...VOICE_FIELDS] as const;
 export type Field = (typeof fields)[number];
 
 /** Other fields are in the column of their own name. */
@@ -213,9 +217,6 @@ export function addColumns(seen: Set<string>, columns: Iterable<string>, names: 
   for (const column of columns) if (isFirst || (!seen.has(column) && isWanted(column))) seen.add(column);
 }
 
-/** Without them, a row would be spoken by another voice than its table says. */
-const OF_VOICES: readonly Field[] = ['speaker', 'sampleRate', 'instructions', 'speed'];
-
 /**
  * @param inNames columns that the template of the names uses
  * @throws TtsError (usage) that lists the columns and suggests `--columns`
@@ -231,7 +232,8 @@ export function assertColumns(
   if (!has('id')) throw noColumn('"id"', columns, table);
   if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
   const unused = columns.filter((column) => ![...names.values(), ...inNames].includes(column));
-  for (const field of OF_VOICES) if (!has(field)) assertNoOtherCase(field, unused, table);
+  // Without it, a row would be spoken by another voice than its table says.
+  for (const field of VOICE_FIELDS) if (!has(field)) assertNoOtherCase(field, unused, table);
 }
 
 function assertNoOtherCase(field: Field, unused: readonly string[], table: string): void {

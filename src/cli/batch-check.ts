@@ -4,6 +4,8 @@ import { leftOver, type ManifestEntry, type Outcome, prunable, type Survey } fro
 import type { BatchRow } from '../batch/plan.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { countOf, visible } from '../kit/words.ts';
+import { longFlag } from '../options/option.ts';
+import { isName, rowOf } from '../options/rows.ts';
 import type { Context } from './commands.ts';
 import { askYes, readerReady } from './print.ts';
 
@@ -126,21 +128,9 @@ const REMEDY = 'the same command without --check makes what is missing; --prune 
 const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without one';
 const OF_APPROVAL = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
 
-/** The options that shape a sound, as people know them. */
-const OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['service', 'another service or engine (--base-url, --engine)'],
-  ['speaker', 'another speaker (-s)'],
-  ['sampleRate', 'another sample rate (-r)'],
-  ['instructions', 'other instructions (-i)'],
-  ['speed', 'another speed (--speed)'],
-  ['pauses', 'other pauses (--pauses)'],
-  ['loudness', 'another loudness (--loudness)'],
-  ['format', 'another format (--encode, --bitrate)'],
-]);
-
 /** Where every file is stale, the options are likely other ones, and all would be paid for again. */
 function otherOptions({ differing }: Survey): string | undefined {
-  const names = differing.flatMap((name) => OPTIONS.get(name) ?? []);
-  if (names.length === 0) return undefined;
-  return `all were made with ${names.join(' and ')}: give --check the options of that run; without --check, all are made again`;
+  if (differing.length === 0) return undefined;
+  const others = differing.map((name) => (isName(name) ? longFlag(rowOf(name)) : '--base-url or --engine'));
+  return `all were made with another ${others.join(' and ')}: give --check the options of that run; without --check, all are made again`;
 }

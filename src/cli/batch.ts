@@ -29,8 +29,8 @@ import { RowTexts, TextFiles } from '../batch/texts.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, duration, grouped, priceInWords, quoted, visible } from '../kit/words.ts';
-import { type Flags, loadSettings, type Origin, refused, type Settings } from '../options/load.ts';
-import { ruleOf } from '../options/rows.ts';
+import { type Flags, loadSettings, type Settings, settingOf } from '../options/load.ts';
+import { rowOf } from '../options/rows.ts';
 import { decode } from '../read/decode.ts';
 import { abortable, openUnchanged } from '../read/source.ts';
 import { bordersOf, castOf, costOf, mixOf, type Pricing, pricingOf } from '../run/job.ts';
@@ -55,11 +55,8 @@ import { Reporting, tellAbsent } from './speak-report.ts';
  */
 export function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
   const said = Object.entries(cells).map(([name, cell]) => {
-    const rule = ruleOf(name as keyof VoiceCells);
-    const origin: Origin = { place: 'option', name: where(name as keyof VoiceCells) };
-    const value = rule.kind.text(cell);
-    if (value === undefined) throw refused(rule, cell, origin);
-    return [name, { value, origin }];
+    const field = name as keyof VoiceCells;
+    return [name, settingOf(rowOf(field), cell, { place: 'option', name: where(field) })];
   });
   return Object.fromEntries(said);
 }

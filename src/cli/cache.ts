@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
 import { bytesInWords, countOf, nearestName, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
-import { type Flags, loadSettings } from '../options/load.ts';
+import { loadSettings, resolveSettings, type Settings } from '../options/load.ts';
 import type { Home } from '../voices/cache-entry.ts';
 import {
   addressIn,
@@ -28,12 +28,13 @@ export async function run(context: Context): Promise<number> {
   const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return ExitCode.ok;
   const clear = isClear(line.words);
+  const settings = resolveSettings({ flags: line.flags });
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const choice = choiceOf(line.flags, { folder, uid: host.uid });
+  const choice = choiceOf(settings, { folder, uid: host.uid });
   const chosen = await measureCache(folder, choice);
   const { bytes, entries } = chosen;
-  if (clear && line.flags.yes !== true && !(await isAgreed(chosen, context))) return ExitCode.ok;
+  if (clear && !settings.yes.value && !(await isAgreed(chosen, context))) return ExitCode.ok;
   if (clear) {
     const found = await clearCache(folder, choice);
     notices.result(notices.json ? clearedAsData(folder, found) : clearedInWords(folder, found));
@@ -47,29 +48,13 @@ export function describeCommand(): Command {
   return subcommand(
     'cache',
     'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
-    ['json'],
-    [
-      new Option('--older <time>', 'only what was not used for so long: 30d, 12h'),
-      new Option('--service <url>', 'only the segments of this service'),
-      new Option('--yes', 'clear without asking at a terminal'),
-    ],
+    'cache',
   ).argument('[clear]');
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
 /** @throws TtsError (usage) */
-function choiceOf({ older, service }: Flags, home: Home): Choice {
-  return {
-    unusedFor: older === undefined ? undefined : timeIn(String(older)),
-    keys: service === undefined ? undefined : keysOf(String(service), home),
-  };
-}
-
-function timeIn(text: string): number {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([hdw])$/.exec(text) ?? [];
-  if (number !== undefined) return Number(number) * (UNITS_MS[unit] ?? 0);
-  throw usageError(`bad value for --older: ${text}`, 'expected hours, days or weeks: 12h, 30d, 4w');
+function choiceOf({ older, service }: Settings, home: Home): Choice {
+  return { unusedFor: older?.value, keys: service && keysOf(service.value, home) };
 }
 
 function keysOf(url: string, home: Home): ReadonlySet<string> {

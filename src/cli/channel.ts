@@ -393,7 +393,7 @@ interface ChannelCommand {
 
 /** A command for the runs of a channel. */
 export function channelCommand({ name, help, done, act }: ChannelCommand): CommandModule {
-  const describeCommand = (): Command => subcommand(name, help, ['channel', 'config', 'quiet', 'json']);
+  const describeCommand = (): Command => subcommand(name, help, 'stop');
   return {
     describeCommand,
     async run(context: Context): Promise<number> {

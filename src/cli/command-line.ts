@@ -3,15 +3,12 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { optionHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { nearestName, printable } from '../kit/words.ts';
-import { type Flags, joinedNames } from '../options/load.ts';
-import { type Name, ruleOf, rules, settingNames } from '../options/rows.ts';
+import type { Flags } from '../options/load.ts';
+import { type CommandName, defaultOf } from '../options/option.ts';
+import { isName, type Name, names, rowOf } from '../options/rows.ts';
 import type { Context } from './commands.ts';
 import { printLine } from './print.ts';
 
-export const FILE = {
-  flags: '-f, --file <file|->',
-  help: 'the text from a file (repeatable); "-" is stdin',
-};
 export const HELP = { flags: '-h, --help', help: 'this help' };
 export const VERSION = { flags: '-V, --version', help: 'the version' };
 
@@ -69,7 +66,7 @@ export interface CommandLine {
 }
 
 /**
- * Reads the options of a command. `settings/` checks their values.
+ * Reads the options of a run. Their values are checked later, with those of other places.
  * @throws TtsError (usage)
  */
 export function readCommandLine(typed: Typed): CommandLine {
@@ -80,19 +77,30 @@ export function readCommandLine(typed: Typed): CommandLine {
 
 export function speakCommand(): Command {
   const command = new Command('tts').argument('[text...]').helpOption(false);
-  return addRules(command, settingNames)
-    .addOption(
-      new Option(FILE.flags, FILE.help).argParser((file: string, files: string[] = []) => [...files, file]),
-    )
-    .option(HELP.flags, HELP.help)
-    .option(VERSION.flags, VERSION.help);
+  return addOptions(command, 'speak').option(HELP.flags, HELP.help).option(VERSION.flags, VERSION.help);
 }
 
-function addRules(command: Command, names: readonly Name[]): Command {
-  for (const { flags, help, repeats } of names.map(ruleOf)) {
-    if (flags === undefined) continue;
-    const option = new Option(flags, help);
-    if (repeats) option.argParser((next: string, before?: string) => joinedNames(before, next));
+/** The options that a command takes: first its own, and those that mean something else to it than to a run. */
+export function optionsOf(command: CommandName): Name[] {
+  const taken = names.filter((name) => {
+    const { flags, commands } = rowOf(name);
+    return flags !== undefined && commands.includes(command);
+  });
+  const isOwn = (name: Name) => rowOf(name).forms?.[command] !== undefined || isOfNoRun(name);
+  return [...taken.filter(isOwn), ...taken.filter((name) => !isOwn(name))];
+}
+
+function isOfNoRun(name: Name): boolean {
+  return !rowOf(name).commands.includes('speak');
+}
+
+function addOptions(command: Command, takes: CommandName): Command {
+  for (const name of optionsOf(takes)) {
+    const row = rowOf(name);
+    const { flags = row.flags ?? '', help, repeats } = row.forms?.[takes] ?? row;
+    const unless = isOfNoRun(name) ? defaultOf(row) : undefined;
+    const option = new Option(flags, unless === undefined ? help : `${help} (default: ${unless})`);
+    if (repeats) option.argParser((next: string, before: string[] = []) => [...before, next]);
     // commander reports `x: true` for a `--no-x` alone.
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
     command.addOption(option);
@@ -110,7 +118,7 @@ function addOpposites(command: Command, argv: readonly string[]): void {
 }
 
 function oppositeOf(option: Option): string | undefined {
-  const isSwitch = option.isBoolean() && Object.hasOwn(rules, option.attributeName());
+  const isSwitch = option.isBoolean() && isName(option.attributeName());
   return isSwitch ? `--no-${option.name()}` : undefined;
 }
 
@@ -172,21 +180,14 @@ export function nearestOption(complaint: string, { options }: Command): string |
   );
 }
 
-export const OF_REQUESTS = settingNames.filter((name) => ruleOf(name).ofRequests);
-export const OF_SOUND = settingNames.filter((name) => ruleOf(name).ofSound);
-
-export function subcommand(
-  name: string,
-  description: string,
-  settings: readonly Name[],
-  own: readonly Option[] = [],
-): Command {
+/** @param takes the command whose options it has; none without it */
+export function subcommand(name: string, description: string, takes?: CommandName): Command {
   const command = new Command(`tts ${name}`)
     .description(description)
     .helpOption(false)
     .allowExcessArguments();
-  for (const option of own) command.addOption(option);
-  return addRules(command, settings).option(HELP.flags, HELP.help);
+  if (takes) addOptions(command, takes);
+  return command.option(HELP.flags, HELP.help);
 }
 
 interface Reading {

@@ -1,7 +1,8 @@
 import type { Command, Option } from 'commander';
 import { ExitCode, usageError } from '../kit/error.ts';
+import { choicesOf } from '../kit/schema.ts';
 import { nearestName } from '../kit/words.ts';
-import { type Name, ruleOf, rules } from '../options/rows.ts';
+import { isName, rowOf } from '../options/rows.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import { type CommandModule, type Context, commands } from './commands.ts';
 import { printLine } from './print.ts';
@@ -41,9 +42,9 @@ async function entryOf(name: string, module: CommandModule): Promise<Entry> {
 }
 
 function flagOf(option: Option): Flag {
-  const { short, long, flags, argChoices, description } = option;
+  const { short, long, flags, description } = option;
   const name = option.attributeName();
-  const choices = argChoices ?? (Object.hasOwn(rules, name) ? ruleOf(name as Name).kind.choices : undefined);
+  const choices = isName(name) ? choicesOf(rowOf(name).schema) : undefined;
   const value = /[<[].*$/s.exec(flags)?.[0] ?? '';
   return {
     short,
@@ -300,7 +301,6 @@ export function describeCommand(): Command {
   return subcommand(
     'completion',
     'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
-    [],
   ).argument('[shell]');
 }
 

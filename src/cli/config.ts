@@ -17,7 +17,7 @@ import {
   unreadConfigs,
   userPlaces,
 } from '../options/load.ts';
-import { type Name, ruleOf, settingNames, type Value } from '../options/rows.ts';
+import { type Name, names, rowOf, type Value } from '../options/rows.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 
@@ -43,7 +43,7 @@ export function describeCommand(): Command {
   return subcommand(
     'config',
     'Show every setting, its value and where it came from, and the config files.',
-    settingNames,
+    'speak',
   );
 }
 
@@ -54,10 +54,7 @@ interface SettingRow {
 }
 
 function rowsOf(settings: Settings, host: Host): SettingRow[] {
-  const shown = settingNames.filter((name) => {
-    const { key, env } = ruleOf(name);
-    return key !== undefined || env !== undefined;
-  });
+  const shown = names.filter((name) => rowOf(name).key !== undefined || rowOf(name).env !== undefined);
   const used = { ...settings, proxy: proxyOf(settings, host), apiKey: keyOf(settings) };
   return shown.map((name) => {
     const said = used[name];
@@ -78,7 +75,7 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
 
 function rowInWords({ name, value, origin }: SettingRow): string {
   const label = name.padEnd(18);
-  if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'no default'})`;
+  if (!origin) return `${label} not set (${rowOf(name).otherwise ?? 'no default'})`;
   return `${label} ${printable(valueText(value) || 'none')}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 
@@ -148,7 +145,7 @@ const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
 export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
   const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
   if (show) return show(value);
-  return ruleOf(name).secret ? 'set' : value;
+  return rowOf(name).isSecret ? 'set' : value;
 }
 
 export function withoutPassword(address: URL): string {

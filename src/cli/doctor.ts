@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { singleItem } from '../kit/wait.ts';
@@ -13,7 +13,7 @@ import type { VoiceEvent } from '../sound/voice.ts';
 import { openVoices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
-import { OF_REQUESTS, readSubcommand, subcommand } from './command-line.ts';
+import { readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { askYes } from './print.ts';
 import { describe } from './speak-report.ts';
@@ -44,8 +44,7 @@ export function describeCommand(): Command {
   return subcommand(
     'doctor',
     'Look at everything that speaking needs, and tell what to do where something is wrong.',
-    ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS],
-    [new Option('--yes', 'make the one request without asking; it costs 2 characters')],
+    'doctor',
   );
 }
 

@@ -2,8 +2,9 @@ import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
-import { type Name, type Rule, ruleOf, rules, settingNames } from '../options/rows.ts';
-import { assertWordsUtf8, FILE, HELP, TOPICS, topicOf, VERSION } from './command-line.ts';
+import { defaultOf, type Option } from '../options/option.ts';
+import { type Name, rowOf } from '../options/rows.ts';
+import { assertWordsUtf8, HELP, optionsOf, TOPICS, topicOf, VERSION } from './command-line.ts';
 import { type CommandModule, type Context, commands, namedCommands } from './commands.ts';
 import { printLine } from './print.ts';
 
@@ -71,17 +72,15 @@ export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode
 interface Group {
   readonly title: string;
   /** These have a line each. */
-  readonly shown: readonly Shown[];
+  readonly shown: readonly Name[];
   readonly others: readonly Name[];
 }
-
-type Shown = Name | typeof FILE;
 
 /** What people do, in the order in which they come to it. */
 const GROUPS: readonly Group[] = [
   {
     title: 'Text',
-    shown: [FILE, 'assistant'],
+    shown: ['file', 'assistant'],
     others: [
       'format',
       'chapters',
@@ -148,7 +147,7 @@ export function shortHelp(): string {
     ...wrap('Commands:', namedCommands(), ' '),
     ...GROUPS.flatMap(({ title, shown, others }) => [
       `${title}:`,
-      ...shown.map((each) => shortRow(ruleFor(each))),
+      ...shown.map((name) => shortRow(rowOf(name))),
       ...also(others),
     ]),
     ...also(ungrouped()),
@@ -162,20 +161,16 @@ function also(names: readonly Name[]): string[] {
     ? []
     : wrap(
         '  also:',
-        names.map((name) => nameOf(ruleFor(name).flags)),
+        names.map((name) => nameOf(rowOf(name).flags)),
       );
 }
 
 function ungrouped(): Name[] {
-  const grouped = GROUPS.flatMap<Shown>(({ shown, others }) => [...shown, ...others]);
-  return settingNames.filter((name) => ruleOf(name).flags !== undefined && !grouped.includes(name));
+  const grouped = new Set(GROUPS.flatMap(({ shown, others }) => [...shown, ...others]));
+  return optionsOf('speak').filter((name) => !grouped.has(name));
 }
 
-function ruleFor(name: Shown): Pick<Rule<unknown>, 'flags' | 'help' | 'brief'> {
-  return typeof name === 'string' ? ruleOf(name) : name;
-}
-
-function shortRow({ flags = '', brief, help }: Pick<Rule<unknown>, 'flags' | 'help' | 'brief'>): string {
+function shortRow({ flags = '', brief, help }: Option): string {
   return row(flags, brief ?? help);
 }
 
@@ -184,12 +179,13 @@ function nameOf(flags = ''): string {
 }
 
 function fullHelp(): string {
-  const explained = Object.values<Rule<unknown>>(rules).filter(({ flags }) => flags !== undefined);
   return [
     'tts speak [options] [text...]',
     '',
-    ...explained.flatMap((rule) => [row(rule.flags ?? '', rule.help), ...elsewhere(rule)]),
-    ...[FILE, HELP, VERSION].map(({ flags, help }) => row(flags, help)),
+    ...optionsOf('speak')
+      .map(rowOf)
+      .flatMap((option) => [row(option.flags ?? '', option.help), ...elsewhere(option)]),
+    ...[HELP, VERSION].map(({ flags, help }) => row(flags, help)),
   ].join('\n');
 }
 
@@ -197,13 +193,10 @@ function row(flags: string, help: string): string {
   return `  ${flags.padEnd(27)} ${help}`;
 }
 
-function elsewhere({ env, envShown, key, keyShown = key, fallback, otherwise }: Rule<unknown>): string[] {
-  const otherwiseShown = otherwise ?? (typeof fallback === 'boolean' ? undefined : fallback);
-  const parts = [
-    envShown ?? env,
-    keyShown && `config: ${keyShown}`,
-    otherwiseShown !== undefined && `default: ${otherwiseShown}`,
-  ];
+function elsewhere(option: Option): string[] {
+  const { env, envShown = env, key, keyShown = key } = option;
+  const unless = defaultOf(option);
+  const parts = [envShown, keyShown && `config: ${keyShown}`, unless && `default: ${unless}`];
   const said = parts.filter(Boolean).join('; ');
   return said === '' ? [] : [row('', `  ${said}`)];
 }

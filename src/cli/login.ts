@@ -2,7 +2,7 @@ import type { Command, CommanderError } from 'commander';
 import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { canBeOverheard, checkedKey, keysFile, MOST_READ, storeKey } from '../options/keys.ts';
-import { baseUrl } from '../options/kinds.ts';
+import { BASE_URL, readBaseUrl } from '../options/kinds.ts';
 import { loadSettings, outranks, type Settings } from '../options/load.ts';
 import { decode } from '../read/decode.ts';
 import { abortable, readWhole } from '../read/source.ts';
@@ -19,7 +19,7 @@ import type { Notices } from './notices.ts';
 import { askSecret } from './print.ts';
 
 function baseCommand(name: string, description: string): Command {
-  return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
+  return subcommand(name, description, 'login').argument('[base-url]');
 }
 
 /**
@@ -71,9 +71,9 @@ function namedBase(word: string | undefined, settings: Settings, command: string
 }
 
 function parsed(word: string, command: string): URL {
-  const url = baseUrl.text(word.replace(/\/tts\/?$/, ''));
+  const url = readBaseUrl(word.replace(/\/tts\/?$/, ''));
   if (url) return url;
-  throw misplaced(command, `takes a base URL, and was given another word; expected ${baseUrl.allowed}`);
+  throw misplaced(command, `takes a base URL, and was given another word; expected ${BASE_URL}`);
 }
 
 export async function run(context: Context): Promise<number> {
@@ -133,7 +133,7 @@ async function runLogout(context: Context): Promise<number> {
   if (!line) return ExitCode.ok;
   const { settings, files } = await loadSettings(line, context);
   const stored = settings.keys?.value;
-  const typed = baseUrl.text(line.words[0] ?? '');
+  const typed = readBaseUrl(line.words[0] ?? '');
   const isStored = typed !== undefined && stored?.has(typed.href);
   const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
   const file = keysFile(host);

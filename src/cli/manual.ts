@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../kit/error.ts';
 import { PROJECT_PLACES } from '../options/load.ts';
-import { type Rule, rules } from '../options/rows.ts';
+import type { Option } from '../options/option.ts';
+import { names, rowOf } from '../options/rows.ts';
 import { readSubcommand, subcommand, TOPICS } from './command-line.ts';
 import type { Context } from './commands.ts';
 import type { Entry, Flag } from './completion.ts';
@@ -17,7 +18,7 @@ export async function run(context: Context): Promise<number> {
 }
 
 export function describeCommand(): Command {
-  return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
+  return subcommand('manual', 'Print the manual page: tts manual | man -l -');
 }
 
 const REVISED = '2026-11-25';
@@ -70,7 +71,7 @@ export function manual([speak, ...others]: readonly Entry[]): string {
     ]),
     '.SH SETTINGS',
     'Keys of config files, with the environment variables that go before them.',
-    ...Object.values<Rule<unknown>>(rules).flatMap(setting),
+    ...names.map(rowOf).flatMap(setting),
     '.SH FILES',
     "The project's file is the first of these, in the working folder or above:",
     `${escaped(PROJECT_PLACES.join(', '))}.`,
@@ -80,21 +81,16 @@ export function manual([speak, ...others]: readonly Entry[]): string {
   ].join('\n');
 }
 
-function setting({
-  key,
-  keyShown = key,
-  env,
-  envShown = env,
-  help,
-  fallback,
-  otherwise,
-}: Rule<unknown>): string[] {
+function setting(row: Option): string[] {
+  const { key, keyShown = key, env, envShown = env, help, fallback, otherwise = fallback } = row;
   const name = keyShown ?? envShown;
   if (name === undefined) return [];
-  const variable = name === envShown ? undefined : envShown;
-  const unless = otherwise ?? fallback;
-  const said = [help, variable && `environment: ${variable}`, unless !== undefined && `otherwise: ${unless}`];
-  return ['.TP', `.B ${escaped(name)}`, escaped(said.filter(Boolean).join('; '))];
+  const parts = [
+    help,
+    name !== envShown && envShown && `environment: ${envShown}`,
+    otherwise !== undefined && `otherwise: ${otherwise}`,
+  ];
+  return ['.TP', `.B ${escaped(name)}`, escaped(parts.filter(Boolean).join('; '))];
 }
 
 function operands(usage: string): string {

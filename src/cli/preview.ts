@@ -252,8 +252,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
     await estimate.add(segment, isFirst, speaker, await job.voices.cacheFor(speaker));
     if (segment.kind === 'rest') continue;
     isFirst = false;
-    if (notices.verbose && bodies.length < SHOWN_BODIES)
-      bodies.push(requestBody(segment.text, speaker.voice.no, speaker.fields));
+    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, speaker));
   }
   chapters.enter(undefined);
   if (isFirst) throw runText.blank();

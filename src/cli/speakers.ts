@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import { ExitCode } from '../kit/error.ts';
 import { columnsOf, printable, table, visible } from '../kit/words.ts';
@@ -8,7 +8,7 @@ import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
-import { OF_REQUESTS, readSubcommand, subcommand } from './command-line.ts';
+import { readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { describe, warnOfPause } from './speak-report.ts';
 
@@ -71,8 +71,7 @@ export function describeCommand(): Command {
   return subcommand(
     'speakers',
     'List the speakers that a config file names and those that the service tells.',
-    OF_REQUESTS,
-    [new Option('--names', 'names only, one a line; neither a service nor espeak-ng is asked')],
+    'speakers',
   );
 }
 

@@ -1,8 +1,7 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import { nearestName } from '../kit/words.ts';
-import type { Name } from '../options/rows.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 import type { VoicesLine } from './voices-list.ts';
@@ -13,17 +12,6 @@ export async function names(): Promise<readonly string[]> {
   const { loadCatalogue } = await import('../voices/install/catalogue.ts');
   return loadCatalogue({ env: {}, cwd: '' }).voices.map(({ name }) => name);
 }
-
-const ACCEPTED: readonly Name[] = [
-  'dryRun',
-  'timeout',
-  'retries',
-  'proxy',
-  'config',
-  'quiet',
-  'verbose',
-  'json',
-];
 
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
@@ -53,16 +41,6 @@ export function describeCommand(): Command {
   return subcommand(
     'voices',
     'List natural voices that can be installed and those that are. install: download voices by name, and check them. remove, verify: the ones that are installed. HF_ENDPOINT names a mirror, TTS_DATA_DIR another folder.',
-    ACCEPTED,
-    [
-      new Option('--language <tag>', 'list only voices of this language; with --from, what the model speaks'),
-      new Option('--installed', 'list only installed voices'),
-      new Option('--from <place>', 'install a folder, an .onnx, an archive or an https URL'),
-      new Option('--name <name>', 'with --from: what the voice is to be called'),
-      new Option('--sha256 <checksum>', 'with --from: the checksum that the file has to have'),
-      new Option('--mirror <url>', 'download from this mirror of the hub'),
-      new Option('--accept-licence', 'install a voice whose licence is not free, after you have read it'),
-      new Option('--force', 'install again what is there'),
-    ],
+    'voices',
   ).argument('[install|remove|verify]');
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, extname, resolve } from 'node:path';
+import { basename, dirname, extname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { defaultLoadersSync } from 'cosmiconfig';
 import { TtsError, usageError } from '../kit/error.ts';
@@ -9,8 +9,8 @@ import { keyHint } from '../kit/words.ts';
 import { decode, decodeAll } from '../read/decode.ts';
 import { openFile, readWhole } from '../read/source.ts';
 import { describedValue, isObject } from './kinds.ts';
-import { type ConfigFile, type ConfigPath, fileOrigin, type Hide, refused } from './load.ts';
-import { type Rule, rules } from './rows.ts';
+import { type ConfigFile, type ConfigPath, checkedValue, fileOrigin, type Hide } from './load.ts';
+import { names, rowOf } from './rows.ts';
 
 /** @throws TtsError (usage) with the file and the key */
 export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
@@ -28,7 +28,7 @@ function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
   if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
   for (const secret of secretsIn(config)) hide(secret);
-  const values = Object.entries(config).map(([key, raw]) => [key, checkedValue(key, raw, file)]);
+  const values = Object.entries(config).map(([key, raw]) => [key, settingIn(key, raw, file)]);
   return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
@@ -41,38 +41,30 @@ function secretsIn(config: object): string[] {
 }
 
 const byKey = new Map(
-  Object.values<Rule<unknown>>(rules).flatMap((rule) =>
-    rule.key === undefined ? [] : [[rule.key, rule] as const],
-  ),
+  names.map(rowOf).flatMap((row) => (row.key === undefined ? [] : [[row.key, row] as const])),
 );
 
-function checkedValue(key: string, raw: unknown, file: ConfigPath): unknown {
-  const rule = byKey.get(key);
-  if (!rule)
+function settingIn(key: string, raw: unknown, file: ConfigPath): unknown {
+  const row = byKey.get(key);
+  if (!row)
     throw usageError(`unknown key ${describedValue(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
-  if (rule.userOnly && file.place === 'project')
+  if (row.setBy === 'user' && file.place === 'project')
     throw usageError(
       `${key} may not be set in ${file.path}`,
       `set ${key} in your own config: a project's file may come from somebody else`,
     );
-  const value = rule.kind.data(raw);
-  if (value === undefined) throw refused(rule, raw, fileOrigin(key, file));
-  if (file.place === 'project' && rule.projectMay && !rule.projectMay(value))
+  const value = checkedValue(row, raw, fileOrigin(key, file));
+  if (file.place === 'project' && typeof row.setBy === 'function' && !row.setBy(value))
     throw usageError(
       `${key} in ${file.path} may be a name only, and not ${describedValue(raw)}`,
       `name it in your own config or on the command line: a project's file may come from somebody else`,
     );
-  if (file.isForeign && rule.startsProgram?.(value))
+  if (file.isForeign && row.startsProgram?.(value))
     throw usageError(
       `${key} in ${file.path} starts a program, and the file belongs to another user`,
       'set HOME to your own folder; if you trust the file, name it with --config',
     );
-  return rule.located?.(value, (name) => fromFolder(dirname(file.path), name)) ?? value;
-}
-
-/** A name that begins with `~` is completed later. */
-function fromFolder(folder: string, name: string): string {
-  return /^~[/\\]/.test(name) ? name : resolve(folder, name);
+  return row.relativeTo?.(value, dirname(file.path)) ?? value;
 }
 
 type ConfigPlace = Pick<Host, 'cwd' | 'home'>;

@@ -9,7 +9,7 @@ import type { Host, RunContext } from '../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../kit/lock.ts';
 import { decode, decodeAll } from '../read/decode.ts';
 import { openFile, readWhole } from '../read/source.ts';
-import { baseUrl } from './kinds.ts';
+import { readBaseUrl } from './kinds.ts';
 import { keysPlace, namedFile, type Origin, outranks, type Setting, type Settings } from './load.ts';
 
 export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
@@ -226,7 +226,7 @@ export async function storeKey(
     using _lease = await Lease.wait(besideFile(path, 'lock'), host, { signal, isOver: isDeadOrUnwritten });
     const text = decodeAll(await readFile(path).catch(unlessMissing), path);
     const keys = text.trim() === '' ? {} : (JSON.parse(text) ?? {});
-    const others = Object.entries(keys).filter(([url]) => baseUrl.text(url)?.href !== base.href);
+    const others = Object.entries(keys).filter(([url]) => readBaseUrl(url)?.href !== base.href);
     const stored = Object.fromEntries(key === undefined ? others : [...others, [base.href, key]]);
     await replaceFile(path, `${JSON.stringify(stored, undefined, 2)}\n`, 0o600);
   } catch (cause) {

@@ -5,10 +5,12 @@ import { fromHome, pathOf } from '../kit/folders.ts';
 import { isWithin, leadsBelow } from '../kit/guard.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { Host, RunContext } from '../kit/host.ts';
+import { check, choicesOf, fromText, type Schema } from '../kit/schema.ts';
 import { nearestName } from '../kit/words.ts';
 import type { EngineEntry } from './engine-entry.ts';
-import { describedValue, hostOnly } from './kinds.ts';
-import { type Name, type Rule, ruleOf, rules, type Value } from './rows.ts';
+import { describedValue, hostOnly, PROXY, readProxy } from './kinds.ts';
+import { longFlag, type Option } from './option.ts';
+import { type Name, names, rowOf, rows, type Value } from './rows.ts';
 
 export interface ConfigPath {
   readonly path: string;
@@ -253,6 +255,7 @@ function hasSettings(manifest: string): boolean {
   }
 }
 
+/** What commander read: a text, several texts, or true and false of a switch. By the names of the options. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 export interface ConfigFile {
@@ -260,105 +263,110 @@ export interface ConfigFile {
   /** Relative paths begin here. */
   readonly folder: string;
   readonly place: ConfigPath['place'];
+  /** They are checked, and as their schemas make them. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The places of settings. A flag is text, or true or false where it takes no value. */
 export interface SettingSources {
   readonly flags: Flags;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly files: readonly ConfigFile[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly files?: readonly ConfigFile[];
 }
 
 export type Settings = {
-  readonly [N in Name]: (typeof rules)[N] extends { readonly fallback: unknown }
+  readonly [N in Name]: (typeof rows)[N] extends { readonly fallback: unknown }
     ? Setting<Value<N>>
     : Setting<Value<N>> | undefined;
 };
 
-const DEFAULT: Origin = { place: 'default', name: 'the default' };
-
 /**
  * Takes each setting from the strongest place that has it.
- * @throws TtsError (usage) with the value, its origin and what is allowed
+ * @throws TtsError (usage) with the value, its origin and what is wrong with it
  */
 export function resolveSettings(sources: SettingSources): Settings {
-  const names = Object.keys(rules) as Name[];
-  return Object.fromEntries(names.map((name) => [name, resolveOne(name, ruleOf(name), sources)])) as Settings;
+  return Object.fromEntries(names.map((name) => [name, resolved(name, rowOf(name), sources)])) as Settings;
 }
 
-function resolveOne(
-  name: Name,
-  rule: Rule<unknown>,
-  { flags, env, files }: SettingSources,
-): Setting<unknown> | undefined {
-  const flag = flags[name];
-  const inFile = fromFiles(rule, files);
-  if (flag !== undefined)
-    return over(inFile, rule, read(rule, flag, { place: 'option', name: optionName(rule, flag) }));
-  const variable = fromEnvironment(rule, env);
-  if (variable) return over(inFile, rule, read(rule, variable.value, variable.origin));
-  if (inFile) return inFile;
-  return rule.fallback === undefined ? undefined : { value: rule.fallback, origin: DEFAULT };
+function resolved(name: Name, row: Option, sources: SettingSources): Setting<unknown> | undefined {
+  const said = saidOf(row, sources.flags[name], sources);
+  const { value: strongest } = said.next();
+  if (!strongest) return row.fallback === undefined ? undefined : { value: row.fallback, origin: DEFAULT };
+  if (!row.merge) return strongest;
+  return { ...strongest, value: row.merge([strongest, ...said].map(({ value }) => value)) };
 }
 
-function over(
-  inFile: Setting<unknown> | undefined,
-  { combine }: Rule<unknown>,
-  given: Setting<unknown>,
-): Setting<unknown> {
-  return combine && inFile ? { ...given, value: combine([given.value, inFile.value]) } : given;
+/** What the places say, the strongest first. A weaker one is not looked at where it does not count. */
+function* saidOf(
+  row: Option,
+  flag: unknown,
+  { env = {}, files = [] }: SettingSources,
+): Generator<Setting<unknown>, undefined> {
+  if (flag !== undefined) yield fromFlag(row, flag);
+  const inEnvironment = fromEnvironment(row, env);
+  if (inEnvironment) yield inEnvironment;
+  const { key } = row;
+  if (key === undefined) return;
+  for (const file of files)
+    if (file.values[key] !== undefined) yield { value: file.values[key], origin: fileOrigin(key, file) };
+}
+
+const DEFAULT: Origin = { place: 'default', name: 'the default' };
+
+function fromFlag(row: Option, raw: unknown): Setting<unknown> {
+  const origin = { place: 'option', name: flagName(row, raw) } as const;
+  return typeof raw === 'boolean' ? { value: raw, origin } : settingOf(row, raw as string | string[], origin);
 }
 
 /** An empty variable counts as not set. */
-export function fromEnvironment(
-  { env: name }: Rule<unknown>,
-  env: SettingSources['env'],
-): Setting<string> | undefined {
-  const value = name && env[name];
-  return name && value ? { value, origin: { place: 'environment', name } } : undefined;
-}
-
-function fromFiles(
-  { key, combine }: Rule<unknown>,
-  files: readonly ConfigFile[],
-): Setting<unknown> | undefined {
-  if (key === undefined) return undefined;
-  const saying = files.filter(({ values }) => values[key] !== undefined);
-  const [strongest] = saying;
-  if (!strongest) return undefined;
-  const values = saying.map((file) => file.values[key]);
-  return { value: combine ? combine(values) : values[0], origin: fileOrigin(key, strongest) };
+export function fromEnvironment<T>(
+  row: Option<T>,
+  env: Readonly<Record<string, string | undefined>>,
+): Setting<T> | undefined {
+  const text = row.env && env[row.env];
+  return row.env && text ? settingOf(row, text, { place: 'environment', name: row.env }) : undefined;
 }
 
 export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
   return { place: file.place, name: `${key} in ${file.path}`, folder: dirname(file.path) };
 }
 
-function read(rule: Rule<unknown>, raw: unknown, origin: Origin): Setting<unknown> {
-  const value = typeof raw === 'string' ? rule.kind.text(raw) : raw;
-  if (value === undefined) throw refused(rule, raw, origin);
-  return { value, origin };
+/**
+ * Reads the text of a flag, a variable or a cell of a table.
+ * @throws TtsError (usage)
+ */
+export function settingOf<T>(row: Option<T>, text: string | readonly string[], origin: Origin): Setting<T> {
+  return { value: checkedValue(row, fromText(row.schema, text), origin), origin };
 }
 
-export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsError {
-  const fault = rule.kind.fault?.(raw);
-  if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
-  const shown = rule.secret ? 'the value' : describedValue(raw);
-  return new TtsError(`${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`, {
+/**
+ * @param data as a config file has it
+ * @throws TtsError (usage), as in `--sample-rate must be 8000 or more, and is 7000`
+ */
+export function checkedValue<T>(row: Option<T>, data: unknown, origin: Origin): T {
+  const result = check(row.schema, data);
+  if ('value' in result) return result.value;
+  const { path, problem, found } = result;
+  const where = path === '' || row.isSecret ? origin.name : `${path} of ${origin.name}`;
+  const { shown = describedValue, isSecret, flags = row.key ?? row.env, help } = row;
+  const saysWhatIsExpected = problem.startsWith('must');
+  const value = saysWhatIsExpected && !isSecret ? `, and is ${shown(found)}` : '';
+  throw new TtsError(`${where} ${problem}${value}`, {
     exitCode: ExitCode.usage,
-    hint: valueHint(rule.key ?? /--([\w-]+)/.exec(rule.flags ?? '')?.[1], raw) ?? guessed(rule, raw),
+    hint:
+      valueHint(row.key ?? longFlag(row).slice(2), found) ??
+      nearestChoice(row.schema, found) ??
+      (saysWhatIsExpected ? undefined : `${flags}: ${help}`),
   });
 }
 
-function guessed({ kind: { choices } }: Rule<unknown>, raw: unknown): string | undefined {
-  const nearest = typeof raw === 'string' ? nearestName(raw.trim(), choices ?? []) : undefined;
+function nearestChoice(schema: Schema, found: unknown): string | undefined {
+  const nearest = typeof found === 'string' ? nearestName(found, choicesOf(schema) ?? []) : undefined;
   return nearest && `did you mean ${nearest}?`;
 }
 
-/** Takes `--speaker` from `-s, --speaker <no|name>`. */
-function optionName(rule: Rule<unknown>, raw: unknown): string {
-  const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
+/** A switch is named as it was typed. */
+function flagName(row: Option, raw: unknown): string {
+  const long = longFlag(row);
   if (raw === true) return long.replace('--no-', '--');
   return raw === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
 }
@@ -401,12 +409,9 @@ function proxyFromEnvironment(
   const name = env[upper.toLowerCase()] ? upper.toLowerCase() : upper;
   const text = env[name];
   if (!text) return undefined;
-  const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
+  const value = readProxy(text.includes('://') ? text : `http://${text}`);
   if (value) return { value, origin: { place: 'environment', name } };
-  throw usageError(
-    `${name}: ${hostOnly(text)} is not the address of a proxy; expected ${rules.proxy.kind.allowed}`,
-    `correct or unset ${name}`,
-  );
+  throw usageError(`${name} must be ${PROXY}, and is ${hostOnly(text)}`, `correct or unset ${name}`);
 }
 
 export type Hide = (secret: string) => void;
@@ -440,11 +445,11 @@ function* secretsOf({ apiKey, engineKey, callbackUrl }: Settings): Generator<str
 function* namesIn(settings: Settings): Generator<string> {
   const { output, subtitles, lexicon, speaker, config } = settings;
   for (const setting of [output, subtitles, lexicon, speaker, config])
-    if (typeof setting?.value === 'string') yield* setting.value.split('\n');
+    for (const name of [setting?.value].flat()) if (typeof name === 'string') yield name;
 }
 
 export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
-  const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
+  const named = flags.config ?? fromEnvironment(rows.config, env)?.value;
   return typeof named === 'string' ? named : undefined;
 }
 
@@ -505,14 +510,9 @@ export function withAssistant(settings: Settings): Settings {
   };
 }
 
-/** The value of an option that was given several times, with one more name. */
-export function joinedNames(before: string | undefined, next: string): string {
-  return before === undefined ? next : `${before}\n${next}`;
-}
-
 /** The settings of the single names. */
-export function singleNames({ value, origin }: Setting<string>): readonly Setting<string>[] {
-  return value.split('\n').map((name) => ({ value: name, origin }));
+export function singleNames({ value, origin }: Setting<readonly string[]>): readonly Setting<string>[] {
+  return value.map((name) => ({ value: name, origin }));
 }
 
 /**

@@ -1,616 +1,1061 @@
+import * as v from 'valibot';
+import { choice, list, number, text, toggle, type ValueOf, whole } from '../kit/schema.ts';
 import { INPUT_KINDS } from '../read/reading.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
-import { engine, engines, locatedEngines } from './engine-entry.ts';
+import { engine, engines, enginesIn } from './engine-entry.ts';
 import {
+  address,
+  age,
+  basePath,
   baseUrl,
   bitrate,
   byteCount,
-  choice,
+  commandIn,
+  corsOrigin,
+  describedValue,
   fileName,
   fileNames,
-  type Kind,
+  hostOnly,
   keys,
-  type Locate,
-  list,
-  locatedCommand,
-  loudness,
-  number,
-  numbers,
   pauses,
   playerCommand,
   proxyUrl,
+  ranges,
   sampleRate,
   speaker,
   speakers,
   speed,
-  toggle,
   url,
   voices,
   words,
 } from './kinds.ts';
-
-/** Options, configuration, help and docs/options.md come from this table. */
-export interface Rule<T> {
-  readonly kind: Kind<T>;
-  /** The option in commander's syntax. Without it, the setting has no option. */
-  readonly flags?: string;
-  readonly env?: string;
-  /** Help shows it in place of `env` where several variables count. */
-  readonly envShown?: string;
-  readonly key?: string;
-  /** Help shows it in place of `key`. */
-  readonly keyShown?: string;
-  readonly fallback?: NoInfer<T>;
-  readonly otherwise?: string;
-  readonly help: string;
-  /** The short help has it in place of `help`, which is too long for a line. */
-  readonly brief?: string;
-  /** All commands that ask a service take the option. */
-  readonly ofRequests?: true;
-  /** All commands that make sound take the option. */
-  readonly ofSound?: true;
-  /** The option may be given several times. Its value has a line for each. */
-  readonly repeats?: true;
-  readonly secret?: true;
-  /** Joins the values of several places, the strongest first. Without it, the strongest place counts. */
-  combine?(values: readonly T[]): T;
-  projectMay?(value: NoInfer<T>): boolean;
-  /** It decides what leaves, runs or is deleted on the user's machine. */
-  readonly userOnly?: true;
-  startsProgram?(value: NoInfer<T>): boolean;
-  /** Resolves the relative names of files from the folder of the config file. */
-  located?(value: NoInfer<T>, locate: Locate): T;
-}
-
-type WithFallback<T> = Rule<T> & { readonly fallback: NoInfer<T> };
-
-function rule<T>(rule: WithFallback<T>): WithFallback<T>;
-function rule<T>(rule: Rule<T>): Rule<T>;
-function rule<T>(rule: Rule<T>): Rule<T> {
-  return rule;
-}
+import { type Option, option } from './option.ts';
 
 /** The strongest value of each name. */
 function byName<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> {
   return new Map(maps.toReversed().flatMap((map) => [...map]));
 }
 
-export const rules = {
-  speaker: rule({
-    kind: speaker,
+/** A client's words are passed on, blank or not. */
+const anyText = v.string('must be a string');
+
+const WHOLE = 'must be a whole number';
+
+/** OpenAI's own voices may also come as `{"id": "…"}`, and some clients send numbers. */
+const voiceName = v.union(
+  [
+    anyText,
+    v.pipe(v.number(), v.transform(String)),
+    v.pipe(
+      v.object({ id: anyText }),
+      v.transform(({ id }) => id),
+    ),
+  ],
+  'must be a string',
+);
+
+/** An empty address is none. */
+const callback = text(
+  /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@]+([/?#]\S*)?)?$/,
+  'must be an http or https URL without spaces, user and password, or empty',
+);
+
+/** Commands that make files of sound. */
+const making = ['speak', 'batch'] as const;
+
+/** Commands that ask a service. */
+const asking = ['speak', 'batch', 'speakers', 'doctor'] as const;
+
+/** All that can be set. A new option is a row here, and the place that uses it. */
+export const rows = {
+  file: option({
+    schema: list(fileName),
+    flags: '-f, --file <file|->',
+    commands: ['speak'],
+    help: 'the text from a file (repeatable); "-" is stdin',
+    repeats: true,
+    affects: 'text',
+  }),
+  speaker: option({
+    schema: speaker,
     flags: '-s, --speaker <no|name>',
+    commands: [...making, 'doctor'],
     env: 'TTS_SPEAKER',
     key: 'speaker',
     otherwise: 'built-in service: 1; otherwise an error',
     help: 'who speaks',
+    affects: 'voice',
+    wire: {
+      tts: {
+        path: 'speaker_no',
+        schema: v.pipe(v.number(WHOLE), v.integer(WHOLE)),
+        isRequired: true,
+        description: 'Id of the speaker voice; `GET /speakers` lists them.',
+      },
+      openai: {
+        path: 'voice',
+        schema: voiceName,
+        description:
+          "The name of a voice, its number, or a language. The names of OpenAI's own voices stand for the default voice.",
+      },
+    },
   }),
-  speakers: rule({
-    kind: speakers,
+  speakers: option({
+    schema: speakers,
+    commands: [],
     key: 'speakers',
     otherwise: 'none',
     help: 'names for speakers, each with its number and its own settings',
-    combine: byName,
+    merge: byName,
+    affects: 'run',
   }),
-  output: rule({
-    kind: fileName,
+  output: option({
+    schema: fileName,
     flags: '-o, --output <file|->',
+    commands: making,
+    forms: {
+      batch: {
+        flags: '-o, --output <file>',
+        help: 'name of each file, with columns in braces: out/{lang}/{id}.mp3 (default: {id}.wav)',
+      },
+    },
     otherwise: 'stdout; none where it is played',
     brief: 'the file; its ending is the format; "-" is stdout',
     help: 'where the sound goes, in the format of the ending; "-" is stdout',
+    affects: 'run',
   }),
-  encode: rule({
-    kind: choice(...ENCODINGS),
+  encode: option({
+    schema: choice(...ENCODINGS),
     flags: '--encode <format>',
+    commands: making,
     otherwise: 'by the ending of -o; WAV without one',
     help: `format of the sound: ${ENCODINGS.join(', ')}`,
+    affects: 'finish',
   }),
-  bitrate: rule({
-    kind: bitrate,
+  bitrate: option({
+    schema: bitrate,
     flags: '--bitrate <kbits>',
+    commands: making,
     otherwise: 'MP3 and AAC 64k, Opus 32k for each channel',
     help: 'kbit/s of the sound: 64k',
+    affects: 'finish',
   }),
-  loudness: rule({
-    kind: loudness,
+  loudness: option({
+    schema: number({ min: -40, max: -5 }),
     flags: '--loudness <lufs>',
+    commands: making,
     key: 'loudness',
     otherwise: 'as the voices are',
     help: 'bring each voice to one loudness: -18',
-    ofSound: true,
+    affects: 'finish',
   }),
-  split: rule({
-    kind: choice('chapters'),
+  split: option({
+    schema: choice('chapters'),
     flags: '--split <what>',
+    commands: ['speak'],
     otherwise: 'one file',
     brief: 'a file for each chapter',
     help: "a file for each of the chapters: -o 'novel/{nn} {title}.mp3'",
+    affects: 'run',
   }),
-  check: rule({
-    kind: toggle,
+  check: option({
+    schema: toggle(),
     flags: '--check',
+    commands: making,
+    forms: { batch: { help: 'send nothing; say what is missing, stale or damaged' } },
     fallback: false,
     help: 'with --split: send nothing; name what is missing or stale',
+    affects: 'run',
   }),
-  prune: rule({
-    kind: toggle,
+  prune: option({
+    schema: toggle(),
     flags: '--prune',
+    commands: making,
+    forms: { batch: { help: 'delete the files of rows that are no longer in the table; asks before' } },
     fallback: false,
     help: 'with --split: delete files of chapters that are gone',
+    affects: 'run',
   }),
-  yes: rule({
-    kind: toggle,
+  yes: option({
+    schema: toggle(),
     flags: '--yes',
+    commands: [...making, 'cache', 'doctor'],
+    forms: {
+      batch: { help: 'let --prune delete without a question' },
+      cache: { help: 'clear without asking at a terminal' },
+      doctor: { help: 'make the one request without asking; it costs 2 characters' },
+    },
     fallback: false,
     help: 'with --prune: delete without a question',
+    affects: 'run',
   }),
-  title: rule({
-    kind: words,
+  title: option({
+    schema: words,
     flags: '--title <text>',
+    commands: ['speak'],
     otherwise: 'that of the book',
     help: 'title in the tags of the sound',
+    affects: 'text',
   }),
-  author: rule({
-    kind: words,
+  author: option({
+    schema: words,
     flags: '--author <text>',
+    commands: ['speak'],
     otherwise: 'that of the book',
     help: 'author in the tags of the sound',
+    affects: 'text',
   }),
-  cover: rule({
-    kind: fileName,
+  cover: option({
+    schema: fileName,
     flags: '--cover <file>',
+    commands: ['speak'],
     otherwise: 'that of the book',
     help: 'picture in the tags of the sound: JPEG or PNG',
+    affects: 'text',
   }),
-  play: rule({
-    kind: toggle,
+  play: option({
+    schema: toggle(),
     flags: '--play',
+    commands: ['speak'],
     otherwise: 'with --player; on a terminal without -o',
     help: 'play the audio as it arrives, even with -o',
+    affects: 'run',
   }),
-  player: rule({
-    kind: playerCommand,
+  player: option({
+    schema: playerCommand,
     flags: '--player <command>',
+    commands: ['speak', 'doctor'],
     env: 'TTS_PLAYER',
     key: 'player',
     otherwise: 'the first one found',
     help: 'program that plays stdin as WAV; {} = a file name',
-    userOnly: true,
+    setBy: 'user',
     startsProgram: () => true,
-    located: locatedCommand,
+    relativeTo: (command, folder) => commandIn(folder, command),
+    affects: 'run',
   }),
-  input: rule({
-    kind: choice('jsonl'),
+  input: option({
+    schema: choice('jsonl'),
     flags: '--input <form>',
+    commands: ['speak'],
     otherwise: 'text',
     help: 'jsonl: stdin holds a conversation, {"text": "…"}, {"end": true} or {"stop": true} a line',
     brief: 'stdin holds a conversation: jsonl',
+    affects: 'run',
   }),
-  assistant: rule({
-    kind: toggle,
+  assistant: option({
+    schema: toggle(),
     flags: '--assistant',
+    commands: ['speak'],
     key: 'assistant',
     fallback: false,
     help: 'speak what a model writes: --format markdown --math skip --play --stream --echo, without thoughts and calls',
     brief: 'speak and show what a model writes',
-    userOnly: true,
+    setBy: 'user',
+    affects: 'text',
   }),
-  interrupt: rule({
-    kind: toggle,
+  interrupt: option({
+    schema: toggle(),
     flags: '--interrupt',
+    commands: ['speak'],
     fallback: false,
     help: 'stop the run that speaks on this terminal, or on --channel',
+    affects: 'run',
   }),
-  queue: rule({
-    kind: toggle,
+  queue: option({
+    schema: toggle(),
     flags: '--queue',
+    commands: ['speak'],
     fallback: false,
     help: 'wait until the runs before it on this terminal, or on --channel, have spoken',
+    affects: 'run',
   }),
-  channel: rule({
-    kind: words,
+  channel: option({
+    schema: words,
     flags: '--channel <name>',
+    commands: ['speak', 'stop'],
     otherwise: 'the terminal',
     help: 'the runs of which one speaks at a time, with --interrupt and --queue',
+    affects: 'run',
   }),
-  fallback: rule({
-    kind: speaker,
+  fallback: option({
+    schema: speaker,
     flags: '--fallback <no|name>',
+    commands: ['speak'],
     key: 'fallback',
     otherwise: 'none',
     help: 'a voice of this machine that speaks on where the service fails; in files only with --keep-going',
+    affects: 'run',
   }),
-  patience: rule({
-    kind: number({ min: 0.1, max: 86_400, unit: 'seconds' }),
+  patience: option({
+    schema: number({ min: 0.1, max: 86_400 }),
     flags: '--patience <seconds>',
+    commands: ['speak'],
     key: 'patience',
     otherwise: '5 with --fallback; otherwise as --timeout and --retries say',
     help: 'how long all tries of a sentence that is heard live may bring no sound',
+    affects: 'run',
   }),
-  echo: rule({
-    kind: toggle,
+  echo: option({
+    schema: toggle(),
     flags: '--echo',
+    commands: ['speak'],
     fallback: false,
     help: 'show what comes on stdin while it is spoken',
+    affects: 'run',
   }),
-  events: rule({
-    kind: fileName,
+  events: option({
+    schema: fileName,
     flags: '--events <fd|file>',
+    commands: ['speak'],
     otherwise: 'none',
     brief: 'write what is heard as lines of JSON',
     help: 'write what is queued, playing, spoken and stopped as lines of JSON: --events 3 3>events.jsonl',
+    affects: 'run',
   }),
-  format: rule({
-    kind: choice('auto', ...INPUT_KINDS),
+  format: option({
+    schema: choice('auto', ...INPUT_KINDS),
     flags: '--format <format>',
+    commands: making,
     key: 'format',
     fallback: 'auto',
     otherwise: 'auto: by file ending or first bytes',
     help: 'what the text is: text, markdown, html, epub, auto',
+    affects: 'text',
   }),
-  code: rule({
-    kind: choice('announce', 'skip', 'read'),
+  code: option({
+    schema: choice('announce', 'skip', 'read'),
     flags: '--code <how>',
+    commands: making,
     key: 'code',
     fallback: 'announce',
     help: 'code blocks in Markdown: announce, skip, read',
+    affects: 'text',
   }),
-  math: rule({
-    kind: choice('read', 'skip'),
+  math: option({
+    schema: choice('read', 'skip'),
     flags: '--math <how>',
+    commands: making,
     key: 'math',
     fallback: 'skip',
     help: 'TeX in Markdown: read in plain words, skip with the word "formula"',
+    affects: 'text',
   }),
-  footnotes: rule({
-    kind: choice('read', 'skip'),
+  footnotes: option({
+    schema: choice('read', 'skip'),
     flags: '--footnotes <how>',
+    commands: making,
     key: 'footnotes',
     fallback: 'read',
     otherwise: 'read; skip in books and web pages',
     help: 'notes: read where they are referred to, skip',
+    affects: 'text',
   }),
-  chapters: rule({
-    kind: numbers,
+  chapters: option({
+    schema: ranges,
     flags: '--chapters <list>',
+    commands: ['speak'],
     otherwise: 'all',
     help: 'speak only these chapters: 3,5-7',
+    affects: 'text',
   }),
-  titles: rule({
-    kind: toggle,
+  titles: option({
+    schema: toggle(),
     flags: '--no-titles',
+    commands: ['speak'],
     fallback: true,
     help: 'do not speak the titles of chapters',
+    affects: 'text',
   }),
-  all: rule({
-    kind: toggle,
+  all: option({
+    schema: toggle(),
     flags: '--all',
+    commands: making,
     fallback: false,
     help: 'read title pages, contents, licences and the like of a book, too',
+    affects: 'text',
   }),
-  ruby: rule({
-    kind: choice('base', 'reading'),
+  ruby: option({
+    schema: choice('base', 'reading'),
     flags: '--ruby <how>',
+    commands: ['speak'],
     key: 'ruby',
     fallback: 'base',
     help: 'Japanese with readings above: base, reading (in kana)',
+    affects: 'text',
   }),
-  lexicon: rule({
-    kind: fileNames,
+  lexicon: option({
+    schema: fileNames,
     flags: '--lexicon <file>',
+    commands: making,
     env: 'TTS_LEXICON',
     key: 'lexicon',
     otherwise: 'none',
     help: 'how words are spoken: word = spoken form; may be given several times',
     repeats: true,
+    affects: 'text',
   }),
-  showText: rule({
-    kind: toggle,
+  showText: option({
+    schema: toggle(),
     flags: '--show-text',
+    commands: ['speak'],
     fallback: false,
     help: 'print what would be spoken, and stop',
+    affects: 'run',
   }),
-  stream: rule({
-    kind: toggle,
+  stream: option({
+    schema: toggle(),
     flags: '--stream',
+    commands: ['speak', 'speakers', 'doctor'],
     env: 'TTS_STREAM',
     key: 'stream',
     otherwise: 'off',
     help: 'ask the service to send audio while making it',
-    ofRequests: true,
+    affects: 'run',
+    wire: {
+      tts: {
+        path: 'config.use_streaming_response',
+        schema: toggle(),
+        description: 'Whether the audio is streamed; otherwise a complete audio file is returned.',
+      },
+    },
   }),
-  sampleRate: rule({
-    kind: sampleRate,
+  sampleRate: option({
+    schema: sampleRate,
     flags: '-r, --sample-rate <hz>',
+    commands: asking,
     env: 'TTS_SAMPLE_RATE',
     key: 'sampleRate',
     otherwise: 'not sent',
     help: 'sample rate in Hz, 8000 to 48000',
-    ofRequests: true,
+    affects: 'voice',
+    wire: {
+      tts: {
+        path: 'config.sample_rate',
+        schema: sampleRate,
+        description:
+          'Output sample rate in Hz, rounded to a whole number. Supported only by speakers of the kind `neo.one`. With `--base-url` it is passed on as it is, for every speaker.',
+      },
+    },
   }),
-  instructions: rule({
-    kind: words,
+  instructions: option({
+    schema: words,
     flags: '-i, --instructions <text>',
+    commands: asking,
     env: 'TTS_INSTRUCTIONS',
     key: 'instructions',
     otherwise: 'not sent',
     help: 'how to speak, in plain words',
-    ofRequests: true,
+    affects: 'voice',
+    wire: {
+      tts: {
+        path: 'config.instructions',
+        schema: anyText,
+        description:
+          'Instructions that guide voice generation. Supported only by speakers of the kind `Mermish`. Plain English words for speed (`slowly`), pitch (`deep`), loudness (`softly`) and pauses (`longer pauses`) are understood.',
+      },
+      openai: {
+        path: 'instructions',
+        schema: anyText,
+        description: 'As in `config.instructions` of `POST /tts`.',
+      },
+    },
   }),
-  callbackUrl: rule({
-    kind: url('http', 'https'),
+  callbackUrl: option({
+    schema: url,
     flags: '--callback-url <url>',
+    commands: ['speak', 'doctor'],
     otherwise: 'not sent',
     help: 'have the service send the audio there',
+    affects: 'run',
+    wire: {
+      tts: {
+        path: 'callback_url',
+        schema: callback,
+        description:
+          'The http or https URL, without spaces, user and password, that receives the audio when its origin (scheme, host and port) is not that of the request. Empty means none.',
+      },
+    },
   }),
-  baseUrl: rule({
-    kind: baseUrl,
+  baseUrl: option({
+    schema: baseUrl,
     flags: '--base-url <url>',
+    commands: [...asking, 'serve', 'login'],
     env: 'TTS_BASE_URL',
     key: 'baseUrl',
     otherwise: 'the built-in service',
     help: 'the service; /tts is added',
-    ofRequests: true,
+    affects: 'run',
   }),
-  engine: rule({
-    kind: engine,
+  engine: option({
+    schema: engine,
     flags: '--engine <url|folder|name>',
+    commands: [...asking, 'serve'],
+    forms: {
+      serve: { help: 'further voices: a server, a model, or one of engines (repeatable)', repeats: true },
+    },
     env: 'TTS_ENGINE',
     key: 'engine',
     otherwise: 'the built-in voices',
     brief: 'a server, a model, or one of engines',
     help: 'a server (key: TTS_ENGINE_KEY), a model, one of engines',
-    ofRequests: true,
-    projectMay: (name) => !/[/\\]/.test(name),
+    setBy: (name) => !/[/\\]/.test(name),
+    affects: 'run',
   }),
-  engineKey: rule({
-    kind: words,
+  engineKey: option({
+    schema: words,
+    commands: [],
     env: 'TTS_ENGINE_KEY',
     otherwise: 'none',
     help: 'key of the server that --engine names',
-    secret: true,
+    isSecret: true,
+    affects: 'run',
   }),
-  engineKeyFile: rule({
-    kind: fileName,
+  engineKeyFile: option({
+    schema: fileName,
+    commands: [],
     env: 'TTS_ENGINE_KEY_FILE',
     otherwise: 'none',
     help: 'a file that holds the key of that server',
+    affects: 'run',
   }),
-  engines: rule({
-    kind: engines,
+  engines: option({
+    schema: engines,
+    commands: [],
     key: 'engines',
     otherwise: 'none',
     help: 'names for engines, each a server, a program or a model folder',
-    userOnly: true,
+    setBy: 'user',
     startsProgram: (entries) => [...entries.values()].some((entry) => entry.command !== undefined),
-    located: locatedEngines,
+    relativeTo: (entries, folder) => enginesIn(folder, entries),
+    affects: 'run',
   }),
-  apiKey: rule({
-    kind: words,
+  apiKey: option({
+    schema: words,
     flags: '--api-key <key>',
+    commands: [...asking, 'serve'],
+    forms: {
+      serve: {
+        help: 'what clients have to send; or TTS_API_KEY, TTS_API_KEY_FILE (default: one is made and printed)',
+      },
+    },
     env: 'TTS_API_KEY',
     envShown: 'TTS_API_KEY, TTS_API_KEY_FILE',
     key: 'apiKey',
     otherwise: 'none',
     help: 'key of the service (ps shows it; use TTS_API_KEY)',
-    secret: true,
-    ofRequests: true,
+    isSecret: true,
+    affects: 'run',
   }),
-  apiKeyFile: rule({
-    kind: fileName,
+  apiKeyFile: option({
+    schema: fileName,
+    commands: [],
     env: 'TTS_API_KEY_FILE',
     key: 'apiKeyFile',
     otherwise: 'none',
     help: 'a file that holds the key',
+    affects: 'run',
   }),
-  keys: rule({
-    kind: keys,
+  keys: option({
+    schema: keys,
+    commands: [],
     key: 'keys',
     otherwise: 'none',
     help: 'keys by base URL; tts login keeps them in a file of its own',
-    secret: true,
-    userOnly: true,
-    combine: byName,
+    isSecret: true,
+    setBy: 'user',
+    merge: byName,
+    affects: 'run',
   }),
-  maxChars: rule({
-    kind: number({ min: 1, max: 1_000_000, whole: true }),
+  maxChars: option({
+    schema: whole({ min: 1, max: 1_000_000 }),
     flags: '--max-chars <n>',
+    commands: [...making, 'serve'],
     env: 'TTS_MAX_CHARS',
     key: 'maxChars',
     fallback: 1000,
     help: 'longest text of one request',
+    affects: 'finish',
   }),
-  concurrency: rule({
-    kind: number({ min: 1, max: 64, whole: true }),
+  concurrency: option({
+    schema: whole({ min: 1, max: 64 }),
     flags: '--concurrency <n>',
+    commands: [...making, 'serve'],
     env: 'TTS_CONCURRENCY',
     key: 'concurrency',
     fallback: 4,
     help: 'requests at once, at most',
+    affects: 'run',
   }),
-  speed: rule({
-    kind: speed,
+  speed: option({
+    schema: speed,
     flags: '--speed <factor>',
+    commands: making,
     key: 'speed',
     otherwise: '1',
     brief: 'faster or slower, 0.5 to 3, with the pitch kept',
     help: 'how fast it is heard, 0.5 to 3, with the pitch kept',
-    ofSound: true,
+    affects: 'finish',
+    wire: {
+      openai: {
+        path: 'speed',
+        schema: number({ min: 0.25, max: 4 }),
+        description: 'How fast it is heard, with the pitch kept.',
+      },
+    },
   }),
-  marks: rule({
-    kind: toggle,
+  marks: option({
+    schema: toggle(),
     flags: '--marks',
+    commands: making,
     key: 'marks',
     fallback: false,
     help: 'obey [pause:1s], [voice:NAME], [chapter:Title] in the text',
+    affects: 'text',
   }),
-  voices: rule({
-    kind: voices,
+  voices: option({
+    schema: voices,
     flags: '--voices <name=voice,...>',
+    commands: making,
     key: 'voices',
     otherwise: 'none',
     help: 'voices for lines such as "Alice: Hello"; * = other names; may be given several times',
     brief: 'voices for lines such as "Alice: Hello"; * = other names',
     repeats: true,
-    combine: byName,
+    merge: byName,
+    affects: 'text',
   }),
-  pauses: rule({
-    kind: pauses,
+  pauses: option({
+    schema: pauses,
     flags: '--pauses <border=seconds,...>',
+    commands: making,
     key: 'pauses',
     otherwise: 'chapter=1.5,scene=1.2,heading=0.8,paragraph=0.3,sentence=0',
     help: 'silence at each border of the text; may be given several times',
     repeats: true,
-    combine: byName,
-    ofSound: true,
+    merge: byName,
+    affects: 'finish',
   }),
-  paragraphPause: rule({
-    kind: number({ min: 0, max: 60, unit: 'seconds' }),
+  paragraphPause: option({
+    schema: number({ min: 0, max: 60 }),
     flags: '--paragraph-pause <seconds>',
+    commands: making,
     key: 'paragraphPause',
     fallback: 0.3,
     help: 'short for --pauses paragraph=SECONDS',
-    ofSound: true,
+    affects: 'finish',
   }),
-  cache: rule({
-    kind: toggle,
+  cache: option({
+    schema: toggle(),
     flags: '--no-cache',
+    commands: [...asking, 'serve'],
     env: 'TTS_CACHE',
     envShown: 'TTS_CACHE=0',
     key: 'cache',
     keyShown: 'cache: false',
     fallback: true,
     help: 'neither read nor write the cache',
-    ofRequests: true,
+    affects: 'run',
   }),
-  cacheSize: rule({
-    kind: byteCount,
+  cacheSize: option({
+    schema: byteCount,
+    commands: [],
     key: 'cacheSize',
     fallback: 4 * 2 ** 30,
     otherwise: '4 GiB, at most a tenth of the free room',
     help: 'what the cache may hold',
-    userOnly: true,
+    setBy: 'user',
+    affects: 'run',
   }),
-  subtitles: rule({
-    kind: fileName,
+  subtitles: option({
+    schema: fileName,
     flags: '--subtitles <file>',
+    commands: ['speak'],
     otherwise: 'none',
     help: 'also write timed subtitles: .srt, .vtt or .json',
+    affects: 'run',
   }),
-  dryRun: rule({
-    kind: toggle,
+  dryRun: option({
+    schema: toggle(),
     flags: '--dry-run',
+    commands: [...making, 'voices'],
     fallback: false,
     help: 'send nothing; show what the run would cost',
+    affects: 'run',
   }),
-  pricePer1000Chars: rule({
-    kind: number({ min: 0, max: 1_000_000 }),
+  pricePer1000Chars: option({
+    schema: number({ min: 0, max: 1_000_000 }),
+    commands: [],
     key: 'pricePer1000Chars',
     otherwise: 'no price is shown',
     help: 'what 1000 characters cost, for --dry-run',
+    affects: 'run',
   }),
-  currency: rule({
-    kind: words,
+  currency: option({
+    schema: words,
+    commands: [],
     key: 'currency',
     otherwise: 'none is shown',
     help: 'currency of pricePer1000Chars: EUR, $',
+    affects: 'run',
   }),
-  timeout: rule({
-    kind: number({ min: 0.001, max: 86_400, unit: 'seconds' }),
+  timeout: option({
+    schema: number({ min: 0.001, max: 86_400 }),
     flags: '--timeout <seconds>',
+    commands: [...asking, 'serve', 'voices'],
     env: 'TTS_TIMEOUT',
     key: 'timeout',
     fallback: 60,
     help: 'give up when the service is silent this long',
-    ofRequests: true,
+    affects: 'run',
   }),
-  inputTimeout: rule({
-    kind: number({ min: 0.1, max: 86_400, unit: 'seconds' }),
+  inputTimeout: option({
+    schema: number({ min: 0.1, max: 86_400 }),
     flags: '--input-timeout <seconds>',
+    commands: ['speak'],
     otherwise: 'no limit',
     help: 'give up when the writer of the text is silent this long',
+    affects: 'run',
   }),
-  retries: rule({
-    kind: number({ min: 0, max: 100, whole: true }),
+  retries: option({
+    schema: whole({ min: 0, max: 100 }),
     flags: '--retries <n>',
+    commands: [...asking, 'serve', 'voices'],
     env: 'TTS_RETRIES',
     key: 'retries',
     fallback: 3,
     help: 'further tries of each request',
-    ofRequests: true,
+    affects: 'run',
   }),
-  proxy: rule({
-    kind: proxyUrl,
+  proxy: option({
+    schema: proxyUrl,
     flags: '--proxy <url>',
+    commands: [...asking, 'serve', 'voices'],
     envShown: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
     key: 'proxy',
     otherwise: 'none',
     help: 'go through a proxy (http or https)',
-    ofRequests: true,
+    affects: 'run',
+    shown: (raw) => (typeof raw === 'string' ? hostOnly(raw) : describedValue(raw)),
   }),
-  allowInsecureHttp: rule({
-    kind: toggle,
+  allowInsecureHttp: option({
+    schema: toggle(),
     flags: '--allow-insecure-http',
+    commands: [...asking, 'serve'],
     key: 'allowInsecureHttp',
     fallback: false,
     help: 'send the key over plain http',
-    userOnly: true,
-    ofRequests: true,
+    setBy: 'user',
+    affects: 'run',
   }),
-  trustedBaseUrls: rule({
-    kind: list(baseUrl),
+  trustedBaseUrls: option({
+    schema: list(baseUrl),
+    commands: [],
     key: 'trustedBaseUrls',
     otherwise: 'none',
     help: "base URLs to which a project's file may have your key sent",
-    userOnly: true,
+    setBy: 'user',
+    affects: 'run',
   }),
-  config: rule({
-    kind: fileName,
+  config: option({
+    schema: fileName,
     flags: '--config <file>',
+    commands: [...asking, 'serve', 'voices', 'login', 'stop'],
     env: 'TTS_CONFIG',
     otherwise: "search: project folder upwards, then the user's",
     help: 'use only this config file',
-    ofRequests: true,
+    affects: 'run',
   }),
-  clobber: rule({
-    kind: toggle,
+  clobber: option({
+    schema: toggle(),
     flags: '--no-clobber',
+    commands: ['speak'],
     fallback: true,
     help: 'do not overwrite an existing file',
+    affects: 'run',
   }),
-  keepGoing: rule({
-    kind: toggle,
+  keepGoing: option({
+    schema: toggle(),
     flags: '--keep-going',
+    commands: ['speak'],
     fallback: false,
     help: 'leave out what the service refuses, warn, and end with 9',
+    affects: 'run',
   }),
-  keepPartial: rule({
-    kind: toggle,
+  keepPartial: option({
+    schema: toggle(),
     flags: '--keep-partial',
+    commands: ['speak'],
     fallback: false,
     help: 'after an error keep what is there: out.partial.wav',
+    affects: 'run',
   }),
-  quiet: rule({ kind: toggle, flags: '-q, --quiet', fallback: false, help: 'errors only', ofRequests: true }),
-  verbose: rule({
-    kind: toggle,
+  quiet: option({
+    schema: toggle(),
+    flags: '-q, --quiet',
+    commands: [...asking, 'voices', 'login', 'stop'],
+    fallback: false,
+    help: 'errors only',
+    affects: 'run',
+  }),
+  verbose: option({
+    schema: toggle(),
     flags: '-v, --verbose',
+    commands: [...asking, 'voices'],
     fallback: false,
     help: 'print each step',
-    ofRequests: true,
+    affects: 'run',
   }),
-  json: rule({
-    kind: toggle,
+  json: option({
+    schema: toggle(),
     flags: '--json',
+    commands: [...asking, 'serve', 'voices', 'cache', 'login', 'stop'],
+    forms: { serve: { help: 'print the address as one line of JSON on stdout' } },
     fallback: false,
     help: 'report the result or error as one JSON object',
-    ofRequests: true,
+    affects: 'run',
+  }),
+
+  // tts batch
+  table: option({
+    schema: choice('csv', 'tsv', 'jsonl', 'psv'),
+    flags: '--table <kind>',
+    commands: ['batch'],
+    help: 'what the tables are, whatever their names say: csv, tsv, jsonl, psv',
+    affects: 'text',
+  }),
+  columns: option({
+    schema: anyText,
+    flags: '--columns <field=column,...>',
+    commands: ['batch'],
+    help: 'columns by other names: id=Filename,text=Text',
+    affects: 'text',
+  }),
+  shard: option({
+    schema: anyText,
+    flags: '--shard <i/n>',
+    commands: ['batch'],
+    help: 'make one of n parts of the table, from 1: 3/8',
+    affects: 'run',
+  }),
+  filesFrom: option({
+    schema: fileName,
+    flags: '--files-from <folder>',
+    commands: ['batch'],
+    help: 'also take the texts of the column file from this folder',
+    affects: 'text',
+  }),
+  allowEmpty: option({
+    schema: toggle(),
+    flags: '--allow-empty',
+    commands: ['batch'],
+    fallback: false,
+    help: 'skip rows without a text, which otherwise count as failed or missing',
+    affects: 'run',
+  }),
+  maxFailures: option({
+    schema: whole({ min: 1, max: 999_999_999 }),
+    flags: '--max-failures <n>',
+    commands: ['batch'],
+    help: 'stop when this many rows have failed',
+    affects: 'run',
+  }),
+  report: option({
+    schema: fileName,
+    flags: '--report <file.html>',
+    commands: ['batch'],
+    help: 'write a page to listen to all rows and approve them',
+    affects: 'run',
+  }),
+  approved: option({
+    schema: fileName,
+    flags: '--approved <file.jsonl>',
+    commands: ['batch'],
+    help: 'what a report has saved; --check tells which rows it does not approve',
+    affects: 'run',
+  }),
+
+  // tts serve
+  host: option({
+    schema: address,
+    flags: '--host <address>',
+    commands: ['serve'],
+    fallback: '127.0.0.1',
+    help: 'address to listen on',
+    affects: 'run',
+  }),
+  port: option({
+    schema: whole({ min: 0, max: 65_535 }),
+    flags: '--port <n>',
+    commands: ['serve'],
+    fallback: 8787,
+    help: 'port; 0 picks a free one',
+    affects: 'run',
+  }),
+  auth: option({
+    schema: toggle(),
+    flags: '--no-auth',
+    commands: ['serve'],
+    fallback: true,
+    help: 'let in everybody on this machine',
+    affects: 'run',
+  }),
+  basePath: option({
+    schema: basePath,
+    flags: '--base-path <path>',
+    commands: ['serve'],
+    fallback: '',
+    otherwise: 'none',
+    help: 'in front of /tts, as in /api',
+    affects: 'run',
+  }),
+  workers: option({
+    schema: whole({ min: 1, max: 256 }),
+    flags: '--workers <n>',
+    commands: ['serve'],
+    otherwise: 'the number of cores',
+    help: 'threads that speak',
+    affects: 'run',
+  }),
+  maxQueue: option({
+    schema: whole({ min: 1, max: 1_000_000 }),
+    flags: '--max-queue <n>',
+    commands: ['serve'],
+    fallback: 64,
+    help: 'requests that may wait; further ones get 503',
+    affects: 'run',
+  }),
+  maxText: option({
+    schema: whole({ min: 1, max: 1_000_000 }),
+    flags: '--max-text <n>',
+    commands: ['serve'],
+    fallback: 500_000,
+    help: 'characters of the longest text',
+    affects: 'run',
+  }),
+  callbacks: option({
+    schema: list(words),
+    flags: '--callbacks <origin...>',
+    commands: ['serve'],
+    help: 'origins that audio may be sent to, as in https://app.example.com',
+    affects: 'run',
+  }),
+  cors: option({
+    schema: corsOrigin,
+    flags: '--cors <origin>',
+    commands: ['serve'],
+    help: 'web pages that may use it, as in https://app.example.com; "*": all pages',
+    affects: 'run',
+  }),
+  log: option({
+    schema: choice('text', 'json'),
+    flags: '--log <form>',
+    commands: ['serve'],
+    help: 'a line on stderr for every request',
+    affects: 'run',
+  }),
+  readyFile: option({
+    schema: fileName,
+    flags: '--ready-file <file>',
+    commands: ['serve'],
+    help: 'write the base URL there as soon as it listens',
+    affects: 'run',
+  }),
+
+  // tts speakers, tts cache and tts voices
+  names: option({
+    schema: toggle(),
+    flags: '--names',
+    commands: ['speakers'],
+    fallback: false,
+    help: 'names only, one a line; neither a service nor espeak-ng is asked',
+    affects: 'run',
+  }),
+  older: option({
+    schema: age,
+    flags: '--older <time>',
+    commands: ['cache'],
+    help: 'only what was not used for so long: 30d, 12h',
+    affects: 'run',
+  }),
+  service: option({
+    schema: words,
+    flags: '--service <url>',
+    commands: ['cache'],
+    help: 'only the segments of this service',
+    affects: 'run',
+  }),
+  language: option({
+    schema: words,
+    flags: '--language <tag>',
+    commands: ['voices'],
+    help: 'list only voices of this language; with --from, what the model speaks',
+    affects: 'run',
+  }),
+  installed: option({
+    schema: toggle(),
+    flags: '--installed',
+    commands: ['voices'],
+    fallback: false,
+    help: 'list only installed voices',
+    affects: 'run',
+  }),
+  from: option({
+    schema: words,
+    flags: '--from <place>',
+    commands: ['voices'],
+    help: 'install a folder, an .onnx, an archive or an https URL',
+    affects: 'run',
+  }),
+  name: option({
+    schema: words,
+    flags: '--name <name>',
+    commands: ['voices'],
+    help: 'with --from: what the voice is to be called',
+    affects: 'run',
+  }),
+  sha256: option({
+    schema: words,
+    flags: '--sha256 <checksum>',
+    commands: ['voices'],
+    help: 'with --from: the checksum that the file has to have',
+    affects: 'run',
+  }),
+  mirror: option({
+    schema: words,
+    flags: '--mirror <url>',
+    commands: ['voices'],
+    help: 'download from this mirror of the hub',
+    affects: 'run',
+  }),
+  acceptLicence: option({
+    schema: toggle(),
+    flags: '--accept-licence',
+    commands: ['voices'],
+    fallback: false,
+    help: 'install a voice whose licence is not free, after you have read it',
+    affects: 'run',
+  }),
+  force: option({
+    schema: toggle(),
+    flags: '--force',
+    commands: ['voices'],
+    fallback: false,
+    help: 'install again what is there',
+    affects: 'run',
   }),
 } as const;
 
-export type Name = keyof typeof rules;
-export type Value<N extends Name> = (typeof rules)[N] extends Rule<infer T> ? T : never;
+type Rows = typeof rows;
+export type Name = keyof Rows;
+export type Value<N extends Name> = ValueOf<Rows[N]['schema']>;
 
-export function ruleOf(name: Name): Rule<unknown> {
-  return rules[name] as Rule<unknown>;
+export const names = Object.keys(rows) as readonly Name[];
+
+export function rowOf(name: Name): Option {
+  return rows[name] as Option;
 }
 
-export const settingNames = Object.keys(rules) as readonly Name[];
+export function isName(name: string): name is Name {
+  return Object.hasOwn(rows, name);
+}

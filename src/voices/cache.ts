@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, noSegmentFolder, segmentFolder } from '../kit/folders.ts';
@@ -6,6 +6,7 @@ import type { RunContext } from '../kit/host.ts';
 import { type Holder, isDeadOrUnwritten, Lease, type LeaseHost } from '../kit/lock.ts';
 import { unlessAborted } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
+import { keyOf, shapingOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Utterance } from '../sound/voice.ts';
 import type { Home } from './cache-entry.ts';
@@ -233,7 +234,7 @@ async function* copied(
 }
 
 /** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
-export function cacheKey({ text, voice: { identity, no }, fields }: Keyed): string {
-  const parts = [identity, no, fields.sampleRate ?? null, fields.instructions ?? null, text];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+export function cacheKey({ text, voice, fields }: Keyed): string {
+  const values = keyOf(shapingOf({ voice, fields }), 'voice');
+  return hash('sha256', JSON.stringify([voice.identity, values, text]));
 }

@@ -1,6 +1,6 @@
 import { usageError } from '../kit/error.ts';
+import { readSpeaker } from '../options/kinds.ts';
 import type { Origin, Settings } from '../options/load.ts';
-import { rules } from '../options/rows.ts';
 import type { Reading } from '../read/reading.ts';
 import type { Speaker } from '../sound/voice.ts';
 import { Dialogue, OTHERS } from '../text/dialogue.ts';
@@ -133,7 +133,7 @@ export class Cast {
     const named = this.#named.get(isOther ? OTHERS : name);
     if (named) return asRole(named, isOther ? name.slice(OTHERS.length) : name);
     const origin: Origin = { place: 'option', name: placeText(place) };
-    const value = rules.speaker.kind.text(name);
+    const value = readSpeaker(name);
     if (value !== undefined) return asRole(await this.#find(value, origin), name);
     throw usageError(`${origin.name}: "${name}" is no voice`, 'name one by its number or name, as -s does');
   }

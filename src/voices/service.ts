@@ -15,8 +15,9 @@ import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts
 import { delayTierUp } from '../kit/tier-up.ts';
 import { singleItem } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
+import { bodyOf, shapingOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
-import type { Fields, Utterance, VoiceSource } from '../sound/voice.ts';
+import type { Utterance, VoiceSource } from '../sound/voice.ts';
 import { QUOTED_BYTES, readWav, WavError } from '../sound/wav.ts';
 import type { Endpoint } from './service-choice.ts';
 
@@ -190,7 +191,7 @@ async function request(
   const { url, key, timeoutMs } = service;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
-  const body = requestBody(text, voice.no, fields);
+  const body = requestBody(text, { voice, fields });
   report({ type: 'request', index, text, post: { url, body } });
   const answer = await http.send({ method: 'POST', url, headers, body }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
@@ -204,19 +205,9 @@ async function request(
 }
 
 /** The body of `POST /tts`. Unset fields are not sent. */
-export function requestBody(
-  text: string,
-  speaker: number,
-  { stream, sampleRate, instructions, callbackUrl }: Fields,
-): string {
-  const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
-  const configured = Object.values(config).some((value) => value !== undefined);
-  return JSON.stringify({
-    text,
-    speaker_no: speaker,
-    config: configured ? config : undefined,
-    callback_url: callbackUrl,
-  });
+export function requestBody(text: string, { voice, fields }: Pick<Utterance, 'voice' | 'fields'>): string {
+  const { stream, callbackUrl } = fields;
+  return bodyOf(text, { ...shapingOf({ voice, fields }), stream, callbackUrl });
 }
 
 /** undici compiles its parser with the first connection, so the modules that it needs for that are loaded before. */

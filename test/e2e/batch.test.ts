@@ -496,10 +496,10 @@ describe('--check', () => {
   });
 
   it.each<[string, string[], Record<string, string>]>([
-    ['another sample rate (-r)', ['-r', '16000'], {}],
-    ['another speaker (-s)', ['-s', '8'], {}],
-    ['another service or engine (--base-url, --engine)', [], { TTS_BASE_URL: 'http://127.0.0.1:1' }],
-    ['another speed (--speed) and another loudness (--loudness)', ['--speed', '2', '--loudness', '-20'], {}],
+    ['--sample-rate', ['-r', '16000'], {}],
+    ['--speaker', ['-s', '8'], {}],
+    ['--base-url or --engine', [], { TTS_BASE_URL: 'http://127.0.0.1:1' }],
+    ['--loudness and --speed', ['--speed', '2', '--loudness', '-20'], {}],
   ])('where all rows are stale, the hint names %s', async (said, args, env) => {
     const server = await serveRows();
     const box = new Sandbox();
@@ -509,7 +509,9 @@ describe('--check', () => {
     const checking = { env: { ...named(server.url), ...env } };
     const found = await box.run(['batch', 'p.csv', '--check', ...args], checking);
     expect(found.status).toBe(9);
-    expect(found.stderr).toContain(`hint: all were made with ${said}: give --check the options of that run`);
+    expect(found.stderr).toContain(
+      `hint: all were made with another ${said}: give --check the options of that run`,
+    );
   });
 
   it('where all texts are others, the hint names no option', async () => {
@@ -633,7 +635,7 @@ describe('what is refused before anything is sent', () => {
     [
       'a rate that is none',
       'id,text,sampleRate\na,one,fast\n',
-      /p\.csv, line 2, column sampleRate: "fast" is not allowed/,
+      /p\.csv, line 2, column sampleRate must be a number, and is "fast"/,
     ],
     ['a file that is not there', 'id,file\na,none.txt\n', /p\.csv, line 2.*none\.txt: there is no such file/],
     ['a name that leads elsewhere', 'id,text\n../a,one\n', /column id: "\.\.\/a" leads to another folder/],

@@ -144,7 +144,7 @@ describe('the address of an engine', () => {
         expectFailure(
           run,
           2,
-          /^tts: --engine: "http:.*" is not a complete URL of a server\nhint: write it as in http/,
+          /^tts: --engine must be the whole URL of a server, as in http.*, and is "http.*"\n/,
         );
         expect(run.stderr).not.toMatch(/PASS|word/);
       }

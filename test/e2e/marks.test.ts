@@ -251,6 +251,6 @@ test('A row of a batch, and a voice of the config, have a speed of their own.', 
   expect(again.stdout.toString().match(/unchanged/g)?.length).toBeGreaterThanOrEqual(3);
   box.file('bad.csv', 'id,text,speed\na,One.,4\n');
   expect((await box.run(['batch', 'bad.csv'], { env })).stderr).toContain(
-    'bad.csv, line 2, column speed: "4"',
+    'bad.csv, line 2, column speed must be 3 or less, and is 4',
   );
 });

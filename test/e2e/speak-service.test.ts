@@ -922,7 +922,7 @@ describe('a proxy', () => {
     ['me:hidden-word@proxy:x', '"***@proxy***"'],
     ['http://proxy:hidden-word', '"http://proxy***"'],
     ['http://proxy:80/hidden-word', '"http://proxy***"'],
-    ['socks5://127.0.0.1:1080', 'expected a URL that begins with http:// or https://'],
+    ['socks5://127.0.0.1:1080', 'must be a URL that begins with http:// or https://'],
     ['http://', '--proxy'],
     ['http://127.0.0.1:1?y', '--proxy'],
     ['http://127.0.0.1:1#z', '--proxy'],

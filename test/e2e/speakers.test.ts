@@ -50,11 +50,7 @@ describe('a speaker by name', () => {
 
   it('is refused in a config file with the file, the name and the nearest right key', async () => {
     const run = await configured({ speakers: { anna: { no: 1, kin: 'x' } } }).run(['hi']);
-    expectFailure(
-      run,
-      2,
-      /speakers in .*\.ttsrc\.json: "anna": unknown key "kin"\nhint: did you mean "kind"\?/,
-    );
+    expectFailure(run, 2, /anna\.kin of speakers in .*\.ttsrc\.json is not known: did you mean "kind"\?\n/);
   });
 
   it.each(['en-GB', 'en_GB', 'English', 'ada'])(

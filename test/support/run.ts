@@ -219,7 +219,7 @@ export const KEY = 'key-of-the-tests-5up3r53cr37';
 /** Expects a run that failed as it should: this status, one line that says what is expected or has a hint, nothing on stdout. */
 export function expectFailure(run: Ended, status: number, message: RegExp): void {
   expect(run.stderr).toMatch(message);
-  expect(run.stderr).toMatch(/^tts: [^\n]+(?:\nhint: [^\n]+|; expected [^\n]+)\n$/);
+  expect(run.stderr).toMatch(/^tts: [^\n]+(?:\nhint: [^\n]+|(?:; expected| must) [^\n]+)\n$/);
   expect({ status: run.status, stdout: run.stdout.toString('latin1') }).toEqual({ status, stdout: '' });
 }
 

@@ -1,34 +1,29 @@
-import { FILE, HELP, VERSION } from '../../src/cli/command-line.ts';
+import { HELP, VERSION } from '../../src/cli/command-line.ts';
 import type { Entry } from '../../src/cli/completion.ts';
-import { type Rule, rules } from '../../src/options/rows.ts';
+import { defaultOf, type Option } from '../../src/options/option.ts';
+import { names, rowOf } from '../../src/options/rows.ts';
 
 /** All settings as a table in Markdown: four columns, so that it fits on a page. */
 export function settingsTable(): string {
-  const rows = [FILE, ...Object.values<Omit<Rule<unknown>, 'kind'>>(rules), HELP, VERSION].map(rowOf);
+  const settings = names
+    .map(rowOf)
+    .filter(({ commands, key, env }) => commands.includes('speak') || key !== undefined || env !== undefined);
+  const rows = [...settings.map(rowFor), ...[HELP, VERSION].map(({ flags, help }) => plainRow(flags, help))];
   return ['| option | what | environment, config key | default |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function rowOf({
-  flags,
-  env,
-  envShown,
-  key,
-  keyShown = key,
-  fallback,
-  otherwise,
-  help,
-  userOnly,
-}: Omit<Rule<unknown>, 'kind'>): string {
+function rowFor(row: Option): string {
+  const { flags, env, envShown, key, keyShown = key, help, setBy } = row;
   const places = [...(envShown ?? env ?? '').split(', '), keyShown ?? '']
     .filter(Boolean)
     .map(code)
     .join('<br>');
-  return tableRow([
-    flags === undefined ? '' : code(flags),
-    userOnly ? `${help} (in a config file: only in your own)` : help,
-    places,
-    otherwise ?? (typeof fallback === 'boolean' ? '' : String(fallback ?? '')),
-  ]);
+  const what = setBy === 'user' ? `${help} (in a config file: only in your own)` : help;
+  return tableRow([flags === undefined ? '' : code(flags), what, places, defaultOf(row) ?? '']);
+}
+
+function plainRow(flags: string, help: string): string {
+  return tableRow([code(flags), help, '', '']);
 }
 
 /** All commands besides speaking, each with the options that it does not share with speaking. */

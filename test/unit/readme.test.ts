@@ -7,7 +7,7 @@ import { TOPICS } from '../../src/cli/command-line.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { catalog } from '../../src/cli/completion.ts';
 import { ExitCode } from '../../src/kit/error.ts';
-import { type Rule, rules } from '../../src/options/rows.ts';
+import { names, rowOf } from '../../src/options/rows.ts';
 import { fenced, generated, page, pages, regenerate, updating } from '../support/readme.ts';
 import { commandsTable, settingsTable } from '../support/settings-table.ts';
 
@@ -64,7 +64,7 @@ describe('from the index, in two steps, is found', () => {
   });
 
   it('every key of a config file', () => {
-    const keys = Object.values<Rule<unknown>>(rules).flatMap(({ key }) => key ?? []);
+    const keys = names.flatMap((name) => rowOf(name).key ?? []);
     expect(missing(keys)).toEqual([]);
   });
 

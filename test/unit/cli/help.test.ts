@@ -47,9 +47,3 @@ it('The manual has the words of the topics', () => {
   for (const [name, lines] of Object.entries(TOPICS))
     expect(text).toContain(`.SS ${name}\n.nf\n${lines.join('\n')}\n.fi`);
 });
-
-it('The help says of -f what completions and the manual say', () => {
-  const file = entries[0]?.flags.find(({ short }) => short === '-f');
-  expect(file?.help).toMatch(/./);
-  expect(shortHelp()).toContain(file?.help);
-});

@@ -1,0 +1,228 @@
+import * as v from 'valibot';
+import { keyHint } from './words.ts';
+
+/**
+ * What a value may be. Data of JSON or YAML is checked as it is; the text of a flag, a variable or a cell becomes data by
+ * `fromText` first. A message is the end of a sentence that begins with the name of the value. Only where it begins with "must",
+ * the value may be shown: the schema of a secret says something else.
+ */
+export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
+export type ValueOf<S extends Schema> = v.InferOutput<S>;
+
+export interface Problem {
+  readonly kind: 'unknown' | 'missing' | 'wrong';
+  /** Where it is in the value, as in `config.sample_rate`; empty for the value itself. */
+  readonly path: string;
+  /** The end of a sentence, as in `must be 8000 or more`. */
+  readonly problem: string;
+  /** What is there. */
+  readonly found: unknown;
+}
+
+/** @returns the value as its schema makes it, or the first problem */
+export function check<T>(schema: Schema<T>, data: unknown): { readonly value: T } | Problem {
+  const { success, output, issues } = v.safeParse(schema, data, { abortEarly: true });
+  if (success) return { value: output };
+  const [issue] = issues;
+  return { kind: kindOf(issue), path: v.getDotPath(issue) ?? '', problem: issue.message, found: issue.input };
+}
+
+/** Of a key of an object, valibot says "never" where none is expected, and gives the expected name where it is missing. */
+function kindOf({ expected, input, path }: v.BaseIssue<unknown>): Problem['kind'] {
+  if (path?.at(-1)?.origin !== 'key') return 'wrong';
+  if (expected === 'never') return 'unknown';
+  return input === undefined ? 'missing' : 'wrong';
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export function number({ min, max }: Range) {
+  return v.pipe(v.number('must be a number'), v.minValue(min, atLeast(min)), v.maxValue(max, atMost(max)));
+}
+
+export function whole({ min, max }: Range) {
+  const message = 'must be a whole number';
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(min, atLeast(min)),
+    v.maxValue(max, atMost(max)),
+  );
+}
+
+function atLeast(min: number): string {
+  return `must be ${min} or more`;
+}
+
+function atMost(max: number): string {
+  return `must be ${max} or less`;
+}
+
+export function toggle() {
+  return v.boolean('must be true or false');
+}
+
+/** @param pattern without flags, so that JSON Schema can have it */
+export function text(pattern = /\S/, message = 'must be a text that is not blank') {
+  return v.pipe(v.string(message), v.regex(pattern, message));
+}
+
+export function choice<const T extends string>(...names: readonly T[]) {
+  return v.picklist(names, `must be ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}`);
+}
+
+/** @param read gives `undefined` for a text that is none of these values */
+export function textAs<T>(
+  read: (text: string) => T | undefined,
+  message: string | ((text: string) => string),
+) {
+  return v.pipe(
+    v.string(typeof message === 'string' ? message : message('')),
+    v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
+      const value = read(dataset.value);
+      if (value !== undefined) return value;
+      addIssue({ message: typeof message === 'string' ? message : message(dataset.value) });
+      return NEVER;
+    }),
+  );
+}
+
+/** The first of the schemas that a value has counts. */
+export function oneOf<const S extends readonly Schema[]>(schemas: S, message: string) {
+  return v.union(schemas, message);
+}
+
+export function list<T>(item: Schema<T>) {
+  return v.array(item, 'must be a list');
+}
+
+/** One value, or a list of them, as a list. */
+export function oneOrMore<T>(item: Schema<T>, message: string) {
+  const some = v.pipe(v.array(item, message), v.minLength(1, message));
+  return v.union(
+    [
+      some,
+      v.pipe(
+        item,
+        v.transform((value: T) => [value]),
+      ),
+    ],
+    message,
+  );
+}
+
+/** Values by names of the user's choice. */
+export function named<T>(name: v.GenericSchema<string, string>, value: Schema<T>, message: string) {
+  return v.pipe(
+    v.record(name, value, message),
+    v.transform((given): ReadonlyMap<string, T> => new Map(Object.entries(given))),
+  );
+}
+
+/** @param problem what is wrong with a value whose parts are right: the end of a sentence */
+export function checked<S extends Schema>(schema: S, problem: (value: ValueOf<S>) => string | undefined) {
+  return v.pipe(
+    schema,
+    v.rawCheck<ValueOf<S>>(({ dataset, addIssue }) => {
+      const message = dataset.typed ? problem(dataset.value) : undefined;
+      if (message !== undefined) addIssue({ message });
+    }),
+  );
+}
+
+type Fields = Readonly<Record<string, Schema>>;
+
+/** An object without any other key. Fields that may be missing are `optional`. */
+export function object<const F extends Fields>(fields: F, message = 'must be an object') {
+  return v.strictObject(fields, ({ expected, input, path }) => {
+    if (path === undefined) return message;
+    return expected === 'never'
+      ? `is not known: ${keyHint(String(input), Object.keys(fields))}`
+      : 'is missing';
+  });
+}
+
+/** An object that may have other keys, which are left out. */
+export function openObject<const F extends Fields>(fields: F) {
+  return v.object(fields, ({ path }) => (path === undefined ? 'must be an object' : 'is missing'));
+}
+
+export function optional<T>(schema: Schema<T>) {
+  return v.exactOptional(schema);
+}
+
+/** A schema as `fromText` and `choicesOf` look at it. */
+interface Parts {
+  readonly type: string;
+  readonly options?: readonly (Schema | string)[];
+  readonly item?: Schema;
+  readonly value?: Schema;
+  readonly entries?: Fields;
+  readonly wrapped?: Schema;
+}
+
+/** The words that a value may be, for completions. */
+export function choicesOf(schema: Schema): readonly string[] | undefined {
+  const { type, options } = schema as Parts;
+  return type === 'picklist' ? (options as readonly string[]) : undefined;
+}
+
+const TOGGLES = new Map([
+  ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
+]);
+const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
+
+/**
+ * Makes data of text, for its schema to check. Where that is not possible it stays text, for which the schema has a message.
+ * Names with values are written as `name=value,name=value`.
+ * @param text several texts for a flag that was given several times; where one value is asked for, the last one counts
+ */
+export function fromText(schema: Schema, text: string | readonly string[]): unknown {
+  const { type, options, item, value, entries, wrapped } = schema as Parts;
+  if (wrapped) return fromText(wrapped, text);
+  const texts = [text].flat();
+  const last = texts.at(-1) ?? '';
+  switch (type) {
+    case 'number':
+      return NUMBER.test(last.trim()) ? Number(last) : last;
+    case 'boolean':
+      return TOGGLES.get(last.trim().toLowerCase()) ?? last;
+    case 'picklist':
+      return last.trim().toLowerCase();
+    case 'array':
+      return texts.map((each) => (item ? fromText(item, each) : each));
+    case 'union':
+      return firstOf(options as readonly Schema[], texts) ?? last;
+    case 'record':
+      return pairsIn(texts, () => value) ?? last;
+    case 'strict_object':
+      return pairsIn(texts, (name) => entries?.[name]) ?? last;
+    default:
+      return last;
+  }
+}
+
+/** @returns `undefined` for a text that is none of them */
+function firstOf(schemas: readonly Schema[], texts: readonly string[]): unknown {
+  const read = schemas.map((schema) => [schema, fromText(schema, texts)] as const);
+  return read.find(([schema, data]) => v.is(schema, data))?.[1];
+}
+
+function pairsIn(
+  texts: readonly string[],
+  schemaOf: (name: string) => Schema | undefined,
+): object | undefined {
+  const pairs = texts.flatMap((text) => text.split(/[,\n]/)).map((pair) => /^([^=]+)=(.*)$/s.exec(pair));
+  if (pairs.includes(null)) return undefined;
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name = '', value = ''] = (pair ?? []).map((part) => part.trim());
+      const schema = schemaOf(name);
+      return [name, schema ? fromText(schema, value) : value];
+    }),
+  );
+}
