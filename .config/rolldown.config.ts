@@ -1,7 +1,8 @@
 import { defineConfig } from 'rolldown';
 import { aliases } from './aliases.ts';
+import { assets } from './assets.ts';
 import { chunk } from './chunks.ts';
-import { encoder } from './encoder.ts';
+import { describedService } from './description.ts';
 import { notices } from './notices.ts';
 import { latePatterns } from './patterns.ts';
 import { raw } from './raw.ts';
@@ -35,7 +36,8 @@ export default defineConfig([
       installedVoices.plugin,
       latePatterns(),
       notices(),
-      encoder(),
+      assets(),
+      describedService(),
     ],
     // cosmiconfig loads these for config that is code, which is never read.
     external: ['typescript', 'import-fresh'],

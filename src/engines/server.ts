@@ -1,7 +1,7 @@
 import { isNearby } from '../kit/address.ts';
-import { messageIn, retryAfter } from '../kit/error.ts';
+import { messageIn, retryAfter, TtsError } from '../kit/error.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
-import { brokenAnswer, firstBytes, isLate, noAnswer } from '../kit/http/failures.ts';
+import { firstBytes, isLate } from '../kit/http/failures.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -183,19 +183,17 @@ class SpeechServer {
       ...(authorization !== undefined && { Authorization: authorization }),
     };
     const method = body === undefined ? 'GET' : 'POST';
-    return this.#http.send({ method, url, headers, body }, signal).catch((error) => {
-      signal.throwIfAborted();
-      throw isLate(error) ? error : noAnswer(error, url, this.#timeoutMs);
-    });
+    return this.#http.send({ method, url, headers, body }, signal);
   }
 
   #failed(error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason;
     if (error instanceof EngineError) return error;
-    const { name, url } = this.#config;
+    const { name } = this.#config;
     if (isLate(error)) return new EngineError('failed', `${name} was silent for ${this.#timeoutMs / 1000} s`);
     if (error instanceof WavError) return new EngineError('failed', `${name}: ${notSound(error)}`);
-    const { message, retry } = brokenAnswer(error, url, this.#timeoutMs);
+    if (!(error instanceof TtsError)) return error;
+    const { message, retry } = error;
     return new EngineError('unreachable', `${name} cannot be reached or broke off: ${message}`, {
       retryAfter: retry?.after,
       cause: error,

@@ -1,68 +1,41 @@
 /** Sends finished sound to a URL that a request names, if its origin is one of `--callbacks`. */
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
 import type { HttpClient } from '../kit/http/client.ts';
+import { HttpError } from '../kit/http/route.ts';
 import { singleItem } from '../kit/wait.ts';
-import { errorBody, type Limits, type Log, Refusal } from './http.ts';
-import { forClient, refusalOf, type Sound, type StoredSound, storeWav } from './sound.ts';
+import type { Log } from './service.ts';
+import { type Sound, type StoredSound, storeWav } from './sound.ts';
 
-export interface CallbackBody extends StoredSound {
-  readonly type: 'audio/wav' | 'application/json';
-}
-
-/** @throws the reason of an abort */
-export async function callbackBody(
-  sound: Promise<Sound>,
-  signal: AbortSignal,
-  refusalFor: (error: unknown) => Refusal,
-): Promise<CallbackBody> {
-  try {
-    const wav = await storeWav(await sound);
-    if (signal.aborted) await wav.dispose();
-    signal.throwIfAborted();
-    return { ...wav, type: 'audio/wav' };
-  } catch (error) {
-    signal.throwIfAborted();
-    return json(errorBody(refusalFor(error)));
-  }
-}
-
-/** The signature is HMAC-SHA256 in lower-case hexadecimal. */
-async function signatureOf(body: CallbackBody, key: string): Promise<string> {
-  const hmac = createHmac('sha256', key);
-  for await (const piece of body.read()) hmac.update(piece);
-  return hmac.digest('hex');
-}
-
-function json(value: unknown): CallbackBody {
-  const bytes = Buffer.from(JSON.stringify(value));
-  return {
-    type: 'application/json',
-    bytes: bytes.length,
-    read: () => singleItem(bytes),
-    dispose: async () => {},
-  };
-}
-
-interface Message {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  body(): AsyncIterable<Uint8Array>;
+/** Times are in milliseconds. */
+export interface CallbackLimits {
+  /** The most callbacks that wait. */
+  readonly callbacks: number;
+  /** The longest time of one try. */
+  readonly callbackTry: number;
+  /** The wait after the first try. It doubles for each further one. */
+  readonly callbackBackoff: number;
 }
 
 const TRIES = 5;
 
-export interface CallbackOptions {
+interface CallbackOptions {
   /** The key signs the bodies; null leaves them unsigned. */
   readonly apiKey: string | null;
   /** What may be called. */
   readonly origins: ReadonlySet<string>;
-  readonly limits: Limits;
-  readonly log: Log | undefined;
+  readonly limits: CallbackLimits;
+  readonly log: Log;
+  /** The body for a sound that failed. */
+  errorBody(error: unknown, id: string): object;
+}
+
+interface Message extends StoredSound {
+  readonly type: 'audio/wav' | 'application/json';
 }
 
 interface Outcome {
@@ -87,30 +60,29 @@ export class Callbacks {
   /**
    * @param value the `callback_url` of a request
    * @returns `undefined` if the audio belongs in the answer: without a URL, and for one of the service or the page itself
-   * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
+   * @throws HttpError 403 for an origin that is not allowed, 422 for no URL
    */
-  targetOf(value: string | undefined, { headers }: IncomingMessage): URL | undefined {
+  targetOf(value: string | undefined, { host, origin: page }: IncomingHttpHeaders): URL | undefined {
     if (value === undefined || value === '') return undefined;
     const field = 'callback_url';
-    if (!URL.canParse(value)) throw new Refusal(422, 'invalid_field', `${field} is not a URL`, { field });
+    if (!URL.canParse(value)) throw new HttpError(422, 'invalid_field', `${field} is not a URL`, { field });
     const url = new URL(value);
     const { origin } = url;
-    if (
-      [`http://${headers.host}`, headers.origin].some((own) => own !== undefined && originOf(own) === origin)
-    )
-      return undefined;
+    const own = [originOf(`http://${host}`), page && originOf(page)];
+    if (own.includes(origin)) return undefined;
     if (this.#options.origins.has(origin)) return url;
-    throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${origin} are not allowed`, { field });
+    throw new HttpError(403, 'callback_not_allowed', `Callbacks to ${origin} are not allowed`, { field });
   }
 
-  /** @throws Refusal 503 if too many are pending */
+  /** @throws HttpError 503 if too many are pending */
   accept(id: string, url: URL, speak: (signal: AbortSignal) => Promise<Sound>): void {
-    if (this.pending >= this.#options.limits.callbacks) {
-      throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
-    }
-    const callback = this.#run(id, url, speak(this.#stop.signal))
+    const { limits, log } = this.#options;
+    if (this.pending >= limits.callbacks)
+      throw new HttpError(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
+    const { signal } = this.#stop;
+    const callback = this.#run(id, url, speak(signal))
       .catch((error) => {
-        if (!this.#stop.signal.aborted) this.#options.log?.({ event: 'defect', id, error });
+        if (!signal.aborted) log({ event: 'defect', id, error });
       })
       .finally(() => this.#running.delete(callback));
     this.#running.add(callback);
@@ -127,60 +99,80 @@ export class Callbacks {
 
   async #run(id: string, url: URL, sound: Promise<Sound>): Promise<void> {
     const { apiKey, log } = this.#options;
-    const body = await callbackBody(sound, this.#stop.signal, (error) => {
-      const known = forClient(error, id, this.#options);
-      if (!(known instanceof Refusal)) log?.({ event: 'defect', id, error });
-      return refusalOf(known);
-    });
+    const message = await this.#messageOf(sound, id);
     try {
+      this.#stop.signal.throwIfAborted();
       const headers = {
-        'Content-Type': body.type,
-        'Content-Length': String(body.bytes),
+        'Content-Type': message.type,
+        'Content-Length': String(message.bytes),
         'X-Request-Id': id,
-        ...(apiKey !== null && { 'X-Signature': await signatureOf(body, apiKey) }),
+        ...(apiKey !== null && { 'X-Signature': await signatureOf(message, apiKey) }),
       };
-      const outcome = await this.#deliver({ url, headers, body: () => body.read() });
-      log?.({ event: 'callback', id, origin: url.origin, ...outcome });
+      const outcome = await this.#deliver(url, headers, message);
+      log({ event: 'callback', id, origin: url.origin, ...outcome });
     } finally {
-      await body.dispose();
+      message.dispose();
     }
   }
 
-  async #deliver(message: Message): Promise<Outcome> {
-    const { signal } = this.#stop;
-    const { limits } = this.#options;
+  async #messageOf(sound: Promise<Sound>, id: string): Promise<Message> {
+    try {
+      return { ...(await storeWav(await sound)), type: 'audio/wav' };
+    } catch (error) {
+      this.#stop.signal.throwIfAborted();
+      const bytes = Buffer.from(JSON.stringify(this.#options.errorBody(error, id)));
+      return {
+        type: 'application/json',
+        bytes: bytes.length,
+        read: () => singleItem(bytes),
+        dispose: () => {},
+      };
+    }
+  }
+
+  async #deliver(url: URL, headers: Readonly<Record<string, string>>, message: Message): Promise<Outcome> {
+    const { callbackTry, callbackBackoff } = this.#options.limits;
     const { HttpClient } = await import('../kit/http/client.ts');
-    await using http = new HttpClient({ connections: 1, timeoutMs: limits.callbackTry });
-    let wait = limits.callbackBackoff;
-    for (let tries = 1; ; tries++, wait *= 2) {
-      const { status, reason } = await this.#try(http, message);
-      if (status !== undefined && status >= 200 && status < 300) return { delivered: true, tries };
+    await using http = new HttpClient({ connections: 1, timeoutMs: callbackTry });
+    for (let tries = 1; ; tries += 1) {
+      const reason = await this.#try(http, url, headers, message);
+      if (reason === undefined) return { delivered: true, tries };
       if (tries === TRIES) return { delivered: false, tries, reason };
-      await sleep(wait * (0.5 + Math.random() / 2), undefined, { signal });
+      const wait = callbackBackoff * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
+      await sleep(wait, undefined, { signal: this.#stop.signal });
     }
   }
 
+  /** @returns why it failed; `undefined` for a success */
   async #try(
     http: HttpClient,
-    { url, headers, body }: Message,
-  ): Promise<{ status?: number; reason: string }> {
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    { read }: Message,
+  ): Promise<string | undefined> {
     const { callbackTry } = this.#options.limits;
     const late = AbortSignal.timeout(callbackTry);
     const done = new AbortController();
+    const until = AbortSignal.any([this.#stop.signal, late, done.signal]);
     try {
-      const until = AbortSignal.any([this.#stop.signal, late, done.signal]);
-      const { status } = await http.send(
-        { method: 'POST', url, headers, body: Readable.from(body()) },
-        until,
-      );
-      return { status, reason: `status ${status}` };
+      const body = Readable.from(read());
+      const { status } = await http.send({ method: 'POST', url, headers, body }, until);
+      return status >= 200 && status < 300 ? undefined : `status ${status}`;
     } catch (error) {
       this.#stop.signal.throwIfAborted();
-      return { reason: late.aborted ? `no answer within ${callbackTry} ms` : String(error) };
+      if (late.aborted) return `no answer within ${callbackTry} ms`;
+      return error instanceof Error ? error.message : String(error);
     } finally {
       done.abort();
     }
   }
+}
+
+/** The signature is HMAC-SHA256 in lower-case hexadecimal. */
+async function signatureOf({ read }: StoredSound, key: string): Promise<string> {
+  const hmac = createHmac('sha256', key);
+  for await (const piece of read()) hmac.update(piece);
+  return hmac.digest('hex');
 }
 
 /** @throws TtsError (usage) */
@@ -192,3 +184,45 @@ export function callbackOrigin(value: string): string {
     : 'give an origin, as in https://app.example.com: no path, no password';
   throw usageError(`bad value for --callbacks: ${value}`, hint);
 }
+
+/** What OpenAPI says of what a `callback_url` receives. */
+export const ABOUT_CALLBACKS = {
+  audio: {
+    '{$request.body#/callback_url}': {
+      post: {
+        operationId: 'receiveSpeech',
+        summary: 'Receive the audio, or the error, of an accepted request',
+        description:
+          'Tried five times at most, until a status from 200 to 299 comes back. Redirects are not followed.',
+        security: [],
+        parameters: [
+          {
+            name: 'X-Request-Id',
+            in: 'header',
+            required: true,
+            description: 'The `request_id` of the 202.',
+            schema: { type: 'string' },
+          },
+          {
+            name: 'X-Signature',
+            in: 'header',
+            description:
+              'HMAC-SHA256 of the body, keyed with the API key, in lower-case hexadecimal. Absent when the service runs without a key.',
+            schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+          },
+        ],
+        requestBody: {
+          required: true,
+          content: {
+            'audio/wav': { schema: { type: 'string', contentMediaType: 'audio/wav' } },
+            'application/json': { schema: { type: 'object', description: 'An error, as in an answer.' } },
+          },
+        },
+        responses: {
+          '2XX': { description: 'Received.' },
+          '4XX': { description: 'Not received; tried again.' },
+        },
+      },
+    },
+  },
+};

@@ -1,62 +1,24 @@
-import { EngineError, type EngineSet, OWN_RATE, type Speaker, shortName } from '../engines/engine.ts';
-import { styleOf } from '../engines/style.ts';
+/** The face of OpenAI's interface: `POST /v1/audio/speech`, and the lists of voices and models that its clients ask for. */
+import * as v from 'valibot';
+import {
+  type Exchange,
+  type Face,
+  HttpError,
+  json,
+  quotable,
+  type Reply,
+  type Route,
+} from '../kit/http/route.ts';
+import { choice, text, type ValueOf } from '../kit/schema.ts';
+import { aborted } from '../kit/wait.ts';
+import { bodySchema, valuesIn } from '../options/values.ts';
 import { converted } from '../sound/convert.ts';
 import type { EncodingName, Programs } from '../sound/encode/encoding.ts';
 import { encodingOf, streamingOf } from '../sound/encode/encodings.ts';
-import { type PcmFormat, sameFormat, silence, untagged } from '../sound/pcm.ts';
+import { sameFormat, untagged } from '../sound/pcm.ts';
 import { atSpeed } from '../sound/tempo.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { voiceForLanguage } from '../voices/language.ts';
-import { type ErrorForm, type Exchange, Refusal, readJson, sendJson, wellFormedStart } from './http.ts';
-import { forClient, type Sound } from './sound.ts';
-import {
-  ignoredHeader,
-  numberedSpeaker,
-  ownSoundOf,
-  type ServiceContext,
-  sendLive,
-  withRetryAfter,
-} from './speak.ts';
-
-/** The body of an error in OpenAI's interface. Its libraries read these fields. */
-interface OpenAiError {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly param: string | null;
-    readonly code: string;
-  };
-}
-
-/** The types are those of https://platform.openai.com/docs/guides/error-codes. */
-function typeOf(status: number): string {
-  if (status === 401) return 'authentication_error';
-  if (status === 429) return 'rate_limit_error';
-  return status < 500 ? 'invalid_request_error' : 'server_error';
-}
-
-function body({ status, message, field, code }: Refusal): OpenAiError {
-  return { error: { message, type: typeOf(status), param: field ?? null, code } };
-}
-
-export const openAiErrors: ErrorForm = { challenge: 'Bearer', body };
-
-/** Each event is one line of JSON (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-function event(data: object): Uint8Array {
-  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
-}
-
-/** Nobody counts tokens here. */
-const USAGE = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
-
-/** @param sound the bytes of an encoding; the events hold them in base64 */
-async function* asEvents(sound: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const piece of sound) {
-    const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('base64');
-    yield event({ type: 'speech.audio.delta', audio });
-  }
-  yield event({ type: 'speech.audio.done', usage: USAGE });
-}
+import { defaultVoice, IGNORED, type Live, type ServiceContext, speak, voiceNamed } from './speak.ts';
 
 interface Row {
   readonly encoding: EncodingName;
@@ -77,205 +39,182 @@ const FORMATS = {
 
 type ResponseFormat = keyof typeof FORMATS;
 
-const RESPONSE_FORMATS = Object.keys(FORMATS) as ResponseFormat[];
+const BODY = bodySchema(
+  'openai',
+  {
+    input: text(/\S/, 'must not be blank'),
+    response_format: v.nullish(choice(...(Object.keys(FORMATS) as ResponseFormat[])), 'mp3'),
+    stream_format: v.nullish(choice('audio', 'sse')),
+  },
+  true,
+);
 
-/** @returns the format of the samples that go into the encoding */
-function formatFor({ sampleRate }: Row, format: PcmFormat): PcmFormat {
-  return sampleRate === undefined ? format : { ...format, sampleRate };
+/** The data of one event. */
+const EVENT = v.variant('type', [
+  v.object({
+    type: v.literal('speech.audio.delta'),
+    audio: v.pipe(v.string(), v.description('A piece of the sound, in base64')),
+  }),
+  v.object({
+    type: v.literal('speech.audio.done'),
+    usage: v.object({ input_tokens: v.number(), output_tokens: v.number(), total_tokens: v.number() }),
+  }),
+]);
+
+const VOICES = v.object({
+  voices: v.array(
+    v.object({
+      id: v.pipe(v.string(), v.description('What `voice` takes')),
+      name: v.string(),
+      language: v.string(),
+      speaker_no: v.pipe(v.number(), v.integer()),
+    }),
+  ),
+});
+
+const NAMES = v.object({
+  object: v.literal('list'),
+  data: v.array(
+    v.object({ id: v.string(), object: v.literal('model'), created: v.number(), owned_by: v.string() }),
+  ),
+});
+
+const ERROR = v.object({
+  error: v.object({
+    message: v.string(),
+    type: v.string(),
+    param: v.pipe(v.nullable(v.string()), v.description('The field at fault')),
+    code: v.string(),
+  }),
+});
+
+/** Its libraries read these fields; the types are those of https://platform.openai.com/docs/guides/error-codes. */
+function errorBody({ status, message, field, code }: HttpError): ValueOf<typeof ERROR> {
+  const known: Readonly<Record<number, string>> = { 401: 'authentication_error', 429: 'rate_limit_error' };
+  const type = known[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+  // The text has another name here.
+  const param = field === 'text' ? 'input' : (field ?? null);
+  return { error: { message, type, param, code } };
 }
+
+const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
+  method: 'POST',
+  path: '/v1/audio/speech',
+  about: {
+    operationId: 'createSpeech',
+    summary: "Convert text to speech, as OpenAI's clients ask for it",
+    description:
+      "Sound leaves while it is made. Fields that this description does not name are left alone, such as `model`. As `voice` counts a name, a number or a language; the names of OpenAI's own voices stand for the default voice.",
+    answers: {
+      200: {
+        description: 'The sound in `response_format`, or events with it.',
+        headers: { 'X-Voice': 'The name of the voice that speaks, percent-encoded.', ...IGNORED },
+        content: {
+          ...Object.fromEntries(Object.values(FORMATS).map(({ mediaType }) => [mediaType, undefined])),
+          'text/event-stream': EVENT,
+        },
+      },
+    },
+  },
+  body: BODY,
+  handle: speakForOpenAi,
+};
+
+/** Kokoro-FastAPI and Open WebUI read a voice as its `id` with its `name`. */
+const voices: Route<ServiceContext> = {
+  method: 'GET',
+  path: '/v1/audio/voices',
+  about: {
+    operationId: 'listVoices',
+    summary: "List the voices for clients of OpenAI's interface",
+    answers: {
+      200: { description: 'Every voice that has a number.', content: { 'application/json': VOICES } },
+    },
+  },
+  handle: (_, { voices, hide }) =>
+    json({
+      voices: voices.speakers.map(({ no, name, language }) => ({
+        id: hide(name),
+        name: hide(name),
+        language,
+        speaker_no: no,
+      })),
+    }),
+};
 
 /** Any word is taken for a model. Clients show these to choose from. */
 const MODELS = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'];
 
-/** Kokoro-FastAPI and Open WebUI read a voice as its `id` with its `name`. */
-export function listVoices(exchange: Exchange, { engine, hide }: ServiceContext): void {
-  const voices = engine.speakers.map(({ no, name, language }) => ({
-    id: hide(name),
-    name: hide(name),
-    language,
-    speaker_no: no,
-  }));
-  sendJson(exchange, 200, { voices });
-}
+const models: Route<ServiceContext> = {
+  method: 'GET',
+  path: '/v1/models',
+  about: {
+    operationId: 'listModels',
+    summary: 'List names of models for clients that ask',
+    answers: { 200: { description: 'Names that clients know.', content: { 'application/json': NAMES } } },
+  },
+  handle: () => {
+    const data = MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'tts-pipe' }));
+    return json({ object: 'list', data });
+  },
+};
 
-export function listModels(exchange: Exchange): void {
-  const data = MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'tts-pipe' }));
-  sendJson(exchange, 200, { object: 'list', data });
-}
-
-/** The body of `POST /v1/audio/speech`. Other fields than these are left alone: clients send what their own servers know. */
-interface AudioRequest {
-  readonly input: string;
-  /** A name, a number, a language or `engine:name`. The default voice speaks where it is empty. */
-  readonly voice: string;
-  readonly format: ResponseFormat;
-  /** A factor of the pace, from 0.25 to 4. */
-  readonly speed: number;
-  /** A blank one is none. */
-  readonly instructions: string | undefined;
-  /** True for a client that chooses the form of a stream. */
-  readonly stream: true | undefined;
-  /** True sends events with sound in base64. */
-  readonly asEvents: boolean;
-}
-
-const SPEEDS = { least: 0.25, most: 4 };
-
-type Body = Readonly<Record<string, unknown>>;
-
-/** @throws Refusal 400 that names the field */
-function checkAudioRequest(body: unknown): AudioRequest {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Refusal(400, 'invalid_json', 'The body must be a JSON object');
-  const fields = body as Body;
-  const input = text(fields, 'input');
-  if (input === undefined) throw new Refusal(400, 'missing_field', 'input is missing', { field: 'input' });
-  if (!/\S/u.test(input)) throw invalid('input', 'must not be blank');
-  const streamFormat = choice(fields, 'stream_format', ['audio', 'sse']);
-  return {
-    input,
-    voice: voiceIn(fields),
-    format: choice(fields, 'response_format', RESPONSE_FORMATS) ?? 'mp3',
-    speed: speedIn(fields),
-    instructions: text(fields, 'instructions')?.trim() ? text(fields, 'instructions') : undefined,
-    stream: streamFormat === undefined ? undefined : true,
-    asEvents: streamFormat === 'sse',
-  };
-}
-
-function invalid(field: string, what: string): Refusal {
-  return new Refusal(400, 'invalid_value', `${field} ${what}`, { field });
-}
-
-/** Clients write null for a field that they leave out. */
-function text(body: Body, field: string): string | undefined {
-  const value = body[field] ?? undefined;
-  if (value !== undefined && typeof value !== 'string') throw invalid(field, 'must be a string');
-  return value;
-}
-
-function choice<const T extends string>(body: Body, field: string, allowed: readonly T[]): T | undefined {
-  const value = text(body, field);
-  const found = allowed.find((each) => each === value);
-  if (value === undefined || found !== undefined) return found;
-  throw invalid(field, `must be one of ${allowed.join(', ')}, and is ${wellFormedStart(value)}`);
-}
-
-/** OpenAI's own voices may also come as `{"id": "…"}`. */
-function voiceIn({ voice }: Body): string {
-  const value = typeof voice === 'object' && voice !== null ? (voice as Body).id : voice;
-  if (typeof value === 'number') return String(value);
-  return text({ voice: value }, 'voice') ?? '';
-}
-
-function speedIn({ speed }: Body): number {
-  const { least, most } = SPEEDS;
-  const value = speed ?? 1;
-  if (typeof value === 'number' && value >= least && value <= most) return value;
-  throw invalid('speed', `must be a number from ${least} to ${most}`);
-}
-
-const SECONDS = 0.1;
-
-const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: OWN_RATE, channels: 1, bitsPerSample: 16 };
-
-/**
- * Clients try a key with a single full stop, and send pieces of a chat that are an emoji or three dots. OpenAI answers them
- * with sound: a text without a letter and a digit that the voice cannot read is a short silence.
- */
-async function soundOrSilence(text: string, speaking: Promise<Sound>): Promise<Sound> {
-  if (/[\p{L}\p{N}]/u.test(text)) return speaking;
-  const nothing = { format: FORMAT, speakable: true, pcm: silentPieces(FORMAT) };
-  const sound = await speaking.catch((error: unknown) => instead(nothing, error));
-  return { ...sound, pcm: orSilence(sound) };
-}
-
-async function* orSilence({ format, pcm }: Sound): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    yield* instead(silentPieces(format), error);
-  }
-}
-
-async function* silentPieces(format: PcmFormat): AsyncGenerator<Uint8Array> {
-  yield* silence(format, SECONDS);
-}
-
-/** @throws what is not the refusal of a text */
-function instead<T>(replacement: T, error: unknown): T {
-  if (error instanceof EngineError && error.kind === 'unsupported text') return replacement;
-  throw error;
-}
+export const openAiFace: Face<ServiceContext> = {
+  name: 'openai',
+  prefix: '/v1/',
+  routes: [speech, voices, models],
+  takesBearer: true,
+  invalid: { status: 400, code: 'invalid_value' },
+  errors: ERROR,
+  error: errorBody,
+};
 
 /** Clients that were made for OpenAI send these names without being asked. */
 const OPENAI_VOICES: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
 );
 
-/**
- * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
- * several speakers), or by its language. One of OpenAI's names stands for the default voice where no voice of the service
- * has it: the first one that an engine brings, else the first of all.
- * @throws Refusal 400 for an unknown voice
- */
-function voiceOf(asked: string, engine: EngineSet): Speaker {
-  const name = asked.trim();
-  const all = engine.speakers;
-  const isBrought = ({ engine }: Speaker) => engine !== undefined;
-  const groups = [all.filter(isBrought), all.filter((speaker) => !isBrought(speaker))];
-  const speakers = groups.flat();
-  const found = named(name, speakers, engine) ?? voiceForLanguage(name, groups);
-  if (found) return found;
-  const [first] = speakers;
-  if (first && (name === '' || OPENAI_VOICES.has(name.toLowerCase()))) return first;
-  const shown = wellFormedStart(name);
-  throw new Refusal(
+/** Answers with sound that leaves while it is made. @throws HttpError */
+async function speakForOpenAi(
+  exchange: Exchange<ValueOf<typeof BODY>>,
+  context: ServiceContext,
+): Promise<Reply> {
+  const { input, response_format: format, stream_format: streamFormat } = exchange.body;
+  const { speaker: name = '', instructions, speed = 1 } = valuesIn('openai', exchange.body);
+  const speaker = voiceOf(name.trim(), context);
+  if (countCodePoints(input) > context.maxText)
+    throw new HttpError(400, 'string_too_long', `input is longer than ${context.maxText} characters`, {
+      field: 'input',
+    });
+  takeEncoder(format, exchange.signal);
+  const request = {
+    text: input,
+    speaker,
+    // Blank instructions are none.
+    instructions: instructions?.trim() ? instructions : undefined,
+    // It is true for a client that chooses the form of a stream.
+    stream: streamFormat ? true : undefined,
+    live: await liveOf({ format, speed, asEvents: streamFormat === 'sse' }, context.programs),
+    silentIfUnreadable: true,
+  };
+  const reply = await speak(request, exchange, context);
+  return {
+    ...reply,
+    headers: { ...reply.headers, 'X-Voice': encodeURIComponent(context.hide(speaker.name)) },
+  };
+}
+
+/** One of OpenAI's names stands for the default voice where no voice of the service has it. */
+function voiceOf(name: string, { voices }: ServiceContext) {
+  const isUsual = name === '' || OPENAI_VOICES.has(name.toLowerCase());
+  const speaker = voiceNamed(name, voices) ?? (isUsual ? defaultVoice(voices) : undefined);
+  if (speaker) return speaker;
+  throw new HttpError(
     400,
     'unknown_voice',
-    `There is no voice ${shown}; GET /v1/audio/voices lists the voices of this service`,
+    `There is no voice ${quotable(name)}; GET /v1/audio/voices lists the voices of this service`,
     { field: 'voice' },
   );
-}
-
-function named(name: string, speakers: readonly Speaker[], engine: EngineSet): Speaker | undefined {
-  const lower = name.toLowerCase();
-  const namesOf = ({ name, engine }: Speaker) =>
-    engine === undefined ? [name] : [name, `${engine}:${name}`];
-  return (
-    speakers.find((speaker) => namesOf(speaker).includes(name)) ??
-    speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
-    (/^-?\d+$/.test(name) ? numberedSpeaker(Number(name), engine) : undefined) ??
-    speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
-    speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower)
-  );
-}
-
-/** Answers `POST /v1/audio/speech` with sound that leaves while it is made. */
-export async function speakForOpenAi(exchange: Exchange, context: ServiceContext): Promise<void> {
-  const { request, response, details, id } = exchange;
-  const { engine, limits, metrics } = context;
-  const asked = checkAudioRequest(await readJson(request, response, limits.body));
-  const speaker = voiceOf(asked.voice, engine);
-  assertShort(asked, context.maxText);
-  Object.assign(details, { speaker: speaker.no, characters: countCodePoints(asked.input) });
-  const { instructions, stream } = asked;
-  const { style, ignored } = styleOf(engine.isFar ? undefined : instructions);
-  response.setHeader('X-Voice', encodeURIComponent(context.hide(speaker.name)));
-  if (ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(ignored));
-  const release = takeEncoder(asked);
-  try {
-    const form = await formOf(asked, context.programs);
-    const utterance = { text: asked.input, speaker, style, instructions, stream };
-    const sound = await soundOrSilence(utterance.text, ownSoundOf(context, utterance, exchange.signal));
-    await sendLive(exchange, sound, form(sound), () =>
-      metrics.addFirstByte((performance.now() - exchange.begun) / 1000),
-    );
-  } catch (error) {
-    throw withRetryAfter(forClient(error, id, context), engine);
-  } finally {
-    release();
-  }
 }
 
 /** An encoder is a thread or a process: a flood of requests may not start more of them. */
@@ -284,42 +223,56 @@ const UNENCODED: readonly ResponseFormat[] = ['wav', 'pcm'];
 
 let encoders = 0;
 
-/** @throws Refusal 503 while too many encoders are at work */
-function takeEncoder({ format }: AudioRequest): () => void {
-  if (UNENCODED.includes(format)) return () => {};
-  if (encoders >= MOST_ENCODERS) throw new Refusal(503, 'busy', 'Too many sounds are encoded already');
+/** @throws HttpError 503 while too many encoders are at work */
+function takeEncoder(format: ResponseFormat, signal: AbortSignal): void {
+  if (UNENCODED.includes(format)) return;
+  if (encoders >= MOST_ENCODERS) throw new HttpError(503, 'busy', 'Too many sounds are encoded already');
   encoders += 1;
-  return () => {
+  void aborted(signal).then(() => {
     encoders -= 1;
-  };
-}
-
-function assertShort({ input }: AudioRequest, maxText: number): void {
-  if (countCodePoints(input) <= maxText) return;
-  throw new Refusal(400, 'string_too_long', `input is longer than ${maxText} characters`, { field: 'input' });
-}
-
-/** @throws Refusal 400 for a format that this machine cannot write */
-async function formOf(
-  { format: name, asEvents: isEvents, speed }: AudioRequest,
-  programs: Programs | undefined,
-) {
-  const row = FORMATS[name];
-  const encoding = streamingOf(
-    encodingOf('', { encode: row.encoding, ...(programs && { programs }) }),
-    'the answer',
-  );
-  await encoding.assertReady().catch((error: Error) => {
-    throw new Refusal(400, 'unsupported_format', error.message, { field: 'response_format' });
   });
-  return ({ format }: Sound) => ({
-    mediaType: isEvents ? 'text/event-stream' : row.mediaType,
-    async *encoded(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-      const to = formatFor(row, format);
+}
+
+interface Form {
+  readonly format: ResponseFormat;
+  readonly speed: number;
+  readonly asEvents: boolean;
+}
+
+/** @throws HttpError 400 for a format that this machine cannot write */
+async function liveOf({ format: name, speed, asEvents }: Form, programs?: Programs): Promise<Live> {
+  const { encoding: encode, mediaType, ...row }: Row = FORMATS[name];
+  const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');
+  await encoding.assertReady().catch((error: Error) => {
+    throw new HttpError(400, 'unsupported_format', error.message, { field: 'response_format' });
+  });
+  return (format) => ({
+    mediaType: asEvents ? 'text/event-stream' : mediaType,
+    encoded: (pcm) => {
+      const to = { ...format, ...row };
       const speech = atSpeed({ format, bytes: undefined, pcm }, speed);
-      const track = untagged(sameFormat(format, to) ? speech : converted(speech, to));
-      const bytes = encoding.stream(track, () => {});
-      yield* isEvents ? asEvents(bytes) : bytes;
+      const bytes = encoding.stream(
+        untagged(sameFormat(format, to) ? speech : converted(speech, to)),
+        () => {},
+      );
+      return asEvents ? events(bytes) : bytes;
     },
   });
+}
+
+/** Nobody counts tokens here. */
+const USAGE = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+
+/** @param sound the bytes of an encoding; the events hold them in base64 */
+async function* events(sound: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of sound) {
+    const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('base64');
+    yield event({ type: 'speech.audio.delta', audio });
+  }
+  yield event({ type: 'speech.audio.done', usage: USAGE });
+}
+
+/** Each event is one line of JSON (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+function event(data: object): Uint8Array {
+  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 }

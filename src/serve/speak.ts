@@ -1,160 +1,235 @@
-/** What both faces of `tts serve` do between a checked request and the last byte of its answer. */
-import { pipeline } from 'node:stream/promises';
-import type { EngineSet, EngineSound, Speaker, Utterance } from '../engines/engine.ts';
-import type { Host } from '../kit/host.ts';
-import { yieldToEventLoop } from '../kit/wait.ts';
-import type { PcmFormat } from '../sound/pcm.ts';
-import type { Callbacks } from './callbacks.ts';
+/** A request for speech, from what a face has read of it to the answer. All faces speak through it. */
 import {
-  DEFAULT_RETRY_AFTER,
-  type Exchange,
-  type Limits,
-  type Log,
-  Refusal,
-  wellFormedStart,
-} from './http.ts';
+  EngineError,
+  type EngineFault,
+  type EngineSet,
+  queueFull,
+  type Speaker,
+  shortName,
+  type Utterance,
+} from '../engines/engine.ts';
+import { styleOf } from '../engines/style.ts';
+import type { Host } from '../kit/host.ts';
+import { type Exchange, HttpError, json, type Reply } from '../kit/http/route.ts';
+import { aborted } from '../kit/wait.ts';
+import type { PcmFormat } from '../sound/pcm.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import { voiceForLanguage } from '../voices/language.ts';
+import type { Callbacks } from './callbacks.ts';
 import type { Metrics } from './metrics.ts';
-import type { Sound } from './sound.ts';
+import type { Log } from './service.ts';
+import { begun, formatAt, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
 
-/** What a face of the service gets from it. */
+/** All that the service asks of what speaks. */
+export type Voices = Pick<EngineSet, 'speakers' | 'numbered' | 'workers' | 'queued' | 'isFar' | 'speak'>;
+
+/** What a route of the service gets. */
 export interface ServiceContext {
-  readonly engine: EngineSet;
-  readonly log: Log | undefined;
+  readonly voices: Voices;
+  readonly log: Log;
   /** An engine may quote a key in the name of a voice. */
   hide(text: string): string;
   /** Code points. */
   readonly maxText: number;
-  readonly limits: Limits;
   /** Encoders are looked for here. Without it, none is found. */
   readonly programs: Pick<Host, 'env' | 'platform'> | undefined;
   readonly callbacks: Callbacks;
   readonly metrics: Metrics;
+  /** Requests for speech that are under way. */
+  readonly speaking: Set<Exchange>;
+  readonly basePath: string;
 }
 
-export function numberedSpeaker(no: number, engine: EngineSet): Speaker | undefined {
-  return engine.numbered ? engine.numbered(no) : engine.speakers.find((speaker) => speaker.no === no);
+/** What a client asks for, whichever face it asks. */
+export interface SpeechRequest {
+  readonly text: string;
+  readonly speaker: Speaker;
+  /** Hz. Without it, the voice speaks at its own rate. */
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
+  /** What the client said of streaming, for a far service. */
+  readonly stream?: boolean | undefined;
+  /** How the sound leaves while it is made. Without it, a whole WAV leaves. */
+  readonly live?: Live | undefined;
+  /** Where the sound goes instead of into the answer. */
+  readonly callback?: URL | undefined;
+  /** A text without words that the voice cannot read is a short silence. */
+  readonly silentIfUnreadable?: boolean;
 }
 
 /** How samples become the bytes of an answer. */
-export interface Form {
+export type Live = (format: PcmFormat) => {
   readonly mediaType: string;
   encoded(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
-}
+};
 
-/**
- * Answers with sound while it is made. A text that the engine may refuse waits for its first samples.
- * @param onSound is called when the first samples are there
- * @throws Refusal before the answer begins; later errors break the connection
- */
-export async function sendLive(
-  { response, signal }: Exchange,
-  { pcm, speakable }: Pick<Sound, 'pcm' | 'speakable'>,
-  { mediaType, encoded }: Form,
-  onSound: () => void,
-): Promise<void> {
-  const pieces = pcm[Symbol.asyncIterator]();
-  try {
-    const first = pieces.next();
-    first.catch(() => {}); // not every case awaits it
-    await (speakable ? Promise.race([first, yieldToEventLoop()]) : first);
-    signal.throwIfAborted();
-    response.writeHead(200, { 'Content-Type': mediaType }).flushHeaders();
-    await pipeline(encoded(resumed(first, pieces, onSound)), response);
-  } finally {
-    await pieces.return?.();
-  }
-}
-
-async function* resumed(
-  first: Promise<IteratorResult<Uint8Array>>,
-  others: AsyncIterator<Uint8Array>,
-  onSound: () => void,
-): AsyncGenerator<Uint8Array> {
-  if (!(await first).done) onSound();
-  for (let next = await first; !next.done; next = await others.next()) yield next.value;
-}
-
-/** Speaks at the rate that the voice has, which the first answer of an engine may tell. */
-export async function ownSoundOf(
+/** @throws EngineError, HttpError before the answer begins; later errors come out of its body */
+export async function speak(
+  request: SpeechRequest,
+  exchange: Exchange,
   context: ServiceContext,
+): Promise<Reply> {
+  const {
+    text,
+    speaker,
+    sampleRate,
+    instructions,
+    stream,
+    live,
+    callback,
+    silentIfUnreadable = false,
+  } = request;
+  const { voices, callbacks, metrics, speaking } = context;
+  const { id, signal, details } = exchange;
+  Object.assign(details, { speaker: speaker.no, characters: countCodePoints(text) });
+  speaking.add(exchange);
+  void aborted(signal).then(() => speaking.delete(exchange));
+
+  // A far service reads the instructions itself.
+  const { style, ignored } = styleOf(voices.isFar ? undefined : instructions);
+  const headers = { ...(ignored.length > 0 && { 'X-Instructions-Ignored': ignoredHeader(ignored) }) };
+  const utterance = { text, speaker, sampleRate, style, instructions, stream };
+  if (callback) {
+    // The limit of callbacks bounds those that wait.
+    const patient = { ...utterance, isWhole: true, isPatient: true };
+    callbacks.accept(id, callback, (until) => soundOf(patient, context, until));
+    return json({ request_id: id, status: 'accepted' }, { status: 202, headers });
+  }
+
+  const making = soundOf({ ...utterance, isWhole: live === undefined }, context, signal);
+  const sound = await (silentIfUnreadable ? soundOrSilence(text, making) : making);
+  const onSound = () => metrics.addFirstByte((performance.now() - exchange.begun) / 1000);
+  if (live) {
+    const { mediaType, encoded } = live(sound.format);
+    return { headers: { ...headers, 'Content-Type': mediaType }, body: encoded(await begun(sound, onSound)) };
+  }
+  const { bytes, read, dispose } = await storeWav(sound);
+  void aborted(signal).then(dispose);
+  onSound();
+  return { headers: { ...headers, 'Content-Type': 'audio/wav', 'Content-Length': bytes }, body: read() };
+}
+
+async function soundOf(
   utterance: Utterance,
+  { voices, metrics }: ServiceContext,
   signal: AbortSignal,
 ): Promise<Sound> {
-  const spoken = await context.engine.speak(utterance, signal);
-  return soundAt(spoken.sampleRate, utterance, context, async () => spoken);
-}
-
-export function soundAt(
-  sampleRate: number,
-  { text, speaker }: Utterance,
-  { engine, metrics }: ServiceContext,
-  speak: () => Promise<EngineSound>,
-): Sound {
-  const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
-  const count = (frames: number) => metrics.addAudio(frames / sampleRate);
-  const speakable = !engine.isFar && surelySpeakable(text, speaker.language);
-  return { format, speakable, pcm: bytesOf(speak, count) };
-}
-
-async function* bytesOf(
-  speak: () => Promise<EngineSound>,
-  count: (frames: number) => void,
-): AsyncGenerator<Uint8Array> {
-  const { samples } = await speak();
-  for await (const { buffer, byteOffset, byteLength, length } of samples) {
-    if (length === 0) continue;
-    count(length);
-    yield new Uint8Array(buffer, byteOffset, byteLength);
+  const { sampleRate, samples } = await voices.speak(utterance, signal);
+  async function* pcm() {
+    for await (const { buffer, byteOffset, byteLength, length } of samples) {
+      if (length === 0) continue;
+      metrics.addAudio(length / sampleRate);
+      yield new Uint8Array(buffer, byteOffset, byteLength);
+    }
   }
+  const isSure = !voices.isFar && isSurelySpeakable(utterance.text, utterance.speaker.language);
+  return { format: formatAt(sampleRate), isSure, pcm: pcm() };
 }
 
-/** All voices read these: espeak-ng spells foreign letters, but not foreign digits. */
-const ENGLISH = /[a-z0-9]/i;
-const OTHER = /\p{L}/u;
-
-/** A voice does not speak the letters of a control sequence. */
-const SEQUENCES = ['\u001b', '\u009b'];
-
-const UNKNOWN = 'und';
-
-/**
- * @param language the language of the voice
- * @returns false if only the engine knows
- */
-export function surelySpeakable(text: string, language: string): boolean {
-  if (language === UNKNOWN) return false;
-  if (SEQUENCES.some((start) => text.includes(start))) return false;
-  return (/^en\b/i.test(language) ? ENGLISH : OTHER).test(text);
-}
-
-const IN_A_SECOND = 10;
-
-/** Seconds. */
-const LONGEST_WAIT = 60;
-
-/** `Retry-After` covers the time of the queue. */
-export function withRetryAfter(
-  error: unknown,
-  { workers, queued }: Pick<EngineSet, 'workers' | 'queued'>,
-): unknown {
-  if (!(error instanceof Refusal) || error.status !== 503) return error;
-  const { status, code, message, field, retryAfter = DEFAULT_RETRY_AFTER } = error;
-  const waiting = Math.min(LONGEST_WAIT, queued / (Math.max(1, workers) * IN_A_SECOND));
-  return new Refusal(status, code, message, { field, retryAfter: Math.max(retryAfter, Math.ceil(waiting)) });
-}
+/** What a description says of the header. */
+export const IGNORED = {
+  'X-Instructions-Ignored':
+    'The parts of `instructions` without effect, percent-encoded, separated by a comma and a space. Absent where all is done.',
+};
 
 /** Clients accept 8 KiB of headers. */
-const LONGEST = 2_000;
+const LONGEST_HEADER = 2_000;
 const LONGEST_PHRASE = 100;
 
 /** The phrases are percent-encoded. */
 export function ignoredHeader(ignored: readonly string[]): string {
   let header = '';
   for (const phrase of ignored) {
-    const encoded = encodeURIComponent(wellFormedStart(phrase, LONGEST_PHRASE));
+    const encoded = encodeURIComponent(phrase.slice(0, LONGEST_PHRASE).toWellFormed());
     const longer = header === '' ? encoded : `${header}, ${encoded}`;
-    if (longer.length > LONGEST) break;
+    if (longer.length > LONGEST_HEADER) break;
     header = longer;
   }
   return header;
+}
+
+const ANSWERS: Readonly<Record<EngineFault, readonly [status: number, code: string]>> = {
+  'unsupported text': [422, 'unsupported_text'],
+  busy: [503, 'busy'],
+  broken: [500, 'engine_failed'],
+  failed: [502, 'engine_failed'],
+  late: [504, 'engine_late'],
+  unreachable: [502, 'engine_unreachable'],
+  refused: [502, 'engine_failed'],
+  'no storage': [507, 'storage_failed'],
+};
+
+/** @returns what a client may know of an error; the log gets the rest */
+export function errorOf(
+  error: unknown,
+  id: string,
+  { voices, log }: Pick<ServiceContext, 'voices' | 'log'>,
+): HttpError {
+  if (error instanceof HttpError) return withRetryAfter(error, voices);
+  if (!(error instanceof EngineError)) {
+    log({ event: 'defect', id, error });
+    return new HttpError(500, 'internal_error', 'The service failed on this request');
+  }
+  const told = ofEngine(error);
+  if (told.message !== error.message) log({ event: 'engine', id, reason: error.message });
+  return withRetryAfter(told, voices);
+}
+
+/** Words of an engine may quote its key, and those of a full folder name it. A busy engine keeps its own status. */
+function ofEngine({ kind, message, retryAfter, status: own }: EngineError): HttpError {
+  const [status, code] = ANSWERS[kind];
+  if (kind === 'unsupported text') return new HttpError(status, code, message, { field: 'text' });
+  if (kind === 'busy') return new HttpError(own ?? status, code, queueFull().message, { retryAfter });
+  return new HttpError(status, code, 'The voice failed; the log of the service says why', { retryAfter });
+}
+
+/** Utterances that one worker begins in a second. */
+const IN_A_SECOND = 10;
+
+/** Seconds. */
+const LONGEST_WAIT = 60;
+
+/** The time of `Retry-After` covers the queue. */
+function withRetryAfter(
+  error: HttpError,
+  { workers, queued }: Pick<Voices, 'workers' | 'queued'>,
+): HttpError {
+  const { status, code, message, field, retryAfter = 0 } = error;
+  if (status !== 503) return error;
+  const waiting = Math.min(LONGEST_WAIT, Math.ceil(queued / (Math.max(1, workers) * IN_A_SECOND)));
+  return new HttpError(status, code, message, { field, retryAfter: Math.max(1, retryAfter, waiting) });
+}
+
+export function voiceNumbered(no: number, voices: Voices): Speaker | undefined {
+  return voices.numbered ? voices.numbered(no) : voices.speakers.find((speaker) => speaker.no === no);
+}
+
+/**
+ * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
+ * several speakers), or by its language. Voices that an engine brings come first.
+ */
+export function voiceNamed(asked: string, voices: Voices): Speaker | undefined {
+  const groups = inGroups(voices);
+  const speakers = groups.flat();
+  const lower = asked.toLowerCase();
+  const namesOf = ({ name, engine }: Speaker) =>
+    engine === undefined ? [name] : [name, `${engine}:${name}`];
+  return (
+    speakers.find((speaker) => namesOf(speaker).includes(asked)) ??
+    speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
+    (/^-?\d+$/.test(asked) ? voiceNumbered(Number(asked), voices) : undefined) ??
+    speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
+    speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower) ??
+    voiceForLanguage(asked, groups)
+  );
+}
+
+/** The first voice that an engine brings, else the first of all. */
+export function defaultVoice(voices: Voices): Speaker | undefined {
+  return inGroups(voices).flat()[0];
+}
+
+function inGroups({ speakers }: Voices): [brought: Speaker[], own: Speaker[]] {
+  const isBrought = ({ engine }: Speaker) => engine !== undefined;
+  return [speakers.filter(isBrought), speakers.filter((speaker) => !isBrought(speaker))];
 }

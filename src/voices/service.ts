@@ -1,11 +1,9 @@
 import { percentDecoded } from '../kit/address.ts';
 import { ExitCode, isText, messageIn, TtsError } from '../kit/error.ts';
-import { type Answer, HttpClient, plainBody } from '../kit/http/client.ts';
+import { type Answer, HttpClient } from '../kit/http/client.ts';
 import {
-  brokenAnswer,
   firstBytes,
   NO_CONTENT,
-  noAnswer,
   PARTIAL_CONTENT,
   refusal,
   type ServiceName,
@@ -22,7 +20,6 @@ import { QUOTED_BYTES, readWav, WavError } from '../sound/wav.ts';
 import type { Endpoint } from './service-choice.ts';
 
 export interface Expectation extends ServiceName {
-  readonly timeoutMs: number;
   /** True if the sound goes to a callback address: a 2xx without audio is then a success. */
   readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
@@ -37,9 +34,9 @@ const ACCEPTED = 202;
  * @throws TtsError
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
-  const body = plainBody(answer);
+  const { body } = answer;
   const { hasCallback, onLeftover } = expected;
-  if (!isSuccess(answer.status, hasCallback)) throw await refusal({ ...answer, body }, expected);
+  if (!isSuccess(answer.status, hasCallback)) throw await refusal(answer, expected);
   try {
     // With a callback address, the body may be anything.
     const quotedBytes = hasCallback ? SIGNATURE_BYTES : undefined;
@@ -70,15 +67,16 @@ function isNoAudio(error: unknown): boolean {
 }
 
 function isCutOff(error: unknown): boolean {
-  return !(error instanceof WavError || error instanceof TtsError);
+  return error instanceof TtsError && error.retry !== undefined;
 }
 
 export function audioFailure(
   error: unknown,
-  { url, timeoutMs }: Pick<Expectation, 'url' | 'timeoutMs'>,
+  { url }: Pick<Expectation, 'url'>,
   contentType?: string,
 ): TtsError {
-  if (!(error instanceof WavError)) return brokenAnswer(error, url, timeoutMs);
+  if (error instanceof TtsError) return error;
+  if (!(error instanceof WavError)) throw error;
   return new TtsError(`${url.host} sent no audio that can be used: ${problemText(error, contentType)}`, {
     exitCode: ExitCode.service,
     hint: hints[error.problem],
@@ -149,12 +147,11 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
     open: async () => void (await connected()),
     async speak(utterance, signal) {
       const { http, service } = await connected();
-      const expected = { ...service, timeoutMs };
       try {
-        const speech = await request(utterance, { http, ...expected }, signal);
-        return speech && { ...speech, pcm: worded(speech.pcm, expected) };
+        const speech = await request(utterance, { http, ...service }, signal);
+        return speech && { ...speech, pcm: worded(speech.pcm, service) };
       } catch (error) {
-        throw audioFailure(error, expected);
+        throw audioFailure(error, service);
       }
     },
     has: () => false,
@@ -185,17 +182,15 @@ async function* worded(
  */
 async function request(
   { text, index, voice, fields, report }: Utterance,
-  { http, ...service }: Endpoint & { readonly http: HttpClient; readonly timeoutMs: number },
+  { http, ...service }: Endpoint & { readonly http: HttpClient },
   signal: AbortSignal,
 ): Promise<Speech | undefined> {
-  const { url, key, timeoutMs } = service;
+  const { url, key } = service;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   const body = requestBody(text, { voice, fields });
   report({ type: 'request', index, text, post: { url, body } });
-  const answer = await http.send({ method: 'POST', url, headers, body }, signal).catch((cause) => {
-    throw noAnswer(cause, url, timeoutMs);
-  });
+  const answer = await http.send({ method: 'POST', url, headers, body }, signal);
   report({ type: 'answer', index, status: answer.status, milliseconds: Date.now() - begun });
   const ignored = answer.headers['x-instructions-ignored'];
   if (ignored) report({ type: 'ignored', instructions: percentDecoded(ignored) });
@@ -257,7 +252,7 @@ export async function listService(
     const done = new AbortController();
     try {
       const until = AbortSignal.any([signal, done.signal]);
-      return await fetchOnce(http, { ...service, url, timeoutMs }, until);
+      return await fetchOnce(http, { ...service, url }, until);
     } catch (error) {
       await waitOrGiveUp(error, listing, state, signal);
     } finally {
@@ -268,17 +263,15 @@ export async function listService(
 
 async function fetchOnce(
   http: HttpClient,
-  service: Endpoint & Pick<Listing, 'timeoutMs'>,
+  service: Endpoint,
   signal: AbortSignal,
 ): Promise<ServiceVoice[] | undefined> {
-  const { url, key, timeoutMs } = service;
+  const { url, key } = service;
   const headers = { 'X-API-KEY': key };
-  const answer = await http.send({ method: 'GET', url, headers }, signal).catch((cause) => {
-    throw noAnswer(cause, url, timeoutMs);
-  });
+  const answer = await http.send({ method: 'GET', url, headers }, signal);
   if (NO_LIST.has(answer.status)) return undefined;
   if (answer.status !== 200) throw await refusal(answer, service);
-  const { bytes, isWhole } = await firstBytes(plainBody(answer), MOST_BYTES);
+  const { bytes, isWhole } = await firstBytes(answer.body, MOST_BYTES);
   signal.throwIfAborted();
   if (bytes.length === MOST_BYTES)
     throw new TtsError(`the list of speakers of ${url.host} has ${MOST_MIB} MiB or more`, {

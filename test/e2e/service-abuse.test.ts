@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { LogRecord } from '../../src/serve/http.ts';
+import type { LogRecord } from '../../src/serve/service.ts';
 import { ask, type Reply } from '../support/ask.ts';
 import { randomFrom } from '../support/random.ts';
 import { node, Sandbox } from '../support/run.ts';

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../src/serve/http.ts';
-import type { ServiceOptions } from '../../src/serve/service.ts';
+import type { LogRecord, ServiceOptions } from '../../src/serve/service.ts';
 import { listen } from '../support/listen.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
@@ -75,7 +74,7 @@ describe('a callback to a listed origin', () => {
 
   it('is tried five times at most, with longer and longer waits, and redirects are not followed', async () => {
     const { url, origin, received } = await receive(500, 302, 429, 503);
-    const { speak } = await start([origin]);
+    const { speak } = await start([origin], { limits: { callbackBackoff: 100 } });
     await speak({ ...hello, callback_url: url });
     await expect.poll(() => received.length).toBe(5);
     await expect.poll(outcome).toMatchObject({ delivered: true, tries: 5 });

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { LogRecord } from '../../src/serve/http.ts';
-import openapi from '../../src/serve/tts-openapi.json' with { type: 'json' };
+import type { LogRecord } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
 import { isThere } from '../support/programs.ts';
 import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
@@ -373,7 +372,6 @@ describe('the paths', () => {
     const { status, json: health } = await ask(`${own.service.url}/healthz`);
     await own.close();
     expect([status, health.status, health.workers]).toEqual([200, 'starting', 0]);
-    expect(openapi.components.schemas.Health.properties.status.enum).toEqual(['ok', 'starting']);
   });
 
   it('describe themselves', async () => {
@@ -533,31 +531,29 @@ describe('--cors', () => {
   const allowed = ({ headers }: { readonly headers: object }) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')));
 
-  it.each([
-    ['/tts', 'Authorization, Content-Type, X-API-KEY'],
-    ['/speakers', 'Authorization, Content-Type, X-API-KEY'],
-    ['/v1/audio/speech', 'Authorization, *'],
-    ['/v1/audio/voices', 'Authorization, *'],
-    ['/v1/models', 'Authorization, *'],
-  ])('answers what a browser asks before it uses %s, without a key', async (path, headers) => {
-    const { service } = await startFor(APP);
-    const asked = await ask(service.url + path, { method: 'OPTIONS', headers: { origin: APP } });
-    expect([asked.status, allowed(asked)]).toEqual([
-      204,
-      {
-        'access-control-allow-origin': APP,
-        'access-control-allow-methods': 'GET, POST',
-        'access-control-allow-headers': headers,
-        'access-control-max-age': '600',
-      },
-    ]);
-  });
+  it.each(['/tts', '/speakers', '/v1/audio/speech', '/v1/audio/voices', '/v1/models'])(
+    'answers what a browser asks before it uses %s, without a key',
+    async (path) => {
+      const { service } = await startFor(APP);
+      const asked = await ask(service.url + path, { method: 'OPTIONS', headers: { origin: APP } });
+      expect([asked.status, allowed(asked)]).toEqual([
+        204,
+        {
+          'access-control-allow-origin': APP,
+          'access-control-allow-methods': 'GET, POST',
+          // OpenAI's libraries send headers of their own.
+          'access-control-allow-headers': 'Authorization, *',
+          'access-control-max-age': '600',
+        },
+      ]);
+    },
+  );
 
   it.each([APP, '*'])('shows answers to pages of %s, refusals too', async (origin) => {
     const { service, speak } = await startFor(origin);
     const headers = {
       'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'Retry-After, X-Instructions-Ignored, X-Request-Id',
+      'access-control-expose-headers': '*',
     };
     const unknown = await ask(`${service.url}/speakers`);
     expect([unknown.status, allowed(unknown)]).toEqual([401, headers]);

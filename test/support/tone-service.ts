@@ -26,7 +26,7 @@ export interface ToneService {
 /** A running service that speaks in tones. */
 export async function startToneService(options: Partial<ServiceOptions> = {}): Promise<ToneService> {
   const engine = new ToneEngine();
-  const service = await startService({ engine, apiKey: KEY, ...options });
+  const service = await startService({ voices: engine, apiKey: KEY, ...options });
   const open = () => connect(Number(new URL(service.url).port), '127.0.0.1');
   return {
     engine,

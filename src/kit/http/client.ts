@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { LookupFunction, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
@@ -9,7 +9,7 @@ import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
-import { ProxyError } from './failures.ts';
+import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
 
 export interface ProxyRoute {
   /** The address may contain user and password. */
@@ -24,8 +24,6 @@ export interface HttpClientOptions {
   /** A request fails if connecting, the answer, or the next bytes of its body take longer. */
   readonly timeoutMs: number;
   readonly proxyFor?: ((url: URL) => ProxyRoute | undefined) | undefined;
-  /** Finds the addresses of a name. */
-  readonly lookup?: LookupFunction | undefined;
 }
 
 export interface HttpRequest {
@@ -39,7 +37,10 @@ export interface Answer {
   readonly status: number;
   /** The headers by lower-case name. Of several values, the first counts, unless they make a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body can be read once. The socket pauses while nothing is read. */
+  /**
+   * The body can be read once, without its content codings, unless the request has `accept-encoding: identity`. The socket pauses
+   * while nothing is read. Reading throws a TtsError for an answer that breaks off.
+   */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -61,14 +62,28 @@ export class HttpClient implements AsyncDisposable {
   /**
    * Resolves with the head of the answer. Leaving the body early ends the request.
    * @param signal it must abort if the body is not read at all
-   * @throws an error for {@link noAnswer}; reading the body throws one for {@link brokenAnswer}
+   * @throws TtsError for a failure of the connection, with the words of {@link noAnswer}; the reason of the signal
    */
-  async send({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<Answer> {
+  async send(request: HttpRequest, signal: AbortSignal): Promise<Answer> {
+    const { url, headers } = request;
+    const { timeoutMs } = this.#options;
+    const worded = (word: typeof noAnswer, cause: unknown) =>
+      signal.aborted ? signal.reason : word(cause, url, timeoutMs);
+    try {
+      const answer = await this.#dispatch(request, signal);
+      const body = headers?.['accept-encoding'] === 'identity' ? answer.body : decoded(answer);
+      return { ...answer, body: failing(body, (cause) => worded(brokenAnswer, cause)) };
+    } catch (cause) {
+      throw worded(noAnswer, cause);
+    }
+  }
+
+  async #dispatch({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<Answer> {
     const { timeoutMs, proxyFor } = this.#options;
     const route = proxyFor?.(url);
     const proxy = route && !isExcepted(url, route.except) ? route.url : undefined;
-    const exchange = new Exchange(signal);
-    const late = setTimeout(() => exchange.abort(new IdleError('no answer')), MOST_TIMEOUTS * timeoutMs);
+    const transfer = new Transfer(signal);
+    const late = setTimeout(() => transfer.abort(new IdleError('no answer')), MOST_TIMEOUTS * timeoutMs);
     const request: Dispatcher.DispatchOptions = {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -79,10 +94,10 @@ export class HttpClient implements AsyncDisposable {
       bodyTimeout: timeoutMs,
     };
     try {
-      (await this.#agent(proxy)).dispatch(request, exchange);
-      return await exchange.answer;
+      (await this.#agent(proxy)).dispatch(request, transfer);
+      return await transfer.answer;
     } catch (error) {
-      throw proxy && !signal.aborted ? proxyFailure(error, proxy, exchange.hasConnection) : error;
+      throw proxy && !signal.aborted ? proxyFailure(error, proxy, transfer.hasConnection) : error;
     } finally {
       clearTimeout(late);
     }
@@ -108,8 +123,8 @@ export class HttpClient implements AsyncDisposable {
    */
   async #open(proxy: URL | undefined): Promise<Dispatcher> {
     const { Agent, Pool, ProxyAgent } = await import('undici');
-    const { connections, timeoutMs, lookup } = this.#options;
-    const connect = { timeout: timeoutMs, signal: this.#closing.signal, ...(lookup && { lookup }) };
+    const { connections, timeoutMs } = this.#options;
+    const connect = { timeout: timeoutMs, signal: this.#closing.signal };
     const options = { connections, pipelining: 1 };
     if (!proxy) return new Agent({ ...options, connect });
     return new ProxyAgent({
@@ -145,7 +160,7 @@ const BUFFER_BYTES = 1 << 16;
  * One request and its answer. It uses `dispatch` and not `request` of undici: the body of that one loses the bytes before an
  * error, and a connection that ends in order while the body is paused fails an assertion of undici.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class Transfer implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
@@ -246,23 +261,23 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** Its request is about to be written. */
-let starting: Exchange | undefined;
+let starting: Transfer | undefined;
 
-/** The last exchange on each connection. */
-const exchanges = new WeakMap<Socket, Exchange | undefined>();
+/** The last transfer on each connection. */
+const transfers = new WeakMap<Socket, Transfer | undefined>();
 
 /** undici publishes here right after `onRequestStart`. The request of a tunnel is none of ours. */
 subscribe('undici:client:sendHeaders', (message) => {
   const { socket } = message as { readonly socket: Socket };
-  const isNew = !exchanges.has(socket);
-  exchanges.set(socket, starting);
+  const isNew = !transfers.has(socket);
+  transfers.set(socket, starting);
   starting = undefined;
   if (!isNew) return;
   // undici takes ECONNRESET for the good end of a body without a length, and asserts that nothing ends while it is paused.
   socket.prependListener('error', (error: NodeJS.ErrnoException) =>
     rename(error, 'ECONNRESET', SOCKET_ERROR),
   );
-  socket.prependListener('end', () => exchanges.get(socket)?.resume());
+  socket.prependListener('end', () => transfers.get(socket)?.resume());
 });
 
 /** undici connects again without end after its own error, with which a proxy fails that hangs up. */
@@ -288,11 +303,23 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
   );
 }
 
+/** Words the errors of a body. */
+async function* failing(
+  body: AsyncIterable<Uint8Array>,
+  worded: (cause: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw worded(cause);
+  }
+}
+
 const CODINGS = ['gzip', 'x-gzip', 'deflate', 'br'];
 const MOST_CODINGS = 4;
 
-/** Gives the body without its codings (RFC 9110, section 8.4). It throws a TtsError for an unknown one, and errors of zlib. */
-export function plainBody({ headers, body }: Answer): AsyncIterable<Uint8Array> {
+/** The body without its codings (RFC 9110, section 8.4). It throws a TtsError for an unknown one, and errors of zlib. */
+function decoded({ headers, body }: Answer): AsyncIterable<Uint8Array> {
   const named = (headers['content-encoding'] ?? '').split(',').map((coding) => coding.trim().toLowerCase());
   const codings = named.filter((coding) => coding !== '' && coding !== 'identity');
   return codings.length > MOST_CODINGS

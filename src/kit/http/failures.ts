@@ -153,7 +153,7 @@ function refusedByProxy(cause: ProxyError, status: number, host: string): TtsErr
  */
 export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
-  if (isLate(cause))
+  if (LATE.test(failureCode(cause)))
     return new TtsError(`no byte from ${url.host} for ${timeoutMs / 1000} s`, {
       exitCode: ExitCode.timeout,
       hint: 'try again, or wait longer with --timeout',
@@ -169,8 +169,9 @@ export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsEr
   });
 }
 
-export function isLate(cause: unknown): boolean {
-  return LATE.test(failureCode(cause));
+/** True for an answer, or its next bytes, that did not come in time. */
+export function isLate(error: unknown): boolean {
+  return error instanceof TtsError && error.exitCode === ExitCode.timeout;
 }
 
 /** The code of an error. Some errors without a code of their own get one here. */

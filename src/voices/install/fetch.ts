@@ -6,7 +6,7 @@ import { ExitCode, retryAfter, TtsError, usageError } from '../../kit/error.ts';
 import { unwritable } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { type Answer, HttpClient, type ProxyRoute } from '../../kit/http/client.ts';
-import { brokenAnswer, firstBytes, noAnswer } from '../../kit/http/failures.ts';
+import { firstBytes } from '../../kit/http/failures.ts';
 import { isTransient, type RetryPolicy, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
 import { printable } from '../../kit/words.ts';
 import type { PinnedFile, Repository } from './catalogue.ts';
@@ -129,12 +129,11 @@ export class Fetcher implements AsyncDisposable {
   }
 
   async #getOnce(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
-    const { timeoutMs, hub } = this.#options;
     try {
       return await this.#http.send({ method: 'GET', url, headers: { ...HEADERS, ...headers } }, signal);
-    } catch (cause) {
-      if (signal.aborted) throw signal.reason;
-      throw inWordsOfHubs(noAnswer(cause, url, timeoutMs), hub.origin);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof TtsError)) throw error;
+      throw inWordsOfHubs(error, this.#options.hub.origin);
     }
   }
 
@@ -224,7 +223,6 @@ export interface DownloadOptions {
   /** The folder of incomplete files. */
   readonly parts: string;
   readonly retries: number;
-  readonly timeoutMs: number;
   /** @param bytes of the file that are on disk */
   readonly onProgress: (bytes: number) => void;
   readonly onRetry: (error: TtsError, seconds: number) => void;
@@ -276,7 +274,7 @@ function resumableBytes(path: string, { sha256, md5, size: whole }: Wanted): num
 async function fetchFrom(
   start: number,
   wanted: Wanted,
-  { fetcher, path, timeoutMs, onProgress }: DownloadOptions & { readonly path: string },
+  { fetcher, path, onProgress }: DownloadOptions & { readonly path: string },
   signal: AbortSignal,
 ): Promise<void> {
   if (start > 0 && start === wanted.size) return;
@@ -286,14 +284,14 @@ async function fetchFrom(
     const answer = await fetcher.get(wanted.url, range, AbortSignal.any([signal, over.signal]));
     await assertGood(answer, wanted.name);
     const from = startOf(answer, start, wanted);
-    const size = await write(answer, { path, from, wanted, timeoutMs, onProgress });
+    const size = await write(answer, { path, from, wanted, onProgress });
     assertWhole(size, wanted, answer);
   } finally {
     over.abort(new Error('the answer is read'));
   }
 }
 
-interface Writing extends Pick<DownloadOptions, 'timeoutMs' | 'onProgress'> {
+interface Writing extends Pick<DownloadOptions, 'onProgress'> {
   readonly path: string;
   /** The place of the first byte of the answer in the file. */
   readonly from: number;
@@ -301,10 +299,7 @@ interface Writing extends Pick<DownloadOptions, 'timeoutMs' | 'onProgress'> {
 }
 
 /** @returns the bytes of the file that are on disk */
-async function write(
-  answer: FoundAnswer,
-  { path, from, wanted, timeoutMs, onProgress }: Writing,
-): Promise<number> {
+async function write(answer: FoundAnswer, { path, from, wanted, onProgress }: Writing): Promise<number> {
   const { name, size: whole, most } = wanted;
   let size = from;
   const fd = writing(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
@@ -318,8 +313,6 @@ async function write(
       onProgress(size);
     }
     return size;
-  } catch (error) {
-    throw error instanceof TtsError ? error : brokenAnswer(error, answer.url, timeoutMs);
   } finally {
     closeSync(fd);
   }

@@ -204,7 +204,7 @@ export class Session implements AsyncDisposable {
 
   /** @throws TtsError */
   async download(wanted: Wanted): Promise<Downloaded> {
-    const { retries, timeoutMs, onProgress } = this.options;
+    const { retries, onProgress } = this.options;
     const { host, notices, signal } = this.context;
     openStore(this.data, host.uid);
     return download(
@@ -213,7 +213,6 @@ export class Session implements AsyncDisposable {
         fetcher: this.#fetcher,
         parts: partsFolder(this.data),
         retries,
-        timeoutMs,
         onProgress: (bytes) => onProgress(wanted.name, bytes, wanted.size),
         onRetry: (error, seconds) =>
           notices.note(`${error.message}; trying again in ${Math.max(1, Math.round(seconds))} s`),

@@ -1,0 +1,86 @@
+/** OpenAPI 3.1 from the routes of a server: what checks a request describes it, too. The build makes it, and no run loads it. */
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type { Schema } from '../schema.ts';
+import type { Answer, Face, Route } from './route.ts';
+
+interface Description {
+  readonly openapi: '3.1.0';
+  readonly info: object;
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: object;
+}
+
+/** @param info the object `info` of OpenAPI */
+export function openApi(info: object, faces: readonly Face<never>[]): Description {
+  const described = faces.flatMap((face) => face.routes.flatMap((route) => pathOf(face, route)));
+  return {
+    openapi: '3.1.0',
+    info,
+    paths: Object.fromEntries(described),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key as in `X-API-KEY`.' },
+      },
+      responses: Object.fromEntries(faces.map((face) => [errorName(face), errorOf(face)])),
+    },
+  };
+}
+
+function pathOf(face: Face<never>, { path, method, about, body, isOpen }: Route<never>): [string, object][] {
+  if (!about) return [];
+  const { answers, more, ...said } = about;
+  const error = { $ref: `#/components/responses/${errorName(face)}` };
+  const keys = [...(face.takesBearer ? [{ bearer: [] }] : []), { apiKey: [] }];
+  const operation = {
+    ...said,
+    security: isOpen ? [] : keys,
+    ...(body && { requestBody: { required: true, content: contentOf({ 'application/json': body }) } }),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)])),
+      '4XX': error,
+      '5XX': error,
+    },
+    ...more,
+  };
+  return [[path, { [method.toLowerCase()]: operation }]];
+}
+
+function responseOf({ description, headers = {}, content }: Answer): object {
+  const named = Object.entries({ ...headers, 'X-Request-Id': 'Names the request in the log.' });
+  return {
+    description,
+    headers: Object.fromEntries(named.map(([name, said]) => [name, { ...headerOf, description: said }])),
+    content: contentOf(content),
+  };
+}
+
+const headerOf = { schema: { type: 'string' } };
+
+function contentOf(content: Answer['content']): object {
+  const described = Object.entries(content).map(([type, schema]) => [
+    type,
+    { schema: schemaOf(schema, type) },
+  ]);
+  return Object.fromEntries(described);
+}
+
+function schemaOf(schema: Schema | undefined, contentMediaType: string): object {
+  if (!schema) return { type: 'string', contentMediaType };
+  const { $schema: _, ...converted } = toJsonSchema(schema, { target: 'draft-2020-12', typeMode: 'input' });
+  return converted;
+}
+
+function errorName({ name }: Face<never>): string {
+  return `${name}Error`;
+}
+
+function errorOf({ errors }: Face<never>): object {
+  return {
+    description: 'The request cannot be fulfilled; the code says why. 429 and 503 come with `Retry-After`.',
+    headers: {
+      'Retry-After': { description: 'Seconds after which a further try makes sense.', ...headerOf },
+    },
+    content: contentOf({ 'application/json': errors }),
+  };
+}

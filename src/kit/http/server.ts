@@ -1,0 +1,377 @@
+/**
+ * The one way to serve HTTP: a table of routes, one key, and bounds on what a client can cause. A connection asks one thing at a
+ * time, bodies are JSON of a bounded size, and an answer is made as fast as its reader takes it.
+ */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { finished, pipeline } from 'node:stream/promises';
+import { isLoopback } from '../address.ts';
+import { check, type Schema } from '../schema.ts';
+import { type Exchange, type Face, HttpError, json, quotable, type Reply, type Route } from './route.ts';
+
+export interface HttpServerOptions<Context> {
+  /** The address to listen on. */
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The path in front of all paths, such as `/api`; empty for none. */
+  readonly basePath: string;
+  readonly faces: readonly [Face<Context>, ...Face<Context>[]];
+  readonly context: Context;
+  /** With null, no key is asked for, and only requests to a loopback name are answered. */
+  readonly apiKey: string | null;
+  /** The origin whose pages may use the routes that need a key. `*` stands for all. */
+  readonly cors: string | undefined;
+  readonly limits: HttpLimits;
+  /** What a client may know of an error. */
+  errorOf(error: unknown, id: string): HttpError;
+  /** @param route the path of the route; `undefined` where nothing is */
+  onEnd(record: RequestRecord, route: string | undefined): void;
+}
+
+/** What clients may use of the server. Times are in milliseconds. */
+export interface HttpLimits {
+  /** The largest body of a request, in bytes. */
+  readonly body: number;
+  readonly connections: number;
+  readonly headers: number;
+  readonly request: number;
+  /** The longest time in which no byte of an answer goes out. Making it has no limit. */
+  readonly stall: number;
+}
+
+/** What the log gets of a request. It holds neither keys nor texts. */
+export interface RequestRecord {
+  readonly event: 'request';
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** It is missing if the client left before the answer. */
+  readonly status: number | undefined;
+  /** True if the client has not got all of the answer. */
+  readonly cut: boolean;
+  readonly milliseconds: number;
+  /** The code of an error. */
+  readonly refusal?: string;
+  readonly [detail: string]: unknown;
+}
+
+interface Place<Context> {
+  readonly face: Face<Context>;
+  /** `undefined` where nothing is. */
+  readonly route?: Route<Context>;
+}
+
+export class HttpServer<Context> {
+  readonly #options: HttpServerOptions<Context>;
+  readonly #server: Server;
+  readonly #places = new Map<string, Place<Context>>();
+  /** Whether each connection waits for an answer. */
+  readonly #connections = new Map<Socket, boolean>();
+  #isStopping = false;
+
+  private constructor(options: HttpServerOptions<Context>) {
+    const { limits, faces, basePath } = options;
+    this.#options = options;
+    for (const face of faces)
+      for (const route of face.routes)
+        for (const base of route.isAnywhere ? ['', basePath] : [basePath])
+          this.#places.set(base + route.path, { face, route });
+    this.#server = createServer({
+      headersTimeout: limits.headers,
+      requestTimeout: limits.request,
+      connectionsCheckingInterval: Math.min(1_000, limits.headers),
+    });
+    this.#server.maxConnections = limits.connections;
+    this.#server.on('connection', (socket) => {
+      this.#connections.set(socket, false);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    const take = (_: IncomingMessage, response: ServerResponse) => void this.#take(response);
+    this.#server.on('request', take).on('checkContinue', take);
+  }
+
+  /** @throws the error of `listen` */
+  static async listen<Context>(options: HttpServerOptions<Context>): Promise<HttpServer<Context>> {
+    const server = new HttpServer(options);
+    server.#server.listen(options.port, options.host);
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get url(): string {
+    const { address, family, port } = this.#server.address() as AddressInfo;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${this.#options.basePath}`;
+  }
+
+  /** Takes no more connections, and closes each as soon as its request is answered. Resolves when all are closed. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
+    this.#server.close();
+    for (const [socket, isBusy] of this.#connections) if (!isBusy) socket.destroy();
+    await closed;
+  }
+
+  /** Closes all connections now. */
+  abort(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
+  async #take(response: ServerResponse): Promise<void> {
+    const { socket, url = '/' } = response.req;
+    // Answers to requests that are pipelined could pile up, and nobody reads them.
+    if (socket.destroyed || this.#connections.get(socket)) return void socket.destroy();
+    this.#connections.set(socket, true);
+    const path = pathOf(url);
+    const place = this.#placeOf(path, response.req);
+    const exchange = this.#begin(response, path, place.route);
+    limitStalling(response, this.#options.limits.stall);
+    try {
+      const reply = await this.#replyTo(exchange, place, response);
+      exchange.signal.throwIfAborted();
+      await send(response, reply);
+    } catch (error) {
+      if (exchange.signal.aborted) return void response.destroy();
+      const told = this.#options.errorOf(error, exchange.id);
+      exchange.details.refusal = told.code;
+      if (response.headersSent) return void response.destroy();
+      await sendError(response, told, place.face);
+    }
+  }
+
+  #placeOf(path: string, request: IncomingMessage): Place<Context> {
+    const { faces, basePath } = this.#options;
+    const place = this.#places.get(path);
+    if (place && (place.route?.isFor?.(request) ?? true)) return place;
+    const below = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
+    return { face: faces.findLast(({ prefix }) => below.startsWith(prefix)) ?? faces[0] };
+  }
+
+  #begin(response: ServerResponse, path: string, route: Route<Context> | undefined): Exchange {
+    const { method = '', url = '/', headers, socket } = response.req;
+    const [id, begun, details, over] = [randomUUID(), performance.now(), {}, new AbortController()];
+    response.setHeader('X-Request-Id', id);
+    response.once('close', () => {
+      if (this.#connections.has(socket)) this.#connections.set(socket, false);
+      if (this.#isStopping) socket.destroySoon();
+      over.abort(new Error('the exchange is over'));
+      const status = response.headersSent ? response.statusCode : undefined;
+      const cut = !response.writableFinished;
+      const milliseconds = Math.round(performance.now() - begun);
+      const record = { event: 'request', id, method, path, status, cut, milliseconds, ...details } as const;
+      this.#options.onEnd(record, route?.path);
+    });
+    return { id, begun, target: url, headers, body: undefined, signal: over.signal, details };
+  }
+
+  async #replyTo(
+    exchange: Exchange,
+    { face, route }: Place<Context>,
+    response: ServerResponse,
+  ): Promise<Reply> {
+    const { apiKey, context, limits, cors } = this.#options;
+    const { headers, method = '' } = response.req;
+    if (cors !== undefined && route && !route.isOpen) allowOrigin(response, cors);
+    if (apiKey === null) checkHost(headers);
+    if (!route) throw this.#notFound();
+    const allowed = [...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]), 'OPTIONS'];
+    if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowed.join(', ') } };
+    if (!allowed.includes(method)) throw notAllowed(response, allowed);
+    if (apiKey !== null && !route.isOpen) checkKey(headers, apiKey, face.takesBearer);
+    if (!route.body) return route.handle(exchange, context);
+    const body = checked(await readJson(response, limits.body), route.body, face.invalid);
+    return route.handle({ ...exchange, body }, context);
+  }
+
+  #notFound(): HttpError {
+    const { faces, basePath } = this.#options;
+    const routes = faces.flatMap((face) => face.routes).filter(({ isFor }) => isFor === undefined);
+    const paths = routes.map(({ path }) => basePath + path);
+    return new HttpError(404, 'not_found', `There is nothing at this path; there are ${paths.join(', ')}`);
+  }
+}
+
+/** A target is `/tts?x=1`, or `http://host/tts` from a proxy. */
+function pathOf(target: string): string {
+  return URL.canParse(target) ? new URL(target).pathname : (target.split('?', 1)[0] ?? '');
+}
+
+const PREFLIGHT_SECONDS = 600;
+
+/** The one origin does not depend on the request, so there is no `Vary`. */
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  if (response.req.method !== 'OPTIONS') {
+    response.setHeader('Access-Control-Expose-Headers', '*');
+    return;
+  }
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
+  // "*" does not stand for `Authorization`.
+  response.setHeader('Access-Control-Allow-Headers', 'Authorization, *');
+  response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
+}
+
+/** A web page could otherwise reach a server without a key (DNS rebinding). */
+function checkHost({ host = 'localhost' }: IncomingHttpHeaders): void {
+  const url = `http://${host}`;
+  if (URL.canParse(url) && isLoopback(new URL(url).hostname)) return;
+  throw new HttpError(
+    403,
+    'foreign_host',
+    'Without a key, this service answers to localhost and loopback addresses only',
+  );
+}
+
+function notAllowed(response: ServerResponse, allowed: readonly string[]): HttpError {
+  const methods = allowed.join(', ');
+  response.setHeader('Allow', methods);
+  const message = `${response.req.method} is not allowed here; ${methods} are`;
+  return new HttpError(405, 'method_not_allowed', message);
+}
+
+/** The time of the check shows neither the length nor the start of the key. */
+function checkKey(headers: IncomingHttpHeaders, apiKey: string, takesBearer: boolean): void {
+  const bearer = takesBearer ? /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;
+  const given = headers['x-api-key'] ?? bearer;
+  const name = takesBearer ? 'Authorization: Bearer' : 'X-API-KEY';
+  if (given === undefined)
+    throw new HttpError(401, 'missing_api_key', `The header ${name} with the API key is missing`);
+  // Node decodes headers as Latin-1.
+  if (!timingSafeEqual(sha256(Buffer.from(String(given), 'latin1')), sha256(Buffer.from(apiKey))))
+    throw new HttpError(401, 'invalid_api_key', `The API key in ${name} is not valid`);
+}
+
+function sha256(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+/**
+ * @param limit bytes
+ * @throws HttpError 415 for another media type, 413 past the limit, 400 for what is no JSON in UTF-8
+ */
+async function readJson(response: ServerResponse, limit: number): Promise<unknown> {
+  const { headers } = response.req;
+  checkType(headers);
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (headers.expect !== undefined) response.writeContinue();
+  const bytes = await readBytes(response.req, limit);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw error instanceof TypeError
+      ? new HttpError(400, 'invalid_utf8', 'The body is not valid UTF-8')
+      : new HttpError(400, 'invalid_json', 'The body is not valid JSON');
+  }
+}
+
+function checkType({ 'content-type': value = '', 'content-encoding': encoding }: IncomingHttpHeaders): void {
+  const [type = '', ...parameters] = value.toLowerCase().split(';');
+  const charset = parameters.join(';').match(/\bcharset\s*=\s*"?([^\s";]*)/)?.[1] ?? 'utf-8';
+  const wrong = (message: string) => new HttpError(415, 'unsupported_media_type', message);
+  if (type.trim() !== 'application/json') throw wrong('The Content-Type must be application/json');
+  if (!/^utf-?8$/.test(charset)) throw wrong('The charset of the body must be UTF-8');
+  if ((encoding ?? 'identity') !== 'identity') throw wrong('The body must come without Content-Encoding');
+}
+
+/** It does not use `for await`: an early end of it would destroy the connection of the error. */
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const take = (piece: Buffer) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length <= limit) return;
+      request.off('data', take);
+      reject(tooLarge(limit));
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(Buffer.concat(pieces)));
+    request.once('error', reject);
+  });
+}
+
+function tooLarge(limit: number): HttpError {
+  return new HttpError(413, 'body_too_large', `The body is larger than ${limit} bytes`);
+}
+
+const NO_OBJECT = { kind: 'wrong', path: '', problem: 'must be an object' } as const;
+
+/** @throws HttpError that names the field */
+function checked<Body>(data: unknown, schema: Schema<Body>, invalid: Face<never>['invalid']): Body {
+  // valibot takes a list for an object without fields.
+  const result = Array.isArray(data) ? NO_OBJECT : check(schema, data);
+  if (!('problem' in result)) return result.value;
+  const { kind, path, problem } = result;
+  const field = quotable(path) || undefined;
+  const code = kind === 'wrong' ? invalid.code : `${kind}_field`;
+  const said = { unknown: 'is not a field of the request', missing: 'is missing', wrong: problem }[kind];
+  throw new HttpError(invalid.status, code, `${field ?? 'The body'} ${said}`, { field });
+}
+
+/** @throws the error of a stream, after which the client must not take the answer for whole */
+async function send(response: ServerResponse, { status = 200, headers, body }: Reply): Promise<void> {
+  if (body === undefined || body instanceof Uint8Array) {
+    const length = body && { 'Content-Length': body.length };
+    response.writeHead(status, { ...headers, ...length }).end(body);
+    return;
+  }
+  response.writeHead(status, headers).flushHeaders();
+  await pipeline(body, response);
+}
+
+/** Seconds after which a busy server may be asked again, where nobody knows better. */
+const DEFAULT_RETRY_AFTER = 1;
+
+async function sendError(response: ServerResponse, error: HttpError, face: Face<never>): Promise<void> {
+  const { status, retryAfter } = error;
+  const wait = retryAfter ?? (status === 429 || status === 503 ? DEFAULT_RETRY_AFTER : undefined);
+  const isUnread = hasUnreadBody(response.req);
+  const { body, headers } = json(face.error(error));
+  response.writeHead(status, {
+    ...headers,
+    'Content-Length': (body as Buffer).length,
+    ...(status === 401 && { 'WWW-Authenticate': face.takesBearer ? 'Bearer' : 'ApiKey header="X-API-KEY"' }),
+    ...(wait !== undefined && { 'Retry-After': Math.ceil(wait) }),
+    ...(isUnread && { Connection: 'close' }),
+  });
+  response.write(body);
+  // A client that waits for "100 Continue" sends no body.
+  if (isUnread && response.req.headers.expect === undefined) await drain(response.req);
+  response.end();
+}
+
+function hasUnreadBody({ headers, complete }: IncomingMessage): boolean {
+  const { 'content-length': length = 0, 'transfer-encoding': encoding } = headers;
+  return !complete && (encoding !== undefined || Number(length) > 0);
+}
+
+/** A refused body is read up to these bytes and milliseconds, so that its sender sees the answer. */
+const DRAIN = { bytes: 16 * 2 ** 20, time: 5_000 };
+
+async function drain(request: IncomingMessage): Promise<void> {
+  const enough = new AbortController();
+  let left = DRAIN.bytes;
+  request.on('data', (piece: Buffer) => {
+    left -= piece.length;
+    if (left < 0) enough.abort();
+  });
+  const signal = AbortSignal.any([enough.signal, AbortSignal.timeout(DRAIN.time)]);
+  await finished(request, { writable: false, signal }).catch(() => {});
+}
+
+function limitStalling(response: ServerResponse, time: number): void {
+  response.setTimeout(time, () => {
+    if (response.writableLength > 0) response.destroy();
+    else response.socket?.setTimeout(time);
+  });
+}
