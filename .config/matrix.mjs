@@ -8,7 +8,7 @@ import { nodeOf } from './nodes.mjs';
  * Node that runs this.
  */
 const MAJORS = [20, 22, 24, 26];
-const USUAL = ['speak-', 'batch', 'encode', 'split', 'play.test', 'voices.test'].map(
+const USUAL = ['speak-', 'batch', 'encode', 'books', 'play.test', 'voices.test'].map(
   (name) => `test/e2e/${name}`,
 );
 const COUNTING = '--reporter=./.config/counting-reporter.ts';

@@ -1,10 +1,13 @@
-import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { fakePlayer } from '../support/fake-player.ts';
-import { isThere } from '../support/programs.ts';
+import { isAlive, isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
+import type { TextServer } from '../support/text-server.ts';
+import { READY, Tmux } from '../support/tmux.ts';
 
 function linesOf(events: Buffer) {
   const lines = events.toString().split('\n').slice(0, -1);
@@ -46,17 +49,6 @@ test('Where the voice fails, the text goes on, and the status says so.', async (
   const { status, stdout, stderr } = await run.ended;
   expect({ status, shown: stdout.toString() }).toEqual({ status: 8, shown: 'Hello there. The end.\n' });
   expect(stderr.toString()).toContain('/nowhere/player');
-});
-
-test('A signal ends a run whose voice has failed and whose text goes on.', async () => {
-  const run = new Sandbox().start(['--assistant', '--player', '/nowhere/player'], { stdin: 'open' });
-  run.stdin.write('Hello there. ');
-  await new Promise((resolve) => setTimeout(resolve, 1000));
-  run.stdin.write('More');
-  await once(run.stdout, 'data');
-  const { ended } = await run.endBy('SIGTERM');
-  expect(ended.status).toBe(143);
-  expect(ended.stderr).toMatch(/nowhere.*\n(?:.*\n)*tts: terminated\n$/);
 });
 
 test('Events tell which sentence is heard, and where a run was stopped, in characters of the input.', async () => {
@@ -203,15 +195,162 @@ print(json.dumps([history, [[e["event"], e["text"]] for e in after], voice.tts.w
   },
 );
 
+const STORY = `Once upon a time a **machine** learned to speak.\nIt told of the sea, of lamps, and of a way home. ${'It went on and on, and never came to an end, for nobody stopped it. '.repeat(15)}`;
+
+/** A model that writes word by word. */
+const MODEL = `#!/bin/sh
+printf '%s' "$1" | while IFS= read -r line || [ -n "$line" ]; do
+  for word in $line; do printf '%s ' "$word"; sleep 0.05; done; echo
+done
+`;
+
+test.skipIf(!isThere('tmux'))(
+  'On a terminal the text stays readable, an interruption tells how far it was heard, and the next run speaks.',
+  async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isSlow');
+    writeFileSync(join(box.commands, 'llm'), MODEL);
+    chmodSync(join(box.commands, 'llm'), 0o755);
+    const terminal = new Tmux(box, { TTS_PLAYER: player.command, STORY });
+    const told = (name: string) =>
+      existsSync(box.path(name))
+        ? box
+            .read(name)
+            .toString()
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line))
+        : [];
+    const hears = (name: string, index: number) =>
+      vi.waitFor(
+        () => expect(told(name).some((line) => line.event === 'playing' && line.index === index)).toBe(true),
+        60_000,
+      );
+    await terminal.shows(READY);
+    terminal.type('llm "$STORY" | tts --assistant --events first.jsonl', 'Enter');
+    await hears('first.jsonl', 1);
+    const pid = await player.running();
+    terminal.type('', 'C-c');
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 60_000);
+    await terminal.shows(READY);
+    const shown = stripVTControlCharacters(terminal.screen()).split('\n');
+    // A message stands in a line of its own, and the rest is the text.
+    expect(shown).toContainEqual(expect.stringMatching(/^tts: the built-in English voice speaks/u));
+    expect(shown).toContain('tts: interrupted');
+    const [text = ''] = shown
+      .slice(1)
+      .join('')
+      .replace(/tts: the built-in.*?install cori/u, '')
+      .split('^C');
+    expect(text.length).toBeGreaterThan(100);
+    expect(STORY.replace(/\s/gu, '').startsWith(text.replace(/\s/gu, ''))).toBe(true);
+    const stop = told('first.jsonl').at(-1);
+    expect(stop).toMatchObject({ event: 'stopped', reason: 'interrupted', index: 1, estimated: true });
+    expect(stop.heard).toBeGreaterThanOrEqual(stop.start);
+    expect(stop.heard).toBeLessThan(stop.end);
+    terminal.type('tts --events second.jsonl Next.', 'Enter');
+    await hears('second.jsonl', 0);
+  },
+);
+
+test.skipIf(!isThere('script'))(
+  'A terminal gets nothing of the text that it would obey, however the text is cut; a pipe gets each byte.',
+  async () => {
+    const box = new Sandbox();
+    const pieces = [
+      'Hi \\033',
+      ']52;c;ZXZpbA==\\007 there\\r',
+      '\\n\\033[2JOne\\ttwo \\342\\200',
+      '\\256three.\\n',
+    ];
+    const writer = `(${pieces.map((piece) => `printf '${piece}'`).join('; sleep 0.2; ')})`;
+    const line = `${writer} | tts -q --assistant`;
+    const env = { TTS_PLAYER: fakePlayer(box, 'plays').command };
+    const piped = await box.shell(line, { env });
+    const shown = await box.shell(`script -qec "$LINE" /dev/null`, { env: { ...env, LINE: line } });
+    expect(piped.stdout.toString()).toBe('Hi \x1b]52;c;ZXZpbA==\x07 there\r\n\x1b[2JOne\ttwo \u202ethree.\n');
+    expect(shown.stdout.toString()).toBe('Hi  there\r\nOne\ttwo three.\r\n');
+  },
+);
+
+function eventsIn(box: Sandbox) {
+  const lines = box.read('events.jsonl').toString().split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('The service dies in the middle of an answer: the text is whole, another voice goes on, and the status says so.', async () => {
+  const server: TextServer = await serveText({
+    fault: () => (/Answer|first/.test(server.texts.at(-1) ?? '') ? undefined : '500'),
+  });
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'plays');
+  const answer = '# Answer\n\nThe first one. The **second** one. The third one. The last one.\n';
+  const args = ['--assistant', '--json', '--fallback', 'slt', '--player', player.command];
+  const run = await box.tts(args, { env: named(server.url), stdin: answer });
+  const { fallback, played } = JSON.parse(run.stderr);
+  expect({ status: run.status, shown: run.stdout.toString(), played }).toEqual({
+    status: 9,
+    shown: answer,
+    played: true,
+  });
+  const { voice, from, line, broken, error } = fallback;
+  expect({ voice, from, line, broken, exitCode: error.exitCode }).toEqual({
+    voice: 'slt',
+    from: 'The second one.',
+    line: 3,
+    broken: null,
+    exitCode: 7,
+  });
+  // Each of the last three sentences takes half a second at least, at 22,050 Hz and 2 bytes.
+  expect(player.heard().length).toBeGreaterThan(3 * 22_050);
+});
+
+test('A stream that stops is given up after the patience, and its sentence is not said twice.', async () => {
+  const server: TextServer = await serveText({
+    fault: () => (server.texts.at(-1)?.includes('second') ? 'stop' : undefined),
+  });
+  const box = new Sandbox();
+  const args = ['--stream', '--fallback', '1', '--patience', '2', '--events', 'events.jsonl'];
+  const stdin = 'The first one. The second sentence breaks. The last one.';
+  const run = await box.tts(args, { env: named(server.url), stdin });
+  expect(run.stderr).toMatch(
+    /^tts: (?:warning: )?no sound came within 2 s; the rest of "The second sentence breaks." is missing, and 1 speaks from "The last one." on\n$/,
+  );
+  expect(run.status).toBe(9);
+  expect(run.stdout.length).toBeGreaterThan(22_050);
+  const events = eventsIn(box).filter(({ event }) => event !== 'queued' && event !== 'playing');
+  expect(events.map(({ event, index }) => [event, index])).toEqual([
+    ['spoken', 0],
+    ['broken', 1],
+    ['fallback', 2],
+    ['spoken', 2],
+  ]);
+  const [, broken, fallback] = events;
+  expect(broken).toMatchObject({ estimated: true });
+  expect(broken.heard).toBeGreaterThanOrEqual(broken.start);
+  expect(broken.heard).toBeLessThan(broken.end);
+  expect(fallback).toMatchObject({ voice: '1', error: 'no sound came within 2 s', exitCode: 5 });
+  for (const line of events) expect(FIELDS).toEqual(expect.arrayContaining(Object.keys(line)));
+});
+
+test('A file has one voice, unless it may have gaps.', async () => {
+  const server = await serveText({ fault: () => '429' });
+  const box = new Sandbox();
+  box.file('.ttsrc.json', '{"fallback": "slt"}');
+  const file = await box.tts(['hello', '-o', 'a.wav'], { env: named(server.url) });
+  expect({ status: file.status, list: box.list() }).toEqual({ status: 4, list: ['.ttsrc.json'] });
+  const kept = await box.tts(['hello', '-o', 'a.wav', '--keep-going'], { env: named(server.url) });
+  expect({ status: kept.status, list: box.list() }).toEqual({ status: 9, list: ['.ttsrc.json', 'a.wav'] });
+  expect(kept.stderr).toMatch(/slt speaks from "hello" on/);
+});
+
 test('The recipes for a shell and for Node work as they stand.', async () => {
   const box = new Sandbox();
   const env = { TTS_PLAYER: fakePlayer(box, 'plays').command };
   const shell = `llm() { echo "$1 **yes**."; }\n${recipe('sh', 'ask()')}ask Well,`;
-  const [asked, run] = [
-    await box.shell(shell, { env }),
-    await box.shell(`node '${box.file('talk.mjs', recipe('js', 'spawn'))}'`, { env }),
-  ];
+  const asked = await box.shell(shell, { env });
   expect([asked.status, asked.stdout.toString()]).toEqual([0, 'Well, **yes**.\n']);
+  const run = await box.shell(`node '${box.file('talk.mjs', recipe('js', 'spawn'))}'`, { env });
   expect([run.status, run.stdout.toString()]).toEqual([0, '']);
   expect(run.stderr).toContain('heard: Hello there.\nheard: How are you?');
 });

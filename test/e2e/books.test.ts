@@ -1,7 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
+import { decoded } from '../support/decoded.ts';
 import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
+import { readId3, textOf } from '../support/mp3.ts';
+import { isThere } from '../support/programs.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
@@ -58,32 +64,14 @@ describe('a book', () => {
   });
 
   it('comes through a pipe, and gives only the chapters that were asked for', async () => {
-    const args = ['--chapters', '2', '--no-titles', '-q', '-o', 'x.wav', '--subtitles', 'x.json'];
+    const args = '--chapters 2 --no-titles -q -o x.wav --subtitles x.json'.split(' ');
     const { box, spoken } = await run(args, { stdin: BOOK });
     expect(spoken).toEqual(['Second text.']);
-    expect(JSON.parse(box.read('x.json').toString()).cues).toMatchObject([
-      { text: 'Second text.', chapter: 'Two' },
-    ]);
-    expect((await run(['-f', 'notes.md', ...args])).spoken).toEqual(['b']);
-  });
-
-  it('of chapters that are not there is refused before anything is sent', async () => {
-    const { ended, spoken } = await run(['-f', 'novel.epub', '--chapters', '1,3-4']);
-    expectFailure(ended, 2, /there is no chapter 4: the text has 2 of them/);
-    expect(spoken).toEqual([]);
-  });
-
-  it('is listed by --dry-run, with the length of each chapter', async () => {
-    const { ended } = await run(['-f', 'novel.epub', '--dry-run', '--json', '--footnotes', 'read']);
-    expect(JSON.parse(ended.stderr || ended.stdout.toString())).toMatchObject({
-      dryRun: true,
-      characters: 38,
-      chapters: [
-        { number: 1, title: 'One', level: 1, characters: 22 },
-        { number: 2, title: 'Two', level: 1, characters: 16 },
-      ],
-      remarks: [/nav/, /title page/].map((pattern) => expect.stringMatching(pattern)),
-    });
+    const { cues } = JSON.parse(box.read('x.json').toString());
+    expect(cues).toMatchObject([{ text: 'Second text.', chapter: 'Two' }]);
+    const missing = await run(['-f', 'novel.epub', '--chapters', '1,3-4']);
+    expectFailure(missing.ended, 2, /there is no chapter 4: the text has 2 of them/);
+    expect(missing.spoken).toEqual([]);
   });
 
   it('that is none is refused with a sentence', async () => {
@@ -117,12 +105,202 @@ describe('a text with form feeds', () => {
     const { ended } = await run(['--chapters', '2', '--show-text', '--no-titles'], { stdin });
     expect(ended.stdout.toString().trim()).toBe('second');
   });
+});
 
-  it('has titles only there: the first line of a letter is spoken, and is no chapter', async () => {
-    const stdin = 'Dear Bob,\nhow are you?\n';
-    const { ended, box } = await run(['--no-titles', '-o', 'x.mp3', '--json'], { stdin });
-    expect(JSON.parse(ended.stdout.toString())).toMatchObject({ characters: 22 });
-    expect(ended.stdout.toString()).not.toContain('chapters');
-    expect(box.read('x.mp3').includes('CHAP')).toBe(false);
+const RATE = 22_050;
+const CHAPTERS = 4;
+const SECONDS = 8;
+
+const documents = Object.fromEntries(
+  Array.from({ length: CHAPTERS }, (_, at) => [`c${at}.xhtml`, `<p>Chapter number ${at}.</p>`]),
+);
+const MARKED = epubOf({
+  documents,
+  nav: Object.keys(documents)
+    .map((path, at) => `<li><a href="${path}">Number ${at}</a></li>`)
+    .join(''),
+});
+
+const hertzOf = (chapter: number) => 500 + 100 * chapter;
+
+/** A tone that tells the chapter, of a length that no frame of an encoder has. */
+function toneOf(chapter: number): Uint8Array {
+  const frames = Math.round((RATE * SECONDS) / CHAPTERS) + 977 * chapter;
+  const samples = new Int16Array(frames);
+  const step = (2 * Math.PI * hertzOf(chapter)) / RATE;
+  for (let at = 0; at < frames; at += 1) samples[at] = 8000 * Math.cos(step * at);
+  return plainWav(Buffer.from(samples.buffer));
+}
+
+interface Mark {
+  readonly start_time: string;
+  readonly tags: { readonly title: string };
+}
+
+function marksIn(path: string): readonly Mark[] {
+  const args = ['-v', 'error', '-show_chapters', '-of', 'json', path];
+  return JSON.parse(execFileSync('ffprobe', args, { encoding: 'utf8' })).chapters;
+}
+
+/** Crossings of zero tell the tone. */
+function hertzAt(sound: Int16Array, start: number): number {
+  let crossings = 0;
+  for (let at = start; at < start + RATE / 2; at++)
+    if ((sound[at] as number) < 0 !== (sound[at + 1] as number) < 0) crossings += 1;
+  return crossings;
+}
+
+describe.skipIf(!isThere('ffmpeg'))('the marks of chapters', () => {
+  it.each(['mp3', 'm4b', 'opus', 'flac'])('stand at the sound of their chapters: %s', async (format) => {
+    const server = await serveBytes((wire, request, number) => {
+      const { text } = request.json as { text: string };
+      return complete(toneOf(Number(/\d+/.exec(text)?.[0])))(wire, request, number);
+    });
+    const box = new Sandbox();
+    box.file('book.epub', MARKED);
+    const run = await box.run(`-f book.epub -o book.${format} -q`, { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const sound = decoded(box.path(`book.${format}`), RATE);
+    const marks = marksIn(box.path(`book.${format}`));
+    expect(marks.map(({ tags }) => tags.title)).toEqual(
+      Object.keys(documents).map((_, at) => `Number ${at}`),
+    );
+    for (const [at, { start_time }] of marks.entries()) {
+      const start = Number(start_time);
+      const from = Math.max(0, Math.round((start - 0.5) * RATE));
+      const onset = from + sound.subarray(from).findIndex((sample) => Math.abs(sample) > 2000);
+      expect(Math.abs(onset / RATE - start), `chapter ${at}`).toBeLessThan(0.002);
+      expect(Math.abs(hertzAt(sound, onset + 1000) - hertzOf(at)), `chapter ${at}`).toBeLessThan(5);
+    }
+  });
+});
+
+const ARGS = ['-f', 'book.epub', '--split', 'chapters', '-o', 'novel/{nn} {title}.mp3'];
+
+type Chapter = readonly [title: string, text: string];
+
+function bookOf(chapters: readonly Chapter[]): Buffer {
+  const named = chapters.map(([title, text], at) => [`c${at}.xhtml`, title, text] as const);
+  return epubOf({
+    documents: Object.fromEntries(
+      named.map(([path, title, text]) => [path, `<h1>${title}</h1><p>${text}</p>`]),
+    ),
+    nav: named.map(([path, title]) => `<li><a href="${path}">${title}</a></li>`).join(''),
+    metadata: '<dc:title>The Book</dc:title><dc:creator>Ann Author</dc:creator>',
+  });
+}
+
+async function setUp() {
+  const server = await serveBytes(complete(plainWav(sound(6000))));
+  const box = new Sandbox();
+  const write = (...chapters: Chapter[]) => box.file('book.epub', bookOf(chapters));
+  const run = (...more: string[]) => box.run([...ARGS, ...more], { env: named(server.url) });
+  const files = () =>
+    readdirSync(box.path('novel'))
+      .filter((name) => name.endsWith('.mp3'))
+      .sort();
+  return { server, box, write, run, files };
+}
+
+const NAMES = ['01 One- a-b.mp3', '02 _CON.mp3', '03 Three.mp3'];
+
+describe('--split chapters', () => {
+  it('writes a file for each chapter, and a second run only those that changed', async () => {
+    const { server, box, write, run, files } = await setUp();
+    write(['One: a/b', 'First.'], ['CON', 'Second.'], ['Three', 'Third.']);
+    expect(await run('-q')).toMatchObject({ status: 0, stderr: '' });
+    expect(files()).toEqual(NAMES);
+    const { frames } = readId3(box.read('novel/02 _CON.mp3'));
+    const tags = Object.fromEntries(
+      frames.filter(({ id }) => id[0] === 'T').map((each) => [each.id, textOf(each)]),
+    );
+    expect(tags).toMatchObject({ TIT2: 'CON', TALB: 'The Book', TPE1: 'Ann Author', TRCK: '2/3' });
+
+    const asked = server.requests.length;
+    const seen = (name: string) => statSync(box.path(`novel/${name}`)).ino;
+    const before = NAMES.map(seen);
+    expect(await run('-q', '--check')).toMatchObject({ status: 0 });
+    expect(await run('-q')).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(asked);
+
+    write(['One: a/b', 'First.'], ['CON', 'Second, changed.'], ['Three', 'Third.']);
+    const checked = await run('--check');
+    expect(checked).toMatchObject({
+      status: 9,
+      stdout: Buffer.from(`stale: ${box.path('novel/02 _CON.mp3')}\n`),
+    });
+    expect(server.requests).toHaveLength(asked);
+    expect(await run('-q')).toMatchObject({ status: 0 });
+    const after = NAMES.map(seen);
+    expect(after.map((inode, at) => inode === before[at])).toEqual([true, false, true]);
+
+    const picked = await run('--check', '--chapters', '2-3');
+    expect(String(picked.stdout)).toBe(`left over: ${box.path('novel/01 One- a-b.mp3')}\n`);
+
+    write(['One: a/b', 'First.'], ['CON', 'Second, changed.']);
+    expect(await run('--prune')).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') });
+    expect(await run('--prune', '--yes', '-q')).toMatchObject({ status: 0 });
+    expect(files()).toEqual(NAMES.slice(0, 2));
+  });
+
+  it.runIf(process.platform === 'linux' && isThere('script'))(
+    'shows on a terminal how far it is with all chapters that are made',
+    async () => {
+      const answer = complete(plainWav(sound(6000)));
+      const server = await serveBytes(async (...asked) => {
+        await sleep(300);
+        await answer(...asked);
+      });
+      const box = new Sandbox();
+      const env = { ...named(server.url), TERM: 'xterm' };
+      box.file('book.md', '# One\n\nIt began.\n\n# Two\n\nIt went on.\n\nIt ended.\n');
+      const line =
+        "tts -f book.md --split chapters --concurrency 1 --max-chars 15 --no-cache -o 'text/{nn}.mp3'";
+      box.file('command', `stty cols 100 rows 30; ${line}; rm text/02.mp3; ${line}`);
+      const { stdout } = await box.shell("script -qec 'sh -e command' /dev/null", { env });
+      const [both = '', last = ''] = stdout.toString().split('2 chapters: ');
+      expect(both).toMatch(/chapter 1\/2: One {2}\d\/\d segments/);
+      expect(both).toMatch(/chapter 2\/2: Two {2}\d\/\d segments {2}\d+ %/);
+      expect(last).toMatch(/chapter 1\/1: Two {2}\d\/\d segments? {2}\d+ %/);
+    },
+  );
+
+  it('finds the headings of a text for WAVs, too', async () => {
+    const { box, server } = await setUp();
+    box.file('book.md', '# One\n\nFirst.\n\n# Two\n\nSecond.\n');
+    const args = ['-f', 'book.md', '--split', 'chapters', '-o', '{nn} {title}.wav', '-q'];
+    expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.list()).toEqual(expect.arrayContaining(['01 One.wav', '02 Two.wav']));
+  });
+
+  it('makes chapters again whose silence of a border changed', async () => {
+    const { server, box, write, run } = await setUp();
+    write(['One', 'First.'], ['Two', 'Second.</p><hr/><h2>Later</h2><p>Third.']);
+    expect(await run('-q')).toMatchObject({ status: 0, stderr: '' });
+    const asked = server.requests.length;
+    expect(await run('-q', '--check', '--pauses', 'scene=1.2,heading=0.8')).toMatchObject({ status: 0 });
+    for (const border of ['scene', 'heading']) {
+      const checked = await run('-q', '--check', '--pauses', `${border}=4`);
+      expect(checked.status).toBe(9);
+      expect(String(checked.stdout)).toContain(`stale: ${box.path('novel/02 Two.mp3')}\n`);
+    }
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  it.each([
+    ['-f book.epub --split chapters', 'template'],
+    ['-f book.epub --split chapters -o x.mp3', 'name of its own'],
+    ['-f book.epub --split chapters -o {chapter}.mp3', '{nn}'],
+    ['-f book.epub --split chapters -o {n}.mp3 --play', '--play'],
+    ['-f - --split chapters -o {n}.mp3', 'pipe'],
+    ['hi --prune -o x.mp3', '--split'],
+    [['-o', '{nn} {title}.mp3'], 'hint: add --split chapters'],
+  ])('is refused where it cannot be: %j', async (args, words) => {
+    const { server, box, write } = await setUp();
+    write(['One', 'First.']);
+    const refused = await box.run(args, { env: named(server.url), stdin: 'text' });
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
+    expect(server.requests).toHaveLength(0);
+    expect(box.list()).toEqual(['book.epub']);
   });
 });

@@ -1,10 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { selfSigned } from '../support/certificate.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { parseWav } from '../support/read-wav.ts';
-import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { KEY, named, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
@@ -88,30 +87,10 @@ describe('tts doctor', () => {
     expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /speakers']);
   });
 
-  it.each([['--dry-run'], ['--show-text'], ['--output', 'out.wav'], ['--subtitles', 'out.srt']])(
-    'refuses %s, which it would not heed, before anything is sent',
-    async (...args) => {
-      const server = await serveBytes(complete(wav));
-      const run = await new Sandbox().run(['doctor', '--yes', ...args], { env: named(server.url) });
-      expectFailure(run, 2, new RegExp(`unknown option '${args[0]}'\nhint: .*tts speak doctor`));
-      expect(server.connections.made).toBe(0);
-    },
-  );
-
   it('heeds what else shapes its request', async () => {
     const server = await serveBytes(complete(wav));
-    const options = [
-      '-s',
-      '3',
-      '--stream',
-      '-r',
-      '16000',
-      '-i',
-      'gently',
-      '--callback-url',
-      'https://a.example/b',
-    ];
-    const { status } = await doctor(['--yes', ...options], named(server.url));
+    const line = '--yes -s 3 --stream -r 16000 -i gently --callback-url https://a.example/b';
+    const { status } = await doctor(line.split(' '), named(server.url));
     expect(status).toBe(0);
     expect(server.requests.slice(1).map(({ json }) => json)).toEqual([
       {
@@ -127,7 +106,6 @@ describe('tts doctor', () => {
     ['a config file that is wrong', ['--config', 'none.json'], {}, 2, 'config'],
     ['a key that is missing', [], { TTS_BASE_URL: 'http://127.0.0.1:9' }, 3, 'service'],
     ['a host that there is not', ['--yes'], named('https://nowhere.invalid'), 6, 'service'],
-    ['a port on which nothing listens', ['--yes'], named('http://127.0.0.1:9'), 6, 'service'],
     [
       'a proxy that is not there',
       ['--yes', '--proxy', 'http://127.0.0.1:9'],
@@ -142,17 +120,6 @@ describe('tts doctor', () => {
     const bad = run.findings.filter(({ state }: { state: string }) => state === 'bad');
     expect(bad).toEqual([expect.objectContaining({ name, exitCode: status, hint: expect.any(String) })]);
     expect(run.status).toBe(status);
-  });
-
-  it('blames a proxy, not the service behind it', async () => {
-    const run = await doctor(['--yes', '--proxy', 'http://127.0.0.1:9'], named('http://10.0.0.1:9'));
-    expect(run.findings).toContainEqual(
-      expect.objectContaining({
-        name: 'service',
-        detail: 'nothing listens at the proxy 127.0.0.1:9',
-        hint: expect.stringContaining('--proxy'),
-      }),
-    );
   });
 
   it('has the player play 50 ms of silence', async () => {
@@ -177,39 +144,11 @@ describe('tts doctor', () => {
     });
   });
 
-  it('tells that none can play, and what needs none', async () => {
-    const { box, path } = boxWith({ aplay: 'echo "no device" >&2; exit 1', ffplay: 'exit 1' });
-    const run = await box.run(['doctor', '--json'], { env: path });
-    expect(run.status).toBe(8);
-    expect(playerOf(run)).toMatchObject({
-      state: 'bad',
-      detail: expect.stringContaining('aplay'),
-      hint: expect.stringContaining('-o FILE'),
-    });
-  });
-
-  it.each([
-    [401, 3],
-    [402, 4],
-    [500, 7],
-  ])('tells what the service says: status %i', async (code, status) => {
-    const server = await serveBytes(answer(code, '{"message":"so it is"}'));
+  it('tells what the service says, without the key', async () => {
+    const server = await serveBytes(answer(402, `{"message":"so it is ${KEY}"}`));
     const run = await doctor(['--yes'], named(server.url));
-    expect(run.status).toBe(status);
-    expect(run.states).toMatchObject({ service: 'bad', request: 'skipped' });
-    expect(run.stdout.toString()).toContain('so it is');
-    expect(run.stdout.toString()).not.toContain(KEY);
-  });
-
-  it('tells of a certificate that cannot be trusted', async () => {
-    const { key, cert, certFile } = await selfSigned();
-    const server = await serveBytes(complete(wav), { key, cert });
-    expect(await doctor(['--yes'], named(server.url))).toMatchObject({
-      status: 6,
-      states: { service: 'bad' },
-    });
-    const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: certFile }));
-    expect(trusted).toMatchObject({ status: 0, states: { service: 'good', request: 'good' } });
+    expect([run.status, run.states]).toMatchObject([4, { service: 'bad', request: 'skipped' }]);
+    expect(run.stdout.toString()).toContain('so it is ***');
   });
 
   it.each([

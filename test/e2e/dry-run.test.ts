@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, statSync, utimesSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
-import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { answer } from '../support/http-bytes.ts';
-import { isThere } from '../support/programs.ts';
+import { machineWith } from '../support/machine.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 
@@ -65,71 +63,37 @@ test.each([
   expect(told / made).toBeLessThan(1.1);
 });
 
-test('With --json what a dry run warns of is part of what it tells.', async () => {
-  const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null' });
-  const { stdout, stderr } = await new Sandbox().run(['hi', '--dry-run', '--json'], { env });
-  expect(stderr).toBe('');
-  const warnings = [expect.stringContaining('segments are not kept in /dev/null')];
-  expect(JSON.parse(stdout.toString())).toMatchObject({ dryRun: true, warnings });
-});
-
-test('That segments are not kept is told also where the run fails, unless for its output.', async () => {
-  const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null', TTS_RETRIES: '0' });
-  const { status, stderr } = await new Sandbox().run(['hi', '-o', 'out.wav'], { env });
-  expect(status).toBe(6);
-  expect(stderr).toMatch(/^tts: warning: segments are not kept .*\ntts: nothing listens .*\nhint: .*\n$/);
-});
-
-test('With --json a run that wrote to stdout tells it on stderr.', async () => {
-  const server = await serveText({ ...SOUND, fault: (number) => (number === 1 ? '500' : undefined) });
-  const run = await new Sandbox().run(['--json', '-v', TEXT], {
-    env: named(server.url, { TTS_RETRIES: '1' }),
-  });
-  expect(run.status).toBe(0);
-  const told = JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '');
-  expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 4, retries: 1 });
-});
-
-test.each([
-  ['alone is told on stdout, which is free', [], null],
-  ['and a file got is told there', ['-o', 'out.wav'], 'out.wav'],
-])('With --json a run that a player heard %s.', async (_, where, output) => {
-  const server = await serveText(SOUND);
-  const sandbox = new Sandbox();
-  const player = fakePlayer(sandbox, 'plays');
-  const args = ['--json', '--play', '--player', player.command, ...where, TEXT];
-  const run = await sandbox.run(args, { env: named(server.url) });
-  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
-  expect(JSON.parse(run.stdout.toString())).toMatchObject({
-    output,
-    played: true,
-    bytes: player.heard().length,
-  });
-});
-
-test.each([
-  ['a file', ['-o', 'out.wav']],
-  ['stdout', []],
-])(
-  'With --json and a callback URL, what was sent is told, and that no audio came to %s.',
-  async (_, where) => {
-    const server = await serveBytes(answer(202));
-    const args = ['--json', ...where, '--callback-url', 'https://example.com/done', TEXT];
-    const run = await new Sandbox().run(args, { env: named(server.url) });
+test.each([[''], ['-o out.wav']])(
+  'With --json a run that a player heard is told on stdout: %s',
+  async (where) => {
+    const server = await serveText(SOUND);
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays');
+    const args = ['--json', '--player', player.command, ...where.split(' ').filter(Boolean), TEXT];
+    const run = await box.run(args, { env: named(server.url) });
     expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+    const output = where === '' ? null : 'out.wav';
     expect(JSON.parse(run.stdout.toString())).toMatchObject({
-      ...{ output: null, callbackUrl: 'https://example.com/done', format: null, bytes: 0 },
-      ...{ characters: Array.from(TEXT.trim()).length, segments: 1, requests: 1 },
+      output,
+      played: true,
+      bytes: player.heard().length,
     });
   },
 );
 
-test('With --json and a callback URL, a stdout that is named stays for audio.', async () => {
-  const server = await serveBytes(answer(202));
-  const args = ['--json', '-o', '-', '--callback-url', 'https://example.com/done', TEXT];
-  const run = await new Sandbox().run(args, { env: named(server.url) });
-  expect({ status: run.status, stdout: run.stdout.toString() }).toEqual({ status: 0, stdout: '' });
-  expect(JSON.parse(run.stderr)).toMatchObject({ output: null, requests: 1 });
+test('With --json and a callback URL, what was sent is told, and that no audio came.', async () => {
+  const { run } = await machineWith(answer(202));
+  const { status, stdout } = await run(['--json', '--callback-url', 'https://example.com/done', TEXT]);
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout.toString())).toMatchObject({
+    ...{ output: null, callbackUrl: 'https://example.com/done', format: null, bytes: 0 },
+    ...{ characters: Array.from(TEXT.trim()).length, segments: 1, requests: 1 },
+  });
+  const piped = await run(['--json', '-o', '-', '--callback-url', 'https://example.com/done', TEXT]);
+  expect([piped.stdout.toString(), JSON.parse(piped.stderr)]).toMatchObject([
+    '',
+    { output: null, requests: 1 },
+  ]);
 });
 
 test('A dry run sends nothing, and tells the same segments and requests as the run itself.', async () => {
@@ -195,60 +159,19 @@ test('A dry run counts a text that comes twice as one request where segments are
 });
 
 test.each([
-  ['reads stdin', 'cat'],
-  ['takes a file', 'true {}'],
-])('A dry run tells the segments that are played by a player that %s.', async (_, player) => {
-  const server = await serveText(SOUND);
-  const box = new Sandbox();
-  box.file('text.txt', 'A sentence of some length, which is one of many. '.repeat(40));
-  const env = named(server.url);
-  const args = ['--json', '--play', '--player', player, '-f', 'text.txt'];
-  const runs = [await box.run(['--dry-run', ...args], { env }), await box.run(args, { env })];
-  const [dry, played] = runs.map(({ stdout }) => JSON.parse(stdout.toString()).segments);
-  expect(dry).toBe(played);
-  const toFile = await box.run(['--dry-run', '--json', '-f', 'text.txt', '-o', 'out.wav'], { env });
-  expect(dry > JSON.parse(toFile.stdout.toString()).segments).toBe(player === 'cat');
-});
-
-test('A dry run into a pipe with a name tells the segments that a run into it sends, and opens nothing.', async () => {
-  const server = await serveText(SOUND);
-  const sandbox = new Sandbox();
-  sandbox.file('text.txt', 'A sentence of some length, which is one of many. '.repeat(40));
-  execFileSync('mkfifo', [sandbox.path('fifo')]);
-  const env = named(server.url);
-  const args = ['--json', '-f', 'text.txt', '-o'];
-  const dry = await sandbox.run(['--dry-run', ...args, 'fifo'], { env });
-  const toFile = await sandbox.run(['--dry-run', ...args, 'out.wav'], { env });
-  const spoken = await sandbox.shell(`cat fifo > heard.wav & tts ${args.join(' ')} fifo; wait`, { env });
-  const [inDry, inFile, inRun] = [dry, toFile, spoken].map(({ stdout }) => JSON.parse(`${stdout}`).segments);
-  expect(inDry).toBe(inRun);
-  expect(inDry).toBeGreaterThan(inFile);
-});
-
-test.runIf(isThere('setsid')).each([
-  [
-    'of the sound in a folder that is missing',
-    ['-o', 'missing/out.wav'],
-    /missing\/out\.wav: the folder does not/,
-  ],
-  ['of the sound below a file', ['-o', 'here.wav/out.wav'], /not a folder/],
-  ['of the sound that is to be kept', ['-o', 'here.wav', '--no-clobber'], /here\.wav exists/],
-  ['that is a device', ['-o', '/dev/tty'], /\/dev\/tty/],
-  ['of the subtitles in a folder that is missing', ['--subtitles', 'missing/out.srt'], /folder does not/],
+  ['in a folder that is missing', '-o missing/out.wav', /missing\/out\.wav: the folder does not/],
+  ['below a file', '-o here.wav/out.wav', /not a folder/],
+  ['that is to be kept', '-o here.wav --no-clobber', /here\.wav exists/],
+  ['of subtitles in a folder that is missing', '--subtitles missing/out.srt', /folder does not/],
 ])('A dry run finds the output wrong as the run itself would: a file %s.', async (_, args, message) => {
   const server = await serveText(SOUND);
-  const sandbox = new Sandbox();
-  sandbox.file('here.wav', 'old');
-  const env = named(server.url);
-  // No terminal may be in reach.
-  const runOf = (...more: string[]) =>
-    args.includes('/dev/tty')
-      ? sandbox.shell(['setsid', '-w', 'tts', 'hi', ...args, ...more].join(' '), { env })
-      : sandbox.run(['hi', ...args, ...more], { env });
-  const [dry, run] = [await runOf('--dry-run'), await runOf()];
+  const box = new Sandbox();
+  box.file('here.wav', 'old');
+  const runOf = (more: string) => box.run(`hi ${args} ${more}`, { env: named(server.url) });
+  const [dry, run] = [await runOf('--dry-run'), await runOf('')];
   expectFailure(dry, 8, message);
   expect(dry).toEqual(run);
-  expect({ requests: server.requests, files: sandbox.list() }).toEqual({ requests: 0, files: ['here.wav'] });
+  expect({ requests: server.requests, files: box.list() }).toEqual({ requests: 0, files: ['here.wav'] });
 });
 
 test.runIf(userInfo().uid === 0)(

@@ -1,7 +1,6 @@
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -9,13 +8,16 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { piperSettings } from '../support/piper-settings.ts';
 import { expectFailure, node, Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
 import {
   FRAMES_PER_CHARACTER,
   hasSherpa,
+  metadata,
   TINY_RATE,
   tinySound,
   writeTinyPiper,
@@ -42,12 +44,11 @@ function boxWithVoice(): Sandbox {
 }
 
 describe.runIf(hasSherpa())('a model folder', () => {
-  it('speaks, sample for sample, at its own rate', async () => {
-    const box = boxWithVoice();
-    expect(await box.run(['hello there', ...OUT, '--engine', './voice'])).toMatchObject({
-      status: 0,
-      stderr: '',
-    });
+  it('speaks, sample for sample, at its own rate, in a folder of any name', async () => {
+    const box = new Sandbox();
+    writeTinyVoice(box.path('Žofie/голос'));
+    const run = await box.run(['hello there', ...OUT, '--engine', 'Žofie/голос']);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hello there'))).toBe(true);
     expect(box.read('out.wav').readUInt32LE(24)).toBe(TINY_RATE);
   });
@@ -82,11 +83,8 @@ describe.runIf(hasSherpa())('a model folder', () => {
 
   it.each<[string, (folder: string) => void, RegExp]>([
     ['a torn model', (folder) => truncateSync(`${folder}/model.onnx`, 500), /^tts: mine: /],
-    [
-      'tokens of two letters',
-      (folder) => writeFileSync(`${folder}/tokens.txt`, 'ab 0\nc 1\n'),
-      /^tts: mine: /,
-    ],
+    ['no tokens', (folder) => rmSync(`${folder}/tokens.txt`), /tokens\.txt is missing/],
+    ['nothing', (folder) => rmSync(folder, { recursive: true }), /there is no folder/],
     [
       'a link that leads out',
       (folder) => {
@@ -95,31 +93,12 @@ describe.runIf(hasSherpa())('a model folder', () => {
       },
       /tokens\.txt is a link that leads out of the folder of the model\nhint: .*cp -RL copies a folder of links\n/,
     ],
-    ['no tokens', (folder) => rmSync(`${folder}/tokens.txt`), /tokens\.txt is missing/],
-    ['nothing', (folder) => rmSync(folder, { recursive: true }), /there is no folder/],
   ])('with %s is one clear error, and the built-in voices still speak', async (_, damage, message) => {
     const box = boxWithVoice();
     writeUserConfig(box, { engines: { mine: { model: box.path('voice') } } });
     damage(box.path('voice'));
     expectFailure(await box.run(['hi', ...OUT, '--engine', 'mine']), 7, message);
     expect(await box.run(['hi', ...OUT, '-s', '1'])).toMatchObject({ status: 0 });
-  });
-
-  it.each([
-    [{ n_speakers: '2147483647' }, /^tts: voice: a model cannot have 2147483647 voices\n/],
-    [{ sample_rate: '4000' }, /^tts: voice: the model speaks at 4000 Hz, and not at 8000 to 48000 Hz\n/],
-    [{ sample_rate: '96000' }, /^tts: voice: the model speaks at 96000 Hz/],
-  ])('whose metadata cannot be true is refused: %j', async (metadata, message) => {
-    const box = new Sandbox();
-    writeTinyVoice(box.path('voice'), metadata);
-    expectFailure(await box.run(['hi', ...OUT, '--engine', './voice']), 7, message);
-  });
-
-  it('of a single voice may tell 0 voices', async () => {
-    const box = new Sandbox();
-    writeTinyVoice(box.path('voice'), { n_speakers: '0' });
-    expect(await box.run(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
-    expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 
   it("speaks with the scales of the voice's own settings", async () => {
@@ -131,13 +110,6 @@ describe.runIf(hasSherpa())('a model folder', () => {
     const halves = samplesOf(tinySound('hi')).map((sample) => Math.round(sample / 2));
     for (const [at, sample] of samplesOf(box.read('out.wav').subarray(44)).entries())
       expect(Math.abs(sample - (halves[at] ?? 0))).toBeLessThanOrEqual(1);
-  });
-
-  it('speaks in a folder whose name is not ASCII', async () => {
-    const box = new Sandbox();
-    writeTinyVoice(box.path('Žofie/голос'));
-    expect(await box.run(['hi', ...OUT, '--engine', 'Žofie/голос'])).toMatchObject({ status: 0, stderr: '' });
-    expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 
   it('never plays old sound of a model that has changed', async () => {
@@ -170,65 +142,102 @@ describe.runIf(hasSherpa())("a model with Piper's front end", () => {
     expect(frames[2]).toBeGreaterThan(frames[0] as number);
     expect(frames.every(Number.isInteger)).toBe(true);
   });
+});
 
-  it('and data of another kind is one clear error', async () => {
-    const box = new Sandbox();
-    writeTinyPiper(box.path('voice'));
-    mkdirSync(box.path('voice/espeak-ng-data'));
-    expectFailure(await box.run(['hello', ...OUT, '--engine', './voice']), 7, /^tts: voice: /);
-    expect(box.list()).toEqual(['voice']);
-  });
+/** `tts serve` with the voice, and what a test asks it. */
+async function serveVoice() {
+  const { child, speak, endBy } = await startServe(boxWithVoice(), ['--engine', './voice']);
+  const ask = async (text: string, speaker: number) => {
+    const config = { sample_rate: TINY_RATE };
+    const { status, bytes, json } = await speak({ text, speaker_no: speaker, config });
+    return { status, json, frames: (bytes.length - 44) / 2 };
+  };
+  const log = async () => (await endBy('SIGTERM')).ended.stderr;
+  return { ask, log, modelProcesses: () => childrenOf(child.pid as number) };
+}
 
-  it('and without data names what is missing', async () => {
-    const box = new Sandbox();
-    writeTinyPiper(box.path('voice'));
-    expectFailure(await box.run(['hello', ...OUT, '--engine', './voice']), 7, /espeak-ng-data is missing/);
+function childrenOf(pid: number): number[] {
+  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return list.trim().split(' ').filter(Boolean).map(Number);
+}
+
+describe.runIf(hasSherpa() && existsSync('/proc/self/task'))('the process of a model', () => {
+  it('that is killed fails its utterance with one error; the next one and other voices speak', async () => {
+    const { ask, log, modelProcesses } = await serveVoice();
+    expect((await ask('one', 1001)).frames).toBe(3 * FRAMES_PER_CHARACTER);
+    const [pid] = modelProcesses() as [number];
+    process.kill(pid, 'SIGSTOP');
+    const failed = ask('two of them', 1001);
+    await sleep(200);
+    process.kill(pid, 'SIGKILL');
+    const { status, json } = await failed;
+    expect(status).toBe(502);
+    expect(json.error).toMatchObject({ code: 'engine_failed' });
+    expect((await ask('hello', 1)).status).toBe(200);
+    expect((await ask('three', 1001)).frames).toBe(5 * FRAMES_PER_CHARACTER);
+    expect(modelProcesses()).toHaveLength(1);
+    expect(modelProcesses()).not.toContain(pid);
+    expect(await log()).toContain('voice: its process ended with SIGKILL');
   });
 });
 
+/** It writes down what it is told, and the folder in which it runs. */
+const FAKE = `
+  const told = (what) => require('node:fs').appendFileSync(process.env.TOLD, JSON.stringify(what) + '\\n');
+  const tts = {
+    sampleRate: 16000,
+    numSpeakers: 3,
+    generateAsync: async ({ generationConfig, onProgress }) => {
+      told(generationConfig ?? {});
+      onProgress({ samples: new Float32Array(400) });
+    },
+  };
+  exports.OfflineTts = { createAsync: async ({ model }) => (told({ cwd: process.cwd(), ...model }), tts) };
+`;
+
+/** Speaks with a copy of tts, as npm installs it in `lib/node_modules`, and a fake of the package in a folder. */
+async function speakWithPackageIn(folder: string, box: Sandbox, args: string) {
+  const installed = box.path('lib/node_modules/tts-pipe');
+  for (const part of ['bin', 'dist', 'package.json', 'node_modules/@echogarden'])
+    cpSync(`${root}/${part}`, `${installed}/${part}`, { recursive: true, dereference: true });
+  box.file(`${folder}/sherpa-onnx-node/index.js`, FAKE);
+  const env = { TOLD: box.path('told'), NODE_PATH: box.path('node-path') };
+  const run = await box.shell(`'${node}' '${installed}/bin/tts.cjs' hi ${OUT.join(' ')} ${args}`, { env });
+  const lines = existsSync(env.TOLD) ? box.read('told').toString().trim().split('\n') : [];
+  return { run, told: lines.map((each) => JSON.parse(each)) };
+}
+
 describe('the package sherpa-onnx-node', () => {
-  const FAKE = `
-    require('node:fs').writeFileSync(process.env.LOADED, __dirname);
-    const tts = {
-      sampleRate: 16000,
-      numSpeakers: 1,
-      generateAsync: async ({ onProgress }) => onProgress({ samples: new Float32Array(400) }),
-    };
-    exports.OfflineTts = { createAsync: async () => tts };
-  `;
+  it('is taken from the installation, and told the language and the lexicon of a voice of Kokoro', async () => {
+    const box = new Sandbox();
+    const files = [
+      'voices.bin',
+      'tokens.txt',
+      'espeak-ng-data/phontab',
+      'lexicon-gb-en.txt',
+      'lexicon-us-en.txt',
+    ];
+    box.file('Žofie/voice/model.onnx', metadata({ speaker_names: 'af_heart,bm_george,ff_siwis' }));
+    for (const file of files) box.file(`Žofie/voice/${file}`);
+    const { run, told } = await speakWithPackageIn(
+      'lib/node_modules',
+      box,
+      '--engine Žofie/voice -s bm_george',
+    );
+    expect(run).toMatchObject({ status: 0 });
+    expect(told.findLast((line) => line.kokoro?.lexicon === 'lexicon-gb-en.txt')).toMatchObject({
+      cwd: box.path('Žofie/voice'),
+      kokoro: { model: 'model.onnx', dataDir: 'espeak-ng-data' },
+    });
+    expect(told.at(-1)).toMatchObject({ sid: 1, speed: 1, extra: { lang: 'en-gb-x-rp' } });
+  });
 
-  /** Speaks with a copy of tts, as npm installs it in `lib/node_modules`, and a fake of the package in a folder. */
-  async function speakWithPackageIn(folder: string) {
-    const box = boxWithVoice();
-    const installed = box.path('lib/node_modules/tts-pipe');
-    for (const part of ['bin', 'dist', 'package.json', 'node_modules/@echogarden'])
-      cpSync(`${root}/${part}`, `${installed}/${part}`, { recursive: true, dereference: true });
-    box.file(`${folder}/sherpa-onnx-node/index.js`, FAKE);
-    const env = { LOADED: box.path('loaded'), NODE_PATH: box.path('node-path') };
-    const args = ['hi', ...OUT, '--engine', './voice'].join(' ');
-    const run = await box.shell(`'${node}' '${installed}/bin/tts.cjs' ${args}`, { env });
-    return { run, loaded: existsSync(env.LOADED) };
-  }
-
-  it.each(['lib/node_modules', 'lib/node_modules/tts-pipe/node_modules'])(
-    'is taken from the installation: %s',
+  it.each(['../.node_modules', '../node_modules', 'node_modules', 'node-path'])(
+    'is not taken from elsewhere, and the error says how to install it: %s',
     async (folder) => {
-      const { run, loaded } = await speakWithPackageIn(folder);
-      expect(run).toMatchObject({ status: 0, stderr: '' });
-      expect(loaded).toBe(true);
+      const { run, told } = await speakWithPackageIn(folder, boxWithVoice(), '--engine ./voice');
+      expectFailure(run, 7, /needs the package sherpa-onnx-node: npm install -g sherpa-onnx-node\n/);
+      expect(told).toEqual([]);
     },
   );
-
-  it.each([
-    '../.node_modules',
-    '../.node_libraries',
-    '../node_modules',
-    'node_modules',
-    'node-path',
-    'lib/node_modules/tts-pipe/dist/node_modules',
-  ])('is not taken from elsewhere, and the error says how to install it: %s', async (folder) => {
-    const { run, loaded } = await speakWithPackageIn(folder);
-    expectFailure(run, 7, /needs the package sherpa-onnx-node: npm install -g sherpa-onnx-node\n/);
-    expect(loaded).toBe(false);
-  });
 });

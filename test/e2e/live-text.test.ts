@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { expectSpoken, serveText } from '../support/book.ts';
 import { isThere } from '../support/programs.ts';
 import { page } from '../support/readme.ts';
-import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { named, Sandbox } from '../support/run.ts';
 import { soundOf, textOf } from '../support/text-audio.ts';
 
 /** Requests come one after the other, so their texts stand in order. */
@@ -26,7 +26,7 @@ test('A sentence is not asked for before its end, however long that takes.', asy
   const server = await serveText();
   const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('This one has no\n');
-  await sleep(1500);
+  await sleep(800);
   expect(server.texts).toEqual([]);
   run.stdin.write('end. ');
   await vi.waitFor(() => expect(server.texts).toEqual(['This one has no end.']), 60_000);
@@ -49,23 +49,6 @@ test.skipIf(!isThere('sed'))(
     expect(server.texts).toEqual(['door one opened.', 'door two opened.']);
   },
 );
-
-test('Lines that keep coming without full stops are asked for as soon as they fill a request.', async () => {
-  const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
-  let text = '';
-  for (let number = 1; text.length < 3700; number += 1) {
-    const line = `The door with the number ${number} was opened\n`;
-    run.stdin.write(line);
-    text += line;
-    await sleep(40);
-    await vi.waitFor(() => expect(text.length - server.texts.join(' ').length).toBeLessThan(2000), 60_000);
-  }
-  run.stdin.end();
-  const { status, stdout } = await run.ended;
-  expect(status).toBe(0);
-  expectSpoken(textOf(stdout.subarray(44)), text);
-});
 
 test('Markdown that is still being written is asked for block by block.', async () => {
   const server = await serveText();
@@ -136,28 +119,6 @@ test('Between paragraphs, and only there, is as much silence as was asked for, t
   expect(stdout.subarray(44).equals(Buffer.concat([one, two, four, silence, five, silence, six]))).toBe(true);
 });
 
-test.each([
-  { fails: 1, fault: '429', status: 4, line: 1 },
-  { fails: 3, fault: '500', status: 7, line: 6 },
-] as const)(
-  'Where the request number $fails fails with $fault, the line of the text that is missing is told.',
-  async (told) => {
-    const server = await serveText({ fault: (number) => (number === told.fails ? told.fault : undefined) });
-    const text = 'The first one.\n\nA second\none.\n\nThe third paragraph.\n\nThe last.';
-    const args = ['--max-chars', '20', '--concurrency', '1', '-o', 'out.wav'];
-    const run = await new Sandbox().run(args, { env: inTurn(server.url), stdin: text });
-    expectFailure(run, told.status, new RegExp(`the text is missing from line ${told.line} on`));
-  },
-);
-
-test('Markdown that comes slowly into a file is read whole, so that its references are known.', async () => {
-  const server = await serveText();
-  const text = "printf 'See [it][1].\\n\\nThe end.\\n\\n'; sleep 0.5; printf '[1]: https://a.example\\n'";
-  const line = `(${text}) | tts --format markdown -o out.wav`;
-  expect(await new Sandbox().shell(line, { env: inTurn(server.url) })).toMatchObject({ status: 0 });
-  expect(server.texts.join(' ')).toBe('See it.\n\nThe end.');
-});
-
 test('A model that stalls in numbers, names, quotes and lists is heard in whole sentences.', async () => {
   const server = await serveText();
   const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
@@ -174,7 +135,7 @@ test('A model that stalls in numbers, names, quotes and lists is heard in whole 
   ];
   for (const piece of pieces) {
     run.stdin.write(piece);
-    await sleep(1200);
+    await sleep(800);
   }
   run.stdin.end(' stop.');
   expect((await run.ended).status).toBe(0);
@@ -187,19 +148,4 @@ test('A model that stalls in numbers, names, quotes and lists is heard in whole 
     '2. Rinse.',
     'Then stop.',
   ]);
-});
-
-test('The sentences of a paragraph of Markdown are heard while it is written, once no mark is open.', async () => {
-  const server = await serveText();
-  const run = new Sandbox().start(['--stream', '--format', 'markdown'], {
-    env: inTurn(server.url),
-    stdin: 'open',
-  });
-  run.stdin.write('This is *quite* good. And **this');
-  await vi.waitFor(() => expect(server.texts).toEqual(['This is quite good.']), 60_000);
-  await sleep(500);
-  expect(server.texts).toHaveLength(1);
-  run.stdin.end('** too.\n');
-  expect((await run.ended).status).toBe(0);
-  expect(server.texts).toEqual(['This is quite good.', 'And this too.']);
 });

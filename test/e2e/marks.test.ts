@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
+import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { serveSpeech } from '../support/speech-server.ts';
 import { silencesOf, textOf, wavOf } from '../support/text-audio.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 
@@ -135,14 +137,6 @@ test('--voices given twice merges, and a name that is not listed is told with it
   ]);
 });
 
-test('The subtitles of a run with one voice name nobody.', async () => {
-  const box = new Sandbox();
-  expect(await box.run(['One two.', '--subtitles', 's.vtt', '-o', 's.wav'])).toMatchObject({ status: 0 });
-  expect(box.read('s.vtt').toString()).toMatch(/^WEBVTT\n\n1\n00:00:00\.000 --> [\d:.]+\nOne two\.\n/);
-  await box.run(['One two.', '--subtitles', 's.json', '-o', 's.wav']);
-  expect(JSON.parse(box.read('s.json').toString()).cues[0]).not.toHaveProperty('voice');
-});
-
 test('--show-text leaves out marks and names, and keeps apart what they part.', async () => {
   const box = new Sandbox();
   const text = 'Alice: Who [pause:1s] is[pause]it?[voice:8]Me[voice].\n[pause]\nBob: [voice:9]\n\\[sic]';
@@ -175,18 +169,6 @@ test('The cost of a dialogue is that of its voices of a service, as far as they 
   expect(await box.run(args, { env })).toMatchObject({ status: 0 });
   expect(server.texts.toSorted()).toEqual(['It is me.', 'Who is it? Who?']);
   expect(await costOf(box, args, env)).toEqual({ ...whole, charactersToSend: 11, inCache: 3, price: 0 });
-});
-
-test('The cost with subtitles counts what is kept of each voice, whoever speaks first.', async () => {
-  const box = new Sandbox();
-  const server = await serveSpeech(complete(wavOf('a sound of some length', { framesPerByte: 200 })));
-  writeUserConfig(box, { engines: { mine: { url: server.url } } });
-  box.file('play.txt', 'Alice: Who is it? Who?\n\nNobody came.\n');
-  const args = ['-f', 'play.txt', '-s', 'kal', '--voices', 'Alice=mine:anna', '-o', 'a.wav'];
-  const env = { TTS_CACHE: '1' };
-  expect(await box.run(args, { env })).toMatchObject({ status: 0 });
-  const cost = await costOf(box, [...args, '--subtitles', 'a.srt'], env);
-  expect(cost).toMatchObject({ segments: 2, charactersToSend: 12, inCache: 1 });
 });
 
 test('A batch has marks in its rows, and says which row has a wrong one.', async () => {
@@ -234,23 +216,44 @@ test('Another speed asks for nothing again, and lengths and subtitles follow it.
   expect(server.texts).toHaveLength(2);
 });
 
-test('A row of a batch, and a voice of the config, have a speed of their own.', async () => {
+/** A service, an engine that is a program, and a built-in voice. */
+const NAMES = ['Alice', 'Bob', 'Carol'];
+const LINES = Array.from(
+  { length: 72 },
+  (_, at) => `${NAMES[Math.max(0, (at % 12) - 9)]}: This is line ${at + 1}.`,
+);
+
+test('A dialogue of three voices that is killed twice goes on, and a changed line is one request.', async () => {
   const box = new Sandbox();
-  const server = await serveText({ sampleRate: 8000, framesPerByte: 100 });
-  const env = named(server.url);
-  box.file('.ttsrc', JSON.stringify({ speakers: { grandpa: { no: 7, speed: 0.5 } } }));
-  box.file(
-    'rows.csv',
-    'id,text,speaker,speed\na,One and two.,7,\nb,One and two.,7,2\nc,One and two.,grandpa,\n',
-  );
-  const run = await box.run(['batch', 'rows.csv', '--json'], { env });
-  expect(run.status).toBe(0);
-  const bytes = (name: string) => box.read(`${name}.wav`).length - 44;
-  expect([bytes('b') / bytes('a'), bytes('c') / bytes('a')]).toEqual([0.5, 2]);
-  const again = await box.run(['batch', 'rows.csv', '--json'], { env });
-  expect(again.stdout.toString().match(/unchanged/g)?.length).toBeGreaterThanOrEqual(3);
-  box.file('bad.csv', 'id,text,speed\na,One.,4\n');
-  expect((await box.run(['batch', 'bad.csv'], { env })).stderr).toContain(
-    'bad.csv, line 2, column speed must be 3 or less, and is 4',
-  );
-});
+  const asked: string[] = [];
+  const server = await serveBytes(async (wire, request, number) => {
+    asked.push((request.json as { text: string }).text);
+    await sleep(10);
+    await complete(wavOf(asked.at(-1) ?? '', { framesPerByte: 20 }))(wire, request, number);
+  });
+  box.file('good.wav', wavOf('the sound of a program', { framesPerByte: 200, sampleRate: 16_000 }));
+  const command = ['bash', '-c', `tee -a ${box.path('log')} >&2; cat ${box.path('good.wav')}`];
+  writeUserConfig(box, { engines: { mine: { command } } });
+  box.file('play.txt', `${LINES.join('\n')}\n`);
+  const voices = 'Alice=8,Bob=mine:mine,Carol=slt';
+  const args = ['-f', 'play.txt', '--voices', voices, '--subtitles', 'a.json', '-o', 'a.wav', '-q'];
+  const options = { env: named(server.url, { TTS_CACHE: '1' }), patience: 110_000 };
+  const spoken = () =>
+    box.list().includes('log') ? readFileSync(box.path('log'), 'utf8').trim().split('\n') : [];
+  for (const enough of [4, 8]) {
+    const dying = box.start(args, options);
+    await expect.poll(() => asked.length).toBeGreaterThan(enough);
+    dying.child.kill('SIGKILL');
+    await dying.ended.catch(() => {});
+  }
+  expect(await box.run(args, options)).toMatchObject({ status: 0, stderr: '' });
+  const { cues } = JSON.parse(box.read('a.json').toString());
+  expect(cues.map(({ voice, text }: Record<string, string>) => `${voice}: ${text}`)).toEqual(LINES);
+  // What was under way, or on its way to the disk, is lost with each of the two runs.
+  expect(asked.length - new Set(asked).size).toBeLessThanOrEqual(16);
+  expect(spoken().length - new Set(spoken()).size).toBeLessThanOrEqual(8);
+  const [ofService, ofProgram] = [asked.length, spoken().length];
+  box.file('play.txt', `${LINES.join('\n').replace('line 1.', 'line one.')}\n`);
+  expect(await box.run(args, options)).toMatchObject({ status: 0, stderr: '' });
+  expect([asked.slice(ofService), spoken().length]).toEqual([['This is line one.'], ofProgram]);
+}, 120_000);

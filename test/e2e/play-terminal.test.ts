@@ -7,7 +7,8 @@ import { fakePlayer } from '../support/fake-player.ts';
 import { answer, complete, head } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { wholePcm } from '../support/read-wav.ts';
-import { KEY, named, Sandbox } from '../support/run.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { wavOf } from '../support/text-audio.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(44_100);
@@ -87,25 +88,6 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     },
   );
 
-  it('is told how long the service wants to be left alone', async () => {
-    const { url } = await serveBytes(async (wire, request, number) => {
-      const pause = answer(429, 'slow down', { 'Retry-After': 2 });
-      await (number === 1 ? pause : complete(plainWav(pcm)))(wire, request, number);
-    });
-    const env = named(url, { TTS_RETRIES: '1' });
-    const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env });
-    expect(drawings(shown).join('\n')).toContain('waiting 2 s: the service asks for a pause (429)');
-    expect(leftOver(shown).at(-1)).toBe('status 0');
-  });
-
-  it('is not shown the key by a service that echoes it', async () => {
-    const { url } = await serveBytes(answer(500, `not with ${KEY}`));
-    const env = named(url, { TTS_RETRIES: '2' });
-    const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { columns: 200, env });
-    expect(drawings(shown).join('\n')).toMatch(/waiting \d s: .*not with \*{3}/);
-    expect(shown).not.toContain(KEY);
-  });
-
   it('is left with the error alone', async () => {
     const { url } = await serveBytes(late(answer(400, 'no')));
     const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env: named(url) });
@@ -114,19 +96,6 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
       expect.stringMatching(/^tts: .*status 400/),
       expect.stringMatching(/^hint: /),
       'status 7',
-    ]);
-  });
-
-  it('has the line gone, and the cursor, after Ctrl-C', async () => {
-    const { url } = await serveBytes(late(complete(plainWav(pcm)), 20_000));
-    const line = `timeout --preserve-status -s INT 1 tts hi -o out.wav`;
-    const shown = await onTerminal(new Sandbox(), line, { env: named(url) });
-    expect(drawings(shown).length).toBeGreaterThan(0);
-    expect(shown).not.toContain('\x1b[?25l');
-    expect(leftOver(shown)).toEqual([
-      'tts: interrupted',
-      expect.stringMatching(/^hint: the cache/),
-      'status 130',
     ]);
   });
 
@@ -142,24 +111,6 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     expect(stdout.toString()).toContain('interrupted');
     expect(stdout.toString()).not.toContain('went on');
     expect(server.requests).toHaveLength(1);
-  });
-
-  it('who closes it while a run of its own session goes on gets the whole file', async () => {
-    const box = new Sandbox();
-    const { url } = await serveBytes(late(complete(plainWav(pcm)), 2500));
-    // The terminal is gone as soon as the shell is, in the midst of the progress line.
-    const line =
-      'stty cols 80; setsid sh -c "tts hi -o out.wav; echo \\$? > status" & for i in $(seq 100); do sleep 0.1; [ -e seen ] && exit; done';
-    const shell = box.startShell(`script -qfec '${line}' shown`, {
-      env: { TERM: 'xterm-256color', ...named(url) },
-    });
-    const shown = () => (box.list().includes('shown') ? box.read('shown').toString() : '');
-    await expect.poll(shown).toContain(ERASE);
-    box.file('seen');
-    await shell.ended;
-    await expect.poll(() => box.list()).toEqual(['out.wav', 'seen', 'shown', 'status']);
-    expect(box.read('status').toString()).toBe('0\n');
-    expect(wholePcm(box.read('out.wav')).equals(pcm)).toBe(true);
   });
 
   it('that is gone ends a run with 129, and nothing is left behind', async () => {
@@ -205,24 +156,20 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     expect(leftOver(shown).at(-1)).toBe('status 8');
   });
 
-  it.each(['/dev/stderr', 'a-link'])(
-    'gets no audio on the screen under another name: -o %s',
-    async (name) => {
-      const box = new Sandbox();
-      symlinkSync('/dev/tty', box.path('a-link'));
-      const { url, requests } = await serveBytes(complete(plainWav(pcm)));
-      const shown = await onTerminal(box, `tts hi -o ${name}`, { env: named(url) });
-      expect(leftOver(shown)[0]).toBe('tts: audio is not written to a terminal');
-      expect(leftOver(shown).at(-1)).toBe('status 8');
-      expect(requests).toHaveLength(0);
-    },
-  );
+  it('gets no audio on the screen under another name', async () => {
+    const box = new Sandbox();
+    symlinkSync('/dev/tty', box.path('a-link'));
+    const { url, requests } = await serveBytes(complete(plainWav(pcm)));
+    for (const name of ['/dev/stderr', 'a-link']) {
+      const shown = leftOver(await onTerminal(box, `tts hi -o ${name}`, { env: named(url) }));
+      expect([shown[0], shown.at(-1)]).toEqual(['tts: audio is not written to a terminal', 'status 8']);
+    }
+    expect(requests).toHaveLength(0);
+  });
 
   it.each([
-    ['a terminal of 0 columns', 'tts hi -o out.wav', { columns: 0 }],
     ['a terminal that cannot move its cursor', 'tts hi -o out.wav', { env: { TERM: 'dumb' } }],
     ['--quiet', 'tts hi -q -o out.wav', {}],
-    ['stderr in a file', 'tts hi -o out.wav 2> errors', {}],
   ])('is not shown any of it with %s', async (_, line, { columns, env }: Terminal) => {
     const { url } = await serveBytes(late(complete(plainWav(pcm))));
     const shown = await onTerminal(new Sandbox(), line, {
@@ -231,4 +178,33 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     });
     expect(shown).toBe('status 0\r\n');
   });
+});
+
+/** A service that takes 11 s for the second of two segments. */
+async function speakSlowly(...args: string[]) {
+  const server = await serveBytes(async (wire, request, number) => {
+    if (number === 2) await sleep(11_000);
+    const { text } = request.json as { text: string };
+    await complete(wavOf(text))(wire, request, number);
+  });
+  const box = new Sandbox();
+  const run = ['First paragraph.\n\nSecond one.', '-o', 'out.wav', '--max-chars', '20', '--concurrency', '1'];
+  return box.tts([...run, ...args], { env: named(server.url), showsProgress: true });
+}
+
+it('A long run off a terminal says how far it is, and a closing line; -q and a run that is heard do not.', async () => {
+  const [plain, quiet, json, heard] = await Promise.all([
+    speakSlowly(),
+    speakSlowly('-q'),
+    speakSlowly('--json'),
+    speakSlowly('--player', 'cat', '--play'),
+  ]);
+  expect(plain.status).toBe(0);
+  expect(plain.stderr).toMatch(
+    /^tts: 1\/2 segments {2}59 % .*\ntts: out\.wav {2}\d+\.\d s {2}22050 Hz {2}2 segments {2}in \d+ s\n$/,
+  );
+  expect(quiet).toMatchObject({ status: 0, stderr: '' });
+  expect(json).toMatchObject({ status: 0, stderr: '' });
+  expect(heard.status).toBe(0);
+  expect(heard.stderr).toMatch(/^tts: [^\n]*2 segments {2}in \d+ s\n$/);
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { answer, complete, head, httpChunk, silent, streamed } from '../support/http-bytes.ts';
+import { machineWith } from '../support/machine.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -42,15 +43,6 @@ describe('a player', () => {
     expect((await endBy('SIGINT')).ended.status).toBe(130);
   });
 
-  it('that is slow gets all of it all the same', async () => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, 'isSlow');
-    const { url } = await serveBytes(complete(plainWav(long)));
-    const run = await box.run(['hi', '--player', player.command], { env: named(url) });
-    expect(run).toMatchObject({ status: 0, stderr: '' });
-    expect(wholePcm(player.heard()).equals(long)).toBe(true);
-  });
-
   it('that is closed before there is any sound ends the run quietly', async () => {
     const box = new Sandbox();
     const server = await serveBytes(silent);
@@ -59,13 +51,6 @@ describe('a player', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(stdout.toString())).toMatchObject({ readerLeft: true, bytes: 0, format: null });
     expect(server.connections.made).toBeLessThanOrEqual(1);
-  });
-
-  it('that is closed so hides no text that is none', async () => {
-    const box = new Sandbox();
-    box.file('bad.txt', 'abc\0');
-    const env = named('http://127.0.0.1:9');
-    expectFailure(await box.run(['--player', 'true', '-f', 'bad.txt'], { env }), 2, /bad\.txt is not text/);
   });
 
   it('that is closed by its user ends the run quietly, and the request with it', async () => {
@@ -90,15 +75,12 @@ describe('a player', () => {
     await expect.poll(() => server.connections.open).toBe(0);
   });
 
-  it.each(['no-such-player -', 'no-such-player {}'])(
-    'that is not there is an error before anything is sent: %s',
-    async (player) => {
-      const server = await serveBytes(complete(plainWav(pcm)));
-      const run = await new Sandbox().run(['hi', '--player', player], { env: named(server.url) });
-      expectFailure(run, 8, /the player no-such-player cannot be started: there is no such program/);
-      expect(server.requests).toEqual([]);
-    },
-  );
+  it('that is not there is an error before anything is sent', async () => {
+    const { run, server } = await machineWith(complete(plainWav(pcm)));
+    const message = /the player no-such-player cannot be started: there is no such program/;
+    expectFailure(await run(['hi', '--player', 'no-such-player {}']), 8, message);
+    expect(server.requests).toEqual([]);
+  });
 
   it('may be named as a whole command line, which no shell sees', async () => {
     const box = new Sandbox();
@@ -110,16 +92,12 @@ describe('a player', () => {
     expect(box.list()).toEqual(['my players']);
   });
 
-  it.each([
-    ['by its name', (box: Sandbox) => ({ args: ['--player', 'mpv'], env: { PATH: box.path('bin') } })],
-    ['by TTS_PLAYER', () => ({ args: ['--play'], env: { TTS_PLAYER: 'bin/mpv' } })],
-  ])('that is known and named without arguments gets those that it needs, %s', async (_, said) => {
-    const box = new Sandbox();
+  it('that is known and named without arguments gets those that it needs', async () => {
+    const { box, run } = await machineWith(complete(plainWav(pcm)));
     // It prints its usage without arguments, as the real one does.
     chmodSync(box.file('bin/mpv', '#!/bin/sh\n[ "$#" -gt 0 ] && exec /bin/cat > heard\n'), 0o755);
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const { args, env } = said(box);
-    expect(await box.run(['hi', ...args], { env: named(url, env) })).toMatchObject({ status: 0, stderr: '' });
+    const played = await run('hi --player mpv', { env: { PATH: box.path('bin') } });
+    expect(played).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('heard'))).toEqual(pcm);
   });
 
@@ -133,51 +111,17 @@ describe('a player', () => {
     expect(wholePcm(player.heard())).toEqual(pcm);
     expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
   });
-
-  it('hears what came of a sound that breaks off, and the error is that of the service', async () => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, 'plays');
-    const { url } = await serveBytes(async (wire) => {
-      await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Content-Length': 100_000 }));
-      await wire.write(plainWav(pcm, 90_000));
-      wire.reset();
-    });
-    const run = await box.run(['hi', '--stream', '--player', player.command], { env: named(url) });
-    expectFailure(run, 7, /broke off/);
-    expect(parseWav(player.heard()).pcm.length).toBeGreaterThan(0);
-  });
 });
 
 describe('Ctrl-C', () => {
-  it.each(['isStubborn'] as const)('ends a player that %s, and leaves nothing', async (behaviour) => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, behaviour);
-    const { url } = await serveBytes(complete(plainWav(long)));
-    const { endBy } = box.start(['hi', '--player', player.command], { env: named(url) });
-    const pid = await player.running();
-    const { ended } = await endBy('SIGINT');
-    expect(ended).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
-    expect(isAlive(pid)).toBe(false);
-  });
-
-  it('ends a player that waits for the service', async () => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, 'isStubborn');
-    const { url } = await serveBytes(silent);
-    const { endBy } = box.start(['hi', '--player', player.command], { env: named(url) });
-    const pid = await player.running();
-    expect((await endBy('SIGTERM')).ended.status).toBe(143);
-    expect(isAlive(pid)).toBe(false);
-  });
-
-  it('removes the file that is played', async () => {
+  it('ends a player that does not mind it, and removes the file that is played', async () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isStubborn');
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { TMPDIR: box.home });
     const { endBy } = box.start(['hi', '--player', `${player.command} {}`], { env });
     const pid = await player.running();
-    expect((await endBy('SIGINT')).ended.status).toBe(130);
+    expect((await endBy('SIGINT')).ended).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
     expect(isAlive(pid)).toBe(false);
     expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
   });
@@ -197,47 +141,19 @@ describe('a file and a player together', () => {
   it.each([
     ['isClosed', 0, /^$/],
     ['fails', 8, /the device is busy/],
-    ['failsAtOnce', 8, /exit status 4/],
   ] as const)('the file is finished when the player %s', async (behaviour, status, message) => {
-    const box = new Sandbox();
+    const { box, run } = await machineWith(streamed(plainWav(long, 0xffffffff), 100_000));
     const player = fakePlayer(box, behaviour);
-    const { url } = await serveBytes(streamed(plainWav(long, 0xffffffff), 100_000));
-    const run = await box.run(['hi', '--play', '-o', 'out.wav', '--player', player.command], {
-      env: named(url),
-    });
-    expect(run.status).toBe(status);
-    expect(run.stderr).toMatch(message);
+    const { stderr, ...ended } = await run(['hi', '-o', 'out.wav', '--player', player.command]);
+    expect([ended.status, stderr]).toEqual([status, expect.stringMatching(message)]);
     expect(wholePcm(box.read('out.wav')).equals(long)).toBe(true);
   });
 
-  it.each([
-    ['--player', 'no-such-player'],
-    ['--player', 'no-such-player {}'],
-    ['--play', undefined],
-  ])('the file is finished when the player is not there: %s %s', async (option, player) => {
-    const box = new Sandbox();
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const args = ['hi', '-o', 'out.wav', option, ...(player ? [player] : [])];
-    const run = await box.run(args, { env: named(url, player ? {} : { PATH: '/nowhere' }) });
-    expectFailure(run, 8, player ? /no-such-player/ : /no player/);
-    expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
-  });
-
-  it('neither goes on when the service fails', async () => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, 'isStubborn');
-    const { url } = await serveBytes(answer(400, '{"error":"no"}', { 'Content-Type': 'application/json' }));
-    const run = await box.run(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
-    expectFailure(run, 7, /status 400/);
-    expect(box.list().filter((name) => name.startsWith('out.wav'))).toEqual([]);
-  });
-
-  it('-o alone plays nothing', async () => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, 'plays');
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    await box.run(['hi', '-o', 'out.wav'], { env: named(url, { TTS_PLAYER: player.command }) });
-    expect(player.heard().length).toBe(0);
+  it('the file is finished when the player is not there', async () => {
+    const { box, run } = await machineWith(complete(plainWav(pcm)));
+    expectFailure(await run('hi -o a.wav --player no-such-player'), 8, /no-such-player/);
+    expectFailure(await run('hi -o b.wav --play', { env: { PATH: '/nowhere' } }), 8, /no player/);
+    for (const name of ['a.wav', 'b.wav']) expect(wholePcm(box.read(name))).toEqual(pcm);
   });
 });
 
@@ -254,25 +170,12 @@ describe('players that are looked for', () => {
     expect(ffplay.heard().length).toBe(0);
   });
 
-  it('get a file where they cannot read a pipe', async () => {
-    const box = new Sandbox();
-    const player = fakePlayer(box, 'readsFile', 'bin/pw-play');
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const env = named(url, { PATH: box.path('bin'), TMPDIR: box.home });
-    expect(await box.run(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
-    expect(wholePcm(player.heard())).toEqual(pcm);
-    expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
-  });
-
-  it.each([
-    ['at once', ''],
-    ['after all of it', '/bin/cat >/dev/null'],
-  ])('have failed where they say that nothing was heard, whatever their status: %s', async (_, first) => {
-    const box = new Sandbox();
-    chmodSync(box.file('bin/ffplay', `#!/bin/sh\n${first}\necho "No more, audio open failed" >&2\n`), 0o755);
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
-    expectFailure(run, 8, /the player ffplay failed: No more, audio open failed/);
+  it('have failed where they say that nothing was heard, whatever their status', async () => {
+    const { box, run } = await machineWith(complete(plainWav(pcm)));
+    const script = '#!/bin/sh\n/bin/cat >/dev/null\necho "No more, audio open failed" >&2\n';
+    chmodSync(box.file('bin/ffplay', script), 0o755);
+    const failed = await run('hi --play', { env: { PATH: box.path('bin') } });
+    expectFailure(failed, 8, /the player ffplay failed: No more, audio open failed/);
   });
 
   it('inherits no key', async () => {
@@ -306,35 +209,12 @@ describe('players that are looked for', () => {
     expectFailure(run, 8, /no player.*\nhint: .*-o.*--player.*apt-get install alsa-utils/s);
     expect(server.requests).toEqual([]);
   });
-
-  it("are not taken from a project's file, which would run somebody's code", async () => {
-    const box = new Sandbox();
-    box.file('.ttsrc.json', JSON.stringify({ player: 'touch stolen' }));
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.run(['hi', '--play'], { env: named(url) });
-    expectFailure(run, 2, /player/);
-    expect(box.list()).toEqual(['.ttsrc.json']);
-  });
 });
 
 describe('real players', () => {
-  it.runIf(isThere('aplay'))('aplay plays to the end', async () => {
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await new Sandbox().run(['hi', '--player', 'aplay -q -D null -'], { env: named(url) });
-    expect(run).toMatchObject({ status: 0, stderr: '' });
-  });
-
   it.runIf(isThere('aplay'))('aplay is heard where it cannot open the device', async () => {
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const run = await new Sandbox().run(['hi', '--player', 'aplay -D no-such-device -'], { env: named(url) });
     expectFailure(run, 8, /the player aplay failed: aplay: .*audio open error/);
-  });
-
-  it.runIf(isThere('ffplay'))('ffplay plays sound of unknown length to the end', async () => {
-    const { url } = await serveBytes(streamed(plainWav(pcm, 0xffffffff), 500));
-    const env = named(url, { SDL_AUDIODRIVER: 'dummy' });
-    const player = 'ffplay -nodisp -autoexit -loglevel error -i -';
-    const run = await new Sandbox().run(['hi', '--stream', '--player', player], { env });
-    expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 });

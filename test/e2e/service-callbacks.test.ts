@@ -8,7 +8,6 @@ import { KEY, startToneService, type ToneService } from '../support/tone-service
 interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  readonly time: number;
 }
 
 let tones: ToneService | undefined;
@@ -22,7 +21,7 @@ async function receive(
   const receiver = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
-    received.push({ headers: request.headers, body: Buffer.concat(pieces), time: performance.now() });
+    received.push({ headers: request.headers, body: Buffer.concat(pieces) });
     response.writeHead(statuses.shift() ?? 204, { Location: '/elsewhere' }).end();
   });
   const origin = `http://127.0.0.1:${await listen(receiver)}`;
@@ -63,63 +62,37 @@ describe('a callback to a listed origin', () => {
     await expect.poll(outcome).toMatchObject({ delivered: true, tries: 1, origin });
   });
 
-  it('is told at once what of the instructions was not understood', async () => {
-    const { url, origin } = await receive();
-    const { speak } = await start([origin]);
-    const config = { instructions: 'slowly, with a smile' };
-    const { status, headers, json } = await speak({ ...hello, speaker_no: 11, config, callback_url: url });
-    expect([status, headers['x-request-id']]).toEqual([202, json.request_id]);
-    expect(decodeURIComponent(String(headers['x-instructions-ignored']))).toContain('smile');
-  });
-
-  it('is tried five times at most, with longer and longer waits, and redirects are not followed', async () => {
+  it('is tried five times at most, and redirects are not followed', async () => {
     const { url, origin, received } = await receive(500, 302, 429, 503);
     const { speak } = await start([origin], { limits: { callbackBackoff: 100 } });
     await speak({ ...hello, callback_url: url });
-    await expect.poll(() => received.length).toBe(5);
     await expect.poll(outcome).toMatchObject({ delivered: true, tries: 5 });
-    const [first, second, , fourth, fifth] = received.map(({ time }) => time) as [number, ...number[]];
-    expect((fifth ?? 0) - (fourth ?? 0)).toBeGreaterThan((second ?? 0) - first);
+    expect(received).toHaveLength(5);
     expect(new Set(received.map(({ body }) => body.toString('latin1'))).size).toBe(1);
-  });
-
-  it('is given up after the fifth failure', async () => {
-    const { url, origin, received } = await receive(500, 500, 500, 500, 500);
-    const { speak } = await start([origin]);
-    await speak({ ...hello, callback_url: url });
+    await tones?.close();
+    const never = await receive(500, 500, 500, 500, 500);
+    await (await start([never.origin])).speak({ ...hello, callback_url: never.url });
     await expect.poll(outcome).toMatchObject({ delivered: false, tries: 5, reason: 'status 500' });
-    expect(received.length).toBe(5);
+    expect(never.received).toHaveLength(5);
   });
 
   it('gets the error as JSON when there is nothing to hear', async () => {
     const { url, origin, received } = await receive();
     const { speak } = await start([origin]);
-    for (const text of ['mute', 'crash']) {
+    for (const text of ['mute', 'crash', 'good broken'])
       expect((await speak({ ...hello, text, callback_url: url })).status).toBe(202);
-    }
-    await expect.poll(() => received.length).toBe(2);
-    const bodies = received.map(({ headers, body }) => [
-      headers['content-type'],
-      JSON.parse(body.toString()).error.code,
+    await expect.poll(() => received.length).toBe(3);
+    const errors = received.map(({ body }) => JSON.parse(body.toString()).error);
+    expect(errors.map(({ code }) => code).sort()).toEqual([
+      'engine_failed',
+      'internal_error',
+      'unsupported_text',
     ]);
-    expect(bodies.sort()).toEqual([
-      ['application/json', 'internal_error'],
-      ['application/json', 'unsupported_text'],
-    ]);
-    expect(received.every(({ body }) => !body.includes('secret'))).toBe(true);
-  });
-
-  it('gets no words of an engine that failed, and the log has them', async () => {
-    const { url, origin, received } = await receive();
-    const { speak } = await start([origin]);
-    const { json } = await speak({ ...hello, text: 'good broken', callback_url: url });
-    await expect.poll(() => received.length).toBe(1);
-    expect(JSON.parse(String(received[0]?.body)).error).toEqual({
-      code: 'engine_failed',
-      message: 'The voice failed; the log of the service says why',
-    });
-    const id = json.request_id;
-    expect(records).toContainEqual({ event: 'engine', id, reason: 'tones: bad key for 7f3a' });
+    expect(received.every(({ headers }) => headers['content-type'] === 'application/json')).toBe(true);
+    expect(JSON.stringify(errors)).not.toMatch(/secret|7f3a/);
+    expect(records).toContainEqual(
+      expect.objectContaining({ event: 'engine', reason: 'tones: bad key for 7f3a' }),
+    );
   });
 
   it('is not signed by a service without a key', async () => {
@@ -146,26 +119,6 @@ describe('a callback to a listed origin', () => {
     await service.close(5000);
     expect(received.length).toBe(2);
     expect(outcome()).toMatchObject({ delivered: true });
-  });
-
-  it('is finished by a service that closes before it is accepted, within the grace', async () => {
-    const { url, origin, received } = await receive();
-    const { announce, service } = await start([origin]);
-    const send = await announce({ ...hello, text: 'slow slow', callback_url: url });
-    const closed = service.close(20_000);
-    expect(await send()).toMatch(/^HTTP\/1\.1 202 /);
-    await closed;
-    expect([received.length, outcome()]).toEqual([1, expect.objectContaining({ delivered: true })]);
-  });
-
-  it('is dropped by a service whose grace is over', async () => {
-    const { url, origin, received } = await receive();
-    const { speak, service, engine } = await start([origin]);
-    await speak({ ...hello, text: 'slow '.repeat(1000), callback_url: url });
-    await expect.poll(() => engine.active).toBe(1);
-    await service.close(50);
-    await expect.poll(() => engine.active).toBe(0);
-    expect(received.length).toBe(0);
   });
 });
 
@@ -203,39 +156,19 @@ describe('a callback elsewhere', () => {
     }
   });
 
-  it.each([
-    ' https://app.example.com/',
-    'https://app.example.com/ ',
-    'https://app.example.com/\n',
-    'https://app.example.com/a b',
-    'https://user:password@app.example.com/',
-    'https://user@app.example.com/',
-    'https://@app.example.com/',
-    'https://app.example.com@evil.example/',
-    'https://evil.example\\@app.example.com/',
-    'https:///app.example.com/',
-  ])('is no URL with spaces, users or the like: %j', async (callback_url) => {
+  it('is no URL with spaces, users or the like', async () => {
     const { speak } = await start(['https://app.example.com']);
-    const { status, json } = await speak({ ...hello, callback_url });
-    expect([status, json.error.code, json.error.field]).toEqual([422, 'invalid_field', 'callback_url']);
-  });
-
-  it('may have an @ after its host', async () => {
-    const { speak } = await start(['https://app.example.com']);
-    for (const behind of ['/@me', '?to=a@b', ':9/@', '#@']) {
-      const { status } = await speak({ ...hello, callback_url: `https://example.com${behind}` });
-      expect([behind, status]).toEqual([behind, 403]);
-    }
-  });
-
-  it('cannot be listed in a way that is no origin', async () => {
-    const list = ['app.example.com', 'https://app.example.com/path', 'ftp://a.b', 'https://u:p@a.b'];
-    for (const bad of [...list, 'https://*.example.com', '*']) {
-      await expect(start([bad])).rejects.toMatchObject({
-        exitCode: 2,
-        message: `bad value for --callbacks: ${bad}`,
-        hint: expect.stringMatching(bad.includes('*') ? /^there are no patterns/ : /^give an origin/),
-      });
+    for (const callback_url of [
+      ' https://app.example.com/',
+      'https://app.example.com/\n',
+      'https://user:password@app.example.com/',
+      'https://@app.example.com/',
+      'https://app.example.com@evil.example/',
+      'https://evil.example\\@app.example.com/',
+      'https:///app.example.com/',
+    ]) {
+      const { status, json } = await speak({ ...hello, callback_url });
+      expect([callback_url, status, json.error.code]).toEqual([callback_url, 422, 'invalid_field']);
     }
   });
 });

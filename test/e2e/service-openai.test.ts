@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import OpenAI, { APIError } from 'openai';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { Sandbox } from '../support/run.ts';
-import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
-import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
+import { serve } from '../support/serve.ts';
+import { FRAMES_PER_CHARACTER, KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
 let tones: ToneService;
 
@@ -78,8 +77,6 @@ describe("OpenAI's own library for JavaScript", () => {
   it.each([
     ['TONE-4', 4],
     ['4', 4],
-    ['en', 1],
-    ['en_US', 1],
     ['english', 1],
     ['nova', 1],
     ['', 1],
@@ -102,10 +99,8 @@ describe("OpenAI's own library for JavaScript", () => {
 
   it.each<[string, Wanted, string, string]>([
     ['an unknown voice', { voice: 'nobody' }, 'voice', 'unknown_voice'],
-    ['a name that begins like a language', { voice: 'en_heart' }, 'voice', 'unknown_voice'],
     ['a blank text', { input: ' ' }, 'input', 'invalid_value'],
     ['a speed out of range', { speed: 5 }, 'speed', 'invalid_value'],
-    ['an unknown format', { response_format: 'ape' as 'wav' }, 'response_format', 'invalid_value'],
     ['a text that is too long', { input: 'x'.repeat(600_000) }, 'input', 'string_too_long'],
   ])("gets errors in OpenAI's form: %s", async (_, wanted, param, code) => {
     const type = 'invalid_request_error';
@@ -144,55 +139,29 @@ describe("OpenAI's own library for JavaScript", () => {
   });
 });
 
-describe.skipIf(!isThere('ffmpeg'))('formats that ffmpeg writes (skipped without ffmpeg)', () => {
-  it.each([
-    ['flac', 'audio/flac', 'fLaC'],
-    ['opus', 'audio/ogg', 'OggS'],
-    ['aac', 'audio/aac', '\xff\xf1'],
-  ] as const)('has %s', async (response_format, mediaType, start) => {
-    await tones.close();
-    await startTones({ programs: { env: process.env, platform: process.platform } });
-    const { headers, bytes } = await speak({ response_format, input: 'a longer text '.repeat(20) });
-    expect(headers.get('content-type')).toBe(mediaType);
-    expect(bytes.toString('latin1', 0, start.length)).toBe(start);
-  });
-
-  it('names the format that this machine cannot write', async () => {
+it.skipIf(!isThere('ffmpeg'))(
+  'Formats come from ffmpeg, and one that cannot be written is named.',
+  async () => {
     expect(await failure(speak({ response_format: 'flac' }))).toMatchObject({
       status: 400,
       param: 'response_format',
       code: 'unsupported_format',
     });
-  });
-});
+    await tones.close();
+    await startTones({ programs: { env: process.env, platform: process.platform } });
+    for (const [response_format, mediaType, start] of [
+      ['flac', 'audio/flac', 'fLaC'],
+      ['opus', 'audio/ogg', 'OggS'],
+      ['aac', 'audio/aac', '\xff\xf1'],
+    ] as const) {
+      const { headers, bytes } = await speak({ response_format, input: 'a longer text '.repeat(20) });
+      expect(headers.get('content-type')).toBe(mediaType);
+      expect(bytes.toString('latin1', 0, start.length)).toBe(start);
+    }
+  },
+);
 
-describe('a request as clients write it', () => {
-  it.each<[string, object, object?]>([
-    ['Open WebUI', { model: 'tts-1', input: 'one', voice: 'tone-3' }, { 'x-openwebui-user-name': 'a' }],
-    [
-      'LibreChat',
-      { model: 'tts-1', input: 'one', voice: 'alloy', backend: 'x' },
-      { accept: 'application/json, text/plain, */*' },
-    ],
-    ['SillyTavern', { model: 'tts-1', input: 'one', voice: 'nova', speed: 1 }],
-    ['openclaw', { model: 'tts-1', input: 'one', voice: 'coral', speed: 1.1, instructions: 'calm' }],
-    [
-      'Home Assistant',
-      { model: 'tts-1', input: '.', voice: 'shimmer' },
-      { 'user-agent': 'HomeAssistant-OpenAI-TTS' },
-    ],
-    ['Kokoro-FastAPI', { model: 'kokoro', input: 'one', voice: 'tone-1', stream: true, lang_code: 'a' }],
-  ])('is answered: %s', async (_, body, headers = {}) => {
-    const answer = await ask(`${tones.service.url}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
-      body: { ...body, response_format: 'wav' },
-    });
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'audio/wav']);
-  });
-});
-
-describe('what is hostile', () => {
+describe('a request', () => {
   const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     ask(`${tones.service.url}/v1/audio/speech`, {
       method: 'POST',
@@ -200,24 +169,40 @@ describe('what is hostile', () => {
       body,
     });
 
+  it.each<[string, object]>([
+    ['LibreChat', { model: 'tts-1', input: 'one', voice: 'alloy', backend: 'x' }],
+    ['openclaw', { model: 'tts-1', input: 'one', voice: 'coral', speed: 1.1, instructions: 'calm' }],
+    ['Home Assistant', { model: 'tts-1', input: '.', voice: 'shimmer' }],
+    ['Kokoro-FastAPI', { model: 'kokoro', input: 'one', voice: 'tone-1', stream: true, lang_code: 'a' }],
+  ])('is answered as clients write it: %s', async (_, body) => {
+    const answer = await send({ ...body, response_format: 'wav' });
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'audio/wav']);
+  });
+
   it.each<[string, unknown, Readonly<Record<string, string>>, number, string]>([
     ['a body beyond the limit', 'x'.repeat(2 ** 21), {}, 413, 'body_too_large'],
     ['another type', '{}', { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
     ['a deep list', '['.repeat(100_000), {}, 400, 'invalid_json'],
-    ['a list', [], {}, 400, 'invalid_value'],
     ['a text that is a number', { input: 5 }, {}, 400, 'invalid_value'],
-  ])('is refused in the form of the interface: %s', async (...row) => {
+  ])('with %s is refused in the form of the interface', async (...row) => {
     const [, body, headers, status, code] = row;
     const answer = await send(body, headers);
     expect([answer.status, answer.json.error.code]).toEqual([status, code]);
     expect(answer.json.error.type).toBe('invalid_request_error');
   });
 
-  it('hears of a foreign name for a service without a key', async () => {
+  it('by a foreign name is refused by a service without a key', async () => {
     await tones.close();
     await startTones({ apiKey: null });
     const { status, json } = await send({ input: 'one' }, { host: 'evil.example' });
     expect([status, json.error.code]).toEqual([403, 'foreign_host']);
+  });
+
+  it('has its key as Bearer below /v1/ only', async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    expect((await ask(`${tones.service.url}/speakers`, { headers })).status).toBe(401);
+    const { status, headers: told } = await ask(`${tones.service.url}/v1/models`);
+    expect([status, told['www-authenticate']]).toEqual([401, 'Bearer']);
   });
 });
 
@@ -230,22 +215,10 @@ it('A service that is busy, and an answer that breaks off, are told as OpenAI te
   await expect(speak({ input: 'good slow broken', response_format: 'wav' })).rejects.toThrow();
 });
 
-describe('the key', () => {
-  it('counts as Bearer below /v1/ only', async () => {
-    const headers = { authorization: `Bearer ${KEY}` };
-    expect((await ask(`${tones.service.url}/speakers`, { headers })).status).toBe(401);
-    const { status, headers: told } = await ask(`${tones.service.url}/v1/models`);
-    expect([status, told['www-authenticate']]).toEqual([401, 'Bearer']);
-  });
-});
-
 describe('the built program', () => {
   it('answers with MP3 where no format is named, and is an engine of its own', async () => {
     const box = new Sandbox();
-    const { child, stdout } = box.start(['serve', '--port=0', '--json', '--no-auth']);
-    onTestFinished(() => void child.kill());
-    const [line] = await once(stdout, 'data');
-    const { url } = JSON.parse(String(line));
+    const { url } = await serve('--no-auth', { box });
     const openAi = new OpenAI({ baseURL: `${url}/v1`, apiKey: KEY, maxRetries: 0 });
     const answer = await openAi.audio.speech.create({ model: 'x', voice: 'slt', input: 'Hello there.' });
     expect(answer.headers.get('content-type')).toBe('audio/mpeg');

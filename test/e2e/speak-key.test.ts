@@ -1,10 +1,14 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { serveBytes } from '../support/byte-server.ts';
+import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete } from '../support/http-bytes.ts';
+import { machineWith } from '../support/machine.ts';
 import { startProxy } from '../support/proxy.ts';
+import { wavOf } from '../support/row-service.ts';
 import { type Ended, expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
+import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
@@ -63,24 +67,22 @@ describe('a base URL that a project names', () => {
     expectFailure(await run({ user: { apiKey: KEY, baseUrl: PUBLIC } }), 6, /speech\.invalid/);
   });
 
-  it.each([
-    [PUBLIC, 6],
-    ['https://speech.invalid/', 6],
-    ['https://SPEECH.invalid:443/api/', 6],
-    ['https://speech.invalid/ap', 2],
-    ['https://speech.invalid/api/v2', 2],
-    ['http://speech.invalid/api', 2],
-    ['https://speech.invalid:8443/api', 2],
-    ['https://invalid/api', 2],
-    ['https://x.speech.invalid/api', 2],
-  ])('gets a key only where what the user trusts holds it: %s', async (trusted, status) => {
-    const { status: ended } = await run({ project, env: key, user: { trustedBaseUrls: [trusted] } });
-    expect(ended).toBe(status);
+  it.each<[number, readonly string[]]>([
+    [6, [PUBLIC, 'https://speech.invalid/', 'https://SPEECH.invalid:443/api/']],
+    [2, ['https://speech.invalid/ap', 'https://speech.invalid/api/v2', 'http://speech.invalid/api']],
+    [2, ['https://speech.invalid:8443/api', 'https://invalid/api', 'https://x.speech.invalid/api']],
+  ])('gets a key only where what the user trusts holds it: %i %j', async (status, all) => {
+    for (const trusted of all) {
+      const { status: ended } = await run({ project, env: key, user: { trustedBaseUrls: [trusted] } });
+      expect([trusted, ended]).toEqual([trusted, status]);
+    }
   });
 
-  it.each(['..%2fevil', '%2E%2E%5Cevil', '..;/evil'])('gets no key through a step up: %s', async (step) => {
-    const setup = { project: { baseUrl: `${PUBLIC}/${step}` }, user: { trustedBaseUrls: [PUBLIC] } };
-    expectFailure(await run({ ...setup, env: key }), 2, /is not sent/);
+  it('gets no key through a step up', async () => {
+    for (const step of ['..%2fevil', '%2E%2E%5Cevil', '..;/evil']) {
+      const setup = { project: { baseUrl: `${PUBLIC}/${step}` }, user: { trustedBaseUrls: [PUBLIC] } };
+      expectFailure(await run({ ...setup, env: key }), 2, /is not sent/);
+    }
   });
 
   it('is reached directly where it is on this machine, which for a proxy is another', async () => {
@@ -107,11 +109,12 @@ describe('a base URL that a project names', () => {
     },
   );
 
-  it.each<[string, Setup]>([
-    ['the environment', { env: { ...key, TTS_BASE_URL: PUBLIC } }],
-    ['an option', { env: key, args: ['--base-url', PUBLIC] }],
-  ])('gets any key where %s names it too', async (_, setup) => {
-    expectFailure(await run({ project, ...setup }), 6, /speech\.invalid/);
+  it('gets any key where the environment or an option names it too', async () => {
+    for (const setup of [
+      { env: { ...key, TTS_BASE_URL: PUBLIC } },
+      { env: key, args: ['--base-url', PUBLIC] },
+    ])
+      expectFailure(await run({ project, ...setup }), 6, /speech\.invalid/);
   });
 });
 
@@ -158,13 +161,6 @@ describe('what a project may not say', () => {
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text: 'hello' }, { text: 's3cr3t' }]);
   });
 
-  it.each(['lexicon', 'apiKeyFile'])('is a pipe as its %s', async (name) => {
-    const box = new Sandbox();
-    await box.shell('mkfifo pipe');
-    const setup = { project: { baseUrl: NOWHERE, [name]: 'pipe' }, args: ['--base-url', NOWHERE] };
-    expectFailure(await run(setup, box), 2, /is not a regular file/);
-  });
-
   it('is what the cache holds for a base URL, through a proxy that forges answers', async () => {
     const forger = await serveBytes(complete(plainWav(sound(50))));
     const server = await serveBytes(complete(wav));
@@ -190,17 +186,11 @@ describe('what a project may not say', () => {
 });
 
 describe('plain http', () => {
-  it.each([
-    'http://speech.invalid',
-    'http://8.8.8.8',
-    'http://172.32.0.1',
-    'http://192.169.0.1',
-    'http://[2001:db8::1]',
-    'http://localhost.example.com',
-    'http://10.0.0.1.example.com',
-  ])('does not carry a key to %s', async (url) => {
-    const refused = await run({ env: named(url) });
-    expectFailure(refused, 2, /not sent over plain http.*\nhint: .*--allow-insecure-http/);
+  it('does not carry a key beyond the own network', async () => {
+    for (const host of ['speech.invalid', '8.8.8.8', '172.32.0.1', '[2001:db8::1]', '10.0.0.1.example.com']) {
+      const refused = await run({ env: named(`http://${host}`) });
+      expectFailure(refused, 2, /not sent over plain http.*\nhint: .*--allow-insecure-http/);
+    }
   });
 
   it('carries it where somebody allows that', async () => {
@@ -209,12 +199,10 @@ describe('plain http', () => {
     expectFailure(await run({ env, user: { allowInsecureHttp: true } }), 6, /speech\.invalid/);
   });
 
-  it.each(['http://nobody.local', 'http://printer', 'http://[::1]:1', 'http://127.9.9.9:1'])(
-    'carries it within the own network: %s',
-    async (url) => {
+  it('carries it within the own network', async () => {
+    for (const url of ['http://nobody.local', 'http://printer', 'http://[::1]:1', 'http://127.9.9.9:1'])
       expect((await run({ env: named(url), args: ['--timeout', '5'] })).status).toBe(6);
-    },
-  );
+  });
 });
 
 describe('the key', () => {
@@ -247,16 +235,12 @@ describe('the key', () => {
     expectFailure(endless, 2, /is too long to be a key/);
   });
 
-  it.each([
-    ['two words', 2, /TTS_API_KEY holds no valid API key/],
-    ['líne', 2, /TTS_API_KEY holds no valid API key/],
-    ['a\nb', 2, /TTS_API_KEY holds no valid API key/],
-    ['x'.repeat(8193), 2, /key/],
-    ['x'.repeat(8192), 6, /127\.0\.0\.1:1/],
-  ])('that no header can carry is refused unseen: %j', async (value, status, message) => {
-    const refused = await run({ env: { ...named(NOWHERE), TTS_API_KEY: value } });
-    expectFailure(refused, status, message);
-    expect(refused.stderr).not.toContain(value.slice(0, 20));
+  it('that no header can carry is refused unseen', async () => {
+    for (const value of ['two words', 'líne', 'a\nb', 'x'.repeat(8193)]) {
+      const refused = await run({ env: { ...named(NOWHERE), TTS_API_KEY: value } });
+      expectFailure(refused, 2, /TTS_API_KEY|key/);
+      expect(refused.stderr).not.toContain(value.slice(0, 20));
+    }
   });
 
   it('is missing where its file is empty or not there, and is no key where it is not text', async () => {
@@ -292,46 +276,41 @@ describe('the key', () => {
     expect((await box.run(['again', '-o', 'out.wav'])).stderr).toBe('');
   });
 
-  it.each<[string, Setup]>([
-    ['the environment', { env: key }],
-    ['an option', { args: ['--api-key', KEY] }],
-    ['the user config', { user: { apiKey: KEY } }],
-  ])('from %s without a base URL is an error: somebody meant a real service', async (_, setup) => {
-    expectFailure(await run(setup), 2, /no base URL/);
+  it('without a base URL is an error: somebody meant a real service', async () => {
+    for (const setup of [{ env: key }, { args: ['--api-key', KEY] }, { user: { apiKey: KEY } }])
+      expectFailure(await run(setup), 2, /no base URL/);
   });
 });
 
-const FORMS = [[], ['-v'], ['--json'], ['--json', '-v']];
+const FORMS = ['', '-v', '--json', '--json -v'];
 
 describe('no output shows the key', () => {
-  it.each([
-    [['--api-key', KEY, '--format', KEY]],
-    [['--base-url', KEY, `--api-key=${KEY}`]],
-    [['--api-key', KEY, '--config', KEY]],
-    [[`-k${KEY}`]],
-    [[`--api-key ${KEY}`]],
-    [[`--api-key:${KEY}`]],
-    [[`--apikey${KEY}`]],
-    [['--timeout', KEY]],
-    [['--callback-url', KEY]],
-    [[`--${KEY}`]],
-  ])('that was typed for something else as well, or in a wrong way: %j', async (args) => {
-    const { status, stderr } = await new Sandbox().run(['hi', ...args], { env: key });
-    expect([status, stderr.includes(KEY)]).toEqual([2, false]);
+  it('that was typed for something else as well, or in a wrong way', async () => {
+    for (const args of [
+      ['--api-key', KEY, '--format', KEY],
+      ['--base-url', KEY, `--api-key=${KEY}`],
+      ['--api-key', KEY, '--config', KEY],
+      [`-k${KEY}`],
+      [`--api-key ${KEY}`],
+      [`--apikey${KEY}`],
+      ['--timeout', KEY],
+      [`--${KEY}`],
+    ]) {
+      const { status, stderr } = await new Sandbox().run(['hi', ...args], { env: key });
+      expect([args, status, stderr.includes(KEY)]).toEqual([args, 2, false]);
+    }
   });
 
   it.each([
     ['config.json', `{"apiKey":"${KEY}","maxChars":"${KEY}"}`],
     ['config.json', `{"keys":{"https://a.example":"${KEY}"},"maxChars":"${KEY}"}`],
     ['config.json', `{"apiKey":${KEY}}`],
-    ['config.json', `{"apiKey":"${KEY}",}`],
     ['config.yaml', `apiKey: *${KEY}`],
-    ['config.yaml', `apiKey: !${KEY} x`],
   ])('of a config in which something is wrong: %s: %s', async (name, content) => {
     const box = new Sandbox();
     const path = writeUserConfig(box, content, { name });
-    for (const args of [...FORMS, ['--config', path]]) {
-      const { status, stderr } = await box.run(['hi', ...args]);
+    for (const args of [...FORMS, `--config ${path}`]) {
+      const { status, stderr } = await box.run(`hi ${args}`);
       expect([status, stderr.includes(KEY.slice(0, 10))]).toEqual([2, false]);
     }
   });
@@ -349,40 +328,33 @@ describe('no output shows the key', () => {
 
   it.each([
     ['a refusal', answer(401, echo)],
-    ['text', answer(500, `key=${KEY}&x`)],
     ['what is no audio', answer(200, `You sent ${KEY}`)],
     ['a redirect', answer(302, '', { Location: `https://example.com/?key=${KEY}` })],
-    ['an odd coding', answer(200, 'x', { 'Content-Encoding': KEY })],
     ['not HTTP at all', (wire: { write(text: string): unknown }) => void wire.write(`${KEY}\r\n\r\n`)],
     ['a cut in its midst', answer(400, `${'x'.repeat(470)} ${KEY.repeat(20)}`)],
-    ['a cut further back', answer(400, `${'x'.repeat(485)} ${KEY}`)],
     ['a cut where reading ends', answer(400, `${' '.repeat(16_384 - KEY.length + 1)}${KEY}`)],
     ['a cut where reading of no audio ends', answer(200, `${' '.repeat(1024 - KEY.length + 1)}${KEY}`)],
     ['audio', complete(wav)],
   ])('when the service echoes it: %s', async (_, script) => {
-    const server = await serveBytes(script);
-    for (const args of FORMS) {
-      const words = ['hi', `say ${KEY}`, '--retries', '1', ...args];
-      const { stderr, stdout } = await new Sandbox().run(words, { env: named(server.url) });
+    const machine = await machineWith(script);
+    for (const form of FORMS) {
+      const words = ['hi', `say ${KEY}`, ...form.split(' ').filter(Boolean)];
+      const { stderr, stdout } = await machine.run(words);
       expect(stderr).not.toContain(KEY.slice(0, 10));
       expect(stdout.includes(KEY)).toBe(false);
-      if (args.join() === '-v') expect(stderr).toMatch(/X-API-KEY: \*\*\*/);
+      if (form === '-v') expect(stderr).toMatch(/X-API-KEY: \*\*\*/);
     }
   });
 
-  it.each(['a"b\\c/d+e=f&g', 'abc%20def', '$&-$1-$$-key', 'k', 'abc', '7', ':'])(
-    'however it is written: %s',
-    async (odd) => {
-      const server = await serveBytes(answer(401, JSON.stringify({ message: `no [${odd}] (${odd})` })));
-      const env = { ...named(server.url), TTS_API_KEY: odd };
-      for (const args of FORMS.slice(0, 2)) {
-        const { stderr } = await new Sandbox().run(['hi', ...args], { env });
-        expect(stderr).toMatch(/no \[\*{3}\] \(\*{3}\)/);
-      }
-      const { error } = JSON.parse((await new Sandbox().run(['hi', '--json'], { env })).stderr);
+  it('however it is written', async () => {
+    for (const odd of ['a"b\\c/d+e=f&g', 'abc%20def', '$&-$1-$$-key', 'k', '7']) {
+      const machine = await machineWith(answer(401, JSON.stringify({ message: `no [${odd}] (${odd})` })));
+      const env = { TTS_API_KEY: odd };
+      expect((await machine.run('hi -v', { env })).stderr).toMatch(/no \[\*{3}\] \(\*{3}\)/);
+      const { error } = JSON.parse((await machine.run('hi --json', { env })).stderr);
       expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining('no [***] (***)') });
-    },
-  );
+    }
+  });
 
   it('and hides no word that only holds a short one, nor a word of the text', async () => {
     const server = await serveBytes(answer(401, '{"message":"a bad habit, b"}'));
@@ -396,4 +368,139 @@ describe('no output shows the key', () => {
     const refused = await new Sandbox().run(['hi', '--base-url', 'http://user:pass@word@example.com/api']);
     expectFailure(refused, 2, /--base-url must be .*, and is "http:\/\/\*\*\*@example\.com\/api"/);
   });
+});
+
+const KEYS = {
+  api: 'api-key-of-a-user-4711',
+  engine: 'engine-key-of-a-user-0815',
+  login: 'password-in-an-address-12',
+  proxy: 'password-of-a-proxy-3141',
+};
+
+const quote = (key: string) => JSON.stringify({ message: `no: ${key}` });
+
+/** A service that speaks "good", quotes its key in answers to other texts, and names a speaker after one. */
+const quoting: Script = (wire, request, number) => {
+  if (request.method === 'GET')
+    return answer(200, JSON.stringify({ speakers: [{ speaker_no: 7, name: KEYS.api }] }))(
+      wire,
+      request,
+      number,
+    );
+  const { text } = request.json as { text: string };
+  const speak = text.startsWith('good') ? complete(wavOf(text)) : answer(422, quote(KEYS.api));
+  return speak(wire, request, number);
+};
+
+/** All that a run gave away: what it printed and what it wrote. */
+function leftBy(box: Sandbox, { stdout, stderr }: Ended): string {
+  const files = box.list().filter((name) => /\.(?:html|jsonl|journal|srt|vtt|out)$/.test(name));
+  return [stdout, stderr, ...files.map((name) => box.read(name))].join('\n');
+}
+
+function expectNoKey(text: string): void {
+  for (const key of Object.values(KEYS)) expect(text).not.toContain(key);
+}
+
+const TABLE = 'id,text\na,good one\nb,bad one\n';
+
+/** The commands, and whether they show a quote of the other side. */
+const COMMANDS: readonly [line: string, isQuoted: boolean][] = [
+  ['good -o a.wav --subtitles a.srt --json', false],
+  ['batch t.csv -o {id}.wav --report r.html --json', true],
+  ['speakers --json', true],
+  ['doctor --yes --json', true],
+  ['config --json', false],
+  [`cache --service HTTP://me:${KEYS.login}@127.0.0.1:1`, false],
+];
+
+describe('a service that quotes keys gets none of them into what is left by', () => {
+  it.each(COMMANDS)('tts %s', async (line, isQuoted) => {
+    const { url } = await serveBytes(quoting);
+    const box = new Sandbox();
+    box.file('t.csv', TABLE);
+    writeUserConfig(box, { engines: { mine: { url: 'http://127.0.0.1:9', key: KEYS.engine } } });
+    const run = await box.run(line.split(' '), {
+      env: {
+        ...named(url),
+        TTS_API_KEY: KEYS.api,
+        HTTP_PROXY: `http://me:${KEYS.proxy}@127.0.0.1:9`,
+        NO_PROXY: '*',
+      },
+    });
+    const left = leftBy(box, run);
+    expectNoKey(left);
+    if (isQuoted) expect(left).toContain('***');
+  });
+
+  it.each([['-v'], ['--json']])('a proxy that quotes its password: %j', async (...flags) => {
+    const proxy = await serveBytes(answer(407, quote(KEYS.proxy)));
+    const address = proxy.url.replace('//', `//me:${KEYS.proxy}@`);
+    const box = new Sandbox();
+    const env = { ...named('http://tts.example.com'), TTS_API_KEY: KEYS.api, HTTP_PROXY: address };
+    const run = await box.run(['hi', '-o', 'a.wav', '--allow-insecure-http', ...flags], { env });
+    expect(run.status).not.toBe(0);
+    expectNoKey(leftBy(box, run));
+  });
+});
+
+describe('an engine that quotes its key gets it into nothing that is left by', () => {
+  const refusing = (key = KEYS.engine) => serveSpeech(answer(401, quote(key)), { voices: ['anna', key] });
+
+  it.each(['hi -o a.wav', 'batch t.csv -o {id}.wav --report r.html --json', 'speakers', 'doctor --yes'])(
+    'tts %s',
+    async (line) => {
+      const { url } = await refusing();
+      const box = new Sandbox();
+      box.file('t.csv', TABLE);
+      writeUserConfig(box, { engines: { mine: { url, key: KEYS.engine } } });
+      const run = await box.run([...line.split(' '), '--engine', 'mine']);
+      expect(leftBy(box, run)).toContain('***');
+      expectNoKey(leftBy(box, run));
+    },
+  );
+
+  it('tts with the password in an address', async () => {
+    const { url } = await refusing(KEYS.login);
+    const box = new Sandbox();
+    const address = url.replace('//', `//me:${KEYS.login}@`);
+    const run = await box.run(['hi', '-o', 'a.wav', '-v', '--engine', address]);
+    expect(leftBy(box, run)).toContain('***');
+    expectNoKey(leftBy(box, run));
+  });
+
+  it('tts serve: answers, callbacks and a log in JSON', async () => {
+    const { url } = await refusing();
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { url, key: KEYS.engine } } });
+    const receiver = await serveBytes(answer(204));
+    const service = await startServe(box, ['--engine', 'mine', '--log', 'json', '--callbacks', receiver.url]);
+    const ask = async (more: object = {}) =>
+      (await service.speak({ text: 'hi', speaker_no: 1001, ...more })).bytes.toString();
+    const answers = [
+      await ask(),
+      await ask({ config: { use_streaming_response: true } }),
+      await ask({ callback_url: receiver.url }),
+      await (await fetch(`${service.url}/speakers`)).text(),
+      await (await fetch(`${service.url}/`)).text(),
+      await (await fetch(`${service.url}/metrics`)).text(),
+    ];
+    await expect.poll(() => receiver.requests.length).toBe(1);
+    const called = receiver.requests.map(({ body }) => body.toString());
+    const { ended } = await service.endBy('SIGTERM');
+    expect(ended.stderr).toContain('***');
+    for (const entry of ended.stderr.split('\n').filter(Boolean)) JSON.parse(entry);
+    expectNoKey([...answers, ...called, leftBy(box, ended)].join('\n'));
+  });
+});
+
+it('Names that the user gave stay as they are, though the key is a word of them.', async () => {
+  const machine = await machineWith(quoting, { TTS_API_KEY: 'word' });
+  const run = await machine.run('good -o word.wav --json');
+  expect(JSON.parse(run.stdout.toString()).output).toBe('word.wav');
+  expect((await machine.run('good -o no/word.wav')).stderr).toContain('cannot write no/word.wav');
+  machine.box.file('t.csv', 'id,text\nword,good\n');
+  const rows = await machine.run('batch t.csv -o rows/{id}.wav --json');
+  const [first = ''] = rows.stdout.toString().split('\n');
+  expect(JSON.parse(first)).toMatchObject({ id: 'word', out: 'rows/word.wav' });
 });

@@ -40,21 +40,11 @@ const situations: Readonly<Record<string, Situation>> = {
     args: ['-f', 'fifo', '-o', 'out.wav'],
     there: isListening,
   },
-  'with a request that hangs': {
-    script: silent,
-    args: ['hi', '-o', 'out.wav'],
-    there: (_, requests) => requests === 1,
-  },
   'with an open stdin and a request that hangs': {
     script: silent,
     args: ['hi', '-o', 'out.wav'],
     options: { stdin: 'open' },
     there: (_, requests) => requests === 1,
-  },
-  'with an answer that hangs in its midst': {
-    script: stuck,
-    args: ['hi', '-o', 'out.wav'],
-    there: async (_, requests) => requests === 1 && (await settled(200)),
   },
   'with a reader that is stuck': {
     script: stuck,
@@ -66,20 +56,10 @@ const situations: Readonly<Record<string, Situation>> = {
     args: ['hi', '-o', 'fifo'],
     there: isListening,
   },
-  'with a config that nobody writes': {
-    script: silent,
-    args: ['hi', '-o', 'out.wav', '--config', 'fifo'],
-    there: isListening,
-  },
   'with a key file that nobody writes': {
     script: silent,
     args: ['hi', '-o', 'out.wav'],
     options: { env: { TTS_API_KEY: '', TTS_API_KEY_FILE: 'fifo' } },
-    there: isListening,
-  },
-  'with a connection that does not come about': {
-    script: silent,
-    args: ['hi', '-o', 'out.wav', '--base-url', 'https://192.0.2.1', '--retries', '9'],
     there: isListening,
   },
 };
@@ -141,23 +121,3 @@ it.runIf(process.platform === 'linux')(
     expect(await run.ended).toMatchObject({ status: 0, stderr: '' });
   },
 );
-
-it('A signal that comes while the program is still being loaded ends it as any other.', async () => {
-  const box = new Sandbox();
-  const early = box.file(
-    'early.cjs',
-    `const Module = require('node:module');
-    const load = Module._load;
-    Module._load = (id, ...more) => {
-      if (!id.includes('speaking-')) return load(id, ...more);
-      Module._load = load;
-      process.kill(process.pid, 'SIGINT');
-      return load(id, ...more);
-    };`,
-  );
-  // As a shell tells it: what Node still waits for on a busy machine, such as a thread, is ended by the signal.
-  const env = { NODE_OPTIONS: `--require ${early}` };
-  const run = await box.shell('tts hi -q -o hi.wav; exit $?', { env });
-  expect(run).toMatchObject({ status: 130, stderr: expect.stringMatching(/^tts: interrupted\n/) });
-  expect(box.list()).toEqual(['early.cjs']);
-});

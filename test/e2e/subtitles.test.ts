@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -69,21 +69,6 @@ test('Where the sound fails, there are no subtitles, and those of before stay.',
   expect(sandbox.read('out.srt').toString()).toBe('of before');
 });
 
-test('Only subtitles that were made are told of: a reader that leaves gets none.', async () => {
-  const server = await serveText({ framesPerByte: 4000 });
-  const sandbox = new Sandbox();
-  const env = named(server.url);
-  const args = `--json --stream --subtitles out.srt '${TEXT}'`;
-  const left = await sandbox.shell(`tts ${args} | head -c 1000 > part; exit $PIPESTATUS`, { env });
-  expect(left.status).toBe(0);
-  expect(JSON.parse(left.stderr)).toMatchObject({ output: '-', readerLeft: true });
-  expect(JSON.parse(left.stderr)).not.toHaveProperty('subtitles');
-  expect(sandbox.list()).toEqual(['part']);
-  const stayed = await sandbox.shell(`tts ${args} | cat > all; exit $PIPESTATUS`, { env });
-  expect(JSON.parse(stayed.stderr)).toMatchObject({ output: '-', subtitles: 'out.srt' });
-  expect(sandbox.list()).toEqual(['all', 'out.srt', 'part']);
-});
-
 test.each([
   { args: ['--subtitles', 'out.txt'], message: /out\.txt must end in \.srt, \.vtt or \.json/ },
   { args: ['--subtitles', 'out'], message: /must end in/ },
@@ -101,36 +86,12 @@ test.each([
   expect({ requests: server.requests, files: sandbox.list() }).toEqual({ requests: 0, files: ['text.txt'] });
 });
 
-test('A sound and its subtitles that would be one file by a link are refused before anything is sent.', async () => {
-  const server = await serveText({});
-  const sandbox = new Sandbox();
-  mkdirSync(sandbox.path('d'));
-  symlinkSync('d', sandbox.path('e'));
-  symlinkSync('c.srt', sandbox.path('c.wav'));
-  for (const [output, subtitles] of [
-    ['c.wav', 'c.srt'],
-    ['d/x.srt', 'e/x.srt'],
-  ] as const) {
-    const args = [TEXT, '-o', output, '--encode', 'wav', '--subtitles', subtitles];
-    expectFailure(await sandbox.run(args, { env: named(server.url) }), 2, /are the same file/);
-  }
-  expect(server.requests).toBe(0);
-});
-
 test('A device is not replaced by them.', async () => {
   const sandbox = new Sandbox();
   symlinkSync('/dev/null', sandbox.path('null.srt'));
   const run = await sandbox.run([TEXT, '-o', 'out.wav', '--subtitles', 'null.srt']);
   expectFailure(run, 2, /null\.srt is not a regular file/);
   expect(sandbox.list()).toEqual(['null.srt']);
-});
-
-test('They are made where only the player failed, as the sound is.', async () => {
-  const server = await serveText({});
-  const sandbox = new Sandbox();
-  const args = [TEXT, '--play', '--player', 'false', '-o', 'out.wav', '--subtitles', 'out.srt'];
-  expectFailure(await sandbox.run(args, { env: named(server.url) }), 8, /the player false failed/);
-  expect(sandbox.list()).toEqual(['out.srt', 'out.wav']);
 });
 
 test('Where the subtitles cannot get their name, the sound does not get its own either.', async () => {
@@ -169,24 +130,6 @@ test('Subtitles that come later cost nothing: sound that was made without them i
   await box.run(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.srt'], { env });
   // The new paragraph is cut into its sentences; two of them are different.
   expect(server.requests - before).toBe(2);
-});
-
-test('Subtitles of a text from a pipe cost nothing either, and cut it as those of a file.', async () => {
-  const server = await serveText(SOUND);
-  const box = new Sandbox();
-  const env = named(server.url, { TTS_CACHE: '1' });
-  const stdin = 'This is one of its sentences. Here is another. '.repeat(40);
-  const subtitles = ['--subtitles', 'out.srt'];
-  await box.run(['-o', 'plain.wav'], { env, stdin });
-  const { requests } = server;
-  expect(await box.run([...subtitles, '-o', 'out.wav'], { env, stdin })).toMatchObject({ status: 0 });
-  expect([requests, server.requests]).toEqual([2, 2]);
-  const other = stdin.replaceAll('another', 'a further one');
-  await box.run([...subtitles, '-o', 'out.wav'], { env, stdin: other });
-  expect(new Set(server.texts.slice(2))).toEqual(
-    new Set(['This is one of its sentences.', 'Here is a further one.']),
-  );
-  expect(server.requests).toBe(4);
 });
 
 test('A long segment is divided into cues of two lines and 7 s, which JSON marks as estimated.', async () => {

@@ -1,12 +1,22 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
-import { filesBelow } from '../support/folder.ts';
+import type { TtsError } from '../../src/kit/error.ts';
+import { processHost } from '../../src/kit/host.ts';
+import { findRuntime, installRuntime } from '../../src/voices/install/runtime.ts';
+import { ask } from '../support/ask.ts';
+import { emptyFolder, filesBelow } from '../support/folder.ts';
+import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { type Ended, expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { hasSherpa, tinySound } from '../support/tiny-voice.ts';
-import { ESPEAK_DATA, listOnHub, piperFiles, standIn, tinyFiles } from '../support/voices.ts';
+import { ESPEAK_DATA, listOnHub, standIn, tinyFiles } from '../support/voices.ts';
 
 const OUT = ['-o', 'out.wav', '--json'];
 const data = (box: Sandbox) => join(box.home, '.local', 'share', 'tts');
@@ -53,38 +63,24 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(again).toMatchObject({ status: 0 });
     expect(again.stderr).toContain('tina is installed already');
 
-    const { url, run } = await startServe(box, [], gone);
-    const { speakers } = (await (await fetch(`${url}/speakers`)).json()) as { speakers: Listed[] };
-    const { voices } = (await (await fetch(`${url}/v1/audio/voices`)).json()) as { voices: Listed[] };
+    const { url, speak, endBy } = await startServe(box, [], gone);
+    const { speakers } = (await ask(`${url}/speakers`)).json as { speakers: Listed[] };
+    const { voices } = (await ask(`${url}/v1/audio/voices`)).json as { voices: Listed[] };
     const listed = await box.run(['speakers', '--json'], { env: gone });
     const { speakers: own } = JSON.parse(listed.stdout.toString()) as { speakers: Listed[] };
     for (const list of [speakers, voices, own])
       expect(list.filter(isInstalled).map(({ name }) => name)).toEqual(['tina-0', 'tina-1', 'tina-2']);
-    const body = JSON.stringify({ text: 'hi', speaker_no: 200_002, config: { sample_rate: 16_000 } });
-    const answer = await fetch(`${url}/tts`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body,
-    });
-    expect(
-      Buffer.from(await answer.arrayBuffer())
-        .subarray(44)
-        .equals(tinySound('hi')),
-    ).toBe(true);
+    const config = { sample_rate: 16_000 };
+    const { bytes } = await speak({ text: 'hi', speaker_no: 200_002, config });
+    expect(bytes.subarray(44).equals(tinySound('hi'))).toBe(true);
     for (const voice of ['tina', 'tina:tina-1', 'tina-2', '200003', 'de']) {
-      const spoken = await fetch(`${url}/v1/audio/speech`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ input: 'hi', voice, response_format: 'wav' }),
-      });
-      expect([voice, spoken.headers.get('x-voice')]).toEqual([voice, expect.stringMatching(/^tina-\d$/)]);
-      expect(
-        Buffer.from(await spoken.arrayBuffer())
-          .subarray(44)
-          .equals(tinySound('hi')),
-      ).toBe(true);
+      const headers = { 'Content-Type': 'application/json' };
+      const body = { input: 'hi', voice, response_format: 'wav' };
+      const spoken = await ask(`${url}/v1/audio/speech`, { method: 'POST', headers, body });
+      expect([voice, spoken.headers['x-voice']]).toEqual([voice, expect.stringMatching(/^tina-\d$/)]);
+      expect(spoken.bytes.subarray(44).equals(tinySound('hi'))).toBe(true);
     }
-    await run.endBy('SIGTERM');
+    await endBy('SIGTERM');
 
     expect(await box.run(['voices', 'remove', 'tina'], { env })).toMatchObject({ status: 0 });
     expect(filesBelow(data(box))).toEqual([]);
@@ -158,60 +154,6 @@ describe.runIf(hasSherpa())('an installed voice', () => {
       ['anna1', 301_001],
     ]);
     expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
-  });
-
-  it.runIf(ESPEAK_DATA)('of the catalogue comes from copied files as it does from the hub', async () => {
-    const there = new Sandbox();
-    const { env } = await standIn(there);
-    expect(await there.run(['voices', 'install', 'pia', 'tina'], { env })).toMatchObject({ status: 0 });
-    const box = new Sandbox();
-    await standIn(box);
-    const here = { TTS_VOICES_CATALOGUE: box.path('catalogue.json'), HF_ENDPOINT: 'http://127.0.0.1:9' };
-    const { onnx, settings, card } = piperFiles();
-    box.file('usb/en_US-pia-medium.onnx', onnx);
-    box.file('usb/en_US-pia-medium.onnx.json', settings);
-    for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`tina/${name}`, bytes);
-    await box.shell(`cp -r '${ESPEAK_DATA}' usb/espeak-ng-data`);
-    const install = (...from: string[]) => box.run(['voices', 'install', '--from', ...from], { env: here });
-    expectFailure(
-      await install('usb/en_US-pia-medium.onnx'),
-      2,
-      /pia is a voice of the catalogue, and MODEL_CARD in .*usb is not its file/,
-    );
-    box.file('usb/MODEL_CARD', card);
-    expect(await install('usb/en_US-pia-medium.onnx')).toMatchObject({ status: 0 });
-    expect(await install('tina', '--name', 'tina')).toMatchObject({ status: 0 });
-    expect(filesBelow(data(box))).toEqual(filesBelow(data(there)));
-    for (const name of filesBelow(data(box)))
-      expect([name, readFileSync(join(data(box), name))]).toEqual([
-        name,
-        readFileSync(join(data(there), name)),
-      ]);
-    expect((await install('usb', '--name', 'pia')).stderr).toContain('is installed already');
-    expect(await box.run(['voices', 'remove', 'pia', 'tina'], { env: here })).toMatchObject({ status: 0 });
-    expect(box.read('usb/en_US-pia-medium.onnx')).toEqual(onnx);
-  });
-
-  it('takes no card over a link', async () => {
-    const box = new Sandbox();
-    for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`anna/${name}`, bytes);
-    rmSync(box.path('anna/LICENSE'));
-    symlinkSync(box.file('secret', 'Licence: MIT'), box.path('anna/LICENSE'));
-    const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
-    expect(await box.run(['voices', 'install', '--from', 'anna'], { env })).toMatchObject({ status: 0 });
-    expect(filesBelow(join(data(box), 'voices', 'anna'))).not.toContain('MODEL_CARD');
-    expect(readFileSync(join(data(box), 'voices', 'anna', 'voice.json'), 'utf8')).not.toContain('MIT');
-  });
-
-  it.runIf(ESPEAK_DATA)('comes from an .onnx with its .json', async () => {
-    const box = new Sandbox();
-    const { onnx, settings } = piperFiles();
-    box.file('own.onnx', onnx);
-    box.file('own.onnx.json', settings);
-    await box.shell(`cp -r '${ESPEAK_DATA}' espeak-ng-data`);
-    const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
-    expect(await box.run(['voices', 'install', '--from', 'own.onnx'], { env })).toMatchObject({ status: 0 });
-    expect(await box.run(['hello', ...OUT, '-s', 'own'], { env })).toMatchObject({ status: 0, stderr: '' });
   });
 
   it.runIf(ESPEAK_DATA)('may be any of Piper, checked by what the hub says of it', async () => {
@@ -307,5 +249,135 @@ describe('tts voices', () => {
     chmodSync(box.path('shared'), 0o777);
     const env = { TTS_DATA_DIR: box.path('shared') };
     expectFailure(await box.run(['voices', 'install', 'cori'], { env }), 2, /others may write to it/);
+  });
+});
+
+const program = fileURLToPath(new URL('../../dist/model.mjs', import.meta.url));
+
+const GOOD = 'exports.OfflineTts = {};';
+const BROKEN = "throw new Error('version GLIBC_2.32 not found');";
+
+interface Package {
+  readonly name: string;
+  readonly code: string;
+}
+
+/** A package as npm packs it, with a script that would write a file. */
+async function tarball({ name, code }: Package, written: string): Promise<Buffer> {
+  const scripts = { postinstall: `node -e "require('fs').writeFileSync('${written}', '')"` };
+  const archive = pack();
+  archive.entry(
+    { name: 'package/package.json' },
+    JSON.stringify({ name, version: '1.13.8', main: 'index.js', scripts }),
+  );
+  archive.entry({ name: 'package/index.js' }, code);
+  archive.finalize();
+  const pieces: Buffer[] = [];
+  for await (const piece of archive) pieces.push(piece as Buffer);
+  return gzipSync(Buffer.concat(pieces));
+}
+
+/** A registry on loopback with both packages of the runtime, and what installs them. */
+async function registry({ native, portable }: { native: string; portable: string }) {
+  const written = join(emptyFolder(), 'written');
+  const packages = new Map<string, Buffer>();
+  for (const [name, code] of [
+    ['sherpa-onnx-node', native],
+    ['sherpa-onnx', portable],
+  ] as const)
+    packages.set(name, await tarball({ name, code }, written));
+  const integrity = (name: string) =>
+    `sha512-${createHash('sha512')
+      .update(packages.get(name) as Buffer)
+      .digest('base64')}`;
+  const server = createServer((request, response) => {
+    const [, name = '', file] = (request.url ?? '').split('/');
+    const bytes = packages.get(decodeURIComponent(name));
+    if (!bytes) response.writeHead(404).end('{}');
+    else if (file !== undefined) response.end(bytes);
+    else {
+      const dist = { integrity: integrity(name), tarball: `http://127.0.0.1:${port}/${name}/a.tgz` };
+      const version = { name, version: '1.13.8', dist, hasInstallScript: true };
+      response.end(
+        JSON.stringify({ name, 'dist-tags': { latest: '1.13.8' }, versions: { '1.13.8': version } }),
+      );
+    }
+  });
+  const port = await listen(server);
+  const lockOf = (name: string, sum = integrity(name)) => ({
+    name: 'tts-runtime',
+    version: '1.0.0',
+    lockfileVersion: 3,
+    requires: true,
+    packages: {
+      '': { name: 'tts-runtime', version: '1.0.0', dependencies: { [name]: '1.13.8' } },
+      [`node_modules/${name}`]: { version: '1.13.8', integrity: sum, hasInstallScript: true },
+    },
+  });
+  const home = emptyFolder();
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    npm_config_registry: `http://127.0.0.1:${port}/`,
+    npm_config_cache: join(home, 'npm'),
+    npm_config_ignore_scripts: 'false',
+  };
+  const notes: string[] = [];
+  const context = {
+    host: { ...processHost(process), env },
+    notices: { note: (text: string) => void notes.push(text) } as never,
+    signal: new AbortController().signal,
+  };
+  const data = join(home, 'data');
+  const options = {
+    data,
+    program,
+    isBeside: false,
+    locks: { native: lockOf('sherpa-onnx-node'), portable: lockOf('sherpa-onnx') },
+  };
+  return { written, notes, context, options, lockOf };
+}
+
+describe('the runtime', () => {
+  it('is installed by npm without running a script, and is then found', async () => {
+    const { written, context, options } = await registry({ native: GOOD, portable: GOOD });
+    expect(await findRuntime(options, context)).toBeUndefined();
+    await installRuntime(options, context);
+    expect(await findRuntime(options, context)).toBe('sherpa-onnx-node');
+    expect(existsSync(written)).toBe(false);
+    expect(readdirSync(join(options.data, '.parts'))).toEqual([]);
+  });
+
+  it('is the one in WebAssembly where the native one does not load', async () => {
+    const { notes, context, options } = await registry({ native: BROKEN, portable: GOOD });
+    await installRuntime(options, context);
+    expect(await findRuntime(options, context)).toBe('sherpa-onnx');
+    expect(notes.join('\n')).toMatch(
+      /does not load here: version GLIBC_2\.32 not found\n.*four times as long/,
+    );
+  });
+
+  it('needs npm, and where there is none the error has the line to run', async () => {
+    const folder = emptyFolder();
+    const host = { ...processHost(process), execPath: join(folder, 'bin', 'node'), env: { PATH: folder } };
+    const context = { host, notices: {} as never, signal: new AbortController().signal };
+    const error = await installRuntime({ data: join(folder, 'data') }, context).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      exitCode: 2,
+      message: 'an installed voice needs the runtime sherpa-onnx 1.13.8, and there is no npm to install it',
+      hint: 'install npm, or run where npm is: npm install -g sherpa-onnx-node@1.13.8',
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('with another checksum than that of the lock file is an error, and nothing is installed', async () => {
+    const { context, options, lockOf } = await registry({ native: GOOD, portable: GOOD });
+    const locks = { ...options.locks, native: lockOf('sherpa-onnx-node', `sha512-${'A'.repeat(86)}==`) };
+    const error = (await installRuntime({ ...options, locks }, context).catch(
+      (thrown: unknown) => thrown,
+    )) as TtsError;
+    expect(error.message).toMatch(/^npm could not install the runtime sherpa-onnx 1\.13\.8: .*EINTEGRITY/);
+    expect(error.exitCode).toBe(7);
+    expect(existsSync(join(options.data, 'runtime', 'sherpa-onnx-1.13.8'))).toBe(false);
   });
 });

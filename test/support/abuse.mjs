@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const [port, key, seed, seconds] = process.argv.slice(2);
 
-const PER_SECOND = 500;
+const PER_SECOND = 200;
 
 /** Milliseconds. */
 const LONGEST_STAY = 1000;
@@ -68,7 +68,7 @@ function requests(count) {
 
 const abuses = {
   async pipelining(socket) {
-    socket.resume().write(requests(2 + below(oneOf([9, 100]))));
+    socket.resume().write(requests(2 + below(oneOf([9, 50]))));
     await sleep(below(50));
   },
   async reset(socket) {

@@ -1,7 +1,7 @@
 import { epubOf } from './epub.ts';
 
 /** How long the novel is, in code points. */
-export const NOVEL_CHARACTERS = 600_000;
+export const NOVEL_CHARACTERS = 150_000;
 
 const OPENINGS = [
   'Dr. Smith met Mrs. Jones at 3.14 p.m. near the U.S. embassy',

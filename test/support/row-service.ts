@@ -10,7 +10,7 @@ export interface RowService extends ByteServer {
   readonly spoken: Map<string, number>;
 }
 
-interface RowServiceOptions {
+export interface RowServiceOptions {
   /** What happens to a request instead of an answer; `undefined` for none. */
   readonly fault?: (text: string, times: number) => Script | undefined;
   /** Milliseconds before each answer. */

@@ -36,6 +36,12 @@ export interface RunOptions {
   readonly showsProgress?: boolean;
 }
 
+/** Arguments: the words of a line, at single spaces, or each by itself. */
+export type Arguments = string | readonly string[];
+
+export const wordsOf = (args: Arguments) =>
+  typeof args === 'string' ? args.split(' ').filter(Boolean) : args;
+
 export interface Ended {
   /** `null` where a signal ended it. */
   readonly status: number | null;
@@ -98,23 +104,23 @@ export class Sandbox {
   }
 
   /** Runs the program to its end, in a process of its own. */
-  tts(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  tts(args: Arguments, options: RunOptions = {}): Promise<Ended> {
     return this.start(args, options).ended;
   }
 
   /** Runs the program to its end in the process of the test if the options allow it: `runHere` says what that shows. */
-  run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  run(args: Arguments, options: RunOptions = {}): Promise<Ended> {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
     const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TMPDIR$)/.test(name));
     if (!canRunHere || isForNode || uid !== undefined || stdin === 'open') return this.tts(args, options);
     const begun = performance.now();
     const here = { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience };
-    const ended = runHere(args, here);
+    const ended = runHere(wordsOf(args), here);
     return options.showsProgress ? ended : ended.then((run) => withoutProgress(run, begun));
   }
 
-  start(args: readonly string[], options: RunOptions = {}): Running {
-    return this.#spawn(node, [program, ...args], options);
+  start(args: Arguments, options: RunOptions = {}): Running {
+    return this.#spawn(node, [program, ...wordsOf(args)], options);
   }
 
   /** Runs a line of bash, in which `tts` is the program. */

@@ -1,17 +1,52 @@
 import { expect } from 'vitest';
-import type { Running, Sandbox } from './run.ts';
+import { ask, type Reply } from './ask.ts';
+import { type Arguments, type Running, Sandbox, wordsOf } from './run.ts';
 
-/** `tts serve` without a key, until the test has ended. */
-export async function startServe(
+export interface Serving extends Running {
+  readonly box: Sandbox;
+  readonly url: string;
+  /** What it has said so far. */
+  readonly said: { stdout: string; stderr: string };
+  /** `POST /tts`. */
+  speak(body: object, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+}
+
+/** `tts serve` on a free port, from when it listens until the test has ended. */
+export async function serve(
+  args: Arguments = '--no-auth',
+  { box = new Sandbox(), env = {} }: { box?: Sandbox; env?: Readonly<Record<string, string>> } = {},
+): Promise<Serving> {
+  const run = box.start(['serve', '--port=0', ...wordsOf(args)], { env, patience: 110_000 });
+  const said = { stdout: '', stderr: '' };
+  let hasEnded = false;
+  void run.ended.then(
+    () => {
+      hasEnded = true;
+    },
+    () => {},
+  );
+  run.stdout.on('data', (piece) => {
+    said.stdout += piece;
+  });
+  run.child.stderr?.on('data', (piece) => {
+    said.stderr += piece;
+  });
+  const listening = () =>
+    /"url":"([^"]+)".*\n/.exec(said.stdout)?.[1] ??
+    /listening on ([^\s"]+)[\s\S]*try: .*\n/.exec(said.stderr)?.[1];
+  await expect.poll(() => listening() ?? hasEnded).toBeTruthy();
+  const url = listening();
+  if (url === undefined) throw new Error(said.stderr);
+  const speak: Serving['speak'] = (body, headers = {}) =>
+    ask(`${url}/tts`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+  return { ...run, box, url, said, speak };
+}
+
+/** `tts serve` without a key. */
+export function startServe(
   box: Sandbox,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly url: string; readonly run: Running }> {
-  const run = box.start(['serve', '--port', '0', '--no-auth', ...args], { patience: 60_000, env });
-  let said = '';
-  run.child.stderr?.on('data', (piece) => {
-    said += piece;
-  });
-  await expect.poll(() => said).toMatch(/listening on .*\n/);
-  return { url: /listening on ([^\s"]+)/.exec(said)?.[1] ?? '', run };
+): Promise<Serving> {
+  return serve(['--no-auth', ...args], { box, env });
 }

@@ -9,8 +9,6 @@ export interface TextServerOptions {
   readonly framesPerByte?: number;
   /** How long it takes to speak; at once, if it is left out. */
   readonly delay?: { readonly firstByteMs: number; readonly timesRealTime: number };
-  /** More requests than this at once are refused, with 429 and 503 in turn. */
-  readonly limit?: number;
   /** What goes wrong with the request of this number, counted from 1; see also {@link everyTenth}. */
   readonly fault?: (number: number) => Fault | undefined;
   /** Bytes of a streamed answer that leave at once. */
@@ -33,9 +31,6 @@ export class TextServer {
   readonly #options: TextServerOptions;
   /** The texts of all requests, as they came. */
   readonly texts: string[] = [];
-  /** They are the times of arrival, in milliseconds of `performance.now()`. */
-  readonly times: number[] = [];
-  refused = 0;
   open = 0;
   mostOpen = 0;
 
@@ -70,27 +65,17 @@ export class TextServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { text, config } = JSON.parse(await bodyOf(request));
     this.texts.push(text);
-    this.times.push(performance.now());
     const fault = this.#options.fault?.(this.texts.length);
-    if (fault === '429' || fault === '500') return refuse(response, Number(fault));
-    if (fault === 'reset') return void request.socket.resetAndDestroy();
-    if (this.open >= (this.#options.limit ?? Number.POSITIVE_INFINITY)) {
-      this.refused += 1;
-      return refuse(response, this.refused % 2 === 0 ? 429 : 503);
+    if (fault === '429' || fault === '500') {
+      response.writeHead(Number(fault), { 'Content-Type': 'application/json' }).end('{"error":"not now"}');
+      return;
     }
-    await this.#speak(text, response, { streamed: config?.use_streaming_response === true, fault });
-  }
-
-  async #speak(
-    text: string,
-    response: ServerResponse,
-    how: { streamed: boolean; fault: Fault | undefined },
-  ): Promise<void> {
+    if (fault === 'reset') return void request.socket.resetAndDestroy();
     this.open += 1;
     this.mostOpen = Math.max(this.mostOpen, this.open);
     try {
-      if (how.streamed) await this.#stream(text, response, how.fault);
-      else await this.#send(text, response, how.fault);
+      if (config?.use_streaming_response === true) await this.#stream(text, response, fault);
+      else await this.#send(text, response, fault);
     } finally {
       this.open -= 1;
     }
@@ -143,10 +128,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
   return Buffer.concat(pieces).toString();
-}
-
-function refuse(response: ServerResponse, status: number): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end('{"error":"not now"}');
 }
 
 async function gone(response: ServerResponse): Promise<void> {

@@ -1,8 +1,15 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  EngineError,
+  type EngineSet,
+  type EngineSound,
+  type Speaker,
+  type Utterance,
+} from '../../src/engines/engine.ts';
+import { aborted } from '../../src/kit/wait.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
 import { ask, type Question, type Reply } from './ask.ts';
-import { ToneEngine } from './tone-engine.ts';
 
 export const KEY = 'a key of the tests';
 
@@ -15,11 +22,6 @@ export interface ToneService {
   health(): Promise<unknown>;
   /** A bare connection to the service. */
   connect(): Socket;
-  /**
-   * `POST /tts` with the key, of which the service has read the head. What is returned sends the body, and resolves with
-   * all that comes back before the service closes the connection.
-   */
-  announce(body: object): Promise<() => Promise<string>>;
   close(): Promise<void>;
 }
 
@@ -40,22 +42,68 @@ export async function startToneService(options: Partial<ServiceOptions> = {}): P
       }),
     health: async () => (await ask(`${service.url}/healthz`)).json,
     connect: open,
-    announce: (body) => announce(open(), JSON.stringify(body)),
     close: () => service.close(0),
   };
 }
 
-async function announce(socket: Socket, json: string): Promise<() => Promise<string>> {
-  socket.write(
-    `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nExpect: 100-continue\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n`,
-  );
-  const [go] = (await once(socket, 'data')) as [Buffer];
-  if (!/^HTTP\/1\.1 100 /.test(String(go))) throw new Error(`not asked to go on, but told ${go}`);
-  return async () => {
-    socket.write(json);
-    let answer = '';
-    for await (const piece of socket) answer += piece.toString('latin1');
-    return answer;
-  };
+/** Frames that stand for one character. */
+export const FRAMES_PER_CHARACTER = 100;
+
+const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no) => ({
+  no,
+  name: `tone-${no}`,
+  kind: no < 10 ? 'neo.one' : 'Mermish',
+  language: 'en-US',
+  sampleRate: 16_000,
+}));
+
+/**
+ * Speaks every word as a steady level: {@link FRAMES_PER_CHARACTER} samples a character, each the number of the speaker.
+ * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "broken" fails with
+ * words of the engine, "full", "mute" and "🔇" are refused, "沈黙" after a while.
+ */
+export class ToneEngine implements EngineSet {
+  readonly speakers = speakers;
+  workers = 2;
+  queued = 0;
+  /** Utterances that somebody waits for. */
+  active = 0;
+  readonly utterances: Utterance[] = [];
+  /** Bytes of sound so far. */
+  made = 0;
+
+  async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
+    const { sampleRate = 22_050 } = utterance;
+    return { sampleRate, samples: this.#samplesOf(utterance, signal) };
+  }
+
+  async *#samplesOf(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    this.utterances.push(utterance);
+    if (utterance.text.includes('full')) {
+      throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });
+    }
+    if (/mute|🔇/u.test(utterance.text)) {
+      throw new EngineError('unsupported text', 'Nothing here can be spoken');
+    }
+    this.active += 1;
+    try {
+      if (utterance.text.includes('沈黙')) {
+        await sleep(50, undefined, { signal });
+        throw new EngineError('unsupported text', 'Nothing here can be spoken');
+      }
+      for (const word of utterance.text.trim().split(/\s+/u)) {
+        if (word === 'slow') await sleep(50, undefined, { signal });
+        if (word === 'stuck') await aborted(signal).then(() => signal.throwIfAborted());
+        if (word === 'broken') throw new EngineError('failed', 'tones: bad key for 7f3a');
+        if (word === 'crash') throw new Error('the secret of the engine');
+        const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
+        this.made += sound.byteLength;
+        yield sound;
+      }
+    } finally {
+      this.active -= 1;
+    }
+  }
+
+  async close(): Promise<void> {}
 }

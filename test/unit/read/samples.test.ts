@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openEpub } from '../../../src/read/epub.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
-import { wordsIn, wordsOfBook } from '../../support/book-words.ts';
 import { sampleFolder, samplesIn } from '../../support/samples.ts';
+import { wordsIn, wordsOfBook } from './book-words.ts';
 
 const folder = sampleFolder('epub');
 const { signal } = new AbortController();

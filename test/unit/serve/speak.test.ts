@@ -8,7 +8,7 @@ import { openAiFace } from '../../../src/serve/openai.ts';
 import type { LogRecord } from '../../../src/serve/service.ts';
 import { storeSound } from '../../../src/serve/sound.ts';
 import { errorOf, ignoredHeader, type ServiceContext, speak } from '../../../src/serve/speak.ts';
-import { ToneEngine } from '../../support/tone-engine.ts';
+import { ToneEngine } from '../../support/tone-service.ts';
 
 describe('X-Instructions-Ignored', () => {
   it('carries any text as a header can, so that it can be read back', () => {

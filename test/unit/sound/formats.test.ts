@@ -7,10 +7,10 @@ import type { EncodingName } from '../../../src/sound/encode/encoding.ts';
 import { encodingOf } from '../../../src/sound/encode/encodings.ts';
 import { fromTheStart } from '../../../src/sound/encode/ffmetadata.ts';
 import type { Chapter, Cover } from '../../../src/sound/pcm.ts';
-import { atomsAt, chapterTrack, readAtoms, tagsOf } from '../../support/atoms.ts';
 import { decoded } from '../../support/decoded.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
+import { atomsAt, chapterTrack, readAtoms, tagsOf } from './atoms.ts';
 import { FORMAT, tone, trackOf, write } from './encoded.ts';
 
 const ffmpeg = isThere('ffmpeg');

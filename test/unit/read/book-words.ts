@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { unzipped } from './zip.ts';
+import { unzipped } from '../../support/zip.ts';
 
 /**
  * The words of a book in its reading order, read with patterns only: another way than that of the program. It knows no meaning,
