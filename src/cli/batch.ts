@@ -53,7 +53,7 @@ import { Reporting, tellAbsent } from './speak-report.ts';
  * A cell is as strong as an option.
  * @throws TtsError (usage) with the cell
  */
-export function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
+function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
   const said = Object.entries(cells).map(([name, cell]) => {
     const field = name as keyof VoiceCells;
     return [name, settingOf(rowOf(field), cell, { place: 'option', name: where(field) })];

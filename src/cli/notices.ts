@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { inOneLine, visible } from '../kit/words.ts';
@@ -115,14 +114,12 @@ interface Paint {
 const plain: Paint = { problem: (text) => text, hint: (text) => text };
 
 /** Colours a terminal, unless NO_COLOR is set (https://no-color.org). */
-export function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): Paint {
+export async function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): Promise<Paint> {
   if (!stderr.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
-  // Node would look at stdout.
-  const options = { validateStream: false };
-  return {
-    problem: (text) => styleText(['red', 'bold'], text, options),
-    hint: (text) => styleText('dim', text, options),
-  };
+  const { Chalk } = await import('chalk');
+  // Without a level, chalk would inspect the environment itself.
+  const chalk = new Chalk({ level: 1 });
+  return { problem: chalk.red.bold, hint: chalk.dim };
 }
 
 /** Erases all below the cursor: a window that became narrower wraps the progress line. */

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util';
+import type { Ora } from 'ora';
 import type { Host } from '../kit/host.ts';
 import { cellsOf, countOf, duration, inOneLine, widthOf } from '../kit/words.ts';
 import type { Part } from '../run/ahead.ts';
@@ -16,10 +16,8 @@ export const LONG_RUN_MS = 10_000;
 
 const BETWEEN_NOTES_MS = 30_000;
 
-/** Milliseconds before a line is drawn. */
+/** Milliseconds before a line is drawn. ora loads after the first request was sent. */
 const PATIENCE_MS = 150;
-
-const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 const FRAME_MS = 80;
 
 /** The cursor and the spinner need these columns. The last one stays free, since some terminals wrap after it. */
@@ -103,23 +101,35 @@ export function showWhile(
   }, notices);
 }
 
+/**
+ * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
+ * sound.
+ */
 function drawWhile(render: (columns: number) => string, { host, notices }: ShowOptions): Disposable {
-  let frame = 0;
-  const draw = () => {
+  let spinner: Promise<Ora> | undefined;
+  let isOver = false;
+  const draw = async () => {
+    spinner ??= loadSpinner(host);
+    const drawn = await spinner;
     const columns = host.stderr.columns ?? 0;
-    if (columns < LEAST_COLUMNS) return;
-    const spinner = FRAMES[frame % FRAMES.length] ?? '';
-    frame += 1;
-    const painted = host.env.NO_COLOR ? spinner : styleText('cyan', spinner, { validateStream: false });
-    notices.draw(` ${painted} ${render(columns - RESERVED_COLUMNS)}`);
+    if (isOver || columns < LEAST_COLUMNS) return;
+    drawn.text = render(columns - RESERVED_COLUMNS);
+    notices.draw(` ${drawn.frame()}`);
   };
-  const ticking = repeat(draw, PATIENCE_MS, FRAME_MS);
+  const ticking = repeat(() => void draw(), PATIENCE_MS, FRAME_MS);
   return {
     [Symbol.dispose]() {
+      isOver = true;
       ticking[Symbol.dispose]();
       notices.erase();
     },
   };
+}
+
+async function loadSpinner({ stderr, env }: ShowOptions['host']): Promise<Ora> {
+  const { default: ora } = await import('ora');
+  const color = env.NO_COLOR ? false : 'cyan';
+  return ora({ stream: stderr.stream, color, isEnabled: false, discardStdin: false });
 }
 
 export function noteWhile(text: () => Promise<string>, notices: Pick<Notices, 'note'>): Disposable {

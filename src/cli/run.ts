@@ -20,7 +20,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     notices.tellHeldBack();
     return status;
   } catch (error) {
-    return notices.failure(error, paintFor(host));
+    return notices.failure(error, await paintFor(host));
   }
 }
 

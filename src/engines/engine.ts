@@ -147,9 +147,6 @@ export function queueFull(): EngineError {
 /** Hz. The built-in voices and espeak-ng speak at this rate where none is asked for. */
 export const OWN_RATE = 22_050;
 
-/** The number of utterances that may wait while an engine is busy. */
-export const DEFAULT_MAX_QUEUE = 64;
-
 /** A server with OpenAI's `/audio/speech` below its URL. */
 export interface ServerConfig {
   readonly kind: 'server';
@@ -253,13 +250,6 @@ export interface NumberedSource {
 
 export function speakersOf({ source, voices }: NumberedSource): Speaker[] {
   return [...voices].map(([no, voice]) => ({ no, ...asSpeaker(voice), engine: source.name }));
-}
-
-export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<Speaker, 'no'>[] {
-  const numbered = new Set(voices.values());
-  return source.voices
-    .filter((voice) => !numbered.has(voice))
-    .map((voice) => ({ ...asSpeaker(voice), engine: source.name }));
 }
 
 /** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */

@@ -317,7 +317,7 @@ function isKeptByFolder(file: Stats, folder: Stats, uid: number | undefined): bo
   return file.uid !== uid && folder.uid !== uid;
 }
 
-export function exists(name: string): TtsError {
+function exists(name: string): TtsError {
   return new TtsError(`${name} exists`, {
     exitCode: ExitCode.output,
     hint: 'choose another name, or leave out --no-clobber',

@@ -51,7 +51,7 @@ export type WireValues<F extends Face> = {
 };
 
 /** The fields of a face, in the order of the table. */
-export function wireFields(face: Face): readonly (WireField & { readonly name: Name })[] {
+function wireFields(face: Face): readonly (WireField & { readonly name: Name })[] {
   return names.flatMap((name) => {
     const field = rowOf(name).wire?.[face];
     return field === undefined ? [] : [{ name, ...field }];

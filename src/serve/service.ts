@@ -12,9 +12,9 @@ import { errorOf, type ServiceContext, type Voices } from './speak.ts';
 import { ttsFace } from './tts.ts';
 
 /** Characters. It is nine hours of speech. */
-export const DEFAULT_MAX_TEXT = 500_000;
+const DEFAULT_MAX_TEXT = 500_000;
 
-export const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_HOST = '127.0.0.1';
 
 export interface ServiceOptions {
   /** The caller closes them. */

@@ -68,7 +68,7 @@ export interface VoiceSource {
 }
 
 /** A text in its turn. */
-export interface NumberedText {
+interface NumberedText {
   /** Clean. */
   readonly text: string;
   /** The same as it stands in the input. The voices of this program look at its lines themselves. */

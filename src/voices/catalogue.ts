@@ -290,12 +290,13 @@ export class Voices implements AsyncDisposable {
   /** The voices of this program come last, but one of the region that is asked for before one of another region. */
   async #speaking(language: string): Promise<Voice | undefined> {
     const { voiceForLanguage } = await import('./language.ts');
+    const opened = (voice: Voice) => ({ ...voice, open: async () => voice });
     const groups = [
-      await (await this.engines()).list(() => {}),
-      await (await this.#installedPlace()).list(),
-      [...(await this.#builtIn.list()), ...(await this.#espeak.list())],
+      (await (await this.engines()).list(() => {})).map(opened),
+      (await this.#installedPlace()).speaking,
+      [...(await this.#builtIn.list()), ...(await this.#espeak.list())].map(opened),
     ];
-    return voiceForLanguage(language, groups);
+    return voiceForLanguage(language, groups)?.open();
   }
 
   /** The speaker is nowhere: this finds the words. */

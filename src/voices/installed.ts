@@ -15,6 +15,7 @@ import {
   runtimesIn,
   voicesFolder,
 } from './install/manifest.ts';
+import type { Speaking } from './language.ts';
 import type { Place, Wrap } from './sources.ts';
 import { openVoices } from './user-engines.ts';
 
@@ -64,6 +65,14 @@ export class InstalledPlace implements Place {
         all.find(({ manifest, speaker }) => namesOf(manifest, speaker).includes(asked)) ??
         all.find(({ speaker }) => shortName(speaker.name) === asked),
     );
+  }
+
+  /** All speakers by their languages. None is opened before it is chosen. */
+  get speaking(): readonly (Speaking & { readonly open: () => Promise<Voice | undefined> })[] {
+    return this.#all.map((meant) => ({
+      language: meant.speaker.language,
+      open: () => this.#voiceOf(meant),
+    }));
   }
 
   /** @param onFault called for each that cannot be opened */

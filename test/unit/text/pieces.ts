@@ -23,7 +23,7 @@ export interface Cut {
   readonly index: number;
 }
 
-export function cutterOf({ maxChars, ...options }: CutOptions): Cutter {
+function cutterOf({ maxChars, ...options }: CutOptions): Cutter {
   return new Cutter({ voice: { maxChars }, ...options });
 }
 
@@ -41,7 +41,7 @@ export function liveSegments(
   return cuts(whileArriving(pieces(text), cutterOf(options), signal));
 }
 
-export function cutOf(item: Segment | Rest): Cut {
+function cutOf(item: Segment | Rest): Cut {
   if (item.kind === 'rest') throw new Error('a text without pauses has a rest');
   const { written, place, pause, index } = item;
   return { text: written, line: place.line, startsParagraph: pause === 'paragraph', index };
