@@ -170,14 +170,11 @@ export async function openLocalVoices(
   };
   const places = { settings, context, wrap, workers };
   const espeak = new EspeakPlace(places);
-  const { fault } = await espeak.find();
-  if (fault !== undefined)
-    notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
   const chosen = engines.length === 0 ? [] : new UserEngines(engines, places).all.slice(0, engines.length);
   const builtIn = await builtInPlace(places).list();
   const voices = [
     ...builtIn,
-    ...(await espeak.list()),
+    ...(await espeakVoices(espeak, context)),
     ...(await Promise.all(chosen.map((engine) => engine.list()))).flat(),
     ...(await new InstalledPlace(places).list((error) => notices.warn((error as Error).message))),
   ];
@@ -203,6 +200,19 @@ export async function openLocalVoices(
     },
   };
   return new Admitting(backend, { workers, maxQueue });
+}
+
+async function espeakVoices(espeak: EspeakPlace, { notices, signal }: RunContext): Promise<readonly Voice[]> {
+  try {
+    const { fault } = await espeak.find();
+    if (fault !== undefined)
+      notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+    return await espeak.list();
+  } catch (error) {
+    // Stopping is success during the start, too.
+    if (signal.aborted) return [];
+    throw error;
+  }
 }
 
 function asSpeaker({ source, no, name, kind, language, alsoSpeaks, gender, sampleRate }: Voice): Speaker {
