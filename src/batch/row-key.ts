@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { keyOf, type Shaping, shapingOf } from '../options/values.ts';
+import { keyOf } from '../options/values.ts';
 import type { Mix } from '../run/mix.ts';
 import type { Speaker } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
@@ -7,19 +7,17 @@ import { countCodePoints } from '../text/unicode.ts';
 /** What shapes the sound besides the text, by the names of the options. */
 export type RowShape = Readonly<Record<string, string | number>>;
 
-/** What shapes the sound of a speaker, besides the source of its voice. */
-interface VoiceShape extends Shaping<'voice'> {
-  readonly speed: number | undefined;
-}
+/** What shapes the sound of a speaker, besides the source of its voice, by the names of the options. */
+type SpeakerShape = Readonly<Record<string, unknown>>;
 
-export function soundOf(speaker: Speaker): VoiceShape {
-  return { ...shapingOf(speaker), speed: speaker.speed };
+export function soundOf({ voice, fields, speed }: Speaker): SpeakerShape {
+  return { ...keyOf({ ...fields, speaker: voice.no }, 'voice'), ...(speed !== undefined && { speed }) };
 }
 
 export interface Shape {
   /** The service or engine that the number of the speaker belongs to. */
   readonly owner: string;
-  readonly voice: VoiceShape;
+  readonly voice: SpeakerShape;
   readonly mix: Mix;
   readonly maxChars: number;
   readonly cutsParagraphs?: boolean | undefined;
@@ -72,19 +70,19 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 type Measured = Pick<RowKey, 'characters' | 'isBlank'>;
 
 function rowKey(text: string, measured: Measured, shape: Shape): RowKey {
-  const values = keyOf(valuesIn(shape, measured.characters), 'voice', 'finish');
+  const values = { ...shape.voice, ...keyOf(finishOf(shape, measured.characters), 'finish') };
   const key = hash('sha256', JSON.stringify([shape.owner, values, text]));
   return { ...measured, key, shape: described({ owner: shape.owner, ...values }) };
 }
 
-/** The values of all options that shape a file. Silences that only some texts have are hashed with the text. */
-function valuesIn({ voice, mix, maxChars, cutsParagraphs, encoded = [] }: Shape, characters: number) {
+/** What shapes a file, but no segment. Silences that only some texts have are hashed with the text. */
+function finishOf({ voice, mix, maxChars, cutsParagraphs, encoded = [] }: Shape, characters: number) {
   const { paragraph, sentence } = mix.pauses;
   // A text that is not cut sounds the same whatever the limit is.
   const isCut = characters > maxChars || cutsParagraphs || sentence > 0;
   const [encode, bitrate] = encoded;
   return {
-    ...voice,
+    speed: voice.speed,
     loudness: mix.loudness,
     paragraphPause: paragraph,
     pauses: sentence > 0 ? sentence : undefined,

@@ -83,6 +83,7 @@ const GROUPS: readonly Group[] = [
     shown: ['file', 'assistant'],
     others: [
       'format',
+      'input',
       'chapters',
       'all',
       'titles',

@@ -1,42 +1,32 @@
 /** What the values of options are for besides the run: keys, and bodies of requests. Each is a loop over the rows. */
 import * as v from 'valibot';
 import { object, openObject, optional, type Schema, type ValueOf } from '../kit/schema.ts';
-import type { Utterance } from '../sound/voice.ts';
 import type { Affects, Face, WireField } from './option.ts';
-import { type Name, names, rowOf, type rows, type Value } from './rows.ts';
+import { type Name, names, rowOf, type rows } from './rows.ts';
 
 type Rows = typeof rows;
-/** The value of every option that affects this, or `undefined`: none can be forgotten. */
-export type Shaping<A extends Affects> = {
-  readonly [N in Name as Rows[N]['affects'] extends A ? N : never]: Value<N> | undefined;
-};
 
-/** The options that shape the sound of a voice, as an utterance has them. */
-export function shapingOf({ voice, fields }: Pick<Utterance, 'voice' | 'fields'>): Shaping<'voice'> {
-  return { speaker: voice.no, sampleRate: fields.sampleRate, instructions: fields.instructions };
-}
+/** The names of the options that affect this. */
+type Affecting<A extends Affects> = { [N in Name]: Rows[N]['affects'] extends A ? N : never }[Name];
 
 /** The options that change the sound of a voice. */
 export const VOICE_OPTIONS = names.filter(
   (name) => rowOf(name).affects === 'voice',
-) as readonly (keyof Shaping<'voice'>)[];
+) as readonly Affecting<'voice'>[];
 
 /**
  * The values that make one sound another than the next, by the names of their options. Those that are not set are left out, so
  * that a new option changes no key where it is not used.
- * @param values of one utterance or one row, and not of the run: each voice may have its own
+ * @param values of one utterance or one row, and not of the run: each voice may have its own. None can be forgotten: all have to
+ * be there, if only as `undefined`
  */
 export function keyOf<A extends Affects>(
-  values: { readonly [N in keyof Shaping<A>]: unknown },
+  values: Readonly<Record<Affecting<A>, unknown>>,
   ...affects: readonly A[]
 ): Readonly<Record<string, unknown>> {
-  const wanted: readonly Affects[] = affects;
-  return Object.fromEntries(
-    names
-      .filter((name) => wanted.includes(rowOf(name).affects))
-      .map((name) => [name, (values as Readonly<Record<string, unknown>>)[name]])
-      .filter(([, value]) => value !== undefined),
-  );
+  const affecting = names.filter((name) => (affects as readonly Affects[]).includes(rowOf(name).affects));
+  const all = affecting.map((name) => [name, (values as Readonly<Record<string, unknown>>)[name]]);
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 
 type SchemaOn<F extends Face, N extends Name> = Rows[N] extends {

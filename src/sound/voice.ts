@@ -2,11 +2,11 @@
 import type { TtsError } from '../kit/error.ts';
 import type { Speech } from './pcm.ts';
 
-/** What a request says of its sound, besides text and voice. Unset fields are not sent. */
+/** What a request says of its sound, besides text and voice, by the names of the options. What is `undefined` is not sent. */
 export interface Fields {
   /** Hz. */
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
+  readonly sampleRate: number | undefined;
+  readonly instructions: string | undefined;
   /** The sound is sent while it is made. It sounds the same, so that the cache serves both. */
   readonly stream?: boolean | undefined;
   /** A service sends the sound there. */

@@ -6,7 +6,7 @@ import type { RunContext } from '../kit/host.ts';
 import { type Holder, isDeadOrUnwritten, Lease, type LeaseHost } from '../kit/lock.ts';
 import { unlessAborted } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
-import { keyOf, shapingOf } from '../options/values.ts';
+import { keyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Utterance } from '../sound/voice.ts';
 import type { Home } from './cache-entry.ts';
@@ -235,6 +235,6 @@ async function* copied(
 
 /** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
 export function cacheKey({ text, voice, fields }: Keyed): string {
-  const values = keyOf(shapingOf({ voice, fields }), 'voice');
+  const values = keyOf({ ...fields, speaker: voice.no }, 'voice');
   return hash('sha256', JSON.stringify([voice.identity, values, text]));
 }

@@ -352,9 +352,7 @@ export class Voices implements AsyncDisposable {
   }
 
   #made(voice: Voice, fields: Fields, speed: number | undefined): Speaker {
-    const { sampleRate, instructions, stream } = fields;
-    const parts = [voice.identity, voice.no, sampleRate, instructions, stream, speed];
-    const key = JSON.stringify(parts.map((part) => part ?? null));
+    const key = JSON.stringify([voice.identity, voice.no, fields, speed]);
     const { maxChars } = this.#plan.settings;
     const speaker = this.#speakers.get(key) ?? {
       voice,

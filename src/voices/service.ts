@@ -13,7 +13,7 @@ import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts
 import { delayTierUp } from '../kit/tier-up.ts';
 import { singleItem } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
-import { bodyOf, shapingOf } from '../options/values.ts';
+import { bodyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Utterance, VoiceSource } from '../sound/voice.ts';
 import { QUOTED_BYTES, readWav, WavError } from '../sound/wav.ts';
@@ -201,8 +201,7 @@ async function request(
 
 /** The body of `POST /tts`. Unset fields are not sent. */
 export function requestBody(text: string, { voice, fields }: Pick<Utterance, 'voice' | 'fields'>): string {
-  const { stream, callbackUrl } = fields;
-  return bodyOf(text, { ...shapingOf({ voice, fields }), stream, callbackUrl });
+  return bodyOf(text, { ...fields, speaker: voice.no });
 }
 
 /** undici compiles its parser with the first connection, so the modules that it needs for that are loaded before. */

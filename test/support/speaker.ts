@@ -1,5 +1,8 @@
 import type { Speaker, Utterance, VoiceEvent, VoiceSource } from '../../src/sound/voice.ts';
 
+/** Nothing is asked of the voice. */
+export const NO_FIELDS = { sampleRate: undefined, instructions: undefined };
+
 interface About extends Partial<Pick<VoiceSource, 'kind' | 'maxChars'>> {
   readonly sampleRate?: number | undefined;
 }
@@ -14,7 +17,7 @@ export function speakerThat(
   const source: VoiceSource = { ...about, open: nothing, speak, has: () => false, close: nothing };
   const unknown = { name: undefined, language: undefined, kind: undefined, follows: undefined };
   const voice = { ...unknown, source, no: 1, sampleRate, identity: 'a source' };
-  return { voice, fields: {}, speed: undefined, maxChars, isKept: () => false };
+  return { voice, fields: NO_FIELDS, speed: undefined, maxChars, isKept: () => false };
 }
 
 /** @param events gets what the voice reports */

@@ -5,7 +5,7 @@ const PAUSES = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentenc
 
 const SHAPE: Shape = {
   owner: 'https://tts.example',
-  voice: { speaker: 3, sampleRate: 22_050, instructions: 'slow', speed: undefined },
+  voice: { speaker: 3, sampleRate: 22_050, instructions: 'slow' },
   mix: { pauses: PAUSES },
   maxChars: 1000,
 };

@@ -6,7 +6,7 @@ import { Cache, Claims, cacheKey, type Keyed } from '../../../src/voices/cache.t
 import { openStore, type Store } from '../../../src/voices/cache-store.ts';
 import { modestSize } from '../../../src/voices/run-cache.ts';
 import { emptyFolder } from '../../support/folder.ts';
-import { silent } from '../../support/speaker.ts';
+import { NO_FIELDS, silent } from '../../support/speaker.ts';
 import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../sound/body.ts';
 import { sound, speechFormat } from '../sound/wav-builder.ts';
@@ -184,19 +184,19 @@ async function* broken(): AsyncGenerator<Uint8Array> {
 }
 
 describe('the key of a sound', () => {
-  const asked: Keyed = { text: 'hello', voice: silent.voice, fields: {} };
+  const asked: Keyed = { text: 'hello', voice: silent.voice, fields: NO_FIELDS };
   const key = cacheKey(asked);
 
   it('is 64 hex digits, whatever is not heard', () => {
     expect(key).toMatch(/^[0-9a-f]{64}$/);
-    expect(cacheKey({ ...asked, fields: { stream: true } })).toBe(key);
+    expect(cacheKey({ ...asked, fields: { ...NO_FIELDS, stream: true } })).toBe(key);
   });
 
   it.each<[string, Partial<Keyed>]>([
     ['address', { voice: { ...silent.voice, identity: 'another one' } }],
     ['number', { voice: { ...silent.voice, no: 18 } }],
-    ['sample rate', { fields: { sampleRate: 22_050 } }],
-    ['instructions', { fields: { instructions: '' } }],
+    ['sample rate', { fields: { ...NO_FIELDS, sampleRate: 22_050 } }],
+    ['instructions', { fields: { ...NO_FIELDS, instructions: '' } }],
     ['text', { text: 'hello ' }],
   ])('is another one with another %s', (_, other) => {
     expect(cacheKey({ ...asked, ...other })).not.toBe(key);
@@ -206,8 +206,8 @@ describe('the key of a sound', () => {
     [{ text: 'a\u0301' }, { text: '\u00e1' }],
     [{ text: '\ud800' }, { text: '\ufffd' }],
     [
-      { text: 'c', fields: { instructions: 'a","b' } },
-      { text: 'b","c', fields: { instructions: 'a' } },
+      { text: 'c', fields: { ...NO_FIELDS, instructions: 'a","b' } },
+      { text: 'b","c', fields: { ...NO_FIELDS, instructions: 'a' } },
     ],
   ])('tells %j from %j', (one, other) => {
     expect(cacheKey({ ...asked, ...one })).not.toBe(cacheKey({ ...asked, ...other }));

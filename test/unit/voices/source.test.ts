@@ -6,7 +6,7 @@ import { ConcurrencyLimiter } from '../../../src/kit/limit.ts';
 import type { VoiceEvent } from '../../../src/sound/voice.ts';
 import { resilient } from '../../../src/voices/resilient.ts';
 import { openVoices } from '../../../src/voices/user-engines.ts';
-import { speakerThat, utteranceOf } from '../../support/speaker.ts';
+import { NO_FIELDS, speakerThat, utteranceOf } from '../../support/speaker.ts';
 import { collect } from '../sound/body.ts';
 import { sound, speechFormat } from '../sound/wav-builder.ts';
 import { speechOf } from './segment-sound.ts';
@@ -83,7 +83,7 @@ it('An engine is not late with one text while it speaks another.', async () => {
   const [voice] = openVoices(external, { wrap: (source) => source, settings, numberOf: () => 1001 }).voices();
   if (!voice) throw new Error('no voice');
   onTestFinished(() => voice.source.close());
-  const say = (text: string) => voice.source.speak(utteranceOf({ voice, fields: {} }, text), signal);
+  const say = (text: string) => voice.source.speak(utteranceOf({ voice, fields: NO_FIELDS }, text), signal);
   const both = await Promise.all([say('Hello.'), say('And you.')]);
   expect(both.map((speech) => speech?.bytes)).toEqual(Array(2).fill(3 * speechFormat.sampleRate * 2));
 });
