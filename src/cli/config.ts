@@ -3,19 +3,21 @@ import { withoutLogin } from '../kit/address.ts';
 import { ExitCode } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { printable, visible } from '../kit/words.ts';
+import {
+  findConfig,
+  PROJECT_PLACES,
+  type UnreadConfig,
+  unreadConfigs,
+  userPlaces,
+} from '../options/config-places.ts';
 import { keyOrigin } from '../options/keys.ts';
 import {
   chooseProxy,
   configName,
-  findConfig,
   type LoadedSettings,
   loadSettings,
   type Origin,
-  PROJECT_PLACES,
   type Settings,
-  type UnreadConfig,
-  unreadConfigs,
-  userPlaces,
 } from '../options/load.ts';
 import { type Name, names, rowOf, type Value } from '../options/rows.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';

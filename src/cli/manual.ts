@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../kit/error.ts';
-import { PROJECT_PLACES } from '../options/load.ts';
+import { PROJECT_PLACES } from '../options/config-places.ts';
 import type { Option } from '../options/option.ts';
 import { names, rowOf } from '../options/rows.ts';
 import { readSubcommand, subcommand, TOPICS } from './command-line.ts';

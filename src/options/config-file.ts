@@ -8,8 +8,9 @@ import type { Host } from '../kit/host.ts';
 import { keyHint } from '../kit/words.ts';
 import { decode, decodeAll } from '../read/decode.ts';
 import { openFile, readWhole } from '../read/source.ts';
+import type { ConfigPath } from './config-places.ts';
 import { describedValue, isObject } from './kinds.ts';
-import { type ConfigFile, type ConfigPath, checkedValue, fileOrigin, type Hide } from './load.ts';
+import { type ConfigFile, checkedValue, fileOrigin, type Hide } from './load.ts';
 import { names, rowOf } from './rows.ts';
 
 /** @throws TtsError (usage) with the file and the key */
@@ -34,9 +35,11 @@ function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
 
 /** The secrets of a file with errors are hidden, too: messages may quote the file. */
 function secretsIn(config: object): string[] {
-  const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
-  const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
-  const raw = [apiKey, ...ofEngines, ...(isObject(keys) ? Object.values(keys) : [])];
+  const raw = Object.entries(config).flatMap(([key, value]) => {
+    if (key === 'engines') return isObject(value) ? Object.values(value).map((engine) => engine?.key) : [];
+    if (!byKey.get(key)?.isSecret) return [];
+    return isObject(value) ? Object.values(value) : [value];
+  });
   return raw.filter((secret) => typeof secret === 'string').map((secret) => secret.trim());
 }
 

@@ -9,8 +9,9 @@ import type { Host, RunContext } from '../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../kit/lock.ts';
 import { decode, decodeAll } from '../read/decode.ts';
 import { openFile, readWhole } from '../read/source.ts';
+import { keysPlace } from './config-places.ts';
 import { readBaseUrl } from './kinds.ts';
-import { keysPlace, namedFile, type Origin, outranks, type Setting, type Settings } from './load.ts';
+import { namedFile, type Origin, outranks, type Setting, type Settings } from './load.ts';
 
 export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   readonly signal: AbortSignal;

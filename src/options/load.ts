@@ -1,259 +1,17 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { fromHome, pathOf } from '../kit/folders.ts';
-import { isWithin, leadsBelow } from '../kit/guard.ts';
+import { isWithin } from '../kit/guard.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { check, choicesOf, fromText, type Schema } from '../kit/schema.ts';
 import { nearestName } from '../kit/words.ts';
+import { type ConfigPath, findConfig, findKeys } from './config-places.ts';
 import type { EngineEntry } from './engine-entry.ts';
 import { describedValue, hostOnly, PROXY, readProxy } from './kinds.ts';
 import { longFlag, type Option } from './option.ts';
 import { type Name, names, rowOf, rows, type Value } from './rows.ts';
-
-export interface ConfigPath {
-  readonly path: string;
-  /** A project's file is not trusted. */
-  readonly place: 'project' | 'user';
-  /** HOME belongs to another user, for example after `sudo -E`: no program that the file names is run. */
-  readonly isForeign?: boolean;
-}
-
-const WRITTEN_BY_ALL = 0o002;
-const ROOT = 0;
-
-const ENDINGS = ['', '.json', '.yaml', '.yml'];
-/** The names stand in the order in which they count in a folder. None of these files is run. */
-export const PROJECT_PLACES = [
-  'package.json',
-  ...ENDINGS.map((ending) => `.ttsrc${ending}`),
-  ...ENDINGS.map((ending) => join('.config', `ttsrc${ending}`)),
-  'tts.config.json',
-];
-
-/** Endings that cosmiconfig and its like read, and `tts` does not. */
-const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];
-const UNREAD_ENDINGS: readonly (readonly [ending: string, why: string])[] = [
-  ...CODE.map((ending) => [ending, 'a config is data, and no code is run: use JSON or YAML'] as const),
-  ...['toml', 'json5', 'jsonc'].map((ending) => [ending, 'use JSON or YAML'] as const),
-];
-const UNREAD_PLACES: readonly (readonly [name: string, why: string])[] = [
-  ...['.ttsrc', 'tts.config'].flatMap((name) =>
-    UNREAD_ENDINGS.map(([ending, why]) => [`${name}.${ending}`, why] as const),
-  ),
-  ...['yaml', 'yml'].map(
-    (ending) =>
-      [`tts.config.${ending}`, `call it .ttsrc.${ending}, or tts.config.json with JSON in it`] as const,
-  ),
-];
-const UNREAD_IN_CONFIG = UNREAD_ENDINGS.map(([ending, why]) => [`ttsrc.${ending}`, why] as const);
-
-export interface UnreadConfig {
-  readonly path: string;
-  readonly why: string;
-}
-
-/** Files that somebody may take for a config, since other tools read such files. Only folders are listed to find them. */
-export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>): UnreadConfig[] {
-  const folder = userFolder(host);
-  const own = UNREAD_ENDINGS.map(([ending, why]) => [`config.${ending}`, why] as const);
-  return [
-    ...[...foldersUpwards(host.cwd)].flatMap((above) => [
-      ...unreadIn(above, UNREAD_PLACES),
-      ...unreadManifest(above),
-      ...unreadIn(join(above, '.config'), UNREAD_IN_CONFIG),
-    ]),
-    ...(folder === undefined ? [] : unreadIn(folder, own)),
-  ];
-}
-
-function unreadIn(folder: string, places: typeof UNREAD_PLACES): UnreadConfig[] {
-  const names = filesOf(folder);
-  return places.filter(([name]) => names.has(name)).map(([name, why]) => ({ path: join(folder, name), why }));
-}
-
-function unreadManifest(folder: string): UnreadConfig[] {
-  const path = join(folder, 'package.yaml');
-  if (!filesOf(folder).has('package.yaml') || !namesTts(path)) return [];
-  return [{ path, why: 'its key tts is read in package.json only' }];
-}
-
-/** Regular files: no link and no pipe is followed. */
-function filesOf(folder: string): ReadonlySet<string> {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
-  } catch {
-    return new Set();
-  }
-}
-
-function namesTts(path: string): boolean {
-  try {
-    return (
-      statSync(path).size <= LONGEST_MANIFEST && /^["']?tts["']?[ \t]*:/mu.test(readFileSync(path, 'utf8'))
-    );
-  } catch {
-    return false;
-  }
-}
-
-export function userFolder({
-  env,
-  home,
-  platform,
-}: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
-  const xdg = xdgFolder(env);
-  if (xdg !== undefined) return join(xdg, 'tts');
-  if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'tts');
-  if (home === undefined) return undefined;
-  if (platform === 'win32') return join(home, 'AppData', 'Roaming', 'tts');
-  if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'tts');
-  return join(home, '.config', 'tts');
-}
-
-/** Relative paths are invalid (XDG Base Directory Specification 0.8). */
-function xdgFolder({ XDG_CONFIG_HOME: folder }: Host['env']): string | undefined {
-  return folder && isAbsolute(folder) ? folder : undefined;
-}
-
-export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): string[] {
-  const folder = userFolder(host);
-  if (folder === undefined) return [];
-  return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
-}
-
-/** Where `tts login` keeps keys. */
-export function keysPlace(host: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
-  const folder = userFolder(host);
-  return folder && join(folder, 'keys.json');
-}
-
-/** @throws TtsError (usage) if the user's folder cannot be searched */
-function findKeys(host: Host): ConfigPath | undefined {
-  const path = keysPlace(host);
-  return path !== undefined && isOwnFile(path, host) ? { path, place: 'user' } : undefined;
-}
-
-/**
- * @returns the files, the nearest first
- * @throws TtsError (usage) if the user's folder cannot be searched
- */
-export function findConfig(host: Host): ConfigPath[] {
-  const project = [...foldersUpwards(host.cwd)]
-    .flatMap((folder) => filesIn(folder, host.uid))
-    .filter((path) => !path.endsWith('package.json') || mentionsTts(path));
-  return [
-    ...project.map((path) => ({ path, place: 'project' as const })),
-    ...userPlaces(host)
-      .filter((path) => isOwnFile(path, host))
-      .map((path) => ({ path, place: 'user' as const, isForeign: isOfOther(path, host.uid) })),
-  ];
-}
-
-/** Files of other users do not count in a folder that all users may write. */
-function filesIn(folder: string, uid: number | undefined): string[] {
-  const beginning = join(folder, sep);
-  const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
-  if (files.length === 0) return files;
-  const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
-  const isOwn = (stats: Stats) => uid === undefined || !isOther(stats, uid);
-  // The link of another user could lead to any file of this user.
-  const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
-  return own.filter((path) => isInside(folder, path));
-}
-
-/**
- * What another project says, its key too, does not count in a clone that has a link to it. A package.json is left out:
- * build tools link it.
- * @throws TtsError (usage) for another file
- */
-function isInside(folder: string, path: string): boolean {
-  if (leadsBelow(realpathSync.native(folder), path)) return true;
-  if (path.endsWith('package.json')) return false;
-  throw usageError(
-    `${path} leads out of its folder through a symbolic link`,
-    'remove the link, or name the file that it leads to with --config',
-  );
-}
-
-function isOfOther(path: string, uid: number | undefined): boolean {
-  return uid !== undefined && isOther(statSync(path), uid);
-}
-
-function isOther(owner: Stats, uid: number): boolean {
-  return owner.uid !== uid && owner.uid !== ROOT;
-}
-
-function* foldersUpwards(folder: string): Generator<string> {
-  yield folder;
-  const parent = dirname(folder);
-  if (parent !== folder) yield* foldersUpwards(parent);
-}
-
-const NOWHERE = new Set(['ENOTDIR', 'ENAMETOOLONG']);
-
-function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
-  try {
-    return isThere(path);
-  } catch (cause) {
-    if (NOWHERE.has(codeOf(cause)) || isForeign(host)) return false;
-    throw usageError(
-      `cannot read the settings in ${path}`,
-      'check its permissions and those of its folder, or name another file with --config',
-      cause,
-    );
-  }
-}
-
-/** HOME may be another user's, for example after `su`. */
-function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
-  if (uid === undefined) return false;
-  try {
-    return statSync(xdgFolder(env) ?? home).uid !== uid;
-  } catch {
-    return true;
-  }
-}
-
-/** A place in a project that cannot be read counts as empty. */
-function isFile(path: string): boolean {
-  try {
-    return isThere(path);
-  } catch {
-    return false;
-  }
-}
-
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-/** Bytes. A longer package.json is not read. */
-const LONGEST_MANIFEST = 1024 * 1024;
-
-function mentionsTts(path: string): boolean {
-  try {
-    if (statSync(path).size > LONGEST_MANIFEST) return false;
-    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-    return text.includes('"tts"') && hasSettings(text);
-  } catch (cause) {
-    throw usageError(
-      `cannot read ${path}`,
-      'check its permissions, or name a config file with --config',
-      cause,
-    );
-  }
-}
-
-function hasSettings(manifest: string): boolean {
-  try {
-    return Object.hasOwn(JSON.parse(manifest), 'tts');
-  } catch {
-    return true;
-  }
-}
 
 /** What commander read: a text, several texts, or true and false of a switch. By the names of the options. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -267,17 +25,102 @@ export interface ConfigFile {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-export interface SettingSources {
-  readonly flags: Flags;
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly files?: readonly ConfigFile[];
-}
-
 export type Settings = {
   readonly [N in Name]: (typeof rows)[N] extends { readonly fallback: unknown }
     ? Setting<Value<N>>
     : Setting<Value<N>> | undefined;
 };
+
+const places = ['option', 'environment', 'project', 'user', 'default'] as const;
+type SettingPlace = (typeof places)[number];
+
+export interface Origin {
+  readonly place: SettingPlace;
+  /** It reads `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
+  readonly name: string;
+  /** Relative paths begin here. */
+  readonly folder?: string | undefined;
+}
+
+export interface Setting<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+export function outranks(a: Origin, b: Origin): boolean {
+  return places.indexOf(a.place) < places.indexOf(b.place);
+}
+
+export type Hide = (secret: string) => void;
+
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly files: readonly ConfigFile[];
+}
+
+/** @throws TtsError (usage) */
+export async function loadSettings(
+  { flags }: { readonly flags: Flags },
+  { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<LoadedSettings> {
+  const hide = (secret: string) => notices.hide(secret);
+  const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
+  const settings = resolveSettings({ flags, env: host.env, files });
+  notices.quiet = settings.quiet.value;
+  notices.verbose = settings.verbose.value;
+  for (const secret of secretsOf(settings)) hide(secret);
+  for (const name of namesIn(settings)) notices.spare(name);
+  return { settings, files };
+}
+
+/** The keys that a file holds for base URLs are hidden when it is read. */
+function* secretsOf(settings: Settings): Generator<string> {
+  for (const name of names) {
+    const value = settings[name]?.value;
+    if (rowOf(name).isSecret && typeof value === 'string') yield value.trim();
+  }
+  if (settings.callbackUrl) yield settings.callbackUrl.value.password;
+}
+
+function* namesIn(settings: Settings): Generator<string> {
+  const { output, subtitles, lexicon, speaker, config } = settings;
+  for (const setting of [output, subtitles, lexicon, speaker, config])
+    for (const name of [setting?.value].flat()) if (typeof name === 'string') yield name;
+}
+
+export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
+  const named = flags.config ?? fromEnvironment(rows.config, env)?.value;
+  return typeof named === 'string' ? named : undefined;
+}
+
+/**
+ * A named file is the only one with settings, and may be a pipe. Stored keys belong to their base URLs, whatever the config is; a
+ * named file that brings a key for itself counts more.
+ * @returns the files, the strongest first
+ * @throws TtsError (usage)
+ */
+async function loadConfig(
+  host: Host,
+  named: string | undefined,
+  options: { readonly hide: Hide; readonly signal: AbortSignal },
+): Promise<ConfigFile[]> {
+  const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
+  if (named === undefined && candidates.length === 0 && !stored) return [];
+  // The parsers load only where there is a file.
+  const { loadNamed, readConfig, readKeys } = await import('./config-file.ts');
+  const loaded: ConfigFile[] = named === undefined ? [] : [await loadNamed(named, host, options)];
+  const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
+  for (const candidate of candidates)
+    if (!loaded.some(({ place }) => place === candidate.place))
+      loaded.push(readConfig(candidate, options.hide));
+  return stored && !bringsKey ? [readKeys(stored, options.hide), ...loaded] : loaded;
+}
+
+export interface SettingSources {
+  readonly flags: Flags;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly files?: readonly ConfigFile[];
+}
 
 /**
  * Takes each setting from the strongest place that has it.
@@ -371,26 +214,6 @@ function flagName(row: Option, raw: unknown): string {
   return raw === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
 }
 
-const places = ['option', 'environment', 'project', 'user', 'default'] as const;
-type SettingPlace = (typeof places)[number];
-
-export interface Origin {
-  readonly place: SettingPlace;
-  /** It reads `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
-  readonly name: string;
-  /** Relative paths begin here. */
-  readonly folder?: string | undefined;
-}
-
-export interface Setting<T> {
-  readonly value: T;
-  readonly origin: Origin;
-}
-
-export function outranks(a: Origin, b: Origin): boolean {
-  return places.indexOf(a.place) < places.indexOf(b.place);
-}
-
 export function chooseProxy(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
@@ -412,85 +235,6 @@ function proxyFromEnvironment(
   const value = readProxy(text.includes('://') ? text : `http://${text}`);
   if (value) return { value, origin: { place: 'environment', name } };
   throw usageError(`${name} must be ${PROXY}, and is ${hostOnly(text)}`, `correct or unset ${name}`);
-}
-
-export type Hide = (secret: string) => void;
-
-export interface LoadedSettings {
-  readonly settings: Settings;
-  readonly files: readonly ConfigFile[];
-}
-
-/** @throws TtsError (usage) */
-export async function loadSettings(
-  { flags }: { readonly flags: Flags },
-  { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
-): Promise<LoadedSettings> {
-  const hide = (secret: string) => notices.hide(secret);
-  const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
-  const settings = resolveSettings({ flags, env: host.env, files });
-  notices.quiet = settings.quiet.value;
-  notices.verbose = settings.verbose.value;
-  for (const secret of secretsOf(settings)) hide(secret);
-  for (const name of namesIn(settings)) notices.spare(name);
-  return { settings, files };
-}
-
-function* secretsOf({ apiKey, engineKey, callbackUrl }: Settings): Generator<string> {
-  if (apiKey) yield apiKey.value.trim();
-  if (engineKey) yield engineKey.value.trim();
-  if (callbackUrl) yield callbackUrl.value.password;
-}
-
-function* namesIn(settings: Settings): Generator<string> {
-  const { output, subtitles, lexicon, speaker, config } = settings;
-  for (const setting of [output, subtitles, lexicon, speaker, config])
-    for (const name of [setting?.value].flat()) if (typeof name === 'string') yield name;
-}
-
-export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
-  const named = flags.config ?? fromEnvironment(rows.config, env)?.value;
-  return typeof named === 'string' ? named : undefined;
-}
-
-/**
- * A named file is the only one with settings, and may be a pipe. Stored keys belong to their base URLs, whatever the config is; a
- * named file that brings a key for itself counts more.
- * @returns the files, the strongest first
- * @throws TtsError (usage)
- */
-async function loadConfig(
-  host: Host,
-  named: string | undefined,
-  options: { readonly hide: Hide; readonly signal: AbortSignal },
-): Promise<ConfigFile[]> {
-  const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
-  if (named === undefined && candidates.length === 0 && !stored) return [];
-  // The parsers load only where there is a file.
-  const { loadNamed, readConfig, readKeys } = await import('./config-file.ts');
-  const loaded: ConfigFile[] = named === undefined ? [] : [await loadNamed(named, host, options)];
-  const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
-  for (const candidate of candidates)
-    if (!loaded.some(({ place }) => place === candidate.place))
-      loaded.push(readConfig(candidate, options.hide));
-  return stored && !bringsKey ? [readKeys(stored, options.hide), ...loaded] : loaded;
-}
-
-/** These permission bits let users besides the owner read a file. */
-const READ_BY_OTHERS = 0o044;
-
-/** Finds files with a key that other users can read. Windows has no such permissions. */
-export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
-  if (platform === 'win32') return [];
-  return files
-    .filter(({ place, values }) => place === 'user' && holdsKey(values))
-    .map(({ path }) => path)
-    .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & READ_BY_OTHERS) !== 0);
-}
-
-function holdsKey({ apiKey, keys, engines = new Map() }: ConfigFile['values']): boolean {
-  const entries = [...(engines as ReadonlyMap<string, EngineEntry>).values()];
-  return (apiKey ?? keys) !== undefined || entries.some(({ key }) => key !== undefined);
 }
 
 /** What `--assistant` stands for. An option that is set by itself counts more. */
@@ -558,4 +302,21 @@ function found(path: string, { name }: Origin, find: () => string): string {
       cause,
     );
   }
+}
+
+/** These permission bits let users besides the owner read a file. */
+const READ_BY_OTHERS = 0o044;
+
+/** Finds files with a key that other users can read. Windows has no such permissions. */
+export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
+  if (platform === 'win32') return [];
+  return files
+    .filter(({ place, values }) => place === 'user' && holdsKey(values))
+    .map(({ path }) => path)
+    .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & READ_BY_OTHERS) !== 0);
+}
+
+function holdsKey({ apiKey, keys, engines = new Map() }: ConfigFile['values']): boolean {
+  const entries = [...(engines as ReadonlyMap<string, EngineEntry>).values()];
+  return (apiKey ?? keys) !== undefined || entries.some(({ key }) => key !== undefined);
 }
