@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { EngineError, type EngineFault } from '../../../src/engines/engine.ts';
+import { EngineError } from '../../../src/engines/engine.ts';
 import type { Exchange } from '../../../src/kit/http/route.ts';
 import { HttpError } from '../../../src/kit/http/route.ts';
 import { Callbacks } from '../../../src/serve/callbacks.ts';
 import { Metrics } from '../../../src/serve/metrics.ts';
 import { openAiFace } from '../../../src/serve/openai.ts';
-import type { LogRecord } from '../../../src/serve/service.ts';
 import { storeSound } from '../../../src/serve/sound.ts';
 import { errorOf, ignoredHeader, type ServiceContext, speak } from '../../../src/serve/speak.ts';
 import { ToneEngine } from '../../support/tone-service.ts';
@@ -31,11 +30,8 @@ describe('X-Instructions-Ignored', () => {
 });
 
 describe('what a client may know of an error', () => {
-  const known = (error: unknown, { queued = 0, workers = 2 } = {}) => {
-    const records: LogRecord[] = [];
-    const voices = Object.assign(new ToneEngine(), { queued, workers });
-    return { told: errorOf(error, 'id', { voices, log: (record) => records.push(record) }), records };
-  };
+  const known = (error: unknown, waiting: object = {}) =>
+    errorOf(error, 'id', { voices: Object.assign(new ToneEngine(), waiting), log: () => {} });
 
   it.each([
     [0, 2, 3],
@@ -45,37 +41,13 @@ describe('what a client may know of an error', () => {
     [5, 0, 3],
     [1e6, 4, 60],
   ])('with %i waiting for %i workers, is to come again in %i s', (queued, workers, retryAfter) => {
-    const { told } = known(new HttpError(503, 'busy', 'x', { retryAfter: 3 }), { queued, workers });
+    const told = known(new HttpError(503, 'busy', 'x', { retryAfter: 3 }), { queued, workers });
     expect(told).toMatchObject({ status: 503, code: 'busy', retryAfter });
   });
 
-  it.each<[EngineFault, number, string]>([
-    ['unsupported text', 422, 'unsupported_text'],
-    ['busy', 503, 'busy'],
-    ['broken', 500, 'engine_failed'],
-    ['failed', 502, 'engine_failed'],
-    ['late', 504, 'engine_late'],
-    ['unreachable', 502, 'engine_unreachable'],
-    ['refused', 502, 'engine_failed'],
-    ['no storage', 507, 'storage_failed'],
-  ])('of an engine whose fault is "%s" is %i %s', (kind, status, code) => {
-    const isForAll = kind === 'unsupported text';
-    const { told, records } = known(new EngineError(kind, 'its words'));
-    expect(told).toMatchObject({ status, code, field: isForAll ? 'text' : undefined });
-    expect(told.message === 'its words').toBe(isForAll);
-    expect(records).toEqual(isForAll ? [] : [{ event: 'engine', id: 'id', reason: 'its words' }]);
-  });
-
   it('of a busy engine is its own status and time', () => {
-    const { told } = known(new EngineError('busy', 'its words', { status: 429, retryAfter: 7 }));
+    const told = known(new EngineError('busy', 'its words', { status: 429, retryAfter: 7 }));
     expect(told).toMatchObject({ status: 429, code: 'busy', retryAfter: 7 });
-  });
-
-  it('of a defect is nothing', () => {
-    const error = new Error('a secret');
-    const { told, records } = known(error);
-    expect(told).toMatchObject({ status: 500, message: 'The service failed on this request' });
-    expect(records).toEqual([{ event: 'defect', id: 'id', error }]);
   });
 });
 
