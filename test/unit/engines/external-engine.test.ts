@@ -161,13 +161,6 @@ describe('the sound of an engine', () => {
     });
   });
 
-  it.each([4000, 16_000, 192_000])('may have a rate of %i Hz', async (sampleRate) => {
-    const talk = await sectionOf(speaking(), {
-      speak: async () => ({ sampleRate, samples: speaking()('x'.repeat(100), never, 1) }),
-    });
-    expect(await framesOf(utter(talk, 'Hi'))).toBe(Math.ceil((40_000 * RATE) / sampleRate));
-  });
-
   it('waits for a reader that rests when 16 MiB wait', async () => {
     const { speak, taken } = endless(2 ** 19);
     const talk = await sectionOf(speak, { maxChars: 10_000 });
@@ -181,36 +174,6 @@ describe('the sound of an engine', () => {
     await slow.return?.();
     await sleep(50);
     expect(taken()).toBeLessThanOrEqual(45);
-  });
-
-  it('reaches others while one that rests has spent all the room', async () => {
-    const { speak, taken } = endless(2 ** 19);
-    const other = speaking();
-    const talk = await sectionOf((text, ...rest) => (text[0] === 'x' ? speak : other)(text, ...rest), {
-      maxChars: 10_000,
-      concurrency: 2,
-    });
-    const slow = utter(talk, 'x'.repeat(9000))[Symbol.asyncIterator]();
-    await slow.next();
-    await expect.poll(taken).toBeGreaterThanOrEqual(16);
-    expect(await framesOf(utter(talk, 'Quick.'))).toBe(6 * 400);
-    await slow.return?.();
-  });
-
-  it('is converted in steps: others have their turn, and a reader that leaves ends it', async () => {
-    const talk = await sectionOf(speaking(), {
-      speak: async () => ({ sampleRate: 4000, samples: speaking(400_000)('x', never, 1) }),
-    });
-    let turns = 0;
-    const ticking = setInterval(() => {
-      turns += 1;
-    });
-    const leaving = new AbortController();
-    const sound = framesOf(utter(talk, 'x'.repeat(200), { sampleRate: 48_000, signal: leaving.signal }));
-    await expect.poll(() => turns, { interval: 1 }).toBeGreaterThan(2);
-    leaving.abort(new Error('gone'));
-    await expect(sound).rejects.toThrow('gone');
-    clearInterval(ticking);
   });
 });
 
@@ -369,15 +332,6 @@ describe('a sound that is too long for its text', () => {
     await expect(spoken(talk, sentence, { isWhole: false })).rejects.toThrow('too long for 52 characters');
   });
 
-  it('is told as soon as the pace of the voice is known', async () => {
-    const talk = await sectionOf(async function* speak(text, _signal, number) {
-      yield soundOf(number === 1 ? 40 : text.length * USUAL_SECONDS);
-    });
-    const { told } = await spoken(talk, sentence);
-    for (let time = 0; time < 3; time += 1) await spoken(talk, sentence);
-    expect(told).toEqual([[expect.stringContaining('too long for 52 characters'), 'late']]);
-  });
-
   it.each([
     ['a number', '1,234,567,890', 8],
     ['few letters', 'Hmm.', 2],
@@ -415,12 +369,6 @@ describe('silence in a sound', () => {
     expect(told).toEqual([
       [expect.stringContaining('with 4.0 s of silence inside: the engine seems to fall silent'), 'in parts'],
     ]);
-  });
-
-  it.each(['Yes. No. I do not know.', 'Yes. No.'])('divides short sentences as well: %s', async (text) => {
-    const talk = await sectionOf(resting(4));
-    await spoken(talk, text);
-    expect(talk.asked.filter((asked) => !asked.includes('. ')).join(' ')).toBe(text);
   });
 
   it('is an error inside a sentence that stays so', async () => {

@@ -182,16 +182,4 @@ describe('a fair queue', () => {
     await queue.close();
     await expect(waiting).rejects.toThrow('closed');
   });
-
-  it('adds no listener for each segment, which Node would warn of', async () => {
-    const warnings: Error[] = [];
-    const warn = (warning: Error) => void warnings.push(warning);
-    process.on('warning', warn);
-    const queue = new FairQueue([new Bench([])], 99);
-    const tasks = Array.from({ length: 40 }, (_, number) => `${number}`);
-    await Promise.all(Array.from({ length: 40 }, () => all(queue.run(tasks, new AbortController().signal))));
-    await turn();
-    process.off('warning', warn);
-    expect(warnings).toEqual([]);
-  });
 });

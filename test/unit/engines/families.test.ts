@@ -77,11 +77,6 @@ describe('the family of a model', () => {
   ])('names what is missing next to %j', (names, content, message) => {
     expect(() => modelIn(folderOf(names, content), 'mine')).toThrow(message);
   });
-
-  it('needs a folder', () => {
-    const folder = join(emptyFolder(), 'none');
-    expect(() => modelIn(folder, 'mine')).toThrow(`mine: there is no folder ${folder} (ENOENT)`);
-  });
 });
 
 describe('a file of a model', () => {
@@ -103,12 +98,6 @@ describe('a file of a model', () => {
     rmSync(join(folder, name), { recursive: true, force: true });
     make(join(folder, name));
     expect(() => modelIn(folder, 'mine')).toThrow(`${basename(folder)}: ${basename(name)} ${message}`);
-  });
-
-  it('may be a link inside the folder', () => {
-    const folder = folderOf(['blobs/1', 'tokens.txt']);
-    symlinkSync('blobs/1', join(folder, 'model.onnx'));
-    expect(modelIn(folder, 'mine').family).toBe('vits');
   });
 });
 

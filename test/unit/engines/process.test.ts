@@ -97,15 +97,6 @@ describe('the process of a model', () => {
     ]);
   });
 
-  it('that refuses a text speaks the next one', async () => {
-    const { say } = start();
-    await expect(all(say('please refuse'))).rejects.toMatchObject({
-      name: 'EngineError',
-      message: 'mine: no sound for [1m this',
-    });
-    expect(await all(say('next'))).toEqual([4]);
-  });
-
   it('that dies in the middle fails all of its texts with its last words, after their samples', async () => {
     const { child, say } = start();
     const waiting = all(say('wait'));
@@ -148,14 +139,5 @@ describe('the process of a model', () => {
     let bytes = 2 ** 20;
     for (let next = await sound.next(); !next.done; next = await sound.next()) bytes += next.value.byteLength;
     expect(bytes).toBe(32 * 2 ** 20);
-  });
-
-  it('ends after its texts when it retires', async () => {
-    const { child, say } = start();
-    const sound = all(say('some words'));
-    await child.loaded;
-    child.retire();
-    expect(await sound).toEqual([4, 5]);
-    await expect.poll(() => child.isDead).toBe(true);
   });
 });

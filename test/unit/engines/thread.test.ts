@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -59,10 +59,6 @@ describe('a thread', () => {
     expect(await ask(thread, 'speak')).not.toBe(first);
   });
 
-  it('says what it died of', async () => {
-    await expect(ask(start(), 'throw')).rejects.toThrow('out of order');
-  });
-
   it('outlives a short task whose client left: a new thread would cost more', async () => {
     const thread = start();
     const first = await ask(thread, 'speak');
@@ -92,16 +88,6 @@ describe('a thread', () => {
     await expect(ask(broken, 'speak')).rejects.toThrow('bad assets');
     const unfound = start(file, Promise.reject(new Error('no such wasm')));
     await expect(ask(unfound, 'speak')).rejects.toThrow('no such wasm');
-  });
-
-  it('that never was ready does not start again before there is a task', async () => {
-    const program = join(folder, 'counted.cjs');
-    writeFileSync(program, PROGRAM);
-    const broken = Promise.resolve({ flite: 'broken' } as unknown as Assets);
-    const thread = start(pathToFileURL(program), broken);
-    await expect(ask(thread, 'speak')).rejects.toThrow('bad assets');
-    await sleep(500);
-    expect(readFileSync(`${program}.starts`, 'utf8')).toBe('.');
   });
 
   it('that could not even be made is made with the next task', async () => {

@@ -2,7 +2,6 @@ import {
   chmodSync,
   closeSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -84,14 +83,6 @@ it('The part of a private file is private while it is made, and a published one 
   }
 });
 
-it('One that is interrupted is not published.', async () => {
-  const folder = emptyFolder();
-  const reason = new Error('interrupted');
-  const file = open(join(folder, 'out.wav'), 'text');
-  await expect(file.publish(AbortSignal.abort(reason))).rejects.toBe(reason);
-  expect(readdirSync(folder)).toEqual([]);
-});
-
 /** It is in seconds of Unix time. The clock may have been set back since. */
 const LONG_AGO = 1_000_000_000;
 const FAR_AHEAD = 10_000_000_000;
@@ -159,17 +150,5 @@ describe('what is left of a run', () => {
     const names = readdirSync(folder);
     removeLeftovers(join(folder, 'out.wav'), writer(8, 'here'));
     expect(readdirSync(folder)).toEqual(names);
-  });
-
-  it('does not matter where it cannot be removed, or not be looked for', () => {
-    const folder = emptyFolder();
-    const target = join(folder, 'out.wav');
-    const name = leavePart(target, writer(6, 'here'));
-    rmSync(join(folder, name));
-    mkdirSync(join(folder, name));
-    leavePart(target, writer(5, 'here'));
-    removeLeftovers(target, writer(8, 'here'));
-    expect(readdirSync(folder)).toEqual([name]);
-    removeLeftovers(join(folder, 'none', 'out.wav'), writer(8, 'here'));
   });
 });

@@ -55,11 +55,6 @@ it('finds the first program of a name', async () => {
   expect(await findProgram('missing', path, 'linux')).toBeUndefined();
 });
 
-it('takes a name with a folder for itself', async () => {
-  const file = join(programs('play'), 'play');
-  expect(await findProgram(file, '', 'linux')).toBe(file);
-});
-
 it.each(['play', 'play.exe', 'PLAY.EXE'])(
   'adds .exe under Windows only, and never twice: %s',
   async (name) => {

@@ -28,11 +28,6 @@ describe('a file of our own', () => {
     closeSync(fd);
   });
 
-  it('is made for appending, and only then', () => {
-    closeSync(openOwn(at('new'), 'O_APPEND', undefined));
-    expect(() => openOwn(at('none'), 'O_RDONLY', undefined)).toThrow('ENOENT');
-  });
-
   it.each<[string, () => unknown, string]>([
     ['a link to a file', () => symlinkSync('real', at('a')), 'is a symbolic link'],
     ['a link to a folder', () => symlinkSync('.', at('a')), 'is a symbolic link'],

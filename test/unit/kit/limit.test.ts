@@ -27,16 +27,6 @@ test('No more requests are open at once than allowed, and the first in the text 
   expect(admitted()).toEqual([5, 3, 4]);
 });
 
-test('A slot that is left twice is free once.', async () => {
-  const { enter, admitted, slots } = entering(new ConcurrencyLimiter(1));
-  for (const order of [0, 1, 2]) void enter(order);
-  await turns();
-  slots.get(0)?.leave();
-  slots.get(0)?.leave();
-  await turns();
-  expect(admitted()).toEqual([0, 1]);
-});
-
 test('Refusals lower the number to what was accepted, and it rises again with success.', async () => {
   const limiter = new ConcurrencyLimiter(4);
   const { enter, admitted, slots } = entering(limiter);
@@ -120,18 +110,6 @@ test('No slot is preempted while an answer is being read.', async () => {
     slots.get(1)?.rest();
     await vi.advanceTimersByTimeAsync(100);
   }
-  expect(admitted()).toEqual([1, 2]);
-});
-
-test('No slot is preempted while a reader waits for more of an answer.', async () => {
-  useMovedClock();
-  const { enter, admitted, slots } = entering(new ConcurrencyLimiter(2));
-  await enter(1);
-  await enter(2);
-  for (const order of [1, 2]) slots.get(order)?.rest();
-  slots.get(1)?.goOn();
-  void enter(0);
-  await vi.advanceTimersByTimeAsync(2500);
   expect(admitted()).toEqual([1, 2]);
 });
 
