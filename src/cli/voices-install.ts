@@ -12,6 +12,7 @@ import {
   type PinnedFile,
   type Repository,
 } from '../voices/install/catalogue.ts';
+import { espeakFolder, missingEspeak } from '../voices/install/espeak.ts';
 import { addressIn, hubOf } from '../voices/install/fetch.ts';
 import { assertThere, installLocal } from '../voices/install/from.ts';
 import { assertKnown, findOffer, installOffered } from '../voices/install/install.ts';
@@ -22,14 +23,8 @@ import {
   readManifest,
   voicesFolder,
 } from '../voices/install/manifest.ts';
-import {
-  espeakFolder,
-  findRuntime,
-  installRuntime,
-  missingEspeak,
-  RUNTIME,
-  RUNTIME_BYTES,
-} from '../voices/install/runtime.ts';
+import { findRuntime, installRuntime, RUNTIME, RUNTIME_BYTES } from '../voices/install/runtime.ts';
+import { Session } from '../voices/install/session.ts';
 import {
   assertRoom,
   inMegabytes,
@@ -37,7 +32,6 @@ import {
   partsFolder,
   removeStages,
   removeVoice,
-  Session,
   withVoicesLock,
   wrongFiles,
 } from '../voices/install/store.ts';

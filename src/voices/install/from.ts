@@ -25,13 +25,14 @@ import { usageError } from '../../kit/error.ts';
 import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { isArchive, unpack, withoutEnding } from './archive.ts';
-import { nextNumber, ownEspeak, piperFacts, piperSettings, SETTINGS, writePiperModel } from './build.ts';
+import { nextNumber, piperFacts, piperSettings, SETTINGS, writePiperModel } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
+import { missingEspeak, nameInFolder, ownEspeak, pinnedLanguage } from './espeak.ts';
 import { assertSafe, failure, hashOf, type Wanted } from './fetch.ts';
 import { installOffered, licenceIn, partOf, repositoryOf, taken } from './install.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
-import { missingEspeak, nameInFolder, pinnedLanguage } from './runtime.ts';
-import { copyInto, filesOf, makeStage, openStore, publish, type Session } from './store.ts';
+import type { Session } from './session.ts';
+import { copyInto, filesOf, makeStage, openStore, publish } from './store.ts';
 
 export interface LocalVoice {
   /** A folder, an `.onnx`, an archive, or an https URL of one of these two files. */

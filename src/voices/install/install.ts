@@ -12,10 +12,11 @@ import {
   type PinnedFile,
   type Repository,
 } from './catalogue.ts';
+import { pinnedLanguage } from './espeak.ts';
 import { ANOTHER_WAY, addressIn, type Downloaded, failure, partName } from './fetch.ts';
 import { installedVoices, type Manifest, readManifest } from './manifest.ts';
-import { pinnedLanguage } from './runtime.ts';
-import { inMegabytes, partsFolder, type Session } from './store.ts';
+import type { Session } from './session.ts';
+import { inMegabytes, partsFolder } from './store.ts';
 
 /** Bytes. The list of Piper's voices has a quarter of it. */
 const LONGEST_LIST = 4 * 1024 * 1024;

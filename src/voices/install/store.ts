@@ -20,10 +20,8 @@ import { syncFolder } from '../../kit/file.ts';
 import { makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
 import { isOwnFolder } from '../../kit/guard.ts';
 import type { RunContext } from '../../kit/host.ts';
-import type { ProxyRoute } from '../../kit/http/client.ts';
 import { isDeadOrUnwritten, Lease } from '../../kit/lock.ts';
-import type { Catalogue } from './catalogue.ts';
-import { type Downloaded, download, Fetcher, type Hub, hashOf, type Wanted } from './fetch.ts';
+import { hashOf } from './fetch.ts';
 import {
   ELSEWHERE,
   type InstalledFile,
@@ -168,96 +166,6 @@ export function attempt<T>(path: string, action: () => T): T {
   } catch (error) {
     throw unwritable(path, error, ELSEWHERE);
   }
-}
-
-export interface SessionOptions {
-  readonly data: string;
-  readonly catalogue: Catalogue;
-  readonly hub: Hub;
-  readonly retries: number;
-  readonly timeoutMs: number;
-  readonly proxyFor: (url: URL) => ProxyRoute | undefined;
-  readonly acceptsLicence: boolean;
-  readonly force: boolean;
-  /** @param name of the file that comes */
-  readonly onProgress: (name: string, bytes: number, total: number | undefined) => void;
-}
-
-/** What all downloads of one command share. */
-export class Session implements AsyncDisposable {
-  readonly data: string;
-  readonly catalogue: Catalogue;
-  readonly hub: Hub;
-  readonly options: SessionOptions;
-  readonly context: RunContext;
-  readonly #fetcher: Fetcher;
-  readonly #spent: string[] = [];
-
-  constructor(options: SessionOptions, context: RunContext) {
-    this.options = options;
-    this.context = context;
-    this.data = options.data;
-    this.catalogue = options.catalogue;
-    this.hub = options.hub;
-    this.#fetcher = new Fetcher(options);
-  }
-
-  /** @throws TtsError */
-  async download(wanted: Wanted): Promise<Downloaded> {
-    const { retries, onProgress } = this.options;
-    const { host, notices, signal } = this.context;
-    openStore(this.data, host.uid);
-    return download(
-      wanted,
-      {
-        fetcher: this.#fetcher,
-        parts: partsFolder(this.data),
-        retries,
-        onProgress: (bytes) => onProgress(wanted.name, bytes, wanted.size),
-        onRetry: (error, seconds) =>
-          notices.note(`${error.message}; trying again in ${Math.max(1, Math.round(seconds))} s`),
-      },
-      signal,
-    );
-  }
-
-  /** The part is removed when everything is in its place. */
-  spend(path: string): void {
-    this.#spent.push(path);
-  }
-
-  /** Removes the parts whose bytes are in their places. */
-  settle(): void {
-    for (const path of this.#spent.splice(0)) rmSync(path, { force: true });
-  }
-
-  /** @throws TtsError (usage) that shows the card, for a licence that somebody has to accept */
-  assertAccepted(name: string, licence: string, card: string): void {
-    const { notices } = this.context;
-    if (this.options.acceptsLicence) {
-      for (const line of linesOf(card)) notices.note(line);
-      return;
-    }
-    throw new TtsError(`${name} is not free for everybody and everything: ${licence}`, {
-      exitCode: ExitCode.usage,
-      hint: 'read it, and say --accept-licence if you may use the voice',
-      details: linesOf(card),
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#fetcher[Symbol.asyncDispose]();
-  }
-}
-
-const MOST_LINES = 40;
-
-function linesOf(card: string): string[] {
-  return card
-    .split(/\r?\n/)
-    .map((line) => line.trimEnd().slice(0, 200))
-    .filter((line) => line !== '')
-    .slice(0, MOST_LINES);
 }
 
 /** Takes a voice away in one step, and then what no other voice needs. */

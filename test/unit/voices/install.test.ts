@@ -7,9 +7,9 @@ import { createGzip } from 'node:zlib';
 import { type Header, type Pack, pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { unpack } from '../../../src/voices/install/archive.ts';
+import { neededOf } from '../../../src/voices/install/espeak.ts';
 import { assertSelfContained } from '../../../src/voices/install/from.ts';
 import { licenceIn } from '../../../src/voices/install/install.ts';
-import { neededOf } from '../../../src/voices/install/runtime.ts';
 import { emptyFolder, filesBelow } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
 
