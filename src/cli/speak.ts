@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { Drops } from '../kit/drops.ts';
 import { ExitCode, Silenced, TtsError, usageError } from '../kit/error.ts';
 import { pathOf } from '../kit/folders.ts';
 import { OUTPUT, textHint } from '../kit/hints.ts';
-import { Drops, type Host } from '../kit/host.ts';
+import type { Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Dropped, type Drops } from '../kit/drops.ts';
 import { TtsError } from '../kit/error.ts';
-import { Dropped, type Drops } from '../kit/host.ts';
 import { AsyncQueue } from '../kit/queue.ts';
 import { Arrivals, singleItem } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';

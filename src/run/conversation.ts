@@ -1,6 +1,7 @@
 /** `--input jsonl`: a conversation over a pipe, one message a line, answer by answer. */
+
+import type { Drops } from '../kit/drops.ts';
 import { usageError } from '../kit/error.ts';
-import type { Drops } from '../kit/host.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import type { Source } from '../read/reading.ts';
 import type { Places } from '../text/places.ts';

@@ -11,9 +11,10 @@ import {
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDescriptor, isReadOnly } from '../kit/descriptor.ts';
+import type { Drops } from '../kit/drops.ts';
 import { usageError } from '../kit/error.ts';
 import { pathOf, unwritable } from '../kit/folders.ts';
-import type { Drops, RunContext } from '../kit/host.ts';
+import type { RunContext } from '../kit/host.ts';
 import { openPipe } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { frameBytes, type PcmFormat, secondsOf } from '../sound/pcm.ts';

@@ -1,5 +1,5 @@
+import type { Drops, Flush } from '../kit/drops.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
-import type { Drops, Flush } from '../kit/host.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { blankText } from '../read/source.ts';
 import type { Turns } from '../sound/loudness.ts';

@@ -1,5 +1,5 @@
 import { NamelessFile } from '../kit/descriptor.ts';
-import { Flush } from '../kit/host.ts';
+import { Flush } from '../kit/drops.ts';
 import { Arrivals } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
 import { bytesOf, floatsOf } from './samples.ts';

@@ -1,4 +1,4 @@
-import type { Drops } from '../kit/host.ts';
+import type { Drops } from '../kit/drops.ts';
 
 /** Samples are interleaved and little-endian; 8-bit integers are unsigned, as in WAV. */
 export interface PcmFormat {

@@ -1,5 +1,6 @@
 import { percentDecoded } from '../kit/address.ts';
-import { ExitCode, isText, messageIn, TtsError } from '../kit/error.ts';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { isText, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import {
   firstBytes,

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, decoded, ExitCode, messageIn, retryAfter, TtsError } from '../error.ts';
+import { codeOf, ExitCode, TtsError } from '../error.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT } from '../retry.ts';
 import { IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
+import { decoded, messageIn, retryAfter } from './answer.ts';
 import type { Answer } from './client.ts';
 
 /** A proxy cannot be reached, or makes no connection to the host behind it. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { ExitCode, retryAfter, TtsError } from '../../../src/kit/error.ts';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import { retryAfter } from '../../../src/kit/http/answer.ts';
 import { retryDelay } from '../../../src/kit/retry.ts';
 
 const failed = (retry?: { after?: number }) => new TtsError('x', { exitCode: ExitCode.service, retry });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Drops } from '../../../src/kit/host.ts';
+import { Drops } from '../../../src/kit/drops.ts';
 import { AsyncQueue } from '../../../src/kit/queue.ts';
 import { Answers, messageIn } from '../../../src/run/conversation.ts';
 import { collect } from '../sound/body.ts';

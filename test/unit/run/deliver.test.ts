@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Drops } from '../../../src/kit/drops.ts';
 import { ExitCode } from '../../../src/kit/error.ts';
-import { Drops } from '../../../src/kit/host.ts';
 import type { Sink } from '../../../src/out/sink.ts';
 import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
 import type { PcmFormat, Speech, Track } from '../../../src/sound/pcm.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Drops } from '../../../src/kit/host.ts';
+import { Drops } from '../../../src/kit/drops.ts';
 import { AsyncQueue } from '../../../src/kit/queue.ts';
 import { plain } from '../../../src/read/plain.ts';
 import type { Source } from '../../../src/read/reading.ts';

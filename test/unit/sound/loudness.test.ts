@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { Drops } from '../../../src/kit/host.ts';
+import { Drops } from '../../../src/kit/drops.ts';
 import { wavHeader } from '../../../src/sound/encode/wav.ts';
 import { LoudnessMeter, levelled, type Turn } from '../../../src/sound/loudness.ts';
 import { type PcmFormat, untagged } from '../../../src/sound/pcm.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageIn } from '../../../src/kit/error.ts';
+import { messageIn } from '../../../src/kit/http/answer.ts';
 import { withinSeconds } from '../../support/clock.ts';
 
 const said = (text: string) => messageIn(Buffer.from(text));
