@@ -1,178 +1,129 @@
 import { hash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { RowOutcome } from '../batch/make.ts';
-import { isBatchFile, type ManifestEntry, type Outcome, type Survey } from '../batch/manifest.ts';
-import type { BatchPlan, BatchRow } from '../batch/plan.ts';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { isBatchFile, type ManifestEntry, type Outcome } from '../batch/manifest.ts';
+import type { BatchRow } from '../batch/plan.ts';
 import { assertTextWritable, writeText } from '../batch/row-files.ts';
 import { readTable } from '../batch/table.ts';
-import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { usageError } from '../kit/error.ts';
 import { unwritable } from '../kit/folders.ts';
 import { assertUnlinked, realOf } from '../kit/guard.ts';
-import { countOf, shellQuoted } from '../kit/words.ts';
+import { countOf } from '../kit/words.ts';
 import { decode } from '../read/decode.ts';
 import { openFile } from '../read/source.ts';
-import type { RunTotals } from '../run/totals.ts';
 import { secondsOf } from '../sound/pcm.ts';
 import { readWav } from '../sound/wav.ts';
+import type { BatchOutput, RowResult } from './batch-output.ts';
 import template from './batch-report.html?raw';
 import type { Context } from './commands.ts';
-import { readerReady } from './print.ts';
 
-/** A person has listened to a sound and approved it. The key covers the text and the voice. */
-export type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
+const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
 
-export function approvalOf({ id, key, sha256 }: Approval): Approval {
-  return { id, key, sha256 };
+/**
+ * This is checked before anything is sent.
+ * @throws TtsError (output), (usage) for a link, for a file that the batch reads or writes, and for one that is not a report
+ */
+export function assertReportPlace(
+  name: string,
+  { plan, folder, tables }: Pick<Outcome, 'plan' | 'folder'> & { readonly tables: readonly string[] },
+  host: Context['host'],
+): void {
+  const { cwd } = host;
+  assertUnlinked(name, cwd);
+  const path = resolve(cwd, name);
+  const old = oldReport(path, name);
+  const inFolder = relative(realOf(folder.path) ?? folder.path, realOf(path) ?? path)
+    .split(sep)
+    .join('/');
+  const isWritten = isBatchFile(inFolder) || plan.hasFile(inFolder);
+  const isOld = (read: string) => {
+    const stats = statSync(resolve(cwd, read), { throwIfNoEntry: false });
+    return stats !== undefined && stats.ino === old?.ino && stats.dev === old.dev;
+  };
+  if (
+    isWritten ||
+    (old &&
+      (tables.some(isOld) || plan.rows.some(({ textFile }) => textFile !== undefined && isOld(textFile))))
+  )
+    throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
+  if (old && !old.isReport)
+    throw usageError(`--report ${name}: that file is not a report`, 'choose another name, or remove it');
+  assertTextWritable({ path, name, writer: host });
 }
 
-/** The lines of a file that a report has saved. A row may have several: any of them counts. */
-export class Approvals {
-  readonly #byId = new Map<string, Approval[]>();
-
-  /** @throws TtsError (usage) for a file that cannot be read or is none of a report */
-  static async read(name: string, { host, signal }: Pick<Context, 'host' | 'signal'>): Promise<Approvals> {
-    const approvals = new Approvals();
-    const text = decode(openFile(name, host.cwd, signal), name);
-    for await (const { line, cells, fault } of readTable(text, 'jsonl', name)) {
-      const [id, key, sha256] = ['id', 'key', 'sha256'].map((field) => cells.get(field));
-      if (fault !== undefined || id === undefined || key === undefined || sha256 === undefined)
-        throw usageError(
-          `--approved ${name}, line ${line}: this is not a line of a report's approved.jsonl`,
-          'save the file with the button of the page that --report writes',
-        );
-      const others = approvals.#byId.get(id);
-      if (others) others.push({ id, key, sha256 });
-      else approvals.#byId.set(id, [{ id, key, sha256 }]);
-    }
-    return approvals;
-  }
-
-  /** @returns `undefined` for a sound that is approved, and otherwise what is wrong */
-  faultOf({ id, key, sha256 }: Approval): 'not approved' | 'changed since it was approved' | undefined {
-    const approved = this.#byId.get(id);
-    if (!approved) return 'not approved';
-    const isSame = approved.some((each) => each.key === key && each.sha256 === sha256);
-    return isSame ? undefined : 'changed since it was approved';
+function oldReport(path: string, name: string): { ino: number; dev: number; isReport: boolean } | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return (
+      stats && {
+        ino: stats.ino,
+        dev: stats.dev,
+        isReport: !stats.isFile() || stats.size === 0 || isPage(path),
+      }
+    );
+  } catch (error) {
+    throw unwritable(name, error);
   }
 }
 
-/** Rows in the closing table. */
-const MOST_SHOWN = 20;
-
-const ROWS_BETWEEN_WAITS = 1000;
-
-const MOST_KEPT = 10_000;
-
-const RESULTS = ['made', 'unchanged', 'failed', 'skipped'] as const;
-export type RowResult = (typeof RESULTS)[number];
-
-const EMPTY = usageError('the row has no text', '--allow-empty skips rows without one');
-
-/** One object a row with `--json`; for people, the rows that need action. */
-export class BatchOutput {
-  readonly counts: Record<RowResult, number> = { made: 0, unchanged: 0, failed: 0, skipped: 0 };
-  readonly #context: Context;
-  readonly #plan: BatchPlan;
-  readonly #folder: string;
-  readonly #isJson: boolean;
-  readonly #failures: string[] = [];
-  readonly #messages = new Map<BatchRow, string>();
-  /** Rows that were not reached. */
-  #left = 0;
-  readonly #results = new Map<BatchRow, RowResult>();
-
-  constructor(plan: BatchPlan, folder: string, isJson: boolean, context: Context) {
-    this.#plan = plan;
-    this.#folder = folder;
-    this.#isJson = isJson;
-    this.#context = context;
+/** A report replaces an older one, and never a lexicon, a config file or a WAV. */
+function isPage(path: string): boolean {
+  const start = Buffer.alloc(PAGE_START.length);
+  const fd = openSync(path, 'r');
+  try {
+    return readSync(fd, start) === start.length && start.toString('latin1') === PAGE_START;
+  } finally {
+    closeSync(fd);
   }
+}
 
-  /** @param allowEmpty skips rows without a text */
-  async begin(survey: Survey, allowEmpty: boolean): Promise<void> {
-    for (const [number, row] of this.#plan.mine.entries()) {
-      if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
-      const state = survey.stateOf(row);
-      if (state === 'unchanged') this.#row(row, 'unchanged');
-      if (state === 'empty' && allowEmpty) this.#row(row, 'skipped');
-      else if (state === 'empty') this.finish(row, { state: 'failed', error: EMPTY });
-    }
+/**
+ * Failed rows come first.
+ * @throws TtsError (output)
+ */
+export async function writeReport(
+  name: string,
+  {
+    outcome,
+    output,
+    approvals,
+  }: { readonly outcome: Outcome; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
+  { host, notices, signal }: Context,
+): Promise<void> {
+  const path = resolve(host.cwd, name);
+  const { plan, folder, survey } = outcome;
+  const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
+  const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
+  const table = plan.rows[0]?.table ?? '';
+  async function* rows(): AsyncGenerator<ReportRow> {
+    for (const isFailed of [true, false])
+      for (const row of plan.mine) if ((output.resultOf(row) === 'failed') === isFailed) yield reportRow(row);
   }
-
-  finish(row: BatchRow, outcome: RowOutcome): void {
-    if (outcome.state === 'made') {
-      this.#row(row, 'made');
-      return;
-    }
-    const { id, table, line } = row;
-    const { message, hint } = outcome.error;
-    for (const name of [id, table]) this.#context.notices.spare(name);
-    if (this.#failures.length < MOST_SHOWN)
-      this.#failures.push(`${table}, line ${line} (${id}): ${message}${hint ? `; ${hint}` : ''}`);
-    if (this.#messages.size < MOST_KEPT) this.#messages.set(row, message);
-    this.#row(row, 'failed', outcome.error);
-  }
-
-  async end(): Promise<void> {
-    for (const [number, row] of this.#plan.mine.entries()) {
-      if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
-      if (this.#results.has(row)) continue;
-      this.#left += 1;
-      this.#row(row, 'skipped');
-    }
-  }
-
-  resultOf(row: BatchRow): RowResult | undefined {
-    return this.#results.get(row);
-  }
-
-  messageOf(row: BatchRow): string | undefined {
-    return this.#messages.get(row);
-  }
-
-  /** @param leftOver how many files `--prune` would look at */
-  summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals, leftOver: number): void {
-    const { notices } = this.#context;
-    const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
-    if (this.#isJson) {
-      const seconds = Math.round(elapsed) / 1000;
-      const summary = { rows, ...this.counts, characters, requests, retries, fromCache, seconds };
-      notices.result(summary);
-      return;
-    }
-    const counts = RESULTS.map((result) => `${this.counts[result]} ${result}`).join(', ');
-    const rest =
-      leftOver > 0 ? `, ${leftOver} left over: --prune deletes ${leftOver > 1 ? 'them' : 'it'}` : '';
-    notices.note(`${countOf(rows, 'row')}: ${counts}${rest}`);
-  }
-
-  /** The error of a run in which rows failed. */
-  partial(): TtsError {
-    const { failed, skipped, made, unchanged } = this.counts;
-    const left = this.#left > 0 ? `, ${countOf(this.#left, 'was', 'were')} left` : '';
-    const more = failed - this.#failures.length;
-    return new TtsError(`${failed} of ${countOf(failed + skipped + made + unchanged, 'row')} failed${left}`, {
-      exitCode: ExitCode.partial,
-      details: [...this.#failures, ...(more > 0 ? [`and ${more} more`] : [])],
-      hint: `the same command makes only what is missing: ${this.command}`,
-    });
-  }
-
-  get command(): string {
-    return ['tts', 'batch', ...this.#context.argv].map(shellQuoted).join(' ');
-  }
-
-  #row(row: BatchRow, state: RowResult, error?: TtsError): void {
-    this.#results.set(row, state);
-    this.counts[state] += 1;
-    if (!this.#isJson) return;
-    const { id, file } = row;
-    const fault = error && {
-      error: { message: error.message, hint: error.hint, exitCode: error.exitCode },
+  async function reportRow(row: BatchRow): Promise<ReportRow> {
+    const { id, text, textFile, speaker, file } = row;
+    const sound = folder.pathOf(file);
+    const error = output.messageOf(row);
+    const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
+    // Only a WAV shows its form.
+    const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
+    const state = output.resultOf(row) ?? '';
+    const isCurrent = isThere && (state === 'made' || state === 'unchanged');
+    const entry = isCurrent ? survey.entryOf(row) : undefined;
+    const approval = entry && approvalOf({ ...entry, id });
+    // The page is made to be passed on: a table or a service may quote the key.
+    return {
+      id: notices.redactOwn(id),
+      text: notices.redactOwn(text ?? relative(host.cwd, textFile ?? '')),
+      speaker: String(speaker.voice.no),
+      state,
+      approval: approval && { ...approval, id: notices.redactOwn(id) },
+      isApproved: approval && approvals && !approvals.faultOf(approval),
+      error: error && notices.redact(error),
+      ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
-    this.#context.notices.result({ id, state, out: join(this.#folder, file), ...fault });
   }
+  const head = { title: table, summary: `${countOf(count, 'row')}: ${counts}.`, states: STATES };
+  await writeText({ path, name, writer: host }, reportPage(head, rows()), signal);
 }
 
 export interface ReportRow {
@@ -282,111 +233,40 @@ function addPeaks(
   }
 }
 
-const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
+/** A person has listened to a sound and approved it. The key covers the text and the voice. */
+export type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
 
-/**
- * This is checked before anything is sent.
- * @throws TtsError (output), (usage) for a link, for a file that the batch reads or writes, and for one that is not a report
- */
-export function assertReportPlace(
-  name: string,
-  { plan, folder, tables }: Pick<Outcome, 'plan' | 'folder'> & { readonly tables: readonly string[] },
-  host: Context['host'],
-): void {
-  const { cwd } = host;
-  assertUnlinked(name, cwd);
-  const path = resolve(cwd, name);
-  const old = oldReport(path, name);
-  const inFolder = relative(realOf(folder.path) ?? folder.path, realOf(path) ?? path)
-    .split(sep)
-    .join('/');
-  const isWritten = isBatchFile(inFolder) || plan.hasFile(inFolder);
-  const isOld = (read: string) => {
-    const stats = statSync(resolve(cwd, read), { throwIfNoEntry: false });
-    return stats !== undefined && stats.ino === old?.ino && stats.dev === old.dev;
-  };
-  if (
-    isWritten ||
-    (old &&
-      (tables.some(isOld) || plan.rows.some(({ textFile }) => textFile !== undefined && isOld(textFile))))
-  )
-    throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
-  if (old && !old.isReport)
-    throw usageError(`--report ${name}: that file is not a report`, 'choose another name, or remove it');
-  assertTextWritable({ path, name, writer: host });
+export function approvalOf({ id, key, sha256 }: Approval): Approval {
+  return { id, key, sha256 };
 }
 
-function oldReport(path: string, name: string): { ino: number; dev: number; isReport: boolean } | undefined {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return (
-      stats && {
-        ino: stats.ino,
-        dev: stats.dev,
-        isReport: !stats.isFile() || stats.size === 0 || isPage(path),
-      }
-    );
-  } catch (error) {
-    throw unwritable(name, error);
-  }
-}
+/** The lines of a file that a report has saved. A row may have several: any of them counts. */
+export class Approvals {
+  readonly #byId = new Map<string, Approval[]>();
 
-/** A report replaces an older one, and never a lexicon, a config file or a WAV. */
-function isPage(path: string): boolean {
-  const start = Buffer.alloc(PAGE_START.length);
-  const fd = openSync(path, 'r');
-  try {
-    return readSync(fd, start) === start.length && start.toString('latin1') === PAGE_START;
-  } finally {
-    closeSync(fd);
+  /** @throws TtsError (usage) for a file that cannot be read or is none of a report */
+  static async read(name: string, { host, signal }: Pick<Context, 'host' | 'signal'>): Promise<Approvals> {
+    const approvals = new Approvals();
+    const text = decode(openFile(name, host.cwd, signal), name);
+    for await (const { line, cells, fault } of readTable(text, 'jsonl', name)) {
+      const [id, key, sha256] = ['id', 'key', 'sha256'].map((field) => cells.get(field));
+      if (fault !== undefined || id === undefined || key === undefined || sha256 === undefined)
+        throw usageError(
+          `--approved ${name}, line ${line}: this is not a line of a report's approved.jsonl`,
+          'save the file with the button of the page that --report writes',
+        );
+      const others = approvals.#byId.get(id);
+      if (others) others.push({ id, key, sha256 });
+      else approvals.#byId.set(id, [{ id, key, sha256 }]);
+    }
+    return approvals;
   }
-}
 
-/**
- * Failed rows come first.
- * @throws TtsError (output)
- */
-export async function writeReport(
-  name: string,
-  {
-    outcome,
-    output,
-    approvals,
-  }: { readonly outcome: Outcome; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
-  { host, notices, signal }: Context,
-): Promise<void> {
-  const path = resolve(host.cwd, name);
-  const { plan, folder, survey } = outcome;
-  const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
-  const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
-  const table = plan.rows[0]?.table ?? '';
-  async function* rows(): AsyncGenerator<ReportRow> {
-    for (const isFailed of [true, false])
-      for (const row of plan.mine) if ((output.resultOf(row) === 'failed') === isFailed) yield reportRow(row);
+  /** @returns `undefined` for a sound that is approved, and otherwise what is wrong */
+  faultOf({ id, key, sha256 }: Approval): 'not approved' | 'changed since it was approved' | undefined {
+    const approved = this.#byId.get(id);
+    if (!approved) return 'not approved';
+    const isSame = approved.some((each) => each.key === key && each.sha256 === sha256);
+    return isSame ? undefined : 'changed since it was approved';
   }
-  async function reportRow(row: BatchRow): Promise<ReportRow> {
-    const { id, text, textFile, speaker, file } = row;
-    const sound = folder.pathOf(file);
-    const error = output.messageOf(row);
-    const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
-    // Only a WAV shows its form.
-    const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
-    const state = output.resultOf(row) ?? '';
-    const isCurrent = isThere && (state === 'made' || state === 'unchanged');
-    const entry = isCurrent ? survey.entryOf(row) : undefined;
-    const approval = entry && approvalOf({ ...entry, id });
-    // The page is made to be passed on: a table or a service may quote the key.
-    return {
-      id: notices.redactOwn(id),
-      text: notices.redactOwn(text ?? relative(host.cwd, textFile ?? '')),
-      speaker: String(speaker.voice.no),
-      state,
-      approval: approval && { ...approval, id: notices.redactOwn(id) },
-      isApproved: approval && approvals && !approvals.faultOf(approval),
-      error: error && notices.redact(error),
-      ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
-    };
-  }
-  const head = { title: table, summary: `${countOf(count, 'row')}: ${counts}.`, states: STATES };
-  await writeText({ path, name, writer: host }, reportPage(head, rows()), signal);
 }
