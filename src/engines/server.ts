@@ -1,5 +1,6 @@
 import { isNearby } from '../kit/address.ts';
-import { messageIn, retryAfter, TtsError } from '../kit/error.ts';
+import { TtsError } from '../kit/error.ts';
+import { messageIn, retryAfter } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate } from '../kit/http/failures.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
