@@ -10,191 +10,6 @@ import { loadSettings } from '../options/load.ts';
 import { readSubcommand, subcommand } from './command-line.ts';
 import type { CommandModule, Context } from './commands.ts';
 
-type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
-
-const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
-
-/**
- * Without a name, each terminal is a channel.
- * @returns `undefined` for a user without a folder of their own
- * @throws TtsError (usage) for a name that is not allowed
- */
-export function folderOf(name: string | undefined, user: User): string | undefined {
-  if (name !== undefined && !NAME.test(name))
-    throw usageError(
-      `--channel: "${name}" is not allowed`,
-      'name it with letters, digits, hyphens, underscores, and dots between them',
-    );
-  const folder = runtimeFolder(user) ?? ownCacheFolder(user);
-  return folder && join(folder, 'run', name ?? terminal() ?? 'default');
-}
-
-export function noFolder(user: User): TtsError {
-  const folder = cacheFolder(user);
-  if (folder === undefined)
-    return usageError(
-      'there is no folder for runs: HOME names none',
-      'set HOME, or XDG_RUNTIME_DIR to a folder of your own',
-    );
-  return usageError(
-    `runs are not kept in ${folder}: it belongs to another user`,
-    'set HOME to your own folder',
-  );
-}
-
-/**
- * Who else can write there could name any process as a run. The XDG Base Directory Specification wants a folder that only its
- * owner may enter.
- */
-function runtimeFolder({ env: { XDG_RUNTIME_DIR: folder }, uid }: User): string | undefined {
-  return folder && isAbsolute(folder) && isOwnFolder(folder, uid) ? join(folder, 'tts') : undefined;
-}
-
-function terminal(): string | undefined {
-  for (const fd of [2, 1, 0]) {
-    try {
-      const stats = fstatSync(fd);
-      // Devices with major number 1, such as /dev/null, are not terminals.
-      if (stats.isCharacterDevice() && stats.rdev >> 8 !== 1) return `terminal-${stats.rdev}`;
-    } catch {}
-  }
-  return undefined;
-}
-
-export type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
-
-type State = 'waits' | 'speaks';
-
-/** A run of a channel that is alive. Their paths sort by the time when the runs were started. */
-export interface Ticket {
-  readonly path: string;
-  readonly pid: number;
-  readonly state: State;
-}
-
-/** What stands in a file. A process that got the number of a dead one has another birth. */
-type Entry = readonly [pid: number, realm: string, birth: string, state: State];
-
-/** What another run or command has put down next to the file of a run. */
-const MARKS = ['.paused', '.silenced'] as const;
-type Mark = (typeof MARKS)[number];
-
-/** The runs of a channel: each has a file with its name. */
-export class Tickets {
-  readonly #folder: string;
-  readonly #host: TicketHost;
-  readonly #mine: string;
-
-  constructor(folder: string, host: TicketHost) {
-    this.#folder = folder;
-    this.#host = host;
-    const started = birthOf(host.pid) || String(Math.round(performance.timeOrigin));
-    this.#mine = join(folder, `${started.padStart(18, '0')}-${String(host.pid).padStart(10, '0')}`);
-  }
-
-  /** @throws the system's error */
-  write(state: State): void {
-    const { pid, realm } = this.#host;
-    const entry: Entry = [pid, realm, birthOf(pid), state];
-    makeFolder(this.#folder);
-    const draft = join(this.#folder, `new-${pid}`);
-    writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
-    renameSync(draft, this.#mine);
-  }
-
-  remove(): void {
-    remove(this.#mine);
-  }
-
-  /** True if `tts pause` has marked this run. */
-  get isPaused(): boolean {
-    return this.#has('.paused');
-  }
-
-  /** True if `tts stop` or the next run is about to end this run. */
-  get isSilenced(): boolean {
-    return this.#has('.silenced');
-  }
-
-  /** The other runs, the earliest first. Files of dead ones are removed. */
-  others(): Ticket[] {
-    return this.all().filter(({ path }) => path !== this.#mine);
-  }
-
-  isEarlier({ path }: Ticket): boolean {
-    return path < this.#mine;
-  }
-
-  all(): Ticket[] {
-    const names = this.#names().sort();
-    for (const name of names)
-      if (markOf(name) && !names.includes(name.slice(0, name.lastIndexOf('.'))))
-        rmSync(join(this.#folder, name), { force: true });
-    const files = names.filter((name) => !markOf(name));
-    return files.flatMap((name) => this.look(join(this.#folder, name)) ?? []);
-  }
-
-  /** @returns `undefined` for a run that is gone, or of another machine */
-  look(path: string): Ticket | undefined {
-    const entry = this.#read(path);
-    if (entry?.[1] !== this.#host.realm) return undefined;
-    const [pid, , birth, state] = entry;
-    if (this.#host.isRunning(pid) && birthOf(pid) === birth) return { path, pid, state };
-    remove(path);
-    return undefined;
-  }
-
-  /** @throws the system's error */
-  mark({ path }: Pick<Ticket, 'path'>, mark: Mark): void {
-    writeFileSync(`${path}${mark}`, '', { mode: 0o600 });
-  }
-
-  /** @returns true if the run was paused */
-  unmark({ path }: Ticket): boolean {
-    try {
-      rmSync(`${path}.paused`);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #has(mark: Mark): boolean {
-    return existsSync(`${this.#mine}${mark}`);
-  }
-
-  #read(path: string): Entry | undefined {
-    try {
-      const entry = JSON.parse(readOwn(path, this.#host.uid)) as Entry;
-      return Number.isInteger(entry[0]) && entry[0] > 1 ? entry : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #names(): string[] {
-    return namesIn(this.#folder).filter((name) => /^\d/u.test(name));
-  }
-}
-
-function markOf(name: string): Mark | undefined {
-  return MARKS.find((mark) => name.endsWith(mark));
-}
-
-function remove(path: string): void {
-  for (const end of ['', ...MARKS]) rmSync(`${path}${end}`, { force: true });
-}
-
-/** When the process was started, as Linux counts it; empty elsewhere. */
-function birthOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
-  } catch {
-    return '';
-  }
-}
-
 /** One speaker at a time: a new run stops the others, or waits for its turn. */
 export interface ChannelPlan {
   readonly name: string | undefined;
@@ -392,7 +207,7 @@ interface ChannelCommand {
 }
 
 /** A command for the runs of a channel. */
-export function channelCommand({ name, help, done, act }: ChannelCommand): CommandModule {
+function channelCommand({ name, help, done, act }: ChannelCommand): CommandModule {
   const describeCommand = (): Command => subcommand(name, help, 'stop');
   return {
     describeCommand,
@@ -430,3 +245,188 @@ export const stop = channelCommand({
   done: 'stopped',
   act: stopChannel,
 });
+
+type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
+
+type State = 'waits' | 'speaks';
+
+/** A run of a channel that is alive. Their paths sort by the time when the runs were started. */
+interface Ticket {
+  readonly path: string;
+  readonly pid: number;
+  readonly state: State;
+}
+
+/** What stands in a file. A process that got the number of a dead one has another birth. */
+type Entry = readonly [pid: number, realm: string, birth: string, state: State];
+
+/** What another run or command has put down next to the file of a run. */
+const MARKS = ['.paused', '.silenced'] as const;
+type Mark = (typeof MARKS)[number];
+
+/** The runs of a channel: each has a file with its name. */
+class Tickets {
+  readonly #folder: string;
+  readonly #host: TicketHost;
+  readonly #mine: string;
+
+  constructor(folder: string, host: TicketHost) {
+    this.#folder = folder;
+    this.#host = host;
+    const started = birthOf(host.pid) || String(Math.round(performance.timeOrigin));
+    this.#mine = join(folder, `${started.padStart(18, '0')}-${String(host.pid).padStart(10, '0')}`);
+  }
+
+  /** @throws the system's error */
+  write(state: State): void {
+    const { pid, realm } = this.#host;
+    const entry: Entry = [pid, realm, birthOf(pid), state];
+    makeFolder(this.#folder);
+    const draft = join(this.#folder, `new-${pid}`);
+    writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+    renameSync(draft, this.#mine);
+  }
+
+  remove(): void {
+    remove(this.#mine);
+  }
+
+  /** True if `tts pause` has marked this run. */
+  get isPaused(): boolean {
+    return this.#has('.paused');
+  }
+
+  /** True if `tts stop` or the next run is about to end this run. */
+  get isSilenced(): boolean {
+    return this.#has('.silenced');
+  }
+
+  /** The other runs, the earliest first. Files of dead ones are removed. */
+  others(): Ticket[] {
+    return this.all().filter(({ path }) => path !== this.#mine);
+  }
+
+  isEarlier({ path }: Ticket): boolean {
+    return path < this.#mine;
+  }
+
+  all(): Ticket[] {
+    const names = this.#names().sort();
+    for (const name of names)
+      if (markOf(name) && !names.includes(name.slice(0, name.lastIndexOf('.'))))
+        rmSync(join(this.#folder, name), { force: true });
+    const files = names.filter((name) => !markOf(name));
+    return files.flatMap((name) => this.look(join(this.#folder, name)) ?? []);
+  }
+
+  /** @returns `undefined` for a run that is gone, or of another machine */
+  look(path: string): Ticket | undefined {
+    const entry = this.#read(path);
+    if (entry?.[1] !== this.#host.realm) return undefined;
+    const [pid, , birth, state] = entry;
+    if (this.#host.isRunning(pid) && birthOf(pid) === birth) return { path, pid, state };
+    remove(path);
+    return undefined;
+  }
+
+  /** @throws the system's error */
+  mark({ path }: Pick<Ticket, 'path'>, mark: Mark): void {
+    writeFileSync(`${path}${mark}`, '', { mode: 0o600 });
+  }
+
+  /** @returns true if the run was paused */
+  unmark({ path }: Ticket): boolean {
+    try {
+      rmSync(`${path}.paused`);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #has(mark: Mark): boolean {
+    return existsSync(`${this.#mine}${mark}`);
+  }
+
+  #read(path: string): Entry | undefined {
+    try {
+      const entry = JSON.parse(readOwn(path, this.#host.uid)) as Entry;
+      return Number.isInteger(entry[0]) && entry[0] > 1 ? entry : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #names(): string[] {
+    return namesIn(this.#folder).filter((name) => /^\d/u.test(name));
+  }
+}
+
+function markOf(name: string): Mark | undefined {
+  return MARKS.find((mark) => name.endsWith(mark));
+}
+
+function remove(path: string): void {
+  for (const end of ['', ...MARKS]) rmSync(`${path}${end}`, { force: true });
+}
+
+/** When the process was started, as Linux counts it; empty elsewhere. */
+function birthOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
+
+const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
+
+/**
+ * Without a name, each terminal is a channel.
+ * @returns `undefined` for a user without a folder of their own
+ * @throws TtsError (usage) for a name that is not allowed
+ */
+function folderOf(name: string | undefined, user: User): string | undefined {
+  if (name !== undefined && !NAME.test(name))
+    throw usageError(
+      `--channel: "${name}" is not allowed`,
+      'name it with letters, digits, hyphens, underscores, and dots between them',
+    );
+  const folder = runtimeFolder(user) ?? ownCacheFolder(user);
+  return folder && join(folder, 'run', name ?? terminal() ?? 'default');
+}
+
+function noFolder(user: User): TtsError {
+  const folder = cacheFolder(user);
+  if (folder === undefined)
+    return usageError(
+      'there is no folder for runs: HOME names none',
+      'set HOME, or XDG_RUNTIME_DIR to a folder of your own',
+    );
+  return usageError(
+    `runs are not kept in ${folder}: it belongs to another user`,
+    'set HOME to your own folder',
+  );
+}
+
+/**
+ * Who else can write there could name any process as a run. The XDG Base Directory Specification wants a folder that only its
+ * owner may enter.
+ */
+function runtimeFolder({ env: { XDG_RUNTIME_DIR: folder }, uid }: User): string | undefined {
+  return folder && isAbsolute(folder) && isOwnFolder(folder, uid) ? join(folder, 'tts') : undefined;
+}
+
+function terminal(): string | undefined {
+  for (const fd of [2, 1, 0]) {
+    try {
+      const stats = fstatSync(fd);
+      // Devices with major number 1, such as /dev/null, are not terminals.
+      if (stats.isCharacterDevice() && stats.rdev >> 8 !== 1) return `terminal-${stats.rdev}`;
+    } catch {}
+  }
+  return undefined;
+}
