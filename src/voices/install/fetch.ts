@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLoopback, isNearby } from '../../kit/address.ts';
+import { isNearby } from '../../kit/address.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
-import { unwritable } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { retryAfter } from '../../kit/http/answer.ts';
 import { type Answer, HttpClient, type ProxyRoute } from '../../kit/http/client.ts';
@@ -11,7 +10,7 @@ import { firstBytes } from '../../kit/http/failures.ts';
 import { isTransient, type RetryPolicy, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
 import { printable } from '../../kit/words.ts';
 import type { PinnedFile, Repository } from './catalogue.ts';
-import { type Checked, ELSEWHERE } from './manifest.ts';
+import { attempt, type Checked } from './manifest.ts';
 
 /** A hub with the interface of Hugging Face, or a mirror of it. */
 export interface Hub {
@@ -52,15 +51,11 @@ function addressOf(text: string, origin: string): URL {
 
 /** @throws TtsError (usage) for plain http to a host that is not near */
 export function assertSafe(url: URL, origin: string): void {
-  if (url.protocol === 'https:' || isNear(url)) return;
+  if (url.protocol === 'https:' || isNearby(url.hostname)) return;
   throw usageError(
     `${origin}: ${url.host} is reached over plain http, where anybody on the way can change what comes`,
     'use https://; plain http is for this machine and private networks',
   );
-}
-
-function isNear({ hostname }: URL): boolean {
-  return isLoopback(hostname) || isNearby(hostname);
 }
 
 export function addressIn(
@@ -142,7 +137,7 @@ export class Fetcher implements AsyncDisposable {
   #tokenFor(url: URL): Record<string, string> {
     const { token, url: own } = this.#options.hub;
     if (token === undefined || url.origin !== own.origin) return {};
-    return url.protocol === 'https:' || isNear(url) ? { authorization: `Bearer ${token}` } : {};
+    return url.protocol === 'https:' || isNearby(url.hostname) ? { authorization: `Bearer ${token}` } : {};
   }
 }
 
@@ -180,7 +175,9 @@ function nextAddress({ headers }: Answer, from: URL): URL {
   const to = headers.location;
   if (!to || !URL.canParse(to, from.href)) throw failure(`${from.host} leads on to no address`, ANOTHER_WAY);
   const next = new URL(to, from.href);
-  const isSafe = next.protocol === 'https:' || (next.protocol === 'http:' && isNear(next) && isNear(from));
+  const isSafe =
+    next.protocol === 'https:' ||
+    (next.protocol === 'http:' && isNearby(next.hostname) && isNearby(from.hostname));
   if (!isSafe || next.username || next.password)
     throw failure(
       `${from.host} leads on to ${printable(next.protocol)}//${printable(next.host)}, and only https is followed`,
@@ -303,27 +300,19 @@ interface Writing extends Pick<DownloadOptions, 'onProgress'> {
 async function write(answer: FoundAnswer, { path, from, wanted, onProgress }: Writing): Promise<number> {
   const { name, size: whole, most } = wanted;
   let size = from;
-  const fd = writing(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
+  const fd = attempt(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
   try {
     for await (const piece of answer.body) {
       if (size + piece.length > (whole ?? most))
         throw failure(`${name} of ${answer.url.host} has more than ${whole ?? most} bytes`, ANOTHER_WAY);
       for (let written = 0; written < piece.length; )
-        written += writing(path, () => writeSync(fd, piece, written));
+        written += attempt(path, () => writeSync(fd, piece, written));
       size += piece.length;
       onProgress(size);
     }
     return size;
   } finally {
     closeSync(fd);
-  }
-}
-
-function writing<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw unwritable(path, error, ELSEWHERE);
   }
 }
 

@@ -9,9 +9,9 @@ import type { Host, RunContext } from '../../kit/host.ts';
 import { outputOf, ProgramError } from '../../kit/program.ts';
 import { printable } from '../../kit/words.ts';
 import { failure } from './fetch.ts';
-import { RUNTIME_FOLDERS, runtimesIn } from './manifest.ts';
+import { attempt, RUNTIME_FOLDERS, runtimesIn } from './manifest.ts';
 import locks from './runtime-locks.json' with { type: 'json' };
-import { attempt, partsFolder } from './store.ts';
+import { partsFolder } from './store.ts';
 
 const VERSION = '1.13.8';
 

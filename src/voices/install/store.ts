@@ -23,6 +23,7 @@ import type { RunContext } from '../../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../../kit/lock.ts';
 import { hashOf } from './fetch.ts';
 import {
+  attempt,
   ELSEWHERE,
   type InstalledFile,
   installedVoices,
@@ -157,15 +158,6 @@ export function assertRoom(data: string, bytes: number): void {
 export function inMegabytes(bytes: number): string {
   if (bytes < 1_000_000) return `${Math.max(1, Math.ceil(bytes / 1000))} kB`;
   return `${bytes < 10_000_000 ? (bytes / 1e6).toFixed(1) : Math.round(bytes / 1e6)} MB`;
-}
-
-/** @throws TtsError (output) */
-export function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw unwritable(path, error, ELSEWHERE);
-  }
 }
 
 /** Takes a voice away in one step, and then what no other voice needs. */
