@@ -138,11 +138,12 @@ export class CheckedSpeech<T extends Task> {
 
   /** @returns the sound of two parts, unless it shows that the whole lacks nothing */
   async #inParts(task: T, whole: Unfit): Promise<Spoken> {
-    const texts = inTwo(whole.text);
+    const texts = divided(whole.text);
+    if (whole.misfit === 'short' && texts.length === 1) return this.#longer(task, whole, whole);
     const parts: Spoken[] = [];
     for (const text of texts) parts.push(await this.#part({ ...task, text }, whole, texts.length > 1));
-    const divided = joined(whole.text, parts);
-    return whole.misfit === 'short' ? this.#longer(task, whole, divided) : divided;
+    const all = joined(whole.text, parts);
+    return whole.misfit === 'short' ? this.#longer(task, whole, all) : all;
   }
 
   async #part(task: T, whole: Unfit, isDividable: boolean): Promise<Spoken> {
@@ -162,17 +163,16 @@ export class CheckedSpeech<T extends Task> {
   }
 
   /** Sound that seems to be too short is compared with that of its parts. */
-  #longer(task: T, whole: Unfit, divided: Spoken): Spoken {
+  #longer(task: T, whole: Unfit, parts: Spoken): Spoken {
     const pace = this.#paceOf(task.voice);
     const least = leastSecondsOf(whole.text);
-    if (whole.isCut || divided.seconds > LONGER * whole.seconds + MORE_SILENCE)
-      pace.learnLimit(whole.seconds);
+    if (whole.isCut || parts.seconds > LONGER * whole.seconds + MORE_SILENCE) pace.learnLimit(whole.seconds);
     else if (whole.seconds >= least) {
       pace.learnFast(whole.text, whole.seconds);
       return whole;
     }
-    if (divided.seconds < least) throw this.#unfit(whole.asked ?? whole, 'short', pace);
-    return divided;
+    if (parts.seconds < least) throw this.#unfit(whole.asked ?? whole, 'short', pace);
+    return parts;
   }
 
   #paceOf(voice: SourceVoice): VoicePace {
@@ -212,20 +212,20 @@ function rounded(characters: number): number {
   return Math.max(SHORTEST, step * Math.round(characters / step));
 }
 
-/** @returns the text in two, if it can be, at a border of sentences in its middle half or else between words */
-function inTwo(text: string): string[] {
+/** @returns the text in two, at a border of sentences in its middle half or else between words, if it can be divided */
+function divided(text: string): string[] {
   const ends: number[] = [];
   for (const sentence of sentences(text)) ends.push((ends.at(-1) ?? 0) + sentence.length);
   const distance = (end: number) => Math.abs(end / text.length - 0.5);
   const [middle = 0] = ends.slice(0, -1).sort((a, b) => distance(a) - distance(b));
   if (distance(middle) <= 0.25) return [text.slice(0, middle).trim(), text.slice(middle).trim()];
   const length = countCodePoints(text);
-  if (length <= SHORTEST) return [text];
-  for (const share of [0.5, 0.55, 0.6]) {
-    const parts = [...cutText(text, { maxChars: Math.ceil(length * share) })];
-    if (parts.length === 2) return parts;
+  let parts = [text];
+  for (const share of length > SHORTEST ? [0.5, 0.55, 0.6] : []) {
+    parts = [...cutText(text, { maxChars: Math.ceil(length * share) })];
+    if (parts.length === 2) break;
   }
-  return [text];
+  return parts;
 }
 
 /** Sound below this share of the pace of a voice may lack a part of the text. */
