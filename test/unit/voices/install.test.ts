@@ -1,16 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Header, type Pack, pack } from 'tar-stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { TtsError } from '../../../src/kit/error.ts';
+import { processHost } from '../../../src/kit/host.ts';
 import { unpack } from '../../../src/voices/install/archive.ts';
+import { isFree, loadCatalogue } from '../../../src/voices/install/catalogue.ts';
 import { neededOf } from '../../../src/voices/install/espeak.ts';
-import { assertSelfContained } from '../../../src/voices/install/from.ts';
+import { hubOf } from '../../../src/voices/install/fetch.ts';
+import { assertSelfContained, assertThere, installLocal } from '../../../src/voices/install/from.ts';
 import { licenceIn } from '../../../src/voices/install/install.ts';
+import { Session } from '../../../src/voices/install/session.ts';
+import { openStore } from '../../../src/voices/install/store.ts';
 import { emptyFolder, filesBelow } from '../../support/folder.ts';
+import { listen } from '../../support/listen.ts';
 import { isThere } from '../../support/programs.ts';
 
 const never = new AbortController().signal;
@@ -167,4 +175,103 @@ it.each([
 
 it.each(['', '# Anna', 'License:'])('A card that says nothing of a licence is not free: "%s"', (card) => {
   expect(licenceIn(card)).toEqual({ licence: 'not said by its card', class: 'unknown' });
+});
+
+const host = { ...processHost(process), env: {} };
+
+/** @returns the failure: what comes is the file of no voice */
+async function failureOf(path: string, data: string): Promise<unknown> {
+  const port = await listen(createServer((_, response) => response.end('of a stranger')));
+  const session = new Session(
+    {
+      data,
+      catalogue: loadCatalogue(host),
+      hub: hubOf(undefined, host),
+      retries: 0,
+      timeoutMs: 5000,
+      proxyFor: () => undefined,
+      acceptsLicence: false,
+      force: false,
+      onProgress: () => {},
+    },
+    { host, notices: { note: () => {} } as never, signal: new AbortController().signal },
+  );
+  onTestFinished(() => session[Symbol.asyncDispose]());
+  const from = `http://127.0.0.1:${port}/${path}`;
+  const voice = { from, name: undefined, sha256: undefined, language: undefined };
+  return installLocal(voice, session).catch((error: unknown) => error);
+}
+
+describe('a voice of an address', () => {
+  it.each([
+    '..%2F..%2Fx.onnx',
+    '%2e%2e%2f%2e%2e%2fx.onnx',
+    'a/..%2F..%2Fx.onnx',
+    '%zz/..%2F..%2Fx.onnx',
+    '..%2F..%2Fx.tar.gz',
+  ])('changes no file outside of its folder: %s', async (path) => {
+    const data = emptyFolder();
+    openStore(data, host.uid);
+    const names = ['x.onnx', 'x.onnx.json', 'x.tar.gz'];
+    for (const name of names) writeFileSync(join(data, name), 'mine');
+    expect(await failureOf(path, data)).toBeInstanceOf(TtsError);
+    expect(names.map((name) => readFileSync(join(data, name), 'utf8'))).toEqual(names.map(() => 'mine'));
+    expect(filesBelow(data).filter((name) => !name.startsWith('.parts'))).toEqual(names);
+  });
+
+  it.each([
+    ['my%20own.onnx', /^my-own cannot be used: it is not JSON$/],
+    ['%zz/my%20own.onnx', /^my-own cannot be used: it is not JSON$/],
+    ['bad%zz.onnx', /^bad-zz cannot be used: it is not JSON$/],
+    ['x.wav', /^x\.wav is neither an \.onnx nor an archive$/],
+  ])('has a name, whatever the address: %s', async (path, message) => {
+    const error = await failureOf(path, emptyFolder());
+    expect(error).toBeInstanceOf(TtsError);
+    expect(error).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it.each(['https://', 'http://[', 'https://a b/x.onnx'])('is refused where it cannot be one: %s', (from) => {
+    expect(() => assertThere(from, host)).toThrow('bad value for --from');
+  });
+});
+
+const catalogue = loadCatalogue({ env: {}, cwd: '/' });
+
+describe('the catalogue', () => {
+  it('begins with the four voices whose licence is beyond doubt', () => {
+    const [...first] = catalogue.voices.slice(0, 4);
+    expect(first.map(({ name }) => name)).toEqual(['cori', 'kristin', 'ljspeech', 'norman']);
+    for (const { licence, trained } of first) {
+      expect(licence).toMatch(/^public domain/);
+      expect(trained).toBe('scratch');
+    }
+  });
+
+  it.each(['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ru', 'uk', 'tr'])(
+    'has a voice for %s',
+    (language) => {
+      expect(catalogue.voices.some((voice) => voice.language.startsWith(`${language}-`))).toBe(true);
+    },
+  );
+
+  it('has names, keys and numbers once each, and a checksum for each file', () => {
+    const { voices, espeak } = catalogue;
+    for (const field of ['name', 'key', 'number'] as const)
+      expect(new Set(voices.map((voice) => voice[field])).size).toBe(voices.length);
+    expect(voices.map(({ number }) => number)).toEqual(voices.map((_, at) => 200_001 + 1000 * at));
+    for (const { files, espeak: languages, speakers } of voices) {
+      expect(speakers).toBeLessThanOrEqual(1000);
+      for (const { path, size, sha256, md5 } of files) {
+        expect(size).toBeGreaterThan(0);
+        expect(sha256 ?? md5).toMatch(/^([0-9a-f]{64}|[0-9a-f]{32})$/);
+        if (path.endsWith('.onnx')) expect(sha256).toHaveLength(64);
+      }
+      for (const language of languages) expect(espeak.languages[language]).toBeDefined();
+    }
+  });
+
+  it('tells which licences are free', () => {
+    const notFree = catalogue.voices.filter((voice) => !isFree(voice)).map(({ name }) => name);
+    expect(notFree).toEqual(['pim', 'gosia', 'irina', 'dfki', 'kareem']);
+  });
 });
