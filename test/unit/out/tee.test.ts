@@ -1,85 +1,105 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Sink } from '../../../src/out/sink.ts';
-import { tee } from '../../../src/out/tee.ts';
-import { type Track, untagged } from '../../../src/sound/pcm.ts';
+import { fork } from '../../../src/out/tee.ts';
+import { untagged } from '../../../src/sound/pcm.ts';
+import { gate } from '../../support/gate.ts';
+import { turns } from '../../support/turns.ts';
 import { speechFormat } from '../sound/wav-builder.ts';
 
-/** Remembers what became of it. */
-class Probe implements Sink {
-  readonly isLive: boolean;
-  heard = 0;
-  isDiscarded = false;
-  readonly #fault: { readonly after?: number; readonly discard?: boolean; readonly leaves?: boolean };
-
-  /** @param fault fails after this many bytes, or when it is discarded; or its reader leaves at once */
-  constructor(fault: { after?: number; discard?: boolean; leaves?: boolean } = {}, isLive = true) {
-    this.#fault = fault;
-    this.isLive = isLive;
-  }
-
-  async write({ pcm }: Track, signal: AbortSignal) {
-    for await (const { length } of pcm) {
-      signal.throwIfAborted();
-      this.heard += length;
-      if (this.#fault.leaves) return { bytes: this.heard, writtenBytes: this.heard + 44, readerLeft: true };
-      if (this.heard >= (this.#fault.after ?? Number.POSITIVE_INFINITY)) throw new Error('broken');
+function soundOf(pieces: number, until: Promise<void> = Promise.resolve()) {
+  const state = { read: 0, isLetGo: false };
+  async function* pcm() {
+    try {
+      for (; state.read < pieces; state.read += 1) {
+        yield Uint8Array.of(state.read);
+        await until;
+      }
+    } finally {
+      state.isLetGo = true;
     }
-    return { bytes: this.heard, writtenBytes: this.heard + 44, readerLeft: false };
   }
-
-  async discard() {
-    this.isDiscarded = true;
-    if (this.#fault.discard) throw new Error('not discarded');
-  }
+  return { state, speech: { format: speechFormat, bytes: pieces, pcm: pcm() } };
 }
 
-async function* samples() {
-  for (let left = 100; left > 0; left -= 1) yield new Uint8Array(10);
+async function read(pcm: AsyncIterable<Uint8Array>, most = Number.POSITIVE_INFINITY): Promise<number[]> {
+  const got: number[] = [];
+  for await (const [byte = -1] of pcm) {
+    got.push(byte);
+    if (got.length >= most) break;
+  }
+  return got;
 }
 
-const track = (): Track => untagged({ format: speechFormat, bytes: undefined, pcm: samples() });
-const { signal } = new AbortController();
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe('a sound for an output and a listener', () => {
-  it('is written to both', async () => {
-    const [output, listener] = [new Probe(), new Probe()];
-    const delivery = await tee(output, listener).write(track(), signal);
-    expect([delivery.bytes, output.heard, listener.heard]).toEqual([1000, 1000, 1000]);
+describe('one sound for two readers', () => {
+  it('is whole for whoever stays, wherever the other leaves', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 15 }),
+        async (pieces, most) => {
+          const { speech, state } = soundOf(pieces);
+          const [stays, leaves] = fork(untagged(speech));
+          const both = await Promise.all([read(stays.track.pcm), read(leaves.track.pcm, most)]);
+          expect(both).toEqual([numbers(pieces), numbers(Math.min(most, pieces))]);
+          expect(state.isLetGo).toBe(true);
+        },
+      ),
+    );
   });
 
-  it.each([
-    [true, true, false],
-    [true, false, true],
-    [false, false, false],
-  ])('is live where either is: %j with %j and %j', (isLive, output, listener) => {
-    expect(tee(new Probe({}, output), new Probe({}, listener)).isLive).toBe(isLive);
+  it('is read no faster than the slower one takes it', async () => {
+    const { speech, state } = soundOf(5);
+    const [slow, quick] = fork(untagged(speech));
+    const quickly = read(quick.track.pcm);
+    const slowly = slow.track.pcm[Symbol.asyncIterator]();
+    await slowly.next();
+    await turns();
+    expect(state.read).toBe(0);
+    await slow.leave();
+    expect(await quickly).toEqual(numbers(5));
   });
 
-  it('is written whole to the output when the listener fails, which is told then', async () => {
-    const [output, listener] = [new Probe(), new Probe({ after: 50 })];
-    const delivery = await tee(output, listener).write(track(), signal);
-    expect(delivery).toMatchObject({ bytes: 1000, failure: new Error('broken') });
-    expect([output.heard, listener.heard]).toEqual([1000, 50]);
+  it('is whole for one reader when the other leaves while both wait for a piece', async () => {
+    const { opened, open } = gate();
+    const { speech } = soundOf(4, opened);
+    const [stays, leaves] = fork(untagged(speech));
+    const stayed = read(stays.track.pcm);
+    const left = read(leaves.track.pcm);
+    await turns();
+    await leaves.leave();
+    open();
+    expect(await stayed).toEqual(numbers(4));
+    expect((await left).length).toBeLessThanOrEqual(2);
   });
 
-  it('ends for the listener when the output fails', async () => {
-    const [output, listener] = [new Probe({ after: 50 }), new Probe()];
-    await expect(tee(output, listener).write(track(), signal)).rejects.toThrow('broken');
-    expect(listener.heard).toBeLessThan(100);
+  it('ends for a reader that leaves while it waits for the other one', async () => {
+    const { speech } = soundOf(4);
+    const [stays, leaves] = fork(untagged(speech));
+    const waiting = leaves.track.pcm[Symbol.asyncIterator]().next();
+    await turns();
+    await leaves.leave();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await read(stays.track.pcm)).toEqual(numbers(4));
   });
 
-  it('ends for the listener when the reader of the output leaves', async () => {
-    const [output, listener] = [new Probe({ leaves: true }), new Probe()];
-    const delivery = await tee(output, listener).write(track(), signal);
-    expect(delivery).toEqual({ bytes: 10, writtenBytes: 54, readerLeft: true });
-    expect(listener.heard).toBeLessThan(1000);
+  it('lets the sound go when both have left, and nobody has begun to read', async () => {
+    const { speech } = soundOf(4);
+    const [one, other] = fork(untagged(speech));
+    await one.leave();
+    await other.leave();
+    expect(await read(one.track.pcm)).toEqual([]);
+    expect(await speech.pcm.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('that never comes lets go of both, whatever becomes of one', async () => {
-    for (const fault of [{}, { discard: true }]) {
-      const [output, listener] = [new Probe(fault), new Probe()];
-      await tee(output, listener).discard();
-      expect([output.isDiscarded, listener.isDiscarded]).toEqual([true, true]);
+  it('breaks off for both where it breaks off', async () => {
+    async function* pcm() {
+      yield Uint8Array.of(1);
+      throw new Error('broken');
     }
+    const branches = fork(untagged({ format: speechFormat, bytes: undefined, pcm: pcm() }));
+    const ends = await Promise.allSettled(branches.map(({ track }) => read(track.pcm)));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });

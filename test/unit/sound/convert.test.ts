@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { converted } from '../../../src/sound/convert.ts';
+import { bareFormat, converted, evenPieces, mono } from '../../../src/sound/convert.ts';
 import { frameBytes, type PcmFormat } from '../../../src/sound/pcm.ts';
-import { sampleReader, sampleWriter } from '../../../src/sound/samples.ts';
+import { ByteReader, bytesOf, floatsOf } from '../../../src/sound/samples.ts';
 import { signalToNoise, sine } from '../engines/sine.ts';
 import { collect, inPieces } from './body.ts';
 
@@ -18,19 +18,10 @@ const target: PcmFormat = { encoding: 'integer', sampleRate: 22_050, channels: 1
 /** The same samples on all channels. */
 function pcmOf(samples: Iterable<number>, format: PcmFormat): Buffer {
   const all = [...samples].flatMap((sample) => Array.from({ length: format.channels }, () => sample));
-  const bytes = Buffer.alloc((all.length * format.bitsPerSample) / 8);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const write = sampleWriter(format);
-  for (const [at, sample] of all.entries()) write(view, (at * format.bitsPerSample) / 8, sample);
-  return bytes;
+  return Buffer.from(bytesOf(Float32Array.from(all), format));
 }
 
-function samplesOf(bytes: Buffer, format: PcmFormat): number[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const read = sampleReader(format);
-  const size = format.bitsPerSample / 8;
-  return Array.from({ length: bytes.length / size }, (_, at) => read(view, at * size));
-}
+const samplesOf = (bytes: Buffer, format: PcmFormat) => [...floatsOf(bytes, format)];
 
 function convert(pcm: Buffer, from: PcmFormat, to: PcmFormat, frames = 1000): Promise<Buffer> {
   const pieces = inPieces(pcm, frames * frameBytes(from));
@@ -88,8 +79,8 @@ describe('sound in another format', () => {
     const stereo = { ...target, channels: 2 };
     const pcm = Buffer.from(Int16Array.of(100, 300, -5, 5).buffer);
     expect(samplesOf(await convert(pcm, stereo, target), target)).toEqual([200 / 32_768, 0]);
-    const mono = Buffer.from(Int16Array.of(7, -9).buffer);
-    const both = await convert(mono, target, stereo);
+    const one = Buffer.from(Int16Array.of(7, -9).buffer);
+    const both = await convert(one, target, stereo);
     expect([...new Int16Array(Uint8Array.from(both).buffer)]).toEqual([7, 7, -9, -9]);
     const floats: PcmFormat = { ...stereo, encoding: 'float', bitsPerSample: 32 };
     expect(samplesOf(await convert(pcm, stereo, floats), floats)).toEqual(
@@ -110,4 +101,60 @@ describe('sound in another format', () => {
     for await (const piece of converted(speech, target).pcm) if (piece.length > 0) break;
     expect(closed).toBe(true);
   });
+});
+
+async function* pieces(...buffers: Uint8Array[]) {
+  yield* buffers;
+}
+
+async function monoOf(format: Partial<PcmFormat>, bytes: Uint8Array): Promise<number[]> {
+  const samples: number[] = [];
+  for await (const piece of mono(pieces(bytes), { ...bareFormat(8000), ...format })) samples.push(...piece);
+  return samples;
+}
+
+it.each<[string, Partial<PcmFormat>, Uint8Array, number[]]>([
+  ['16-bit mono, unchanged', {}, Uint8Array.of(1, 0, 255, 127, 0, 128), [1, 32_767, -32_768]],
+  ['the mean of two channels', { channels: 2 }, Uint8Array.of(10, 0, 20, 0, 1, 0, 2, 0), [15, 2]],
+  ['8 bits without a sign', { bitsPerSample: 8 }, Uint8Array.of(0, 128, 255), [-32_768, 0, 32_512]],
+  [
+    '24 bits, rounded',
+    { bitsPerSample: 24 },
+    Uint8Array.of(127, 1, 0, 128, 1, 0, 0, 0, 128),
+    [1, 2, -32_768],
+  ],
+  ['32 bits, clipped', { bitsPerSample: 32 }, Uint8Array.of(255, 255, 255, 127, 0, 0, 7, 0), [32_767, 7]],
+  [
+    'floats, clipped',
+    { bitsPerSample: 32, encoding: 'float' },
+    new Uint8Array(Float32Array.of(0.5, -1, 1.5, -2).buffer),
+    [16_384, -32_768, 32_767, -32_768],
+  ],
+])('Sound of an engine becomes 16-bit mono: %s.', async (_, format, bytes, samples) => {
+  expect(await monoOf(format, bytes)).toEqual(samples);
+});
+
+it('Samples at an odd place of their buffer are read.', async () => {
+  expect(await monoOf({}, Uint8Array.of(9, 1, 0, 2, 0).subarray(1))).toEqual([1, 2]);
+});
+
+it('Bytes of samples that are torn between two pieces are put together; half a sample at the end is dropped.', async () => {
+  const whole: number[] = [];
+  for await (const piece of evenPieces(pieces(Uint8Array.of(1), Uint8Array.of(2, 3), Uint8Array.of(4, 5)))) {
+    expect(piece.length % 2).toBe(0);
+    whole.push(...piece);
+  }
+  expect(whole).toEqual([1, 2, 3, 4]);
+});
+
+it('The position counts what is consumed, also after bytes that were given back.', async () => {
+  const reader = new ByteReader(inPieces(Buffer.from('0123456789'), 3));
+  expect((await reader.peek(5)).toString()).toBe('01234');
+  expect(reader.position).toBe(0);
+  const taken = await reader.take(7);
+  expect(reader.position).toBe(7);
+  reader.unread(taken.subarray(2));
+  expect(reader.position).toBe(2);
+  expect((await reader.take(100)).toString()).toBe('23456789');
+  expect(reader.position).toBe(10);
 });
