@@ -12,83 +12,123 @@ import { counted, frameBytes, type PcmFormat, type Track } from '../sound/pcm.ts
 import { Gate, nothingPoured, type Pouring, pour } from './pipe.ts';
 import type { Sink } from './sink.ts';
 
-/** Bytes that the pipe of a player holds, or more. */
-const PIPE_BYTES = 256 * 1024;
-
-/** What a player starts late, and what it and the device hold, is heard so much later. */
-const LATENCY_MS = 500;
+const NEVER = new Promise<void>(() => {});
 
 /**
- * How much of a track a player has played. No system tells it: what is in the pipe is not played yet, and a player plays
- * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
- * more than that and the pipe can hold has played more.
+ * A sink for a player that reads sound while it comes. A player that is closed is a reader that left; one that fails is an error.
+ * @param start starts the player, before there is sound and again after each flush
+ * @throws what `start` throws
  */
-export class Hearing {
-  readonly #pending: () => number;
-  readonly #mostAhead: number;
-  #bytesPerMs = 0;
-  #given = 0;
-  #played = 0;
-  #at = 0;
-  #isPaused = false;
-  /** The time at which the last sound ended. It is `undefined` before, and while there is more. */
-  #endedAt: number | undefined;
+export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sink> {
+  let player = await start();
+  const { program, ended } = player;
+  const hearing = new Hearing(() => player.stdin.writableLength);
+  const gate = new Gate();
+  return {
+    isLive: true,
+    readerGone: ended.then((failure) => (failure ? NEVER : undefined)),
+    played: () => hearing.played,
+    idle: () => hearing.idle,
+    pause(isPaused) {
+      // A program that the player has started may go on to read.
+      gate.isClosed = isPaused;
+      hearing.pause(isPaused);
+      player.pause(isPaused);
+    },
+    async write(track, signal) {
+      track.drops?.listenFirst(() => hearing.flush());
+      const sections = new Sections(track);
+      const poured = nothingPoured();
+      for (let section: Section | undefined = sections.first(); section; ) {
+        const { flushed } = section;
+        const heard = { track: hearing.of(section.track), flushed };
+        const isComplete = await play(player, heard, { signal, poured, gate });
+        if (isComplete) return { ...poured, player: program, readerLeft: !poured.isAll };
+        section = await unlessAborted(sections.next(), signal);
+        if (section) player = await start();
+      }
+      return { ...poured, player: program, readerLeft: false };
+    },
+    discard: () => stop(player),
+  };
+}
 
-  /**
-   * @param pending bytes that were given, but not written to the pipe yet
-   * @param mostAhead bytes that the player can be ahead of what it plays
-   */
-  constructor(pending = () => 0, mostAhead = PIPE_BYTES) {
-    this.#pending = pending;
-    this.#mostAhead = mostAhead;
+/**
+ * @returns false if the sound was flushed: then it ends at once
+ * @throws TtsError (output); what the track throws
+ */
+async function play(
+  player: PlayerProcess,
+  { track, flushed }: Section,
+  pouring: Pick<Pouring, 'signal' | 'poured' | 'gate'>,
+): Promise<boolean> {
+  const { signal } = pouring;
+  const silence = () => {
+    player.kill();
+    player.stdin.destroy();
+  };
+  if (flushed?.aborted) silence();
+  flushed?.addEventListener('abort', silence, { once: true });
+  const written = pour(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
+  // An ended player needs no more sound.
+  written.catch(() => {});
+  try {
+    await unlessAborted(Promise.race([written, player.ended]), signal);
+    const failure = await unlessAborted(player.ended, signal);
+    if (failure && !flushed?.aborted) throw failure;
+    return !flushed?.aborted;
+  } catch (error) {
+    if (flushed?.aborted && !signal.aborted) return false;
+    // The beginning of broken sound is played.
+    await unlessAborted(player.ended, signal);
+    throw error;
+  } finally {
+    flushed?.removeEventListener('abort', silence);
+    await stop(player);
   }
+}
 
-  /** It counts PCM bytes. */
-  get played(): number {
-    // Not `performance`, which takes 2 ms to load.
-    const now = Date.now();
-    const taken = Math.max(0, this.#given - this.#pending());
-    const passed = this.#isPaused ? 0 : Math.max(0, now - this.#at);
-    const inTime = Math.min(taken, this.#played + this.#bytesPerMs * passed);
-    const left = this.#given - this.#played;
-    this.#played = Math.max(this.#played, inTime, taken - this.#mostAhead);
-    if (this.#played === this.#given && this.#bytesPerMs > 0)
-      this.#endedAt ??= Math.min(now, this.#at + left / this.#bytesPerMs);
-    this.#at = now;
-    return Math.floor(this.#played);
-  }
+async function stop(player: PlayerProcess): Promise<void> {
+  player.stdin.destroy();
+  await player.stop();
+}
 
-  /** Seconds for which nothing has been heard since the last sound, at least. */
-  get idle(): number {
-    void this.played;
-    return this.#endedAt === undefined ? 0 : Math.max(0, Date.now() - this.#endedAt - LATENCY_MS) / 1000;
-  }
-
-  /** The same track, whose sound is counted as it is given to the player. */
-  of(track: Track): Track {
-    const { pcm, format } = track;
-    return { ...track, pcm: counted(pcm, (bytes) => this.give(bytes, format)) };
-  }
-
-  pause(isPaused: boolean): void {
-    // The time until now counts.
-    void this.played;
-    this.#isPaused = isPaused;
-  }
-
-  /** What was given and is not played yet will not be played. */
-  flush(): void {
-    this.#played = this.played;
-    this.#given = this.#played;
-  }
-
-  give(bytes: number, format: PcmFormat): void {
-    this.#bytesPerMs = (format.sampleRate * frameBytes(format)) / 1000;
-    // The time counts only while there is sound.
-    void this.played;
-    this.#given += bytes;
-    this.#endedAt = undefined;
-  }
+/** A sink for a player of files: it starts when its temporary file is complete. */
+export function temporarySink(start: (file: string) => Promise<PlayerProcess>): Sink {
+  const hearing = new Hearing(undefined, Number.POSITIVE_INFINITY);
+  let isPaused = false;
+  let player: PlayerProcess | undefined;
+  return {
+    isLive: false,
+    played: () => hearing.played,
+    pause(now) {
+      isPaused = now;
+      hearing.pause(now);
+      player?.pause(now);
+    },
+    async write(track, signal) {
+      const folder = await mkdtemp(join(tmpdir(), 'tts-')).catch((error) => {
+        throw unwritable(tmpdir(), error);
+      });
+      try {
+        const file = join(folder, 'speech.wav');
+        const fd = openSync(file, 'wx+');
+        const written = await wav
+          .record({ fd, name: file, start: 0, path: file }, track, signal)
+          .finally(() => closeSync(fd));
+        player = await start(file);
+        player.pause(isPaused);
+        hearing.give(written.bytes, track.format);
+        const failure = await unlessAborted(player.ended, signal);
+        if (failure) throw failure;
+        return { ...written, readerLeft: false, player: player.program };
+      } finally {
+        await player?.stop();
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+      }
+    },
+    discard: async () => {},
+  };
 }
 
 /** What players say that end with 0 and have played nothing. */
@@ -217,121 +257,81 @@ async function unlessFlushed<T>(pending: Promise<T>, flushed: AbortSignal): Prom
   });
 }
 
-const NEVER = new Promise<void>(() => {});
+/** Bytes that the pipe of a player holds, or more. */
+const PIPE_BYTES = 256 * 1024;
+
+/** What a player starts late, and what it and the device hold, is heard so much later. */
+const LATENCY_MS = 500;
 
 /**
- * A sink for a player that reads sound while it comes. A player that is closed is a reader that left; one that fails is an error.
- * @param start starts the player, before there is sound and again after each flush
- * @throws what `start` throws
+ * How much of a track a player has played. No system tells it: what is in the pipe is not played yet, and a player plays
+ * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
+ * more than that and the pipe can hold has played more.
  */
-export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sink> {
-  let player = await start();
-  const { program, ended } = player;
-  const hearing = new Hearing(() => player.stdin.writableLength);
-  const gate = new Gate();
-  return {
-    isLive: true,
-    readerGone: ended.then((failure) => (failure ? NEVER : undefined)),
-    played: () => hearing.played,
-    idle: () => hearing.idle,
-    pause(isPaused) {
-      // A program that the player has started may go on to read.
-      gate.isClosed = isPaused;
-      hearing.pause(isPaused);
-      player.pause(isPaused);
-    },
-    async write(track, signal) {
-      track.drops?.listenFirst(() => hearing.flush());
-      const sections = new Sections(track);
-      const poured = nothingPoured();
-      for (let section: Section | undefined = sections.first(); section; ) {
-        const { flushed } = section;
-        const heard = { track: hearing.of(section.track), flushed };
-        const isComplete = await play(player, heard, { signal, poured, gate });
-        if (isComplete) return { ...poured, player: program, readerLeft: !poured.isAll };
-        section = await unlessAborted(sections.next(), signal);
-        if (section) player = await start();
-      }
-      return { ...poured, player: program, readerLeft: false };
-    },
-    discard: () => stop(player),
-  };
-}
+export class Hearing {
+  readonly #pending: () => number;
+  readonly #mostAhead: number;
+  #bytesPerMs = 0;
+  #given = 0;
+  #played = 0;
+  #at = 0;
+  #isPaused = false;
+  /** The time at which the last sound ended. It is `undefined` before, and while there is more. */
+  #endedAt: number | undefined;
 
-/**
- * @returns false if the sound was flushed: then it ends at once
- * @throws TtsError (output); what the track throws
- */
-async function play(
-  player: PlayerProcess,
-  { track, flushed }: Section,
-  pouring: Pick<Pouring, 'signal' | 'poured' | 'gate'>,
-): Promise<boolean> {
-  const { signal } = pouring;
-  const silence = () => {
-    player.kill();
-    player.stdin.destroy();
-  };
-  if (flushed?.aborted) silence();
-  flushed?.addEventListener('abort', silence, { once: true });
-  const written = pour(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
-  // An ended player needs no more sound.
-  written.catch(() => {});
-  try {
-    await unlessAborted(Promise.race([written, player.ended]), signal);
-    const failure = await unlessAborted(player.ended, signal);
-    if (failure && !flushed?.aborted) throw failure;
-    return !flushed?.aborted;
-  } catch (error) {
-    if (flushed?.aborted && !signal.aborted) return false;
-    // The beginning of broken sound is played.
-    await unlessAborted(player.ended, signal);
-    throw error;
-  } finally {
-    flushed?.removeEventListener('abort', silence);
-    await stop(player);
+  /**
+   * @param pending bytes that were given, but not written to the pipe yet
+   * @param mostAhead bytes that the player can be ahead of what it plays
+   */
+  constructor(pending = () => 0, mostAhead = PIPE_BYTES) {
+    this.#pending = pending;
+    this.#mostAhead = mostAhead;
   }
-}
 
-async function stop(player: PlayerProcess): Promise<void> {
-  player.stdin.destroy();
-  await player.stop();
-}
+  /** It counts PCM bytes. */
+  get played(): number {
+    // Not `performance`, which takes 2 ms to load.
+    const now = Date.now();
+    const taken = Math.max(0, this.#given - this.#pending());
+    const passed = this.#isPaused ? 0 : Math.max(0, now - this.#at);
+    const inTime = Math.min(taken, this.#played + this.#bytesPerMs * passed);
+    const left = this.#given - this.#played;
+    this.#played = Math.max(this.#played, inTime, taken - this.#mostAhead);
+    if (this.#played === this.#given && this.#bytesPerMs > 0)
+      this.#endedAt ??= Math.min(now, this.#at + left / this.#bytesPerMs);
+    this.#at = now;
+    return Math.floor(this.#played);
+  }
 
-/** A sink for a player of files: it starts when its temporary file is complete. */
-export function temporarySink(start: (file: string) => Promise<PlayerProcess>): Sink {
-  const hearing = new Hearing(undefined, Number.POSITIVE_INFINITY);
-  let isPaused = false;
-  let player: PlayerProcess | undefined;
-  return {
-    isLive: false,
-    played: () => hearing.played,
-    pause(now) {
-      isPaused = now;
-      hearing.pause(now);
-      player?.pause(now);
-    },
-    async write(track, signal) {
-      const folder = await mkdtemp(join(tmpdir(), 'tts-')).catch((error) => {
-        throw unwritable(tmpdir(), error);
-      });
-      try {
-        const file = join(folder, 'speech.wav');
-        const fd = openSync(file, 'wx+');
-        const written = await wav
-          .record({ fd, name: file, start: 0, path: file }, track, signal)
-          .finally(() => closeSync(fd));
-        player = await start(file);
-        player.pause(isPaused);
-        hearing.give(written.bytes, track.format);
-        const failure = await unlessAborted(player.ended, signal);
-        if (failure) throw failure;
-        return { ...written, readerLeft: false, player: player.program };
-      } finally {
-        await player?.stop();
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
-      }
-    },
-    discard: async () => {},
-  };
+  /** Seconds for which nothing has been heard since the last sound, at least. */
+  get idle(): number {
+    void this.played;
+    return this.#endedAt === undefined ? 0 : Math.max(0, Date.now() - this.#endedAt - LATENCY_MS) / 1000;
+  }
+
+  /** The same track, whose sound is counted as it is given to the player. */
+  of(track: Track): Track {
+    const { pcm, format } = track;
+    return { ...track, pcm: counted(pcm, (bytes) => this.give(bytes, format)) };
+  }
+
+  pause(isPaused: boolean): void {
+    // The time until now counts.
+    void this.played;
+    this.#isPaused = isPaused;
+  }
+
+  /** What was given and is not played yet will not be played. */
+  flush(): void {
+    this.#played = this.played;
+    this.#given = this.#played;
+  }
+
+  give(bytes: number, format: PcmFormat): void {
+    this.#bytesPerMs = (format.sampleRate * frameBytes(format)) / 1000;
+    // The time counts only while there is sound.
+    void this.played;
+    this.#given += bytes;
+    this.#endedAt = undefined;
+  }
 }

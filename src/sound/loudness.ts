@@ -4,6 +4,341 @@ import { Arrivals } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
 import { bytesOf, floatsOf } from './samples.ts';
 
+/** The places where voices begin to speak in a track. The list is filled while the track is read. */
+export interface Turns {
+  /** The places count bytes of the track, and come in their order. */
+  readonly list: readonly Turn[];
+}
+
+export interface Turn {
+  readonly start: number;
+  /** Equal ones are one voice. */
+  readonly voice: unknown;
+}
+
+export interface Level {
+  /** LUFS. */
+  readonly target: number;
+  readonly turns: Turns;
+  /** True for sound that is heard while it is made: the beginning of a voice stands for the rest. */
+  readonly isLive: boolean;
+}
+
+/**
+ * Brings each voice to one loudness, with one gain for all that it says. What cannot be heard live is kept in a temporary file
+ * until all of it was measured.
+ */
+export function levelled(track: Track, level: Level): Track {
+  return { ...track, pcm: level.isLive ? asItComes(track, level) : whole(track, level) };
+}
+
+async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
+  const meters = new Map<unknown, LoudnessMeter>();
+  using spool = new NamelessFile('sound');
+  let at = 0;
+  for await (const piece of pcm) {
+    for (const { bytes, voice } of cut(piece, at, turns))
+      meterOf(voice, meters, format).push(floatsOf(bytes, format));
+    spool.write(piece);
+    at += piece.length;
+  }
+  const gains = new Map([...meters].map(([voice, meter]) => [voice, gainFor(meter, target)]));
+  const playing = new Playing({ format, turns, gainOf: (voice) => gains.get(voice) ?? 1 });
+  for await (const piece of spool.read(frameBytes(format))) yield* playing.push(piece);
+  yield* playing.end();
+}
+
+/** Seconds of a voice that are measured before they are heard. */
+const MEASURED_SECONDS = 3;
+/** Milliseconds without sound, after which what there is of a voice has to do: its writer may wait for an answer. */
+const MOST_AWAITED_MS = 500;
+
+async function* asItComes(track: Track, level: Level): AsyncGenerator<Uint8Array> {
+  const held = new Held(track.format, level);
+  using pieces = new Arrivals(track.pcm, new AbortController().signal);
+  let next: IteratorResult<Uint8Array> | undefined;
+  do {
+    next = await pieces.next(next && MOST_AWAITED_MS);
+    if (next?.value instanceof Flush) {
+      held.drop();
+      yield next.value;
+      continue;
+    }
+    if (next && !next.done && held.keeps(next.value)) continue;
+    yield* held.given();
+    if (!next || next.done) yield* held.end();
+  } while (!next?.done);
+}
+
+/** Sound whose voice is measured before it is heard. */
+class Held {
+  readonly #format: PcmFormat;
+  readonly #level: Level;
+  readonly #gains = new Map<unknown, number>();
+  readonly #play: Playing;
+  readonly #most: number;
+  readonly #pieces: Uint8Array[] = [];
+  /** The pieces begin here in the track, in bytes. */
+  #start = 0;
+  #bytes = 0;
+
+  constructor(format: PcmFormat, level: Level) {
+    this.#format = format;
+    this.#level = level;
+    this.#most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
+    this.#play = new Playing({
+      format,
+      turns: level.turns,
+      gainOf: (voice) => this.#gains.get(voice) ?? 1,
+    });
+  }
+
+  /** @returns false if it is time to give all of it */
+  keeps(piece: Uint8Array): boolean {
+    const voices = cut(piece, this.#start + this.#bytes, this.#level.turns);
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    const isNew = voices.some(({ voice }) => !this.#gains.has(voice));
+    return (isNew || this.#pieces.length > 1) && this.#bytes < this.#most;
+  }
+
+  *given(): Generator<Uint8Array> {
+    this.#measure();
+    for (let piece = this.#take(); piece; piece = this.#take()) yield* this.#play.push(piece);
+  }
+
+  end(): Generator<Uint8Array> {
+    return this.#play.end();
+  }
+
+  /** It is not heard. */
+  drop(): void {
+    this.#play.skip(this.#bytes);
+    while (this.#take());
+  }
+
+  #take(): Uint8Array | undefined {
+    const piece = this.#pieces.shift();
+    this.#start += piece?.length ?? 0;
+    this.#bytes -= piece?.length ?? 0;
+    return piece;
+  }
+
+  #measure(): void {
+    const meters = new Map<unknown, LoudnessMeter>();
+    const { turns, target } = this.#level;
+    for (const { bytes, voice } of cut(Buffer.concat(this.#pieces), this.#start, turns))
+      if (!this.#gains.has(voice)) meterOf(voice, meters, this.#format).push(floatsOf(bytes, this.#format));
+    for (const [voice, meter] of meters)
+      if (meter.integrated !== undefined) this.#gains.set(voice, gainFor(meter, target));
+  }
+}
+
+interface Gains {
+  readonly format: PcmFormat;
+  readonly turns: Turns;
+  gainOf(voice: unknown): number;
+}
+
+/** Applies the gain of each voice, and keeps peaks below the ceiling. */
+class Playing {
+  readonly #gains: Gains;
+  #limiter: Limiter;
+  #at = 0;
+
+  constructor(gains: Gains) {
+    this.#gains = gains;
+    this.#limiter = limiterFor(gains.format);
+  }
+
+  *push(piece: Uint8Array): Generator<Uint8Array> {
+    const { format, turns, gainOf } = this.#gains;
+    for (const { bytes, voice } of cut(piece, this.#at, turns)) {
+      const gain = gainOf(voice);
+      yield* this.#given(this.#limiter.push(floatsOf(bytes, format).map((sample) => sample * gain)));
+    }
+    this.#at += piece.length;
+  }
+
+  /** Sound that is not heard has its place in the track. What the limiter holds back is not heard, either. */
+  skip(bytes: number): void {
+    this.#at += bytes;
+    this.#limiter = limiterFor(this.#gains.format);
+  }
+
+  *end(): Generator<Uint8Array> {
+    yield* this.#given(this.#limiter.end());
+  }
+
+  *#given(samples: Float32Array): Generator<Uint8Array> {
+    if (samples.length > 0) yield bytesOf(samples, this.#gains.format);
+  }
+}
+
+function limiterFor({ sampleRate, channels }: PcmFormat): Limiter {
+  return new Limiter(sampleRate, channels);
+}
+
+interface Stretch {
+  readonly bytes: Uint8Array;
+  readonly voice: unknown;
+}
+
+/** Cuts a piece where the voice changes. Silence belongs to the voice before it. */
+function cut(piece: Uint8Array, start: number, { list }: Turns): Stretch[] {
+  const stretches: Stretch[] = [];
+  let from = start;
+  while (from < start + piece.length) {
+    const at = lastBefore(list, from);
+    const end = Math.min(list[at + 1]?.start ?? Number.POSITIVE_INFINITY, start + piece.length);
+    stretches.push({ bytes: piece.subarray(from - start, end - start), voice: list[at]?.voice });
+    from = end;
+  }
+  return stretches;
+}
+
+/** @returns the index of the last turn that begins at or before a place */
+function lastBefore(list: readonly Turn[], place: number): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle]?.start ?? 0) <= place) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function meterOf(voice: unknown, meters: Map<unknown, LoudnessMeter>, format: PcmFormat): LoudnessMeter {
+  const meter = meters.get(voice) ?? new LoudnessMeter(format.sampleRate, format.channels);
+  meters.set(voice, meter);
+  return meter;
+}
+
+/** Silence stays as it is. */
+function gainFor({ integrated }: LoudnessMeter, target: number): number {
+  return integrated === undefined ? 1 : 10 ** ((target - integrated) / 20);
+}
+
+/** Steps of 100 ms; a block has four of them. */
+const STEPS_PER_SECOND = 10;
+const STEPS_PER_BLOCK = 4;
+
+/** LUFS. Quieter blocks are silence. */
+const SILENCE = -70;
+
+/** LU. Blocks that are quieter than the mean by this much are pauses. */
+const RELATIVE_GATE = 10;
+
+const OFFSET = -0.691;
+
+/** Measures the loudness of a sound by ITU-R BS.1770-4. Memory grows by 80 bytes a second. */
+export class LoudnessMeter {
+  readonly #filters: readonly (readonly [Filter, Filter])[];
+  readonly #stepFrames: number;
+  /** The power of each step, summed over the channels. */
+  readonly #steps: number[] = [];
+  #power = 0;
+  #frames = 0;
+
+  constructor(sampleRate: number, channels: number) {
+    const [shelf, pass] = kWeighting(sampleRate);
+    this.#filters = Array.from({ length: channels }, () => [new Filter(shelf), new Filter(pass)] as const);
+    this.#stepFrames = Math.round(sampleRate / STEPS_PER_SECOND);
+  }
+
+  /** @param samples from -1 to 1, interleaved */
+  push(samples: Float32Array): void {
+    const channels = this.#filters.length;
+    for (let at = 0; at < samples.length; at += channels) {
+      for (let channel = 0; channel < channels; channel += 1) {
+        const [shelf, pass] = this.#filters[channel] as readonly [Filter, Filter];
+        const weighted = pass.push(shelf.push(samples[at + channel] ?? 0));
+        this.#power += weighted * weighted;
+      }
+      this.#frames += 1;
+      if (this.#frames < this.#stepFrames) continue;
+      this.#steps.push(this.#power / this.#frames);
+      [this.#power, this.#frames] = [0, 0];
+    }
+  }
+
+  /** LUFS of all that was pushed; `undefined` for silence. A sound that is shorter than a block counts as a whole. */
+  get integrated(): number | undefined {
+    const steps = this.#steps.length >= STEPS_PER_BLOCK ? this.#steps : this.#withRest();
+    const size = Math.min(STEPS_PER_BLOCK, steps.length);
+    const blocks: number[] = [];
+    for (let at = 0; at + size <= steps.length && size > 0; at += 1)
+      blocks.push(mean(steps.slice(at, at + size)));
+    const loud = blocks.filter((power) => lufs(power) > SILENCE);
+    if (loud.length === 0) return undefined;
+    const gate = lufs(mean(loud)) - RELATIVE_GATE;
+    return lufs(mean(loud.filter((power) => lufs(power) > gate)));
+  }
+
+  #withRest(): number[] {
+    return this.#frames === 0 ? this.#steps : [...this.#steps, this.#power / this.#frames];
+  }
+}
+
+function lufs(power: number): number {
+  return OFFSET + 10 * Math.log10(power);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** A filter of second order. */
+interface Biquad {
+  readonly b: readonly [number, number, number];
+  readonly a: readonly [number, number];
+}
+
+/** The two filters of ITU-R BS.1770, which stand for the head and for how the ear weighs frequencies. */
+function kWeighting(sampleRate: number): readonly [Biquad, Biquad] {
+  const shelf = (frequency: number, gain: number, q: number): Biquad => {
+    const k = Math.tan((Math.PI * frequency) / sampleRate);
+    const high = 10 ** (gain / 20);
+    const band = high ** 0.4996667741545416;
+    const norm = 1 + k / q + k * k;
+    return {
+      b: [
+        (high + (band * k) / q + k * k) / norm,
+        (2 * (k * k - high)) / norm,
+        (high - (band * k) / q + k * k) / norm,
+      ],
+      a: [(2 * (k * k - 1)) / norm, (1 - k / q + k * k) / norm],
+    };
+  };
+  const pass = (frequency: number, q: number): Biquad => {
+    const k = Math.tan((Math.PI * frequency) / sampleRate);
+    const norm = 1 + k / q + k * k;
+    return { b: [1, -2, 1], a: [(2 * (k * k - 1)) / norm, (1 - k / q + k * k) / norm] };
+  };
+  return [
+    shelf(1681.974450955533, 3.999843853973347, 0.7071752369554196),
+    pass(38.13547087602444, 0.5003270373238773),
+  ];
+}
+
+class Filter {
+  readonly #biquad: Biquad;
+  #first = 0;
+  #second = 0;
+
+  constructor(biquad: Biquad) {
+    this.#biquad = biquad;
+  }
+
+  push(sample: number): number {
+    const { a, b } = this.#biquad;
+    const out = b[0] * sample + this.#first;
+    this.#first = b[1] * sample - a[0] * out + this.#second;
+    this.#second = b[2] * sample - a[1] * out;
+    return out;
+  }
+}
+
 /** The highest true peak: -1 dB of full scale, less what the estimate of peaks between samples may miss. */
 const CEILING = 10 ** (-1.2 / 20);
 
@@ -137,342 +472,4 @@ function overWindow(
     }
   }
   return result;
-}
-
-/** A filter of second order. */
-interface Biquad {
-  readonly b: readonly [number, number, number];
-  readonly a: readonly [number, number];
-}
-
-/** The two filters of ITU-R BS.1770, which stand for the head and for how the ear weighs frequencies. */
-function kWeighting(sampleRate: number): readonly [Biquad, Biquad] {
-  const shelf = (frequency: number, gain: number, q: number): Biquad => {
-    const k = Math.tan((Math.PI * frequency) / sampleRate);
-    const high = 10 ** (gain / 20);
-    const band = high ** 0.4996667741545416;
-    const norm = 1 + k / q + k * k;
-    return {
-      b: [
-        (high + (band * k) / q + k * k) / norm,
-        (2 * (k * k - high)) / norm,
-        (high - (band * k) / q + k * k) / norm,
-      ],
-      a: [(2 * (k * k - 1)) / norm, (1 - k / q + k * k) / norm],
-    };
-  };
-  const pass = (frequency: number, q: number): Biquad => {
-    const k = Math.tan((Math.PI * frequency) / sampleRate);
-    const norm = 1 + k / q + k * k;
-    return { b: [1, -2, 1], a: [(2 * (k * k - 1)) / norm, (1 - k / q + k * k) / norm] };
-  };
-  return [
-    shelf(1681.974450955533, 3.999843853973347, 0.7071752369554196),
-    pass(38.13547087602444, 0.5003270373238773),
-  ];
-}
-
-/** Steps of 100 ms; a block has four of them. */
-const STEPS_PER_SECOND = 10;
-const STEPS_PER_BLOCK = 4;
-
-/** LUFS. Quieter blocks are silence. */
-const SILENCE = -70;
-
-/** LU. Blocks that are quieter than the mean by this much are pauses. */
-const RELATIVE_GATE = 10;
-
-const OFFSET = -0.691;
-
-/** Measures the loudness of a sound by ITU-R BS.1770-4. Memory grows by 80 bytes a second. */
-export class LoudnessMeter {
-  readonly #filters: readonly (readonly [Filter, Filter])[];
-  readonly #stepFrames: number;
-  /** The power of each step, summed over the channels. */
-  readonly #steps: number[] = [];
-  #power = 0;
-  #frames = 0;
-
-  constructor(sampleRate: number, channels: number) {
-    const [shelf, pass] = kWeighting(sampleRate);
-    this.#filters = Array.from({ length: channels }, () => [new Filter(shelf), new Filter(pass)] as const);
-    this.#stepFrames = Math.round(sampleRate / STEPS_PER_SECOND);
-  }
-
-  /** @param samples from -1 to 1, interleaved */
-  push(samples: Float32Array): void {
-    const channels = this.#filters.length;
-    for (let at = 0; at < samples.length; at += channels) {
-      for (let channel = 0; channel < channels; channel += 1) {
-        const [shelf, pass] = this.#filters[channel] as readonly [Filter, Filter];
-        const weighted = pass.push(shelf.push(samples[at + channel] ?? 0));
-        this.#power += weighted * weighted;
-      }
-      this.#frames += 1;
-      if (this.#frames < this.#stepFrames) continue;
-      this.#steps.push(this.#power / this.#frames);
-      [this.#power, this.#frames] = [0, 0];
-    }
-  }
-
-  /** LUFS of all that was pushed; `undefined` for silence. A sound that is shorter than a block counts as a whole. */
-  get integrated(): number | undefined {
-    const steps = this.#steps.length >= STEPS_PER_BLOCK ? this.#steps : this.#withRest();
-    const size = Math.min(STEPS_PER_BLOCK, steps.length);
-    const blocks: number[] = [];
-    for (let at = 0; at + size <= steps.length && size > 0; at += 1)
-      blocks.push(mean(steps.slice(at, at + size)));
-    const loud = blocks.filter((power) => lufs(power) > SILENCE);
-    if (loud.length === 0) return undefined;
-    const gate = lufs(mean(loud)) - RELATIVE_GATE;
-    return lufs(mean(loud.filter((power) => lufs(power) > gate)));
-  }
-
-  #withRest(): number[] {
-    return this.#frames === 0 ? this.#steps : [...this.#steps, this.#power / this.#frames];
-  }
-}
-
-class Filter {
-  readonly #biquad: Biquad;
-  #first = 0;
-  #second = 0;
-
-  constructor(biquad: Biquad) {
-    this.#biquad = biquad;
-  }
-
-  push(sample: number): number {
-    const { a, b } = this.#biquad;
-    const out = b[0] * sample + this.#first;
-    this.#first = b[1] * sample - a[0] * out + this.#second;
-    this.#second = b[2] * sample - a[1] * out;
-    return out;
-  }
-}
-
-function lufs(power: number): number {
-  return OFFSET + 10 * Math.log10(power);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** The places where voices begin to speak in a track. The list is filled while the track is read. */
-export interface Turns {
-  /** The places count bytes of the track, and come in their order. */
-  readonly list: readonly Turn[];
-}
-
-export interface Turn {
-  readonly start: number;
-  /** Equal ones are one voice. */
-  readonly voice: unknown;
-}
-
-export interface Level {
-  /** LUFS. */
-  readonly target: number;
-  readonly turns: Turns;
-  /** True for sound that is heard while it is made: the beginning of a voice stands for the rest. */
-  readonly isLive: boolean;
-}
-
-/**
- * Brings each voice to one loudness, with one gain for all that it says. What cannot be heard live is kept in a temporary file
- * until all of it was measured.
- */
-export function levelled(track: Track, level: Level): Track {
-  return { ...track, pcm: level.isLive ? asItComes(track, level) : whole(track, level) };
-}
-
-async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
-  const meters = new Map<unknown, LoudnessMeter>();
-  using spool = new NamelessFile('sound');
-  let at = 0;
-  for await (const piece of pcm) {
-    for (const { bytes, voice } of cut(piece, at, turns))
-      meterOf(voice, meters, format).push(floatsOf(bytes, format));
-    spool.write(piece);
-    at += piece.length;
-  }
-  const gains = new Map([...meters].map(([voice, meter]) => [voice, gainFor(meter, target)]));
-  yield* applied(spool.read(frameBytes(format)), { format, turns, gainOf: (voice) => gains.get(voice) ?? 1 });
-}
-
-/** Seconds of a voice that are measured before they are heard. */
-const MEASURED_SECONDS = 3;
-/** Milliseconds without sound, after which what there is of a voice has to do: its writer may wait for an answer. */
-const MOST_AWAITED_MS = 500;
-
-async function* asItComes(track: Track, level: Level): AsyncGenerator<Uint8Array> {
-  const held = new Held(track.format, level);
-  using pieces = new Arrivals(track.pcm, new AbortController().signal);
-  let next: IteratorResult<Uint8Array> | undefined;
-  do {
-    next = await pieces.next(next && MOST_AWAITED_MS);
-    if (next?.value instanceof Flush) {
-      held.drop();
-      yield next.value;
-      continue;
-    }
-    if (next && !next.done && held.keeps(next.value)) continue;
-    yield* held.given();
-    if (!next || next.done) yield* held.end();
-  } while (!next?.done);
-}
-
-/** Sound whose voice is measured before it is heard. */
-class Held {
-  readonly #format: PcmFormat;
-  readonly #level: Level;
-  readonly #gains = new Map<unknown, number>();
-  readonly #play: Playing;
-  readonly #most: number;
-  readonly #pieces: Uint8Array[] = [];
-  /** The pieces begin here in the track, in bytes. */
-  #start = 0;
-  #bytes = 0;
-
-  constructor(format: PcmFormat, level: Level) {
-    this.#format = format;
-    this.#level = level;
-    this.#most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
-    this.#play = new Playing({
-      format,
-      turns: level.turns,
-      gainOf: (voice) => this.#gains.get(voice) ?? 1,
-    });
-  }
-
-  /** @returns false if it is time to give all of it */
-  keeps(piece: Uint8Array): boolean {
-    const voices = cut(piece, this.#start + this.#bytes, this.#level.turns);
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
-    const isNew = voices.some(({ voice }) => !this.#gains.has(voice));
-    return (isNew || this.#pieces.length > 1) && this.#bytes < this.#most;
-  }
-
-  *given(): Generator<Uint8Array> {
-    this.#measure();
-    for (let piece = this.#take(); piece; piece = this.#take()) yield* this.#play.push(piece);
-  }
-
-  end(): Generator<Uint8Array> {
-    return this.#play.end();
-  }
-
-  /** It is not heard. */
-  drop(): void {
-    this.#play.skip(this.#bytes);
-    while (this.#take());
-  }
-
-  #take(): Uint8Array | undefined {
-    const piece = this.#pieces.shift();
-    this.#start += piece?.length ?? 0;
-    this.#bytes -= piece?.length ?? 0;
-    return piece;
-  }
-
-  #measure(): void {
-    const meters = new Map<unknown, LoudnessMeter>();
-    const { turns, target } = this.#level;
-    for (const { bytes, voice } of cut(Buffer.concat(this.#pieces), this.#start, turns))
-      if (!this.#gains.has(voice)) meterOf(voice, meters, this.#format).push(floatsOf(bytes, this.#format));
-    for (const [voice, meter] of meters)
-      if (meter.integrated !== undefined) this.#gains.set(voice, gainFor(meter, target));
-  }
-}
-
-interface Gains {
-  readonly format: PcmFormat;
-  readonly turns: Turns;
-  gainOf(voice: unknown): number;
-}
-
-async function* applied(pcm: AsyncIterable<Uint8Array>, gains: Gains): AsyncGenerator<Uint8Array> {
-  const playing = new Playing(gains);
-  for await (const piece of pcm) yield* playing.push(piece);
-  yield* playing.end();
-}
-
-class Playing {
-  readonly #gains: Gains;
-  #limiter: Limiter;
-  #at = 0;
-
-  constructor(gains: Gains) {
-    this.#gains = gains;
-    this.#limiter = limiterFor(gains.format);
-  }
-
-  *push(piece: Uint8Array): Generator<Uint8Array> {
-    const { format, turns, gainOf } = this.#gains;
-    for (const { bytes, voice } of cut(piece, this.#at, turns)) {
-      const gain = gainOf(voice);
-      yield* this.#given(this.#limiter.push(floatsOf(bytes, format).map((sample) => sample * gain)));
-    }
-    this.#at += piece.length;
-  }
-
-  /** Sound that is not heard has its place in the track. What the limiter holds back is not heard, either. */
-  skip(bytes: number): void {
-    this.#at += bytes;
-    this.#limiter = limiterFor(this.#gains.format);
-  }
-
-  *end(): Generator<Uint8Array> {
-    yield* this.#given(this.#limiter.end());
-  }
-
-  *#given(samples: Float32Array): Generator<Uint8Array> {
-    if (samples.length > 0) yield bytesOf(samples, this.#gains.format);
-  }
-}
-
-function limiterFor({ sampleRate, channels }: PcmFormat): Limiter {
-  return new Limiter(sampleRate, channels);
-}
-
-interface Stretch {
-  readonly bytes: Uint8Array;
-  readonly voice: unknown;
-}
-
-/** Cuts a piece where the voice changes. Silence belongs to the voice before it. */
-function cut(piece: Uint8Array, start: number, { list }: Turns): Stretch[] {
-  const stretches: Stretch[] = [];
-  let from = start;
-  while (from < start + piece.length) {
-    const at = lastBefore(list, from);
-    const end = Math.min(list[at + 1]?.start ?? Number.POSITIVE_INFINITY, start + piece.length);
-    stretches.push({ bytes: piece.subarray(from - start, end - start), voice: list[at]?.voice });
-    from = end;
-  }
-  return stretches;
-}
-
-/** @returns the index of the last turn that begins at or before a place */
-function lastBefore(list: readonly Turn[], place: number): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((list[middle]?.start ?? 0) <= place) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
-function meterOf(voice: unknown, meters: Map<unknown, LoudnessMeter>, format: PcmFormat): LoudnessMeter {
-  const meter = meters.get(voice) ?? new LoudnessMeter(format.sampleRate, format.channels);
-  meters.set(voice, meter);
-  return meter;
-}
-
-/** Silence stays as it is. */
-function gainFor({ integrated }: LoudnessMeter, target: number): number {
-  return integrated === undefined ? 1 : 10 ** ((target - integrated) / 20);
 }

@@ -18,6 +18,207 @@ import { ENCODER_DELAY, MP3_RATES, type Mp3Order } from './mp3-worker.ts';
 import { id3Tag } from './tags.ts';
 import { makeRoom } from './wav.ts';
 
+/** kbit/s for each channel. */
+const USUAL_BITRATE = 64;
+
+/** MP3 by LAME, with nothing that has to be installed. */
+export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
+  return {
+    name: 'mp3',
+    async assertReady(sampleRate) {
+      if (bitrate === undefined) return;
+      assertPossibleBitrate('mp3', bitrate, { rangeOf, sampleRate: sampleRate && rateFor(sampleRate) });
+    },
+    record: (file, track, signal) => record(file, track, bitrate, signal),
+    stream: (track, onSound) => stream(track, bitrate, onSound),
+  };
+}
+
+/**
+ * A file that can only be appended to gets what a stream gets: neither chapters nor the exact length.
+ * @throws TtsError (output); what the track throws
+ */
+async function record(
+  file: OpenFile,
+  track: Track,
+  bitrate: number | undefined,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { start } = file;
+  if (start === undefined) return writeStream(file, (onSound) => stream(track, bitrate, onSound), signal);
+  const sound = { first: new Uint8Array(), bytes: 0, crc: 0 };
+  /** Leaves room for the Info frame, and notes the frames after it. */
+  async function* noted(frames: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of frames) {
+      if (sound.bytes === 0) {
+        sound.first = piece.slice(0, 4);
+        yield new Uint8Array(infoBytes(piece));
+      }
+      sound.bytes += piece.length;
+      sound.crc = crc16(piece, sound.crc);
+      yield piece;
+    }
+  }
+  const frames = (onSound: (bytes: number) => void) =>
+    noted(encoded({ ...track, pcm: inBlocks(track.pcm) }, bitrate, onSound));
+  const { bytes, writtenBytes } = await writeStream(file, frames, signal);
+  const samples = samplesAt(bytes / frameBytes(track.format), track.format);
+  const headBytes = await writeHead({ ...file, start }, track, { ...sound, samples }, signal);
+  return { bytes, writtenBytes: writtenBytes + headBytes };
+}
+
+/**
+ * Writes what is known at the end only: the Info frame and the tag in front of it.
+ * @returns the length of the tag
+ */
+async function writeHead(
+  { fd, name, start, path }: OpenFile & { start: number },
+  { tags, format, chapters }: Track,
+  sound: Mp3Sound,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    writeAt(fd, infoFrame(sound), start);
+    const tag = id3Tag(tags, chapters(), format.sampleRate);
+    if (tag.length === 0 || !(await makeRoom(path, { from: start, bytes: tag.length }, signal))) return 0;
+    writeAt(fd, tag, start);
+    return tag.length;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw unwritable(name, error);
+  }
+}
+
+async function* stream(
+  track: Track,
+  bitrate: number | undefined,
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const tag = id3Tag(track.tags, [], track.format.sampleRate);
+  if (tag.length > 0) yield tag;
+  yield* encoded(track, bitrate, onSound);
+}
+
+/** @returns frames of MPEG; pieces are never empty */
+async function* encoded(
+  speech: Speech,
+  bitrate: number | undefined,
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
+  if (bitrate !== undefined) assertBitrate('mp3', bitrate, { rangeOf, format });
+  const wanted = bitrate ?? USUAL_BITRATE * format.channels;
+  const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
+  try {
+    for await (const piece of pcm) {
+      const frames = await thread.encode(piece);
+      if (frames.length > 0) yield frames;
+    }
+    const rest = await thread.end();
+    if (rest.length > 0) yield rest;
+  } finally {
+    await thread.close();
+  }
+}
+
+/** Bytes: a message to another thread costs as much as encoding some samples. */
+const BLOCK_BYTES = 128 * 1024;
+
+async function* inBlocks(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pcm) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes < BLOCK_BYTES) continue;
+    yield pieces.length === 1 ? piece : Buffer.concat(pieces);
+    [pieces, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(pieces);
+}
+
+/** MP3 has nine rates, and one or two channels. */
+function encodable(speech: Speech): Speech {
+  const { sampleRate, channels } = speech.format;
+  const rate = rateFor(sampleRate);
+  const fits = rate === sampleRate && channels <= 2;
+  return fits
+    ? speech
+    : converted(speech, { ...speech.format, sampleRate: rate, channels: channels > 2 ? 1 : channels });
+}
+
+const rangeOf: BitrateRange = ({ sampleRate }) => {
+  const bitrates = bitratesAt(sampleRate);
+  return [Math.min(...bitrates), Math.max(...bitrates)];
+};
+
+function rateFor(sampleRate: number): number {
+  return MP3_RATES.find((rate) => rate >= sampleRate) ?? 48_000;
+}
+
+function samplesAt(frames: number, { sampleRate }: PcmFormat): number {
+  return Math.round((frames * rateFor(sampleRate)) / sampleRate);
+}
+
+/** @returns the highest bitrate of this rate that is not above the wanted one, or the lowest */
+function nearest(wanted: number, sampleRate: number): number {
+  const all = bitratesAt(sampleRate);
+  return all.findLast((bitrate) => bitrate <= wanted) ?? all[0] ?? wanted;
+}
+
+/** The worker thread that encodes one sound. */
+export class Mp3Thread {
+  readonly #worker: Worker;
+
+  private constructor() {
+    this.#worker = new Worker(new URL('mp3.cjs', import.meta.url), { name: 'mp3', execArgv: [] });
+    this.#worker.on('error', () => {});
+  }
+
+  static async start(order: Mp3Order): Promise<Mp3Thread> {
+    const thread = new Mp3Thread();
+    try {
+      await thread.#ask(order, []);
+      return thread;
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+  }
+
+  /** @param pcm whole frames */
+  encode(pcm: Uint8Array): Promise<Uint8Array> {
+    // The piece may be shared, and may not be given away. `slice` of a Buffer would not copy it.
+    const own = new Uint8Array(pcm);
+    return this.#ask(own, [own.buffer]);
+  }
+
+  end(): Promise<Uint8Array> {
+    return this.#ask('end', []);
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #ask(what: Mp3Order | Uint8Array | 'end', owned: ArrayBuffer[]): Promise<Uint8Array> {
+    const over = new AbortController();
+    const { signal } = over;
+    const ended = once(this.#worker, 'exit', { signal }).then(() => {
+      throw new Error('the thread of the encoder ended');
+    });
+    ended.catch(() => {});
+    try {
+      this.#worker.postMessage(what, owned);
+      const answer = once(this.#worker, 'message', { signal });
+      const [encoded] = await Promise.race([answer, ended]);
+      return encoded as Uint8Array;
+    } finally {
+      over.abort();
+    }
+  }
+}
+
 /** What the four bytes say that begin each frame. */
 interface FrameHeader {
   readonly version: 1 | 2 | 2.5;
@@ -145,231 +346,4 @@ const CRC_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 /** @param start the checksum of what came before */
 export function crc16(bytes: Uint8Array, start = 0): number {
   return bytes.reduce((crc, byte) => (crc >> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0), start);
-}
-
-/** The worker thread that encodes one sound. */
-export class Mp3Thread {
-  readonly #worker: Worker;
-
-  private constructor() {
-    this.#worker = new Worker(new URL('mp3.cjs', import.meta.url), { name: 'mp3', execArgv: [] });
-    this.#worker.on('error', () => {});
-  }
-
-  static async start(order: Mp3Order): Promise<Mp3Thread> {
-    const thread = new Mp3Thread();
-    try {
-      await thread.#ask(order, []);
-      return thread;
-    } catch (error) {
-      await thread.close();
-      throw error;
-    }
-  }
-
-  /** @param pcm whole frames */
-  encode(pcm: Uint8Array): Promise<Uint8Array> {
-    // The piece may be shared, and may not be given away. `slice` of a Buffer would not copy it.
-    const own = new Uint8Array(pcm);
-    return this.#ask(own, [own.buffer]);
-  }
-
-  end(): Promise<Uint8Array> {
-    return this.#ask('end', []);
-  }
-
-  async close(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  async #ask(what: Mp3Order | Uint8Array | 'end', owned: ArrayBuffer[]): Promise<Uint8Array> {
-    const over = new AbortController();
-    const { signal } = over;
-    const ended = once(this.#worker, 'exit', { signal }).then(() => {
-      throw new Error('the thread of the encoder ended');
-    });
-    ended.catch(() => {});
-    try {
-      this.#worker.postMessage(what, owned);
-      const answer = once(this.#worker, 'message', { signal });
-      const [encoded] = await Promise.race([answer, ended]);
-      return encoded as Uint8Array;
-    } finally {
-      over.abort();
-    }
-  }
-}
-
-/** kbit/s for each channel. */
-const USUAL_BITRATE = 64;
-
-/** MP3 by LAME, with nothing that has to be installed. */
-export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
-  return {
-    name: 'mp3',
-    async assertReady(sampleRate) {
-      if (bitrate === undefined) return;
-      assertPossibleBitrate('mp3', bitrate, { rangeOf, sampleRate: sampleRate && rateFor(sampleRate) });
-    },
-    record: (file, track, signal) => record(file, track, { bitrate, signal }),
-    stream: (track, onSound) => stream(track, bitrate, onSound),
-  };
-}
-
-interface Recording {
-  readonly bitrate: number | undefined;
-  readonly signal: AbortSignal;
-}
-
-/**
- * A file that can only be appended to gets what a stream gets: neither chapters nor the exact length.
- * @throws TtsError (output); what the track throws
- */
-async function record(file: OpenFile, track: Track, { bitrate, signal }: Recording): Promise<Written> {
-  const { start } = file;
-  if (start === undefined) return writeStream(file, (onSound) => stream(track, bitrate, onSound), signal);
-  const sound = new SoundNotes();
-  const { bytes, writtenBytes } = await writeStream(
-    file,
-    (onSound) => withRoom(encoded(inBlocks(track), bitrate, onSound), sound),
-    signal,
-  );
-  const samples = samplesAt(bytes / frameBytes(track.format), track.format);
-  const headBytes = await writeHead(
-    { ...file, start },
-    { track, sound: { ...sound.noted, samples } },
-    signal,
-  );
-  return { bytes, writtenBytes: writtenBytes + headBytes };
-}
-
-/** Leaves room for the Info frame, and notes the frames after it. */
-async function* withRoom(frames: AsyncIterable<Uint8Array>, sound: SoundNotes): AsyncGenerator<Uint8Array> {
-  let isFirst = true;
-  for await (const piece of frames) {
-    if (isFirst) yield new Uint8Array(infoBytes(piece));
-    isFirst = false;
-    sound.add(piece);
-    yield piece;
-  }
-}
-
-/** What the Info frame says of the frames after it. */
-class SoundNotes {
-  #first: Uint8Array | undefined;
-  #bytes = 0;
-  #crc = 0;
-
-  add(piece: Uint8Array): void {
-    this.#first ??= piece.slice(0, 4);
-    this.#bytes += piece.length;
-    this.#crc = crc16(piece, this.#crc);
-  }
-
-  get noted(): Omit<Mp3Sound, 'samples'> {
-    return { first: this.#first ?? new Uint8Array(), bytes: this.#bytes, crc: this.#crc };
-  }
-}
-
-/**
- * Writes what is known at the end only: the Info frame and the tag in front of it.
- * @returns the length of the tag
- */
-async function writeHead(
-  { fd, name, start, path }: OpenFile & { start: number },
-  { track, sound }: { track: Track; sound: Mp3Sound },
-  signal: AbortSignal,
-): Promise<number> {
-  const { tags, format } = track;
-  try {
-    writeAt(fd, infoFrame(sound), start);
-    const tag = id3Tag(tags, track.chapters(), format.sampleRate);
-    if (tag.length === 0 || !(await makeRoom(path, { from: start, bytes: tag.length }, signal))) return 0;
-    writeAt(fd, tag, start);
-    return tag.length;
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw unwritable(name, error);
-  }
-}
-
-async function* stream(
-  track: Track,
-  bitrate: number | undefined,
-  onSound: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  const tag = id3Tag(track.tags, [], track.format.sampleRate);
-  if (tag.length > 0) yield tag;
-  yield* encoded(track, bitrate, onSound);
-}
-
-/** @returns frames of MPEG; pieces are never empty */
-async function* encoded(
-  speech: Speech,
-  bitrate: number | undefined,
-  onSound: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
-  if (bitrate !== undefined) assertBitrate('mp3', bitrate, { rangeOf, format });
-  const wanted = bitrate ?? USUAL_BITRATE * format.channels;
-  const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
-  try {
-    for await (const piece of pcm) {
-      const frames = await thread.encode(piece);
-      if (frames.length > 0) yield frames;
-    }
-    const rest = await thread.end();
-    if (rest.length > 0) yield rest;
-  } finally {
-    await thread.close();
-  }
-}
-
-/** Bytes: a message to another thread costs as much as encoding some samples. */
-const BLOCK_BYTES = 128 * 1024;
-
-function inBlocks(speech: Track): Track {
-  return { ...speech, pcm: blocks(speech.pcm) };
-}
-
-async function* blocks(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of pcm) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes < BLOCK_BYTES) continue;
-    yield pieces.length === 1 ? piece : Buffer.concat(pieces);
-    [pieces, bytes] = [[], 0];
-  }
-  if (bytes > 0) yield Buffer.concat(pieces);
-}
-
-/** MP3 has nine rates, and one or two channels. */
-function encodable(speech: Speech): Speech {
-  const { sampleRate, channels } = speech.format;
-  const rate = rateFor(sampleRate);
-  const fits = rate === sampleRate && channels <= 2;
-  return fits
-    ? speech
-    : converted(speech, { ...speech.format, sampleRate: rate, channels: channels > 2 ? 1 : channels });
-}
-
-const rangeOf: BitrateRange = ({ sampleRate }) => {
-  const bitrates = bitratesAt(sampleRate);
-  return [Math.min(...bitrates), Math.max(...bitrates)];
-};
-
-function rateFor(sampleRate: number): number {
-  return MP3_RATES.find((rate) => rate >= sampleRate) ?? 48_000;
-}
-
-function samplesAt(frames: number, { sampleRate }: PcmFormat): number {
-  return Math.round((frames * rateFor(sampleRate)) / sampleRate);
-}
-
-/** @returns the highest bitrate of this rate that is not above the wanted one, or the lowest */
-function nearest(wanted: number, sampleRate: number): number {
-  const all = bitratesAt(sampleRate);
-  return all.findLast((bitrate) => bitrate <= wanted) ?? all[0] ?? wanted;
 }
