@@ -1,6 +1,78 @@
 import { lineBorders } from './lines.ts';
 import { EXTENDER, hasWord, lazy, segmenterOf } from './unicode.ts';
 
+/** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 (V8 12 and before). */
+const WINDOW = 1024;
+
+const segmenter = segmenterOf('sentence');
+
+/**
+ * Joined, they are the paragraph. Line breaks are white space, except before headings and items. Pieces without a letter or
+ * digit stay with a neighbour. UAX #29, corrected by {@link isSentenceBorder}.
+ */
+export function sentences(paragraph: string): string[] {
+  const pieces: string[] = [];
+  let wordless = true;
+  let start = 0;
+  for (const end of borders(paragraph)) {
+    const piece = paragraph.slice(start, end);
+    const isWordless = !hasWord(piece);
+    if (pieces.length > 0 && (wordless || isWordless)) pieces.push(pieces.pop() + piece);
+    else pieces.push(piece);
+    wordless &&= isWordless;
+    start = end;
+  }
+  return pieces;
+}
+
+/** UTF-16 units; the last one is the end. */
+function* borders(text: string): Generator<number> {
+  const plain = sameLengthPlain(text);
+  let start = 0;
+  for (const end of [...lineBorders(text), text.length]) {
+    for (const border of rawBorders(plain.slice(start, end))) {
+      const at = beforeOpeningBrackets(plain, start + border);
+      if (at > start && isSentenceBorder(plain, at, start)) yield at;
+    }
+    if (end > start) yield end;
+    start = end;
+  }
+}
+
+/** Equal offsets: line breaks become spaces, "…" a full stop, a footnote mark a closing bracket. */
+function sameLengthPlain(text: string): string {
+  return text
+    .replaceAll('\n', ' ')
+    .replace(/…(?=["'”’»)\]]{0,9}\s)/gu, '.')
+    .replace(/(?<=[.!?]["'”’»)]{0,9})(?:\[\d{1,3}\])+(?=\s)/gu, (mark) => ')'.repeat(mark.length));
+}
+
+function* rawBorders(text: string): Generator<number> {
+  if (isOneSentence(text)) return;
+  let start = 0;
+  let size = WINDOW;
+  while (start < text.length) {
+    const end = start + size;
+    const found = [...segmenter().segment(text.slice(start, end))].map(({ index }) => start + index);
+    const inner = found.slice(1);
+    yield* inner;
+    if (end >= text.length) return;
+    size = inner.length > 0 ? WINDOW : size * 2;
+    start = inner.at(-1) ?? start;
+  }
+}
+
+/** Most short texts need no Intl.Segmenter, which takes 10 ms to load. False does not say that there are several. */
+export function isOneSentence(text: string): boolean {
+  return /^[\t -~]*$/.test(text) && /^[^.!?]*(?:[.!?]["')\]]*[\t ]*)*$/.test(text);
+}
+
+/** UAX #29 counts opening brackets without a space before them as closing ones. */
+function beforeOpeningBrackets(text: string, border: number): number {
+  const brackets = /[\p{Ps}\p{Pi}]{1,9}$/u.exec(text.slice(Math.max(0, border - 9), border));
+  return border - (brackets?.[0].length ?? 0);
+}
+
 /** UTF-16 units on both sides. */
 const SIGHT = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
@@ -16,11 +88,6 @@ function isSentenceBorder(text: string, at: number, start: number): boolean {
   if (insideCluster().test(after)) return false;
   if (!/\s$/u.test(before)) return endsWithoutSpace().test(before);
   return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
-}
-
-/** Most short texts need no Intl.Segmenter, which takes 10 ms to load. False does not say that there are several. */
-export function isOneSentence(text: string): boolean {
-  return /^[\t -~]*$/.test(text) && /^[^.!?]*(?:[.!?]["')\]]*[\t ]*)*$/.test(text);
 }
 
 const insideCluster = lazy(() => new RegExp(`^${EXTENDER}`, 'u'));
@@ -115,6 +182,9 @@ export function isFullLine(line: string, next: string): boolean {
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }
 
+/** German ordinals, as in "am 3. Oktober". */
+const ORDINAL_CONTEXT = /(?:^|\s)(?:am|vom|zum|im|der|das|den|dem|des|bis|seit|ab)\s\d{1,2}\.\s+$/iu;
+
 /** Words in lower case, without their last full stop: UAX #29 ends a sentence after them. */
 const words = (list: string): (() => ReadonlySet<string>) => lazy(() => new Set(list.split(/\s+/u)));
 
@@ -148,73 +218,3 @@ const openers = words(
    der das er sie es wir ich ein eine und aber le les il elle nous vous ils une mais et el los las pero
    он она они оно это мы но и`,
 );
-
-/** German ordinals, as in "am 3. Oktober". */
-const ORDINAL_CONTEXT = /(?:^|\s)(?:am|vom|zum|im|der|das|den|dem|des|bis|seit|ab)\s\d{1,2}\.\s+$/iu;
-
-/** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 (V8 12 and before). */
-const WINDOW = 1024;
-
-const segmenter = segmenterOf('sentence');
-
-/**
- * Joined, they are the paragraph. Line breaks are white space, except before headings and items. Pieces without a letter or
- * digit stay with a neighbour. UAX #29, corrected by {@link isSentenceBorder}.
- */
-export function sentences(paragraph: string): string[] {
-  const pieces: string[] = [];
-  let wordless = true;
-  let start = 0;
-  for (const end of borders(paragraph)) {
-    const piece = paragraph.slice(start, end);
-    const isWordless = !hasWord(piece);
-    if (pieces.length > 0 && (wordless || isWordless)) pieces.push(pieces.pop() + piece);
-    else pieces.push(piece);
-    wordless &&= isWordless;
-    start = end;
-  }
-  return pieces;
-}
-
-/** UTF-16 units; the last one is the end. */
-function* borders(text: string): Generator<number> {
-  const plain = sameLengthPlain(text);
-  let start = 0;
-  for (const end of [...lineBorders(text), text.length]) {
-    for (const border of rawBorders(plain.slice(start, end))) {
-      const at = beforeOpeningBrackets(plain, start + border);
-      if (at > start && isSentenceBorder(plain, at, start)) yield at;
-    }
-    if (end > start) yield end;
-    start = end;
-  }
-}
-
-/** Equal offsets: line breaks become spaces, "…" a full stop, a footnote mark a closing bracket. */
-function sameLengthPlain(text: string): string {
-  return text
-    .replaceAll('\n', ' ')
-    .replace(/…(?=["'”’»)\]]{0,9}\s)/gu, '.')
-    .replace(/(?<=[.!?]["'”’»)]{0,9})(?:\[\d{1,3}\])+(?=\s)/gu, (mark) => ')'.repeat(mark.length));
-}
-
-function* rawBorders(text: string): Generator<number> {
-  if (isOneSentence(text)) return;
-  let start = 0;
-  let size = WINDOW;
-  while (start < text.length) {
-    const end = start + size;
-    const found = [...segmenter().segment(text.slice(start, end))].map(({ index }) => start + index);
-    const inner = found.slice(1);
-    yield* inner;
-    if (end >= text.length) return;
-    size = inner.length > 0 ? WINDOW : size * 2;
-    start = inner.at(-1) ?? start;
-  }
-}
-
-/** UAX #29 counts opening brackets without a space before them as closing ones. */
-function beforeOpeningBrackets(text: string, border: number): number {
-  const brackets = /[\p{Ps}\p{Pi}]{1,9}$/u.exec(text.slice(Math.max(0, border - 9), border));
-  return border - (brackets?.[0].length ?? 0);
-}
