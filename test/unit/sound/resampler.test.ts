@@ -2,12 +2,11 @@ import boot from '@echogarden/speex-resampler-wasm/simd';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileResampler, loadResampler, Resampler } from '../../../src/sound/convert.ts';
-import { join, toInt16 } from '../../../src/sound/samples.ts';
-import { signalToNoise, sine } from '../engines/sine.ts';
+import { join } from '../../../src/sound/samples.ts';
+import { sine } from '../engines/sine.ts';
 
 const resampler = await loadResampler(await compileResampler());
 const RATES = [8_000, 22_050, 24_000, 48_000];
-const SECONDS = 1;
 
 /** Passes samples through in pieces of the lengths given, over and over. */
 function resample(samples: Float32Array, from: number, to: number, lengths: readonly number[]): Float32Array {
@@ -30,15 +29,6 @@ const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ 
 });
 
 describe.each([16_000, 22_050])('a voice of %i Hz', (from) => {
-  it.each(RATES)('brings a sine of 1 kHz to %i Hz with 60 dB to everything else', (to) => {
-    const input = sine(1_000, from, SECONDS);
-    const whole = resample(input, from, to, [input.length]);
-    expect(whole.length).toBe(to * SECONDS);
-    // The ends, where the sine begins and stops all at once, are no sine.
-    const inner = toInt16(whole).subarray(to / 20, -to / 20);
-    expect(signalToNoise(inner, 1_000, to)).toBeGreaterThan(60);
-  });
-
   it.each(RATES)('comes out at %i Hz the same however it is torn', (to) => {
     const input = sine(1_000, from, 0.5);
     const whole = resample(input, from, to, [input.length]);
@@ -48,13 +38,6 @@ describe.each([16_000, 22_050])('a voice of %i Hz', (from) => {
       }),
       { numRuns: 5 },
     );
-  });
-
-  const lower = RATES.filter((to) => to < from);
-  it.each(lower)('keeps nothing above half of %i Hz, where it would come back as another sound', (to) => {
-    const input = sine(from * 0.48, from, SECONDS);
-    const alias = toInt16(resample(input, from, to, [input.length])).subarray(to / 20, -to / 20);
-    expect(Math.max(...alias)).toBeLessThan(0.5 * 32_768 * 1e-3);
   });
 });
 

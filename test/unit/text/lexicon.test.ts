@@ -141,24 +141,6 @@ test.each(lexicons)('Paragraphs longer than a window come out the same too (lexi
   }
 });
 
-test('A lexicon without a matching entry changes nothing.', () =>
-  fc.assert(
-    fc.asyncProperty(anyText, async (text) => {
-      expect(await speak('qqzzqq = never\nre:/qqzzq+/ = never', text, [7])).toBe(text);
-    }),
-  ));
-
-test('A sentence is given out before the next one comes.', async () => {
-  async function* source() {
-    yield 'I saw Anna. ';
-    yield 'She left.';
-    throw new Error('nothing more');
-  }
-  const spoken = staged(source(), new Replacing(readLexicon('Anna = Ahna\nshe left home = gone', 'my.txt')));
-  expect((await spoken.next()).value).toBe('I saw Ahna. ');
-  expect((await spoken.next()).value).toBe('She left.');
-});
-
 test('What is held back is bounded, also in an endless word.', async () => {
   let pulled = 0;
   async function* endless() {
@@ -225,11 +207,6 @@ test('A word of a later lexicon counts more.', async () => {
   const place = { source: '' };
   const pieces = [...stage.push({ kind: 'text', text: 'gif jpg GIF', place }), ...stage.end()];
   expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')).toBe('giff jay peg gift');
-});
-
-test('A lexicon may have 50,000 entries.', () => {
-  const source = Array.from({ length: 50_000 }, (_, index) => `w${index} = W`).join('\n');
-  expect(readLexicon(source, 'my.txt').lines).toHaveLength(50_000);
 });
 
 test('An entry that no text has is known as unused, a word as well as a regular expression.', async () => {

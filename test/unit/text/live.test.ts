@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { useMovedClock } from '../../support/clock.ts';
-import { anyText } from './any-text.ts';
-import { type CutOptions, liveSegments, segments } from './pieces.ts';
+import { type CutOptions, liveSegments } from './pieces.ts';
 
 /** Longer than anything here is waited for. */
 const SILENCE = 60_000;
@@ -60,21 +58,6 @@ async function expectSilence(said: Promise<unknown>): Promise<void> {
   await vi.advanceTimersByTimeAsync(SILENCE);
   expect(isSaid).toBe(false);
 }
-
-test('Text that is all there gives the same segments as without waiting.', async () => {
-  const anyPieces = fc.array(anyText, { maxLength: 20 });
-  await fc.assert(
-    fc.asyncProperty(anyPieces, fc.integer({ min: 1, max: 50 }), async (pieces, maxChars) => {
-      async function* source() {
-        yield* pieces;
-      }
-      const small = { ...options, maxChars };
-      const expected = await texts(segments(source(), small));
-      expect(await texts(liveSegments(source(), small, new AbortController().signal))).toEqual(expected);
-    }),
-    { numRuns: 20 },
-  );
-});
 
 test('A short text that ends at once begins with one sentence where it is heard live, and is one segment in a file.', async () => {
   const said = async (pace: CutOptions['pace']) => {
@@ -139,18 +122,6 @@ test.each(['I met Dr.\nSmith', 'At 5 a.m.\nthey left', 'See No.\n5 of them', '..
   },
 );
 
-test.each(['*** ', '\n\n* * *\n', ' 😊', '"\n'])(
-  'Marks that come after their sentence was given out are not a segment of their own: %j',
-  async (marks) => {
-    const { write, end, say } = live();
-    write('One two.\n');
-    expect(await say()).toBe('One two.');
-    write(marks);
-    end();
-    expect(await say()).toBeUndefined();
-  },
-);
-
 test('Text that keeps coming without full stops is given out when it fills a segment.', async () => {
   useMovedClock();
   const { write, end, say } = live();
@@ -168,18 +139,6 @@ test('Text that keeps coming without full stops is given out when it fills a seg
   end();
   expect(`${start} ${await say()} `).toBe(written.replaceAll('\n', ' '));
   expect(await say()).toBeUndefined();
-});
-
-test('Marks alone wait for something to say, however many there are.', async () => {
-  useMovedClock({ runs: true });
-  const { write, end, say } = live();
-  write('One two.\n');
-  expect(await say()).toBe('One two.');
-  write(`${'='.repeat(3000)}\n`);
-  const next = say();
-  await expectSilence(next);
-  end();
-  expect(await next).toBeUndefined();
 });
 
 test('Lines and paragraphs are counted across what was given out early.', async () => {
@@ -279,11 +238,3 @@ test.each(['At 12:', 'a word', 'He went to the\nmarket', 'He went to the\n', '2.
     expect(await spokenAfter(text, 10_000)).toEqual([]);
   },
 );
-
-test('The items of an enumeration in one line keep their numbers.', async () => {
-  useMovedClock();
-  const text = 'Do this: 1. Take the bread. 2. Cut it well. 3. Eat it. And then';
-  const spoken = await spokenAfter(text, 300);
-  expect(spoken.join(' ')).toBe('Do this: 1. Take the bread. 2. Cut it well. 3. Eat it.');
-  for (const piece of spoken) expect(piece).not.toMatch(/^\D+\d\.$|\s\d\.$/);
-});

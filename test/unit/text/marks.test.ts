@@ -128,13 +128,6 @@ describe('marks', () => {
         expect(marked(...texts)).toBe(text.replaceAll('\\[', '['));
       }),
     ));
-
-  it('may be 10,000, at both ends and next to each other', () => {
-    const text = Array.from({ length: 10_000 }, (_, at) => `[pause:${at % 60}][voice:v${at % 100}]`).join('');
-    expect(marked(text)).toBe(
-      Array.from({ length: 10_000 }, (_, at) => `{${at % 60}}{v${at % 100}}`).join(''),
-    );
-  });
 });
 
 describe('the titles that readers make', () => {
@@ -184,15 +177,4 @@ describe('marks in Markdown', () => {
   ])('%j', async (markdown, expected) => {
     expect(await read(markdown)).toBe(expected);
   });
-});
-
-it('A scene in plain text and a mark do not get in the way of each other.', async () => {
-  const { signal } = new AbortController();
-  const marks = new Marks({ source: '' });
-  const reading = await plain.open(wordsSource('A\n* * *\n[pause]\n***\nB'), signal);
-  const place = marks.place();
-  const kinds: string[] = [];
-  for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
-    for (const each of place.push(piece)) kinds.push(each.kind);
-  expect(kinds).toEqual(['text', 'scene', 'text', 'pause', 'text', 'scene', 'text']);
 });
