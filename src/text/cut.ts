@@ -1,22 +1,11 @@
 import { clauseLength, completeLength } from './complete.ts';
 import { secondParagraph, unwrapped } from './lines.ts';
+import { type Packed, pack } from './pack.ts';
 import { EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
 import { type Border, greater, type Limit, type Pause, type Rest, type Segment } from './segment.ts';
-import { sentences } from './sentences.ts';
 import type { Stage } from './stage.ts';
-import {
-  cleaned,
-  countCodePoints,
-  fitting,
-  hasAtMost,
-  hasWord,
-  invisibleSkipped,
-  leadingSpace,
-  offsetOfCodePoint,
-  segmenterOf,
-  withoutInvisible,
-} from './unicode.ts';
+import { cleaned, fitting, hasAtMost, hasWord, leadingSpace, withoutInvisible } from './unicode.ts';
 
 /**
  * full: as long as possible
@@ -61,18 +50,10 @@ function windowOf({ maxChars }: Limit): number {
 /** All pieces but marks. */
 type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' }>;
 
-/** A part of a text, and what the voice gets of it. */
-interface Packed {
-  readonly written: string;
-  readonly text: string;
-  /** False if it begins inside a sentence. */
-  readonly startsSentence: boolean;
-}
-
 /**
  * Cuts text into segments, and drops nothing but white space between them. A text that fits is one segment, except where it is
  * heard live, at pace "sentence" and with `cutsParagraphs`. A longer one is cut at the best border: paragraph, sentence, clause,
- * word, grapheme cluster. Between two pauses or voices stands a text of its own.
+ * word, grapheme cluster. What stands between two pauses or voices is a text of its own.
  * The segments of a paragraph depend on its text alone (at pace "ramp" also on its number). Only `flush` changes that.
  * Memory is bounded: paragraphs and grapheme clusters longer than eight segments or 16,384 UTF-16 units are cut there.
  */
@@ -80,14 +61,11 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   readonly #options: CutOptions<V>;
   readonly #mayBeShort: boolean;
   #voice: V;
-  /** The pieces of a text, while all of it may fit one segment. */
+  /** held: all of the text waits, as it may fit one segment; short: it may fit, as far as it is read; long: it does not fit */
+  #size: 'held' | 'short' | 'long';
   #held: Written<V>[] = [];
   #heldText = '';
-  /** True until the text has more pieces than may be held. */
-  #holds: boolean;
-  /** True while the text, up to its last border, may fit one segment. */
-  #isShort: boolean;
-  /** The text after the last segment, without what is held. */
+  /** What was read after the last segment. */
   #text = '';
   readonly #position = new Position();
   #paragraph = -1;
@@ -107,8 +85,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     this.#options = options;
     this.#voice = options.voice;
     this.#mayBeShort = (options.pace === 'full' || options.pace === 'whole') && !options.cutsParagraphs;
-    this.#holds = this.#mayBeShort;
-    this.#isShort = this.#mayBeShort;
+    this.#size = this.#mayBeShort ? 'held' : 'long';
   }
 
   /** True if it holds something that can be heard. */
@@ -137,7 +114,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     const rest = this.#text.slice(length);
     const isFull = hasWord(rest) && !this.#fits(rest);
     if (length === 0 && !isFull) return;
-    this.#isShort = false;
+    this.#size = 'long';
     this.#isAhead = true;
     this.#text = this.#text.slice(0, length);
     yield* this.#cutKnown();
@@ -156,12 +133,10 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   /** A longer text is cut at its paragraphs. So all of a text waits until it is known to be longer than one segment. */
   *#hold(piece: Written<V>): Generator<Segment<V> | Rest> {
-    if (this.#holds) {
-      this.#held.push(piece);
-      this.#heldText += writtenOf(piece);
-      if (this.#heldFits()) return;
-      yield* this.#release(false);
-    } else yield* this.#read(piece, false);
+    if (this.#size !== 'held') return yield* this.#read(piece, false);
+    this.#held.push(piece);
+    this.#heldText += writtenOf(piece);
+    if (!this.#heldFits()) yield* this.#release(false);
   }
 
   #heldFits(): boolean {
@@ -170,17 +145,17 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     return hasAtMost(this.#heldText.trim(), this.#voice.maxChars);
   }
 
-  /** @param isShort true if the text that is held fits one segment, and ends here */
-  *#release(isShort: boolean): Generator<Segment<V> | Rest> {
+  /** @param isWhole true if the text ends here, and so fits one segment */
+  *#release(isWhole: boolean): Generator<Segment<V> | Rest> {
     const held = this.#held;
     this.#held = [];
     this.#heldText = '';
-    this.#holds = false;
-    for (const piece of held) yield* this.#read(piece, isShort);
+    if (this.#size === 'held') this.#size = 'short';
+    for (const piece of held) yield* this.#read(piece, isWhole);
   }
 
-  *#read(piece: Written<V>, isShort: boolean): Generator<Segment<V> | Rest> {
-    if (piece.kind !== 'text' && piece.kind !== 'paragraph') return yield* this.#cross(piece, isShort);
+  *#read(piece: Written<V>, isInShort: boolean): Generator<Segment<V> | Rest> {
+    if (piece.kind !== 'text' && piece.kind !== 'paragraph') return yield* this.#cross(piece, isInShort);
     const text = writtenOf(piece);
     this.#position.add(text, piece.kind === 'text' ? piece.place : undefined);
     this.#text += text;
@@ -189,9 +164,9 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   *#cross(
     border: Exclude<Written<V>, { kind: 'text' | 'paragraph' }>,
-    isShort: boolean,
+    isInShort: boolean,
   ): Generator<Segment<V> | Rest> {
-    this.#isShort &&= isShort;
+    if (!isInShort) this.#size = 'long';
     yield* this.#endPart();
     if (border.kind === 'chapter') {
       yield* this.#rest();
@@ -207,8 +182,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   *#endText(): Generator<Segment<V> | Rest> {
     yield* this.#release(true);
     yield* this.#endPart();
-    this.#holds = this.#mayBeShort;
-    this.#isShort = this.#mayBeShort;
+    this.#size = this.#mayBeShort ? 'held' : 'long';
   }
 
   /** What comes next belongs to another segment. */
@@ -227,7 +201,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   *#cutRest(): Generator<Segment<V>> {
     yield* this.#cutKnown();
-    if (!this.#isShort) return yield* this.#cut(this.#text);
+    if (this.#size === 'long') return yield* this.#cut(this.#text);
     this.#countParagraph();
     yield* this.#whole(this.#text);
   }
@@ -252,8 +226,9 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   #isKnownLong(): boolean {
     const { length } = this.#text;
-    this.#isShort &&= length < windowOf(this.#voice) && this.#fits(this.#text);
-    return !this.#isShort && length > 0;
+    const fits = () => length < windowOf(this.#voice) && this.#fits(this.#text);
+    if (this.#size === 'short' && !fits()) this.#size = 'long';
+    return this.#size === 'long' && length > 0;
   }
 
   #fits(text: string): boolean {
@@ -313,19 +288,16 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     let isFirst = true;
     for (const { text, written, pause } of isDivided ? sentencesOf(whole, voice) : [whole]) {
       this.#consume(this.#text.slice(0, this.#text.indexOf(written)));
-      const [place, index] = [this.#position.place, this.#index];
-      this.#consume(written);
-      this.#index += 1;
-      yield {
+      const segment = {
         kind: 'segment',
-        index,
+        index: this.#index,
         text,
         written,
-        place,
-        voice,
-        pause: isFirst ? whole.pause : pause,
-        chapter,
-      };
+        place: this.#position.place,
+      } as const;
+      this.#consume(written);
+      this.#index += 1;
+      yield { ...segment, voice, pause: isFirst ? whole.pause : pause, chapter };
       isFirst = false;
     }
   }
@@ -370,145 +342,4 @@ function* cutAll(text: string, options: CutOptions): Generator<Segment | Rest> {
   const cutter = new Cutter(options);
   yield* cutter.push({ kind: 'text', text, place: { source: '' } });
   yield* cutter.end();
-}
-
-/** What a part of a paragraph may hold. Lengths are code points of clean text, without outer white space. */
-interface Room {
-  readonly max: number;
-  /** The size up to which sentences are joined, by the number of the part. */
-  readonly target: (number: number) => number;
-  /** False if the first part begins inside a sentence. */
-  readonly startsSentence: boolean;
-}
-
-/** The parts of a paragraph; joined, they are the paragraph. What is invisible decides nothing. */
-function* pack(paragraph: string, room: Room): Generator<Packed> {
-  const visible = withoutInvisible(paragraph);
-  const unbroken = unwrapped(visible);
-  let [at, from] = [0, 0];
-  for (const { written, startsSentence } of joined(visible, room)) {
-    const end = at + written.length;
-    const isLast = end === visible.length;
-    const length = isLast ? paragraph.length : invisibleSkipped(paragraph.slice(from), written.length);
-    const text = cleaned(unbroken.slice(at, end));
-    yield { written: paragraph.slice(from, from + length), text, startsSentence };
-    [at, from] = [end, from + length];
-  }
-}
-
-type Part = Omit<Packed, 'text'>;
-
-/** Joins sentences as far as there is room. */
-function* joined(paragraph: string, { max, target, startsSentence }: Room): Generator<Part> {
-  let part: Part | undefined;
-  let [length, number] = [0, 0];
-  for (const next of divided(paragraph, max, startsSentence)) {
-    const size = lengthOf(next.written);
-    const room = Math.min(max, target(number)) - length;
-    if (part && size > room && lengthOf(next.written.trimEnd()) > room) {
-      yield part;
-      part = undefined;
-      [length, number] = [0, number + 1];
-    }
-    part = part ? { ...part, written: part.written + next.written } : next;
-    length += size;
-  }
-  if (part) yield part;
-}
-
-/** The sentences of a paragraph; one that is too long is cut. */
-function* divided(paragraph: string, max: number, startsFirst: boolean): Generator<Part> {
-  let startsSentence = startsFirst;
-  for (const sentence of sentences(paragraph)) {
-    for (let rest = sentence; rest !== ''; startsSentence = false) {
-      const border = lastFittingBorder(rest, max);
-      yield { written: rest.slice(0, border), startsSentence };
-      rest = rest.slice(border);
-    }
-    startsSentence = true;
-  }
-}
-
-function lengthOf(text: string): number {
-  return countCodePoints(cleaned(text));
-}
-
-const graphemes = segmenterOf('grapheme');
-const words = segmenterOf('word');
-
-/** A border in this first share would leave a fragment. */
-const EARLIEST = 0.25;
-/** UTF-16 units, in scripts without spaces. */
-const WORD_SIGHT = 200;
-
-/** Only before a part without letters, such as "* * *". */
-const BLANK_LINE = /\n[^\S\n]*\n\s*/gu;
-const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
-
-/**
- * After the last clause that fits, else the last word, else the last grapheme cluster.
- * @param max code points; only a single grapheme cluster may be longer
- * @returns UTF-16 units, at least 1
- */
-function lastFittingBorder(text: string, max: number): number {
-  const limit = offsetOf(text, max);
-  const end = limit + spaceAt(text, limit);
-  if (end === text.length) return end;
-  const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
-  const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
-  const fitting = text.slice(0, end);
-  const good = [lastMatch(BLANK_LINE, fitting), lastMatch(CLAUSE_END, fitting), lastSpace(fitting)].find(
-    (border) => border >= limit * EARLIEST && isWhole(border),
-  );
-  if (good !== undefined) return good;
-  const word = lastWord(text, end);
-  return isWhole(word) ? word : lastCluster(text, limit);
-}
-
-/** UTF-16 units. */
-function offsetOf(text: string, count: number): number {
-  let at = 0;
-  for (let left = count; left > 0 && at < text.length; left = count - lengthOf(text.slice(0, at)))
-    at += offsetOfCodePoint(text.slice(at), left);
-  // A mark after a space makes a character of both.
-  return lengthOf(text.slice(0, at)) > count ? offsetOfCodePoint(text, count) : at;
-}
-
-function spaceAt(text: string, from: number): number {
-  const next = /\S/gu;
-  next.lastIndex = from;
-  return (next.exec(text)?.index ?? text.length) - from;
-}
-
-function lastMatch(border: RegExp, text: string): number {
-  let last = 0;
-  for (const { 0: found, index } of text.matchAll(border)) last = index + found.length;
-  return last;
-}
-
-function lastSpace(text: string): number {
-  for (let at = text.length; at > 0; at -= 1) if (/\s/u.test(text.charAt(at - 1))) return at;
-  return 0;
-}
-
-/** ICU's dictionaries decide where words end. It gives 0 where there is no word. */
-function lastWord(text: string, end: number): number {
-  const from = Math.max(0, end - WORD_SIGHT);
-  let last = 0;
-  for (const { index, isWordLike } of words().segment(text.slice(from, end + WORD_SIGHT))) {
-    if (from + index > end) break;
-    if (isWordLike && index > 0) last = from + index;
-  }
-  return last;
-}
-
-/** It gives the end of the first cluster where no other fits. */
-function lastCluster(text: string, limit: number): number {
-  const near = graphemes().segment(text.slice(0, limit + WORD_SIGHT));
-  const before = near.containing(limit)?.index ?? 0;
-  if (before > 0) return before;
-  for (let seen = limit + WORD_SIGHT; ; seen *= 2) {
-    const first = graphemes().segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
-    if (first < seen || seen >= text.length) return first;
-  }
 }
