@@ -37,7 +37,7 @@ export function assertFormatKnown(output: string, encode: EncodingName | undefin
   if (isFileOrNew(output, cwd)) assertEncodable(output, encode);
 }
 
-/** A name in a folder that is missing is one of a new file. */
+/** A name in a folder that does not exist is that of a new file. */
 function isFileOrNew(output: string, cwd: string): boolean {
   if (/[/\\]$/.test(output)) return false;
   try {

@@ -14,7 +14,7 @@ import { streamingOf } from '../sound/encode/encodings.ts';
 import type { Track } from '../sound/pcm.ts';
 import type { Delivery, Sink } from './sink.ts';
 
-/** Holds sound back for a while. */
+/** Holds sound back during a pause. */
 export class Gate {
   #opened: Promise<void> | undefined;
   #open = () => {};
@@ -81,12 +81,12 @@ function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): S
   };
 }
 
-/** What has left so far. */
+/** What was written so far. */
 export interface Poured {
-  /** It counts PCM bytes. */
+  /** PCM bytes. */
   bytes: number;
   writtenBytes: number;
-  /** All sound has left; padding may still be on its way. */
+  /** All sound is written; padding may follow. */
   isAll: boolean;
 }
 

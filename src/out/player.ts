@@ -70,7 +70,7 @@ async function play(
   if (flushed?.aborted) silence();
   flushed?.addEventListener('abort', silence, { once: true });
   const written = pour(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
-  // An ended player needs no more sound.
+  // An error after the player has ended does not matter.
   written.catch(() => {});
   try {
     await unlessAborted(Promise.race([written, player.ended]), signal);
@@ -131,7 +131,7 @@ export function temporarySink(start: (file: string) => Promise<PlayerProcess>): 
   };
 }
 
-/** What players say that end with 0 and have played nothing. */
+/** Players that end with 0 although they have played nothing, and what they print then. */
 const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
 
 export class PlayerProcess {
@@ -260,7 +260,7 @@ async function unlessFlushed<T>(pending: Promise<T>, flushed: AbortSignal): Prom
 /** Bytes that the pipe of a player holds, or more. */
 const PIPE_BYTES = 256 * 1024;
 
-/** What a player starts late, and what it and the device hold, is heard so much later. */
+/** Sound is heard so much later than it is given: the start of the player, its buffer and that of the device. */
 const LATENCY_MS = 500;
 
 /**
@@ -276,7 +276,7 @@ export class Hearing {
   #played = 0;
   #at = 0;
   #isPaused = false;
-  /** The time at which the last sound ended. It is `undefined` before, and while there is more. */
+  /** When the last sound ended, in milliseconds of the clock; `undefined` before, and while there is more. */
   #endedAt: number | undefined;
 
   /**
@@ -288,7 +288,7 @@ export class Hearing {
     this.#mostAhead = mostAhead;
   }
 
-  /** It counts PCM bytes. */
+  /** PCM bytes. */
   get played(): number {
     // Not `performance`, which takes 2 ms to load.
     const now = Date.now();
@@ -303,7 +303,7 @@ export class Hearing {
     return Math.floor(this.#played);
   }
 
-  /** Seconds for which nothing has been heard since the last sound, at least. */
+  /** Seconds since the last sound was heard, at least. */
   get idle(): number {
     void this.played;
     return this.#endedAt === undefined ? 0 : Math.max(0, Date.now() - this.#endedAt - LATENCY_MS) / 1000;
@@ -321,7 +321,7 @@ export class Hearing {
     this.#isPaused = isPaused;
   }
 
-  /** What was given and is not played yet will not be played. */
+  /** What is not played yet will not be played. */
   flush(): void {
     this.#played = this.played;
     this.#given = this.#played;

@@ -7,21 +7,21 @@ export interface Delivery extends Written {
   readonly player?: string;
   /** Their times are in seconds. */
   readonly chapters?: readonly Pick<Chapter, 'title' | 'start' | 'end'>[];
-  /** The error of something else than the output, such as the player. The sound is complete, and it is thrown at the end. */
+  /** An error beside the output, such as that of the player. The output is complete; the error is thrown at the end. */
   readonly failure?: unknown;
 }
 
-/** It opens before the service is asked: nothing is paid for in vain. */
+/** A place that sound goes to. It is opened before a service is asked, so nothing is paid for in vain. */
 export interface Sink {
   /** True for a pipe, a device and a player. */
   readonly isLive: boolean;
   /** Resolves if the reader has left before there is sound. `write` throws errors. */
   readonly readerGone?: Promise<void>;
-  /** PCM bytes of the track that a player has played, as far as that is known. Elsewhere what was taken counts as heard. */
+  /** PCM bytes of the track that a player has played, as an estimate. Missing where all that was written counts as heard. */
   readonly played?: () => number;
-  /** Seconds since a player has played all that it got. It is missing where silence is a part of the output, as in a file. */
+  /** Seconds since a player has played all that it got. Missing where silence is a part of the output, as in a file. */
   readonly idle?: () => number;
-  /** Holds the sound back, or lets it go on. It is missing where nobody hears it. */
+  /** Pauses or resumes. Missing where nobody listens. */
   pause?(isPaused: boolean): void;
   /**
    * Leaves no file that looks complete if it fails.

@@ -101,7 +101,7 @@ export class Resampler {
 /** Frames. One step takes some milliseconds. */
 const STEP = 16_384;
 
-/** Converts to another rate in steps: between them, others have their turn and the signal counts. */
+/** Converts to another rate in steps, with a tick of the event loop and a look at the signal between them. */
 export class Converter {
   readonly #resampler: Resampler | undefined;
   readonly #signal: AbortSignal;

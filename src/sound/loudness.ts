@@ -12,7 +12,7 @@ export interface Turns {
 
 export interface Turn {
   readonly start: number;
-  /** Equal ones are one voice. */
+  /** Only compared, by identity. */
   readonly voice: unknown;
 }
 
@@ -20,7 +20,7 @@ export interface Level {
   /** LUFS. */
   readonly target: number;
   readonly turns: Turns;
-  /** True for sound that is heard while it is made: the beginning of a voice stands for the rest. */
+  /** True for sound that is heard while it is made: a voice is measured by its beginning. */
   readonly isLive: boolean;
 }
 
@@ -50,7 +50,7 @@ async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGe
 
 /** Seconds of a voice that are measured before they are heard. */
 const MEASURED_SECONDS = 3;
-/** Milliseconds without sound, after which what there is of a voice has to do: its writer may wait for an answer. */
+/** Milliseconds without sound after which a voice is measured by what there is: its writer may wait for an answer. */
 const MOST_AWAITED_MS = 500;
 
 async function* asItComes(track: Track, level: Level): AsyncGenerator<Uint8Array> {
@@ -111,7 +111,7 @@ class Held {
     return this.#play.end();
   }
 
-  /** It is not heard. */
+  /** Drops what is held: it is not heard. */
   drop(): void {
     this.#play.skip(this.#bytes);
     while (this.#take());
@@ -160,7 +160,7 @@ class Playing {
     this.#at += piece.length;
   }
 
-  /** Sound that is not heard has its place in the track. What the limiter holds back is not heard, either. */
+  /** Passes over sound that was dropped, with what the limiter holds back. */
   skip(bytes: number): void {
     this.#at += bytes;
     this.#limiter = limiterFor(this.#gains.format);
@@ -367,7 +367,7 @@ class Limiter {
   readonly #channels: number;
   readonly #reach: number;
   #held: Float32Array;
-  /** The held frames that have left already. They only count for the peaks and gains of the next ones. */
+  /** The number of held frames that were given out already. They count for the gains of the next ones only. */
   #left = 0;
 
   constructor(sampleRate: number, channels: number) {

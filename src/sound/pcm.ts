@@ -15,7 +15,7 @@ export interface Speech {
   readonly bytes: number | undefined;
   /** Pieces are whole frames. The source can be iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
-  /** False if the pieces come from different renderings. The answer is known when `pcm` has ended. */
+  /** False if the pieces come from different renderings. Known when `pcm` has ended. */
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function* counted(
   }
 }
 
-/** A player that is stopped gets no more of the piece that it has begun, and a piece of a voice may be 20 s long. */
+/** A stop takes effect between two pieces, and a piece of a voice may be 20 s long. */
 const LIVE_BYTES = 16 * 1024;
 
 export async function* inShortPieces(
@@ -50,7 +50,7 @@ export interface Cover {
   readonly bytes: Uint8Array;
 }
 
-/** What a document says of itself, or somebody says of it. Each may be missing. */
+/** Metadata of a document, from itself or from options. */
 export interface Tags {
   readonly title?: string | undefined;
   readonly author?: string | undefined;
@@ -87,7 +87,7 @@ export interface Track extends Speech {
   readonly tags: Tags;
   /** The list is complete when `pcm` has ended. */
   chapters(): readonly Chapter[];
-  /** A player lets go of what it has got at each drop, and goes on behind the `Flush` that the sound has for it. */
+  /** At each drop a player discards its buffer, and goes on after the matching `Flush` in the sound. */
   readonly drops?: Drops | undefined;
 }
 

@@ -39,7 +39,7 @@ export function join(pieces: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/** The system has mapped memory back at once; malloc would keep buffers of some MB. */
+/** A resizable buffer is mapped memory, which is freed at once; malloc would keep buffers of some MB. */
 export function pages(bytes: number): ArrayBuffer {
   return new ArrayBuffer(bytes, { maxByteLength: bytes });
 }

@@ -6,10 +6,10 @@ import { yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
 import { bytesOf, floatsOf } from './samples.ts';
 
-/** Frames. Sonic decides by what it has at once: equal blocks give equal sound, however it arrives. */
+/** Frames. Sonic's result depends on the size of its input, so it always gets blocks of this size. */
 const BLOCK = 1024;
 
-/** Other work has its turn after this number of blocks, which take some milliseconds. */
+/** Blocks in one tick of the event loop: some milliseconds. */
 const BLOCKS_AT_ONCE = 8;
 
 const FLOAT_BYTES = 4;

@@ -59,7 +59,7 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
-/** Adds up the sizes of all WAVs in the body: some services send several. */
+/** @returns the bytes of samples, if no further WAV can follow in the body: some services send several */
 function totalBytes(
   { format, size, end = 0 }: WavStart,
   position: number,
@@ -263,7 +263,7 @@ function formatTag(chunk: Buffer): number {
 const SLACK = 0x1_0000;
 
 /**
- * A wrong guess costs one check of two: HTTP marks the end as well.
+ * Taking a real size for a placeholder only loses one of two checks: HTTP marks the end as well.
  * @returns `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000
  */
 function realSize(size: number): number | undefined {
@@ -272,7 +272,7 @@ function realSize(size: number): number | undefined {
   return size;
 }
 
-/** It does what {@link realSize} does for the size in a `ds64` chunk (EBU Tech 3306). */
+/** {@link realSize} for the size in a `ds64` chunk (EBU Tech 3306). */
 function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }
@@ -309,7 +309,7 @@ async function* readSamples(
   try {
     for (let isOver = false; !isOver; ) {
       const data = new DataChunk(reader, size, frame);
-      // `yield*` costs more than the rest of the loop.
+      // `yield*` would cost more than the rest of the loop.
       for (let pieces = await data.read(); pieces; pieces = await data.read())
         for (const piece of pieces) yield piece;
       empty &&= data.bytes < frame;

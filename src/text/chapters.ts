@@ -9,7 +9,7 @@ const LOWEST_CHAPTER = 2;
 /** Begins a chapter in front of each heading of the two highest levels. */
 export class HeadingChapters implements Stage<Piece, Piece> {
   #lowest: number | undefined;
-  /** The heading that is read, from its border on; `undefined` outside of headings that begin chapters. */
+  /** The pieces of a heading that begins a chapter, until the heading ends; `undefined` elsewhere. */
   #held: Piece[] | undefined;
   #level = 0;
   #isInside = false;
@@ -44,7 +44,7 @@ export class HeadingChapters implements Stage<Piece, Piece> {
   }
 }
 
-/** Marks, which are characters for private use here, may follow it. */
+/** Placeholders of marks, which are private-use characters, may follow it. */
 const FULL_STOP = /(?<![.。।])[.。।](?=[ \p{Co}]*$)/u;
 
 /** Readers give a heading a full stop. */
@@ -57,12 +57,12 @@ function titleOf(text: string): string | undefined {
 const LONGEST_TITLE = 100;
 
 /**
- * It begins a chapter after each form feed, and at the start of a text that is known to have one. The first line of a chapter is
- * its title, if it is a short one.
+ * Begins a chapter after each form feed, and at the start of a text that is known to have one. The first line of a chapter is
+ * its title, if it is short.
  */
 export class PageChapters implements Stage<Piece, Piece> {
   readonly #facts: { readonly hasLaterPages: boolean };
-  /** What was read of a page whose first line is not complete. */
+  /** The pieces of a page whose first line is not complete; `undefined` after it. */
   #held: Piece[] | undefined = [];
   #first = '';
   #isAtStart = true;
@@ -160,7 +160,7 @@ export class PickedChapters implements Stage<Piece, Piece> {
   }
 }
 
-/** They speak on in the chapters that follow. */
+/** A voice goes on to speak in the chapters that follow. */
 function voicesOf(pieces: readonly Piece[]): Piece[] {
   return pieces.filter(({ kind }) => kind === 'voice');
 }
@@ -173,9 +173,9 @@ function noSuchChapter(wanted: number, count: number): TtsError {
 /** UTF-16 units. A longer block is not a title. */
 const LONGEST_TITLE_LINE = 1000;
 
-/** Leaves the titles of chapters out: the headings where a chapter begins, and blocks that repeat its title. */
+/** Skips the titles of chapters: headings at the start of a chapter, and blocks that repeat its title. */
 export class UntitledChapters implements Stage<Piece, Piece> {
-  /** The words of the title that were not read yet; `undefined` after the title. */
+  /** The words of the title that have not come yet; `undefined` after the title. */
   #left: string | undefined;
   #held: Piece[] = [];
   /** UTF-16 units of what is held. A piece counts as one more: marks have no text. */
@@ -228,7 +228,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
       yield* this.push({ ...piece, text: text.slice(first.length), place: placeAfter(place, first) });
   }
 
-  /** It decides on a block that is not a heading. */
+  /** Decides whether the block that is held is a part of the title. */
   *#judge(): Generator<Piece> {
     const words = wordsOf(textOf(this.#held));
     if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#leaveOut();

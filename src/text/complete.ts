@@ -3,8 +3,8 @@ import { endsInDoubt, endsLikeSentence, isFullLine, isMarker, sentences } from '
 import { countCodePoints, hasWord } from './unicode.ts';
 
 /**
- * Milliseconds of waiting, after which this is complete: a sentence; a finished line or phrase; a full stop that may stand
- * in a number, a name, or open marks.
+ * Milliseconds without text after which this counts as complete: a sentence; a finished line or phrase; a full stop that may
+ * belong to a number, a name, or an open quote or bracket.
  */
 export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
 
@@ -15,7 +15,7 @@ export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
 export const LONG_SENTENCE_MS = 1500;
 
 /**
- * UTF-16 units of the complete beginning of a text; a longer wait completes more.
+ * UTF-16 units of the part at the beginning of a text that is complete; a longer wait completes more.
  * @param idle milliseconds without text
  */
 export function completeLength(text: string, idle: number): number {
@@ -58,7 +58,7 @@ function isDoubtful(text: string): boolean {
 const SIGHT = 80;
 const PAIRS = ['()', '[]', '“”', '«»', '„“'] as const;
 
-/** True in quotes or brackets. */
+/** True inside quotes or brackets. */
 function isOpen(text: string): boolean {
   const count = (sign: string) => text.split(sign).length - 1;
   return (
@@ -72,7 +72,7 @@ function finishedLength(text: string): number {
   return Math.max(thai ? thai.index + thai[0].length : 0, finishedLines(text));
 }
 
-/** The line before or after shows that lines are not wrapped. */
+/** UTF-16 units of lines that end where they do on purpose, as the line before or after shows. */
 function finishedLines(text: string): number {
   const end = text.lastIndexOf('\n') + 1;
   const start = text.lastIndexOf('\n', end - 2) + 1;

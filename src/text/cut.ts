@@ -226,8 +226,8 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   #isKnownLong(): boolean {
     const { length } = this.#text;
-    const fits = () => length < windowOf(this.#voice) && this.#fits(this.#text);
-    if (this.#size === 'short' && !fits()) this.#size = 'long';
+    const isTooLong = this.#size === 'short' && (length >= windowOf(this.#voice) || !this.#fits(this.#text));
+    if (isTooLong) this.#size = 'long';
     return this.#size === 'long' && length > 0;
   }
 

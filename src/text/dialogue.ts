@@ -1,7 +1,7 @@
 import { type Piece, type Place, placeAfter, type TextPiece } from './piece.ts';
 import type { Stage } from './stage.ts';
 
-/** It stands for the names that are not listed. Such a name has it in front. */
+/** Stands for all names that are not listed. As the name of a voice, such a name has this prefix. */
 export const OTHERS = '*';
 
 /** What may stand between a name and what is said: a direction, which is not spoken, and the colon. */
@@ -21,7 +21,7 @@ const OPEN_EMPHASISED_COLON =
 
 /** UTF-16 units. */
 const LONGEST_OTHER = 40;
-/** With a direction after it. */
+/** UTF-16 units, with a direction after the name. */
 const LONGEST_OPEN = 90;
 /** UTF-16 units of white space. No name follows a longer one. */
 const LONGEST_INDENT = 200;
@@ -33,7 +33,7 @@ const OPEN_OTHER = new RegExp(
   'u',
 );
 
-/** What follows a name, and what may still become that. */
+/** What follows a name, and what more text may turn into that. */
 interface Colons {
   readonly colon: RegExp;
   readonly open: RegExp;
@@ -62,7 +62,7 @@ export class Dialogue implements Stage<Piece, Piece> {
   #place: Place = { source: '' };
   #isLineStart = true;
   #isLineEmpty = true;
-  /** It is true while somebody whose name was given speaks. */
+  /** True while the voice of a name speaks. */
   #isCast = false;
   /** The voice of the last mark. */
   #usual: string | undefined;
@@ -187,9 +187,9 @@ export class Dialogue implements Stage<Piece, Piece> {
 }
 
 interface Listed {
-  /** The list has it so. */
+  /** As the list has it. */
   readonly name: string;
-  /** A text may have it so. */
+  /** As a text may have it. */
   readonly written: string;
 }
 

@@ -30,11 +30,11 @@ export function lineBorders(text: string): number[] {
 
 interface Line {
   readonly start: number;
-  /** The line has no white space at its end. */
+  /** Without white space at its end. */
   readonly text: string;
-  /** What the rules look at, with what follows a short line. */
+  /** The first 200 UTF-16 units from its start; they may include following lines. */
   readonly begin: string;
-  /** Empty lines count the paragraphs. */
+  /** The number of its paragraph; empty lines separate paragraphs. */
   readonly paragraph: number;
 }
 
@@ -52,7 +52,7 @@ function* linesOf(text: string): Generator<Line> {
   yield lineTo();
 }
 
-/** Those that have several of them. */
+/** The numbers of the paragraphs that have several items. */
 function paragraphsWithItems(lines: readonly Line[]): ReadonlySet<number> {
   const items = lines.filter(({ begin }) => isListItem(begin)).map(({ paragraph }) => paragraph);
   return new Set(items.filter((paragraph, at) => paragraph === items[at - 1]));
@@ -72,7 +72,7 @@ function isOpenProse(line: string): boolean {
 }
 
 /**
- * The same length, with U+2028 for each line break inside a paragraph whose second line does not stand for itself.
+ * The same text with U+2028 for each line break that only wraps a line. The length stays.
  * @param isWhole true for a text of many paragraphs, which keeps the line breaks between sentences
  */
 export function unwrapped(text: string, isWhole = false): string {
@@ -102,7 +102,7 @@ export function isListItem(line: string): boolean {
   return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);
 }
 
-/** It is true as well where the sentence rules decide ("Dr."). */
+/** True for a line that cannot be the last one of its sentence, or after which the sentence rules decide ("Dr."). */
 export function goesOn(line: string): boolean {
   return /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u.test(line.slice(-2));
 }
@@ -121,7 +121,10 @@ function longestLine(text: string): number {
 
 const blankLine = lazy(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
 
-/** Undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs to its neighbour. */
+/**
+ * @returns where the second paragraph begins; undefined if it has not come. A paragraph without a letter or digit ("* * *")
+ *   belongs to its neighbour.
+ */
 export function secondParagraph(text: string): number | undefined {
   let start = 0;
   let isFound = false;

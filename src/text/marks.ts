@@ -4,20 +4,20 @@ import { END_BEFORE_ERROR, labelOf, type Piece, type Place, placeAfter, type Tex
 import type { Stage } from './stage.ts';
 import { countLineBreaks } from './unicode.ts';
 
-/** Each mark becomes one character of the private planes 15 and 16. Those of the text itself become marks as well. */
+/** Each mark becomes a placeholder: one character of the private planes 15 and 16. Such characters of the text become marks as well. */
 const FIRST_MARK = 0xf_0000;
 export const MARK = '[\\u{f0000}-\\u{10ffff}]';
 
 interface MarksOptions {
   /** The name of the text. */
   readonly source: string;
-  /** It is called for each mark before the text goes on. */
+  /** Called for each mark, at once. */
   readonly onMark?: (mark: Mark, spot: Place) => void;
 }
 
 /**
- * The marks of one text. They leave its characters before a reader sees them, and come back as pieces after it. A reader, a
- * lexicon and the rules of sentences see one character that stands for each.
+ * The marks of one text. In front of a reader each is replaced by a placeholder, and after it each placeholder becomes a piece.
+ * Readers, lexicons and the sentence rules see one character for each mark.
  */
 export class Marks {
   readonly #table = new MarkTable();
@@ -32,7 +32,7 @@ export class Marks {
     return new Lifting(this.#table, this.#options);
   }
 
-  /** A mark that is none ends the text where it stands. */
+  /** A faulty mark ends the text in front of it. */
   place(): Stage<Piece, Piece> {
     return new Placing(this.#table);
   }
@@ -87,7 +87,7 @@ class Lifting implements Stage<string, string> {
     return lifted + text.slice(at);
   }
 
-  /** The place of a sign that may begin a mark, or the end. */
+  /** @returns the offset of a character that may begin a mark, or the end */
   #next(text: string, from: number): number {
     MARK_BEGINNING.lastIndex = from;
     return MARK_BEGINNING.exec(text)?.index ?? text.length;
@@ -158,7 +158,7 @@ class Placing implements Stage<Piece, Piece> {
     if (text !== '') yield spoken();
   }
 
-  /** A reader may make a title of the beginning of a text. It ends where a mark begins another chapter. */
+  /** A title that a reader made of the beginning of a text ends in front of a mark that begins another chapter. */
   #titleOf(title = ''): string | undefined {
     let text = '';
     for (const part of title.split(BETWEEN)) {
@@ -176,7 +176,7 @@ class Placing implements Stage<Piece, Piece> {
 
 const WIDE = /[\u0100-\uffff]/;
 
-/** The characters of marks let V8 keep a text in two bytes each: its parts would be read at half the speed. */
+/** Placeholders make V8 store a text in two bytes a character. Parts without them go back to one: they are read twice as fast. */
 function compact(text: string): string {
   return WIDE.test(text) ? text : Buffer.from(text, 'latin1').toString('latin1');
 }
@@ -199,7 +199,7 @@ const PRIVATE = new RegExp(MARK, 'u');
 const BETWEEN = new RegExp(`(${MARK})`, 'u');
 const MARK_BEGINNING = new RegExp(`[[\\\\]|${MARK}`, 'gu');
 
-/** All marks of a text. Equal ones share a character, so the memory does not grow with a text that repeats its marks. */
+/** The marks of a text by their placeholders. Equal marks share one, so memory does not grow where a text repeats its marks. */
 class MarkTable {
   readonly #marks: Mark[] = [];
   readonly #numbers = new Map<string, number>();
@@ -207,7 +207,7 @@ class MarkTable {
   /** @throws TtsError (usage) */
   characterFor(mark: Mark, spot?: Place): string {
     const key = JSON.stringify(mark);
-    // An unknown voice ends the text where it is named first.
+    // An unknown voice is an error at the place that names it first.
     const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
     const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
     if (number > LAST - FIRST_MARK)
@@ -221,12 +221,12 @@ class MarkTable {
   }
 }
 
-/** What stands in square brackets. */
+/** What square brackets may hold. */
 type Mark =
   | { readonly kind: 'pause'; readonly seconds: number }
   | { readonly kind: 'voice'; readonly voice: string | undefined; readonly spot?: Place }
   | { readonly kind: 'chapter'; readonly title: string }
-  /** A character that looked like a part of a mark. */
+  /** Text that only looks like a part of a mark. */
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'fault'; readonly what: string; readonly hint: string; readonly spot?: Place };
 
@@ -240,7 +240,7 @@ const WORDS = ['pause', 'voice', 'chapter', 'rate', 'speed', 'break'] as const;
 const ESCAPE = 'write \\[ in front of text that is no mark';
 
 const BEGINNING = new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}\\p{N}_]|['’-]\\p{L})`, 'iu');
-/** The text may become the beginning of a mark. */
+/** More text may turn this into the beginning of a mark. */
 const INCOMPLETE = new RegExp(`^\\[[^\\S\\n]{0,3}/?(?:[a-z]{0,6}|(?:${WORDS.join('|')})['’-]?)$`, 'iu');
 const EXACT = /^(\/?)([a-z]+)(?::(.*))?$/iu;
 
@@ -274,15 +274,12 @@ function markOf(content: string): Mark {
   const [, slash = '', name = '', value] = EXACT.exec(content) ?? [];
   const word = WORDS.find((each) => each === name.toLowerCase());
   if (!word) return nearMiss(content);
-  if (word === 'rate' || word === 'speed')
-    return fault(
-      `there is no mark [${word}]`,
-      '--speed 1.2 sets the speed of a run, and "speed" that of a voice',
-    );
-  if (word === 'break') return fault('there is no mark [break]', 'a pause is written [pause:0.5s]');
+  if (!isMark(word)) return fault(`there is no mark [${word}]`, `write ${EXAMPLES[word]}`);
   if (slash !== '' && (word !== 'voice' || value !== undefined)) return nearMiss(content);
   return MARKS[word](value?.trim(), content);
 }
+
+const isMark = (word: string): word is keyof typeof MARKS => word in MARKS;
 
 type Reading = (value: string | undefined, content: string) => Mark;
 
@@ -298,17 +295,19 @@ const MARKS: Readonly<Record<'pause' | 'voice' | 'chapter', Reading>> = {
   chapter: (title, content) => (title ? { kind: 'chapter', title } : nearMiss(content)),
 };
 
+/** What to write instead of a mark that is none. */
+const EXAMPLES = {
+  pause: '[pause:1.5s], [pause:300ms] or [pause]',
+  voice: '[voice:NAME], and [voice] for the usual voice again',
+  chapter: '[chapter:Title]',
+  rate: '--speed 1.2 on the command line, or "speed" of a voice in the config',
+  speed: '--speed 1.2 on the command line, or "speed" of a voice in the config',
+  break: '[pause:0.5s]',
+} as const;
+
 function nearMiss(content: string): Mark {
-  const word = WORDS.find((each) => new RegExp(`^\\W*${each}`, 'iu').test(content));
-  const examples: Partial<Record<string, string>> = {
-    pause: '[pause:1.5s], [pause:300ms] or [pause]',
-    voice: '[voice:NAME], and [voice] for the usual voice again',
-    chapter: '[chapter:Title]',
-    rate: '--speed on the command line',
-    speed: '--speed on the command line',
-    break: '[pause:0.5s]',
-  };
-  return fault(`[${content}] is no mark`, `write ${examples[word ?? 'pause']}; ${ESCAPE}`);
+  const word = WORDS.find((each) => new RegExp(`^\\W*${each}`, 'iu').test(content)) ?? 'pause';
+  return fault(`[${content}] is no mark`, `write ${EXAMPLES[word]}; ${ESCAPE}`);
 }
 
 function fault(what: string, hint: string): Mark {
@@ -333,17 +332,17 @@ export function endsSentence(text: string): boolean {
   return ENDED.test(wordsOf(text).slice(-SIGHT));
 }
 
-/** For a heading, an item or a row without a sign at its end. Marks stay after the full stop. */
+/** Ends a heading, an item or a row without punctuation at its end with a full stop. Placeholders of marks stay after it. */
 export function withFullStop(text: string): string {
   const words = wordsOf(text);
   if (words === '' || endsSentence(words) || PAUSES.test(words)) return text;
   return words + fullStopAfter(words) + text.slice(words.length);
 }
 
-/** It looks at a run of these characters only once. */
+/** The lookbehind keeps this linear: a run of these characters is tried once. */
 const MARKS_AT_END = new RegExp(`(?<![\\s${MARK}])[\\s${MARK}]+$`, 'v');
 
-/** The text without the marks at its end. */
+/** The text without the placeholders at its end. */
 function wordsOf(text: string): string {
   const isMarked = (text.codePointAt(text.length - 2) ?? 0) >= FIRST_MARK;
   return isMarked ? text.replace(MARKS_AT_END, '') : text;

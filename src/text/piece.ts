@@ -1,8 +1,8 @@
 import { countLineBreaks, fitting } from './unicode.ts';
 
-/** It says where a piece of text stands, for messages and subtitles. */
+/** Where a text is in the input, for messages and subtitles. */
 export interface Place {
-  /** The name of a file; "-" is stdin, and an empty one stands for words, or for the only text of a run. */
+  /** The name of a file; "-" is stdin, and "" is for words, or the only text of a run. */
   readonly source: string;
   /** From 1. */
   readonly line?: number | undefined;
@@ -10,7 +10,7 @@ export interface Place {
   readonly column?: number | undefined;
 }
 
-/** What messages call the source of a place. */
+/** The name of a source in messages. */
 export function labelOf(source: string): string {
   return source === '-' ? 'stdin' : source;
 }
@@ -31,7 +31,7 @@ export interface Heading {
 export type Piece<V = string | undefined> =
   | TextPiece
   | { readonly kind: 'paragraph' }
-  /** It stands in front of a heading, and after it. */
+  /** Comes before a heading and after it. */
   | { readonly kind: 'heading' /** 1 is the highest. */; readonly level: number }
   /** A change of scene: `* * *` alone on its line. */
   | { readonly kind: 'scene' }
@@ -43,40 +43,40 @@ interface ChapterPiece {
   readonly kind: 'chapter';
   readonly title: string | undefined;
   readonly level: number;
-  /** It is set where chapters before it are left out. */
+  /** Set where chapters before it are skipped. */
   readonly number?: number;
 }
 
 export interface TextPiece {
   readonly kind: 'text';
   readonly text: string;
-  /** Line breaks in the text count on from here. */
+  /** Of the first character. */
   readonly place: Place;
 }
 
-/** What stands in front of an error is complete, and is heard. */
+/** Put in front of an error, it flushes the text before it, so that this is still spoken. */
 export const END_BEFORE_ERROR = { kind: 'pause', seconds: 0 } as const;
 
-/** What the border of a paragraph is worth as text. */
+/** The border of a paragraph as text. */
 export const EMPTY_LINE = '\n\n';
 
-/** It ends a paragraph in front of a line break, which stays for the sake of the lines. */
+/** Ends a paragraph where the text has a single line break, which stays so that lines are counted right. */
 export const PARAGRAPH_END = '\u2029';
 
-/** The characters that a piece is worth; marks are worth none. */
+/** The piece as text; marks have none. */
 export function writtenOf<V>(piece: Piece<V>): string {
   if (piece.kind === 'text') return piece.text;
   return piece.kind === 'paragraph' ? EMPTY_LINE : '';
 }
 
-/** The place of what follows a text. It has no column, unless the text is empty. */
+/** The place after a text. It has no column, unless the text is empty. */
 export function placeAfter(place: Place, text: string): Place {
   const { source, line } = place;
   if (line === undefined || text === '') return place;
   return { source, line: line + countLineBreaks(text) };
 }
 
-/** UTF-16 units: work on a step takes a moment. */
+/** UTF-16 units. A stage works on so much without a break. */
 const STEP = 4096;
 
 /** A text in steps, each with its place. */

@@ -2,15 +2,17 @@ import type { Rest, Segment, Span } from './segment.ts';
 import type { Stage } from './stage.ts';
 import { countCodePoints, countLineBreaks } from './unicode.ts';
 
-/** Stands for a character that was taken out, so that what follows keeps its place. It is a noncharacter. */
+/** The placeholder of a character that was taken out, so that offsets stay. It is a noncharacter. */
 const TAKEN_OUT = '\uFDD2';
 
 /**
- * The texts of a run as they came, and where each segment stands in them. Only what no segment has passed yet is kept, and of
- * that the last four million UTF-16 units.
+ * The texts of a run as they came, and where each segment is in them. Only text after the last segment is kept, and of that
+ * the last four million UTF-16 units.
+ * The alignment of words is the one place that finds this out, whatever readers and stages have changed: none of them has to
+ * carry offsets along.
  */
 export class Places {
-  /** A stage in front puts it in the place of each character that it takes out. */
+  /** A stage in front of the reader writes it for each character that it takes out. */
   readonly filler = TAKEN_OUT;
   readonly #inputs = new Map<string, InputText>();
 
@@ -31,7 +33,7 @@ export class Places {
     };
   }
 
-  /** A segment of a document that is no text gets no place. */
+  /** Segments of documents that are not text, such as EPUB, get none. */
   async *placing(segments: AsyncIterable<Segment | Rest>): AsyncGenerator<Segment | Rest> {
     for await (const each of segments)
       yield each.kind === 'rest' ? each : { ...each, span: this.#spanOf(each) };
@@ -89,12 +91,12 @@ class InputText {
   }
 }
 
-/** UTF-16 units of a text that one segment may be looked for in, besides three times its own length. */
+/** UTF-16 units in which a segment is looked for, besides three times its own length. */
 const SIGHT = 1000;
 
-/** What each sign costs that stands between two others and is not spoken. */
+/** The cost of a written token between two others that is not spoken. */
 const GAP = 0.25;
-/** What a sign is worth that is no word. */
+/** The value of a token that is no word; a word has its length. */
 const MARK = 0.4;
 
 const TOKENS = /[\p{L}\p{M}\p{N}]+|[^\s\uFDD2]/gu;
@@ -109,8 +111,8 @@ interface Token {
 }
 
 /**
- * Finds where a segment stands in the text that it was made of. Signs of Markdown stand between its words there, and a lexicon may
- * have replaced some of them: the most words that stand in the same order count.
+ * Finds a segment in the text that it was made of. That may have Markdown between the words, and a lexicon may have replaced
+ * some of them: the alignment with the most equal words counts.
  * @param from the segment stands after it
  * @returns UTF-16 units; start and end are the same if no word is found
  */
@@ -163,7 +165,7 @@ function bestOf(
   return first && last && { first, last };
 }
 
-/** What the best alignment of each two beginnings is worth, row by row; a row is a number of spoken tokens. */
+/** The value of the best alignment of each two beginnings, row by row; a row is a number of spoken tokens. */
 function scoresOf(spoken: readonly Token[], written: readonly Token[]): Float32Array {
   const width = written.length + 1;
   const scores = new Float32Array((spoken.length + 1) * width);

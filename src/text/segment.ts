@@ -1,10 +1,10 @@
 import type { Heading, Place } from './piece.ts';
 
-/** All that the segmenter knows of a voice. */
+/** All that the cutter knows of a voice. */
 export interface Limit {
   /** Code points, at least 1. Only a single grapheme cluster may be longer. */
   readonly maxChars: number;
-  /** True for a part whose sound is in the cache. It answers without waiting, so it looks for the name of an entry and not inside. */
+  /** True for a text whose sound is in the cache. It looks for the name of an entry, and reads nothing. */
   isKept?(part: { readonly text: string; readonly written: string }): boolean;
 }
 
@@ -19,7 +19,7 @@ export function greater(a: Border, b: Border | undefined): Border {
 /** Seconds of a mark, or the border that is crossed. */
 export type Pause = number | Border | 'none';
 
-/** A stretch of the input, in code points since its start. */
+/** A range of the input, in code points from its start. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -30,20 +30,20 @@ export interface Segment<V = Limit> {
   readonly kind: 'segment';
   /** From 0. */
   readonly index: number;
-  /** It is clean, has no outer white space and is never empty. */
+  /** Clean, without outer white space, never empty. */
   readonly text: string;
-  /** The same as it stands in the text. */
+  /** The same as it is in the input. */
   readonly written: string;
   readonly place: Place;
   readonly voice: V;
-  /** It comes before the segment. */
+  /** The silence before the segment. */
   readonly pause: Pause;
   readonly chapter: Heading | undefined;
-  /** It says where the segment stands in the input, if somebody asked for that. */
+  /** Where the segment is in the input, for events. */
   readonly span?: Span | undefined;
 }
 
-/** Silence that no segment of its chapter follows. */
+/** Silence at the end of a chapter or text. */
 export interface Rest {
   readonly kind: 'rest';
   readonly seconds: number;

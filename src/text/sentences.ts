@@ -7,8 +7,8 @@ const WINDOW = 1024;
 const segmenter = segmenterOf('sentence');
 
 /**
- * Joined, they are the paragraph. Line breaks are white space, except before headings and items. Pieces without a letter or
- * digit stay with a neighbour. UAX #29, corrected by {@link isSentenceBorder}.
+ * The sentences of a paragraph; joined, they are the paragraph. Line breaks are white space, except before headings and items.
+ * What has no letter or digit stays with a neighbour. UAX #29, corrected by {@link isSentenceBorder}.
  */
 export function sentences(paragraph: string): string[] {
   const pieces: string[] = [];
@@ -39,7 +39,7 @@ function* borders(text: string): Generator<number> {
   }
 }
 
-/** Equal offsets: line breaks become spaces, "…" a full stop, a footnote mark a closing bracket. */
+/** Offsets stay: line breaks become spaces, "…" a full stop, a footnote mark closing brackets. */
 function sameLengthPlain(text: string): string {
   return text
     .replaceAll('\n', ' ')
@@ -62,7 +62,7 @@ function* rawBorders(text: string): Generator<number> {
   }
 }
 
-/** Most short texts need no Intl.Segmenter, which takes 10 ms to load. False does not say that there are several. */
+/** Most short texts need no Intl.Segmenter, which takes 10 ms to load. False does not mean that there are several sentences. */
 export function isOneSentence(text: string): boolean {
   return /^[\t -~]*$/.test(text) && /^[^.!?]*(?:[.!?]["')\]]*[\t ]*)*$/.test(text);
 }
@@ -73,7 +73,7 @@ function beforeOpeningBrackets(text: string, border: number): number {
   return border - (brackets?.[0].length ?? 0);
 }
 
-/** UTF-16 units on both sides. */
+/** UTF-16 units that are looked at on both sides of a border. */
 const SIGHT = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
@@ -148,7 +148,7 @@ function withoutSigns(sentence: string): string {
   return /[\p{ASCII}\p{L}]$/u.test(sentence) ? sentence : sentence.replace(signs(), '');
 }
 
-/** It decides by the text alone. */
+/** Decides by the text alone, without what follows. */
 export function endsLikeSentence(sentence: string): boolean {
   const end = withoutSigns(sentence.slice(-SIGHT));
   return terminated().test(end) && !neverLast().has(lastToken(`${end} `) ?? '') && !NEVER_LAST.test(end);
@@ -176,7 +176,7 @@ export function isMarker(line: string): boolean {
   return listNumber().test(line);
 }
 
-/** However the next line begins. */
+/** True for a line that ends with its sentence, however the next one begins. */
 export function isFullLine(line: string, next: string): boolean {
   if (!endsLikeSentence(line) || isMarker(line)) return false;
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));

@@ -1,10 +1,10 @@
 import { Arrivals, yieldToEventLoop } from '../kit/wait.ts';
 import { LONG_SENTENCE_MS, WAITS } from './complete.ts';
 
-/** One step on the way of a text. It works on what it is given, and never waits. */
+/** One step from a reader to the segments. It works on what it is given, and never waits. */
 export interface Stage<In, Out> {
   push(item: In): Iterable<Out>;
-  /** It is called when no item follows. */
+  /** Called once, when no item follows. */
   end(): Iterable<Out>;
   /**
    * Yields what is complete by now, while the writer waits.
@@ -47,7 +47,7 @@ export function allInTurn<T>(stages: readonly (Stage<T, T> | undefined)[]): Stag
 
 const broken = new WeakMap<object, 'silent' | 'damaged'>();
 
-/** It marks an error after which the text that came before still counts: its writer fell silent, or a byte is damaged. */
+/** Marks an error after which the text before it is still spoken: its writer fell silent, or a byte is damaged. */
 export function breaksOff<E extends Error>(error: E, how: 'silent' | 'damaged'): E {
   broken.set(error, how);
   return error;
@@ -57,15 +57,15 @@ function howBroken(error: unknown): 'silent' | 'damaged' | undefined {
   return typeof error === 'object' && error !== null ? broken.get(error) : undefined;
 }
 
-/** What a stage makes of items that are there, or are worth the wait. */
+/** Passes items through a stage; it waits for each. */
 export function through<In, Out>(items: AsyncIterable<In>, stage: Stage<In, Out>): AsyncGenerator<Out> {
   return withTurns(toEnd(items, stage));
 }
 
 /**
- * What a stage makes of items that may come slowly. Without waits it is that of `through()`; time that the reader takes does
- * not count.
- * @param isHeard true if sentences in front of a damaged byte are worth more than nothing
+ * Passes items that may come slowly through a stage, and flushes it while they do. Without waits the result is that of
+ * `through()`. Time that the reader takes does not count as waiting.
+ * @param isHeard true if complete sentences in front of a damaged byte are to be spoken
  * @throws the signal's reason, at once, even while the source hangs
  */
 export function whileArriving<In, Out>(
@@ -77,9 +77,9 @@ export function whileArriving<In, Out>(
   return withTurns(asTheyCome(new Arrivals(items, signal), stage, isHeard));
 }
 
-/** UTF-16 units of work between two turns of the event loop. */
+/** UTF-16 units of work in one tick of the event loop. */
 const UNITS_BETWEEN_TURNS = 4096;
-/** UTF-16 units of work that each item costs besides its text. */
+/** The work on an item besides its text, in UTF-16 units. */
 const UNITS_OF_ITEM = 32;
 
 async function* withTurns<Out>(steps: AsyncIterable<Iterable<Out>>): AsyncGenerator<Out> {
@@ -112,7 +112,7 @@ async function* toEnd<In, Out>(
   yield stage.end();
 }
 
-/** What follows an error must not hide it. */
+/** A second error must not hide the first one. */
 function* quietly<Out>(outs: Iterable<Out>): Generator<Out> {
   try {
     yield* outs;
@@ -121,7 +121,7 @@ function* quietly<Out>(outs: Iterable<Out>): Generator<Out> {
   }
 }
 
-/** Milliseconds between two looks for what is complete while the source writes. */
+/** Milliseconds between two flushes while the source writes. */
 const FLUSH_AFTER_MS = 75;
 
 async function* asTheyCome<In, Out>(
@@ -152,14 +152,14 @@ async function* asTheyCome<In, Out>(
   yield stage.end();
 }
 
-/** What still counts of a text that broke off: all of it, or its complete sentences. */
+/** What is still spoken of a text that broke off: all of it, or its complete sentences. */
 function leftBehind<In, Out>(error: unknown, stage: Stage<In, Out>, isHeard: boolean): Iterable<Out> {
   const how = howBroken(error);
   if (how === 'silent') return quietly(stage.end());
   return how === 'damaged' && isHeard ? quietly(stage.flush?.(WAITS.sentence, 0) ?? []) : [];
 }
 
-/** Counts how long a stage and its source wait, in milliseconds. */
+/** Counts how long a stage and its source wait, in milliseconds, and says when the next flush is due. */
 class Watch {
   /** Time without an item. */
   idle = 0;
@@ -168,7 +168,7 @@ class Watch {
   #sinceLook = 0;
   #isNew = false;
 
-  /** What to wait for the next item; undefined if a look would find nothing more. */
+  /** How long to wait for the next item; undefined if a further flush would give nothing more. */
   get due(): number | undefined {
     if (this.#isNew) return Math.max(1, FLUSH_AFTER_MS - this.#sinceLook);
     const next = Object.values(WAITS).find((each) => each > this.idle) ?? Number.POSITIVE_INFINITY;

@@ -16,7 +16,7 @@ export function hasAtMost(text: string, count: number): boolean {
   return text.length <= count || countCodePoints(text) <= count;
 }
 
-/** It cuts no surrogate pair in two. */
+/** The beginning of a text, without half a surrogate pair at its end. */
 export function fitting(text: string, units: number): string {
   return text.slice(0, units - (isHighSurrogate(text, units - 1) ? 1 : 0));
 }
@@ -24,7 +24,7 @@ export function fitting(text: string, units: number): string {
 /** UTF-16 units. */
 const QUOTED = 40;
 
-/** Messages quote a text like this. */
+/** The beginning of a text in one line, for messages. */
 export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= QUOTED ? line : `${fitting(line, QUOTED)}…`;
@@ -42,7 +42,7 @@ export function isHighSurrogate(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }
 
-/** Such a character belongs to the one before it, even to a space (UAX #29, rules GB4, GB9 and GB9a). */
+/** A character that belongs to the one before it, even to a space (UAX #29, rules GB4, GB9 and GB9a). */
 export const EXTENDER = '[\\p{Grapheme_Extend}\\p{Mc}\\u0e33\\u0eb3\\p{Emoji_Modifier}\\u200d]';
 
 const letterOrDigit = lazy(() => /[\p{L}\p{N}]/u);
@@ -64,7 +64,7 @@ export function lazy<T extends object>(make: () => T): () => T {
   };
 }
 
-/** What `cleaned` may change: most texts have none of it but line breaks. */
+/** Matches all that `cleaned` may change. Most texts have none of it but line breaks. */
 const UNCLEAN = /[^\S\t ]| {2}|\u00ad|[^\p{ASCII}\u0080-\u02ff]/u;
 
 /** Typists put two spaces after a sentence. */
@@ -97,7 +97,7 @@ function visibleOnly(text: string): string {
   return withoutInvisible(text).replace(idleJoiners(), '').normalize('NFC');
 }
 
-/** The rules of sentences and lines look at such a text: what nobody sees decides nothing. */
+/** The sentence and line rules ignore invisible characters: they get such a text. */
 export function withoutInvisible(text: string): string {
   return UNCLEAN.test(text) ? text.replace(INVISIBLE, '') : text;
 }
@@ -121,7 +121,7 @@ function spaced(text: string): string {
 
 const spaceWithMark = lazy(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 
-/** Undefined while no character follows. A space with a combining mark is a character. */
+/** @returns the length of white space at the start; undefined while no character follows. A space with a combining mark is one. */
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;

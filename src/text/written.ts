@@ -43,13 +43,13 @@ const BY_WORD = lazy(() => {
   return languages;
 });
 
-/** Fewer words tell nothing. */
+/** Fewer words are not enough to tell. */
 const LEAST_WORDS = 12;
 
 /** Of a hundred words of prose, some forty are frequent ones. */
 const LEAST_SHARE = 0.2;
 
-/** A language has that many times the words of the next one. */
+/** The best language has so many times the frequent words of the next one. */
 const LEAST_LEAD = 1.25;
 
 /** Tells the language of a text by its letters and its frequent words, as far as it can be told without a dictionary. */

@@ -10,14 +10,14 @@ export interface OpenFile {
   readonly name: string;
   /** The offset of the first byte; `undefined` where every write appends. */
   readonly start: number | undefined;
-  /** A reader watches the file grow: nothing waits for a larger batch. */
+  /** True if a reader may watch the file grow: every piece is written at once. */
   readonly isWatched?: boolean;
 }
 
 export interface Written {
-  /** It counts PCM bytes. A reader that left may have taken fewer. */
+  /** PCM bytes. A reader that left may have taken fewer. */
   readonly bytes: number;
-  /** It counts the bytes of the file or the stream, headers included. */
+  /** Bytes of the file or stream, with headers. */
   readonly writtenBytes: number;
 }
 
@@ -27,21 +27,21 @@ export interface Programs {
 }
 
 export interface EncodingOptions {
-  /** It has kbit/s. `undefined` is what the format has for speech. */
+  /** kbit/s; `undefined` is the usual one of the format for speech. */
   readonly bitrate?: number | undefined;
   /** Programs are looked for here. Without it, none is found. */
   readonly programs?: Programs;
   /** Milliseconds that a program may neither take nor give anything: a minute by default. */
   readonly patienceMs?: number;
-  /** It is called with what had to be left out. */
+  /** Called with what had to be left out. */
   readonly warn?: (text: string) => void;
 }
 
-/** How sound becomes the bytes of a file. A new one is a file here, its name in `names.ts` and a row in `sink/encodings.ts`. */
+/** How sound becomes the bytes of a file. A new one is a name in `ENCODINGS`, and a row in `encodings.ts`. */
 export interface Encoding {
   readonly name: string;
   /**
-   * It is called before anything is paid for.
+   * Called before anything is paid for.
    * @param sampleRate Hz of the sound, where it is known by then
    * @throws TtsError (output) if a program is missing that it needs; (usage) for a bitrate that the format does not have
    */
@@ -49,7 +49,7 @@ export interface Encoding {
   /** @throws TtsError (output), (service); what the track throws */
   record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written>;
   /**
-   * Pipes and players get this one. Formats whose beginning depends on their end have none.
+   * For pipes and players. Formats whose beginning depends on their end have none.
    * @param onSound called with the PCM bytes of each piece that leaves
    */
   readonly stream?: (track: Track, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
@@ -62,35 +62,31 @@ export type BitrateRange = (format: Pick<PcmFormat, 'sampleRate' | 'channels'>) 
 export function assertBitrate(
   name: string,
   bitrate: number,
-  { rangeOf, format }: { rangeOf: BitrateRange; format: Parameters<BitrateRange>[0] },
+  [least, most]: ReturnType<BitrateRange>,
+  sampleRate: number | undefined,
 ): void {
-  assertWithin(rangeOf(format), bitrate, `${name.toUpperCase()} at ${format.sampleRate} Hz`);
-}
-
-/** The check before any sound came: the number of channels is not known, nor the rate of some services. */
-export function assertPossibleBitrate(
-  name: string,
-  bitrate: number,
-  { rangeOf, sampleRate }: { rangeOf: BitrateRange; sampleRate: number | undefined },
-): void {
-  const [least] = rangeOf({ sampleRate: sampleRate ?? 8000, channels: 1 });
-  const [, most] = rangeOf({ sampleRate: sampleRate ?? 48_000, channels: 2 });
-  const rate = sampleRate === undefined ? '' : ` at ${sampleRate} Hz`;
-  assertWithin([least, most], bitrate, name.toUpperCase() + rate);
-}
-
-function assertWithin([least, most]: ReturnType<BitrateRange>, bitrate: number, what: string): void {
   if (bitrate >= least && bitrate <= most) return;
+  const rate = sampleRate === undefined ? '' : ` at ${sampleRate} Hz`;
   throw usageError(
-    `--bitrate ${bitrate}: ${what} has ${least} to ${most} kbit/s`,
+    `--bitrate ${bitrate}: ${name.toUpperCase()}${rate} has ${least} to ${most} kbit/s`,
     'choose a bitrate of this range, or leave it out',
   );
+}
+
+/** The range before there is sound, when the number of channels is not known, nor the rate of some services. */
+export function possibleRange(
+  rangeOf: BitrateRange,
+  sampleRate: number | undefined,
+): ReturnType<BitrateRange> {
+  const [least] = rangeOf({ sampleRate: sampleRate ?? 8000, channels: 1 });
+  const [, most] = rangeOf({ sampleRate: sampleRate ?? 48_000, channels: 2 });
+  return [least, most];
 }
 
 export type StreamingEncoding = Encoding & Required<Pick<Encoding, 'stream'>>;
 
 /**
- * Writes to a file what a stream brings.
+ * Writes a stream to a file.
  * @param streamOf it calls its parameter with the PCM bytes of each piece
  * @throws TtsError (output); what the stream throws
  */

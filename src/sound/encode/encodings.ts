@@ -76,12 +76,12 @@ function open(name: EncodingName, options: EncodingOptions): Encoding {
   };
 }
 
-/** In "Dr. Smith" a name goes on after the dot. */
+/** "Dr. Smith" has no ending. */
 function endingOf(name: string): string | undefined {
   return /\.[\p{L}\p{N}_-]+$/u.exec(extname(name))?.[0].toLowerCase();
 }
 
-/** The encoding that is asked for by name, or else by the ending of a file. It is WAV where neither says another. */
+/** The encoding with a name, or else that of a file's ending; WAV by default. */
 export function encodingOf(
   file: string,
   { encode, ...options }: EncodingOptions & { readonly encode?: EncodingName | undefined },
@@ -89,7 +89,7 @@ export function encodingOf(
   return open(nameOf(file, encode), options);
 }
 
-/** True if the format that is asked for by name, or else by the ending of a file, holds the marks of chapters. */
+/** True if the format with a name, or else that of a file's ending, holds chapters. */
 export function holdsChapters(file: string, encode?: EncodingName): boolean {
   return FORMATS[nameOf(file, encode)].holdsChapters ?? false;
 }
@@ -102,17 +102,17 @@ function namesFor(ending = ''): EncodingName[] {
   return rows.filter(([, { endings }]) => endings.includes(ending)).map(([name]) => name);
 }
 
-/** The ending of a file that has no name yet. */
+/** The ending for a file of an encoding. */
 export function usualEnding(encode: EncodingName = 'wav'): string {
   return FORMATS[encode].endings[0] ?? '.raw';
 }
 
-/** True if the name ends as one of a format that is written. */
+/** True for a name with the ending of a format that is written. */
 export function isOfFormat(name: string): boolean {
   return namesFor(endingOf(name)).length > 0;
 }
 
-/** The endings under which telephones and sound programs know bytes that `--encode` writes. */
+/** Endings that telephones and sound programs use for what `--encode` writes. */
 const OF_ENCODINGS = new Map<string, EncodingName>([
   ['.ulaw', 'ulaw'],
   ['.ul', 'ulaw'],
@@ -124,7 +124,7 @@ const OF_ENCODINGS = new Map<string, EncodingName>([
   ['.pcm', 's16le'],
 ]);
 
-/** True if the name ends as files are often called that `--encode` writes. */
+/** True for a name with such an ending. */
 export function isOfEncoding(name: string): boolean {
   return OF_ENCODINGS.has(endingOf(name) ?? '');
 }

@@ -9,13 +9,13 @@ import { converted } from '../convert.ts';
 import { counted, frameBytes, type PcmFormat, type Speech, secondsOf, type Track } from '../pcm.ts';
 import {
   assertBitrate,
-  assertPossibleBitrate,
   type BitrateRange,
   type Encoding,
   type EncodingName,
   type EncodingOptions,
   type OpenFile,
   type Programs,
+  possibleRange,
   type Written,
   writeStream,
 } from './encoding.ts';
@@ -140,11 +140,9 @@ export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encodi
     name: format.name,
     async assertReady(sampleRate) {
       const { name, bitrates: rangeOf } = format;
+      const rate = sampleRate && rateFor(sampleRate, format);
       if (options.bitrate !== undefined && rangeOf)
-        assertPossibleBitrate(name, options.bitrate, {
-          rangeOf,
-          sampleRate: sampleRate && rateFor(sampleRate, format),
-        });
+        assertBitrate(name, options.bitrate, possibleRange(rangeOf, rate), rate);
       await find();
     },
     record: async (file, track, signal) => (await maker(signal)).record(file, track),
@@ -311,7 +309,7 @@ class Maker {
   #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
     const { name, bitrates: rangeOf } = this.#format;
     if (this.#options.bitrate !== undefined && rangeOf)
-      assertBitrate(name, this.#options.bitrate, { rangeOf, format });
+      assertBitrate(name, this.#options.bitrate, rangeOf(format), format.sampleRate);
     const { bitrate = usualBitrate(this.#format, format) } = this.#options;
     return [
       ...['-f', nameOf(format), '-ar', `${format.sampleRate}`, '-ac', `${format.channels}`, '-i', 'pipe:0'],

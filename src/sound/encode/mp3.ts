@@ -6,10 +6,10 @@ import { converted } from '../convert.ts';
 import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
 import {
   assertBitrate,
-  assertPossibleBitrate,
   type BitrateRange,
   type EncodingOptions,
   type OpenFile,
+  possibleRange,
   type StreamingEncoding,
   type Written,
   writeStream,
@@ -27,7 +27,8 @@ export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
     name: 'mp3',
     async assertReady(sampleRate) {
       if (bitrate === undefined) return;
-      assertPossibleBitrate('mp3', bitrate, { rangeOf, sampleRate: sampleRate && rateFor(sampleRate) });
+      const rate = sampleRate && rateFor(sampleRate);
+      assertBitrate('mp3', bitrate, possibleRange(rangeOf, rate), rate);
     },
     record: (file, track, signal) => record(file, track, bitrate, signal),
     stream: (track, onSound) => stream(track, bitrate, onSound),
@@ -106,7 +107,7 @@ async function* encoded(
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
-  if (bitrate !== undefined) assertBitrate('mp3', bitrate, { rangeOf, format });
+  if (bitrate !== undefined) assertBitrate('mp3', bitrate, rangeOf(format), format.sampleRate);
   const wanted = bitrate ?? USUAL_BITRATE * format.channels;
   const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
   try {

@@ -1,6 +1,6 @@
 import type { Chapter, Cover, Tags } from '../pcm.ts';
 
-/** What the formats have words for. */
+/** Tags by the names that players use. */
 export interface Fields {
   readonly title?: string | undefined;
   readonly album?: string | undefined;
@@ -25,7 +25,7 @@ export interface Fields {
 
 export type Field = keyof Fields;
 
-/** Puts tags into the words of players. A sound without a title and an author has no tags at all. */
+/** Sound without title, author and album has no tags at all. */
 export function fieldsOf(tags: Tags): Fields {
   const { title, author, language, date, description, series, narrator, album = title, track } = tags;
   const isNamed = [title, author, album].some((each) => each !== undefined);
@@ -129,7 +129,7 @@ const MOST_ENTRIES = 255;
 /**
  * Makes a tag of ID3v2.3. It has the chapters as `CHAP`, and tables of contents, which are nested for more than 255.
  * @param chapters their times are in frames of this rate
- * @returns nothing at all where there is nothing to say
+ * @returns no bytes if there is nothing to say
  */
 export function id3Tag(tags: Tags, chapters: readonly Chapter[], sampleRate: number): Uint8Array {
   const fields = fieldsOf(tags);

@@ -80,7 +80,7 @@ export async function* streamWav(
 }
 
 /**
- * The header has gone and cannot be corrected.
+ * The header was sent and cannot be corrected.
  * @throws TtsError (service)
  */
 function assertAsPromised(bytes: number, promised: number | undefined): void {
