@@ -1,5 +1,4 @@
-import { WAITS } from '../text/complete.ts';
-import type { Stage } from '../text/stage.ts';
+import { type Stage, WAITS } from '../text/stage.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
 /** Tags around what a model says to itself or to its tools. */

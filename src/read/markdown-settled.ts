@@ -1,5 +1,5 @@
 import type { Token } from 'markdown-it';
-import { WAITS } from '../text/complete.ts';
+import { WAITS } from '../text/stage.ts';
 import { hasWord } from '../text/unicode.ts';
 import { tagOf } from './html-elements.ts';
 import type { SpokenBlock } from './markdown-blocks.ts';

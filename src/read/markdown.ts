@@ -1,7 +1,6 @@
 import { usageError } from '../kit/error.ts';
-import { WAITS } from '../text/complete.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
-import { inTurn, type Stage, through } from '../text/stage.ts';
+import { inTurn, type Stage, through, WAITS } from '../text/stage.ts';
 import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument } from './markdown-parser.ts';

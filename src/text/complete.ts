@@ -1,18 +1,7 @@
 import { goesOn, isListItem, lineBorders, startsLower } from './lines.ts';
 import { endsInDoubt, endsLikeSentence, isFullLine, isMarker, sentences } from './sentences.ts';
+import { LONG_SENTENCE_MS, WAITS } from './stage.ts';
 import { countCodePoints, hasWord } from './unicode.ts';
-
-/**
- * Milliseconds without text after which this counts as complete: a sentence; a finished line or phrase; a full stop that may
- * belong to a number, a name, or an open quote or bracket.
- */
-export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
-
-/**
- * Milliseconds after which a sentence counts as long. Where nothing has been said yet, an early clause is worth more than a
- * whole sentence.
- */
-export const LONG_SENTENCE_MS = 1500;
 
 /**
  * UTF-16 units of the part at the beginning of a text that is complete; a longer wait completes more.

@@ -1,5 +1,16 @@
 import { Arrivals, yieldToEventLoop } from '../kit/wait.ts';
-import { LONG_SENTENCE_MS, WAITS } from './complete.ts';
+
+/**
+ * Milliseconds without text after which this counts as complete: a sentence; a finished line or phrase; a full stop that may
+ * belong to a number, a name, or an open quote or bracket.
+ */
+export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
+
+/**
+ * Milliseconds after which a sentence counts as long. Where nothing has been said yet, an early clause is worth more than a
+ * whole sentence.
+ */
+export const LONG_SENTENCE_MS = 1500;
 
 /** One step from a reader to the segments. It works on what it is given, and never waits. */
 export interface Stage<In, Out> {

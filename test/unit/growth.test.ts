@@ -20,13 +20,12 @@ import { wordsSource } from '../../src/read/source.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
 import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
-import { WAITS } from '../../src/text/complete.ts';
 import { Cutter } from '../../src/text/cut.ts';
 import { Dialogue } from '../../src/text/dialogue.ts';
 import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
-import { inTurn, type Stage } from '../../src/text/stage.ts';
+import { inTurn, type Stage, WAITS } from '../../src/text/stage.ts';
 import { plainWav, sound } from './sound/wav-builder.ts';
 import { inTime, segments } from './text/pieces.ts';
 

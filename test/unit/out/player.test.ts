@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Drops } from '../../../src/kit/host.ts';
-import { AsyncQueue } from '../../../src/kit/wait.ts';
+import { Drops } from '../../../src/kit/drops.ts';
+import { AsyncQueue } from '../../../src/kit/queue.ts';
 import { Hearing, type Section, Sections } from '../../../src/out/player.ts';
 import { inShortPieces, untagged } from '../../../src/sound/pcm.ts';
 import { speechFormat } from '../sound/wav-builder.ts';

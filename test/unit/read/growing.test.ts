@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
-import { WAITS } from '../../../src/text/complete.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
+import { WAITS } from '../../../src/text/stage.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { EXAMPLES } from './markdown-examples.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
-import { WAITS } from '../../../src/text/complete.ts';
 import type { Piece } from '../../../src/text/piece.ts';
+import { WAITS } from '../../../src/text/stage.ts';
 
 const DOCUMENT = [
   '---\ntitle: No\n---\n\n# Heading\n\n',

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
-import { WAITS } from '../../../src/text/complete.ts';
 import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
-import { inTurn, type Stage } from '../../../src/text/stage.ts';
+import { inTurn, type Stage, WAITS } from '../../../src/text/stage.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
 import { answer, SENTENCES, tokens } from './answer-of.ts';
 
