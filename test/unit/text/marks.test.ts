@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMarkdown } from '../../../src/read/markdown.ts';
-import { plain } from '../../../src/read/plain.ts';
 import { readerFor } from '../../../src/read/readers.ts';
 import { wordsSource } from '../../../src/read/source.ts';
 import { Marks } from '../../../src/text/marks.ts';
