@@ -1,0 +1,257 @@
+import { endsLikeProse } from '../text/unicode.ts';
+
+/** UTF-16 units of a text in which words are distinguished from other signs. */
+const JUDGED = 65_536;
+/** UTF-16 units. What follows in a longer line counts as another one. */
+const LONGEST_LINE = 8192;
+/** UTF-16 units of a word and the signs around it. */
+const LONGEST_WORD = 100;
+/** The share of words and numbers in prose. Logs and code have less. */
+const WORDS_IN_PROSE = 0.85;
+/** UTF-16 units. A longer line is a paragraph, unless most of such lines break off inside a sentence. */
+const LONGEST_WRAPPED = 120;
+/** The number of different words, or of lines at the borders of pages, that are remembered. */
+const MOST_REMEMBERED = 100_000;
+const MOST_DIVIDED = 1000;
+/** It takes this many words that are known with a hyphen to tell the habit of a text. */
+const FEWEST_HYPHENS = 3;
+/** A line that stands at the border of this many pages is not part of the text. */
+const FEWEST_PAGES = 3;
+
+/** Each fifth or tenth line of a poem has its number at its end; so many of them in a row are no chance. */
+const FEWEST_NUMBERED = 2;
+/** Lines by which an edition may miscount. */
+const MISCOUNT = 2;
+/** UTF-16 units of the end of a line, in which its number stands. */
+const LONGEST_NUMBERED = 120;
+
+const PLAIN_WORD = /^\p{L}[\p{L}\p{M}'’.‐—–-]*$/u;
+const NUMBER = /^\d{1,4}(?:[.:,]\d+|st|nd|rd|th|s)?$/u;
+const SIGNS_BEHIND = /(?:\[\d{1,3}\])*[\p{P}\p{S}]*$/u;
+const SIGNS_BEFORE = /^\p{P}+/u;
+const ONLY_MARKS = /^[*_—–-]+$/u;
+
+/** First parts of compounds that are written with a hyphen. */
+const FIRST = /^(?:well|half|self|vice|quasi|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/iu;
+/** Last parts of such compounds. */
+const LAST =
+  /^(?:haired|eyed|minded|hearted|headed|handed|faced|looking|tempered|natured|shaped|coloured|colored|known|made|bred|worn)\b/iu;
+/** The hyphen of "two- and threefold" belongs to the first word. */
+const ALONE = /^(?:and|or|nor|to|und|oder|bis|et|ou|y|o)$/iu;
+
+/** What is known of a plain text: all of it where it can be read again, else what has come so far. */
+export class TextFacts {
+  #seen = 0;
+  #words = 0;
+  #tokens = 0;
+  #partial = '';
+  #longUnits = 0;
+  #singleBreaks = 0;
+  /** Those after long lines that break off inside a sentence. */
+  #wraps = 0;
+  #emptyLines = 0;
+  /** The last line with text, and whether an empty line follows it; `undefined` before the first one. */
+  #last: { readonly text: string; readonly isFollowed: boolean } | undefined;
+  /** The number at the end of a line, and the lines since then. */
+  #numbered = { last: 0, lines: 0, count: 0 };
+  #pages = 0;
+  #isAtHead = false;
+  #hasLaterPages = false;
+  readonly #borders = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
+  /** Words that a line end divides. */
+  readonly #divided: (readonly [first: string, second: string])[] = [];
+
+  /** @param text follows what was seen before */
+  see(text: string): void {
+    const [first = '', ...others] = text.split('\n');
+    const lines = [this.#partial + first, ...others];
+    this.#partial = lines.pop() ?? '';
+    for (const line of lines) this.#line(line);
+    if (this.#partial.length <= LONGEST_LINE) return;
+    this.#line(this.#partial);
+    this.#partial = '';
+  }
+
+  /** The text is at its end. */
+  finish(): void {
+    if (this.#partial !== '') this.#line(this.#partial);
+    this.#partial = '';
+  }
+
+  /** False for logs, code and scripts without spaces. */
+  get isProse(): boolean {
+    const rest = this.#seen < JUDGED ? judged(this.#partial) : { words: 0, tokens: 0 };
+    const tokens = this.#tokens + rest.tokens;
+    return tokens > 0 && this.#words + rest.words >= tokens * WORDS_IN_PROSE;
+  }
+
+  /** Each line is a paragraph. */
+  get isLinewise(): boolean {
+    const isWrapped = this.#wraps * 2 > this.#singleBreaks;
+    return !isWrapped && this.#singleBreaks > this.#emptyLines && this.#longUnits * 2 > this.#seen;
+  }
+
+  /** True for a poem that counts its lines. */
+  get hasLineNumbers(): boolean {
+    return this.#numbered.count >= FEWEST_NUMBERED;
+  }
+
+  get hasPages(): boolean {
+    return this.#pages > 0;
+  }
+
+  /** True if text follows a form feed: one at the end of a text divides nothing. */
+  get hasLaterPages(): boolean {
+    return this.#hasLaterPages || this.#isOnLaterPage(this.#partial);
+  }
+
+  /** True for a running head or foot. */
+  isRepeated(line: string): boolean {
+    return (this.#borders.get(keyOfLine(line)) ?? 0) >= FEWEST_PAGES;
+  }
+
+  /** Counts words, by which divided words are put together. */
+  countWords(text: string): void {
+    for (const [word] of text.matchAll(/[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*(?![-‐]?\n)/gu)) {
+      const key = word.toLowerCase();
+      const count = this.#counts.get(key);
+      if (count !== undefined || this.#counts.size < MOST_REMEMBERED) this.#counts.set(key, (count ?? 0) + 1);
+    }
+  }
+
+  get hasDivided(): boolean {
+    return this.#divided.length > 0;
+  }
+
+  /**
+   * Puts a word together that a line end divides. The words of the text decide; without them, known parts of compounds.
+   * @returns the word, or `undefined` if these are two
+   */
+  joinedWord(first: string, second: string): string | undefined {
+    if (ALONE.test(second)) return undefined;
+    const [one, two] = [first + second, `${first}-${second}`];
+    if (/[-‐]/u.test(first) || !/^\p{Ll}/u.test(second)) return two;
+    const [asOne, asTwo] = [this.#countOf(one), this.#countOf(two)];
+    if (asOne !== asTwo) return asOne > asTwo ? one : two;
+    return FIRST.test(first) || LAST.test(second) || this.#prefersHyphens ? two : one;
+  }
+
+  /** True if the lines of the text end after hyphens that its words have anyway. */
+  get #prefersHyphens(): boolean {
+    let [joined, hyphened] = [0, 0];
+    for (const [first, second] of this.#divided) {
+      const [asOne, asTwo] = [this.#countOf(first + second), this.#countOf(`${first}-${second}`)];
+      if (asOne > asTwo) joined += 1;
+      if (asTwo > asOne) hyphened += 1;
+    }
+    return hyphened >= FEWEST_HYPHENS && hyphened > joined * 4;
+  }
+
+  #countOf(word: string): number {
+    return this.#counts.get(word.toLowerCase()) ?? 0;
+  }
+
+  #line(line: string): void {
+    if (this.#seen < JUDGED) {
+      const { words, tokens } = judged(line);
+      this.#words += words;
+      this.#tokens += tokens;
+    }
+    this.#seen += line.length;
+    if (line.includes('\f')) this.#turnPage();
+    this.#hasLaterPages ||= this.#isOnLaterPage(line);
+    const text = line.trim();
+    if (text === '') {
+      if (this.#last) this.#last = { ...this.#last, isFollowed: true };
+      return;
+    }
+    if (this.#isAtHead) this.#addBorder(text);
+    this.#isAtHead = false;
+    this.#addBreak(text);
+    this.#addNumber(text);
+    this.#addDivided(text);
+    this.#last = { text, isFollowed: false };
+  }
+
+  #isOnLaterPage(line: string): boolean {
+    const at = line.lastIndexOf('\f');
+    return (at >= 0 || this.#pages > 0) && line.slice(at + 1).trim() !== '';
+  }
+
+  #turnPage(): void {
+    this.#pages += 1;
+    this.#isAtHead = true;
+    if (this.#last) this.#addBorder(this.#last.text);
+  }
+
+  #addNumber(line: string): void {
+    this.#numbered.lines += 1;
+    const number = lineNumberOf(line);
+    if (number === undefined) return;
+    const { last, lines, count } = this.#numbered;
+    const isNext = number > last && Math.abs(number - last - lines) <= MISCOUNT;
+    this.#numbered = { last: number, lines: 0, count: isNext ? count + 1 : count };
+  }
+
+  #addBorder(line: string): void {
+    const key = keyOfLine(line);
+    if (isPageNumber(line) || this.#borders.size >= MOST_REMEMBERED) return;
+    this.#borders.set(key, (this.#borders.get(key) ?? 0) + 1);
+  }
+
+  #addDivided(line: string): void {
+    if (!/[-‐]$/.test(this.#last?.text ?? '')) return;
+    const first = /([\p{L}\p{M}]+)[-‐]$/u.exec(this.#last?.text ?? '')?.[1];
+    const second = /^[\p{L}\p{M}]+/u.exec(line)?.[0];
+    if (first && second && !this.#last?.isFollowed && this.#divided.length < MOST_DIVIDED)
+      this.#divided.push([first, second]);
+  }
+
+  #addBreak(line: string): void {
+    const isLong = line.length > LONGEST_WRAPPED;
+    if (isLong) this.#longUnits += line.length;
+    if (!this.#last || !(isLong || this.#last.text.length > LONGEST_WRAPPED)) return;
+    if (this.#last.isFollowed) this.#emptyLines += 1;
+    else {
+      this.#singleBreaks += 1;
+      if (this.#last.text.length > LONGEST_WRAPPED && !endsLikeProse(this.#last.text)) this.#wraps += 1;
+    }
+  }
+}
+
+const PAGE_NUMBER = /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:of\s+\d{1,4})?\s*[\])–—-]?$/u;
+/** The number of a chapter changes in the same way as the number of a page. */
+const HEADING =
+  /^(?:chapter|part|book|section|act|scene|canto|letter|volume|lesson|kapitel|teil|chapitre|cap[ií]tulo)\b/iu;
+
+/** Behind words and some space. It looks at a run of spaces only once. */
+export const LINE_NUMBER = /(?<=\S)(?: {2}|\t)[ \t]*(\d{0,3}[05])(?=[ \t]*(?:\n|$))/u;
+
+function lineNumberOf(line: string): number | undefined {
+  const digits = LINE_NUMBER.exec(line.slice(-LONGEST_NUMBERED))?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+export function isPageNumber(line: string): boolean {
+  return PAGE_NUMBER.test(line.trim());
+}
+
+/** A line at the border of a page without the number of the page. */
+function keyOfLine(line: string): string {
+  const text = line.trim().replace(/\s+/gu, ' ');
+  return HEADING.test(text) ? text : text.replace(/^\d{1,4} | \d{1,4}$/gu, '');
+}
+
+function judged(line: string): { readonly words: number; readonly tokens: number } {
+  let words = 0;
+  let tokens = 0;
+  for (const token of line.split(/\s+|[—–]|--/u)) {
+    if (token === '' || ONLY_MARKS.test(token)) continue;
+    tokens += 1;
+    if (token.length > LONGEST_WORD) continue;
+    const core = token.replace(SIGNS_BEHIND, '').replace(SIGNS_BEFORE, '');
+    if (PLAIN_WORD.test(core) || NUMBER.test(core)) words += 1;
+  }
+  return { words, tokens };
+}
