@@ -42,6 +42,8 @@ class BlockReader {
   readonly #isOpen: boolean;
   readonly #footnotes: Footnotes;
   #isFirst = true;
+  /** True if the block before was a part of the same paragraph. */
+  #isPart = false;
   #isSkipping = false;
   #lists = 0;
   #table: TableReader | undefined;
@@ -71,30 +73,24 @@ class BlockReader {
       line = token.map?.[0] ?? line;
       if (this.#skips(token)) continue;
       if (token.type === 'hr') yield { kind: 'scene', level: 0, text: '', line, gap: '' };
-      yield* this.#blocksOf(token, at, line);
+      this.#isPart = false;
+      for (const part of this.#partsOf(token)) {
+        const text = this.#textOf(part, at);
+        if (text) yield this.#block(text, line);
+      }
     }
   }
 
-  *#blocksOf(token: Token, at: number, line: number): Generator<SpokenBlock> {
-    let isPart = false;
-    for (const part of this.#partsOf(token)) {
-      const text = this.#textOf(part, at);
-      if (!text) continue;
-      const gap = this.#isFirst ? '' : isPart ? ' ' : this.#border;
-      yield { ...this.#kind, text: this.#lead + text, line, gap };
-      isPart = true;
-      this.#isFirst = false;
-      this.#lead = '';
-      this.#isContinued = true;
-    }
-  }
-
-  get #border(): '\n' | '\n\n' {
-    return this.#isTight && this.#isContinued ? '\n' : '\n\n';
-  }
-
-  get #kind(): Pick<SpokenBlock, 'kind' | 'level'> {
-    return { kind: this.#level > 0 ? 'heading' : 'text', level: this.#level };
+  #block(spoken: string, line: number): SpokenBlock {
+    const level = this.#level;
+    const border = this.#isTight && this.#isContinued ? '\n' : '\n\n';
+    const gap = this.#isFirst ? '' : this.#isPart ? ' ' : border;
+    const text = this.#lead + spoken;
+    this.#lead = '';
+    this.#isFirst = false;
+    this.#isPart = true;
+    this.#isContinued = true;
+    return { kind: level > 0 ? 'heading' : 'text', level, text, line, gap };
   }
 
   /** A footnote that is read elsewhere, or nowhere. */
@@ -106,15 +102,17 @@ class BlockReader {
   }
 
   /** A mark that spans two parts of a long paragraph is spoken as it stands. */
-  *#partsOf(token: Token): Generator<Token> {
+  #partsOf(token: Token): readonly Token[] {
     const { content } = token;
     if (token.type !== 'inline' || content.length <= LONGEST_INLINE || this.#table || this.#endsLikeSentence)
-      return yield token;
+      return [token];
+    const parts: Token[] = [];
     for (let at = 0; at < content.length; ) {
       const part = partOf(content.slice(at, at + LONGEST_INLINE));
       at += part.length;
-      yield { ...token, content: part } as Token;
+      parts.push({ ...token, content: part } as Token);
     }
+    return parts;
   }
 
   #textOf(token: Token, at: number): string | undefined {
