@@ -1,158 +1,20 @@
 import { type TtsError, usageError } from '../kit/error.ts';
-import { documentOf } from '../kit/hints.ts';
-import { shellQuoted, withoutEscapes } from '../kit/words.ts';
+import { withoutEscapes } from '../kit/words.ts';
 import { breaksOff, type Stage, through } from '../text/stage.ts';
-
-export interface Encoding {
-  /** It is the length of the byte order mark in bytes. */
-  readonly mark: number;
-  /** @throws TypeError for invalid bytes and an incomplete last character */
-  decode(bytes: Uint8Array): string;
-  /** Bytes of an incomplete last character. */
-  tornTail(bytes: Uint8Array): number;
-  /** It gives the index of the first invalid byte or NUL, or -1. */
-  firstBad(bytes: Uint8Array): number;
-}
-
-const LONGEST_MARK = 3;
-
-/** Unicode Standard, section 23.8. */
-function detectEncoding(start: Uint8Array): Encoding {
-  const [a, b, c] = start;
-  if (a === 0xff && b === 0xfe) return utf16('utf-16le');
-  if (a === 0xfe && b === 0xff) return utf16('utf-16be');
-  return utf8(a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0);
-}
-
-const REPLACEMENT = '\ufffd';
-
-function utf8(mark: number): Encoding {
-  const { decode, lenient } = decoders('utf-8');
-  return {
-    mark,
-    decode,
-    tornTail(bytes) {
-      for (let length = 1; length <= Math.min(3, bytes.length); length += 1) {
-        const byte = bytes[bytes.length - length] ?? 0;
-        if (byte >= 0xc0) return length < utf8Length(byte) ? length : 0;
-        if (byte < 0x80) return 0;
-      }
-      return 0;
-    },
-    firstBad(bytes) {
-      let offset = 0;
-      for (const character of lenient(bytes)) {
-        const isReal = bytes[offset] === 0xef && bytes[offset + 1] === 0xbf && bytes[offset + 2] === 0xbd;
-        if (character === '\0' || (character === REPLACEMENT && !isReal)) return offset;
-        offset += Buffer.byteLength(character);
-      }
-      return -1;
-    },
-  };
-}
-
-/** It gives the bytes of the character, or 1 for a byte that begins none (RFC 3629, section 4). */
-function utf8Length(firstByte: number): number {
-  if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
-  if (firstByte >= 0xf0) return 4;
-  return firstByte >= 0xe0 ? 3 : 2;
-}
-
-function utf16(label: 'utf-16le' | 'utf-16be'): Encoding {
-  const { decode, lenient } = decoders(label);
-  const high = label === 'utf-16le' ? 1 : 0;
-  const unit = (bytes: Uint8Array, at: number) =>
-    ((bytes[at + high] ?? 0) << 8) | (bytes[at + 1 - high] ?? 0);
-  return {
-    mark: 2,
-    decode,
-    tornTail(bytes) {
-      const odd = bytes.length % 2;
-      const last = bytes.length - odd - 2;
-      return last >= 0 && (unit(bytes, last) & 0xfc00) === 0xd800 ? odd + 2 : odd;
-    },
-    firstBad(bytes) {
-      const text = lenient(bytes);
-      for (let at = 0; at < text.length; at += 1) {
-        const character = text[at];
-        const isReal = unit(bytes, at * 2) === 0xfffd;
-        if (character === '\0' || (character === REPLACEMENT && !isReal)) return at * 2;
-      }
-      return -1;
-    },
-  };
-}
-
-function decoders(label: string) {
-  const strict = new TextDecoder(label, { fatal: true, ignoreBOM: true });
-  const lax = new TextDecoder(label, { ignoreBOM: true });
-  return {
-    decode: (bytes: Uint8Array) => strict.decode(bytes),
-    lenient: (bytes: Uint8Array) => lax.decode(bytes),
-  };
-}
-
-/** @returns the number of bytes that tell the kind of a document */
-export function leastBytes(start: Uint8Array): number {
-  if (start[0] === 0x50 && start[1] === 0x4b) return BOOK_BYTES;
-  if (start[0] !== 0x3c) return mayBeWritten(start) ? start.length + 1 : LONGEST_MARK;
-  const isComment = Buffer.from(start.subarray(0, 4)).equals(Buffer.from('<!--'));
-  return isComment ? COMMENTED_HTML_BYTES : HTML_BYTES;
-}
-
-function isHtml(start: Uint8Array): boolean {
-  return HTML.test(Buffer.from(start.subarray(0, COMMENTED_HTML_BYTES)).toString('latin1'));
-}
-
-function mayBeWritten(start: Uint8Array): boolean {
-  return start.length < LONGEST_BEGINNING && MAYBE_WRITTEN.test(Buffer.from(start).toString('latin1'));
-}
-
-/** True for parts of pages as well, such as come through a pipe. */
-export function beginsLikeHtml(start: Uint8Array): boolean {
-  return isHtml(start) || PART.test(Buffer.from(start.subarray(0, HTML_BYTES)).toString('latin1'));
-}
-
-/** The first file of an EPUB is not packed, and says what the archive is (OCF 3.3, section 4.3). */
-export function isEpub(start: Uint8Array): boolean {
-  const text = Buffer.from(start.subarray(0, BOOK_BYTES)).toString('latin1');
-  return text.startsWith('PK') && text.slice(30).startsWith('mimetypeapplication/epub+zip');
-}
-
-/** @throws TtsError (usage) for bytes that begin as another kind of document does */
-export function assertNoDocument(start: Uint8Array, name: string, kindName = name): void {
-  if (isHtml(start) || /\.x?html?$/i.test(kindName))
-    throw usageError(`${name} is not text: it is HTML`, 'leave --format out, or give --format html');
-  const document = documentOf(start.subarray(0, COMMENTED_HTML_BYTES), kindName);
-  const file = name === 'stdin' ? 'FILE' : shellQuoted(name);
-  if (document) throw usageError(`${name} is not text: it is ${document.what}`, document.hint(file));
-}
-
-/** The beginning of a written document that is not complete. */
-const MAYBE_WRITTEN =
-  /^(?:\d+\r?(?:\n[\d:,]{0,12}[ >-]{0,4})?|W(?:E(?:BVT?)?)?|\\[a-z]{0,13}|\s*\{\s*(?:"[a-z]{0,8}"?\s*)?)$/u;
-const LONGEST_BEGINNING = 64;
-
-const BOOK_BYTES = 58;
-const HTML_BYTES = 64;
-const COMMENTED_HTML_BYTES = 1024;
-const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
-
-const PART =
-  /^\s*<(?:head|body|title|meta|main|article|section|div|p|h[1-6]|table|ul|ol|dl|blockquote)[\s>]/iu;
+import { assertNoDocument, leastBytes } from './first-bytes.ts';
 
 /**
  * UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF.
  * @param name a file or "stdin", for errors
+ * @param kindName the name whose ending may tell the kind of document; empty for what is not text to be spoken
  * @throws TtsError (usage) with the offset of the first byte that is not text, or with the kind of document
  */
-export function decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  return through(bytes, new Decoder(name));
-}
-
-/** Reads a file that is not text to be spoken: the ending of its name says nothing of what it holds. */
-export function decodeAnyName(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  return through(bytes, new Decoder(name, ''));
+export function decode(
+  bytes: AsyncIterable<Uint8Array>,
+  name: string,
+  kindName = name,
+): AsyncGenerator<string> {
+  return through(bytes, new Decoder(name, kindName));
 }
 
 export class Decoder implements Stage<Uint8Array, string> {
@@ -166,7 +28,6 @@ export class Decoder implements Stage<Uint8Array, string> {
   /** A carriage return that a line feed may follow. */
   #held = '';
 
-  /** @param kindName the name whose ending may tell the kind of document */
   constructor(name: string, kindName = name) {
     this.#name = name;
     this.#kindName = kindName;
@@ -200,7 +61,7 @@ export class Decoder implements Stage<Uint8Array, string> {
       yield* this.#lines(this.#take(encoding, length));
     } catch (error) {
       const bytes = this.#torn.subarray(0, length);
-      yield* this.#lines(encoding.decode(bytes.subarray(0, Math.max(0, encoding.firstBad(bytes)))));
+      yield* this.#lines(encoding.decode(bytes.subarray(0, Math.max(0, firstBad(bytes, encoding)))));
       throw breaksOff(error as Error, 'damaged');
     }
   }
@@ -250,7 +111,7 @@ function decodeWhole(bytes: Uint8Array, encoded: Encoded): string {
 }
 
 function notText(bytes: Uint8Array, { encoding, offset, name }: Encoded, cause?: unknown): TtsError {
-  const at = encoding.firstBad(bytes);
+  const at = firstBad(bytes, encoding);
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
   return usageError(
     `${name} is not text: byte 0x${byte} at offset ${offset + at}`,
@@ -270,6 +131,87 @@ function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encodin
   if (!everySecond) return 'it looks like a binary file: give text in UTF-8';
   const label = at % 2 === 1 ? 'UTF-16LE' : 'UTF-16BE';
   return `it looks like UTF-16 without a byte order mark: try \`iconv -f ${label} -t UTF-8\``;
+}
+
+interface Encoding {
+  /** Bytes of the byte order mark. */
+  readonly mark: number;
+  /** @throws TypeError for invalid bytes and an incomplete last character */
+  decode(bytes: Uint8Array): string;
+  /** U+FFFD stands for what is invalid. */
+  decodeAnyway(bytes: Uint8Array): string;
+  /** The bytes of a real U+FFFD. */
+  readonly replacement: readonly number[];
+  /** Bytes of a character. */
+  sizeOf(character: string): number;
+  /** Bytes of an incomplete last character. */
+  tornTail(bytes: Uint8Array): number;
+}
+
+/** Unicode Standard, section 23.8. */
+function detectEncoding(start: Uint8Array): Encoding {
+  const [a, b, c] = start;
+  if (a === 0xff && b === 0xfe) return utf16('utf-16le');
+  if (a === 0xfe && b === 0xff) return utf16('utf-16be');
+  return utf8(a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0);
+}
+
+function utf8(mark: number): Encoding {
+  return {
+    mark,
+    ...decoders('utf-8'),
+    replacement: [0xef, 0xbf, 0xbd],
+    sizeOf: (character) => Buffer.byteLength(character),
+    tornTail(bytes) {
+      for (let length = 1; length <= Math.min(3, bytes.length); length += 1) {
+        const byte = bytes[bytes.length - length] ?? 0;
+        if (byte >= 0xc0) return length < utf8Length(byte) ? length : 0;
+        if (byte < 0x80) return 0;
+      }
+      return 0;
+    },
+  };
+}
+
+/** @returns the bytes of the character, or 1 for a byte that begins none (RFC 3629, section 4) */
+function utf8Length(firstByte: number): number {
+  if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
+  if (firstByte >= 0xf0) return 4;
+  return firstByte >= 0xe0 ? 3 : 2;
+}
+
+function utf16(label: 'utf-16le' | 'utf-16be'): Encoding {
+  const high = label === 'utf-16le' ? 1 : 0;
+  return {
+    mark: 2,
+    ...decoders(label),
+    replacement: high === 1 ? [0xfd, 0xff] : [0xff, 0xfd],
+    sizeOf: (character) => 2 * character.length,
+    tornTail(bytes) {
+      const odd = bytes.length % 2;
+      const last = bytes[bytes.length - odd - 2 + high] ?? 0;
+      return (last & 0xfc) === 0xd8 ? odd + 2 : odd;
+    },
+  };
+}
+
+function decoders(label: string): Pick<Encoding, 'decode' | 'decodeAnyway'> {
+  const strict = new TextDecoder(label, { fatal: true, ignoreBOM: true });
+  const lax = new TextDecoder(label, { ignoreBOM: true });
+  return { decode: (bytes) => strict.decode(bytes), decodeAnyway: (bytes) => lax.decode(bytes) };
+}
+
+const REPLACEMENT = '\ufffd';
+
+/** @returns the index of the first invalid byte or NUL, or -1 */
+function firstBad(bytes: Uint8Array, { decodeAnyway, replacement, sizeOf }: Encoding): number {
+  let at = 0;
+  for (const character of decodeAnyway(bytes)) {
+    const isReal = replacement.every((byte, index) => bytes[at + index] === byte);
+    if (character === '\0' || (character === REPLACEMENT && !isReal)) return at;
+    at += sizeOf(character);
+  }
+  return -1;
 }
 
 /** UTF-16 units of a sequence that may wait for its end. */

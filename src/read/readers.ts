@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
-import { beginsLikeHtml, isEpub, leastBytes } from './decode.ts';
+import { beginsLikeHtml, isEpub, leastBytes } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
 import {
   INPUT_KINDS,

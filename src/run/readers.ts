@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { usageError } from '../kit/error.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { namedFile, type Settings, singleNames } from '../options/load.ts';
-import { decodeAnyName } from '../read/decode.ts';
+import { decode } from '../read/decode.ts';
 import { readerFor } from '../read/readers.ts';
 import type { Reader } from '../read/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../read/source.ts';
@@ -98,7 +98,8 @@ export async function replacementsOf(
   const files: Parameters<typeof readLexicons>[0][number][] = [];
   for (const named of singleNames(lexicon)) {
     const { value: name } = named;
-    const text = decodeAnyName(openFile(namedFile(named, host, '--lexicon'), host.cwd, signal), name);
+    const bytes = openFile(namedFile(named, host, '--lexicon'), host.cwd, signal);
+    const text = decode(bytes, name, '');
     const source = await readWhole(text, LONGEST_LEXICON, () =>
       usageError(
         `${name} is longer than ${LONGEST_LEXICON} characters`,

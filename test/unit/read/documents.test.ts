@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TtsError } from '../../../src/kit/error.ts';
-import { assertNoDocument, beginsLikeHtml, leastBytes } from '../../../src/read/decode.ts';
+import { assertNoDocument, beginsLikeHtml, leastBytes } from '../../../src/read/first-bytes.ts';
 
 /** The message and the hint for a document; undefined for text. */
 function refusal(start: string, name = 'stdin'): string | undefined {
