@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { Parser } from 'htmlparser2';
-import { type TtsError, usageError } from '../kit/error.ts';
+import { usageError } from '../kit/error.ts';
 import type { Stage } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
 import { type Attributes, isMark } from './html-elements.ts';
@@ -129,11 +129,16 @@ export class Markup {
         onopentag: (tag, attributes) => {
           this.#depth += 1;
           this.#subset = undefined;
-          if (this.#depth > DEEPEST) throw tooDeep(this.#name);
+          if (this.#depth > DEEPEST)
+            throw usageError(
+              `${name} has more than ${DEEPEST} elements inside each other`,
+              'nobody writes such a document by hand: check where it comes from',
+            );
           handler.open(tag, attributes);
         },
-        onprocessinginstruction: (name, data) => {
-          if (/^!doctype$/iu.test(name) && data.includes('[') && !data.includes(']')) this.#subset = '';
+        onprocessinginstruction: (declaration, data) => {
+          if (/^!doctype$/iu.test(declaration) && data.includes('[') && !data.includes(']'))
+            this.#subset = '';
         },
         ontext: (text) => this.#text(text, handler),
         onclosetag: (tag) => {
@@ -154,7 +159,8 @@ export class Markup {
   /** @throws TtsError (usage) for a document that is too long or too deep */
   write(text: string): void {
     this.#length += text.length;
-    if (this.#length > LONGEST) throw tooLong(this.#name);
+    if (this.#length > LONGEST)
+      throw usageError(`${this.#name} is longer than ${LONGEST} characters`, 'speak it in parts');
     this.#countLines();
     this.#lines.rest += text;
     this.#parser.write(text);
@@ -187,17 +193,6 @@ export class Markup {
       rest: rest.slice(passed),
     };
   }
-}
-
-function tooDeep(name: string): TtsError {
-  return usageError(
-    `${name} has more than ${DEEPEST} elements inside each other`,
-    'nobody writes such a document by hand: check where it comes from',
-  );
-}
-
-function tooLong(name: string): TtsError {
-  return usageError(`${name} is longer than ${LONGEST} characters`, 'speak it in parts');
 }
 
 /** Bytes in which a document names its encoding. */

@@ -64,18 +64,16 @@ export class Archive implements Disposable {
   assertAllReadable(paths: readonly string[]): void {
     let [bytes, packed] = [0, 0];
     for (const path of paths) {
-      this.#assertReadable(path);
-      bytes += this.sizeOf(path);
-      packed += this.#entries.get(path)?.compressedSize ?? 0;
+      const entry = this.#entries.get(path);
+      if (!entry) continue;
+      this.#assertReadable(path, entry);
+      bytes += entry.uncompressedSize;
+      packed += entry.compressedSize;
     }
     if (bytes > LARGEST_BOOK || isTrap(bytes, packed)) throw tooLarge(this.#name, bytes);
   }
 
-  /** @throws TtsError (usage) for a file that is too large */
-  #assertReadable(path: string): void {
-    const entry = this.#entries.get(path);
-    if (!entry) return;
-    const { uncompressedSize, compressedSize } = entry;
+  #assertReadable(path: string, { uncompressedSize, compressedSize }: Entry): void {
     if (uncompressedSize > LARGEST || isTrap(uncompressedSize, compressedSize))
       throw tooLarge(`${path} in ${this.#name}`, uncompressedSize);
   }
@@ -84,8 +82,12 @@ export class Archive implements Disposable {
   async *bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const entry = this.#entries.get(path);
     if (!entry) return;
-    this.#assertReadable(path);
-    if (entry.isEncrypted()) throw locked(`${path} in ${this.#name}`);
+    this.#assertReadable(path, entry);
+    if (entry.isEncrypted())
+      throw usageError(
+        `${path} in ${this.#name} is locked with a password`,
+        'unlock it first: `tts` reads open books only',
+      );
     try {
       const stream = await this.#zip.openReadStreamPromise(entry);
       for await (const piece of stream) {
@@ -121,7 +123,8 @@ async function entriesOf(
   zip: ZipFile,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Entry>> {
-  if (zip.entryCount > MOST_ENTRIES) throw tooMany(name);
+  if (zip.entryCount > MOST_ENTRIES)
+    throw usageError(`${name} holds more than ${MOST_ENTRIES} files`, FROM_WHERE);
   const all: Entry[] = [];
   try {
     for await (const entry of zip.eachEntry()) {
@@ -171,19 +174,10 @@ function damaged(name: string, cause: unknown): TtsError {
   return usageError(`cannot read ${name}: the book is damaged (${reason})`, 'get the file again', cause);
 }
 
+const FROM_WHERE = 'check where the book comes from';
+
 function tooLarge(name: string, bytes: number): TtsError {
-  return usageError(
-    `${name} unpacks to ${bytes} bytes, which is too much for a text`,
-    'check where the book comes from',
-  );
-}
-
-function tooMany(name: string): TtsError {
-  return usageError(`${name} holds more than ${MOST_ENTRIES} files`, 'check where the book comes from');
-}
-
-function locked(name: string): TtsError {
-  return usageError(`${name} is locked with a password`, 'unlock it first: `tts` reads open books only');
+  return usageError(`${name} unpacks to ${bytes} bytes, which is too much for a text`, FROM_WHERE);
 }
 
 /** Bytes of a book that comes through a pipe. */
@@ -195,14 +189,14 @@ export async function locationOf(source: Source, signal: AbortSignal): Promise<L
   const file = new NamelessFile('book');
   let length = 0;
   for await (const bytes of source.bytes(signal)) {
-    if (length + bytes.length > LARGEST_ARCHIVE) throw archiveTooLarge(labelOf(source.name));
-    file.write(bytes);
     length += bytes.length;
+    if (length > LARGEST_ARCHIVE)
+      throw usageError(
+        `${labelOf(source.name)} is larger than ${LARGEST_ARCHIVE} bytes`,
+        'name the file with -f',
+      );
+    file.write(bytes);
   }
   file.flush();
   return file.fd;
-}
-
-function archiveTooLarge(name: string): TtsError {
-  return usageError(`${name} is larger than ${LARGEST_ARCHIVE} bytes`, 'name the file with -f');
 }
