@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
-import { writtenOf } from '../../../src/text/piece.ts';
+import { type Piece, writtenOf } from '../../../src/text/piece.ts';
 import { WAITS } from '../../../src/text/stage.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { EXAMPLES } from './markdown-examples.ts';
@@ -185,3 +185,42 @@ test.each([
     expect(comparable(early + rest, text + more)).toBe(atOnce(text + more));
   },
 );
+
+const DOCUMENT = [
+  '---\ntitle: No\n---\n\n# Heading\n\n',
+  'A sentence. And\nanother one.\n\n',
+  '- item\n- second\n\n',
+  '| a | b |\n|---|---|\n| c | d |\n\n',
+  'The end.',
+];
+
+const EXPECTED = [
+  [5, 'Heading.'],
+  [7, 'A sentence.'],
+  [10, 'item.'],
+  [11, 'second.'],
+  [15, 'a: c, b: d.'],
+  [17, 'The end.'],
+];
+
+/** The line and the beginning of what is spoken of each block. */
+function linesOf(pieces: readonly Piece[]) {
+  const said = new Map<number | undefined, string>();
+  for (const piece of pieces)
+    if (piece.kind === 'text') said.set(piece.place.line, (said.get(piece.place.line) ?? '') + piece.text);
+  const spoken = [...said].filter(([, text]) => text.trim() !== '');
+  return spoken.map(([line, text]) => [line, /^(?:A sentence\.|.*)/u.exec(text.trim())?.[0]]);
+}
+
+test('Each block of a document has the line in which it begins, whatever has left before.', () => {
+  const whole = new GrowingMarkdown({ code: 'read', footnotes: 'read' }, 'a.md');
+  whole.push(DOCUMENT.join(''));
+  expect(linesOf([...whole.end()])).toEqual(EXPECTED);
+  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' }, 'a.md');
+  const pieces = DOCUMENT.flatMap((part) => [
+    ...markdown.push(part),
+    ...markdown.flush(0),
+    ...markdown.flush(WAITS.doubtful),
+  ]);
+  expect(linesOf([...pieces, ...markdown.end()])).toEqual(EXPECTED);
+});

@@ -1,6 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
 import type { TtsError } from '../../../src/kit/error.ts';
 import { assertNoDocument, beginsLikeHtml, leastBytes } from '../../../src/read/first-bytes.ts';
+import { kindOfName, readerFor } from '../../../src/read/readers.ts';
+import { stdinSource } from '../../../src/read/source.ts';
+import { emptyFolder } from '../../support/folder.ts';
+import { written } from './spoken.ts';
+
+const { signal } = new AbortController();
+const options = { readsAll: false, hasChapters: false, speaksTitles: true };
+const byContent = readerFor('a.txt', 'auto', options as never);
 
 /** The message and the hint for a document; undefined for text. */
 function refusal(start: string, name = 'stdin'): string | undefined {
@@ -58,4 +68,47 @@ it('HTML that comes without its head is HTML', () => {
     expect(beginsLikeHtml(Buffer.from(html))).toBe(true);
   for (const text of ['<3 you', '<think>so</think>', '<pre', 'a <p>'])
     expect(beginsLikeHtml(Buffer.from(text))).toBe(false);
+});
+
+test.each([
+  ['a.md', 'markdown'],
+  ['/x/README.MARKDOWN', 'markdown'],
+  ['a.md.txt', 'text'],
+  ['md', undefined],
+  ['-', undefined],
+])('The ending of a name tells the kind: %s', (name, kind) => {
+  expect(kindOfName(name)).toBe(kind);
+});
+
+/** A file that counts how often it is open. */
+function countedFile(text: string) {
+  const file = { open: 0 };
+  async function* bytes() {
+    file.open += 1;
+    try {
+      for (const character of text) yield Buffer.from(character);
+    } finally {
+      file.open -= 1;
+    }
+  }
+  return { file, source: { name: 'a.txt', isLive: false, size: text.length, bytes, again: bytes } };
+}
+
+test('A file whose first bytes were looked at is not left open.', async () => {
+  const { file, source } = countedFile('Some words.');
+  const reading = await byContent.open(source, signal);
+  expect(file.open).toBe(0);
+  expect(await written(reading.pieces(signal))).toBe('Some words.');
+  expect(file.open).toBe(0);
+});
+
+test('A file in stdin stays open for the text after its first bytes were looked at.', async () => {
+  const path = join(emptyFolder(), 'a.txt');
+  const text = 'Some words. '.repeat(20_000);
+  writeFileSync(path, text);
+  const fd = openSync(path, 'r');
+  const stream = createReadStream('', { fd, autoClose: false });
+  const reading = await byContent.open(stdinSource(stream), signal);
+  for (let turn = 0; turn < 3; turn += 1) expect(await written(reading.pieces(signal))).toBe(text);
+  closeSync(fd);
 });
