@@ -13,7 +13,7 @@ const PART_OF_FENCE = /(?:^|\n)[ \t]*[`~]{1,}[a-z_]{0,12}[^\n]{0,20}$/iu;
 const NAME = /"(?:name|function|tool)"\s*:/u;
 const ARGUMENTS = /"(?:arguments|parameters|input|args)"\s*:/u;
 
-/** UTF-16 units. A longer block is taken as it stands. */
+/** UTF-16 units. A longer block is spoken unchanged. */
 const LONGEST_CALL = 65_536;
 
 /** Emoji with their modifiers. Signs such as "©" are text. */
@@ -43,7 +43,7 @@ export class Unspoken implements Stage<string, string> {
   /** Tags that are open, one inside the other. */
   #depth = 0;
 
-  /** @param filler stands for each character that is taken out */
+  /** @param filler replaces each character that is taken out */
   constructor(filler = '') {
     this.#filler = filler;
   }

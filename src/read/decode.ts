@@ -55,7 +55,7 @@ export class Decoder implements Stage<Uint8Array, string> {
     return this.#encoding;
   }
 
-  /** What stands in front of a bad byte is given out before the error. */
+  /** The text in front of a bad byte is yielded before the error. */
   *#read(encoding: Encoding, length: number): Generator<string> {
     try {
       yield* this.#lines(this.#take(encoding, length));
@@ -138,7 +138,7 @@ interface Encoding {
   readonly mark: number;
   /** @throws TypeError for invalid bytes and an incomplete last character */
   decode(bytes: Uint8Array): string;
-  /** U+FFFD stands for what is invalid. */
+  /** U+FFFD replaces what is invalid. */
   decodeAnyway(bytes: Uint8Array): string;
   /** The bytes of a real U+FFFD. */
   readonly replacement: readonly number[];

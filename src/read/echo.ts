@@ -10,7 +10,7 @@ const MOST_BEHIND = 64 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
 
-/** Shows a text while it is read, and goes on with it when nobody speaks any more. */
+/** Shows a text while it is read, and shows the rest when the voice has stopped. */
 export class Echo {
   /** The text for the voice. */
   readonly text: Readable;
@@ -49,7 +49,7 @@ export class Echo {
 
   async #show(source: Readable, text: PassThrough, output: Writable): Promise<void> {
     let isSeen = true;
-    // The reader of the text may leave, and the voice goes on.
+    // The reader of the text may leave; the voice speaks on.
     output.on('error', () => {
       isSeen = false;
     });

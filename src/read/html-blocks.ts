@@ -65,7 +65,7 @@ export class Blocks {
   #isFirst = true;
   /** The block before was an item or a row. */
   #wasTight = false;
-  /** The block before goes on. */
+  /** A part of the block was given out. */
   #goesOn = false;
   /** All there is of the block is the name of a speaker, whose words follow. */
   #isNamed = false;

@@ -3,7 +3,7 @@ type Names = ReadonlySet<string>;
 
 const named = (names: string): Names => new Set(names.split(' '));
 
-/** What stands in one of them is a block of its own. */
+/** Each of them is a block of its own. */
 export const BLOCKS = named(
   'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer ' +
     'form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section ' +
@@ -58,7 +58,7 @@ const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
 const SILENT_CLASS = /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection)(?:\s|$)/iu;
 const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;
 
-/** True for what nobody sees, and for the numbers of printed pages. */
+/** True for hidden elements and the numbers of printed pages. */
 export function isSilent(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
   if (SILENT.has(name)) return true;
   const { hidden, style, class: classes } = attributes;
@@ -165,7 +165,7 @@ export function isUnspoken({ name, attributes }: Tag): boolean {
   return name === 'rt' || name === 'math' || isSilent(name, attributes, meaningsOf(attributes));
 }
 
-/** What a tag itself is worth: a line break, or the description of what it shows. */
+/** The text of a tag itself: a line break, or the description of what it shows. */
 export function spokenTag({ name, isEnd, attributes }: Tag): string {
   if (name === 'br' || BLOCKS.has(name)) return '\n';
   if (name === 'math' && !isEnd) return attributes.alttext || 'formula';

@@ -1,8 +1,8 @@
-/** It stands for a line break that counts. White space of the source is only a space. */
+/** The placeholder of a line break that counts. White space of the source is only a space. */
 const LINE = '\u2028';
-/** It stands after the large first letter of a word. A noncharacter. */
+/** The placeholder behind the large first letter of a word. A noncharacter. */
 const INITIAL = '\uFDD1';
-/** It stands around words that are not in the text. It is not a space before a comma or after a bracket. A noncharacter. */
+/** The placeholder around words that are not in the text: a space, but not before a comma or after a bracket. A noncharacter. */
 const GAP = '\uFDD2';
 const NARROW_GAP = new RegExp(`(?<=[\\s(\\[{“«¿¡])${GAP}|${GAP}(?=[\\s.,;:!?…)\\]}”»])`, 'gu');
 
@@ -82,7 +82,7 @@ export class Inline {
     if (this.#parts.at(-1) !== LINE || this.#parts.at(-2) !== LINE) this.text(LINE);
   }
 
-  /** What comes next stands in another line. */
+  /** The next text is in another line. */
   endLine(): void {
     if (!this.isBlank && this.#parts.at(-1) !== LINE) this.#add(LINE);
   }

@@ -16,7 +16,7 @@ const LOWER_WORDS = 0.45;
 /** Words in a line. Labels and signatures have fewer. */
 const FEWEST_WORDS = 3;
 
-/** The number of a line stands at each fifth or tenth one. */
+/** Each fifth or tenth line has its number. */
 const STEP = 5;
 const MOST_STEP = 20;
 

@@ -8,7 +8,7 @@ import type { MarkdownOptions } from './reading.ts';
 export interface SpokenBlock {
   /** A change of scene has no text. */
   readonly kind: 'text' | 'heading' | 'scene';
-  /** 1 is the highest heading, 0 stands for other blocks. */
+  /** 1 is the highest heading, 0 is for other blocks. */
   readonly level: number;
   /** Between it and the block before: nothing, a space inside a paragraph, a tight item or row, a paragraph. */
   readonly gap: '' | ' ' | '\n' | '\n\n';
@@ -22,7 +22,7 @@ const LONGEST_INLINE = 8192;
 
 /**
  * @param tokens those of the document, or the first of them
- * @param isOpen true if the last of them is a paragraph that goes on: it gets no full stop
+ * @param isOpen true if the last of them is an incomplete paragraph: it gets no full stop
  */
 export function spokenBlocks(
   document: MarkdownDocument,
@@ -101,7 +101,7 @@ class BlockReader {
     return isSkipped;
   }
 
-  /** A mark that spans two parts of a long paragraph is spoken as it stands. */
+  /** A mark that spans two parts of a long paragraph is spoken as text. */
   #partsOf(token: Token): readonly Token[] {
     const { content } = token;
     if (token.type !== 'inline' || content.length <= LONGEST_INLINE || this.#table || this.#endsLikeSentence)

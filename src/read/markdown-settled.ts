@@ -9,19 +9,19 @@ import type { MarkdownDocument } from './markdown-parser.ts';
 /** The beginning of a document that keeps its reading, whatever is written after it. */
 interface Settled {
   readonly tokens: readonly Token[];
-  /** True if the last of them is a paragraph that goes on. */
+  /** True if the last of them is an incomplete paragraph. */
   readonly isOpen: boolean;
   /** What is known to follow the last word. */
   readonly gap: SpokenBlock['gap'];
   /** UTF-16 units that need not be parsed again. */
   readonly finished: number;
-  /** Stands for them. */
+  /** Their placeholder. */
   readonly left: string;
 }
 
 /** UTF-16 units. The words of a longer paragraph that were given out are not parsed again. */
 const LONG_PARAGRAPH = 2048;
-/** Stands for them, so that the rest is parsed as the rest of a paragraph. A noncharacter. */
+/** Their placeholder, so that the rest is parsed as the rest of a paragraph. A noncharacter. */
 export const LEFT = '\uFDD0';
 
 const LEAF = /^(?:paragraph_open|heading_open|fence|code_block|html_block|hr|table_open)$/u;

@@ -164,7 +164,7 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     else yield { kind: 'text', text: gap, place: this.#placeOf(this.#line) };
   }
 
-  /** @param left stands for what leaves */
+  /** @param left the placeholder of what leaves */
   #leave(length: number, left = ''): void {
     this.#line += countLineBreaks(this.#text.slice(0, length));
     this.#text = left + this.#text.slice(length);

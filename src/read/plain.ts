@@ -79,7 +79,7 @@ class Looking implements Stage<string, string> {
   }
 }
 
-/** A line that stands for a change of scene: `* * *`, `---` or `⁂`. */
+/** A line that means a change of scene: `* * *`, `---` or `⁂`. */
 const SCENE = /^[^\S\n]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
 /** The beginning of such a line. */
 const MAYBE_SCENE = /^[*⁂\s-]+$/u;

@@ -15,7 +15,7 @@ const MOST_REMEMBERED = 100_000;
 const MOST_DIVIDED = 1000;
 /** It takes this many words that are known with a hyphen to tell the habit of a text. */
 const FEWEST_HYPHENS = 3;
-/** A line that stands at the border of this many pages is not part of the text. */
+/** A line at the border of this many pages is not part of the text. */
 const FEWEST_PAGES = 3;
 
 /** Each fifth or tenth line of a poem has its number at its end; so many of them in a row are no chance. */

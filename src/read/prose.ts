@@ -170,7 +170,7 @@ class Pages implements Stage<string, string> {
     yield (breaks === 0 || this.#keepsPages ? '\f' : '') + '\n'.repeat(breaks) + text;
   }
 
-  /** An empty line takes the line breaks that are owed. */
+  /** Puts the line breaks that were taken out into the next empty line. */
   #paid(text: string): string {
     if (this.#owed === 0) return text;
     return text.replace(/\n[^\S\n]*\n/u, (gap) => {
@@ -297,7 +297,7 @@ class Wording implements Stage<string, string> {
     yield this.#whole(spoken, before.length).slice(before.length);
   }
 
-  /** What stands before the place has left and stays as it is. */
+  /** The text in front of the place was given out and does not change. */
   #spoken(text: string, from: number): string {
     const rules: readonly (readonly [RegExp, Say])[] = [
       [italics(), ([, inside = '']) => inside],
@@ -347,7 +347,7 @@ function isInList(text: string, at: number): boolean {
 
 type Say = (match: RegExpExecArray) => string;
 
-/** Replaces what begins at the place or after it. What stands before the place is only looked back on. */
+/** Replaces matches from a place on. Patterns may look back at the text in front of it. */
 function replacedFrom(text: string, from: number, pattern: RegExp, say: Say): string {
   let result = text.slice(0, from);
   let at = from;

@@ -57,7 +57,7 @@ export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'trac
 export interface PieceOptions {
   /** It lifts marks out of the characters, before the reader sees them. */
   readonly inFront?: Stage<string, string> | undefined;
-  /** It is told what was left out, and the like: sentences without a full stop. */
+  /** Called with what was left out and the like: sentences without a full stop. */
   readonly onRemark?: ((remark: string) => void) | undefined;
 }
 
