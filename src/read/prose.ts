@@ -119,9 +119,10 @@ class Pages implements Stage<string, string> {
   #held = '';
   /** The text that comes next begins a page. */
   #isNext = true;
+  /** The page before ended inside a sentence. */
   #goesOn = false;
-  /** Line breaks that are still to come. */
-  #owed = 0;
+  /** Line breaks that were taken out, and are put in later. */
+  #removed = 0;
 
   /** @param keepsPages true if form feeds stay where a page does not begin inside a paragraph */
   constructor(facts: TextFacts, keepsPages: boolean) {
@@ -146,36 +147,35 @@ class Pages implements Stage<string, string> {
   }
 
   *#page(page: string): Generator<string> {
-    const foot = this.#footLength(page);
-    yield* this.#begin(page.slice(0, page.length - foot));
-    const rest = page.slice(page.length - foot);
-    const text = page.slice(0, page.length - foot).trimEnd();
+    const length = page.length - this.#footLength(page);
+    const text = page.slice(0, length);
+    yield* this.#begin(text);
     this.#isNext = true;
-    this.#goesOn = /[\p{Ll},;-][^\S\n]*$/u.test(text);
-    this.#owed += countLineBreaks(rest);
+    this.#goesOn = /[\p{Ll},;-]$/u.test(text.trimEnd());
+    this.#removed += countLineBreaks(page.slice(length));
   }
 
   *#begin(page: string): Generator<string> {
-    if (!this.#isNext) return yield this.#paid(page);
+    if (!this.#isNext) return yield this.#withRemoved(page);
     const head = this.#headLength(page);
     const space = /^\s*/u.exec(page.slice(head))?.[0] ?? '';
     const text = page.slice(head + space.length);
-    this.#owed += countLineBreaks(page.slice(0, head + space.length));
+    this.#removed += countLineBreaks(page.slice(0, head + space.length));
     if (this.#goesOn && /^[^\S\n]*["'“‘(]?\p{Ll}/u.test(text)) {
-      this.#owed = Math.max(0, this.#owed - 1);
-      return yield this.#paid(`\n${text}`);
+      this.#removed = Math.max(0, this.#removed - 1);
+      return yield this.#withRemoved(`\n${text}`);
     }
-    const breaks = this.#owed;
-    this.#owed = 0;
+    const breaks = this.#removed;
+    this.#removed = 0;
     yield (breaks === 0 || this.#keepsPages ? '\f' : '') + '\n'.repeat(breaks) + text;
   }
 
   /** Puts the line breaks that were taken out into the next empty line. */
-  #paid(text: string): string {
-    if (this.#owed === 0) return text;
+  #withRemoved(text: string): string {
+    if (this.#removed === 0) return text;
     return text.replace(/\n[^\S\n]*\n/u, (gap) => {
-      const all = gap + '\n'.repeat(this.#owed);
-      this.#owed = 0;
+      const all = gap + '\n'.repeat(this.#removed);
+      this.#removed = 0;
       return all;
     });
   }
@@ -260,8 +260,8 @@ class Wording implements Stage<string, string> {
   /** What was given out last, as it is written. */
   #before = '';
   #held = '';
-  /** A line break that stood in a divided word. */
-  #owed = 0;
+  /** Line breaks that were taken out of divided words, and are put in later. */
+  #removed = 0;
 
   constructor(facts: TextFacts) {
     this.#facts = facts;
@@ -291,7 +291,7 @@ class Wording implements Stage<string, string> {
     const before = this.#before;
     this.#before = (before + text).slice(-CONTEXT);
     const { isLinewise, hasLineNumbers } = this.#facts;
-    const isAsWritten = this.#owed === 0 && !isLinewise && !hasLineNumbers && !SIGNS.test(before + text);
+    const isAsWritten = this.#removed === 0 && !isLinewise && !hasLineNumbers && !SIGNS.test(before + text);
     if (isAsWritten || !this.#facts.isProse) return yield text;
     const spoken = this.#spoken(before + text, before.length);
     yield this.#whole(spoken, before.length).slice(before.length);
@@ -318,10 +318,10 @@ class Wording implements Stage<string, string> {
     return replacedFrom(text, from, divided(), ({ 0: written, groups = {} }) => {
       const end = groups.hyphen && this.#joined(groups);
       if (groups.hyphen) return end === undefined ? written : this.#moved(end, groups);
-      const paid = written === '\n' ? this.#owed : Math.min(1, this.#owed);
-      this.#owed -= paid;
-      if (paid === 0) return written;
-      return '\n'.repeat(written === '\n' ? paid + 1 : paid);
+      const count = written === '\n' ? this.#removed : Math.min(1, this.#removed);
+      this.#removed -= count;
+      if (count === 0) return written;
+      return '\n'.repeat(written === '\n' ? count + 1 : count);
     });
   }
 
@@ -333,7 +333,7 @@ class Wording implements Stage<string, string> {
   }
 
   #moved(end: string, { rest = '', space }: Groups): string {
-    if (space === '') this.#owed += 1;
+    if (space === '') this.#removed += 1;
     return end + rest + (space && '\n');
   }
 }
