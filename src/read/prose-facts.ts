@@ -1,4 +1,4 @@
-import { endsLikeProse } from '../text/unicode.ts';
+import { endsLikeProse } from '../text/lines.ts';
 
 /** UTF-16 units of a text in which words are distinguished from other signs. */
 const JUDGED = 65_536;

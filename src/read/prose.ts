@@ -1,7 +1,7 @@
-import { endsLikeProse, isListItem } from '../text/lines.ts';
+import { isListItem } from '../text/lines.ts';
 import { PARAGRAPH_END } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
-import { countLineBreaks, isListItem, lazy } from '../text/unicode.ts';
+import { countLineBreaks, lazy } from '../text/unicode.ts';
 import { isPageNumber, LINE_NUMBER, TextFacts } from './prose-facts.ts';
 import type { PlainOptions } from './reading.ts';
 
