@@ -194,6 +194,16 @@ test('A batch has marks in its rows, and says which row has a wrong one.', async
   });
 });
 
+test('A row of a batch, and a voice of the config, have a speed of their own.', async () => {
+  const server = await serveText({ sampleRate: 8000, framesPerByte: 100 });
+  const box = new Sandbox();
+  box.file('.ttsrc', JSON.stringify({ speakers: { grandpa: { no: 7, speed: 0.5 } } }));
+  box.file('p.csv', 'id,text,speaker,speed\na,One two.,7,\nb,One two.,7,2\nc,One two.,grandpa,\n');
+  expect(await box.run('batch p.csv', { env: named(server.url) })).toMatchObject({ status: 0 });
+  const bytes = (name: string) => box.read(`${name}.wav`).length - 44;
+  expect([bytes('b') / bytes('a'), bytes('c') / bytes('a')]).toEqual([0.5, 2]);
+});
+
 test('Another speed asks for nothing again, and lengths and subtitles follow it.', async () => {
   const box = new Sandbox();
   const server = await serveText({ sampleRate: 8000, framesPerByte: 100 });
@@ -219,7 +229,7 @@ test('Another speed asks for nothing again, and lengths and subtitles follow it.
 /** A service, an engine that is a program, and a built-in voice. */
 const NAMES = ['Alice', 'Bob', 'Carol'];
 const LINES = Array.from(
-  { length: 72 },
+  { length: 48 },
   (_, at) => `${NAMES[Math.max(0, (at % 12) - 9)]}: This is line ${at + 1}.`,
 );
 
@@ -240,7 +250,7 @@ test('A dialogue of three voices that is killed twice goes on, and a changed lin
   const options = { env: named(server.url, { TTS_CACHE: '1' }), patience: 110_000 };
   const spoken = () =>
     box.list().includes('log') ? readFileSync(box.path('log'), 'utf8').trim().split('\n') : [];
-  for (const enough of [4, 8]) {
+  for (const enough of [3, 6]) {
     const dying = box.start(args, options);
     await expect.poll(() => asked.length).toBeGreaterThan(enough);
     dying.child.kill('SIGKILL');

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -90,6 +91,17 @@ test(`tts serve answers others during ${SECONDS} s of abuse, and is as it was af
   await expect.poll(served.descriptors, patient).toBeLessThanOrEqual(descriptors);
   await expect.poll(served.memory, patient).toBeLessThan(memory + 100 * MEBIBYTE);
   expect(served.said()).not.toContain('defect');
+});
+
+test('100 connections that ask 100 times at once and read nothing cost less than 400 MB.', async () => {
+  const served = await serveKeyed();
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100);
+  const sockets = Array.from({ length: 100 }, () => connect(Number(served.port), '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => {}).write(request);
+  expect((await served.get('/speakers')).status).toBe(200);
+  expect(served.memory()).toBeLessThan(400e6);
+  for (const socket of sockets) socket.destroy();
+  await expectQuiet(served);
 });
 
 describe('the service in this process', () => {

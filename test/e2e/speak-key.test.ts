@@ -123,6 +123,7 @@ describe('what a project may not say', () => {
     ['trustedBaseUrls', [PUBLIC]],
     ['allowInsecureHttp', true],
     ['cacheSize', '100 KB'],
+    ['player', 'touch stolen'],
   ])('is %s', async (name, value) => {
     const refused = await run({ project: { [name]: value }, env: named(PUBLIC) });
     expectFailure(refused, 2, new RegExp(`${name} may not be set in .*ttsrc`));
