@@ -42,7 +42,7 @@ test('An answer is shown as it comes and spoken without what nobody wants to hea
 });
 
 test('Where the voice fails, the text goes on, and the status says so.', async () => {
-  const run = new Sandbox().start(['--assistant', '--player', '/nowhere/player'], { stdin: 'open' });
+  const run = new Sandbox().start('--assistant --player /nowhere/player', { stdin: 'open' });
   run.stdin.write('Hello there. ');
   await new Promise((resolve) => setTimeout(resolve, 500));
   run.stdin.end('The end.\n');
@@ -337,9 +337,9 @@ test('A file has one voice, unless it may have gaps.', async () => {
   const server = await serveText({ fault: () => '429' });
   const box = new Sandbox();
   box.file('.ttsrc.json', '{"fallback": "slt"}');
-  const file = await box.tts(['hello', '-o', 'a.wav'], { env: named(server.url) });
+  const file = await box.tts('hello -o a.wav', { env: named(server.url) });
   expect({ status: file.status, list: box.list() }).toEqual({ status: 4, list: ['.ttsrc.json'] });
-  const kept = await box.tts(['hello', '-o', 'a.wav', '--keep-going'], { env: named(server.url) });
+  const kept = await box.tts('hello -o a.wav --keep-going', { env: named(server.url) });
   expect({ status: kept.status, list: box.list() }).toEqual({ status: 9, list: ['.ttsrc.json', 'a.wav'] });
   expect(kept.stderr).toMatch(/slt speaks from "hello" on/);
 });

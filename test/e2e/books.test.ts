@@ -77,7 +77,7 @@ describe('a book', () => {
   it('that is none is refused with a sentence', async () => {
     const box = new Sandbox();
     box.file('x.epub', 'PK\x03\x04 and no more');
-    expectFailure(await box.run(['-f', 'x.epub']), 2, /cannot read x\.epub: the book is damaged/);
+    expectFailure(await box.run('-f x.epub'), 2, /cannot read x\.epub: the book is damaged/);
   });
 });
 
@@ -85,7 +85,7 @@ it('A folder for temporary files that is full ends the run with a sentence.', as
   const box = new Sandbox();
   const TMPDIR = smallDisk(box, 'full', 'size=64k', skip);
   const stdin = Buffer.concat([BOOK, Buffer.alloc(200_000)]);
-  const full = await box.run(['--format', 'epub', '-o', 'out.wav'], { stdin, env: { TMPDIR } });
+  const full = await box.run('--format epub -o out.wav', { stdin, env: { TMPDIR } });
   expectFailure(full, 8, /cannot write .*\/full\/tts-book-\S+: no space is left.*\nhint: .*TMPDIR/);
 });
 

@@ -14,7 +14,7 @@ describe('tts config', () => {
     const box = new Sandbox();
     const project = box.file('.ttsrc', 'speaker: 181\nmaxChars: 500\n');
     const user = writeUserConfig(box, 'maxChars: 600\nretries: 1\n', { name: 'config.yaml' });
-    const run = await box.run(['config', '--json', '--timeout', '9'], { env: { TTS_CONCURRENCY: '2' } });
+    const run = await box.run('config --json --timeout 9', { env: { TTS_CONCURRENCY: '2' } });
     const { settings, files } = JSON.parse(run.stdout.toString());
     expect(settings.speaker).toEqual({
       value: 181,
@@ -94,7 +94,7 @@ describe('tts config', () => {
     box.file('package.yaml', 'name: x\ntts:\n  speaker: 3\n');
     box.file('.ttsrc', 'speaker: 1\n');
     box.file('.ttsrc.json', '{}');
-    const { status, stdout } = await box.run(['config']);
+    const { status, stdout } = await box.run('config');
     expect(status).toBe(0);
     const lines = stdout.toString().match(/(?<=^not read {4})\S.*/gm) ?? [];
     const code = 'a config is data, and no code is run: use JSON or YAML';
@@ -107,7 +107,7 @@ describe('tts config', () => {
       'package.yaml (its key tts is read in package.json only)',
       `.config/ttsrc.ts (${code})`,
     ]);
-    const { files } = JSON.parse((await box.run(['config', '--json'])).stdout.toString());
+    const { files } = JSON.parse((await box.run('config --json')).stdout.toString());
     expect(files.notRead).toContainEqual({ path: box.path('tts.config.js'), why: code });
   });
 });
@@ -138,11 +138,11 @@ describe('precedence', () => {
   it('refuses a bad value where it was said, even if it is of the weakest place', async () => {
     const box = new Sandbox();
     const path = writeUserConfig(box, { timeout: 'long' });
-    const run = await box.run(['hi'], { env: named('http://127.0.0.1:1') });
+    const run = await box.run('hi', { env: named('http://127.0.0.1:1') });
     expectFailure(run, 2, /timeout/);
     expect(run.stderr).toContain(path);
     expect(run.stderr).toContain('"long"');
-    const inEnvironment = await new Sandbox().tts(['hi'], {
+    const inEnvironment = await new Sandbox().tts('hi', {
       env: named('http://127.0.0.1:1', { TTS_SAMPLE_RATE: '1' }),
     });
     expectFailure(inEnvironment, 2, /TTS_SAMPLE_RATE: "1"/);
@@ -215,17 +215,17 @@ describe('a config file', () => {
     box.file('mine.yaml', 'speaker: 7');
     expect(await speakerOf(box, ['--config', 'mine.yaml'])).toBe(7);
     expect(await speakerOf(box, [], { env: { TTS_CONFIG: 'mine.yaml' } })).toBe(7);
-    const missing = await box.run(['hi', '--config', 'missing.json'], { env: named('http://127.0.0.1:1') });
+    const missing = await box.run('hi --config missing.json', { env: named('http://127.0.0.1:1') });
     expectFailure(missing, 2, /missing\.json/);
   });
 
   it.runIf(userInfo().uid === 0)('that may not be read is an error with something to do', async () => {
     const box = new Sandbox();
     chmodSync(box.file('package.json', '{}'), 0o600);
-    const run = await box.tts(['hi', '-o', '/dev/null'], { uid: 65_534 });
+    const run = await box.tts('hi -o /dev/null', { uid: 65_534 });
     expectFailure(run, 2, /cannot read .*package\.json\nhint: .*--config/);
     box.file('own.json', '{}');
-    const named = await box.tts(['hi', '-o', '/dev/null', '--config', 'own.json', '-q'], { uid: 65_534 });
+    const named = await box.tts('hi -o /dev/null --config own.json -q', { uid: 65_534 });
     expect(named).toMatchObject({ status: 0, stderr: '' });
   });
 
@@ -265,7 +265,7 @@ describe('a config file', () => {
     box.file('.config/config.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
     box.file('package.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
     expect(await speakerOf(box, ['-s', '2'])).toBe(2);
-    const asked = await box.run(['hi', '--config', '.ttsrc.js'], { env: named('http://127.0.0.1:1') });
+    const asked = await box.run('hi --config .ttsrc.js', { env: named('http://127.0.0.1:1') });
     expectFailure(asked, 2, /\.ttsrc\.js/);
     expect(box.list()).not.toContain('ran');
   });

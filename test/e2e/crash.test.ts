@@ -130,10 +130,10 @@ it('the cache costs no sound, and has none that is wrong, after a fault at each 
   for (let at = 1; ; at += 1) {
     const box = new Sandbox();
     const failing = failingCall(box, at, 'onwards');
-    const { status, stdout } = await box.run(['hi'], { env: { ...env, ...failing.env } });
+    const { status, stdout } = await box.run('hi', { env: { ...env, ...failing.env } });
     const call = failing.hit();
     expect([status, wav.equals(stdout)]).toEqual([0, true]);
-    const again = await box.run(['hi'], { env });
+    const again = await box.run('hi', { env });
     expect([again.status, again.stdout.equals(wav)]).toEqual([0, true]);
     if (call) calls.add(call);
     else break;
@@ -243,7 +243,7 @@ async function survives(at: number, mode: Mode): Promise<boolean> {
   expect(run.stderr, where).not.toMatch(/defect|\n {4}at /);
   const voice = filesBelow(join(data, 'voices', 'tina'));
   expect([0, PLACES.length], where).toContain(voice.length);
-  expect(await box.tts(['voices', 'install', 'tina'], { env }), where).toMatchObject({ status: 0 });
+  expect(await box.tts('voices install tina', { env }), where).toMatchObject({ status: 0 });
   expect(filesBelow(data), where).toEqual(PLACES);
   const whole = hub.cdn.filter(({ headers }) => headers.range === undefined);
   // Only a file of which no byte could be kept is asked for again.
@@ -262,11 +262,11 @@ describe.runIf(hasSherpa() && process.platform === 'linux')('an installation', (
   it('waits for another one, and downloads nothing twice', async () => {
     const box = new Sandbox();
     const { hub, env } = await standIn(box);
-    const runs = await Promise.all([1, 2].map(() => box.tts(['voices', 'install', 'tina'], { env })));
+    const runs = await Promise.all([1, 2].map(() => box.tts('voices install tina', { env })));
     expect(runs.map(({ status }) => status)).toEqual([0, 0]);
     expect(runs.map(({ stderr }) => stderr).join('')).toContain('tina is installed already');
     expect(hub.cdn).toHaveLength(3);
-    await box.tts(['hi', '-o', 'out.wav', '-s', 'tina'], { env });
+    await box.tts('hi -o out.wav -s tina', { env });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 
@@ -274,7 +274,7 @@ describe.runIf(hasSherpa() && process.platform === 'linux')('an installation', (
     const box = new Sandbox();
     const { hub, env } = await standIn(box);
     const folder = smallDisk(box, 'disk', 'size=8k,mode=700', skip);
-    const run = await box.tts(['voices', 'install', 'tina'], { env: { ...env, TTS_DATA_DIR: folder } });
+    const run = await box.tts('voices install tina', { env: { ...env, TTS_DATA_DIR: folder } });
     expectFailure(
       { ...run, stderr: run.stderr.split('\n').slice(-3).join('\n') },
       8,

@@ -124,7 +124,7 @@ describe('tts doctor', () => {
 
   it('has the player play 50 ms of silence', async () => {
     const { box, path } = boxWith({ aplay: 'exec /bin/cat > heard' });
-    await box.run(['doctor'], { env: path });
+    await box.run('doctor', { env: path });
     const heard = parseWav(box.read('heard'));
     expect(heard).toMatchObject({ sampleRate: 22_050, bits: 16, channels: 1 });
     expect(heard.pcm).toEqual(Buffer.alloc(2 * Math.round(0.05 * 22_050)));
@@ -158,7 +158,7 @@ describe('tts doctor', () => {
     'says in one screen what speaks, plays, encodes and is installed, and what comes next, %s',
     async (_, locale, first) => {
       const { box, path } = boxWithPlayer();
-      const { stdout } = await box.run(['doctor'], { env: { ...path, LC_ALL: locale } });
+      const { stdout } = await box.run('doctor', { env: { ...path, LC_ALL: locale } });
       expect(stdout.toString()).toMatch(first);
       const lines = stdout.toString().trim().split('\n');
       expect(lines.length).toBeLessThanOrEqual(24);

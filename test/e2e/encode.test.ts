@@ -26,7 +26,7 @@ describe('an MP3', () => {
   it('has as many samples as the WAV, in a file and through ">"', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const { env, box } = await setUp();
-    expect(await box.run(['hi', '-o', 'a.mp3'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run('hi -o a.mp3', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(await box.shell('tts hi --encode mp3 > b.mp3', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(decoded(box.path('a.mp3'))).toHaveLength(pcm.length / 2);
     expect(box.read('b.mp3')).toEqual(box.read('a.mp3'));
@@ -47,7 +47,7 @@ describe('an MP3', () => {
     const left = await box.shell('set -o pipefail; tts hi -o - --encode mp3 | head -c 10 | wc -c', { env });
     expect(left).toMatchObject({ status: 0, stderr: '' });
     const server = await serveBytes((wire) => wire.reset());
-    const failed = await box.run(['hi', '-o', 'a.mp3'], { env: named(server.url) });
+    const failed = await box.run('hi -o a.mp3', { env: named(server.url) });
     expect(failed.status).toBe(6);
     expect(box.list()).toEqual([]);
   });
@@ -57,14 +57,14 @@ describe('a book by ffmpeg', () => {
   it('is written, and nothing next to it', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const { env, box } = await setUp();
-    expect(await box.run(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run('hi -o a.m4b', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('a.m4b').toString('latin1', 4, 12)).toBe('ftypM4B ');
     expect(box.list()).toEqual(['a.m4b']);
   });
 
   it('is refused before anything is sent where there is no ffmpeg', async () => {
     const { env, box, server } = await setUp();
-    const refused = await box.run(['hi', '-o', 'a.m4b'], { env: { ...env, PATH: '/nowhere' } });
+    const refused = await box.run('hi -o a.m4b', { env: { ...env, PATH: '/nowhere' } });
     expect(refused).toMatchObject({
       status: 8,
       stderr: expect.stringMatching(/not installed\nhint: .*\.mp3/),
@@ -102,7 +102,7 @@ describe('a book by ffmpeg', () => {
     );
     const box = new Sandbox();
     const env = named(server.url);
-    const run = box.start(['hi', '-o', 'a.m4b', '--stream'], { env });
+    const run = box.start('hi -o a.m4b --stream', { env });
     const childOf = () =>
       spawnSync('pgrep', ['-P', String(run.child.pid), '-f', 'pipe:0'], { encoding: 'utf8' }).stdout;
     await until(() => childOf() !== '');
@@ -110,7 +110,7 @@ describe('a book by ffmpeg', () => {
     await run.endBy('SIGKILL').catch(() => {});
     await until(() => !isAlive(pid));
     expect(box.list()).not.toContain('a.m4b');
-    expect(await box.run(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run('hi -o a.m4b', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.list()).toEqual(['a.m4b']);
   });
 });
@@ -149,7 +149,7 @@ describe('tags', () => {
   it('name the voice, and the run says that it speaks another language', async () => {
     const box = new Sandbox();
     box.file('book.epub', book);
-    const run = await box.tts(['-f', 'book.epub', '-o', 'a.mp3', '-s', 'slt']);
+    const run = await box.tts('-f book.epub -o a.mp3 -s slt');
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('the book is in German') });
     const narrator = readId3(box.read('a.mp3')).frames.find(({ id }) => id === 'TCOM');
     expect(narrator && textOf(narrator)).toBe('slt');
@@ -190,9 +190,9 @@ describe('the sound', () => {
 
   it('without a header is the samples alone', async () => {
     const { env, box } = await setUp();
-    expect(await box.run(['hi', '-o', 'a.pcm', '--encode', 's16le'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run('hi -o a.pcm --encode s16le', { env })).toMatchObject({ status: 0 });
     expect(box.read('a.pcm')).toEqual(pcm);
-    const piped = await box.run(['hi', '--encode', 's16le'], { env });
+    const piped = await box.run('hi --encode s16le', { env });
     expect(piped.stdout).toEqual(pcm);
   });
 
@@ -209,16 +209,6 @@ describe('the sound', () => {
       ]);
     }
     expect(server.requests).toHaveLength(0);
-  });
-
-  it('with a bitrate that the rate of the sound cannot have is refused when the sound comes', async () => {
-    const { env, box } = await setUp();
-    const refused = await box.run(['hi', '-o', 'b.mp3', '--bitrate', '300'], { env });
-    expect(refused).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining(' Hz has 8 to 160 kbit/s'),
-    });
-    expect(box.list()).toEqual([]);
   });
 
   it('in a format that cannot be is refused before anything is sent', async () => {

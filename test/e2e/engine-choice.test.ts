@@ -128,7 +128,7 @@ describe('the password in the address of an engine', () => {
     expect(run).toMatchObject({ status: 0 });
     const basic = Buffer.from(`anna:${PASSWORD}`).toString('base64');
     expect(new Set(one.authorization)).toEqual(new Set([`Basic ${basic}`]));
-    const list = await box.run(['cache', '--service', 'http://unknown.example'], cache);
+    const list = await box.run('cache --service http://unknown.example', cache);
     expect(list.stderr).toContain(one.url);
     expect(filesBelow(box.path('cache')).join()).toContain('.keys');
     for (const secret of ['PASS-word', basic]) expect(filesWith(secret, box.path('cache'))).toEqual([]);
@@ -210,7 +210,7 @@ describe('rows of a batch', () => {
       'id,text,speaker\na,First row.,one:anna\nb,Second row.,two:bert\nc,Third row.,1002\n',
     );
     const make = async () => {
-      const run = await box.run(['batch', 'rows.csv', '-o', '{id}.wav', '--json', '--no-cache']);
+      const run = await box.run('batch rows.csv -o {id}.wav --json --no-cache');
       const lines = run.stdout
         .toString()
         .trimEnd()

@@ -55,7 +55,7 @@ describe.runIf(hasSherpa())('a model folder', () => {
 
   it('is found by a bare name, too, and has the voices that the model tells', async () => {
     const box = boxWithVoice();
-    const list = await box.run(['speakers', '--json', '--engine', 'voice']);
+    const list = await box.run('speakers --json --engine voice');
     const { speakers } = JSON.parse(list.stdout.toString());
     const own = speakers.filter(({ no }: { no: number }) => no > 1000);
     expect(own.map(({ no, name }: { no: number; name: string }) => [no, name])).toEqual([
@@ -114,7 +114,7 @@ describe.runIf(hasSherpa())('a model folder', () => {
 
   it('never plays old sound of a model that has changed', async () => {
     const box = boxWithVoice();
-    const speak = () => box.run(['hi', '-o', 'out.wav', '--json', '--engine', './voice']);
+    const speak = () => box.run('hi -o out.wav --json --engine ./voice');
     await speak();
     expect(JSON.parse((await speak()).stdout.toString())).toMatchObject({ fromCache: 1 });
     const model = readFileSync(box.path('voice/model.onnx'));

@@ -55,7 +55,7 @@ describe('the help', () => {
 
 describe('a mistyped value', () => {
   it('is guessed', async () => {
-    const run = await new Sandbox().run(['batch', '-', '--table', 'cvs'], { stdin: 'id,text\n' });
+    const run = await new Sandbox().run('batch - --table cvs', { stdin: 'id,text\n' });
     expectFailure(run, 2, /--table must be one of csv, tsv, .*, and is "cvs"\nhint: did you mean csv\?\n/);
   });
 });
@@ -159,7 +159,7 @@ describe('tts completion', () => {
   });
 
   it('gives PowerShell quoted whatever is more than letters', async () => {
-    const { stdout } = await new Sandbox().run(['completion', 'powershell']);
+    const { stdout } = await new Sandbox().run('completion powershell');
     const bare = /\$text -match '([^']+)'\) \{ \$text \}/.exec(stdout.toString())?.[1] ?? '';
     expect(['anna', 'rms-styled', '--speaker'].filter((name) => !name.match(bare))).toEqual([]);
     expect([...FOREIGN, 'a\u2019b', '@a', 'a,b'].filter((name) => name.match(bare))).toEqual([]);
@@ -167,8 +167,8 @@ describe('tts completion', () => {
   });
 
   it('refuses a shell that it does not know, with the nearest', async () => {
-    expectFailure(await new Sandbox().run(['completion', 'bahs']), 2, /did you mean bash\?/);
-    expectFailure(await new Sandbox().run(['completion']), 2, /there are: bash, zsh, fish, powershell/);
+    expectFailure(await new Sandbox().run('completion bahs'), 2, /did you mean bash\?/);
+    expectFailure(await new Sandbox().run('completion'), 2, /there are: bash, zsh, fish, powershell/);
   });
 });
 
@@ -180,7 +180,7 @@ describe('tts manual', () => {
     expect(serve).toMatch(/--api-key.*\nwhat clients have to send/);
     expect(serve).not.toContain('--verbose');
     expect(page).toContain('TTS_CACHE_DIR');
-    const { stdout } = await new Sandbox().run(['speak', '--help']);
+    const { stdout } = await new Sandbox().run('speak --help');
     const options = stdout.toString().match(/--[a-z-]+/g) ?? [];
     expect(options.length).toBeGreaterThan(20);
     for (const option of options) expect(page).toContain(option);

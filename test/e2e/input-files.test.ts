@@ -84,15 +84,15 @@ describe('a file that is read', () => {
     mkdirSync(box.path('other/deep'), { recursive: true });
     symlinkSync('other/deep', box.path('link'));
     box.file('o.wav', 'precious');
-    const run = await box.run(['hi', '-o', 'link/../o.wav', '--subtitles', 'link/../o.srt'], { env });
+    const run = await box.run('hi -o link/../o.wav --subtitles link/../o.srt', { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('o.wav').toString()).toBe('precious');
     expect(box.read('other/o.wav')).toEqual(wav);
     expect(box.read('other/o.srt').toString()).toContain('hi');
-    expectFailure(await box.run(['hi', '-o', 'missing/../o.wav'], { env }), 8, /the folder does not exist/);
+    expectFailure(await box.run('hi -o missing/../o.wav', { env }), 8, /the folder does not exist/);
     box.file('other/text.txt', 'there');
-    expect(await box.run(['-f', 'link/../text.txt', '-o', 'x.wav'], { env })).toMatchObject({ status: 0 });
-    expectFailure(await box.run(['-f', 'link/../book.txt', '-o', 'x.wav'], { env }), 2, /book\.txt/);
+    expect(await box.run('-f link/../text.txt -o x.wav', { env })).toMatchObject({ status: 0 });
+    expectFailure(await box.run('-f link/../book.txt -o x.wav', { env }), 2, /book\.txt/);
   });
 });
 
@@ -137,7 +137,7 @@ it.runIf(process.getuid?.() === 0)('who may not read a text is not told to look 
   const box = new Sandbox();
   box.file('a.txt', 'Hi.');
   chmodSync(box.path('a.txt'), 0);
-  const run = await box.run(['-f', 'a.txt', '-o', 'out.wav'], { uid: 65_534 });
+  const run = await box.run('-f a.txt -o out.wav', { uid: 65_534 });
   expectFailure(run, 2, /^tts: cannot read a\.txt: .*\nhint: check its permissions\n$/);
 });
 

@@ -43,7 +43,7 @@ const WAYS: readonly Way[] = [
   { name: 'SIGINT', interrupt: async ({ run }) => run.child.kill('SIGINT'), status: 130, isHeardNext: false },
   {
     name: 'tts stop',
-    interrupt: ({ box }) => box.tts(['stop', '--channel', 'desk']),
+    interrupt: ({ box }) => box.tts('stop --channel desk'),
     status: 0,
     isHeardNext: false,
   },

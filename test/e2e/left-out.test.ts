@@ -67,7 +67,7 @@ describe('words that the built-in voice cannot read', () => {
   it('are an error where there is nothing else', async () => {
     const box = new Sandbox();
     box.file('book.txt', 'привет\n\nмир');
-    expect(await box.run(['-f', 'book.txt', '-o', 'out.wav', '--max-chars', '8'])).toMatchObject({
+    expect(await box.run('-f book.txt -o out.wav --max-chars 8')).toMatchObject({
       status: 7,
       stderr: expect.stringContaining(
         'can read next to nothing of this text, which is in Russian\nhint: tts voices install denis (',
@@ -104,7 +104,7 @@ describe('a text in another language than its voice', () => {
   it('is told once, with a voice that speaks it', async () => {
     const box = new Sandbox();
     box.file('brief.txt', GERMAN);
-    const run = await box.run(['-f', 'brief.txt', '-o', 'out.wav'], { env: NO_ESPEAK });
+    const run = await box.run('-f brief.txt -o out.wav', { env: NO_ESPEAK });
     expect(run.status).toBe(0);
     expect(run.stderr.match(/warning: .*/g)).toEqual([
       'warning: the text is in German, and the voice speaks English: tts voices install thorsten (63 MB, CC0 data)',
@@ -113,7 +113,7 @@ describe('a text in another language than its voice', () => {
     mkdirSync(box.path('bin'));
     const program = fakeEspeak(box.path('bin'), 'exit 1');
     writeFileSync(program, readFileSync(program, 'utf8').replace('yy   ', 'de   '));
-    const robot = await box.run(['-f', 'brief.txt', '-o', 'out.wav'], { env });
+    const robot = await box.run('-f brief.txt -o out.wav', { env });
     expect(robot.stderr).toContain('CC0 data); until then, -s de takes espeak-ng\n');
   });
 

@@ -13,7 +13,7 @@ const SOUND = { sampleRate: 8000, framesPerByte: 100 };
 
 test('The first sentence is asked for while the text is still being written.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
+  const run = new Sandbox().start('--stream', { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('Hello there. How are');
   await vi.waitFor(() => expect(server.texts).toEqual(['Hello there.']), 60_000);
   run.stdin.end(' you?');
@@ -24,7 +24,7 @@ test('The first sentence is asked for while the text is still being written.', a
 
 test('A sentence is not asked for before its end, however long that takes.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
+  const run = new Sandbox().start('--stream', { env: inTurn(server.url), stdin: 'open' });
   run.stdin.write('This one has no\n');
   await sleep(800);
   expect(server.texts).toEqual([]);
@@ -89,7 +89,7 @@ test('While a writer of Markdown hangs, what is complete is asked for: a sentenc
 test('Letter by letter, torn characters included, gives the same speech as in one piece.', async () => {
   const text = 'Grüße! 你好。नमस्ते। A family 👩‍👩‍👧‍👦 waves.\n\nThe end — really.';
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
+  const run = new Sandbox().start('--stream', { env: inTurn(server.url), stdin: 'open' });
   for (const byte of Buffer.from(text)) {
     run.stdin.write(Buffer.of(byte));
     await new Promise((resolve) => setImmediate(resolve));
@@ -121,7 +121,7 @@ test('Between paragraphs, and only there, is as much silence as was asked for, t
 
 test('A model that stalls in numbers, names, quotes and lists is heard in whole sentences.', async () => {
   const server = await serveText();
-  const run = new Sandbox().start(['--stream'], { env: inTurn(server.url), stdin: 'open' });
+  const run = new Sandbox().start('--stream', { env: inTurn(server.url), stdin: 'open' });
   const pieces = [
     'Pi is 3.',
     '14159 or so. ',

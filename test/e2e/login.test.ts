@@ -34,7 +34,7 @@ describe('tts login', () => {
       `the base URL is ${URL_}: /tts is added to it`,
     );
     expect(keysIn(box)).toEqual({ [URL_]: KEY });
-    expect((await box.run(['logout', `${URL_}/tts`])).stderr).toContain(`the key for ${URL_} is removed`);
+    expect((await box.run(`logout ${URL_}/tts`)).stderr).toContain(`the key for ${URL_} is removed`);
   });
 
   it('loses no key where four run at once', async () => {
@@ -82,7 +82,7 @@ describe('tts login', () => {
     await login(box, server.url);
     for (const own of [{}, { apiKey: 'own-key-of-a-file' }]) {
       box.file('my.json', JSON.stringify({ baseUrl: server.url, speaker: 1, ...own }));
-      const run = await box.run(['hi', '-o', 'out.wav', '--no-cache', '--config', 'my.json']);
+      const run = await box.run('hi -o out.wav --no-cache --config my.json');
       expect(run).toMatchObject({ status: 0 });
     }
     expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, 'own-key-of-a-file']);
@@ -107,8 +107,8 @@ describe('tts login', () => {
     const box = new Sandbox();
     writeUserConfig(box, { apiKey: 'for-any', baseUrl: server.url, speaker: 1 });
     await login(box, server.url);
-    await box.run(['hi', '-o', 'out.wav', '--no-cache']);
-    await box.run(['hi', '-o', 'out.wav', '--no-cache'], { env: { TTS_API_KEY: 'from-env' } });
+    await box.run('hi -o out.wav --no-cache');
+    await box.run('hi -o out.wav --no-cache', { env: { TTS_API_KEY: 'from-env' } });
     expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, 'from-env']);
   });
 
@@ -136,14 +136,14 @@ describe('tts login', () => {
 
   it('wants a base URL, and not one that only a project has named', async () => {
     const box = new Sandbox();
-    expectFailure(await box.run(['login'], { stdin: KEY }), 2, /no base URL is set/);
+    expectFailure(await box.run('login', { stdin: KEY }), 2, /no base URL is set/);
     expectFailure(
-      await box.run(['login', 'example.com'], { stdin: KEY }),
+      await box.run('login example.com', { stdin: KEY }),
       2,
       /tts login takes a base URL, .*; expected .*https:\/\/.*/,
     );
     box.file('.ttsrc', 'baseUrl: https://evil.example\n');
-    expectFailure(await box.run(['login'], { stdin: KEY }), 2, /only named by baseUrl in/);
+    expectFailure(await box.run('login', { stdin: KEY }), 2, /only named by baseUrl in/);
   });
 
   it('never shows a key that is typed in the wrong place', async () => {
@@ -166,7 +166,7 @@ describe('tts login', () => {
   ])('tells no secret where keys and addresses are mixed up: %j', async (keys, message) => {
     const box = new Sandbox();
     box.file('my.json', JSON.stringify({ keys }));
-    const run = await box.run(['hi', '--config', 'my.json']);
+    const run = await box.run('hi --config my.json');
     expectFailure(run, 2, message);
     expect(run.stderr).not.toMatch(/12345|pa55word/);
   });
@@ -174,7 +174,7 @@ describe('tts login', () => {
   it('does not let a project bring keys', async () => {
     const box = new Sandbox();
     box.file('.ttsrc.json', JSON.stringify({ keys: { [URL_]: KEY } }));
-    const run = await box.run(['hi']);
+    const run = await box.run('hi');
     expectFailure(run, 2, /keys may not be set in/);
     expect(run.stderr).not.toContain(KEY);
   });
@@ -190,7 +190,7 @@ describe('tts logout', () => {
     expect((await box.run(['logout', URL_])).stderr).toMatch(
       /no key is stored for .*; there are keys for https:\/\/b\.example\/\n/,
     );
-    await box.run(['logout', 'https://b.example']);
+    await box.run('logout https://b.example');
     expect(keysIn(box)).toEqual({});
   });
 });

@@ -16,7 +16,7 @@ test('Pauses of marks are exact, and moving one asks for nothing again.', async 
   const env = named(server.url, { TTS_CACHE: '1' });
   box.file('scene.txt', SCENE);
   const speak = async () => {
-    const { stdout, status } = await box.run(['-f', 'scene.txt', '--marks'], { env });
+    const { stdout, status } = await box.run('-f scene.txt --marks', { env });
     expect(status).toBe(0);
     return stdout.subarray(44);
   };
@@ -37,7 +37,7 @@ describe('A mark that is none', () => {
     const box = new Sandbox();
     const server = await serveText();
     box.file('scene.txt', text);
-    const run = await box.run(['-f', 'scene.txt', '--marks', '-o', 'a.wav'], { env: named(server.url) });
+    const run = await box.run('-f scene.txt --marks -o a.wav', { env: named(server.url) });
     expectFailure(run, 2, new RegExp(message.replace(/[[\]]/g, '\\$&')));
     expect([server.texts, box.list()]).toEqual([[], ['scene.txt']]);
   });
@@ -48,7 +48,7 @@ describe('A mark that is none', () => {
   ])('of a pipe ends the run when it is reached, and what was spoken is kept: %s', async (mark, message) => {
     const server = await serveText();
     const env = named(server.url);
-    const { status, stdout, stderr } = await new Sandbox().run(['--marks', '--stream'], {
+    const { status, stdout, stderr } = await new Sandbox().run('--marks --stream', {
       env,
       stdin: `One. Two.\nAnd ${mark}Three.`,
     });
@@ -66,11 +66,11 @@ test('What looks like a mark where nothing is read is none.', async () => {
     'a.html',
     '<p title="[voice:nobody]">One [pause:1s] two.</p><!-- [pause=1] --><script>[speed, 1]</script>',
   );
-  const run = await box.run(['-f', 'a.html', '--marks'], { env: named(server.url) });
+  const run = await box.run('-f a.html --marks', { env: named(server.url) });
   expect(run.stderr).toBe('');
   expect(silencesOf(run.stdout.subarray(44))).toEqual([1]);
   box.file('a.html', '<p>One <b>[voice:nobody]</b> two.</p>');
-  const { stderr } = await box.run(['-f', 'a.html', '--marks'], { env: named(server.url) });
+  const { stderr } = await box.run('-f a.html --marks', { env: named(server.url) });
   expect(stderr).toContain('a.html, line 1, column 11: no speaker is called "nobody"');
 });
 
@@ -177,7 +177,7 @@ test('A batch has marks in its rows, and says which row has a wrong one.', async
   const env = named(server.url);
   const make = async (text: string) => {
     box.file('rows.csv', `id,text\na,One.\nb,${text}\n`);
-    return box.run(['batch', 'rows.csv', '--marks', '--voices', 'Zed=8', '--json'], { env });
+    return box.run('batch rows.csv --marks --voices Zed=8 --json', { env });
   };
   const states = ({ stdout }: { stdout: Buffer }) => stdout.toString().match(/(?<="state":")\w+/g);
   expect(states(await make('One [pause:1]two.'))).toEqual(['made', 'made']);

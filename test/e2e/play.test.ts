@@ -46,7 +46,7 @@ describe('a player', () => {
   it('that is closed before there is any sound ends the run quietly', async () => {
     const box = new Sandbox();
     const server = await serveBytes(silent);
-    const run = box.start(['hi', '--player', 'true', '--json'], { env: named(server.url) });
+    const run = box.start('hi --player true --json', { env: named(server.url) });
     const { status, stdout, stderr } = await run.ended;
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(stdout.toString())).toMatchObject({ readerLeft: true, bytes: 0, format: null });
@@ -87,7 +87,7 @@ describe('a player', () => {
     const player = fakePlayer(box, 'plays', 'my players/$(touch x); `touch y`.cjs');
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { TTS_PLAYER: player.command });
-    expect(await box.run(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run('hi --play', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(player.heard())).toEqual(pcm);
     expect(box.list()).toEqual(['my players']);
   });
@@ -164,7 +164,7 @@ describe('players that are looked for', () => {
     const aplay = fakePlayer(box, 'plays', 'bin/aplay');
     const ffplay = fakePlayer(box, 'plays', 'bin/ffplay');
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run('hi --play', { env: named(url, { PATH: box.path('bin') }) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(aplay.heard())).toEqual(pcm);
     expect(ffplay.heard().length).toBe(0);
@@ -183,7 +183,7 @@ describe('players that are looked for', () => {
     chmodSync(box.file('bin/aplay', '#!/bin/sh\nexport -p > environment\nexec /bin/cat >/dev/null\n'), 0o755);
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { PATH: box.path('bin'), TTS_API_KEY_FILE: box.path('key'), OTHER: 'kept' });
-    const run = await box.run(['hi', '--play'], { env });
+    const run = await box.run('hi --play', { env });
     expect(run).toMatchObject({ status: 0 });
     expect(box.read('environment').toString()).toMatch(/OTHER/);
     expect(box.read('environment').toString()).not.toMatch(/TTS_API_KEY/);
@@ -197,7 +197,7 @@ describe('players that are looked for', () => {
       await sleep(1000);
       await answer(401, '{"error":"no such key"}')(wire, request, number);
     });
-    const runAt = (url: string) => box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const runAt = (url: string) => box.run('hi --play', { env: named(url, { PATH: box.path('bin') }) });
     expectFailure(await runAt(good.url), 8, /aplay failed: exit status 4\nhint: .*--player.* -o.*tts doctor/);
     expectFailure(await runAt(bad.url), 3, /no such key/);
   });
@@ -205,7 +205,7 @@ describe('players that are looked for', () => {
   it('may all be missing, which is an error with a way out', async () => {
     const server = await serveBytes(complete(plainWav(pcm)));
     const env = named(server.url, { PATH: '/nowhere' });
-    const run = await new Sandbox().run(['hi', '--play'], { env });
+    const run = await new Sandbox().run('hi --play', { env });
     expectFailure(run, 8, /no player.*\nhint: .*-o.*--player.*apt-get install alsa-utils/s);
     expect(server.requests).toEqual([]);
   });

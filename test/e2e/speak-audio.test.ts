@@ -62,10 +62,10 @@ describe('the WAV that comes out', () => {
     const whole = await serveBytes(complete(wav));
     const pieces = await serveBytes(streamed(wav, 777));
     const runs = [
-      await box.run(['hi', '-o', 'complete.wav'], { env: named(whole.url) }),
-      await box.run(['hi', '-o', 'streamed.wav', '--stream'], { env: named(pieces.url) }),
-      await box.run(['hi', '--stream'], { env: named(pieces.url) }),
-      await box.run(['hi'], { env: named(whole.url) }),
+      await box.run('hi -o complete.wav', { env: named(whole.url) }),
+      await box.run('hi -o streamed.wav --stream', { env: named(pieces.url) }),
+      await box.run('hi --stream', { env: named(pieces.url) }),
+      await box.run('hi', { env: named(whole.url) }),
     ];
     expect(runs.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
       runs.map(() => ({ status: 0, stderr: '' })),
@@ -83,7 +83,7 @@ describe('the WAV that comes out', () => {
   it.each(formats)('keeps the format of the service: %o', async (expected) => {
     const server = await serveBytes(complete(plainWav(pcm, undefined, expected)));
     const box = new Sandbox();
-    const run = await box.run(['hi', '-o', 'out.wav', '-r', '16000'], { env: named(server.url) });
+    const run = await box.run('hi -o out.wav -r 16000', { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     const { tag, channels, sampleRate, byteRate, blockAlign, bits } = parseWav(box.read('out.wav'));
     const frame = (expected.channels * expected.bitsPerSample) / 8;
@@ -101,7 +101,7 @@ describe('the WAV that comes out', () => {
   it('keeps samples aligned where a stream without a size ends within a frame', async () => {
     const server = await serveBytes(streamed(plainWav(sound(1001), 0xffffffff), 333));
     const box = new Sandbox();
-    expect(await box.run(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({
+    expect(await box.run('hi --stream -o out.wav', { env: named(server.url) })).toMatchObject({
       status: 0,
     });
     expect(wholePcm(box.read('out.wav'))).toEqual(sound(1000));
@@ -109,10 +109,10 @@ describe('the WAV that comes out', () => {
 
   it('has exact sizes in a pipe where the service tells them, and 0xFFFFFFFF where not', async () => {
     const known = await serveBytes(complete(plainWav(pcm)));
-    const exact = await new Sandbox().run(['hi'], { env: named(known.url) });
+    const exact = await new Sandbox().run('hi', { env: named(known.url) });
     expect(exact.stdout).toEqual(plainWav(pcm));
     const unknown = await serveBytes(streamed(plainWav(pcm, 0), 500));
-    const open = await new Sandbox().run(['hi', '--stream'], { env: named(unknown.url) });
+    const open = await new Sandbox().run('hi --stream', { env: named(unknown.url) });
     expect(parseWav(open.stdout)).toMatchObject({ riffSize: 0xffffffff, dataSize: 0xffffffff, pcm });
   });
 
@@ -124,7 +124,7 @@ describe('the WAV that comes out', () => {
         Buffer.concat([Buffer.from(`${begin.length.toString(16)}\r\n`), begin, Buffer.from('\r\n')]),
       );
     });
-    const { stdout, child } = new Sandbox().start(['hi', '--stream'], { env: named(server.url) });
+    const { stdout, child } = new Sandbox().start('hi --stream', { env: named(server.url) });
     const got: Buffer[] = [];
     for await (const piece of stdout) {
       got.push(piece);

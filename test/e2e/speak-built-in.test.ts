@@ -14,7 +14,7 @@ const LONG = 'We saw the moon rise over the mountains while the wolves howled. '
 describe('with nothing configured', () => {
   it('the built-in voice speaks into a file, with one note on stderr', async () => {
     const box = new Sandbox();
-    const run = await box.run(['hello', '-o', 'out.wav']);
+    const run = await box.run('hello -o out.wav');
     expect(run.status).toBe(0);
     expect(run.stdout).toHaveLength(0);
     expect(run.stderr).toMatch(
@@ -51,27 +51,23 @@ describe('with nothing configured', () => {
       /^tts: the built-in voice speaks English only, and can read next to nothing of this text/,
     );
     expectFailure(
-      await box.run(['-o', 'out.wav'], { stdin: ' \n' }),
+      await box.run('-o out.wav', { stdin: ' \n' }),
       2,
       /^tts: nothing to say: the text is blank\n/,
     );
-    expectFailure(await box.run(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
+    expectFailure(await box.run('-f none.txt -o out.wav'), 2, /^tts: cannot read none\.txt/);
   });
 
   it('speaks despite the key of a service where it is asked for by name', async () => {
     const box = new Sandbox();
     const env = { TTS_API_KEY: 'key-of-a-service' };
-    expect(await box.run(['hi', '-s', 'slt', '-q', '-o', 'out.wav'], { env })).toMatchObject({
+    expect(await box.run('hi -s slt -q -o out.wav', { env })).toMatchObject({
       status: 0,
       stderr: '',
     });
-    expectFailure(
-      await box.run(['hi', '-o', 'a.wav'], { env }),
-      2,
-      /there is a key \(TTS_API_KEY\), but no base/,
-    );
+    expectFailure(await box.run('hi -o a.wav', { env }), 2, /there is a key \(TTS_API_KEY\), but no base/);
     const hint = /no speaker is called "ann"\nhint: there is a key \(TTS_API_KEY\), but no base URL/;
-    expectFailure(await box.run(['hi', '-s', 'ann', '-o', 'a.wav'], { env }), 2, hint);
+    expectFailure(await box.run('hi -s ann -o a.wav', { env }), 2, hint);
   });
 
   it('a text without a spoken word, and an empty pipe, each have a sentence of their own', async () => {
@@ -84,8 +80,8 @@ describe('with nothing configured', () => {
 
   it('is quiet with -q, and with -v tells of its segments', async () => {
     const box = new Sandbox();
-    expect(await box.run(['hello', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
-    const told = await box.run(['hello', '-v', '--no-cache', '-o', 'out.wav']);
+    expect(await box.run('hello -q -o out.wav')).toMatchObject({ status: 0, stderr: '' });
+    const told = await box.run('hello -v --no-cache -o out.wav');
     expect(told.stderr).toMatch(
       /segment 1 "hello": spoken by the built-in voice\ntts: segment 1: sound after \d+ ms\n/,
     );
@@ -105,7 +101,7 @@ describe('with nothing configured', () => {
   it('ends at Ctrl-C while it speaks', async () => {
     const box = new Sandbox();
     box.file('long.txt', 'This is a sentence that takes a while to say. '.repeat(2000));
-    const run = box.start(['-f', 'long.txt', '-o', 'out.wav']);
+    const run = box.start('-f long.txt -o out.wav');
     await expect.poll(() => box.list()).toHaveLength(2);
     const { ended } = await run.endBy('SIGINT');
     expect(ended.status).toBe(130);

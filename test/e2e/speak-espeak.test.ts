@@ -49,7 +49,7 @@ describe('a voice of espeak-ng', () => {
 
   it('ends with the run at Ctrl-C', async () => {
     const { box, env } = equipped('echo $$ > pid; exec sleep 60');
-    const run = box.start(['hello', '-s', '101', '-o', 'out.wav'], { env });
+    const run = box.start('hello -s 101 -o out.wav', { env });
     const pid = () => (box.list().includes('pid') ? Number(box.read('pid')) : 0);
     await expect.poll(pid).toBeGreaterThan(0);
     expect(isAlive(pid())).toBe(true);
@@ -131,13 +131,13 @@ describe('a language', () => {
 
   it('without espeak-ng is told of the voice that speaks it', async () => {
     const { box, env } = bare();
-    const run = await box.run(['Hallo', '-s', 'de', '-o', 'out.wav'], { env });
+    const run = await box.run('Hallo -s de -o out.wav', { env });
     expectFailure(
       run,
       2,
       /no voice of this machine speaks German\nhint: tts voices install thorsten \(63 MB, CC0/,
     );
-    const hungarian = await box.run(['Hallo', '-s', 'Hungarian', '-o', 'out.wav'], { env });
+    const hungarian = await box.run('Hallo -s Hungarian -o out.wav', { env });
     expectFailure(
       hungarian,
       2,
@@ -166,10 +166,10 @@ describe('a speaker that nobody is', () => {
 describe('tts speakers', () => {
   it('lists the ten built-in ones where there is no other, with a warning where one does not work', async () => {
     const { box, env } = bare();
-    const none = await box.run(['speakers', '--json'], { env });
+    const none = await box.run('speakers --json', { env });
     expect(none).toMatchObject({ status: 0, stderr: '' });
     const broken = equipped('', false);
-    const run = await broken.box.run(['speakers'], { env: broken.env });
+    const run = await broken.box.run('speakers', { env: broken.env });
     expect(run.status).toBe(0);
     expect(run.stderr).toMatch(/^tts: warning: the voices of espeak-ng are missing.*--voices\n$/);
     expect(run.stdout.toString().trim().split('\n')).toHaveLength(1 + 10);

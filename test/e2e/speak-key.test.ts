@@ -252,29 +252,29 @@ describe('the key', () => {
       ['nowhere', /key file .*nowhere.*TTS_API_KEY_FILE/],
       ['/dev/zero', /\/dev\/zero is not text/],
     ] as const)
-      expectFailure(await box.run(['hi'], { env: withKeyFile(NOWHERE, file) }), 2, message);
+      expectFailure(await box.run('hi', { env: withKeyFile(NOWHERE, file) }), 2, message);
   });
 
   it('that is missing for a service is an error of its own', async () => {
     const env = { TTS_BASE_URL: 'https://example.com', TTS_SPEAKER: '1' };
-    expectFailure(await new Sandbox().run(['hi'], { env }), 3, /no key for https:\/\/example\.com/);
+    expectFailure(await new Sandbox().run('hi', { env }), 3, /no key for https:\/\/example\.com/);
   });
 
   it('in a user config that others can read gives a warning, in JSON as a part of the result', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
     const path = writeUserConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, { mode: 0o644 });
-    const warned = await box.run(['hi', '-o', 'out.wav']);
+    const warned = await box.run('hi -o out.wav');
     expect(warned).toMatchObject({ status: 0, stderr: expect.stringMatching(/^tts: warning: [^\n]+\n$/) });
     expect(warned.stderr).toContain(path);
     expect(warned.stderr).not.toContain(KEY);
-    const told = await box.run(['hi', '-o', 'out.wav', '--json', '--no-cache']);
+    const told = await box.run('hi -o out.wav --json --no-cache');
     const warnings = [expect.stringContaining(path)];
     expect(JSON.parse(told.stdout.toString())).toMatchObject({ output: 'out.wav', warnings });
     const failed = await box.run(['hi', '-o', 'out.wav', '--json', '--base-url', NOWHERE, '--retries', '0']);
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { exitCode: 6 }, warnings });
     chmodSync(path, 0o600);
-    expect((await box.run(['again', '-o', 'out.wav'])).stderr).toBe('');
+    expect((await box.run('again -o out.wav')).stderr).toBe('');
   });
 
   it('without a base URL is an error: somebody meant a real service', async () => {
@@ -359,14 +359,14 @@ describe('no output shows the key', () => {
 
   it('and hides no word that only holds a short one, nor a word of the text', async () => {
     const server = await serveBytes(answer(401, '{"message":"a bad habit, b"}'));
-    const short = await new Sandbox().run(['hi'], { env: { ...named(server.url), TTS_API_KEY: 'b' } });
+    const short = await new Sandbox().run('hi', { env: { ...named(server.url), TTS_API_KEY: 'b' } });
     expectFailure(short, 3, /a bad habit, \*\*\*\)/);
-    const text = await new Sandbox().run(['-o', 'missing/word.wav', '--', '--api-key', 'word']);
+    const text = await new Sandbox().run('-o missing/word.wav -- --api-key word');
     expectFailure(text, 8, /missing\/word\.wav/);
   });
 
   it('nor the password in a base URL, which is refused', async () => {
-    const refused = await new Sandbox().run(['hi', '--base-url', 'http://user:pass@word@example.com/api']);
+    const refused = await new Sandbox().run('hi --base-url http://user:pass@word@example.com/api');
     expectFailure(refused, 2, /--base-url must be .*, and is "http:\/\/\*\*\*@example\.com\/api"/);
   });
 });

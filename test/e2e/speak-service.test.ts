@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -17,7 +16,6 @@ import {
   silent,
   streamed,
 } from '../support/http-bytes.ts';
-import { listen } from '../support/listen.ts';
 import { machineWith } from '../support/machine.ts';
 import { startProxy } from '../support/proxy.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
@@ -179,17 +177,6 @@ describe('the connection', () => {
     expect(await box.tts(TO_FILE, { env })).toMatchObject({ status: 0, stderr: '' });
     const plain = await box.run(TO_FILE, { env: named(server.url.replace('https', 'http')) });
     expect([6, 7]).toContain(plain.status);
-  });
-
-  it('beyond the number of files that may be open says how to allow more', async () => {
-    const { box, shell } = await machineWith(async (wire, request, number) => {
-      await sleep(70);
-      await complete(wav)(wire, request, number);
-    });
-    box.file('long.txt', 'There is a sentence here.\n\n'.repeat(100));
-    const run = await shell('ulimit -n 40; tts -f long.txt --max-chars 30 --concurrency 64 -o long.wav');
-    expectFailure(run, 6, /too many files are open \(EMFILE\); .*\nhint: allow more \(ulimit -n\)/);
-    expect(box.list()).toEqual(['long.txt']);
   });
 });
 
@@ -651,15 +638,6 @@ describe('a proxy', () => {
     const args = `${TO_FILE} --allow-insecure-http --proxy ${proxy.url}`;
     expectFailure(await new Sandbox().run(args, { env }), 6, message);
     expect(proxy.asked).toHaveLength(tries);
-  });
-
-  it('that does not speak HTTP is not taken for the service', async () => {
-    const other = createServer(
-      (socket) => void socket.on('error', () => {}).once('data', () => socket.write('SSH-2.0-OpenSSH\r\n')),
-    );
-    const args = `${TO_FILE} --proxy http://127.0.0.1:${await listen(other)}`;
-    const run = await new Sandbox().run(args, { env: named('https://example.com') });
-    expectFailure(run, 6, /the proxy \S+ sent an invalid HTTP answer\nhint: check --proxy/);
   });
 
   it('may be spoken to over TLS, and has to prove who it is', async () => {

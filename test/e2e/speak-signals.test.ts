@@ -100,7 +100,7 @@ describe.each([
       "require('node:crypto').pbkdf2('', '', 2 ** 31 - 1, 64, 'sha512', () => {})",
     );
     const env = named(server.url, { NODE_OPTIONS: `--require ${busy}` });
-    const run = box.start(['hi', '-o', 'out.wav'], { env });
+    const run = box.start('hi -o out.wav', { env });
     await expect.poll(() => server.requests.length).toBe(1);
     const { ended, milliseconds } = await run.endBy(signal);
     expect(ended.stderr).toMatch(/^tts: [^\n]+\n(?:hint: [^\n]+\n)?$/);
@@ -113,7 +113,7 @@ describe.each([
 it.runIf(process.platform === 'linux')(
   'SIGUSR1 and SIGUSR2 neither end a run that does not speak yet nor open it to a debugger.',
   async () => {
-    const run = new Sandbox().start(['-o', 'out.wav', '-q'], { stdin: 'open' });
+    const run = new Sandbox().start('-o out.wav -q', { stdin: 'open' });
     await expect.poll(() => isListening(run)).toBe(true);
     run.child.kill('SIGUSR1');
     run.child.kill('SIGUSR2');

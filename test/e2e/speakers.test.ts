@@ -41,7 +41,7 @@ describe('a speaker by name', () => {
   });
 
   it('is refused in a config file with the file, the name and the nearest right key', async () => {
-    const run = await configured({ speakers: { anna: { no: 1, kin: 'x' } } }).run(['hi']);
+    const run = await configured({ speakers: { anna: { no: 1, kin: 'x' } } }).run('hi');
     expectFailure(run, 2, /anna\.kin of speakers in .*\.ttsrc\.json is not known: did you mean "kind"\?\n/);
   });
 
@@ -62,7 +62,7 @@ describe('a speaker by name', () => {
 
 describe('tts speakers', () => {
   it('lists the configured ones and those of the built-in voice', async () => {
-    const run = await configured().run(['speakers']);
+    const run = await configured().run('speakers');
     expect(run).toMatchObject({ status: 0, stderr: '' });
     const lines = run.stdout.toString().trim().split('\n');
     expect(lines[0]).toMatch(/^NO +NAME +KIND +LANGUAGE +HZ +FROM$/);
@@ -95,13 +95,13 @@ describe('tts speakers', () => {
 
   it('tells the names alone, a line each or in JSON, and asks no service for them', async () => {
     const box = configured();
-    const lines = await box.run(['speakers', '--names']);
+    const lines = await box.run('speakers --names');
     const names = lines.stdout.toString().trimEnd().split('\n');
     expect(names).toEqual(expect.arrayContaining(['anna', 'deep', 'warm', 'rms', 'slt']));
-    const { stdout } = await box.run(['speakers', '--names', '--json']);
+    const { stdout } = await box.run('speakers --names --json');
     expect(JSON.parse(stdout.toString())).toEqual({ names });
     const server = await serveBytes(list([]));
-    const own = await box.run(['speakers', '--names'], { env: named(server.url) });
+    const own = await box.run('speakers --names', { env: named(server.url) });
     expect(own.stdout.toString()).toBe('anna\ndeep\nwarm\n');
     expect(server.connections.made).toBe(0);
   });
@@ -109,7 +109,7 @@ describe('tts speakers', () => {
   it('asks the service that is named, with the key, and prints what it tells without control characters', async () => {
     const told = [{ speaker_no: 7, name: 'Z\u001b[31moe', kind: 'neo.one' }, { name: 'no number' }];
     const server = await serveBytes(list(told));
-    const run = await new Sandbox().run(['speakers', '--json'], { env: named(`${server.url}/api`) });
+    const run = await new Sandbox().run('speakers --json', { env: named(`${server.url}/api`) });
     expect(JSON.parse(run.stdout.toString())).toEqual({
       speakers: [{ no: 7, name: 'Z [31moe', kind: 'neo.one', from: 'service' }],
     });
@@ -135,7 +135,7 @@ describe('tts speakers', () => {
     const pause = answer(503, 'in a moment', { 'Retry-After': 0 });
     const server = await serveBytes(inTurn(pause, list([{ speaker_no: 7, name: 'Zoe' }])));
     const env = named(server.url, { TTS_RETRIES: '1' });
-    const run = await new Sandbox().run(['speakers'], { env });
+    const run = await new Sandbox().run('speakers', { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(run.stdout.toString()).toMatch(/7 +Zoe/);
   });
@@ -146,14 +146,14 @@ describe('tts speakers', () => {
       await wire.write('{"speakers":[{"speaker_no":1}');
       wire.end();
     });
-    const run = await new Sandbox().run(['speakers'], { env: named(server.url) });
+    const run = await new Sandbox().run('speakers', { env: named(server.url) });
     expectFailure(run, 7, /list of speakers of 127\.0\.0\.1:\d+ broke off/);
   });
 
   it('takes no list without end, and asks for it once', async () => {
     const server = await serveBytes(answer(200, `{"speakers":[${' '.repeat(4 * 2 ** 20)}]}`));
     const env = named(server.url, { TTS_RETRIES: '2' });
-    const run = await new Sandbox().run(['speakers'], { env });
+    const run = await new Sandbox().run('speakers', { env });
     expectFailure(run, 7, /the list of speakers of 127\.0\.0\.1:\d+ has 4 MiB or more\n/);
     expect(server.requests).toHaveLength(1);
   });

@@ -127,7 +127,7 @@ test('Subtitles that come later cost nothing: sound that was made without them i
   }
   box.file('text.txt', [1, 2, 3, 4, 5, 6, 8].map(paragraph).join('\n\n'));
   const before = server.requests;
-  await box.run(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.srt'], { env });
+  await box.run('-f text.txt -o out.wav --subtitles out.srt', { env });
   // The new paragraph is cut into its sentences; two of them are different.
   expect(server.requests - before).toBe(2);
 });

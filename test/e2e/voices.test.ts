@@ -36,11 +36,11 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const box = new Sandbox();
     const { hub, env } = await standIn(box);
     expectFailure(
-      await box.run(['hi', '-s', 'tina'], { env }),
+      await box.run('hi -s tina', { env }),
       2,
       /^tts: --speaker: the voice tina is not installed\nhint: tts voices install tina \(\d+ MB, public domain\)\n$/,
     );
-    const install = await box.run(['voices', 'install', 'tina'], { env });
+    const install = await box.run('voices install tina', { env });
     expect(install).toMatchObject({ status: 0 });
     expect(install.stderr).toContain('Speak with: tts -s tina "Hello"');
     expect(statSync(data(box)).mode & 0o777).toBe(0o700);
@@ -59,14 +59,14 @@ describe.runIf(hasSherpa())('an installed voice', () => {
       });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
     expect(hub.requests).toHaveLength(asked);
-    const again = await box.run(['voices', 'install', 'tina'], { env: gone });
+    const again = await box.run('voices install tina', { env: gone });
     expect(again).toMatchObject({ status: 0 });
     expect(again.stderr).toContain('tina is installed already');
 
     const { url, speak, endBy } = await startServe(box, [], gone);
     const { speakers } = (await ask(`${url}/speakers`)).json as { speakers: Listed[] };
     const { voices } = (await ask(`${url}/v1/audio/voices`)).json as { voices: Listed[] };
-    const listed = await box.run(['speakers', '--json'], { env: gone });
+    const listed = await box.run('speakers --json', { env: gone });
     const { speakers: own } = JSON.parse(listed.stdout.toString()) as { speakers: Listed[] };
     for (const list of [speakers, voices, own])
       expect(list.filter(isInstalled).map(({ name }) => name)).toEqual(['tina-0', 'tina-1', 'tina-2']);
@@ -82,15 +82,15 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     }
     await endBy('SIGTERM');
 
-    expect(await box.run(['voices', 'remove', 'tina'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run('voices remove tina', { env })).toMatchObject({ status: 0 });
     expect(filesBelow(data(box))).toEqual([]);
-    expectFailure(await box.run(['hi', '-s', 'tina'], { env }), 2, /is not installed/);
+    expectFailure(await box.run('hi -s tina', { env }), 2, /is not installed/);
   });
 
   it.runIf(ESPEAK_DATA)('of Piper gets its metadata, its tokens and the data of its language', async () => {
     const box = new Sandbox();
     const { env } = await standIn(box);
-    const install = await box.run(['voices', 'install', 'pia', 'tina', '--json'], { env });
+    const install = await box.run('voices install pia tina --json', { env });
     expect(install).toMatchObject({ status: 0 });
     const { installed, runtime } = JSON.parse(install.stdout.toString());
     expect(installed.map(({ name, checked }: Record<string, string>) => [name, checked])).toEqual([
@@ -100,8 +100,8 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(runtime).toBe('sherpa-onnx-node');
     expect(await box.run(['hello', ...OUT, '-s', 'pia'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').length).toBeGreaterThan(44 + 5 * 1600);
-    expect(await box.run(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
-    const doctor = await box.run(['doctor', '--json'], { env });
+    expect(await box.run('voices verify', { env })).toMatchObject({ status: 0 });
+    const doctor = await box.run('doctor --json', { env });
     expect(JSON.parse(doctor.stdout.toString()).findings).toContainEqual({
       name: 'voices',
       state: 'good',
@@ -112,21 +112,17 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     writeFileSync(model, readFileSync(model).reverse());
     rmSync(dictionary);
     const advice = /hint: .*: tts voices install --force pia\n$/;
-    expectFailure(
-      await box.run(['hello', '-o', 'out.wav', '-s', 'pia', '--no-cache', '--retries', '0'], { env }),
-      7,
-      advice,
-    );
+    expectFailure(await box.run('hello -o out.wav -s pia --no-cache --retries 0', { env }), 7, advice);
     rmSync(join(data(box), 'voices', 'pia', 'tokens.txt'));
-    expectFailure(await box.run(['hello', '-o', 'out.wav', '-s', 'pia'], { env }), 7, advice);
-    const damaged = await box.run(['voices', 'verify'], { env });
+    expectFailure(await box.run('hello -o out.wav -s pia', { env }), 7, advice);
+    const damaged = await box.run('voices verify', { env });
     expect(damaged.status).toBe(7);
     expect(damaged.stderr).toBe(
       'tts: pia: not as installed\n  pia: model.onnx has another checksum\n  pia: tokens.txt is missing\n  pia: en_dict is missing\nhint: install again: tts voices install --force pia\n',
     );
-    expect(await box.run(['voices', 'install', '--force', 'pia'], { env })).toMatchObject({ status: 0 });
-    expect(await box.run(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
-    await box.run(['voices', 'remove', 'pia'], { env });
+    expect(await box.run('voices install --force pia', { env })).toMatchObject({ status: 0 });
+    expect(await box.run('voices verify', { env })).toMatchObject({ status: 0 });
+    await box.run('voices remove pia', { env });
     expect(existsSync(join(data(box), 'espeak'))).toBe(false);
     expect(existsSync(join(data(box), 'voices', 'tina'))).toBe(true);
   });
@@ -145,7 +141,7 @@ describe.runIf(hasSherpa())('an installed voice', () => {
       expect(await box.run(['hi', ...OUT, '-s', name], { env })).toMatchObject({ status: 0, stderr: '' });
       expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
     }
-    const list = await box.run(['voices', '--installed', '--json'], { env });
+    const list = await box.run('voices --installed --json', { env });
     const { voices } = JSON.parse(list.stdout.toString());
     expect(
       voices.map(({ name, number }: { name: string; number: number }) => [name, number]).slice(0, 2),
@@ -187,7 +183,7 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const { env } = await standIn(one);
     const cache = { ...env, TTS_CACHE_DIR: one.path('cache') };
     for (const box of [one, new Sandbox()]) {
-      await box.run(['voices', 'install', 'tina'], { env: cache });
+      await box.run('voices install tina', { env: cache });
       const run = await box.run(['hi', ...OUT, '-s', 'tina'], { env: cache });
       expect(JSON.parse(run.stdout.toString())).toMatchObject({ fromCache: box === one ? 0 : 1 });
     }
@@ -202,7 +198,7 @@ function expectFailureWithCard({ status, stderr }: Ended, line: string): void {
 describe('tts voices', () => {
   it('lists the catalogue without a network', async () => {
     const box = new Sandbox();
-    const list = await box.run(['voices', '--json']);
+    const list = await box.run('voices --json');
     const { voices } = JSON.parse(list.stdout.toString());
     expect(voices.slice(0, 4).map(({ name }: { name: string }) => name)).toEqual([
       'cori',
@@ -210,32 +206,28 @@ describe('tts voices', () => {
       'ljspeech',
       'norman',
     ]);
-    const german = await box.run(['voices', '--language', 'German']);
+    const german = await box.run('voices --language German');
     expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, trained from lessac +5x +medium/);
     expect(german.stdout.toString()).not.toContain('cori');
-    expect((await box.run(['voices', '--installed'])).stdout.toString()).toBe('no voice matches\n');
+    expect((await box.run('voices --installed')).stdout.toString()).toBe('no voice matches\n');
   });
 
   it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {
     const box = new Sandbox();
     const { env } = await standIn(box, { class: 'non-commercial', licence: 'CC BY-NC' });
-    expectFailure(
-      await box.run(['voices', 'install', 'tina'], { env }),
-      2,
-      /not free for everybody .*: CC BY-NC\n/,
-    );
-    const install = await box.run(['voices', 'install', 'tina', '--accept-licence'], { env });
+    expectFailure(await box.run('voices install tina', { env }), 2, /not free for everybody .*: CC BY-NC\n/);
+    const install = await box.run('voices install tina --accept-licence', { env });
     expect(install).toMatchObject({ status: 0 });
     expect(install.stderr).toContain('License: Public domain');
   });
 
   it('refuses wrong words, and says what a dry run would do', async () => {
     const box = new Sandbox();
-    expectFailure(await box.run(['voices', 'instal', 'cori']), 2, /did you mean install\?/);
-    expectFailure(await box.run(['voices', 'install', 'crori']), 2, /did you mean cori\?/);
-    expectFailure(await box.run(['voices', 'install']), 2, /which voice\?/);
-    expectFailure(await box.run(['voices', 'remove', 'cori']), 2, /the voice cori is not installed/);
-    const dry = await box.run(['voices', 'install', 'cori', '--dry-run', '--json']);
+    expectFailure(await box.run('voices instal cori'), 2, /did you mean install\?/);
+    expectFailure(await box.run('voices install crori'), 2, /did you mean cori\?/);
+    expectFailure(await box.run('voices install'), 2, /which voice\?/);
+    expectFailure(await box.run('voices remove cori'), 2, /the voice cori is not installed/);
+    const dry = await box.run('voices install cori --dry-run --json');
     expect(JSON.parse(dry.stdout.toString()).voices[0]).toMatchObject({
       name: 'cori',
       folder: join(data(box), 'voices', 'cori'),
@@ -248,7 +240,7 @@ describe('tts voices', () => {
     box.file('shared/voices/x', '');
     chmodSync(box.path('shared'), 0o777);
     const env = { TTS_DATA_DIR: box.path('shared') };
-    expectFailure(await box.run(['voices', 'install', 'cori'], { env }), 2, /others may write to it/);
+    expectFailure(await box.run('voices install cori', { env }), 2, /others may write to it/);
   });
 });
 
