@@ -45,8 +45,6 @@ interface Target {
   readonly path: (box: Sandbox) => string;
   readonly isOld: (content: Buffer) => boolean;
   readonly isNew: (content: Buffer) => boolean;
-  /** Calls that the target does not do without. */
-  readonly needs: readonly string[];
 }
 
 const TARGETS: Readonly<Record<string, Target>> = {
@@ -56,7 +54,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     path: (box) => box.path('out.wav'),
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.equals(wav),
-    needs: ['openSync', 'fsync', 'renameSync'],
   },
   encoded: {
     prepare: (box) => void box.file('out.mp3', 'old'),
@@ -64,7 +61,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     path: (box) => box.path('out.mp3'),
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.toString('latin1', 0, 3) === 'ID3' && content.length > 800,
-    needs: ['openSync', 'fsync', 'renameSync'],
   },
   subtitles: {
     prepare: (box) => void box.file('out.srt', 'old'),
@@ -72,7 +68,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     path: (box) => box.path('out.srt'),
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => /^1\n00:00:00,000 --> .*\nhi\n/.test(content.toString()),
-    needs: ['openSync', 'renameSync'],
   },
   keys: {
     prepare: (box) => void writeUserConfig(box, { 'https://b.example': 'b' }, { name: 'keys.json' }),
@@ -81,20 +76,19 @@ const TARGETS: Readonly<Record<string, Target>> = {
     path: (box) => userConfig(box, 'keys.json'),
     isOld: (content) => content.equals(Buffer.from(JSON.stringify({ 'https://b.example': 'b' }))),
     isNew: (content) => JSON.parse(content.toString())[URL_] === KEY,
-    needs: ['openSync', 'fsync', 'renameSync'],
   },
 };
 
 it.each([
   ['output', 'kill', 1],
-  ['encoded', 'onwards', 2],
-  ['subtitles', 'kill', 3],
-  ['keys', 'onwards', 1],
+  ['encoded', 'onwards', 4],
+  ['subtitles', 'kill', 5],
+  ['keys', 'onwards', 2],
 ] as const)(
   '%s: old or new after a fault at places in turn, %s',
   { timeout: 180_000 },
   async (name, mode, step) => {
-    const { prepare, args, stdin, path, isOld, isNew, needs } = TARGETS[name] as Target;
+    const { prepare, args, stdin, path, isOld, isNew } = TARGETS[name] as Target;
     const { url } = await serveBytes(complete(wav));
     const calls = new Set<string>();
     for (let at = 1; ; at += step) {
@@ -112,7 +106,8 @@ it.each([
       if (!call) {
         expect([status, isNew(content)]).toEqual([0, true]);
         // Otherwise nothing was tried, or nothing was on the disk.
-        if (step === 1) expect([...calls]).toEqual(expect.arrayContaining([...needs]));
+        if (step === 1)
+          expect([...calls]).toEqual(expect.arrayContaining(['openSync', 'fsync', 'renameSync']));
         expect(calls.size).toBeGreaterThan(1);
         return;
       }
@@ -127,7 +122,7 @@ it('the cache costs no sound, and has none that is wrong, after a fault at each 
   const { url } = await serveBytes(complete(wav));
   const env = named(url, { TTS_CACHE: '1' });
   const calls = new Set<string>();
-  for (let at = 1; ; at += 1) {
+  for (let at = 1; ; at += 2) {
     const box = new Sandbox();
     const failing = failingCall(box, at, 'onwards');
     const { status, stdout } = await box.run('hi', { env: { ...env, ...failing.env } });
@@ -151,7 +146,7 @@ interface Work {
 }
 
 const BATCH: Work = {
-  step: 4,
+  step: 6,
   prepare: (box) => void box.file('p.csv', 'id,text\none,one\ntwo,two\n'),
   args: ['batch', 'p.csv', '-q', '--concurrency', '1'],
   files: ['one.wav', 'two.wav'],
@@ -160,7 +155,7 @@ const BATCH: Work = {
 const documents = { 'a.xhtml': '<h1>One</h1>', 'b.xhtml': '<h1>Two</h1>' };
 
 const SPLIT: Work = {
-  step: 6,
+  step: 9,
   prepare: (box) => void box.file('book.epub', epubOf({ documents })),
   args: ['-f', 'book.epub', '--split', 'chapters', '-o', '{n} {title}.mp3', '-q'],
   files: ['1 One.mp3', '2 Two.mp3'],
