@@ -107,8 +107,7 @@ describe('the address of an engine', () => {
     for (const address of ['http://127.0.0.1:8/v1?key=PASS-word', 'http://anna:PASS-word@', 'http://['])
       for (const command of [['Hello.'], ['serve', '--port', '0']]) {
         const run = await new Sandbox().run([...command, '--engine', address]);
-        const message =
-          /^tts: --engine: "http:.*" is not a complete URL of a server\nhint: write it as in http/;
+        const message = /^tts: --engine must be the whole URL of a server, as in http.*, and is "http.*"\n/;
         expectFailure(run, 2, message);
         expect(run.stderr).not.toMatch(/PASS|word/);
       }

@@ -424,9 +424,9 @@ describe('who may name an engine', () => {
   });
 
   it.each([
-    [{ x: {} }, /"url", "command" or "model" is missing/],
-    [{ x: { command: ['x'], output: 's16le' } }, /"sampleRate" is missing/],
-    [{ 'a b': { url: 'http://x' } }, /"a b" cannot be the name of an engine/],
+    [{ x: {} }, /x of engines in .* has none of "url", "command" and "model"/],
+    [{ x: { command: ['x'], output: 's16le' } }, /x of engines in .* has no "sampleRate"/],
+    [{ 'a b': { url: 'http://x' } }, /a b of engines in .* cannot be the name of an engine/],
   ])('the config is checked: %j', async (engines, message) => {
     const box = new Sandbox();
     writeUserConfig(box, { engines });

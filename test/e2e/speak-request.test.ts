@@ -86,7 +86,7 @@ describe('the request', () => {
       'https://a.example/?a',
     ]) {
       const run = await new Sandbox().run('hi -o out.wav', { env: named(url) });
-      expectFailure(run, 2, /TTS_BASE_URL: .* is not allowed/);
+      expectFailure(run, 2, /TTS_BASE_URL must be a URL/);
     }
   });
 });
