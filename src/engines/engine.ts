@@ -64,10 +64,8 @@ export interface EngineSound {
 /** Makes the sound of its speakers. */
 export interface Engine {
   readonly speakers: readonly Speaker[];
-  /** It counts the utterances that wait for their first passage. */
-  readonly queued: number;
   /**
-   * A full queue refuses before the event loop turns: here or at the first read. The caller reads the samples, or aborts.
+   * The caller reads the samples, or aborts.
    * @throws EngineError here and while the samples are read
    */
   speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
@@ -78,6 +76,8 @@ export interface Engine {
 export interface EngineSet extends Engine {
   /** Threads of Flite that can begin at once. */
   readonly workers: number;
+  /** It counts the utterances that wait for their first sound. */
+  readonly queued: number;
   /** True for a service of somebody else, which reads all options itself and may refuse any text. */
   readonly isFar?: boolean;
   /**

@@ -9,7 +9,7 @@ import type { Samples } from '../sound/samples.ts';
 import { readWav } from '../sound/wav.ts';
 import { type Engine, EngineError, type Speaker, type Style } from './engine.ts';
 import { type Finish, finish } from './finish.ts';
-import { FairQueue, type Lane, type QueueLimits, queuedEngine } from './lanes.ts';
+import { FairQueue, type Lane, queuedEngine } from './lanes.ts';
 
 export interface EspeakVoice {
   readonly speaker: Speaker;
@@ -195,12 +195,13 @@ async function samplesIn(wav: Uint8Array): Promise<Samples> {
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
 }
 
-export async function openEspeak({ program, voices, env }: Espeak, limits: QueueLimits): Promise<Engine> {
+/** @param workers processes at once */
+export async function openEspeak({ program, voices, env }: Espeak, workers: number): Promise<Engine> {
   const resampler = await loadResampler(await compileResampler());
-  const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess({ program, env }, resampler));
+  const lanes = Array.from({ length: workers }, () => new EspeakProcess({ program, env }, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
   const speakers = voices.map(({ speaker }) => speaker);
-  return queuedEngine(speakers, new FairQueue<EspeakTask>(lanes, limits.maxQueue), ({ speaker, style }) => ({
+  return queuedEngine(speakers, new FairQueue<EspeakTask>(lanes), ({ speaker, style }) => ({
     normalise: withoutPhonemes,
     task: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
     complaint: 'There is nothing in this text that could be read',

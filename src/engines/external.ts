@@ -1,6 +1,7 @@
 import type { Host } from '../kit/host.ts';
 import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
+import { unlessAborted } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import { Converter, compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
 import { cutText } from '../text/cut.ts';
@@ -11,7 +12,6 @@ import {
   EngineError,
   type EngineSound,
   type NumberedSource,
-  queueFull,
   type SourceConfig,
   type Speaker,
   speakersOf,
@@ -64,22 +64,11 @@ export async function openSource(config: SourceConfig, options: OpenOptions): Pr
   return openModel(config, { env: host.env, execPath: host.execPath, runtimes });
 }
 
-type LoadResampler = () => Promise<(from: number, to: number) => Resampler>;
-
-/** @returns an engine for each source */
-export function openExternal(sources: readonly NumberedSource[], maxQueue: number): Engine[] {
-  let loaded: ReturnType<LoadResampler> | undefined;
-  const load = () => {
-    loaded ??= compileResampler().then(loadResampler);
-    return loaded;
-  };
-  return sources.map((source) => new ExternalEngine(source, maxQueue, load));
-}
-
-class ExternalEngine implements Engine {
+/** An engine around a source of the user: texts in pieces, in turn, checked, at the rate that is asked for. */
+export class ExternalEngine implements Engine {
   readonly #source: VoiceSource;
   readonly #voices: NumberedSource['voices'];
-  readonly #loadResampler: LoadResampler;
+  #resampler: Promise<(from: number, to: number) => Resampler> | undefined;
   readonly #seats: Seats;
   readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
   /** The rates of the answers, by the numbers of the speakers. */
@@ -87,12 +76,11 @@ class ExternalEngine implements Engine {
   readonly #checked: CheckedSpeech<Task>;
   readonly #closing = new AbortController();
 
-  constructor({ source, voices }: NumberedSource, maxQueue: number, loadResampler: LoadResampler) {
+  constructor({ source, voices }: NumberedSource) {
     this.#source = source;
     this.#voices = voices;
-    this.#loadResampler = loadResampler;
     this.#checked = new CheckedSpeech<Task>(source.name, (task, sound) => this.#speakOnce(task, sound));
-    this.#seats = new Seats(source.concurrency, maxQueue);
+    this.#seats = new Seats(source.concurrency);
   }
 
   get speakers(): readonly Speaker[] {
@@ -102,20 +90,15 @@ class ExternalEngine implements Engine {
     }));
   }
 
-  get queued(): number {
-    return this.#seats.waiting;
-  }
-
   async speak(
-    { text, speaker, sampleRate, style, onCut, isPatient, isWhole }: Utterance,
+    { text, speaker, sampleRate, style, onCut, isWhole }: Utterance,
     signal: AbortSignal,
   ): Promise<EngineSound> {
     const voice = this.#voices.get(speaker.no);
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
-    // The queue refuses before the event loop turns.
-    await this.#seats.take({ isFirst: true, isPatient }, until);
+    await this.#seats.take(until);
     const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
     const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
     const parts = cutText(text, this.#source)[Symbol.iterator]();
@@ -137,7 +120,7 @@ class ExternalEngine implements Engine {
     try {
       yield* begun.read();
       for (let next = parts.next(); !next.done; next = parts.next()) {
-        await this.#seats.take({ isFirst: false }, task.signal);
+        await this.#seats.take(task.signal);
         yield* this.#start({ ...task, text: next.value }).read();
       }
     } finally {
@@ -198,7 +181,9 @@ class ExternalEngine implements Engine {
     if (from < LOWEST_RATE || from > HIGHEST_RATE)
       throw this.#failed(`sent sound of ${from} Hz; it may have ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`);
     const to = rate.from(from);
-    return from === to ? undefined : (await this.#loadResampler())(from, to);
+    if (from === to) return undefined;
+    this.#resampler ??= compileResampler().then(loadResampler);
+    return (await this.#resampler)(from, to);
   }
 
   #failed(what: string): EngineError {
@@ -244,51 +229,39 @@ interface Task extends CheckedTask {
 
 /** Utterances take turns, one text each. */
 class Seats {
-  readonly #maxWaiting: number;
-  readonly #waiting: { readonly isFirst: boolean; readonly admit: () => void }[] = [];
+  readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  constructor(count: number, maxWaiting: number) {
+  constructor(count: number) {
     this.#free = count;
-    this.#maxWaiting = maxWaiting;
   }
 
-  /** It counts those that wait for their first text. */
-  get waiting(): number {
-    return this.#waiting.filter(({ isFirst }) => isFirst).length;
-  }
-
-  /**
-   * Waits for a seat, which `leave` gives back.
-   * @param order only the first text of an utterance is refused, and none of a patient one
-   * @throws EngineError `busy`, at once
-   */
-  async take(
-    order: { isFirst: boolean; isPatient?: boolean | undefined },
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Waits for a seat, which `leave` gives back. */
+  async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { isFirst, isPatient = false } = order;
     if (this.#free > 0) {
       this.#free -= 1;
       return;
     }
-    if (isFirst && !isPatient && this.waiting >= this.#maxWaiting) throw queueFull();
-    await new Promise<void>((resolve, reject) => {
-      const waiter = { isFirst, admit: resolve };
-      this.#waiting.push(waiter);
-      const abort = () => {
-        const at = this.#waiting.indexOf(waiter);
-        if (at >= 0) this.#waiting.splice(at, 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', abort, { once: true });
+    let admit = () => {};
+    const admitted = new Promise<void>((resolve) => {
+      admit = resolve;
     });
+    this.#waiting.push(admit);
+    try {
+      await unlessAborted(admitted, signal);
+    } catch (error) {
+      const at = this.#waiting.indexOf(admit);
+      if (at >= 0) this.#waiting.splice(at, 1);
+      // It was admitted in the same turn of the event loop.
+      else this.leave();
+      throw error;
+    }
   }
 
   leave(): void {
     const next = this.#waiting.shift();
-    if (next) next.admit();
+    if (next) next();
     else this.#free += 1;
   }
 }

@@ -1,4 +1,4 @@
-import { type Engine, EngineError, OWN_RATE, queueFull, type Speaker, type Utterance } from './engine.ts';
+import { type Engine, EngineError, OWN_RATE, type Speaker, type Utterance } from './engine.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
 
@@ -30,14 +30,11 @@ export function queuedEngine<Task>(
 ): Engine {
   return {
     speakers,
-    get queued() {
-      return queue.waiting;
-    },
     async speak(utterance, signal) {
       const { sampleRate = OWN_RATE } = utterance;
       const how = recipe(utterance);
       const work = tasks({ ...utterance, sampleRate }, how, signal);
-      return { sampleRate, samples: audible(queue.run(work, signal, utterance.isPatient), how.complaint) };
+      return { sampleRate, samples: audible(queue.run(work, signal), how.complaint) };
     },
     close: () => queue.close(),
   };
@@ -71,13 +68,6 @@ async function* audible(
   if (isSilent) throw new EngineError('unsupported text', complaint);
 }
 
-export interface QueueLimits {
-  /** The default is one for each core. */
-  readonly workers: number;
-  /** No more utterances may wait while all workers are busy. */
-  readonly maxQueue: number;
-}
-
 /** Tasks of one utterance that are begun before its reader has the first sound: it bounds memory for a slow reader. */
 const LOOK_AHEAD = 3;
 
@@ -92,36 +82,27 @@ interface Line<Task> {
   readonly signal: AbortSignal;
   readonly tickets: Ticket<Task>[];
   working: number;
-  readonly isPatient: boolean;
 }
 
-/** The utterance with the fewest tasks in work is next; a patient one counts as one with one task more. */
+/** The utterance with the fewest tasks in work is next. */
 export class FairQueue<Task> {
   readonly #lanes: readonly Lane<Task>[];
   readonly #free: Lane<Task>[];
-  readonly #maxWaiting: number;
   readonly #spare: number;
   /** Those with tasks that are not begun, in turn. */
   readonly #order: Line<Task>[] = [];
-  /** Those of which no task is begun. */
-  readonly #waiting = new Set<Line<Task>>();
   readonly #open = new Set<AbortController>();
 
   /** @param spare lanes left idle, which bridge the restart of another */
-  constructor(lanes: readonly Lane<Task>[], maxWaiting: number, spare = 0) {
+  constructor(lanes: readonly Lane<Task>[], spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
-    this.#maxWaiting = maxWaiting;
     this.#spare = spare;
   }
 
   get ready(): number {
     const ready = this.#lanes.filter((lane) => lane.ready).length;
     return Math.min(ready, this.#lanes.length - this.#spare);
-  }
-
-  get waiting(): number {
-    return this.#waiting.size;
   }
 
   async prepareOne(): Promise<void> {
@@ -134,18 +115,15 @@ export class FairQueue<Task> {
 
   /**
    * The results come in the order of the tasks.
-   * @param isPatient true if a full queue does not refuse it
-   * @throws EngineError `busy` for a full queue; what a lane throws
+   * @throws what a lane throws
    */
   async *run(
     tasks: Iterable<Task> | AsyncIterable<Task>,
     signal: AbortSignal,
-    isPatient = false,
   ): AsyncGenerator<Int16Array, void, undefined> {
     signal.throwIfAborted();
     const leaving = new AbortController();
-    const line: Line<Task> = { signal: leaving.signal, tickets: [], working: 0, isPatient };
-    this.#admit(line);
+    const line: Line<Task> = { signal: leaving.signal, tickets: [], working: 0 };
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
     signal.addEventListener('abort', leave);
@@ -170,14 +148,7 @@ export class FairQueue<Task> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  #admit(line: Line<Task>): void {
-    const limited = [...this.#waiting].filter(({ isPatient }) => !isPatient).length;
-    if (!line.isPatient && limited >= this.#maxWaiting + this.#free.length - this.#spare) throw queueFull();
-    this.#waiting.add(line);
-  }
-
   #leave(line: Line<Task>): void {
-    this.#waiting.delete(line);
     const place = this.#order.indexOf(line);
     if (place >= 0) this.#order.splice(place, 1);
     for (const { reject } of line.tickets.splice(0)) reject(line.signal.reason);
@@ -199,7 +170,6 @@ export class FairQueue<Task> {
       const ticket = line?.tickets.shift();
       if (!line || !ticket) return;
       if (line.tickets.length > 0) this.#order.push(line);
-      this.#waiting.delete(line);
       void this.#work(line, ticket);
     }
   }
@@ -222,6 +192,5 @@ export class FairQueue<Task> {
 }
 
 function nextOf<Task>(lines: readonly Line<Task>[]): Line<Task> {
-  const share = ({ working, isPatient }: Line<Task>) => working + Number(isPatient);
-  return lines.reduce((next, line) => (share(line) < share(next) ? line : next));
+  return lines.reduce((next, line) => (line.working < next.working ? line : next));
 }

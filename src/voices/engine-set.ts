@@ -10,9 +10,6 @@ import { normalise } from '../engines/normalise.ts';
 /** A hang-up ends a thread; the spare one takes its place. */
 const SPARE = 1;
 
-/** Callers ask for no more at once than they may. */
-const UNLIMITED = Number.POSITIVE_INFINITY;
-
 /**
  * The built-in voices. One thread starts at once.
  * @param runtime the version of Node
@@ -31,7 +28,7 @@ export async function openBuiltIn(
   };
   const count = (workers ?? availableParallelism()) + SPARE;
   const threads = Array.from({ length: count }, () => new FliteThread(program, load));
-  const queue = new FairQueue<FliteTask>(threads, UNLIMITED, SPARE);
+  const queue = new FairQueue<FliteTask>(threads, SPARE);
   if (workers !== undefined) await queue.prepare();
   // The first task reports the error.
   else queue.prepareOne().catch(() => {});
@@ -44,5 +41,5 @@ export async function openBuiltIn(
 
 export async function openEspeakEngine(espeak: Espeak, workers = availableParallelism()): Promise<Engine> {
   const { openEspeak } = await import('../engines/espeak.ts');
-  return openEspeak(espeak, { workers, maxQueue: UNLIMITED });
+  return openEspeak(espeak, workers);
 }

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { EngineError, type EngineFault, type SourceConfig, type SourceVoice } from '../engines/engine.ts';
-import { openExternal, openSource } from '../engines/external.ts';
+import { ExternalEngine, openSource } from '../engines/external.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { dataFolder, fromHome } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
@@ -123,7 +123,7 @@ export function openVoices(external: ExternalSource, { wrap, settings, numberOf 
       atOnce: isSaid ? concurrency.value : external.concurrency + WAITING,
       timeoutMs: timeout.value * 1000,
       engine: async () => {
-        const [engine] = openExternal([{ source: external, voices: numbers }], Number.POSITIVE_INFINITY);
+        const engine = new ExternalEngine({ source: external, voices: numbers });
         if (!engine) throw new Error('there is one engine for each source');
         return engine;
       },

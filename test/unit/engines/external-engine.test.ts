@@ -8,9 +8,8 @@ import type {
   Utterance,
   VoiceSource,
 } from '../../../src/engines/engine.ts';
-import { openExternal } from '../../../src/engines/external.ts';
+import { ExternalEngine } from '../../../src/engines/external.ts';
 import { PLAIN } from '../../support/engine.ts';
-import { gate } from '../../support/gate.ts';
 
 const RATE = 8000;
 const never = new AbortController().signal;
@@ -24,10 +23,7 @@ interface Talk {
 }
 
 /** The engine of an engine of 8 kHz. */
-async function sectionOf(
-  speak: Speak,
-  limits: Partial<VoiceSource> & { queue?: number } = {},
-): Promise<Talk> {
+function sectionOf(speak: Speak, limits: Partial<VoiceSource> = {}): Talk {
   const asked: string[] = [];
   let isClosed = false;
   const source: VoiceSource = {
@@ -47,8 +43,7 @@ async function sectionOf(
     ...limits,
   };
   const voices = new Map(source.voices.map((voice, at) => [1001 + at, voice]));
-  const [engine] = await openExternal([{ source, voices }], limits.queue ?? 64);
-  if (!engine) throw new Error('no engine');
+  const engine = new ExternalEngine({ source, voices });
   return { engine, asked, closed: () => isClosed };
 }
 
@@ -61,14 +56,10 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
   };
 }
 
-async function* utter(
-  { engine }: Talk,
-  text: string,
-  { signal = never, sampleRate = RATE, no = 1001, isPatient = false } = {},
-) {
+async function* utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
   const speaker = engine.speakers.find((each) => each.no === no) ?? { ...engine.speakers[0], no };
   const { samples } = await engine.speak(
-    { text, speaker: speaker as never, sampleRate, style: PLAIN, isPatient },
+    { text, speaker: speaker as never, sampleRate, style: PLAIN },
     signal,
   );
   yield* samples;
@@ -84,7 +75,7 @@ const SENTENCE = 'This is one of many sentences of some fifty letters. ';
 
 describe('the engine of an engine', () => {
   it('numbers its voices, and passes samples of the same rate on unchanged', async () => {
-    const talk = await sectionOf(async function* speak() {
+    const talk = sectionOf(async function* speak() {
       yield Int16Array.of(1, -2, 3);
       yield Int16Array.of(32_767, -32_768);
     });
@@ -99,13 +90,13 @@ describe('the engine of an engine', () => {
   });
 
   it('converts to another rate', async () => {
-    const talk = await sectionOf(speaking());
+    const talk = sectionOf(speaking());
     expect(await framesOf(utter(talk, 'Hello', { sampleRate: 2 * RATE }))).toBe(4000);
   });
 
   it('asks for a long text in pieces that fit, and keeps their order', async () => {
     const text = SENTENCE.repeat(20).trim();
-    const talk = await sectionOf(speaking(), { maxChars: 120 });
+    const talk = sectionOf(speaking(), { maxChars: 120 });
     const heard: number[] = [];
     for await (const piece of utter(talk, text)) heard.push(...new Set(piece));
     expect(Math.max(...talk.asked.map(({ length }) => length))).toBeLessThanOrEqual(120);
@@ -115,7 +106,7 @@ describe('the engine of an engine', () => {
   });
 
   it('hands an error of the engine on, after the samples before it', async () => {
-    const talk = await sectionOf(async function* speak() {
+    const talk = sectionOf(async function* speak() {
       yield Int16Array.of(7);
       throw new Error('broken');
     });
@@ -143,7 +134,7 @@ describe('the sound of an engine', () => {
     ['Hi', 12],
     ['x'.repeat(90), 100],
   ])('has at most one second for each character and ten more: %s', async (text, seconds) => {
-    const talk = await sectionOf(endless(RATE / 2).speak);
+    const talk = sectionOf(endless(RATE / 2).speak);
     const failed = framesOf(utter(talk, text));
     await expect(failed).rejects.toMatchObject({ name: 'EngineError', kind: 'failed' });
     await expect(failed).rejects.toThrow(
@@ -152,7 +143,7 @@ describe('the sound of an engine', () => {
   });
 
   it.each([1, 3999, 192_001])('has no rate of %i Hz', async (sampleRate) => {
-    const talk = await sectionOf(speaking(), {
+    const talk = sectionOf(speaking(), {
       speak: async () => ({ sampleRate, samples: speaking()('Hi', never, 1) }),
     });
     await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({
@@ -163,7 +154,7 @@ describe('the sound of an engine', () => {
 
   it('waits for a reader that rests when 16 MiB wait', async () => {
     const { speak, taken } = endless(2 ** 19);
-    const talk = await sectionOf(speak, { maxChars: 10_000 });
+    const talk = sectionOf(speak, { maxChars: 10_000 });
     const slow = utter(talk, 'x'.repeat(9000))[Symbol.asyncIterator]();
     await slow.next();
     await expect.poll(taken).toBeGreaterThanOrEqual(16);
@@ -183,7 +174,7 @@ describe('a sound that is too short for its text', () => {
   const USUAL = 533;
 
   it.each([80, 150, 280, 400])('is asked for in halves, until nothing is missing: %i', async (limit) => {
-    const talk = await sectionOf(speaking(USUAL, limit), { maxChars: 1000 });
+    const talk = sectionOf(speaking(USUAL, limit), { maxChars: 1000 });
     const heard: string[] = [];
     for await (const piece of utter(talk, text)) heard.push(...new Set([...piece].map(String)));
     const spoken = [...new Set(heard)].map((number) => talk.asked[Number(number) - 1] ?? '');
@@ -193,7 +184,7 @@ describe('a sound that is too short for its text', () => {
 
   it('is asked for in halves below 60 % of the pace of a slow voice', async () => {
     const slow = speaking(2 * USUAL);
-    const talk = await sectionOf((some, signal, number) =>
+    const talk = sectionOf((some, signal, number) =>
       number === 5 ? speaking(USUAL)(some, signal, number) : slow(some, signal, number),
     );
     const sentence = SENTENCE.repeat(2).trim();
@@ -206,7 +197,7 @@ describe('a sound that is too short for its text', () => {
 
     /** What is told of the texts, all of which are spoken by one voice. */
     async function toldOf(texts: readonly string[], speak: Speak) {
-      const talk = await sectionOf(speak, { maxChars: 1000 });
+      const talk = sectionOf(speak, { maxChars: 1000 });
       const speaker = talk.engine.speakers[0] as Speaker;
       const told: (readonly [text: number, message: string, how: string])[] = [];
       for (const [at, some] of texts.entries()) {
@@ -237,7 +228,7 @@ describe('a sound that is too short for its text', () => {
   });
 
   it('is that of a fast voice if halves are as fast, and is not asked for again', async () => {
-    const talk = await sectionOf(speaking(280), { maxChars: 1000 });
+    const talk = sectionOf(speaking(280), { maxChars: 1000 });
     const frames = text.length * 280;
     expect(await framesOf(utter(talk, text))).toBe(frames);
     const asked = talk.asked.length;
@@ -249,7 +240,7 @@ describe('a sound that is too short for its text', () => {
     ['all of it at once', speaking(USUAL, 20)],
     ['nearly nothing', speaking(1)],
   ])('is an error if small pieces are too short as well: %s', async (_, speak) => {
-    const talk = await sectionOf(speak, { maxChars: 1000 });
+    const talk = sectionOf(speak, { maxChars: 1000 });
     const failed: Promise<number> = framesOf(utter(talk, text));
     await expect(failed).rejects.toMatchObject({
       kind: 'failed',
@@ -261,12 +252,12 @@ describe('a sound that is too short for its text', () => {
   });
 
   it('is no error below forty letters, and always one without a sample', async () => {
-    const brief = await sectionOf(async function* speak() {
+    const brief = sectionOf(async function* speak() {
       yield Int16Array.of(1);
     });
     expect(await framesOf(utter(brief, 'x'.repeat(39)))).toBe(1);
     await expect(framesOf(utter(brief, 'x'.repeat(40)))).rejects.toThrow('mine sent');
-    const silent = await sectionOf(async function* speak() {});
+    const silent = sectionOf(async function* speak() {});
     await expect(framesOf(utter(silent, 'Hi'))).rejects.toThrow('mine sent no sound for "Hi"');
   });
 });
@@ -300,7 +291,7 @@ describe('a sound that is too long for its text', () => {
       yield soundOf(isBabble ? Math.min(60, text.length + 9) : text.length * USUAL_SECONDS);
     };
   async function known(speak: Speak): Promise<Talk> {
-    const talk = await sectionOf(speak);
+    const talk = sectionOf(speak);
     for (let time = 0; time < 3; time += 1) await spoken(talk, sentence);
     return talk;
   }
@@ -354,15 +345,15 @@ describe('silence in a sound', () => {
 
   it('is trimmed to half a second at the end', async () => {
     for (const isWhole of [true, false]) {
-      const { seconds, told } = await spoken(await sectionOf(resting(4)), FIRST, { isWhole });
+      const { seconds, told } = await spoken(sectionOf(resting(4)), FIRST, { isWhole });
       expect([seconds, told]).toEqual([FIRST.length * USUAL_SECONDS + 0.5, []]);
     }
-    const short = await sectionOf(resting(0.3));
+    const short = sectionOf(resting(0.3));
     expect((await spoken(short, FIRST)).seconds).toBeCloseTo(FIRST.length * USUAL_SECONDS + 0.3, 5);
   });
 
   it('is asked for in halves where it is dead air', async () => {
-    const talk = await sectionOf(resting(4));
+    const talk = sectionOf(resting(4));
     const { seconds, told } = await spoken(talk, `${FIRST} ${SECOND}`);
     expect(talk.asked).toEqual([`${FIRST} ${SECOND}`, FIRST, SECOND]);
     expect(seconds).toBeCloseTo((FIRST.length + SECOND.length) * USUAL_SECONDS + 1, 1);
@@ -372,7 +363,7 @@ describe('silence in a sound', () => {
   });
 
   it('is an error inside a sentence that stays so', async () => {
-    const talk = await sectionOf(async function* speak() {
+    const talk = sectionOf(async function* speak() {
       yield soundOf(1, 4);
       yield soundOf(1);
     });
@@ -381,14 +372,14 @@ describe('silence in a sound', () => {
   });
 
   it('is that of a sound of zeros', async () => {
-    const talk = await sectionOf(async function* speak() {
+    const talk = sectionOf(async function* speak() {
       yield soundOf(0, 5);
     });
     await expect(spoken(talk, `${FIRST} ${SECOND}`)).rejects.toThrow('with 5.0 s of silence inside');
   });
 
   it('is told, and made shorter, where a part was heard', async () => {
-    const talk = await sectionOf(async function* speak() {
+    const talk = sectionOf(async function* speak() {
       yield soundOf(3);
       for (let second = 0; second < 4; second += 1) yield soundOf(0, 1);
       yield soundOf(3);
@@ -404,7 +395,7 @@ describe('silence in a sound', () => {
     ['between paragraphs', `${FIRST}\n\n${SECOND}`, 2.5],
     ['without a word', '* * *', 5],
   ])('is allowed %s', async (_, text, silence) => {
-    const talk = await sectionOf(async function* speak() {
+    const talk = sectionOf(async function* speak() {
       yield soundOf(3, silence);
       yield soundOf(3);
     });
@@ -413,25 +404,8 @@ describe('silence in a sound', () => {
 });
 
 describe('utterances of one engine', () => {
-  it('are refused at once where too many wait', async () => {
-    const door = gate();
-    const talk = await sectionOf(
-      async function* speak() {
-        await door.opened;
-        yield Int16Array.of(1);
-      },
-      { queue: 2 },
-    );
-    const [inWork, ...waiting] = Array.from({ length: 3 }, () => framesOf(utter(talk, 'Hi')));
-    expect(talk.engine.queued).toBe(2);
-    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ name: 'EngineError', kind: 'busy' });
-    door.open();
-    expect(await Promise.all([inWork, ...waiting])).toEqual([1, 1, 1]);
-    expect(talk.engine.queued).toBe(0);
-  });
-
   it('take turns, one piece each', async () => {
-    const talk = await sectionOf(speaking(), { maxChars: 60 });
+    const talk = sectionOf(speaking(), { maxChars: 60 });
     const [first, second] = ['First sentence of a text. ', 'Second text of sentences. '].map((text) =>
       utter(talk, text.repeat(8)),
     );
@@ -451,7 +425,7 @@ describe('utterances of one engine', () => {
 
   it.each(['leaves', 'aborts'])('stop when the reader %s, and free the engine', async (how) => {
     const stopped: unknown[] = [];
-    const talk = await sectionOf(async function* speak(text, signal) {
+    const talk = sectionOf(async function* speak(text, signal) {
       yield Int16Array.of(1);
       if (text === 'Next.') return;
       await sleep(60_000, undefined, { signal }).catch(() => stopped.push(text));
@@ -468,7 +442,7 @@ describe('utterances of one engine', () => {
   });
 
   it('end when the engine is closed, and the engine with it', async () => {
-    const talk = await sectionOf(async function* speak(_text, signal) {
+    const talk = sectionOf(async function* speak(_text, signal) {
       yield Int16Array.of(1);
       await sleep(60_000, undefined, { signal }).catch(() => signal.throwIfAborted());
     });

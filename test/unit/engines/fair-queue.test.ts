@@ -50,13 +50,13 @@ function* endless(name: string, taken: string[] = []): Generator<string> {
 
 describe('a fair queue', () => {
   it('gives results in the order of the tasks, whatever lane is faster', async () => {
-    const queue = new FairQueue([new Bench([], 5), new Bench([], 1)], 0);
+    const queue = new FairQueue([new Bench([], 5), new Bench([], 1)]);
     expect(await all(queue.run(['a', 'b', 'c', 'd', 'e'], never))).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
   it('lets utterances take turns', async () => {
     const log: string[] = [];
-    const queue = new FairQueue([new Bench(log, 1)], 9);
+    const queue = new FairQueue([new Bench(log, 1)]);
     await Promise.all([
       all(queue.run(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'], never)),
       all(queue.run(['b1', 'b2'], never)),
@@ -68,7 +68,7 @@ describe('a fair queue', () => {
 
   it('gives the next free lane to who has none, not to who has all the others', async () => {
     const log: string[] = [];
-    const queue = new FairQueue([new Bench(log, 20), new Bench(log, 40)], 9);
+    const queue = new FairQueue([new Bench(log, 20), new Bench(log, 40)]);
     const long = queue.run(endless('a'), never);
     const first = long.next();
     await turn();
@@ -83,7 +83,7 @@ describe('a fair queue', () => {
   it('leaves a spare lane idle until another has to start again', async () => {
     const logs: readonly string[][] = [[], []];
     const lanes = logs.map((log) => new Bench(log, 1));
-    const queue = new FairQueue(lanes, 9, 1);
+    const queue = new FairQueue(lanes, 1);
     await Promise.all([all(queue.run(['a', 'b'], never)), all(queue.run(['c', 'd'], never))]);
     expect(logs.map((log) => log.length)).toEqual([4, 0]);
     expect(queue.ready).toBe(1);
@@ -93,59 +93,9 @@ describe('a fair queue', () => {
     expect(logs[1]).toEqual(['e']);
   });
 
-  it('refuses who would have to wait behind too many', async () => {
-    const queue = new FairQueue([new Bench([], 20)], 2);
-    const running = [
-      all(queue.run(['a'], never)),
-      all(queue.run(['b'], never)),
-      all(queue.run(['c'], never)),
-    ];
-    await expect(all(queue.run(['d'], never))).rejects.toMatchObject({
-      name: 'EngineError',
-      kind: 'busy',
-    });
-    expect(queue.waiting).toBe(2);
-    await expect(Promise.all(running)).resolves.toEqual([['a'], ['b'], ['c']]);
-    expect(queue.waiting).toBe(0);
-    await expect(all(queue.run(['e'], never))).resolves.toEqual(['e']);
-  });
-
-  it('lets who is patient wait behind too many, and not in the place of anybody', async () => {
-    const queue = new FairQueue([new Bench([], 20)], 1);
-    const patient = ['a', 'b', 'c', 'd'].map((task) => all(queue.run([task], never, true)));
-    const others = ['e', 'f'].map((task) => all(queue.run([task], never)));
-    expect(queue.waiting).toBe(6);
-    await turn();
-    await expect(all(queue.run(['g'], never))).rejects.toMatchObject({ name: 'EngineError', kind: 'busy' });
-    const late = all(queue.run(['h'], never, true));
-    await expect(Promise.all([...patient, ...others, late])).resolves.toEqual(
-      ['a', 'b', 'c', 'd', 'e', 'f', 'h'].map((task) => [task]),
-    );
-  });
-
-  it('serves first who is not patient', async () => {
-    const log: string[] = [];
-    const queue = new FairQueue([new Bench(log, 1)], 9);
-    const patient = ['a', 'b'].map((name) =>
-      all(
-        queue.run(
-          [1, 2, 3].map((n) => name + n),
-          never,
-          true,
-        ),
-      ),
-    );
-    await turn();
-    const other = all(queue.run(['c1', 'c2', 'c3'], never));
-    await Promise.all([...patient, other]);
-    const done = [...new Set(log)].map((entry) => entry.slice(0, 1)).join('');
-    expect(done.indexOf('c')).toBe(1);
-    expect(done.slice(1, 4)).toBe('ccc');
-  });
-
   it('stops the work of a reader that leaves, and goes on with the next', async () => {
     const log: string[] = [];
-    const queue = new FairQueue([new Bench(log, 1)], 9);
+    const queue = new FairQueue([new Bench(log, 1)]);
     const reader = queue.run(endless('a'), never);
     await reader.next();
     await reader.return();
@@ -156,7 +106,7 @@ describe('a fair queue', () => {
   });
 
   it('stops on the signal even while the reader waits, with its reason', async () => {
-    const queue = new FairQueue([new Bench([], 60_000)], 9);
+    const queue = new FairQueue([new Bench([], 60_000)]);
     const leaving = new AbortController();
     const waiting = all(queue.run(['a', 'b'], leaving.signal));
     const queued = all(queue.run(['c'], leaving.signal));
@@ -168,7 +118,7 @@ describe('a fair queue', () => {
   });
 
   it('fails an utterance with what a lane throws, and no other', async () => {
-    const queue = new FairQueue([new Bench([], 1)], 9);
+    const queue = new FairQueue([new Bench([], 1)]);
     const broken = all(queue.run(['a', 'b!', 'c'], never));
     const whole = all(queue.run(['d', 'e'], never));
     await expect(broken).rejects.toThrow('cannot b!');
@@ -176,7 +126,7 @@ describe('a fair queue', () => {
   });
 
   it('ends everything when it is closed', async () => {
-    const queue = new FairQueue([new Bench([], 60_000)], 9);
+    const queue = new FairQueue([new Bench([], 60_000)]);
     const waiting = all(queue.run(['a', 'b'], never));
     await turn();
     await queue.close();
