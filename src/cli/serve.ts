@@ -26,7 +26,11 @@ export async function run(context: Context): Promise<number> {
   const ownKey = options.apiKey === undefined ? await keyInFile(host, signal) : options.apiKey;
   if (ownKey) notices.hide(ownKey);
   const key = ownKey === undefined ? { value: randomKey(), isMade: true } : { value: ownKey, isMade: false };
-  const engine = await openServeEngines(options, context);
+  const engine = await openServeEngines(options, context).catch((error) => {
+    // Stopping is success during the start, too.
+    if (!signal.aborted) throw error;
+  });
+  if (!engine) return ExitCode.ok;
   try {
     await serve({ engine, key, options }, host, notices, signal);
   } finally {

@@ -28,10 +28,15 @@ import { builtInPlace, EspeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sourc
 import { UserEngines } from '../voices/user-engines.ts';
 
 interface Limits {
-  /** Utterances that are spoken at once. */
+  /** Utterances that the built-in voices, or the service, speak at once. */
   readonly workers: number;
-  /** Utterances that may wait besides; further ones are refused. */
+  /** Utterances that may wait for each source besides; further ones are refused. */
   readonly maxQueue: number;
+}
+
+/** Those who share a limit have the same object. */
+interface AtOnce {
+  readonly atOnce: number;
 }
 
 /** What speaks one utterance, without a limit. */
@@ -40,6 +45,8 @@ interface Backend {
   /** The default one comes first. */
   readonly speakers: readonly Speaker[];
   numbered(no: number): Speaker | undefined;
+  /** Utterances that the source of the speaker speaks at once. */
+  atOnceOf(speaker: Speaker): AtOnce;
   speak(utterance: Utterance, signal: AbortSignal): Promise<Pick<Speech, 'format' | 'pcm'>>;
   close(): Promise<void>;
 }
@@ -52,7 +59,7 @@ class Admitting implements EngineSet {
   readonly #maxQueue: number;
   /** The rates that answers had, by the numbers of the speakers. */
   readonly #rates = new Map<number, number>();
-  #waiting = 0;
+  readonly #waiting = new Map<AtOnce, number>();
 
   constructor(backend: Backend, { workers, maxQueue }: Limits) {
     this.#backend = backend;
@@ -71,7 +78,7 @@ class Admitting implements EngineSet {
   }
 
   get queued(): number {
-    return Math.max(0, this.#waiting - this.workers);
+    return [...this.#waiting].reduce((sum, [{ atOnce }, count]) => sum + Math.max(0, count - atOnce), 0);
   }
 
   numbered(no: number): Speaker | undefined {
@@ -79,9 +86,11 @@ class Admitting implements EngineSet {
   }
 
   async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
-    if (!utterance.isPatient && this.#waiting >= this.workers + this.#maxQueue) throw queueFull();
+    const source = this.#backend.atOnceOf(utterance.speaker);
+    const most = source.atOnce + this.#maxQueue;
+    if (!utterance.isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
     const over = new AbortController();
-    const begin = this.#wait(signal);
+    const begin = this.#wait(source, signal);
     const end = () => {
       begin();
       over.abort(new Error('the sound is not needed any more'));
@@ -101,11 +110,12 @@ class Admitting implements EngineSet {
   }
 
   /** @returns what ends the wait */
-  #wait(signal: AbortSignal): () => void {
+  #wait(source: AtOnce, signal: AbortSignal): () => void {
     let isWaiting = true;
-    this.#waiting += 1;
+    const add = (count: number) => this.#waiting.set(source, (this.#waiting.get(source) ?? 0) + count);
+    add(1);
     const begin = () => {
-      if (isWaiting) this.#waiting -= 1;
+      if (isWaiting) add(-1);
       isWaiting = false;
       signal.removeEventListener('abort', begin);
     };
@@ -180,26 +190,33 @@ export async function openLocalVoices(
   ];
   const [first] = builtIn;
   if (first) await first.source.open(first);
+  const close = async () => {
+    await Promise.all([...sources].map((source) => source.close()));
+  };
   const numbered = voices.filter(({ no }) => no < FIRST_PRIVATE_NUMBER);
-  const speakers = numbered.map(asSpeaker);
-  const byNumber = new Map(numbered.map((voice, at) => [voice.no, { voice, speaker: speakers[at] }]));
-  const backend: Backend = {
+  return new Admitting({ ...localBackend(numbered, workers), close }, { workers, maxQueue });
+}
+
+function localBackend(voices: readonly Voice[], workers: number): Omit<Backend, 'close'> {
+  const served = new Map(voices.map((voice) => [voice.no, { voice, speaker: asSpeaker(voice) }]));
+  const ofMachine = { atOnce: workers };
+  return {
     isFar: false,
-    speakers,
-    numbered: (no) => byNumber.get(no)?.speaker,
+    speakers: [...served.values()].map(({ speaker }) => speaker),
+    numbered: (no) => served.get(no)?.speaker,
+    atOnceOf: ({ no }) => {
+      const source = served.get(no)?.voice.source;
+      return source?.kind === 'engine' ? source : ofMachine;
+    },
     async speak({ text, speaker, sampleRate, instructions, isWhole }, signal) {
-      const { voice } = byNumber.get(speaker.no) ?? {};
+      const { voice } = served.get(speaker.no) ?? {};
       if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
       const fields: Fields = { sampleRate, instructions, stream: !isWhole };
       const speech = await voice.source.speak({ text, index: 0, voice, fields, report: () => {} }, signal);
       if (!speech) throw new Error('no sound came, though none was to go elsewhere');
       return speech;
     },
-    async close() {
-      await Promise.all([...sources].map((source) => source.close()));
-    },
   };
-  return new Admitting(backend, { workers, maxQueue });
 }
 
 async function espeakVoices(espeak: EspeakPlace, { notices, signal }: RunContext): Promise<readonly Voice[]> {
@@ -272,6 +289,7 @@ class Relay implements Backend {
   readonly speakers: readonly Speaker[];
   readonly #voices: Voices;
   readonly #listed: ReadonlyMap<number, Speaker>;
+  readonly #atOnce: AtOnce;
   /** The config has settings for these, which count where a client asks for the name. */
   readonly #named = new Map<Speaker, NamedSpeaker>();
 
@@ -284,10 +302,15 @@ class Relay implements Backend {
         this.#named.set({ ...speakerOf(no, { ...this.numbered(no), ...named, name }) }, named);
     }
     this.speakers = this.#inOrder([...this.#named.keys(), ...this.#listed.values()], settings);
+    this.#atOnce = { atOnce: settings.concurrency.value };
   }
 
   numbered(no: number): Speaker | undefined {
     return this.#listed.get(no) ?? (Number.isSafeInteger(no) ? speakerOf(no, {}) : undefined);
+  }
+
+  atOnceOf(): AtOnce {
+    return this.#atOnce;
   }
 
   #inOrder(all: readonly Speaker[], { speaker }: Settings): readonly Speaker[] {

@@ -88,7 +88,8 @@ test(`tts serve answers others during ${SECONDS} s of abuse, and is as it was af
   }
   expect(await abused).toBeGreaterThan(50 * SECONDS);
   await expectQuiet(served);
-  await expect.poll(served.descriptors, patient).toBeLessThanOrEqual(descriptors);
+  // A thread whose client hung up starts again when it is needed, with 8 descriptors.
+  await expect.poll(served.descriptors, patient).toBeLessThanOrEqual(descriptors + 3 * 8);
   await expect.poll(served.memory, patient).toBeLessThan(memory + 100 * MEBIBYTE);
   expect(served.said()).not.toContain('defect');
 });

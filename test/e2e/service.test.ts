@@ -423,17 +423,15 @@ describe('--cors', () => {
 
   it('answers what a browser asks before it uses a path, without a key', async () => {
     const { service } = await startFor(APP);
-    for (const [path, headers] of [
-      ['/tts', 'Authorization, Content-Type, X-API-KEY'],
-      ['/v1/audio/speech', 'Authorization, *'],
-    ]) {
+    for (const path of ['/tts', '/v1/audio/speech']) {
       const asked = await ask(service.url + path, { method: 'OPTIONS', headers: { origin: APP } });
       expect([asked.status, allowed(asked)]).toEqual([
         204,
         {
           'access-control-allow-origin': APP,
           'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers': headers,
+          // OpenAI's libraries send headers of their own.
+          'access-control-allow-headers': 'Authorization, *',
           'access-control-max-age': '600',
         },
       ]);
@@ -444,7 +442,7 @@ describe('--cors', () => {
     const { service, speak } = await startFor(APP);
     const headers = {
       'access-control-allow-origin': APP,
-      'access-control-expose-headers': 'Retry-After, X-Instructions-Ignored, X-Request-Id',
+      'access-control-expose-headers': '*',
     };
     const unknown = await ask(`${service.url}/speakers`);
     expect([unknown.status, allowed(unknown)]).toEqual([401, headers]);
