@@ -81,7 +81,7 @@ const OPERATORS: readonly (readonly [RegExp, string])[] = [
 const DEPTH = 4;
 
 /** Plain words for a formula in TeX. Its signs are said in English, as its commands are named. */
-export function wordsOfTex(tex: string): string {
+function wordsOfTex(tex: string): string {
   let text = tex.replace(ENVIRONMENT, ' ').replace(SHAPES, ' ').replace(SPACES, ' ');
   for (let depth = 0; depth < DEPTH; depth += 1)
     text = SIGNS.reduce((so, [pattern, words]) => so.replace(pattern, words), text).replace(

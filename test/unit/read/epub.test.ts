@@ -5,11 +5,11 @@ import { openEpub } from '../../../src/read/epub.ts';
 import type { About, EpubOptions } from '../../../src/read/reading.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
-import { wordsIn, wordsOfBook } from './book-words.ts';
 import { type BookParts, epubOf, packageOf, xhtml } from '../../support/epub.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { sampleFolder, samplesIn } from '../../support/samples.ts';
 import { zipOf } from '../../support/zip.ts';
+import { wordsIn, wordsOfBook } from './book-words.ts';
 import { written } from './spoken.ts';
 
 const { signal } = new AbortController();

@@ -31,7 +31,12 @@ describe('pauses', () => {
     [{}, {}, usual, false],
     [{ pauses: 'scene=2' }, { pauses: { scene: 3, heading: 1 } }, { ...usual, scene: 2, heading: 1 }, false],
     [{ paragraphPause: '1' }, {}, { ...usual, paragraph: 1 }, true],
-    [{ paragraphPause: '1' }, { pauses: 'paragraph=2,scene=3' }, { ...usual, paragraph: 1, scene: 3 }, true],
+    [
+      { paragraphPause: '1' },
+      { pauses: { paragraph: 2, scene: 3 } },
+      { ...usual, paragraph: 1, scene: 3 },
+      true,
+    ],
     [{}, { pauses: { paragraph: 2 }, paragraphPause: 1 }, { ...usual, paragraph: 2 }, true],
   ])('are those that are set, and the usual ones: %j', async (flags, config, expected, cutsParagraphs) => {
     const { mix, text } = await jobOf(flags, config);
