@@ -5,7 +5,6 @@ import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import { frameBytes } from '../sound/pcm.ts';
 import type { Rest, Segment } from '../text/segment.ts';
-import { roleIn } from '../voices/cast.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
 import type { BatchRow } from './plan.ts';
 import { type FinishedFile, type RowFolder, rowFile } from './row-files.ts';
@@ -133,7 +132,7 @@ export class Maker {
     const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
     return makeRow(row, target, {
       segments: () => text.segments,
-      speakerOf: (segment) => roleIn(segment).speaker,
+      speakerOf: (segment) => segment.role.speaker,
       order,
       window: WINDOW,
       lead: hasCast ? row.speaker : undefined,

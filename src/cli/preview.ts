@@ -13,7 +13,6 @@ import type { Rest, Segment } from '../text/segment.ts';
 import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { type Cache, cacheKey } from '../voices/cache.ts';
-import { roleIn } from '../voices/cast.ts';
 import { requestBody } from '../voices/service.ts';
 import type { Context } from './commands.ts';
 import { checkLanguage } from './language-check.ts';
@@ -248,7 +247,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'segment') chapters.enter(segment.chapter);
-    const speaker = segment.kind === 'rest' ? job.speaker : roleIn(segment).speaker;
+    const speaker = segment.kind === 'rest' ? job.speaker : segment.role.speaker;
     await estimate.add(segment, isFirst, speaker, await job.voices.cacheFor(speaker));
     if (segment.kind === 'rest') continue;
     isFirst = false;

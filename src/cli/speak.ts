@@ -19,7 +19,6 @@ import { RunTotals } from '../run/totals.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import { roleIn } from '../voices/cast.ts';
 import type { Turn } from './channel.ts';
 import { type CommandLine, readCommandLine, speakCommand } from './command-line.ts';
 import { type Context, namedCommands } from './commands.ts';
@@ -296,7 +295,7 @@ async function finish(
 }
 
 function speakerIn({ fallback }: SpeechJob): (segment: Segment) => Speaker {
-  return (segment) => (fallback?.speaks(segment) ? fallback.speaker : roleIn(segment).speaker);
+  return (segment) => (fallback?.speaks(segment) ? fallback.speaker : segment.role.speaker);
 }
 
 function leadOf({ cast, speaker, fallback }: SpeechJob): DeliverOptions['lead'] {

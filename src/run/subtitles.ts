@@ -11,7 +11,6 @@ import type { Place } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { roleIn } from '../voices/cast.ts';
 import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
 
@@ -279,7 +278,7 @@ export class Subtitles implements Listener {
 
   #end({ segment, format, start }: CurrentCue): void {
     const { text, place } = segment;
-    const voice = roleIn(segment).name;
+    const voice = segment.role.name;
     const chapter = segment.chapter?.title;
     const context = { file: place.source || undefined, line: place.line, voice, chapter };
     for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {

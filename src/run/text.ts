@@ -5,9 +5,9 @@ import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
 import { Cutter, type Pace } from '../text/cut.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Places } from '../text/places.ts';
-import type { Limit, Rest, Segment } from '../text/segment.ts';
+import type { Rest, Role, Segment } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
-import { type CastPlan, type Role, spokenBy, voiced } from '../voices/cast.ts';
+import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
 import { Answers, type Talking, talk } from './conversation.ts';
 import { whole } from './run.ts';
 
@@ -149,7 +149,7 @@ export class RunText {
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
-  #segmenter(isHeardLive: boolean, mayWait: boolean): Stage<Piece<Limit>, Segment | Rest> {
+  #segmenter(isHeardLive: boolean, mayWait: boolean): Stage<Piece<Role>, Segment | Rest> {
     const { pace, cutsParagraphs, usesKept = false } = this.#plan;
     const voice = this.#role;
     const follows = usesKept && !(mayWait && isHeardLive);

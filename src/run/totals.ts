@@ -1,7 +1,6 @@
 import type { PcmFormat } from '../sound/pcm.ts';
 import { labelOf, type VoiceEvent } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { roleIn } from '../voices/cast.ts';
 import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
 
@@ -52,7 +51,7 @@ export class RunTotals implements Listener {
 
   #count(segment: Part['segment']): void {
     const { text } = segment;
-    const { name, speaker } = roleIn(segment);
+    const { name, speaker } = segment.role;
     const spoken = this.spoken.get(name) ?? { speaker: labelOf(speaker.voice), segments: 0, characters: 0 };
     spoken.segments += 1;
     spoken.characters += countCodePoints(text);

@@ -297,7 +297,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
       } as const;
       this.#consume(written);
       this.#index += 1;
-      yield { ...segment, voice, pause: isFirst ? whole.pause : pause, chapter };
+      yield { ...segment, role: voice, pause: isFirst ? whole.pause : pause, chapter };
       isFirst = false;
     }
   }
@@ -338,7 +338,7 @@ export function* cutText(text: string, voice: Limit): Generator<string> {
     if (segment.kind === 'segment') yield segment.text;
 }
 
-function* cutAll(text: string, options: CutOptions): Generator<Segment | Rest> {
+function* cutAll(text: string, options: CutOptions): Generator<Segment<Limit> | Rest> {
   const cutter = new Cutter(options);
   yield* cutter.push({ kind: 'text', text, place: { source: '' } });
   yield* cutter.end();

@@ -1,3 +1,4 @@
+import type { Speaker } from '../sound/voice.ts';
 import type { Heading, Place } from './piece.ts';
 
 /** All that the cutter knows of a voice. */
@@ -6,6 +7,12 @@ export interface Limit {
   readonly maxChars: number;
   /** True for a text whose sound is in the cache. It looks for the name of an entry, and reads nothing. */
   isKept?(part: { readonly text: string; readonly written: string }): boolean;
+}
+
+/** Who speaks, and the name that the text gives them; the speaker of the run has none. */
+export interface Role extends Limit {
+  readonly speaker: Speaker;
+  readonly name?: string | undefined;
 }
 
 /** The borders that a run has a silence for, from the greatest to the smallest. Where two of them meet, the greater one counts. */
@@ -26,7 +33,7 @@ export interface Span {
 }
 
 /** The text of one request. */
-export interface Segment<V = Limit> {
+export interface Segment<V extends Limit = Role> {
   readonly kind: 'segment';
   /** From 0. */
   readonly index: number;
@@ -35,7 +42,7 @@ export interface Segment<V = Limit> {
   /** The same as it is in the input. */
   readonly written: string;
   readonly place: Place;
-  readonly voice: V;
+  readonly role: V;
   /** The silence before the segment. */
   readonly pause: Pause;
   readonly chapter: Heading | undefined;

@@ -6,7 +6,7 @@ import type { Speaker } from '../sound/voice.ts';
 import { Dialogue, OTHERS } from '../text/dialogue.ts';
 import { Marks, placeText } from '../text/marks.ts';
 import { END_BEFORE_ERROR, type Piece, type Place } from '../text/piece.ts';
-import type { Limit, Segment } from '../text/segment.ts';
+import type { Role } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 import type { Voices } from './catalogue.ts';
 
@@ -19,17 +19,7 @@ export interface CastPlan {
    * It is missing where nobody is to speak.
    * @throws TtsError (usage) for an unknown voice
    */
-  readonly roleOf?: (name: string, place: Place) => Promise<Limit>;
-}
-
-/** Who speaks a segment, and the name that the text gives them; the voice of the run has none. */
-export interface Role extends Limit {
-  readonly speaker: Speaker;
-  readonly name?: string | undefined;
-}
-
-export function roleIn({ voice }: Pick<Segment, 'voice'>): Role {
-  return voice as Role;
+  readonly roleOf?: (name: string, place: Place) => Promise<Role>;
 }
 
 type CastSettings = Pick<Settings, 'marks' | 'voices'>;
@@ -213,7 +203,7 @@ function withoutOutput(stage: Stage<string, string>): Stage<string, string> {
 }
 
 /** One voice speaks all of the text. */
-export function spokenBy(voice: Limit): Stage<Piece, Piece<Limit>> {
+export function spokenBy(voice: Role): Stage<Piece, Piece<Role>> {
   return {
     push: (piece) => [piece.kind === 'voice' ? { ...piece, voice } : piece],
     end: () => [],
@@ -227,9 +217,9 @@ export function spokenBy(voice: Limit): Stage<Piece, Piece<Limit>> {
  */
 export async function* voiced(
   pieces: AsyncIterable<Piece>,
-  usual: Limit,
+  usual: Role,
   roleOf: CastPlan['roleOf'],
-): AsyncGenerator<Piece<Limit>> {
+): AsyncGenerator<Piece<Role>> {
   for await (const piece of pieces) {
     if (piece.kind !== 'voice') yield piece;
     else if (piece.voice === undefined || !roleOf) yield { ...piece, voice: usual };
@@ -241,7 +231,7 @@ async function* calledFor(
   name: string,
   place: Place,
   roleOf: NonNullable<CastPlan['roleOf']>,
-): AsyncGenerator<Piece<Limit>> {
+): AsyncGenerator<Piece<Role>> {
   try {
     yield { kind: 'voice', voice: await roleOf(name, place), place };
   } catch (error) {

@@ -4,7 +4,9 @@ import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
 import { inTurn, type Stage, WAITS } from '../../../src/text/stage.ts';
+import { asRole } from '../../../src/voices/cast.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
+import { silent } from '../../support/speaker.ts';
 import { answer, SENTENCES, tokens } from './answer-of.ts';
 
 const ANSWERS = 160;
@@ -28,7 +30,7 @@ function spoken<In>(
 
 const markdown = () => new GrowingMarkdown({ code: 'announce', footnotes: 'read' }, '');
 const segmenter = () =>
-  new Cutter({ voice: { maxChars: 1000 }, pace: 'sentence' }) as Stage<Piece, Segment | Rest>;
+  new Cutter({ voice: asRole(silent), pace: 'sentence' }) as Stage<Piece, Segment | Rest>;
 /** What is spoken of each line, where each item and each row is one. */
 function byLine(text: string): string[][] {
   const stage = markdown();
@@ -143,7 +145,7 @@ test.each([
 });
 
 test('After 1.5 s a long first sentence leaves at its comma, and a later one does not.', () => {
-  const stage = new Cutter({ voice: { maxChars: 1000 }, pace: 'ramp' });
+  const stage = new Cutter({ voice: asRole(silent), pace: 'ramp' });
   const add = (text: string) => [...stage.push({ kind: 'text', text, place: { source: '' } })];
   const texts = (all: Iterable<Segment | Rest>) =>
     [...all].map((each) => (each.kind === 'segment' ? each.text : ''));

@@ -7,7 +7,7 @@ import { RunText, type TextPlan } from '../../../src/run/text.ts';
 import { converted } from '../../../src/sound/convert.ts';
 import { type PcmFormat, type Speech, silence } from '../../../src/sound/pcm.ts';
 import type { Speaker } from '../../../src/sound/voice.ts';
-import { asRole, Cast, roleIn } from '../../../src/voices/cast.ts';
+import { asRole, Cast } from '../../../src/voices/cast.ts';
 import { deliverTo, MemorySink, NO_PAUSES } from '../../support/memory-sink.ts';
 import { speakerThat, utteranceOf } from '../../support/speaker.ts';
 import { collect } from '../sound/body.ts';
@@ -53,7 +53,7 @@ async function sound(pieces: readonly string[], isLive: boolean): Promise<Buffer
   const sink = new MemorySink(isLive);
   await deliverTo(sink, {
     segments: (until) => text.segments(isLive, until),
-    speakerOf: (segment) => roleIn(segment).speaker,
+    speakerOf: (segment) => segment.role.speaker,
     mix: { pauses: { ...NO_PAUSES, paragraph: 0.02 } },
     lead: VOICES.own,
   });

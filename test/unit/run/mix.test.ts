@@ -7,8 +7,9 @@ import type { Speaker } from '../../../src/sound/voice.ts';
 import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
+import { asRole } from '../../../src/voices/cast.ts';
 import { deliverTo, MemorySink } from '../../support/memory-sink.ts';
-import { speakerThat } from '../../support/speaker.ts';
+import { silent, speakerThat } from '../../support/speaker.ts';
 import { segmentOf } from './segment-of.ts';
 
 /** 1,000 frames of it are a second. */
@@ -79,7 +80,11 @@ const scene: Piece<never> = { kind: 'scene' };
 const chapter = (title: string): Piece<never> => ({ kind: 'chapter', title, level: 1 });
 
 function cut(...pieces: Piece<never>[]): (Segment | Rest)[] {
-  const segmenter = new Cutter({ voice: { maxChars: 100 }, pace: 'full', cutsParagraphs: true });
+  const segmenter = new Cutter({
+    voice: { ...asRole(silent), maxChars: 100 },
+    pace: 'full',
+    cutsParagraphs: true,
+  });
   return [...pieces.flatMap((piece) => [...segmenter.push(piece)]), ...segmenter.end()];
 }
 

@@ -1,4 +1,6 @@
 import type { Segment } from '../../../src/text/segment.ts';
+import { asRole } from '../../../src/voices/cast.ts';
+import { silent } from '../../support/speaker.ts';
 
 /** A segment that begins a paragraph. */
 export function segmentOf(text: string, index = 0, line = index + 1): Segment {
@@ -9,7 +11,7 @@ export function segmentOf(text: string, index = 0, line = index + 1): Segment {
     text,
     written: text,
     place,
-    voice: { maxChars: 1000 },
+    role: asRole(silent),
     pause: 'paragraph',
     chapter: undefined,
   };

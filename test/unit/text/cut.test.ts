@@ -16,10 +16,10 @@ interface Options extends Omit<CutOptions, 'voice'> {
 const FULL: Options = { maxChars: 1000, pace: 'full' };
 
 /** The segments of a text in pieces; with `flushes`, after each of them all is given out that can be. */
-function cut(pieces: Iterable<string>, { maxChars, ...options }: Options, flushes = false): Segment[] {
+function cut(pieces: Iterable<string>, { maxChars, ...options }: Options, flushes = false): Segment<Limit>[] {
   const cutter = new Cutter({ voice: { maxChars }, ...options });
   const pieceOf = plainPieces();
-  const all: (Segment | Rest)[] = [];
+  const all: (Segment<Limit> | Rest)[] = [];
   for (const piece of pieces) {
     all.push(...cutter.push(pieceOf(piece)));
     if (flushes) all.push(...cutter.flush(0));
@@ -246,7 +246,7 @@ test.each(['word ', '世', '\u0301'])(
     const piece = Buffer.from(unit.repeat(65_536 / unit.length));
     let [held, length] = [0, 0];
     const cutter = new Cutter({ voice: { maxChars: 1000 }, pace: 'full' });
-    const give = (all: Iterable<Segment | Rest>) => {
+    const give = (all: Iterable<Segment<Limit> | Rest>) => {
       for (const each of all) if (each.kind === 'segment') length += bare(each.written).length;
     };
     inTime(10, () => {
@@ -281,7 +281,7 @@ const PARAGRAPH: Piece<Named> = { kind: 'paragraph' };
 const HEADING: Piece<Named> = { kind: 'heading', level: 1 };
 const SCENE: Piece<Named> = { kind: 'scene' };
 
-const inWords = ({ voice: { name }, pause: before, place, chapter: heading, text: words }: Segment<Named>) =>
+const inWords = ({ role: { name }, pause: before, place, chapter: heading, text: words }: Segment<Named>) =>
   `${heading ? `${heading.number} ${heading.title}, ` : ''}${name}, line ${place.line}, ${before}: ${words}`;
 
 function cutNamed(pieces: readonly Piece<Named>[], options: Partial<CutOptions<Named>> = {}): string[] {

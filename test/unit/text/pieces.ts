@@ -41,13 +41,13 @@ export function liveSegments(
   return cuts(whileArriving(pieces(text), cutterOf(options), signal));
 }
 
-function cutOf(item: Segment | Rest): Cut {
+function cutOf(item: Segment<Limit> | Rest): Cut {
   if (item.kind === 'rest') throw new Error('a text without pauses has a rest');
   const { written, place, pause, index } = item;
   return { text: written, line: place.line, startsParagraph: pause === 'paragraph', index };
 }
 
-async function* cuts(all: AsyncIterable<Segment | Rest>): AsyncGenerator<Cut> {
+async function* cuts(all: AsyncIterable<Segment<Limit> | Rest>): AsyncGenerator<Cut> {
   for await (const item of all) yield cutOf(item);
 }
 
