@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { EngineSet } from '../engines/engine.ts';
 import { isLoopback } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
 import { checkedKey } from '../options/keys.ts';
@@ -13,6 +12,7 @@ import {
 } from '../options/load.ts';
 import { longFlag } from '../options/option.ts';
 import { rowOf, rows } from '../options/rows.ts';
+import type { ServedVoices } from '../serve/speak.ts';
 import { optionsOf, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
 
@@ -119,7 +119,7 @@ function readKey(
 }
 
 /** What speaks in the service: a service that it stands in front of, or else the voices of this machine. */
-export async function openServeEngines(options: ServeOptions, context: Context): Promise<EngineSet> {
+export async function openServeEngines(options: ServeOptions, context: Context): Promise<ServedVoices> {
   const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
   const { relay, maxQueue, workers } = options;
   if (!relay)

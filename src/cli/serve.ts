@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import type { EngineSet } from '../engines/engine.ts';
 import { bareHost, isLoopback } from '../kit/address.ts';
 import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { replaceFile } from '../kit/file.ts';
@@ -11,6 +10,7 @@ import { aborted } from '../kit/wait.ts';
 import { visible } from '../kit/words.ts';
 import { checkedKey, readKeyFile } from '../options/keys.ts';
 import { type LogRecord, randomKey, type Service, startService } from '../serve/service.ts';
+import type { ServedVoices } from '../serve/speak.ts';
 import type { Context } from './commands.ts';
 import type { Notices } from './notices.ts';
 import { describeCommand, openServeEngines, readServeOptions, type ServeOptions } from './serve-voices.ts';
@@ -26,15 +26,15 @@ export async function run(context: Context): Promise<number> {
   const ownKey = options.apiKey === undefined ? await keyInFile(host, signal) : options.apiKey;
   if (ownKey) notices.hide(ownKey);
   const key = ownKey === undefined ? { value: randomKey(), isMade: true } : { value: ownKey, isMade: false };
-  const engine = await openServeEngines(options, context).catch((error) => {
+  const voices = await openServeEngines(options, context).catch((error) => {
     // Stopping is success during the start, too.
     if (!signal.aborted) throw error;
   });
-  if (!engine) return ExitCode.ok;
+  if (!voices) return ExitCode.ok;
   try {
-    await serve({ engine, key, options }, host, notices, signal);
+    await serve({ voices, key, options }, host, notices, signal);
   } finally {
-    await engine.close();
+    await voices.close();
   }
   return ExitCode.ok;
 }
@@ -55,7 +55,7 @@ async function keyInFile({ env, cwd, home }: Host, signal: AbortSignal): Promise
 
 /** What `tts serve` runs with. */
 interface Setup {
-  readonly engine: EngineSet;
+  readonly voices: ServedVoices;
   /** A value of `null` lets everybody in. */
   readonly key: { readonly value: string | null; readonly isMade: boolean };
   readonly options: ServeOptions;
@@ -80,7 +80,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   }
 }
 
-async function listen({ engine, key, options }: Setup, host: Host, notices: Notices): Promise<Service> {
+async function listen({ voices, key, options }: Setup, host: Host, notices: Notices): Promise<Service> {
   const { log: form, port } = options;
   const log = (record: LogRecord) => {
     if (form === undefined && record.event !== 'defect' && record.event !== 'engine') return;
@@ -88,7 +88,7 @@ async function listen({ engine, key, options }: Setup, host: Host, notices: Noti
   };
   try {
     const hide = (text: string) => notices.redactOwn(text);
-    return await startService({ ...options, voices: engine, apiKey: key.value, log, hide, programs: host });
+    return await startService({ ...options, voices, apiKey: key.value, log, hide, programs: host });
   } catch (cause) {
     const code = codeOf(cause);
     const hint = UNUSABLE[code];
@@ -120,7 +120,7 @@ async function closeUnlessHurried(service: Service, host: Host): Promise<void> {
 }
 
 /** Prints for people on stderr, and for programs on stdout. Only a key that this run made is shown. */
-function announce(url: string, { engine, key, options }: Setup, notices: Notices): void {
+function announce(url: string, { voices, key, options }: Setup, notices: Notices): void {
   const made = key.isMade ? key.value : undefined;
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
@@ -131,7 +131,7 @@ function announce(url: string, { engine, key, options }: Setup, notices: Notices
     notices.warn('the network can connect, and read along: http is not encrypted');
   if (key.value !== null && !made)
     notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
-  const [speaker] = engine.speakers;
+  const [speaker] = voices.speakers;
   if (!speaker)
     notices.note('the service lists no speakers: put the number of one of its own into the line below');
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;

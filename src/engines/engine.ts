@@ -72,21 +72,6 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** All engines of a service, as one. */
-export interface EngineSet extends Engine {
-  /** Threads of Flite that can begin at once. */
-  readonly workers: number;
-  /** It counts the utterances that wait for their first sound. */
-  readonly queued: number;
-  /** True for a service of somebody else, which reads all options itself and may refuse any text. */
-  readonly isFar?: boolean;
-  /**
-   * The speaker of a number, for a far service, which may have more speakers than are listed.
-   * @returns `undefined` for a number that JSON cannot carry exactly
-   */
-  numbered?(no: number): Speaker | undefined;
-}
-
 /**
  * What went wrong:
  * - `unsupported text`: there is nothing in the text that the voice can read;

@@ -8,7 +8,7 @@ import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/ser
 import { type CallbackLimits, Callbacks, callbackOrigin } from './callbacks.ts';
 import { Metrics } from './metrics.ts';
 import { openAiFace } from './openai.ts';
-import { errorOf, type ServiceContext, type Voices } from './speak.ts';
+import { errorOf, type ServedVoices, type ServiceContext } from './speak.ts';
 import { ttsFace } from './tts.ts';
 
 /** Characters. It is nine hours of speech. */
@@ -18,7 +18,7 @@ const DEFAULT_HOST = '127.0.0.1';
 
 export interface ServiceOptions {
   /** The caller closes them. */
-  readonly voices: Voices;
+  readonly voices: ServedVoices;
   /** Requests must have it. With null, no key is asked for. */
   readonly apiKey: string | null;
   /** The address to listen on. By default it is loopback. */

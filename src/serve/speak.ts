@@ -2,7 +2,7 @@
 import {
   EngineError,
   type EngineFault,
-  type EngineSet,
+  type EngineSound,
   queueFull,
   type Speaker,
   shortName,
@@ -21,11 +21,24 @@ import type { Log } from './service.ts';
 import { begun, formatAt, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
 
 /** All that the service asks of what speaks. */
-export type Voices = Pick<EngineSet, 'speakers' | 'numbered' | 'workers' | 'queued' | 'isFar' | 'speak'>;
+export interface ServedVoices {
+  readonly speakers: readonly Speaker[];
+  /** Requests that are spoken at once. */
+  readonly workers: number;
+  /** Requests that wait for that. */
+  readonly queued: number;
+  /** True for a service of somebody else, which reads all options itself and may refuse any text. */
+  readonly isFar: boolean;
+  /** A far service may have more speakers than are listed. */
+  numbered(no: number): Speaker | undefined;
+  /** @throws EngineError here and while the samples are read; the caller reads them, or aborts */
+  speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
+  close(): Promise<void>;
+}
 
 /** What a route of the service gets. */
 export interface ServiceContext {
-  readonly voices: Voices;
+  readonly voices: ServedVoices;
   readonly log: Log;
   /** An engine may quote a key in the name of a voice. */
   hide(text: string): string;
@@ -192,7 +205,7 @@ const LONGEST_WAIT = 60;
 /** The time of `Retry-After` covers the queue. */
 function withRetryAfter(
   error: HttpError,
-  { workers, queued }: Pick<Voices, 'workers' | 'queued'>,
+  { workers, queued }: Pick<ServedVoices, 'workers' | 'queued'>,
 ): HttpError {
   const { status, code, message, field, retryAfter = 0 } = error;
   if (status !== 503) return error;
@@ -200,15 +213,11 @@ function withRetryAfter(
   return new HttpError(status, code, message, { field, retryAfter: Math.max(1, retryAfter, waiting) });
 }
 
-export function voiceNumbered(no: number, voices: Voices): Speaker | undefined {
-  return voices.numbered ? voices.numbered(no) : voices.speakers.find((speaker) => speaker.no === no);
-}
-
 /**
  * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
  * several speakers), or by its language. Voices that an engine brings come first.
  */
-export function voiceNamed(asked: string, voices: Voices): Speaker | undefined {
+export function voiceNamed(asked: string, voices: ServedVoices): Speaker | undefined {
   const groups = inGroups(voices);
   const speakers = groups.flat();
   const lower = asked.toLowerCase();
@@ -217,7 +226,7 @@ export function voiceNamed(asked: string, voices: Voices): Speaker | undefined {
   return (
     speakers.find((speaker) => namesOf(speaker).includes(asked)) ??
     speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
-    (/^-?\d+$/.test(asked) ? voiceNumbered(Number(asked), voices) : undefined) ??
+    (/^-?\d+$/.test(asked) ? voices.numbered(Number(asked)) : undefined) ??
     speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
     speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower) ??
     voiceForLanguage(asked, groups)
@@ -225,11 +234,11 @@ export function voiceNamed(asked: string, voices: Voices): Speaker | undefined {
 }
 
 /** The first voice that an engine brings, else the first of all. */
-export function defaultVoice(voices: Voices): Speaker | undefined {
+export function defaultVoice(voices: ServedVoices): Speaker | undefined {
   return inGroups(voices).flat()[0];
 }
 
-function inGroups({ speakers }: Voices): [brought: Speaker[], own: Speaker[]] {
+function inGroups({ speakers }: ServedVoices): [brought: Speaker[], own: Speaker[]] {
   const isBrought = ({ engine }: Speaker) => engine !== undefined;
   return [speakers.filter(isBrought), speakers.filter((speaker) => !isBrought(speaker))];
 }

@@ -8,7 +8,7 @@ import { wavHeader } from '../sound/encode/wav.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { ABOUT_CALLBACKS } from './callbacks.ts';
 import { headed } from './sound.ts';
-import { IGNORED, type Live, type ServiceContext, speak, voiceNumbered } from './speak.ts';
+import { IGNORED, type Live, type ServiceContext, speak } from './speak.ts';
 
 const BODY = bodySchema('tts', { text: text(/\S/, 'must not be blank') });
 
@@ -111,7 +111,7 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     throw new HttpError(413, 'text_too_long', `The text is longer than ${maxText} characters`, {
       field: 'text',
     });
-  const speaker = no === undefined ? undefined : voiceNumbered(no, voices);
+  const speaker = no === undefined ? undefined : voices.numbered(no);
   if (!speaker) {
     const there = voices.speakers.length > 0 ? `; there are ${ranges(voices.speakers)}` : '';
     throw new HttpError(422, 'unknown_speaker', `There is no speaker ${no}${there}`, { field: 'speaker_no' });

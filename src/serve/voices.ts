@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import {
   EngineError,
   type EngineFault,
-  type EngineSet,
   type EngineSound,
   queueFull,
   type Speaker,
@@ -26,6 +25,7 @@ import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
 import { builtInPlace, EspeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
+import type { ServedVoices } from './speak.ts';
 
 interface Limits {
   /** Utterances that the built-in voices, or the service, speak at once. */
@@ -52,7 +52,7 @@ interface Backend {
 }
 
 /** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up nobody. */
-class Admitting implements EngineSet {
+class Admitting implements ServedVoices {
   readonly isFar: boolean;
   readonly workers: number;
   readonly #backend: Backend;
@@ -171,7 +171,7 @@ interface LocalOptions {
 export async function openLocalVoices(
   { settings, engines, workers = availableParallelism(), maxQueue }: LocalOptions,
   context: RunContext,
-): Promise<EngineSet> {
+): Promise<ServedVoices> {
   const { notices } = context;
   const sources = new Set<VoiceSource>();
   const wrap = (source: VoiceSource) => {
@@ -269,7 +269,7 @@ const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence
 export async function openRelay(
   { settings, files, maxQueue }: RelayOptions,
   context: RunContext,
-): Promise<EngineSet> {
+): Promise<ServedVoices> {
   const service = await chooseService(settings, { ...context, files });
   if (service?.note) context.notices.note(service.note);
   const voices = await openVoices({ settings, service: async () => service }, context);

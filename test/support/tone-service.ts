@@ -1,14 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  EngineError,
-  type EngineSet,
-  type EngineSound,
-  type Speaker,
-  type Utterance,
-} from '../../src/engines/engine.ts';
+import { EngineError, type EngineSound, type Speaker, type Utterance } from '../../src/engines/engine.ts';
 import { aborted } from '../../src/kit/wait.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
+import type { ServedVoices } from '../../src/serve/speak.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 
 export const KEY = 'a key of the tests';
@@ -62,8 +57,9 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
  * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "broken" fails with
  * words of the engine, "full", "mute" and "🔇" are refused, "沈黙" after a while.
  */
-export class ToneEngine implements EngineSet {
+export class ToneEngine implements ServedVoices {
   readonly speakers = speakers;
+  readonly isFar = false;
   workers = 2;
   queued = 0;
   /** Utterances that somebody waits for. */
@@ -71,6 +67,10 @@ export class ToneEngine implements EngineSet {
   readonly utterances: Utterance[] = [];
   /** Bytes of sound so far. */
   made = 0;
+
+  numbered(no: number): Speaker | undefined {
+    return speakers.find((speaker) => speaker.no === no);
+  }
 
   async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
     const { sampleRate = 22_050 } = utterance;
