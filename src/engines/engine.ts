@@ -41,16 +41,12 @@ export interface Utterance {
   readonly style: Style;
   /** The words that the style was read from, for an engine that reads them itself. */
   readonly instructions?: string | undefined;
-  /** What the client said of streaming, for a far service. */
-  readonly stream?: boolean | undefined;
   /**
    * It is called where the sound of an engine does not fit the text: it is too short, too long, or has too much silence inside.
    */
   readonly onCut?: ((message: string, how: CutManner) => void) | undefined;
   /** The caller waits for all of the sound, so that none of it has to leave before it is checked. */
   readonly isWhole?: boolean;
-  /** A full queue does not refuse it. */
-  readonly isPatient?: boolean;
 }
 
 /** Sound of 16-bit mono samples. */

@@ -190,10 +190,13 @@ async function speakForOpenAi(
   const request = {
     text: input,
     speaker,
-    // Blank instructions are none.
-    instructions: instructions?.trim() ? instructions : undefined,
-    // It is true for a client that chooses the form of a stream.
-    stream: streamFormat ? true : undefined,
+    fields: {
+      sampleRate: undefined,
+      // Blank instructions are none.
+      instructions: instructions?.trim() ? instructions : undefined,
+      // It is true for a client that chooses the form of a stream.
+      stream: streamFormat ? true : undefined,
+    },
     live: await liveOf({ format, speed, asEvents: streamFormat === 'sse' }, context.programs),
     silentIfUnreadable: true,
   };

@@ -6,13 +6,13 @@ import {
   queueFull,
   type Speaker,
   shortName,
-  type Utterance,
 } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
 import type { Host } from '../kit/host.ts';
 import { type Exchange, HttpError, json, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
+import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { voiceForLanguage } from '../voices/language.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -32,8 +32,17 @@ export interface ServedVoices {
   /** A far service may have more speakers than are listed. */
   numbered(no: number): Speaker | undefined;
   /** @throws EngineError here and while the samples are read; the caller reads them, or aborts */
-  speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
+  speak(order: Order, signal: AbortSignal): Promise<EngineSound>;
   close(): Promise<void>;
+}
+
+/** A text for one of the speakers. */
+export interface Order {
+  readonly text: string;
+  readonly speaker: Speaker;
+  readonly fields: Fields;
+  /** A full queue does not refuse it. */
+  readonly isPatient?: boolean;
 }
 
 /** What a route of the service gets. */
@@ -57,11 +66,8 @@ export interface ServiceContext {
 export interface SpeechRequest {
   readonly text: string;
   readonly speaker: Speaker;
-  /** Hz. Without it, the voice speaks at its own rate. */
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
-  /** What the client said of streaming, for a far service. */
-  readonly stream?: boolean | undefined;
+  /** Only those that the client set. */
+  readonly fields: Fields;
   /** How the sound leaves while it is made. Without it, a whole WAV leaves. */
   readonly live?: Live | undefined;
   /** Where the sound goes instead of into the answer. */
@@ -82,16 +88,7 @@ export async function speak(
   exchange: Exchange,
   context: ServiceContext,
 ): Promise<Reply> {
-  const {
-    text,
-    speaker,
-    sampleRate,
-    instructions,
-    stream,
-    live,
-    callback,
-    silentIfUnreadable = false,
-  } = request;
+  const { text, speaker, fields, live, callback, silentIfUnreadable = false } = request;
   const { voices, callbacks, metrics, speaking } = context;
   const { id, signal, details } = exchange;
   Object.assign(details, { speaker: speaker.no, characters: countCodePoints(text) });
@@ -99,17 +96,18 @@ export async function speak(
   void aborted(signal).then(() => speaking.delete(exchange));
 
   // A far service reads the instructions itself.
-  const { style, ignored } = styleOf(voices.isFar ? undefined : instructions);
+  const { ignored } = styleOf(voices.isFar ? undefined : fields.instructions);
   const headers = { ...(ignored.length > 0 && { 'X-Instructions-Ignored': ignoredHeader(ignored) }) };
-  const utterance = { text, speaker, sampleRate, style, instructions, stream };
+  // To a far service goes what the client said; voices of this machine need to know who waits for all of the sound.
+  const stream = voices.isFar ? fields.stream : live !== undefined && !callback;
+  const order = { text, speaker, fields: { ...fields, stream } };
   if (callback) {
     // The limit of callbacks bounds those that wait.
-    const patient = { ...utterance, isWhole: true, isPatient: true };
-    callbacks.accept(id, callback, (until) => soundOf(patient, context, until));
+    callbacks.accept(id, callback, (until) => soundOf({ ...order, isPatient: true }, context, until));
     return json({ request_id: id, status: 'accepted' }, { status: 202, headers });
   }
 
-  const making = soundOf({ ...utterance, isWhole: live === undefined }, context, signal);
+  const making = soundOf(order, context, signal);
   const sound = await (silentIfUnreadable ? soundOrSilence(text, making) : making);
   const onSound = () => metrics.addFirstByte((performance.now() - exchange.begun) / 1000);
   if (live) {
@@ -123,11 +121,11 @@ export async function speak(
 }
 
 async function soundOf(
-  utterance: Utterance,
+  order: Order,
   { voices, metrics }: ServiceContext,
   signal: AbortSignal,
 ): Promise<Sound> {
-  const { sampleRate, samples } = await voices.speak(utterance, signal);
+  const { sampleRate, samples } = await voices.speak(order, signal);
   async function* pcm() {
     for await (const { buffer, byteOffset, byteLength, length } of samples) {
       if (length === 0) continue;
@@ -135,7 +133,7 @@ async function soundOf(
       yield new Uint8Array(buffer, byteOffset, byteLength);
     }
   }
-  const isSure = !voices.isFar && isSurelySpeakable(utterance.text, utterance.speaker.language);
+  const isSure = !voices.isFar && isSurelySpeakable(order.text, order.speaker.language);
   return { format: formatAt(sampleRate), isSure, pcm: pcm() };
 }
 

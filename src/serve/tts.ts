@@ -121,12 +121,11 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     if (sampleRate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
     if (instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
   }
+  const rate = voices.isFar ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
   const request = {
     text: body.text,
     speaker,
-    sampleRate: voices.isFar ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE),
-    instructions,
-    stream,
+    fields: { sampleRate: rate, instructions, stream },
     callback: callbacks.targetOf(callbackUrl, headers),
     live: stream ? streamedWav : undefined,
   };

@@ -6,7 +6,6 @@ import {
   type EngineSound,
   queueFull,
   type Speaker,
-  type Utterance,
 } from '../engines/engine.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
@@ -18,14 +17,14 @@ import { trackOf } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
 import { mono } from '../sound/convert.ts';
 import type { Speech } from '../sound/pcm.ts';
-import type { Fields, Voice, VoiceSource } from '../sound/voice.ts';
+import type { Voice, VoiceSource } from '../sound/voice.ts';
 import { asRole } from '../voices/cast.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
 import { builtInPlace, EspeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
-import type { ServedVoices } from './speak.ts';
+import type { Order, ServedVoices } from './speak.ts';
 
 interface Limits {
   /** Utterances that the built-in voices, or the service, speak at once. */
@@ -47,7 +46,7 @@ interface Backend {
   numbered(no: number): Speaker | undefined;
   /** Utterances that the source of the speaker speaks at once. */
   atOnceOf(speaker: Speaker): AtOnce;
-  speak(utterance: Utterance, signal: AbortSignal): Promise<Pick<Speech, 'format' | 'pcm'>>;
+  speak(order: Order, signal: AbortSignal): Promise<Pick<Speech, 'format' | 'pcm'>>;
   close(): Promise<void>;
 }
 
@@ -85,10 +84,10 @@ class Admitting implements ServedVoices {
     return this.#backend.numbered(no);
   }
 
-  async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
-    const source = this.#backend.atOnceOf(utterance.speaker);
+  async speak(order: Order, signal: AbortSignal): Promise<EngineSound> {
+    const source = this.#backend.atOnceOf(order.speaker);
     const most = source.atOnce + this.#maxQueue;
-    if (!utterance.isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
+    if (!order.isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
     const over = new AbortController();
     const begin = this.#wait(source, signal);
     const end = () => {
@@ -96,8 +95,8 @@ class Admitting implements ServedVoices {
       over.abort(new Error('the sound is not needed any more'));
     };
     try {
-      const { format, pcm } = await this.#backend.speak(utterance, AbortSignal.any([signal, over.signal]));
-      if (!this.isFar) this.#rates.set(utterance.speaker.no, format.sampleRate);
+      const { format, pcm } = await this.#backend.speak(order, AbortSignal.any([signal, over.signal]));
+      if (!this.isFar) this.#rates.set(order.speaker.no, format.sampleRate);
       return { sampleRate: format.sampleRate, samples: samplesOf(mono(pcm, format), begin, end) };
     } catch (error) {
       end();
@@ -208,10 +207,9 @@ function localBackend(voices: readonly Voice[], workers: number): Omit<Backend, 
       const source = served.get(no)?.voice.source;
       return source?.kind === 'engine' ? source : ofMachine;
     },
-    async speak({ text, speaker, sampleRate, instructions, isWhole }, signal) {
+    async speak({ text, speaker, fields }, signal) {
       const { voice } = served.get(speaker.no) ?? {};
       if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
-      const fields: Fields = { sampleRate, instructions, stream: !isWhole };
       const speech = await voice.source.speak({ text, index: 0, voice, fields, report: () => {} }, signal);
       if (!speech) throw new Error('no sound came, though none was to go elsewhere');
       return speech;
@@ -219,17 +217,11 @@ function localBackend(voices: readonly Voice[], workers: number): Omit<Backend, 
   };
 }
 
-async function espeakVoices(espeak: EspeakPlace, { notices, signal }: RunContext): Promise<readonly Voice[]> {
-  try {
-    const { fault } = await espeak.find();
-    if (fault !== undefined)
-      notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
-    return await espeak.list();
-  } catch (error) {
-    // Stopping is success during the start, too.
-    if (signal.aborted) return [];
-    throw error;
-  }
+async function espeakVoices(espeak: EspeakPlace, { notices }: RunContext): Promise<readonly Voice[]> {
+  const { fault } = await espeak.find();
+  if (fault !== undefined)
+    notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+  return espeak.list();
 }
 
 function asSpeaker({ source, no, name, kind, language, alsoSpeaks, gender, sampleRate }: Voice): Speaker {
@@ -322,11 +314,14 @@ class Relay implements Backend {
     return usual ? [usual, ...all.filter((other) => other !== usual)] : all;
   }
 
-  async speak({ text, speaker, stream, ...asked }: Utterance, signal: AbortSignal) {
+  async speak({ text, speaker, fields }: Order, signal: AbortSignal) {
     const named = this.#named.get(speaker);
-    const { sampleRate = named?.sampleRate, instructions = named?.instructions } = asked;
-    const fields = { sampleRate, instructions, stream };
-    const voice = await this.#voices.ofService(speaker.no, fields, named?.speed);
+    const { sampleRate = named?.sampleRate, instructions = named?.instructions, stream } = fields;
+    const voice = await this.#voices.ofService(
+      speaker.no,
+      { sampleRate, instructions, stream },
+      named?.speed,
+    );
     const sources = () => [{ source: wordsSource(text), reader: plain }];
     const plan = {
       sources,

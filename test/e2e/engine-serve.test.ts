@@ -126,7 +126,7 @@ describe('twenty clients of an engine at once', () => {
   });
 
   it('get 503 with Retry-After beyond the queue, and the others their sound', async () => {
-    const { url } = await serveEngine(20, '--max-queue', '5');
+    const { url } = await serveEngine(200, '--max-queue', '5');
     const answers = await Promise.all(texts.map((text) => ask(url, text)));
     const refused = answers.filter(({ status }) => status === 503);
     const spoken = answers.filter(({ status }) => status === 200);

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, type EngineSound, type Speaker, type Utterance } from '../../src/engines/engine.ts';
+import { EngineError, type EngineSound, type Speaker } from '../../src/engines/engine.ts';
 import { aborted } from '../../src/kit/wait.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
-import type { ServedVoices } from '../../src/serve/speak.ts';
+import type { Order, ServedVoices } from '../../src/serve/speak.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 
 export const KEY = 'a key of the tests';
@@ -64,7 +64,7 @@ export class ToneEngine implements ServedVoices {
   queued = 0;
   /** Utterances that somebody waits for. */
   active = 0;
-  readonly utterances: Utterance[] = [];
+  readonly utterances: Order[] = [];
   /** Bytes of sound so far. */
   made = 0;
 
@@ -72,12 +72,12 @@ export class ToneEngine implements ServedVoices {
     return speakers.find((speaker) => speaker.no === no);
   }
 
-  async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
-    const { sampleRate = 22_050 } = utterance;
+  async speak(utterance: Order, signal: AbortSignal): Promise<EngineSound> {
+    const { sampleRate = 22_050 } = utterance.fields;
     return { sampleRate, samples: this.#samplesOf(utterance, signal) };
   }
 
-  async *#samplesOf(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async *#samplesOf(utterance: Order, signal: AbortSignal): AsyncGenerator<Int16Array> {
     this.utterances.push(utterance);
     if (utterance.text.includes('full')) {
       throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });

@@ -72,7 +72,8 @@ describe('an exchange that is over', () => {
     const piece = new Uint8Array(3_000_000);
     for (let count = 0; count < 25; count += 1) {
       const over = new AbortController();
-      const request = { text: 'x'.repeat(15_000), speaker };
+      const fields = { sampleRate: undefined, instructions: undefined };
+      const request = { text: 'x'.repeat(15_000), speaker, fields };
       await speak(request, exchangeWith(undefined, over.signal), context);
       expect(context.speaking.size).toBe(1);
       over.abort();
