@@ -122,6 +122,15 @@ export function named<T>(name: v.GenericSchema<string, string>, value: Schema<T>
   );
 }
 
+/** A large schema that few runs need, made when it is first used. */
+export function later<T>(make: () => Schema<T>) {
+  let made: Schema<T> | undefined;
+  return v.lazy((): Schema<T> => {
+    made ??= make();
+    return made;
+  });
+}
+
 /** @param problem what is wrong with a value whose parts are right: the end of a sentence */
 export function checked<S extends Schema>(schema: S, problem: (value: ValueOf<S>) => string | undefined) {
   return v.pipe(

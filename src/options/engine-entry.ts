@@ -3,6 +3,7 @@ import { percentDecoded } from '../kit/address.ts';
 import {
   checked,
   choice,
+  later,
   list,
   named,
   object,
@@ -14,47 +15,50 @@ import {
 } from '../kit/schema.ts';
 import { BASE_URL, command, commandIn, fileIn, readBaseUrl, readUrl, sampleRate, words } from './kinds.ts';
 
-const entry = checked(
-  object({
-    /** The address of a server with OpenAI's `/audio/speech`. */
-    url: optional(textAs((typed) => (readBaseUrl(typed) ? typed : undefined), `must be ${BASE_URL}`)),
-    /** The folder of a model, or the name by which a server knows one. */
-    model: optional(words),
-    key: optional(text(/\S/, 'is no text: a key of digits needs quotes')),
-    keyFile: optional(words),
-    format: optional(choice('wav', 'pcm')),
-    command: optional(command),
-    output: optional(choice('wav', 's16le')),
-    sampleRate: optional(sampleRate),
-    voices: optional(list(words)),
-    /** A tag of BCP 47: what a model of several languages is to speak. */
-    language: optional(words),
-    /** Characters in one call. */
-    maxChars: optional(whole({ min: 1, max: 1_000_000 })),
-    concurrency: optional(whole({ min: 1, max: 64 })),
-  }),
-  ({ url, command, model, output, format, sampleRate }) => {
-    if (url === undefined && command === undefined && model === undefined)
-      return `has none of "url", "command" and "model"; ${EXAMPLE}`;
-    if (url !== undefined && command !== undefined)
-      return 'has both "url" and "command": an engine is a server or a program';
-    // Samples without a header do not say their rate.
-    const isBare = output === 's16le' || format === 'pcm';
-    return isBare && sampleRate === undefined
-      ? 'has no "sampleRate", which bare samples need: 22050'
-      : undefined;
-  },
-);
+const entry = () =>
+  checked(
+    object({
+      /** The address of a server with OpenAI's `/audio/speech`. */
+      url: optional(textAs((typed) => (readBaseUrl(typed) ? typed : undefined), `must be ${BASE_URL}`)),
+      /** The folder of a model, or the name by which a server knows one. */
+      model: optional(words),
+      key: optional(text(/\S/, 'is no text: a key of digits needs quotes')),
+      keyFile: optional(words),
+      format: optional(choice('wav', 'pcm')),
+      command: optional(command),
+      output: optional(choice('wav', 's16le')),
+      sampleRate: optional(sampleRate),
+      voices: optional(list(words)),
+      /** A tag of BCP 47: what a model of several languages is to speak. */
+      language: optional(words),
+      /** Characters in one call. */
+      maxChars: optional(whole({ min: 1, max: 1_000_000 })),
+      concurrency: optional(whole({ min: 1, max: 64 })),
+    }),
+    ({ url, command, model, output, format, sampleRate }) => {
+      if (url === undefined && command === undefined && model === undefined)
+        return `has none of "url", "command" and "model"; ${EXAMPLE}`;
+      if (url !== undefined && command !== undefined)
+        return 'has both "url" and "command": an engine is a server or a program';
+      // Samples without a header do not say their rate.
+      const isBare = output === 's16le' || format === 'pcm';
+      return isBare && sampleRate === undefined
+        ? 'has no "sampleRate", which bare samples need: 22050'
+        : undefined;
+    },
+  );
 
 const EXAMPLE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1" } }';
 
 /** An engine is a server, a program, or a folder with a model. */
-export type EngineEntry = ValueOf<typeof entry>;
+export type EngineEntry = ValueOf<ReturnType<typeof entry>>;
 
-export const engines = named(
-  text(/^[\w.\p{L}\p{N}-]+$/u, 'cannot be the name of an engine: use letters, digits, "-" and "_"'),
-  entry,
-  `must be names with their engines, ${EXAMPLE}`,
+export const engines = later(() =>
+  named(
+    text(/^[\w.\p{L}\p{N}-]+$/u, 'cannot be the name of an engine: use letters, digits, "-" and "_"'),
+    entry(),
+    `must be names with their engines, ${EXAMPLE}`,
+  ),
 );
 
 export function enginesIn(

@@ -4,12 +4,14 @@ import * as v from 'valibot';
 import { originOf } from '../kit/address.ts';
 import {
   checked,
+  later,
   named,
   number,
   object,
   oneOf,
   oneOrMore,
   optional,
+  type Schema,
   text,
   textAs,
   type ValueOf,
@@ -141,10 +143,12 @@ export const basePath = textAs(
 );
 
 /** The keys by the `href` of their base URLs. Address and secret may be swapped, so messages show neither. */
-export const keys = named(
-  textAs((name) => readBaseUrl(name)?.href, `has a name that is not ${BASE_URL}`),
-  text(/\S/, 'has a value that is not a key: store it with tts login'),
-  'has to be an object of base URLs with their keys',
+export const keys = later(() =>
+  named(
+    textAs((name) => readBaseUrl(name)?.href, `has a name that is not ${BASE_URL}`),
+    text(/\S/, 'has a value that is not a key: store it with tts login'),
+    'has to be an object of base URLs with their keys',
+  ),
 );
 
 const pause = optional(number({ min: 0, max: 60 }));
@@ -161,45 +165,49 @@ export const pauses = v.pipe(
 /** Voices by the names of a dialogue. */
 export const voices = named(words, speaker, 'must be names with their voices, as in Alice=anna,Bob=7,*=2');
 
-const namedSpeaker = checked(
-  object({
-    no: optional(anyWhole),
-    /** An engine takes the place of a number. */
-    engine: optional(words),
-    voice: optional(words),
-    /** It is `neo.one`, `Mermish`, or the service's own word. */
-    kind: optional(words),
-    /** A language tag (BCP 47). */
-    language: optional(words),
-    sampleRate: optional(sampleRate),
-    instructions: optional(words),
-    speed: optional(speed),
-  }),
-  ({ no, engine, voice }) => {
-    if (no !== undefined || (engine !== undefined && voice !== undefined)) return undefined;
-    if (engine !== undefined) return `has no "voice", the name that the engine has for it; ${OF_ENGINE}`;
-    if (voice !== undefined) return `has no "engine", the name of the engine with that voice; ${OF_ENGINE}`;
-    return `has no "no", the number of the speaker, as in { "no": 1190, "sampleRate": 16000 }; ${OF_ENGINE}`;
-  },
-);
+const namedSpeaker = () =>
+  checked(
+    object({
+      no: optional(anyWhole),
+      /** An engine takes the place of a number. */
+      engine: optional(words),
+      voice: optional(words),
+      /** It is `neo.one`, `Mermish`, or the service's own word. */
+      kind: optional(words),
+      /** A language tag (BCP 47). */
+      language: optional(words),
+      sampleRate: optional(sampleRate),
+      instructions: optional(words),
+      speed: optional(speed),
+    }),
+    ({ no, engine, voice }) => {
+      if (no !== undefined || (engine !== undefined && voice !== undefined)) return undefined;
+      if (engine !== undefined) return `has no "voice", the name that the engine has for it; ${OF_ENGINE}`;
+      if (voice !== undefined) return `has no "engine", the name of the engine with that voice; ${OF_ENGINE}`;
+      return `has no "no", the number of the speaker, as in { "no": 1190, "sampleRate": 16000 }; ${OF_ENGINE}`;
+    },
+  );
+
+/** A speaker of a service, or a voice of an engine, with settings of its own. */
+export type NamedSpeaker = ValueOf<ReturnType<typeof namedSpeaker>>;
 
 const OF_ENGINE = 'a voice of an engine: { "engine": "kokoro", "voice": "af_heart" }';
 
-export type NamedSpeaker = ValueOf<typeof namedSpeaker>;
-
-const numbered = v.pipe(
-  anyWhole,
-  v.transform((no): NamedSpeaker => ({ no })),
-);
-
-export const speakers = named(
-  textAs(
-    (name) => (readSpeaker(name) === name ? name : undefined),
-    'cannot be the name of a speaker: a name begins with a letter',
-  ),
-  v.lazy((given) => (typeof given === 'object' ? namedSpeaker : numbered)),
-  'must be names with their numbers, as in { "anna": 181 }',
-);
+export const speakers = later(() => {
+  const whole = namedSpeaker();
+  const numbered = v.pipe(
+    anyWhole,
+    v.transform((no): NamedSpeaker => ({ no })),
+  );
+  return named(
+    textAs(
+      (name) => (readSpeaker(name) === name ? name : undefined),
+      'cannot be the name of a speaker: a name begins with a letter',
+    ),
+    v.lazy((given): Schema<NamedSpeaker> => (typeof given === 'object' ? whole : numbered)),
+    'must be names with their numbers, as in { "anna": 181 }',
+  );
+});
 
 /** Matches a word, or else a character that begins none. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
