@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
-import { defaultOf, type Option } from '../options/option.ts';
-import { type Name, rowOf } from '../options/rows.ts';
+import { defaultOf, GROUPS, type Option } from '../options/option.ts';
+import { rowOf } from '../options/rows.ts';
 import { assertWordsUtf8, HELP, optionsOf, TOPICS, topicOf, VERSION } from './command-line.ts';
 import { type CommandModule, type Context, commands, namedCommands } from './commands.ts';
 import { printLine } from './print.ts';
@@ -69,65 +69,6 @@ export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode
   return ExitCode.ok;
 }
 
-interface Group {
-  readonly title: string;
-  /** These have a line each. */
-  readonly shown: readonly Name[];
-  readonly others: readonly Name[];
-}
-
-/** What people do, in the order in which they come to it. */
-const GROUPS: readonly Group[] = [
-  {
-    title: 'Text',
-    shown: ['file', 'assistant'],
-    others: [
-      'format',
-      'input',
-      'chapters',
-      'all',
-      'titles',
-      'footnotes',
-      'ruby',
-      'code',
-      'math',
-      'lexicon',
-      'showText',
-      'echo',
-      'inputTimeout',
-    ],
-  },
-  {
-    title: 'Voice',
-    shown: ['speaker', 'speed', 'engine'],
-    others: ['instructions', 'marks', 'voices', 'fallback', 'sampleRate'],
-  },
-  {
-    title: 'Sound',
-    shown: ['output', 'play', 'subtitles', 'split'],
-    others: [
-      ...(['encode', 'bitrate', 'loudness', 'pauses', 'paragraphPause', 'title', 'author', 'cover'] as const),
-      ...(['player', 'stream', 'clobber', 'check', 'prune', 'yes'] as const),
-    ],
-  },
-  {
-    title: 'Service',
-    shown: ['baseUrl'],
-    others: [
-      ...(['apiKey', 'maxChars', 'concurrency', 'cache', 'timeout', 'retries', 'proxy'] as const),
-      ...(['patience', 'allowInsecureHttp', 'callbackUrl'] as const),
-    ],
-  },
-  {
-    title: 'Run',
-    shown: ['dryRun', 'json'],
-    others: [
-      ...(['quiet', 'verbose', 'keepGoing', 'keepPartial', 'events', 'config'] as const),
-      ...(['interrupt', 'queue', 'channel'] as const),
-    ],
-  },
-];
-
 /** What `tts` alone shows on a terminal. Each line works as it stands. */
 export const FIRST_STEPS = [
   'tts speaks any text. To begin with:',
@@ -146,33 +87,24 @@ export function shortHelp(): string {
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
     ...wrap('Commands:', namedCommands(), ' '),
-    ...GROUPS.flatMap(({ title, shown, others }) => [
-      `${title}:`,
-      ...shown.map((name) => shortRow(rowOf(name))),
-      ...also(others),
-    ]),
-    ...also(ungrouped()),
+    ...GROUPS.flatMap(grouped),
     `tts speak --help explains them all; ${HELP.flags}; ${VERSION.flags}`,
     ...wrap('tts help TOPIC tells more:', Object.keys(TOPICS)),
   ].join('\n');
 }
 
-function also(names: readonly Name[]): string[] {
-  return names.length === 0
-    ? []
-    : wrap(
-        '  also:',
-        names.map((name) => nameOf(rowOf(name).flags)),
-      );
-}
-
-function ungrouped(): Name[] {
-  const grouped = new Set(GROUPS.flatMap(({ shown, others }) => [...shown, ...others]));
-  return optionsOf('speak').filter((name) => !grouped.has(name));
-}
-
-function shortRow({ flags = '', brief, help }: Option): string {
-  return row(flags, brief ?? help);
+function grouped(title: string): string[] {
+  const options = optionsOf('speak')
+    .map(rowOf)
+    .filter(({ group }) => group === title);
+  return [
+    `${title}:`,
+    ...options.filter(({ hasLine }) => hasLine).map(({ flags, brief, help }) => row(flags, brief ?? help)),
+    ...wrap(
+      '  also:',
+      options.filter(({ hasLine }) => !hasLine).map(({ flags }) => nameOf(flags)),
+    ),
+  ];
 }
 
 function nameOf(flags = ''): string {
@@ -185,12 +117,12 @@ function fullHelp(): string {
     '',
     ...optionsOf('speak')
       .map(rowOf)
-      .flatMap((option) => [row(option.flags ?? '', option.help), ...elsewhere(option)]),
+      .flatMap((option) => [row(option.flags, option.help), ...elsewhere(option)]),
     ...[HELP, VERSION].map(({ flags, help }) => row(flags, help)),
   ].join('\n');
 }
 
-function row(flags: string, help: string): string {
+function row(flags = '', help = ''): string {
   return `  ${flags.padEnd(27)} ${help}`;
 }
 
@@ -208,7 +140,7 @@ function wrap(label: string, entries: readonly (string | undefined)[], gap = '  
     if (entry === undefined) continue;
     const longer = `${lines.at(-1)}${gap}${entry}`;
     if (longer.length <= WIDTH) lines[lines.length - 1] = longer;
-    else lines.push(`  ${entry}`);
+    else lines.push(`    ${entry}`);
   }
   return lines;
 }

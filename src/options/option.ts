@@ -21,6 +21,10 @@ export type CommandName =
  */
 export type Affects = 'run' | 'text' | 'voice' | 'finish';
 
+/** The groups of the short help: what people do, in the order in which they come to it. */
+export const GROUPS = ['Text', 'Voice', 'Sound', 'Service', 'Run'] as const;
+type Group = (typeof GROUPS)[number];
+
 /** An HTTP interface of a service. `tts` asks the first; `tts serve` has both. */
 export type Face = 'tts' | 'openai';
 
@@ -66,6 +70,10 @@ export interface Option<T = unknown> {
   readonly help: string;
   /** The short help has it in place of `help`, which is too long for a line. */
   readonly brief?: string;
+  /** Where the short help lists an option of a run. */
+  readonly group?: Group;
+  /** It has a line of its own there; others are named. */
+  readonly hasLine?: true;
   readonly affects: Affects;
   readonly wire?: Wire;
   /** Neither the value nor a part of it is shown. */

@@ -74,6 +74,8 @@ export const rows = {
     commands: ['speak'],
     help: 'the text from a file (repeatable); "-" is stdin',
     repeats: true,
+    group: 'Text',
+    hasLine: true,
     affects: 'text',
   }),
   speaker: option({
@@ -84,6 +86,8 @@ export const rows = {
     key: 'speaker',
     otherwise: 'built-in service: 1; otherwise an error',
     help: 'who speaks',
+    group: 'Voice',
+    hasLine: true,
     affects: 'voice',
     wire: {
       tts: {
@@ -122,6 +126,8 @@ export const rows = {
     otherwise: 'stdout; none where it is played',
     brief: 'the file; its ending is the format; "-" is stdout',
     help: 'where the sound goes, in the format of the ending; "-" is stdout',
+    group: 'Sound',
+    hasLine: true,
     affects: 'run',
   }),
   encode: option({
@@ -130,6 +136,7 @@ export const rows = {
     commands: making,
     otherwise: 'by the ending of -o; WAV without one',
     help: `format of the sound: ${ENCODINGS.join(', ')}`,
+    group: 'Sound',
     affects: 'finish',
   }),
   bitrate: option({
@@ -138,6 +145,7 @@ export const rows = {
     commands: making,
     otherwise: 'MP3 and AAC 64k, Opus 32k for each channel',
     help: 'kbit/s of the sound: 64k',
+    group: 'Sound',
     affects: 'finish',
   }),
   loudness: option({
@@ -147,6 +155,7 @@ export const rows = {
     key: 'loudness',
     otherwise: 'as the voices are',
     help: 'bring each voice to one loudness: -18',
+    group: 'Sound',
     affects: 'finish',
   }),
   split: option({
@@ -156,6 +165,8 @@ export const rows = {
     otherwise: 'one file',
     brief: 'a file for each chapter',
     help: "a file for each of the chapters: -o 'novel/{nn} {title}.mp3'",
+    group: 'Sound',
+    hasLine: true,
     affects: 'run',
   }),
   check: option({
@@ -165,6 +176,7 @@ export const rows = {
     forms: { batch: { help: 'send nothing; say what is missing, stale or damaged' } },
     fallback: false,
     help: 'with --split: send nothing; name what is missing or stale',
+    group: 'Sound',
     affects: 'run',
   }),
   prune: option({
@@ -174,6 +186,7 @@ export const rows = {
     forms: { batch: { help: 'delete the files of rows that are no longer in the table; asks before' } },
     fallback: false,
     help: 'with --split: delete files of chapters that are gone',
+    group: 'Sound',
     affects: 'run',
   }),
   yes: option({
@@ -187,6 +200,7 @@ export const rows = {
     },
     fallback: false,
     help: 'with --prune: delete without a question',
+    group: 'Sound',
     affects: 'run',
   }),
   title: option({
@@ -195,6 +209,7 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'that of the book',
     help: 'title in the tags of the sound',
+    group: 'Sound',
     affects: 'text',
   }),
   author: option({
@@ -203,6 +218,7 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'that of the book',
     help: 'author in the tags of the sound',
+    group: 'Sound',
     affects: 'text',
   }),
   cover: option({
@@ -211,6 +227,7 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'that of the book',
     help: 'picture in the tags of the sound: JPEG or PNG',
+    group: 'Sound',
     affects: 'text',
   }),
   play: option({
@@ -219,6 +236,8 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'with --player; on a terminal without -o',
     help: 'play the audio as it arrives, even with -o',
+    group: 'Sound',
+    hasLine: true,
     affects: 'run',
   }),
   player: option({
@@ -232,6 +251,7 @@ export const rows = {
     setBy: 'user',
     startsProgram: () => true,
     relativeTo: (command, folder) => commandIn(folder, command),
+    group: 'Sound',
     affects: 'run',
   }),
   input: option({
@@ -241,6 +261,7 @@ export const rows = {
     otherwise: 'text',
     help: 'jsonl: stdin holds a conversation, {"text": "…"}, {"end": true} or {"stop": true} a line',
     brief: 'stdin holds a conversation: jsonl',
+    group: 'Text',
     affects: 'run',
   }),
   assistant: option({
@@ -252,6 +273,8 @@ export const rows = {
     help: 'speak what a model writes: --format markdown --math skip --play --stream --echo, without thoughts and calls',
     brief: 'speak and show what a model writes',
     setBy: 'user',
+    group: 'Text',
+    hasLine: true,
     affects: 'text',
   }),
   interrupt: option({
@@ -260,6 +283,7 @@ export const rows = {
     commands: ['speak'],
     fallback: false,
     help: 'stop the run that speaks on this terminal, or on --channel',
+    group: 'Run',
     affects: 'run',
   }),
   queue: option({
@@ -268,6 +292,7 @@ export const rows = {
     commands: ['speak'],
     fallback: false,
     help: 'wait until the runs before it on this terminal, or on --channel, have spoken',
+    group: 'Run',
     affects: 'run',
   }),
   channel: option({
@@ -276,6 +301,7 @@ export const rows = {
     commands: ['speak', 'stop'],
     otherwise: 'the terminal',
     help: 'the runs of which one speaks at a time, with --interrupt and --queue',
+    group: 'Run',
     affects: 'run',
   }),
   fallback: option({
@@ -285,6 +311,7 @@ export const rows = {
     key: 'fallback',
     otherwise: 'none',
     help: 'a voice of this machine that speaks on where the service fails; in files only with --keep-going',
+    group: 'Voice',
     affects: 'run',
   }),
   patience: option({
@@ -294,6 +321,7 @@ export const rows = {
     key: 'patience',
     otherwise: '5 with --fallback; otherwise as --timeout and --retries say',
     help: 'how long all tries of a sentence that is heard live may bring no sound',
+    group: 'Service',
     affects: 'run',
   }),
   echo: option({
@@ -302,6 +330,7 @@ export const rows = {
     commands: ['speak'],
     fallback: false,
     help: 'show what comes on stdin while it is spoken',
+    group: 'Text',
     affects: 'run',
   }),
   events: option({
@@ -311,6 +340,7 @@ export const rows = {
     otherwise: 'none',
     brief: 'write what is heard as lines of JSON',
     help: 'write what is queued, playing, spoken and stopped as lines of JSON: --events 3 3>events.jsonl',
+    group: 'Run',
     affects: 'run',
   }),
   format: option({
@@ -321,6 +351,7 @@ export const rows = {
     fallback: 'auto',
     otherwise: 'auto: by file ending or first bytes',
     help: 'what the text is: text, markdown, html, epub, auto',
+    group: 'Text',
     affects: 'text',
   }),
   code: option({
@@ -330,6 +361,7 @@ export const rows = {
     key: 'code',
     fallback: 'announce',
     help: 'code blocks in Markdown: announce, skip, read',
+    group: 'Text',
     affects: 'text',
   }),
   math: option({
@@ -339,6 +371,7 @@ export const rows = {
     key: 'math',
     fallback: 'skip',
     help: 'TeX in Markdown: read in plain words, skip with the word "formula"',
+    group: 'Text',
     affects: 'text',
   }),
   footnotes: option({
@@ -349,6 +382,7 @@ export const rows = {
     fallback: 'read',
     otherwise: 'read; skip in books and web pages',
     help: 'notes: read where they are referred to, skip',
+    group: 'Text',
     affects: 'text',
   }),
   chapters: option({
@@ -357,6 +391,7 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'all',
     help: 'speak only these chapters: 3,5-7',
+    group: 'Text',
     affects: 'text',
   }),
   titles: option({
@@ -365,6 +400,7 @@ export const rows = {
     commands: ['speak'],
     fallback: true,
     help: 'do not speak the titles of chapters',
+    group: 'Text',
     affects: 'text',
   }),
   all: option({
@@ -373,6 +409,7 @@ export const rows = {
     commands: making,
     fallback: false,
     help: 'read title pages, contents, licences and the like of a book, too',
+    group: 'Text',
     affects: 'text',
   }),
   ruby: option({
@@ -382,6 +419,7 @@ export const rows = {
     key: 'ruby',
     fallback: 'base',
     help: 'Japanese with readings above: base, reading (in kana)',
+    group: 'Text',
     affects: 'text',
   }),
   lexicon: option({
@@ -393,6 +431,7 @@ export const rows = {
     otherwise: 'none',
     help: 'how words are spoken: word = spoken form; may be given several times',
     repeats: true,
+    group: 'Text',
     affects: 'text',
   }),
   showText: option({
@@ -401,6 +440,7 @@ export const rows = {
     commands: ['speak'],
     fallback: false,
     help: 'print what would be spoken, and stop',
+    group: 'Text',
     affects: 'run',
   }),
   stream: option({
@@ -411,6 +451,7 @@ export const rows = {
     key: 'stream',
     otherwise: 'off',
     help: 'ask the service to send audio while making it',
+    group: 'Sound',
     affects: 'run',
     wire: {
       tts: {
@@ -428,6 +469,7 @@ export const rows = {
     key: 'sampleRate',
     otherwise: 'not sent',
     help: 'sample rate in Hz, 8000 to 48000',
+    group: 'Voice',
     affects: 'voice',
     wire: {
       tts: {
@@ -446,6 +488,7 @@ export const rows = {
     key: 'instructions',
     otherwise: 'not sent',
     help: 'how to speak, in plain words',
+    group: 'Voice',
     affects: 'voice',
     wire: {
       tts: {
@@ -467,6 +510,7 @@ export const rows = {
     commands: ['speak', 'doctor'],
     otherwise: 'not sent',
     help: 'have the service send the audio there',
+    group: 'Service',
     affects: 'run',
     wire: {
       tts: {
@@ -485,6 +529,8 @@ export const rows = {
     key: 'baseUrl',
     otherwise: 'the built-in service',
     help: 'the service; /tts is added',
+    group: 'Service',
+    hasLine: true,
     affects: 'run',
   }),
   engine: option({
@@ -500,6 +546,8 @@ export const rows = {
     brief: 'a server, a model, or one of engines',
     help: 'a server (key: TTS_ENGINE_KEY), a model, one of engines',
     setBy: (name) => !/[/\\]/.test(name),
+    group: 'Voice',
+    hasLine: true,
     affects: 'run',
   }),
   engineKey: option({
@@ -545,6 +593,7 @@ export const rows = {
     otherwise: 'none',
     help: 'key of the service (ps shows it; use TTS_API_KEY)',
     isSecret: true,
+    group: 'Service',
     affects: 'run',
   }),
   apiKeyFile: option({
@@ -575,6 +624,7 @@ export const rows = {
     key: 'maxChars',
     fallback: 1000,
     help: 'longest text of one request',
+    group: 'Service',
     affects: 'finish',
   }),
   concurrency: option({
@@ -585,6 +635,7 @@ export const rows = {
     key: 'concurrency',
     fallback: 4,
     help: 'requests at once, at most',
+    group: 'Service',
     affects: 'run',
   }),
   speed: option({
@@ -595,6 +646,8 @@ export const rows = {
     otherwise: '1',
     brief: 'faster or slower, 0.5 to 3, with the pitch kept',
     help: 'how fast it is heard, 0.5 to 3, with the pitch kept',
+    group: 'Voice',
+    hasLine: true,
     affects: 'finish',
     wire: {
       openai: {
@@ -611,6 +664,7 @@ export const rows = {
     key: 'marks',
     fallback: false,
     help: 'obey [pause:1s], [voice:NAME], [chapter:Title] in the text',
+    group: 'Voice',
     affects: 'text',
   }),
   voices: option({
@@ -623,6 +677,7 @@ export const rows = {
     brief: 'voices for lines such as "Alice: Hello"; * = other names',
     repeats: true,
     merge: byName,
+    group: 'Voice',
     affects: 'text',
   }),
   pauses: option({
@@ -634,6 +689,7 @@ export const rows = {
     help: 'silence at each border of the text; may be given several times',
     repeats: true,
     merge: byName,
+    group: 'Sound',
     affects: 'finish',
   }),
   paragraphPause: option({
@@ -643,6 +699,7 @@ export const rows = {
     key: 'paragraphPause',
     fallback: 0.3,
     help: 'short for --pauses paragraph=SECONDS',
+    group: 'Sound',
     affects: 'finish',
   }),
   cache: option({
@@ -655,6 +712,7 @@ export const rows = {
     keyShown: 'cache: false',
     fallback: true,
     help: 'neither read nor write the cache',
+    group: 'Service',
     affects: 'run',
   }),
   cacheSize: option({
@@ -673,6 +731,8 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'none',
     help: 'also write timed subtitles: .srt, .vtt or .json',
+    group: 'Sound',
+    hasLine: true,
     affects: 'run',
   }),
   dryRun: option({
@@ -681,6 +741,8 @@ export const rows = {
     commands: [...making, 'voices'],
     fallback: false,
     help: 'send nothing; show what the run would cost',
+    group: 'Run',
+    hasLine: true,
     affects: 'run',
   }),
   pricePer1000Chars: option({
@@ -707,6 +769,7 @@ export const rows = {
     key: 'timeout',
     fallback: 60,
     help: 'give up when the service is silent this long',
+    group: 'Service',
     affects: 'run',
   }),
   inputTimeout: option({
@@ -715,6 +778,7 @@ export const rows = {
     commands: ['speak'],
     otherwise: 'no limit',
     help: 'give up when the writer of the text is silent this long',
+    group: 'Text',
     affects: 'run',
   }),
   retries: option({
@@ -725,6 +789,7 @@ export const rows = {
     key: 'retries',
     fallback: 3,
     help: 'further tries of each request',
+    group: 'Service',
     affects: 'run',
   }),
   proxy: option({
@@ -735,6 +800,7 @@ export const rows = {
     key: 'proxy',
     otherwise: 'none',
     help: 'go through a proxy (http or https)',
+    group: 'Service',
     affects: 'run',
     shown: (raw) => (typeof raw === 'string' ? hostOnly(raw) : describedValue(raw)),
   }),
@@ -746,6 +812,7 @@ export const rows = {
     fallback: false,
     help: 'send the key over plain http',
     setBy: 'user',
+    group: 'Service',
     affects: 'run',
   }),
   trustedBaseUrls: option({
@@ -764,6 +831,7 @@ export const rows = {
     env: 'TTS_CONFIG',
     otherwise: "search: project folder upwards, then the user's",
     help: 'use only this config file',
+    group: 'Run',
     affects: 'run',
   }),
   clobber: option({
@@ -772,6 +840,7 @@ export const rows = {
     commands: ['speak'],
     fallback: true,
     help: 'do not overwrite an existing file',
+    group: 'Sound',
     affects: 'run',
   }),
   keepGoing: option({
@@ -780,6 +849,7 @@ export const rows = {
     commands: ['speak'],
     fallback: false,
     help: 'leave out what the service refuses, warn, and end with 9',
+    group: 'Run',
     affects: 'run',
   }),
   keepPartial: option({
@@ -788,6 +858,7 @@ export const rows = {
     commands: ['speak'],
     fallback: false,
     help: 'after an error keep what is there: out.partial.wav',
+    group: 'Run',
     affects: 'run',
   }),
   quiet: option({
@@ -796,6 +867,7 @@ export const rows = {
     commands: [...asking, 'voices', 'login', 'stop'],
     fallback: false,
     help: 'errors only',
+    group: 'Run',
     affects: 'run',
   }),
   verbose: option({
@@ -804,6 +876,7 @@ export const rows = {
     commands: [...asking, 'voices'],
     fallback: false,
     help: 'print each step',
+    group: 'Run',
     affects: 'run',
   }),
   json: option({
@@ -813,6 +886,8 @@ export const rows = {
     forms: { serve: { help: 'print the address as one line of JSON on stdout' } },
     fallback: false,
     help: 'report the result or error as one JSON object',
+    group: 'Run',
+    hasLine: true,
     affects: 'run',
   }),
 
