@@ -1,9 +1,15 @@
+import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { SECRET_VARIABLES } from '../../../src/kit/host.ts';
 import { fileName, fileNames } from '../../../src/options/kinds.ts';
 import { type ConfigFile, resolveSettings } from '../../../src/options/load.ts';
 import { names, rowOf } from '../../../src/options/rows.ts';
 import { keyOf, VOICE_OPTIONS } from '../../../src/options/values.ts';
+
+it('has each flag under the name of its row, as commander reads it', () => {
+  const flags = names.filter((name) => rowOf(name).flags !== undefined);
+  expect(flags.map((name) => new Option(rowOf(name).flags ?? '').attributeName())).toEqual(flags);
+});
 
 /** Whatever is added has to be thought of as the word of whoever made the repository that one has cloned. */
 it('lets a project say who speaks, how, where and at what pace, and nothing else', () => {
