@@ -15,7 +15,7 @@ export type CommandName =
 /**
  * What changes with the value of an option. No option is without it, so that none is forgotten in a key.
  * - `run`: nothing that is heard; or who speaks, which the identity of the voice says.
- * - `text`: what is spoken, and the tags. The text itself is in the key of a row, and is all that the cache looks for.
+ * - `text`: what is spoken, and the tags. The keys of the cache and of a row have the text itself.
  * - `voice`: the sound of a segment. It is in the key of the cache and in that of a row.
  * - `finish`: the file, but not the sound that is kept. It is in the key of a row only.
  */
