@@ -1026,7 +1026,7 @@ export const rows = {
     schema: choice('text', 'json'),
     flags: '--log <form>',
     commands: ['serve'],
-    help: 'a line on stderr for every request',
+    help: 'a line on stderr for every request: text, json',
     affects: 'run',
   }),
   readyFile: option({
