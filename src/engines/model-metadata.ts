@@ -1,4 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import * as v from 'valibot';
+import { check, number, text, whole } from '../kit/schema.ts';
+import { printable } from '../kit/words.ts';
 import type { Scales } from './engine.ts';
 
 /** What the `.onnx.json` of a voice of Piper says. It is a stranger's file: nothing else of it is used. */
@@ -21,31 +24,60 @@ export interface PiperConfig {
 /** Bytes. Those of Piper have 5 to 30 kB. */
 export const LONGEST_CONFIG = 1024 * 1024;
 
+/** @throws Error that says what is wrong with it */
+export function readPiperConfig(json: string): PiperConfig {
+  const read = check(SETTINGS, parsed(json));
+  if ('problem' in read) throw new Error(printable(`${read.path ? `"${read.path}"` : 'it'} ${read.problem}`));
+  const { espeak, audio, language, inference, ...settings } = read.value;
+  const speakerCount = Math.max(1, settings.num_speakers);
+  return {
+    language: tagOf(language.code) ?? tagOfEspeak(espeak.voice),
+    languageName: nameIn(language.name_english) ?? espeak.voice,
+    espeakVoice: espeak.voice,
+    sampleRate: audio.sample_rate,
+    speakerCount,
+    speakerNames: namesIn(settings.speaker_id_map, speakerCount),
+    scales: {
+      noiseScale: inference.noise_scale,
+      noiseScaleW: inference.noise_w,
+      lengthScale: inference.length_scale || 1,
+    },
+    symbols: new Map(Object.entries(settings.phoneme_id_map).map(([symbol, [id]]) => [symbol, id])),
+  };
+}
+
 const MOST_SPEAKERS = 10_000;
 const MOST_SYMBOLS = 1024;
-const SCALES = { noiseScale: 0.667, noiseScaleW: 0.8, lengthScale: 1 };
 
-/** @throws Error that says what is wrong with it */
-export function readPiperConfig(text: string): PiperConfig {
-  const data = objectIn(parsed(text), 'it');
-  const phonemes = data.phoneme_type ?? 'espeak';
-  if (phonemes !== 'espeak')
-    throw new Error(`its phonemes are of the type ${shownValue(phonemes)}, which sherpa-onnx cannot make`);
-  const espeakVoice = objectIn(data.espeak, '"espeak"').voice;
-  if (typeof espeakVoice !== 'string' || !/^[a-z]{2,3}(-[a-z0-9]{1,8}){0,4}$/i.test(espeakVoice))
-    throw new Error('"espeak.voice" is not the name of a voice');
-  const speakerCount = numberIn(data.num_speakers ?? 1, 'num_speakers', [0, MOST_SPEAKERS]);
-  const language = optionalObject(data.language);
-  return {
-    language: tagOf(language.code) ?? tagOfEspeak(espeakVoice),
-    languageName: nameIn(language.name_english) ?? espeakVoice,
-    espeakVoice,
-    sampleRate: numberIn(objectIn(data.audio, '"audio"').sample_rate, 'sample_rate', [8000, 48_000]),
-    speakerCount: Math.max(1, speakerCount),
-    speakerNames: namesIn(optionalObject(data.speaker_id_map), Math.max(1, speakerCount)),
-    scales: scalesIn(optionalObject(data.inference)),
-    symbols: symbolsIn(objectIn(data.phoneme_id_map, '"phoneme_id_map"')),
-  };
+const part = <const F extends v.ObjectEntries>(fields: F) => v.object(fields, 'must be an object');
+/** What the model may speak without counts as missing where it is wrong. */
+const lenient = <S extends v.GenericSchema>(schema: S, otherwise: v.InferOutput<S>) =>
+  v.optional(v.fallback(schema, otherwise as never), otherwise as never);
+const scale = (usual: number) => lenient(number({ min: 0, max: 10 }), usual);
+const whatever = v.record(v.string(), v.unknown());
+
+const SETTINGS = part({
+  phoneme_type: v.optional(v.literal('espeak', 'must be "espeak": sherpa-onnx makes no other phonemes')),
+  espeak: part({ voice: text(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$/, 'must be the name of a voice') }),
+  audio: part({ sample_rate: whole({ min: 8000, max: 48_000 }) }),
+  num_speakers: v.optional(whole({ min: 0, max: MOST_SPEAKERS }), 1),
+  phoneme_id_map: v.pipe(
+    v.record(v.string(), v.unknown(), 'must be an object'),
+    v.transform((map) => Object.fromEntries(Object.entries(map).filter(([symbol]) => isSymbol(symbol)))),
+    v.record(v.string(), v.looseTuple([whole({ min: 0, max: MOST_SYMBOLS - 1 })], 'must be a list')),
+    v.check((map) => Object.keys(map).length > 0, 'must have a symbol'),
+  ),
+  language: lenient(whatever, {}),
+  speaker_id_map: lenient(whatever, {}),
+  inference: v.pipe(
+    lenient(whatever, {}),
+    v.object({ noise_scale: scale(0.667), noise_w: scale(0.8), length_scale: scale(1) }),
+  ),
+});
+
+/** sherpa-onnx ends its process at a symbol of several code points, and a line break would end the line of a symbol. */
+function isSymbol(text: string): boolean {
+  return [...text].length === 1 && !/[\r\n]/.test(text);
 }
 
 /** A line of tokens.txt for each symbol. */
@@ -67,8 +99,6 @@ function tagOf(code: unknown): string | undefined {
     : undefined;
 }
 
-type Data = Readonly<Record<string, unknown>>;
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -77,32 +107,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function objectIn(data: unknown, name: string): Data {
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new Error(`${name} is missing, or is not an object`);
-  return data as Data;
-}
-
-function optionalObject(data: unknown): Data {
-  return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as Data) : {};
-}
-
-function numberIn(value: unknown, name: string, [least, most]: readonly [number, number]): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new Error(`"${name}" is ${shownValue(value)}, and not a number from ${least} to ${most}`);
-}
-
-function scalesIn({ noise_scale, noise_w, length_scale }: Data): Scales {
-  const scale = (value: unknown, usual: number) =>
-    typeof value === 'number' && value >= 0 && value <= 10 ? value : usual;
-  return {
-    noiseScale: scale(noise_scale, SCALES.noiseScale),
-    noiseScaleW: scale(noise_w, SCALES.noiseScaleW),
-    lengthScale: scale(length_scale, SCALES.lengthScale) || SCALES.lengthScale,
-  };
-}
-
-function namesIn(map: Data, count: number): Map<number, string> {
+function namesIn(map: object, count: number): Map<number, string> {
   const names = new Map<number, string>();
   for (const [name, id] of Object.entries(map)) {
     const said = nameIn(name);
@@ -116,22 +121,6 @@ function nameIn(name: unknown): string | undefined {
   return typeof name === 'string' && /^[\p{L}\p{N}][\p{L}\p{N}\p{M} _.'()-]{0,59}$/u.test(name)
     ? name
     : undefined;
-}
-
-/** sherpa-onnx ends its process at a symbol of several code points, and a line break would end the line of a symbol. */
-function symbolsIn(map: Data): Map<string, number> {
-  const symbols = new Map<string, number>();
-  for (const [symbol, ids] of Object.entries(map)) {
-    const [id] = Array.isArray(ids) ? ids : [];
-    if ([...symbol].length !== 1 || /[\r\n]/.test(symbol)) continue;
-    symbols.set(symbol, numberIn(id, `phoneme_id_map.${symbol}`, [0, MOST_SYMBOLS - 1]));
-  }
-  if (symbols.size === 0) throw new Error('"phoneme_id_map" has no symbol');
-  return symbols;
-}
-
-function shownValue(value: unknown): string {
-  return (JSON.stringify(value) ?? 'missing').slice(0, 40);
 }
 
 /** Bytes at the end of an ONNX file. Its metadata is there. */

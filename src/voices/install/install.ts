@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
+import * as v from 'valibot';
 import { usageError } from '../../kit/error.ts';
+import { check, openObject, text, type ValueOf, whole } from '../../kit/schema.ts';
 import { nearestName } from '../../kit/words.ts';
 import { buildFolder, buildPiper } from './build.ts';
 import {
@@ -22,12 +24,20 @@ import { inMegabytes, partsFolder } from './store.ts';
 const LONGEST_LIST = 4 * 1024 * 1024;
 
 /** What the list of Piper's voices says of one. */
-interface ListedVoice {
-  readonly name: string;
-  readonly quality: string;
-  readonly num_speakers: number;
-  readonly files: Readonly<Record<string, { readonly size_bytes: number; readonly md5_digest: string }>>;
-}
+const LISTED = openObject({
+  // It becomes the name of a folder.
+  name: v.pipe(v.string(), v.regex(/^[\p{L}\p{N}_-]{1,60}$/u)),
+  quality: text(),
+  num_speakers: whole({ min: 1, max: 10_000 }),
+  files: v.pipe(
+    v.record(
+      v.pipe(v.string(), v.regex(/^[\p{L}\p{N}_./-]+$/u), v.excludes('..')),
+      openObject({ size_bytes: whole({ min: 1, max: 2 ** 32 }), md5_digest: text(/^[0-9a-f]{32}$/) }),
+    ),
+    v.minEntries(2),
+  ),
+});
+type ListedVoice = ValueOf<typeof LISTED>;
 
 function isPiperKey(name: string): boolean {
   return /^[a-z]{2,3}_[A-Z]{2}-[\p{L}\p{N}_]+-(x_low|low|medium|high)$/u.test(name);
@@ -69,27 +79,17 @@ function unknown(name: string, { voices }: Catalogue) {
 }
 
 /** @throws TtsError (service) for a list of another form */
-function listedIn(text: string, key: string): ListedVoice | undefined {
-  let list: Readonly<Record<string, ListedVoice>>;
+function listedIn(json: string, key: string): ListedVoice | undefined {
+  let list: Readonly<Record<string, unknown>>;
   try {
-    list = JSON.parse(text);
+    list = JSON.parse(json);
   } catch {
     throw failure('the list of voices of the hub is not JSON', ANOTHER_WAY);
   }
-  const voice = Object.hasOwn(list, key) ? list[key] : undefined;
-  if (!voice) return undefined;
-  const files = typeof voice.files === 'object' ? Object.entries(voice.files ?? {}) : [];
-  const isGood = files.every(
-    ([path, { size_bytes, md5_digest }]) =>
-      /^[\p{L}\p{N}_./-]+$/u.test(path) &&
-      !path.split('/').includes('..') &&
-      Number.isInteger(size_bytes) &&
-      size_bytes > 0 &&
-      /^[0-9a-f]{32}$/.test(md5_digest),
-  );
-  if (!isGood || files.length < 2 || typeof voice.name !== 'string')
-    throw failure(`the list of voices of the hub says of ${key} what cannot be true`, ANOTHER_WAY);
-  return voice;
+  if (!Object.hasOwn(list, key)) return undefined;
+  const read = check(LISTED, list[key]);
+  if ('value' in read) return read.value;
+  throw failure(`the list of voices of the hub says of ${key} what cannot be true`, ANOTHER_WAY);
 }
 
 function offerOf(key: string, voice: ListedVoice, { catalogue, data, context }: Session): OfferedVoice {

@@ -10,19 +10,19 @@ describe("Piper's settings", () => {
   });
 
   it.each<[object, string]>([
-    [{ phoneme_type: 'pinyin' }, 'its phonemes are of the type "pinyin", which sherpa-onnx cannot make'],
-    [{ phoneme_type: { a: 1 } }, 'its phonemes are of the type'],
-    [{ espeak: { voice: '../../../etc/passwd' } }, '"espeak.voice" is not the name of a voice'],
-    [{ espeak: { voice: 'en\0' } }, '"espeak.voice" is not the name of a voice'],
-    [{ espeak: null }, '"espeak" is missing, or is not an object'],
-    [{ num_speakers: 1e9 }, '"num_speakers" is 1000000000, and not a number from 0 to 10000'],
-    [{ num_speakers: '3' }, '"num_speakers" is "3", and not a number'],
-    [{ audio: { sample_rate: 96_000 } }, '"sample_rate" is 96000, and not a number from 8000 to 48000'],
-    [{ audio: [] }, '"audio" is missing, or is not an object'],
-    [{ phoneme_id_map: { a: [70_000] } }, '"phoneme_id_map.a" is 70000, and not a number from 0 to 1023'],
-    [{ phoneme_id_map: { a: {} } }, '"phoneme_id_map.a" is missing, and not a number'],
-    [{ phoneme_id_map: { ab: [1] } }, '"phoneme_id_map" has no symbol'],
-    [{ phoneme_id_map: 'a' }, '"phoneme_id_map" is missing, or is not an object'],
+    [{ phoneme_type: 'pinyin' }, '"phoneme_type" must be "espeak": sherpa-onnx makes no other phonemes'],
+    [{ phoneme_type: { a: 1 } }, '"phoneme_type" must be "espeak"'],
+    [{ espeak: { voice: '../../../etc/passwd' } }, '"espeak.voice" must be the name of a voice'],
+    [{ espeak: { voice: 'en\0' } }, '"espeak.voice" must be the name of a voice'],
+    [{ espeak: null }, '"espeak" must be an object'],
+    [{ num_speakers: 1e9 }, '"num_speakers" must be 10000 or less'],
+    [{ num_speakers: '3' }, '"num_speakers" must be a whole number'],
+    [{ audio: { sample_rate: 96_000 } }, '"audio.sample_rate" must be 48000 or less'],
+    [{ audio: [] }, '"audio.sample_rate" must be'],
+    [{ phoneme_id_map: { a: [70_000] } }, '"phoneme_id_map.a.0" must be 1023 or less'],
+    [{ phoneme_id_map: { a: {} } }, '"phoneme_id_map.a" must be a list'],
+    [{ phoneme_id_map: { ab: [1] } }, '"phoneme_id_map" must have a symbol'],
+    [{ phoneme_id_map: 'a' }, '"phoneme_id_map" must be an object'],
   ])('of a stranger are checked: %j', (changes, message) => {
     expect(() => read(changes)).toThrow(message);
   });
