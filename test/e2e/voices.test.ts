@@ -171,6 +171,8 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     });
     expect(await box.run(['hello', ...OUT, '-s', 'joe'], { env })).toMatchObject({ status: 0, stderr: '' });
     expectFailure(await install('en_US-nobody-medium'), 2, /no voice is called "en_US-nobody-medium"/);
+    listOnHub(stand, 'en_US-up-medium', 'License: CC0\n', { name: '../../up' });
+    expectFailure(await install('en_US-up-medium'), 7, /says of en_US-up-medium what cannot be true/);
     listOnHub(stand, 'en_US-jan-medium', 'License: CC0\n', { phoneme_type: 'pinyin' });
     const pinyin = await install('en_US-jan-medium');
     expect(pinyin.status).toBe(7);

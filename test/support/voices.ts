@@ -130,7 +130,12 @@ export async function standIn(
 }
 
 /** Adds a voice that only the list of the hub knows. */
-export function listOnHub({ hub }: StandIn, key: string, card: string, settings: object = {}): void {
+export function listOnHub(
+  { hub }: StandIn,
+  key: string,
+  card: string,
+  { name = 'joe', ...settings }: { name?: string; [setting: string]: unknown } = {},
+): void {
   const files = { ...piperFiles(settings), card: Buffer.from(card) };
   const at = `en/en_US/joe/medium`;
   const listed: Record<string, object> = {};
@@ -145,7 +150,7 @@ export function listOnHub({ hub }: StandIn, key: string, card: string, settings:
   }
   const voice = {
     key,
-    name: 'joe',
+    name,
     quality: 'medium',
     num_speakers: 1,
     language: { code: 'en_US' },
