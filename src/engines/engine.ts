@@ -223,26 +223,13 @@ export interface SourceVoice {
   readonly usualRate?: number;
 }
 
-export interface NumberedSource {
-  readonly source: VoiceSource;
-  /** The voices that a number can name. The source may have more, which only their names can name. */
-  readonly voices: ReadonlyMap<number, SourceVoice>;
-}
-
-export function speakersOf({ source, voices }: NumberedSource): Speaker[] {
-  return [...voices].map(([no, voice]) => ({ no, ...asSpeaker(voice), engine: source.name }));
-}
-
 /** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */
 export function shortName(name: string): string | undefined {
   return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
 }
 
-function asSpeaker({ name, language, sampleRate }: SourceVoice): Omit<Speaker, 'no'> {
-  return { name, kind: 'neo.one', language, sampleRate };
-}
-
-export interface VoiceSource extends AsyncDisposable {
+/** A server, a program or a model of the user, opened. */
+export interface ExternalSource extends AsyncDisposable {
   readonly name: string;
   /** What the user can do where it fails, if that is known. */
   readonly advice?: string | undefined;

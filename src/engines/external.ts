@@ -11,12 +11,11 @@ import {
   type Engine,
   EngineError,
   type EngineSound,
-  type NumberedSource,
+  type ExternalSource,
   type SourceConfig,
+  type SourceVoice,
   type Speaker,
-  speakersOf,
   type Utterance,
-  type VoiceSource,
 } from './engine.ts';
 
 /** A longer sound never ends, or is not that of the text. */
@@ -44,7 +43,7 @@ export interface OpenOptions {
 }
 
 /** @throws EngineError with what is missing */
-export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
+export async function openSource(config: SourceConfig, options: OpenOptions): Promise<ExternalSource> {
   const { host, signal, timeoutMs, runtimes } = options;
   if (config.kind === 'server') {
     const { openServer } = await import('./server.ts');
@@ -66,17 +65,16 @@ export async function openSource(config: SourceConfig, options: OpenOptions): Pr
 
 /** An engine around a source of the user: texts in pieces, in turn, checked, at the rate that is asked for. */
 export class ExternalEngine implements Engine {
-  readonly #source: VoiceSource;
-  readonly #voices: NumberedSource['voices'];
+  readonly #source: ExternalSource;
+  readonly #voices: ReadonlyMap<number, SourceVoice>;
   #resampler: Promise<(from: number, to: number) => Resampler> | undefined;
   readonly #seats: Seats;
   readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
-  /** The rates of the answers, by the numbers of the speakers. */
-  readonly #rates = new Map<number, number>();
   readonly #checked: CheckedSpeech<Task>;
   readonly #closing = new AbortController();
 
-  constructor({ source, voices }: NumberedSource) {
+  /** @param voices those that a number can name. The source may have more */
+  constructor(source: ExternalSource, voices: ReadonlyMap<number, SourceVoice>) {
     this.#source = source;
     this.#voices = voices;
     this.#checked = new CheckedSpeech<Task>(source.name, (task, sound) => this.#speakOnce(task, sound));
@@ -84,10 +82,10 @@ export class ExternalEngine implements Engine {
   }
 
   get speakers(): readonly Speaker[] {
-    return speakersOf({ source: this.#source, voices: this.#voices }).map((speaker) => ({
-      ...speaker,
-      sampleRate: this.#rates.get(speaker.no) ?? speaker.sampleRate,
-    }));
+    const { name: engine } = this.#source;
+    return [...this.#voices].map(([no, { name, language, sampleRate }]) => {
+      return { no, name, kind: 'neo.one', language, sampleRate, engine };
+    });
   }
 
   async speak(
@@ -99,7 +97,7 @@ export class ExternalEngine implements Engine {
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
     await this.#seats.take(until);
-    const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
+    const rate = new Rate(sampleRate);
     const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
     const parts = cutText(text, this.#source)[Symbol.iterator]();
     const begun = this.#start({ ...task, text: parts.next().value ?? text });
@@ -195,14 +193,11 @@ export class ExternalEngine implements Engine {
 class Rate {
   readonly settled: Promise<number>;
   #rate: number | undefined;
-  readonly #onOwn: (own: number) => void;
   #settle: (rate: number) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  /** @param onOwn is called with the rate of each answer */
-  constructor(asked: number | undefined, onOwn: (own: number) => void) {
+  constructor(asked: number | undefined) {
     this.#rate = asked;
-    this.#onOwn = onOwn;
     this.settled = new Promise((resolve, reject) => {
       this.#settle = resolve;
       this.#reject = reject;
@@ -211,7 +206,6 @@ class Rate {
   }
 
   from(own: number): number {
-    this.#onOwn(own);
     this.#rate ??= own;
     this.#settle(this.#rate);
     return this.#rate;

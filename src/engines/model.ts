@@ -1,9 +1,9 @@
 import {
   EngineError,
+  type ExternalSource,
   type ModelConfig,
   type ModelSpeaker,
   type SourceVoice,
-  type VoiceSource,
 } from './engine.ts';
 import { configOf, modelIdentity, modelIn, optionsOf, piperOf, speakersOf } from './model-families.ts';
 import { type Loaded, type ModelOptions, ProcessKeeper } from './model-process.ts';
@@ -12,7 +12,7 @@ import { type Loaded, type ModelOptions, ProcessKeeper } from './model-process.t
  * Opens a model folder. Of an installed voice everything is known before its process runs.
  * @throws EngineError with what is missing, or with the last words of the process
  */
-export async function openModel(config: ModelConfig, options: ModelOptions): Promise<VoiceSource> {
+export async function openModel(config: ModelConfig, options: ModelOptions): Promise<ExternalSource> {
   const { name, folder, voices: names, language, maxChars, concurrency, installed } = config;
   const model = modelIn(folder, name, installed?.espeakData);
   const cwd = installed?.base ?? folder;

@@ -7,7 +7,7 @@ import { Child, type Exit, guard } from '../kit/program.ts';
 import { IdleTimer, watched } from '../kit/wait.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav } from '../sound/wav.ts';
-import { EngineError, type EngineSound, type ProgramConfig, type VoiceSource } from './engine.ts';
+import { EngineError, type EngineSound, type ExternalSource, type ProgramConfig } from './engine.ts';
 
 export interface ProgramOptions {
   /** The program fails after this many milliseconds without a byte. */
@@ -24,7 +24,7 @@ const USUAL_RATE = 22_050;
 export async function openProgram(
   config: ProgramConfig,
   { timeoutMs, env, platform, endGroup }: ProgramOptions,
-): Promise<VoiceSource> {
+): Promise<ExternalSource> {
   const { name, command, output, voices = [name], maxChars, concurrency } = config;
   const sampleRate = config.sampleRate ?? USUAL_RATE;
   const program = await findProgram(command[0], env.PATH ?? '', platform);

@@ -8,9 +8,9 @@ import { readWav, WavError } from '../sound/wav.ts';
 import {
   EngineError,
   type EngineSound,
+  type ExternalSource,
   type ServerConfig,
   type SourceVoice,
-  type VoiceSource,
 } from './engine.ts';
 
 /** It takes this number of bytes to tell bare samples from WAV, JSON, HTML and compressed sound. */
@@ -58,7 +58,7 @@ const LONGEST_LIST = 10_000;
 export async function openServer(
   config: ServerConfig,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<VoiceSource> {
+): Promise<ExternalSource> {
   const http = new HttpClient({ connections: config.concurrency, timeoutMs });
   let server = new SpeechServer(config, http, timeoutMs);
   let list: VoiceList = config.voices ? { voices: config.voices } : await server.listVoices(signal);

@@ -1,7 +1,13 @@
 /** The engines of the user: those of `engines` in the config, and the one of `--engine`. */
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { EngineError, type EngineFault, type SourceConfig, type SourceVoice } from '../engines/engine.ts';
+import {
+  EngineError,
+  type EngineFault,
+  type ExternalSource,
+  type SourceConfig,
+  type SourceVoice,
+} from '../engines/engine.ts';
 import { ExternalEngine, openSource } from '../engines/external.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { dataFolder, fromHome } from '../kit/folders.ts';
@@ -94,8 +100,6 @@ class UserEngine implements Place {
   }
 }
 
-type ExternalSource = Awaited<ReturnType<typeof openSource>>;
-
 interface Opened {
   readonly source: ExternalSource;
   /** A server may get further ones. */
@@ -122,11 +126,7 @@ export function openVoices(external: ExternalSource, { wrap, settings, numberOf 
       maxChars: external.maxChars,
       atOnce: isSaid ? concurrency.value : external.concurrency + WAITING,
       timeoutMs: timeout.value * 1000,
-      engine: async () => {
-        const engine = new ExternalEngine({ source: external, voices: numbers });
-        if (!engine) throw new Error('there is one engine for each source');
-        return engine;
-      },
+      engine: async () => new ExternalEngine(external, numbers),
       prepare({ no }) {
         const voice = numbers.get(no);
         if (voice) external.prepare?.(voice);

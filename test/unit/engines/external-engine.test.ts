@@ -4,9 +4,9 @@ import type {
   Engine,
   EngineError,
   EngineSound,
+  ExternalSource,
   Speaker,
   Utterance,
-  VoiceSource,
 } from '../../../src/engines/engine.ts';
 import { ExternalEngine } from '../../../src/engines/external.ts';
 import { PLAIN } from '../../support/engine.ts';
@@ -23,10 +23,10 @@ interface Talk {
 }
 
 /** The engine of an engine of 8 kHz. */
-function sectionOf(speak: Speak, limits: Partial<VoiceSource> = {}): Talk {
+function sectionOf(speak: Speak, limits: Partial<ExternalSource> = {}): Talk {
   const asked: string[] = [];
   let isClosed = false;
-  const source: VoiceSource = {
+  const source: ExternalSource = {
     name: 'mine',
     identityOf: () => 'mine',
     voices: ['anna', 'bert'].map((name) => ({ name, language: 'und', sampleRate: RATE })),
@@ -43,7 +43,7 @@ function sectionOf(speak: Speak, limits: Partial<VoiceSource> = {}): Talk {
     ...limits,
   };
   const voices = new Map(source.voices.map((voice, at) => [1001 + at, voice]));
-  const engine = new ExternalEngine({ source, voices });
+  const engine = new ExternalEngine(source, voices);
   return { engine, asked, closed: () => isClosed };
 }
 
