@@ -70,21 +70,6 @@ describe.skipIf(!ffmpeg)('a file by an ffmpeg that', () => {
       message: expect.stringContaining('libopus'),
     });
   });
-
-  it('has no more sound is stopped, and nothing stays', async () => {
-    const folder = emptyFolder();
-    const error = new Error('the service broke');
-    await expect(writeInto(folder, 'a.m4b', { error })).rejects.toBe(error);
-    expect(list(folder)).toEqual([]);
-  });
-});
-
-it('A file by an ffmpeg that is not there is refused, with what to do.', async () => {
-  await expect(write('a.m4b', {}, { path: '/nowhere' })).rejects.toMatchObject({
-    exitCode: ExitCode.output,
-    message: expect.stringContaining('not installed'),
-    hint: expect.stringMatching(/install.*\.mp3/),
-  });
 });
 
 function childrenNamed(command: string): number {

@@ -6,7 +6,7 @@ import { encodingOf } from '../../../src/sound/encode/encodings.ts';
 import type { Chapter, PcmFormat, Tags, Track } from '../../../src/sound/pcm.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
-export const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: 22_050, channels: 1, bitsPerSample: 16 };
+const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: 22_050, channels: 1, bitsPerSample: 16 };
 
 /** A tone of 330 Hz. */
 export function tone(frames: number, { sampleRate, channels } = FORMAT): Buffer {

@@ -10,8 +10,7 @@ import type { Chapter, Cover } from '../../../src/sound/pcm.ts';
 import { decoded } from '../../support/decoded.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
-import { atomsAt, chapterTrack, readAtoms, tagsOf } from './atoms.ts';
-import { FORMAT, tone, trackOf, write } from './encoded.ts';
+import { tone, trackOf, write } from './encoded.ts';
 
 const ffmpeg = isThere('ffmpeg');
 
@@ -75,13 +74,6 @@ describe.skipIf(!ffmpeg)('a file by ffmpeg', () => {
     const path = join(await write('a.m4b', { pcm }), 'a.m4b');
     const onset = decoded(path).findIndex((at) => Math.abs(at) > 2000);
     expect(Math.abs(onset - 22_050)).toBeLessThan(20);
-  });
-
-  it('keeps 24 bits, and several channels.', async () => {
-    const format = { ...FORMAT, bitsPerSample: 24, channels: 2, sampleRate: 44_100 };
-    const pcm = Buffer.from(Uint8Array.from({ length: 6 * 5000 }, (_, at) => (at * 37) % 251));
-    const path = join(await write('a.flac', { pcm, format }), 'a.flac');
-    expect(execFileSync('ffmpeg', ['-v', 'error', '-i', path, '-f', 's24le', '-'])).toEqual(pcm);
   });
 });
 

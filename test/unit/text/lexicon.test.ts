@@ -27,7 +27,6 @@ function refusal(source: string): { message: string; exitCode: ExitCode; hint: s
 
 test.each([
   ['a word', 'SQL = sequel', 'SQL, and MySQL, SQLite, SQL.', 'sequel, and MySQL, SQLite, sequel.'],
-  ['a word with its apostrophe', 'Anna = Ahna', "Anna's", "Ahna's"],
   [
     'a number, and not a part of one',
     '3 = three',
@@ -36,7 +35,6 @@ test.each([
   ],
   ['accents of either form', 'naïve = N\ncafe\u0301 = C', 'nai\u0308ve naïve café cafe\u0301', 'N N C C'],
   ['apostrophes of either form', "don't = D\ncan’t = C", "don’t don't can't can’t", 'D D C C'],
-  ['any case, said by nothing', 'us = them', 'us US Us', 'them them them'],
   ['one case', 'us /c = them', 'us US Us', 'them US Us'],
   ['one case, said at the end', 'us = them /c', 'us US', 'them US'],
   ['one word in two cases', 'Polish = of Poland\npolish = shine', 'polish Polish', 'shine of Poland'],
@@ -44,7 +42,6 @@ test.each([
   ['a word that ends as a flag does', 'a/c = account\nw/i = within', 'a A/C w W/I', 'a account w within'],
   ['a spoken form that ends as a flag does', 'US = u/i\nus /i = them', 'US us', 'u/i them'],
   ['what ends as a flag does, and one case', 'a/c /c = account', 'a/c A/C', 'account A/C'],
-  ['any case, said at the end', 'us = them /i', 'US', 'them'],
   ['the case that fits before any case', 'us /i = them\nUS = States', 'us US Us', 'them States them'],
   ['any case in other scripts', 'Σίσυφος /i = S\nпривет /i = P', 'ΣΊΣΥΦΟΣ ПРИВЕТ', 'S P'],
   [
@@ -59,7 +56,6 @@ test.each([
     'C++ and C++, C++11',
     'C plus plus and C plus plus, C++11',
   ],
-  ['a number sign in a word', 'C# = C sharp', 'C#!', 'C sharp!'],
   ['a sign alone, anywhere', '→ = to\n% = percent', 'A→B 5%', 'AtoB 5percent'],
   [
     'the longest',
@@ -78,10 +74,7 @@ test.each([
   ['Devanagari with its vowel signs', 'क = K', 'क कि क', 'K कि K'],
   ['a mark after a letter', 'cafe = C', 'cafe\u0301 cafe', 'cafe\u0301 C'],
   ['Chinese, which has no spaces', '北京 = Beijing', '我在北京工作', '我在Beijing工作'],
-  ['Latin within Chinese', 'AI = 人工智能', '使用AI技术', '使用人工智能技术'],
-  ['letters outside of the first plane', '𝒜 = A', '𝒜 𝒜𝒜', 'A 𝒜𝒜'],
   ['a regular expression', 're:/(\\d+)\\s?km/ = $1 kilometres', '5km 6 km', '5 kilometres 6 kilometres'],
-  ['named groups', 're:/(?<n>\\d)x/ = $<n> times', '3x', '3 times'],
   ['flags', 're:/ab/i = X', 'AB ab', 'X X'],
   ['a slash and an equals sign in an expression', 're:/a[/=]b\\/ = c/ = X', 'a/b/ = c', 'X'],
   ['what stands around an expression', 're:/(?<=€)\\d+(?=k)/ = N', '€5k 5k €5', '€Nk 5k €5'],
