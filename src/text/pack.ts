@@ -26,7 +26,7 @@ interface Room {
   readonly startsSentence: boolean;
 }
 
-/** The parts of a paragraph; joined, they are the paragraph. What is invisible decides nothing. */
+/** The parts of a paragraph; joined, they are the paragraph. Invisible characters have no influence on the borders. */
 export function* pack(paragraph: string, room: Room): Generator<Packed> {
   const visible = withoutInvisible(paragraph);
   const unbroken = unwrapped(visible);
@@ -86,7 +86,7 @@ const EARLIEST = 0.25;
 /** UTF-16 units, in scripts without spaces. */
 const WORD_SIGHT = 200;
 
-/** Only before a part without letters, such as "* * *". */
+/** Inside a sentence it only comes before what has no letters, such as "* * *". */
 const BLANK_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
