@@ -96,11 +96,17 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     const blocks = [...spokenBlocks(document, this.#options, tokens, isOpen)];
     yield* this.#giveOut(blocks);
     const now = givenIn(blocks);
-    const most = now.letters < this.#given.letters ? this.#given : now;
-    if (most === now && this.#hasSpoken) yield* this.#giveGap(gap);
+    const isLess =
+      now.letters.length < this.#given.letters.length && this.#given.letters.startsWith(now.letters);
+    if (!isLess && this.#hasSpoken) yield* this.#giveGap(gap);
+    const most = isLess ? this.#given : now;
     const line = countLineBreaks(text.slice(0, finished));
     const gone = givenIn(left === '' ? blocks.filter((block) => block.line < line) : blocks);
-    this.#given = { ...most, letters: most.letters - gone.letters, wordless: most.wordless - gone.wordless };
+    this.#given = {
+      ...most,
+      letters: most.letters.slice(gone.letters.length),
+      wordless: most.wordless - gone.wordless,
+    };
     this.#leave(finished, left);
     this.#parsed = this.#text.length;
     if (idle >= WAITS.doubtful) this.#isChanged = false;
@@ -128,10 +134,11 @@ export class GrowingMarkdown implements Stage<string, Piece> {
       if (!hasWord(text)) {
         wordless -= 1;
         if (wordless >= 0) continue;
-      } else if (letters > 0) {
+      } else if (letters !== '') {
         isBegun = true;
+        const own = lettersIn(text);
         text = restOf(text, letters, this.#given.tail);
-        letters -= lettersIn(block.text);
+        letters = letters.startsWith(own) ? letters.slice(own.length) : '';
       }
       if (block.kind === 'scene') yield* this.#scene();
       else if (text !== '') yield* this.#words(text, block, isBegun);
@@ -178,43 +185,49 @@ export class GrowingMarkdown implements Stage<string, Piece> {
 
 type Gap = SpokenBlock['gap'];
 
-/** How much of a text was given out. Marks and full stops may differ where it is parsed again. */
+/** What was given out of a text. Marks and full stops may differ where it is parsed again. */
 interface Given {
   /** Letters and digits. */
-  readonly letters: number;
+  readonly letters: string;
   /** Blocks without a word, such as changes of scene. */
   readonly wordless: number;
   /** The marks after the last word. */
   readonly tail: string;
 }
 
-const NOTHING: Given = { letters: 0, wordless: 0, tail: '' };
+const NOTHING: Given = { letters: '', wordless: 0, tail: '' };
 const LETTER = /[\p{L}\p{N}]/gu;
 
 function givenIn(blocks: readonly SpokenBlock[]): Given {
-  const spoken = blocks.filter(({ text }) => hasWord(text));
+  const spoken = blocks.filter(({ text }) => hasWord(text)).map(({ text }) => text);
   const silent = blocks.filter(({ kind, text }) => !hasWord(text) && (kind === 'scene' || text !== LEFT));
   return {
-    letters: spoken.reduce((sum, { text }) => sum + lettersIn(text), 0),
+    letters: lettersIn(spoken.join('')),
     wordless: silent.length,
-    tail: /[^\p{L}\p{N}]*$/u.exec(spoken.at(-1)?.text ?? '')?.[0] ?? '',
+    tail: /[^\p{L}\p{N}]*$/u.exec(spoken.at(-1) ?? '')?.[0] ?? '',
   };
 }
 
-function lettersIn(text: string): number {
-  return text.match(LETTER)?.length ?? 0;
+function lettersIn(text: string): string {
+  return text.match(LETTER)?.join('') ?? '';
 }
 
-/** The text of a block of which so many letters were given out, and perhaps marks after them. */
-function restOf(text: string, letters: number, tail: string): string {
-  let left = letters;
+/**
+ * What is new in a block. Where it has changed, as a link does at its end, all that follows is new: no word is lost.
+ * @param given letters that were given out, of this block and perhaps of the next ones
+ * @param tail the marks after them
+ */
+function restOf(text: string, given: string, tail: string): string {
+  let [start, at] = [0, 0];
   for (const { 0: letter, index } of text.matchAll(LETTER)) {
-    left -= 1;
-    if (left > 0) continue;
-    const rest = text.slice(index + letter.length);
-    return rest.startsWith(tail) ? rest.slice(tail.length) : rest;
+    if (at === given.length) break;
+    if (!given.startsWith(letter, at)) return text.slice(start);
+    at += letter.length;
+    start = index + letter.length;
   }
-  return '';
+  if (at < given.length) return '';
+  const rest = text.slice(start);
+  return rest.startsWith(tail) ? rest.slice(tail.length) : rest;
 }
 
 /** A line that has only begun may become a mark of a list, the border of a table, or the underline of a heading. */
