@@ -10,6 +10,7 @@ import type { Chapter, Cover } from '../../../src/sound/pcm.ts';
 import { decoded } from '../../support/decoded.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
+import { atomsAt, chapterTrack, readAtoms, tagsOf } from './atoms.ts';
 import { tone, trackOf, write } from './encoded.ts';
 
 const ffmpeg = isThere('ffmpeg');
