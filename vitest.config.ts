@@ -19,12 +19,13 @@ export default defineConfig(({ mode }) => ({
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // End-to-end tests wait for processes much of the time: two workers more than cores keep all busy.
     maxWorkers: availableParallelism() + 2,
+    // The files of a worker share what they import, which they would otherwise load 190 times.
+    isolate: false,
     reporters: ['default', './.config/counting-reporter.ts'],
     projects: [
       {
         extends: true,
-        // The files of a worker share what they import, which they would otherwise load 190 times.
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'] },
       },
       {
         extends: true,

@@ -10,7 +10,7 @@ import type { Listener, RunEvent } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import type { RunTotals } from '../run/totals.ts';
 import { secondsOf } from '../sound/pcm.ts';
-import { labelOf, type VoiceEvent } from '../sound/voice.ts';
+import { labelOf, rateOf, type VoiceEvent } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Cast } from '../voices/cast.ts';
 import { type Fallback, type FellBack, fellBackInWords } from '../voices/fallback.ts';
@@ -327,7 +327,7 @@ export function warnOfRoom(
   seconds: number,
   { notices }: Pick<Context, 'notices'>,
 ): void {
-  const rate = speaker.fields.sampleRate ?? speaker.voice.sampleRate ?? DEFAULT_RATE;
+  const rate = rateOf(speaker) ?? DEFAULT_RATE;
   const bytes = seconds * rate * BYTES_PER_SAMPLE;
   if (cacheBytes === undefined || bytes <= cacheBytes * SHARE_IN_USE) return;
   notices.warn(

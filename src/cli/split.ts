@@ -32,7 +32,7 @@ import type { Mix } from '../run/mix.ts';
 import type { DeliverOptions, Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
-import type { Speaker } from '../sound/voice.ts';
+import { rateOf, type Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
 import type { Context } from './commands.ts';
@@ -68,7 +68,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
     context,
   );
   if (survey.toDoCount > 0) {
-    await output.encoding.assertReady(job.speaker.fields.sampleRate ?? job.speaker.voice.sampleRate);
+    await output.encoding.assertReady(rateOf(job.speaker));
     const folders = prepareRowFiles(outcome, host);
     await make(job, { outcome, keys, chapters, split }, context);
     await syncFolders(folders);

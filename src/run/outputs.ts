@@ -8,6 +8,7 @@ import type { PlayerOptions } from '../out/players.ts';
 import type { Sink } from '../out/sink.ts';
 import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
 import { encodingOf } from '../sound/encode/encodings.ts';
+import { rateOf, type Speaker } from '../sound/voice.ts';
 import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 
 export interface OutputPlan {
@@ -111,7 +112,7 @@ export interface Outputs extends AsyncDisposable {
 
 interface OutputPlans {
   readonly output: OutputPlan;
-  readonly voice?: { readonly sampleRate: number | undefined };
+  readonly speaker?: Speaker;
   readonly subtitles?: SubtitlesPlan | undefined;
 }
 
@@ -119,12 +120,12 @@ interface OutputPlans {
  * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
-  { output, voice, subtitles: plan }: OutputPlans,
+  { output, speaker, subtitles: plan }: OutputPlans,
   { host, notices, signal }: RunContext,
 ): Promise<Outputs> {
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);
   try {
-    const sink = await openOutput({ ...output, sampleRate: voice?.sampleRate }, host, signal);
+    const sink = await openOutput({ ...output, sampleRate: speaker && rateOf(speaker) }, host, signal);
     return {
       sink,
       subtitles,

@@ -15,7 +15,7 @@ import {
   type Tags,
   type Track,
 } from '../sound/pcm.ts';
-import type { Speaker, VoiceEvent } from '../sound/voice.ts';
+import { rateOf, type Speaker, type VoiceEvent } from '../sound/voice.ts';
 import type { Heading, Piece } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import type { FellBack } from '../voices/fallback.ts';
@@ -193,7 +193,7 @@ async function trackFrom(
     all.tell({ type: 'started', part: first, pauseFrames: 0 });
     return undefined;
   }
-  const sampleRate = (await rateOf(first.segment, ahead, options)) ?? speech.format.sampleRate;
+  const sampleRate = (await trackRate(first.segment, ahead, options)) ?? speech.format.sampleRate;
   const format = { ...speech.format, sampleRate };
   const isWhole =
     ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
@@ -228,13 +228,13 @@ function bytesAtSpeed({ bytes, format }: Speech, speed = 1): number | undefined 
 }
 
 /** @returns `undefined` where the first part has the rate of the track */
-async function rateOf(
+async function trackRate(
   first: Segment,
   ahead: LookAhead,
   { lead, speakerOf }: TrackOptions,
 ): Promise<number | undefined> {
   if (!lead) return undefined;
-  const known = lead.fields.sampleRate ?? lead.voice.sampleRate;
+  const known = rateOf(lead);
   if (known !== undefined || speakerOf(first) === lead) return known;
   return (await ahead.formatOf((segment) => speakerOf(segment) === lead))?.sampleRate;
 }

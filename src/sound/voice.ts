@@ -102,6 +102,11 @@ export interface Speaker {
   isKept(text: { readonly text: string }): boolean;
 }
 
+/** @returns Hz of its sound, as far as they are known before it speaks */
+export function rateOf({ fields, voice }: Speaker): number | undefined {
+  return fields.sampleRate ?? voice.sampleRate;
+}
+
 export type VoiceEvent =
   | ({
       readonly type: 'request';

@@ -199,8 +199,7 @@ describe('the sound', () => {
   it('with a bitrate that it cannot have is refused before anything is sent', async () => {
     const { env, box, server } = await setUp();
     for (const [name, bitrate, words] of [
-      ['b.mp3', '300', 'MP3 at 22050 Hz has 8 to 160 kbit/s'],
-      ['b.mp3', '500', 'MP3 has 8 to 320 kbit/s'],
+      ['b.mp3', '500', 'MP3 at 22050 Hz has 8 to 160 kbit/s'],
       ['b.m4b', '300', 'M4B at 22050 Hz has 8 to 264 kbit/s'],
     ]) {
       const refused = await box.run(`hi -o ${name} --bitrate ${bitrate} -r22050`, { env });

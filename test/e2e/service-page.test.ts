@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ask, type Reply } from '../support/ask.ts';
-import { BROWSER, OTHER_NAME, openPage, type Page } from '../support/browser.ts';
+import { BROWSER, endBrowser, OTHER_NAME, openPage, type Page } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { KEY, Sandbox } from '../support/run.ts';
@@ -11,6 +11,8 @@ import { startToneService } from '../support/tone-service.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 
 const HTML = 'text/html,application/xhtml+xml,*/*;q=0.8';
+
+afterAll(endBrowser);
 
 /** Starts `tts serve`, and returns its address. */
 async function serve(args = `--api-key ${KEY}`, box = new Sandbox()): Promise<string> {

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
 
 /** A name that leads the browser to this machine, and is no name of loopback for it. */
@@ -20,8 +19,6 @@ export interface Page {
   press(key: string): Promise<void>;
   /** Types into the element that has the focus. */
   type(text: string): Promise<void>;
-  /** A PNG of the whole page. */
-  picture(): Promise<Buffer>;
   /** Addresses that the page asked for. */
   readonly requests: readonly string[];
 }
@@ -36,8 +33,13 @@ interface PageOptions {
 
 /** One for all pages of a test file: its start takes a second of the processor. */
 let browser: DevTools | undefined;
-let endBrowser = async () => {};
-afterAll(() => endBrowser());
+let killBrowser = async () => {};
+
+/** For the end of a test file that opens pages. */
+export async function endBrowser(): Promise<void> {
+  browser = undefined;
+  await killBrowser();
+}
 
 /** Opens a file, or an address of http. The page shares nothing with others, and is closed after the test. */
 export async function openPage(path: string, options: PageOptions = {}): Promise<Page> {
@@ -88,10 +90,6 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
     },
     async type(text) {
       await send('Input.insertText', { text });
-    },
-    async picture() {
-      const { data } = await send('Page.captureScreenshot', { captureBeyondViewport: true });
-      return Buffer.from(String(data), 'base64');
     },
   };
 }
@@ -173,7 +171,7 @@ function startBrowser(): DevTools {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  endBrowser = async () => {
+  killBrowser = async () => {
     const closed = once(child, 'close');
     if (child.exitCode === null && child.pid !== undefined) {
       process.kill(-child.pid, 'SIGKILL');
@@ -182,10 +180,4 @@ function startBrowser(): DevTools {
     remove();
   };
   return new DevTools(child.stdio[3] as Writable, child.stdio[4] as Readable);
-}
-
-/** Seconds of a plain WAV of 16-bit mono samples. */
-export function secondsOfWav(path: string): number {
-  const wav = readFileSync(path);
-  return (wav.length - 44) / 2 / wav.readUInt32LE(24);
 }
