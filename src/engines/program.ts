@@ -173,7 +173,7 @@ class ProgramRun {
     const { name } = this.#config;
     if (this.#isSilent) {
       const seconds = this.#options.timeoutMs / 1000;
-      return new EngineError('failed', `${name} was silent for ${seconds} s`);
+      return new EngineError('late', `${name} was silent for ${seconds} s`);
     }
     const ended = status ? `status ${status}` : !this.#isStopped && ending;
     const how = ended ? `it ended with ${ended}` : (error as Error).message;

@@ -191,7 +191,7 @@ class SpeechServer {
     if (signal.aborted) return signal.reason;
     if (error instanceof EngineError) return error;
     const { name } = this.#config;
-    if (isLate(error)) return new EngineError('failed', `${name} was silent for ${this.#timeoutMs / 1000} s`);
+    if (isLate(error)) return new EngineError('late', `${name} was silent for ${this.#timeoutMs / 1000} s`);
     if (error instanceof WavError) return new EngineError('failed', `${name}: ${notSound(error)}`);
     if (!(error instanceof TtsError)) return error;
     const { message, retry } = error;

@@ -271,7 +271,7 @@ function refused(cause: EngineError, status: number, { advice = LOOK }: Failing)
 function failed(cause: EngineError, { advice = LOOK }: Failing): TtsError {
   const { message, kind, retryAfter: after, status = STATUSES[kind] ?? 502 } = cause;
   return new TtsError(message, {
-    exitCode: status === 429 ? ExitCode.quota : ExitCode.service,
+    exitCode: EXITS.get(status) ?? ExitCode.service,
     hint: hintToWait(after) ?? advice,
     cause,
     retry: { after, busy: kind === 'busy', status },
@@ -280,6 +280,11 @@ function failed(cause: EngineError, { advice = LOOK }: Failing): TtsError {
 
 /** What `POST /tts` of a service with the engine answers. */
 const STATUSES: Partial<Record<EngineFault, number>> = { busy: 503, late: 504 };
+
+const EXITS: ReadonlyMap<number, ExitCode> = new Map([
+  [429, ExitCode.quota],
+  [504, ExitCode.timeout],
+]);
 
 function ofBuiltIn(cause: EngineError, { name }: Failing): TtsError {
   const { message, kind } = cause;

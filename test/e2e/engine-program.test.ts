@@ -99,8 +99,7 @@ describe('an engine that is a program', () => {
   it('that is silent after its first bytes is given up by tts serve', async () => {
     const box = boxWith('head -c 2000 $WAV; sleep 1000', {}, { timeout: 1 });
     const { speak, endBy } = await startServe(box, ['--engine', 'mine']);
-    // Whoever of the service and its engine notices the silence first tells it.
-    expect([502, 504]).toContain((await speak({ text: 'Hello.', speaker_no: 1001 })).status);
+    expect((await speak({ text: 'Hello.', speaker_no: 1001 })).status).toBe(504);
     const { ended } = await endBy('SIGTERM');
     expect(ended.stderr).toMatch(/engine failed: .*mine.* for 1 s\n/);
   });
@@ -116,9 +115,8 @@ describe('an engine that is a program', () => {
       'setsid bash -c "touch apart; sleep 80" & until [ -e apart ]; do sleep 0.05; done; head -c 2000 $WAV',
     );
     const begun = Date.now();
-    // Whoever of the run and its engine notices the silence first tells it.
     const { status, stderr } = await box.run([...OUT, '--timeout', '1']);
-    expect([5, 7]).toContain(status);
+    expect(status).toBe(5);
     expect(stderr).toMatch(/for 1 s/);
     // The child holds the pipes for 80 s.
     expect(Date.now() - begun).toBeLessThan(60_000);
