@@ -3,7 +3,7 @@ import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { RunText } from '../run/text.ts';
 import { count, LETTERS, Written } from '../text/written.ts';
-import { baseLanguage, languageName } from '../voices/language.ts';
+import { baseLanguage, languageName, languageOf } from '../voices/language.ts';
 import { adviceFor, isUnreadByEspeak } from '../voices/unknown.ts';
 
 /** A share of the letters: what is left is the name of a person, a number or a licence. */
@@ -49,22 +49,23 @@ export async function checkLanguage(
   text: RunText,
   context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
 ): Promise<string | undefined> {
-  const spoken = voice.language === undefined ? undefined : baseLanguage(voice.language);
+  const spoken = languageOf(voice.language ?? '');
   if (cast || spoken === undefined) return undefined;
   const isBuiltIn = voice.source.kind === 'built-in';
   const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
   const reading = new BuiltInReading(normalise);
   if (text.canBeReadAgain) await look(text, reading, context.signal);
-  const said = baseLanguage(text.about?.language ?? '');
-  const language = reading.written.language ?? said;
+  const said = text.about?.language;
+  const language = reading.written.language ?? (said && baseLanguage(said));
   if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
   if (language === undefined) return undefined;
-  const what = text.about ? 'book' : 'text';
+  const isUnread = voice.source.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken);
+  if (language === spoken && !isUnread) return undefined;
   const name = languageName(language) ?? language;
-  if (voice.source.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken))
-    return `espeak-ng does not read the characters of ${name}: ${await advice(language, context)}`;
-  if (language === spoken) return undefined;
-  return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${await advice(language, context)}`;
+  const remedy = await advice(language, context);
+  if (isUnread) return `espeak-ng does not read the characters of ${name}: ${remedy}`;
+  const what = text.about ? 'book' : 'text';
+  return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${remedy}`;
 }
 
 /** The beginning is enough, unless the voice cannot read it. */
