@@ -2,9 +2,9 @@ import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { RunText } from '../run/text.ts';
+import type { Voice } from '../sound/voice.ts';
 import { count, LETTERS, Written } from '../text/written.ts';
-import { baseLanguage, languageName, languageOf } from '../voices/language.ts';
-import { adviceFor, isUnreadByEspeak } from '../voices/unknown.ts';
+import { baseLanguage, isUnreadByEspeak, languageName, languageOf } from '../voices/language.ts';
 
 /** A share of the letters: what is left is the name of a person, a number or a licence. */
 const NEARLY_ALL = 0.9;
@@ -51,13 +51,7 @@ export async function checkLanguage(
 ): Promise<string | undefined> {
   const spoken = languageOf(voice.language ?? '');
   if (cast || spoken === undefined) return undefined;
-  const isBuiltIn = voice.source.kind === 'built-in';
-  const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
-  const reading = new BuiltInReading(normalise);
-  if (text.canBeReadAgain) await look(text, reading, context.signal);
-  const said = text.about?.language;
-  const language = reading.written.language ?? (said && baseLanguage(said));
-  if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
+  const language = await languageIn(text, voice, context);
   if (language === undefined) return undefined;
   const isUnread = voice.source.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken);
   if (language === spoken && !isUnread) return undefined;
@@ -66,6 +60,22 @@ export async function checkLanguage(
   if (isUnread) return `espeak-ng does not read the characters of ${name}: ${remedy}`;
   const what = text.about ? 'book' : 'text';
   return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${remedy}`;
+}
+
+/** @throws TtsError (service) where the built-in voice would leave out nearly all of the text */
+async function languageIn(
+  text: RunText,
+  { source }: Voice,
+  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<string | undefined> {
+  const isBuiltIn = source.kind === 'built-in';
+  const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
+  const reading = new BuiltInReading(normalise);
+  if (text.canBeReadAgain) await look(text, reading, context.signal);
+  const said = text.about?.language;
+  const language = reading.written.language ?? (said && baseLanguage(said));
+  if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
+  return language;
 }
 
 /** The beginning is enough, unless the voice cannot read it. */
@@ -101,6 +111,9 @@ export async function advice(
   language: string,
   context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
 ): Promise<string> {
-  const { findEspeak } = await import('../engines/espeak.ts');
+  const [{ findEspeak }, { adviceFor }] = await Promise.all([
+    import('../engines/espeak.ts'),
+    import('../voices/unknown.ts'),
+  ]);
   return adviceFor(language, { espeak: (await findEspeak(context)).espeak, context });
 }

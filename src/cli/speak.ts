@@ -185,6 +185,9 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const { signal } = context;
   const totals = new RunTotals();
   await using _voices = job.voices;
+  // The voices start while the text and the output are opened. Nothing is sent yet.
+  const opening = openAll(job);
+  opening.catch(() => {});
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
   const tags = await tagsFor(job, text, context);
@@ -199,7 +202,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     : showProgress(total, context, { isLive, isHeard: job.output.isPlayed });
   await tellBefore(job, { text, languageWarning }, context);
   const reporting = new Reporting(job, progress, context);
-  const atOnce = await openAll(job);
+  const atOnce = await opening;
   const leftOut = await LeftOut.of(job, speakerIn(job), context);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),

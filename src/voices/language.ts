@@ -164,6 +164,13 @@ function canonical(code: string): string {
   return /^[a-z]{2,3}$/.test(code) ? (Intl.getCanonicalLocales(code)[0] ?? code) : code;
 }
 
+const UNREAD_BY_ESPEAK = ['ja', 'zh'];
+
+/** True where espeak-ng names the characters in English instead of reading them. */
+export function isUnreadByEspeak(language: string): boolean {
+  return UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, language));
+}
+
 /** `GB` for `UK`. */
 function canonicalRegion(region: string): string {
   return new Intl.Locale(`und-${region}`).region ?? region.toUpperCase();

@@ -7,7 +7,13 @@ import type { RunContext } from '../kit/host.ts';
 import { nearestName } from '../kit/words.ts';
 import { installLine, isFree, loadCatalogue, notInstalled } from './install/catalogue.ts';
 import { manifestsOf } from './installed.ts';
-import { baseLanguage, languageName, matchesLanguage, voiceForLanguage } from './language.ts';
+import {
+  baseLanguage,
+  isUnreadByEspeak,
+  languageName,
+  matchesLanguage,
+  voiceForLanguage,
+} from './language.ts';
 
 const MOST_SHOWN = 20;
 
@@ -82,13 +88,6 @@ export function installable(
 /** The names of all voices that can be installed. */
 export function offeredNames({ host }: Pick<RunContext, 'host'>): readonly string[] {
   return loadCatalogue(host).voices.map(({ name }) => name);
-}
-
-const UNREAD_BY_ESPEAK = ['ja', 'zh'];
-
-/** True where espeak-ng names the characters in English instead of reading them. */
-export function isUnreadByEspeak(language: string): boolean {
-  return UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, language));
 }
 
 /** Says how to get a voice for a language: one that is there, one that can be installed, or that there is none. */
