@@ -24,7 +24,7 @@ import {
   chaptersOf,
   chapterTemplate,
 } from '../batch/split.ts';
-import { ExitCode, usageError } from '../kit/error.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, visible } from '../kit/words.ts';
 import { type SpeechJob, USUAL_PAUSES } from '../run/job.ts';
@@ -179,18 +179,34 @@ async function make(
   const listeners = [...split.listeners, progress?.count, reporting];
   const sound = { ...speaking, listeners, window, mix: job.mix, signal };
   let number = 0;
-  for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
-    const row = plan.rows[number];
-    if (row && toDo.has(row)) {
-      const { title = `Chapter ${row.id}` } = heading ?? { title: OPENING };
-      const track = { number: Number(row.id), count };
-      const own: Tags = { ...tags, title, album: tags.title, track };
-      const keyOf = () => keys.get(row.id) as RowKey;
-      const entry = await makeRow(row, { ...target, keyOf }, { ...sound, segments: () => parts, tags: own });
-      survey.setMade(row, entry);
+  try {
+    for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
+      const row = plan.rows[number];
+      if (row && toDo.has(row)) {
+        const { title = `Chapter ${row.id}` } = heading ?? { title: OPENING };
+        const track = { number: Number(row.id), count };
+        const own: Tags = { ...tags, title, album: tags.title, track };
+        const keyOf = () => keys.get(row.id) as RowKey;
+        const entry = await makeRow(
+          row,
+          { ...target, keyOf },
+          { ...sound, segments: () => parts, tags: own },
+        );
+        survey.setMade(row, entry);
+      }
+      number += 1;
     }
-    number += 1;
+  } catch (error) {
+    throw withKept(error, number);
   }
+}
+
+/** Says of a run that is interrupted which chapters it leaves behind. */
+function withKept(error: unknown, complete: number): unknown {
+  if (!(error instanceof TtsError) || error.exitCode !== ExitCode.interrupted) return error;
+  const kept = complete === 1 ? 'the first chapter is' : `the first ${complete} chapters are`;
+  const hint = `the same command goes on: ${complete === 0 ? 'no chapter is complete yet' : `${kept} complete`}`;
+  return error.reworded(error.message, { hint });
 }
 
 function sizeOf(chapters: readonly BookChapter[]) {

@@ -362,6 +362,17 @@ describe('an error', () => {
     expect(ended).toMatchObject({ status: 130, stderr: expect.stringMatching(message) });
     expect(box.list()).toEqual([]);
   });
+
+  it('by Ctrl-C in a book tells which chapters are complete', async () => {
+    const { box, env, server } = await machineWith(inTurn(complete(wav), silent), { TTS_CACHE: '0' });
+    box.file('book.md', '# One\n\n# Two\n');
+    const args = ['-f', 'book.md', '--split', 'chapters', '--concurrency', '1', '-o', '{n}.wav'];
+    const run = box.start(args, { env });
+    await expect.poll(() => server.requests.length).toBe(2);
+    const message = 'tts: interrupted\nhint: the same command goes on: the first chapter is complete\n';
+    expect((await run.endBy('SIGINT')).ended).toMatchObject({ status: 130, stderr: message });
+    expect(box.list()).toContain('1.wav');
+  });
 });
 
 describe('another try', () => {
