@@ -1,5 +1,4 @@
 import { linkSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BROWSER, endBrowser, openPage, type Page } from '../support/browser.ts';
 import { answer } from '../support/http-bytes.ts';
@@ -102,10 +101,13 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', () => 
     await page.press('/');
     expect(await page.evaluate('document.activeElement === search')).toBe(true);
     // Chromium stores what a page keeps a moment later, in another process.
-    await sleep(300);
-    const reload = 'location.reload(), new Promise((resolve) => setTimeout(resolve, 500))';
-    await page.evaluate(reload).catch(() => {});
-    await expect.poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false)).toBe(true);
+    const isKept = async () => {
+      await page
+        .evaluate('location.reload(), new Promise((resolve) => setTimeout(resolve, 500))')
+        .catch(() => {});
+      return page.evaluate('boxOf(rows[1]).checked').catch(() => false);
+    };
+    await expect.poll(isKept, { timeout: 20_000 }).toBe(true);
   });
 
   it('keeps an approval for a text and its sound, and saves what --check --approved reads', async () => {

@@ -110,19 +110,14 @@ it('Two runs on one folder are one too many: the second is told who is at work, 
   expect(server.requests).toHaveLength(4);
 });
 
-it.runIf(process.platform === 'linux')(
-  'A table of 100,000 rows is checked in less than 250 MB, with every line in order.',
-  { timeout: 200_000 },
-  async () => {
-    const box = new Sandbox();
-    box.file('p.csv', table(100_000));
-    /** Written at the end of the process: the peak of its memory. */
-    const preload = `process.on('exit', () => require('node:fs').writeFileSync(process.env.PEAK, require('node:fs').readFileSync('/proc/self/status')))`;
-    const env = { PEAK: box.path('peak'), NODE_OPTIONS: `--require=${box.file('peak.cjs', preload)}` };
-    const run = await box.tts('batch p.csv --check', { env, patience: 180_000 });
-    expect(run.status).toBe(9);
-    expect(run.stdout.toString('latin1', 0, 60)).toMatch(/^missing: row-0\.wav/);
-    expect(run.stdout.subarray(-200).toString()).toMatch(/row-99998\.wav .*\n.*row-99999\.wav .*\n$/);
-    expect(Number(/VmHWM:\s*(\d+)/.exec(box.read('peak').toString())?.[1])).toBeLessThan(250e6 / 1024);
-  },
-);
+it('A table of 100,000 rows is checked with a heap of 100 MB, with every line in order.', {
+  timeout: 200_000,
+}, async () => {
+  const box = new Sandbox();
+  box.file('p.csv', table(100_000));
+  const env = { NODE_OPTIONS: '--max-old-space-size=100' };
+  const run = await box.tts('batch p.csv --check', { env, patience: 180_000 });
+  expect(run.status).toBe(9);
+  expect(run.stdout.toString('latin1', 0, 60)).toMatch(/^missing: row-0\.wav/);
+  expect(run.stdout.subarray(-200).toString()).toMatch(/row-99998\.wav .*\n.*row-99999\.wav .*\n$/);
+});
