@@ -80,10 +80,13 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   }
 }
 
+/** They are told without `--log`, too. */
+const ALWAYS_LOGGED: ReadonlySet<LogRecord['event']> = new Set(['defect', 'engine', 'voice']);
+
 async function listen({ voices, key, options }: Setup, host: Host, notices: Notices): Promise<Service> {
   const { log: form, port } = options;
   const log = (record: LogRecord) => {
-    if (form === undefined && record.event !== 'defect' && record.event !== 'engine') return;
+    if (form === undefined && !ALWAYS_LOGGED.has(record.event)) return;
     notices.print(logLine(record, form ?? 'text', { time: new Date(), notices }));
   };
   try {
@@ -171,6 +174,10 @@ function textOf(record: LogRecord): string {
     }
     case 'engine':
       return `${record.id} engine failed: ${visible(record.reason)}`;
+    case 'voice': {
+      const { id, asked, voice, language } = record;
+      return `${id} no voice for ${visible(asked)}: ${visible(voice)} (${language}) speaks`;
+    }
     case 'defect':
       return `${record.id} defect: ${stackOf(record.error).split('\n').map(visible).join('\n')}`;
   }

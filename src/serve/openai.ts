@@ -18,7 +18,15 @@ import { encodingOf, streamingOf } from '../sound/encode/encodings.ts';
 import { sameFormat, untagged } from '../sound/pcm.ts';
 import { atSpeed } from '../sound/tempo.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { defaultVoice, IGNORED, type Live, type ServiceContext, speak, voiceNamed } from './speak.ts';
+import {
+  defaultVoice,
+  IGNORED,
+  type Live,
+  type ServiceContext,
+  speak,
+  voiceNamed,
+  voiceNear,
+} from './speak.ts';
 
 interface Row {
   readonly encoding: EncodingName;
@@ -181,7 +189,7 @@ async function speakForOpenAi(
 ): Promise<Reply> {
   const { input, response_format: format, stream_format: streamFormat } = exchange.body;
   const { speaker: name = '', instructions, speed = 1 } = valuesIn('openai', exchange.body);
-  const speaker = voiceOf(name.trim(), context);
+  const speaker = voiceOf(name.trim(), exchange, context);
   if (countCodePoints(input) > context.maxText)
     throw new HttpError(400, 'string_too_long', `input is longer than ${context.maxText} characters`, {
       field: 'input',
@@ -207,11 +215,19 @@ async function speakForOpenAi(
   };
 }
 
-/** One of OpenAI's names stands for the default voice where no voice of the service has it. */
-function voiceOf(name: string, { voices }: ServiceContext) {
+/**
+ * One of OpenAI's names stands for the default voice where no voice of the service has it. Clients with names such as
+ * `pt-BR-FranciscaNeural` get another voice of the language, which the log tells.
+ */
+function voiceOf(name: string, { id }: Exchange, { voices, log, hide }: ServiceContext) {
   const isUsual = name === '' || OPENAI_VOICES.has(name.toLowerCase());
   const speaker = voiceNamed(name, voices) ?? (isUsual ? defaultVoice(voices) : undefined);
   if (speaker) return speaker;
+  const near = voiceNear(name, voices);
+  if (near) {
+    log({ event: 'voice', id, asked: quotable(name), voice: hide(near.name), language: near.language });
+    return near;
+  }
   throw new HttpError(
     400,
     'unknown_voice',

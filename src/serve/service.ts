@@ -103,13 +103,23 @@ interface EngineRecord {
   readonly reason: string;
 }
 
+/** A voice of another region speaks than the client named. */
+interface VoiceRecord {
+  readonly event: 'voice';
+  readonly id: string;
+  readonly asked: string;
+  readonly voice: string;
+  /** Of the voice that speaks. */
+  readonly language: string;
+}
+
 interface DefectRecord {
   readonly event: 'defect';
   readonly id: string;
   readonly error: unknown;
 }
 
-export type LogRecord = RequestRecord | CallbackRecord | EngineRecord | DefectRecord;
+export type LogRecord = RequestRecord | CallbackRecord | EngineRecord | VoiceRecord | DefectRecord;
 export type Log = (record: LogRecord) => void;
 
 /** What clients may use of the service. Times are in milliseconds. */

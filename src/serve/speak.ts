@@ -14,7 +14,7 @@ import { aborted } from '../kit/wait.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
 import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { voiceForLanguage } from '../voices/language.ts';
+import { languageInName, voiceForLanguage } from '../voices/language.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { Metrics } from './metrics.ts';
 import type { Log } from './service.ts';
@@ -229,6 +229,12 @@ export function voiceNamed(asked: string, voices: ServedVoices): Speaker | undef
     speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower) ??
     voiceForLanguage(asked, groups)
   );
+}
+
+/** A voice of the language, whatever its region, for the name of a voice that begins with both (`pt-BR-FranciscaNeural`). */
+export function voiceNear(name: string, voices: ServedVoices): Speaker | undefined {
+  const language = languageInName(name);
+  return language === undefined ? undefined : voiceForLanguage(language, inGroups(voices));
 }
 
 /** The first voice that an engine brings, else the first of all. */

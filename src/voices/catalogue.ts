@@ -287,9 +287,14 @@ export class Voices implements AsyncDisposable {
     );
   }
 
-  /** The voices of this program come last, but one of the region that is asked for before one of another region. */
+  /**
+   * The voices of this program come last, but one of the region that is asked for before one of another region. The name of a
+   * voice that can be installed means that voice.
+   */
   async #speaking(language: string): Promise<Voice | undefined> {
-    const { voiceForLanguage } = await import('./language.ts');
+    const { languageInName, voiceForLanguage } = await import('./language.ts');
+    if (languageInName(language) && (await import('./unknown.ts')).isOffered(language, this.#context))
+      return undefined;
     const opened = (voice: Voice) => ({ ...voice, open: async () => voice });
     const groups = [
       (await (await this.engines()).list(() => {})).map(opened),

@@ -16,10 +16,17 @@ export interface Speaking {
 
 /**
  * Language, script and region. A script is written as `Latn`: `af_kore` is the name of a voice, and `Kore` is a script. Variants are
- * left out, since any word of five letters has their shape (`af_heart`).
+ * left out, since any word of five letters has their shape (`af_heart`). Names of voices begin so: `pt-BR-FranciscaNeural`,
+ * `en-US_AllisonV3Voice`, `en_US/vctk_low`.
  */
 const TAG =
-  /^(?<language>[A-Za-z]{2,3})(?:[-_](?<script>[A-Z][a-z]{3}))?(?:[-_](?<region>[A-Za-z]{2}|\d{3}))?$/;
+  /^(?<language>[A-Za-z]{2,3})(?:[-_](?<script>[A-Z][a-z]{3}))?(?:[-_](?<region>[A-Za-z]{2}|\d{3})(?<name>[-_:/]\S+)?)?$/;
+
+/** The long form of such a name: `Microsoft Server Speech Text to Speech Voice (pt-BR, FranciscaNeural)`. */
+const LONG_NAME = /^Microsoft [^(),]*\((?<tag>[\w-]+), *(?<name>\w+)\)$/;
+
+/** A region in small letters after an underscore: `en_us`, but also `is_it`, which may be no tag at all. */
+const LOOSE = /_[a-z]{2}$/;
 
 /** Codes of no language in particular. */
 const NONE: ReadonlySet<string> = new Set(['mis', 'mul', 'und', 'zxx']);
@@ -30,12 +37,27 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ['nn', 'no'],
 ]);
 
+/** What a word asks for. */
+interface Asked {
+  readonly tag: Tag;
+  /** The word is the name of a voice, which begins with its tag. */
+  readonly isName: boolean;
+  /** No voice of another region stands in for the one that is asked for. */
+  readonly isStrict: boolean;
+}
+
 /** From here on, a voice speaks the language of another region. */
 const OTHER_REGION = 10;
 
+/** The countries of `es-419` (UN M49: Latin America and the Caribbean) that speak Spanish or Portuguese. */
+const LATIN_AMERICA: ReadonlySet<string> = new Set(
+  'AR BO BR CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV UY VE'.split(' '),
+);
+
 /**
  * True if a voice of this tag speaks what is asked for.
- * @param asked a tag (`de`, `de-AT`, `de_AT`), or the English name of a language; any other word is a name, which matches nothing
+ * @param asked a tag (`de`, `de-AT`, `de_AT`), the English name of a language, or the name of a voice that begins with language and
+ *   region, which matches only voices of its region; any other word matches nothing
  */
 export function matchesLanguage(tag: string, asked: string): boolean {
   return distanceOf(tag, asked) < OTHER_REGION;
@@ -57,10 +79,21 @@ export function voiceForLanguage<V extends Speaking>(
   return best?.voice;
 }
 
-/** @returns the English name of a language that is asked for; `undefined` for a word that is no language */
+/**
+ * @returns the English name of a language that is asked for, with its region where only that one counts ("Brazilian Portuguese");
+ *   `undefined` for a word that is no language
+ */
 export function languageName(asked: string): string | undefined {
-  const base = baseLanguage(asked);
-  return base === undefined ? undefined : nameOf(base);
+  const { tag, isStrict = false } = askedOf(asked) ?? {};
+  const base = tag?.language ?? codeOf(asked);
+  if (base === undefined) return undefined;
+  return nameOf(isStrict && tag?.region ? `${base}-${tag.region}` : base);
+}
+
+/** @returns the language of a voice that has it in its name: `pt` for `pt-BR-FranciscaNeural` */
+export function languageInName(name: string): string | undefined {
+  const asked = askedOf(name);
+  return asked?.isName ? asked.tag.language : undefined;
 }
 
 /**
@@ -68,7 +101,7 @@ export function languageName(asked: string): string | undefined {
  * @returns `undefined` for a word that is no language, and for a tag of no language in particular
  */
 export function baseLanguage(asked: string): string | undefined {
-  return tagOf(asked)?.language ?? codeOf(asked);
+  return askedOf(asked)?.tag.language ?? codeOf(asked);
 }
 
 /**
@@ -108,26 +141,31 @@ function nearestOf<V extends Speaking>(asked: string, voices: readonly V[]) {
 function distanceOf(tag: string, asked: string): number {
   const spoken = asWritten(tag);
   if (NONE.has(spoken) || spoken === '') return Number.POSITIVE_INFINITY;
-  const wanted = tagOf(asked);
-  const exact = spoken === asWritten(asked);
-  if (exact) return 0;
+  if (spoken === asWritten(asked)) return 0;
   const own = partsOf(spoken);
-  if (!wanted)
-    return isNamed(own, asked)
-      ? distanceWithin(own, { ...own, region: undefined })
-      : Number.POSITIVE_INFINITY;
-  return own.language === wanted.language ? distanceWithin(own, wanted) : Number.POSITIVE_INFINITY;
+  const wanted = askedOf(asked);
+  const isSame = wanted ? own.language === wanted.tag.language : isNamed(own, asked);
+  if (!isSame) return Number.POSITIVE_INFINITY;
+  const distance = distanceWithin(own, wanted?.tag ?? { ...own, region: undefined });
+  return wanted?.isStrict && distance >= OTHER_REGION ? Number.POSITIVE_INFINITY : distance;
 }
 
 /** Both are of one language. */
-function distanceWithin(own: Tag, wanted: Tag): number {
-  const isOther =
-    (wanted.region !== undefined && wanted.region !== own.region) ||
-    (wanted.script !== undefined && own.script !== undefined && wanted.script !== own.script);
+function distanceWithin(own: Tag, { script, region }: Tag): number {
   const special = own.rest === '' ? 0 : 4;
-  if (!isOther && wanted.region !== undefined) return 1 + special;
   const usual = own.region === undefined ? 1 : own.region === likelyRegion(own.language) ? 2 : 3;
-  return usual + special + (isOther ? OTHER_REGION : 0);
+  const isOtherScript = script !== undefined && own.script !== undefined && script !== own.script;
+  if (isOtherScript || !isOfRegion(own, region)) return usual + special + OTHER_REGION;
+  if (region === undefined) return usual + special;
+  return (own.region === region ? 1 : 2) + special;
+}
+
+/** A language without a region is that of the region where most people speak it. */
+function isOfRegion({ language, region }: Tag, wanted: string | undefined): boolean {
+  if (wanted === undefined || region === wanted) return true;
+  return region === undefined
+    ? likelyRegion(language) === wanted
+    : region === '419' && LATIN_AMERICA.has(wanted);
 }
 
 function isNamed({ language, region }: Tag, asked: string): boolean {
@@ -137,12 +175,21 @@ function isNamed({ language, region }: Tag, asked: string): boolean {
 }
 
 /** @returns `undefined` for what no tag looks like, and where a part of it is not known */
-function tagOf(word: string): Tag | undefined {
-  const { language = '', script, region } = TAG.exec(word.trim())?.groups ?? {};
+function askedOf(word: string): Asked | undefined {
+  const written = word.trim();
+  const long = LONG_NAME.exec(written)?.groups;
+  const {
+    language = '',
+    script,
+    region,
+    name,
+  } = TAG.exec(long ? `${long.tag}-${long.name}` : written)?.groups ?? {};
   if (language === '' || NONE.has(language.toLowerCase()) || nameOf(language) === undefined) return undefined;
   if (region !== undefined && displayNames('region').of(region.toUpperCase()) === undefined) return undefined;
   if (script !== undefined && displayNames('script').of(script) === undefined) return undefined;
-  return partsOf(asWritten(word));
+  const tag = partsOf(asWritten([language, script, region].filter(Boolean).join('-')));
+  const isName = name !== undefined;
+  return { tag, isName, isStrict: isName || LOOSE.test(written) };
 }
 
 /** Takes what it knows of a tag, such as one of espeak-ng, which may have another form (`en-gb-scotland`). */

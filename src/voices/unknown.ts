@@ -85,6 +85,10 @@ export function installable(
   );
 }
 
+export function isOffered(name: string, { host }: Pick<RunContext, 'host'>): boolean {
+  return notInstalled(name, '', host) !== undefined;
+}
+
 /** The names of all voices that can be installed. */
 export function offeredNames({ host }: Pick<RunContext, 'host'>): readonly string[] {
   return loadCatalogue(host).voices.map(({ name }) => name);
@@ -102,7 +106,8 @@ export function adviceFor(asked: string, { espeak, context }: Machine): string {
   const isReadable = !isUnreadByEspeak(base);
   const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices.map(({ speaker }) => speaker)]);
   const ofLanguage = loadCatalogue(context.host).voices.filter((voice) => isOf(voice.language));
-  const offered = ofLanguage.find(isFree) ?? ofLanguage[0];
+  const ofRegion = ofLanguage.filter((voice) => matchesLanguage(voice.language, asked));
+  const offered = ofRegion.find(isFree) ?? ofRegion[0] ?? ofLanguage.find(isFree) ?? ofLanguage[0];
   if (offered) return `${installLine(offered)}${robot ? `; until then, -s ${base} takes espeak-ng` : ''}`;
   if (robot) return `-s ${base} takes the voice of espeak-ng`;
   if (isReadable && !espeak) return `espeak-ng may speak ${language}: install it, then -s ${base}`;

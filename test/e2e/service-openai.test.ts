@@ -86,6 +86,19 @@ describe("OpenAI's own library for JavaScript", () => {
     expect(tones.engine.utterances.at(-1)?.speaker.no).toBe(no);
   });
 
+  it('hears another voice of the language for a name with a region, which the log tells', async () => {
+    await tones.close();
+    const log: object[] = [];
+    await startTones({ log: (record) => log.push(record) });
+    const ofRegion = await speak({ voice: 'en-US-AvaNeural', response_format: 'wav' });
+    const other = await speak({ voice: 'en-AU-NatashaNeural', response_format: 'wav' });
+    for (const { headers } of [ofRegion, other]) expect(headers.get('x-voice')).toBe('tone-1');
+    const told = { event: 'voice', asked: 'en-AU-NatashaNeural', voice: 'tone-1', language: 'en-US' };
+    expect(log.filter((record) => 'asked' in record)).toEqual([expect.objectContaining(told)]);
+    for (const voice of ['pt-BR-FranciscaNeural', 'af_heart', 'is_it'])
+      expect(await failure(speak({ voice }))).toMatchObject({ status: 400, code: 'unknown_voice' });
+  });
+
   it('gets a short silence for a text without a word that the voice cannot read', async () => {
     const { bytes } = await speak({ input: '🔇!', response_format: 'wav' });
     expect(parseWav(bytes).pcm).toEqual(Buffer.alloc(2 * 2205));

@@ -94,6 +94,7 @@ describe('a language', () => {
       ['zh', 'sit/cmn'],
       ['de_AT', 'gmw/de'],
       ['norwegian', 'gmq/nb'],
+      ['fr-BE-CharlineNeural', 'roa/fr-BE'],
     ] as const) {
       const { box, env, asked } = multilingual();
       const run = await box.run(`Hallo -q -s ${language} -o out.wav`, { env });
@@ -105,6 +106,9 @@ describe('a language', () => {
   it.each([
     ['af_heart', 'af_heart is a speaker of the voice kokoro, which is not', 'tts voices install kokoro ('],
     ['no_one', 'no speaker is called "no_one"', 'There are: '],
+    ['is_it', 'no voice of this machine speaks Icelandic (Italy)', ''],
+    ['fr-CA-SylvieNeural', 'no voice of this machine speaks Canadian French', 'tts voices install siwis ('],
+    ['de_DE-thorsten-high', 'the voice thorsten-high is not installed', 'tts voices install thorsten-high ('],
     ['it', 'no voice of this machine speaks Italian', 'tts voices install paola ('],
     [
       'Japanese',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   baseLanguage,
+  languageInName,
   languageName,
   matchesLanguage,
   voiceForLanguage,
@@ -63,6 +64,46 @@ describe('the voice for a language', () => {
     expect(pick('no_one', ['no'])).toBeUndefined();
   });
 
+  const ESPEAK = 'de es es-419 fr-be fr-fr pt pt-br cmn nb en-gb-x-rp en-us sr is';
+
+  it.each([
+    ['pt-BR-FranciscaNeural', 'pt-br'],
+    ['pt-br-franciscaneural', 'pt-br'],
+    ['es-MX-DaliaNeural', 'es-419'],
+    ['es-AR-ElenaNeural', 'es-419'],
+    ['es-ES-AlvaroNeural', 'es'],
+    ['de-DE-KatjaNeural', 'de'],
+    ['de_DE-thorsten-high', 'de'],
+    ['fr-FR-DeniseNeural', 'fr-fr'],
+    ['fr-BE_Somebody', 'fr-be'],
+    ['nb-NO-PernilleNeural', 'nb'],
+    ['zh-CN-XiaoxiaoNeural', 'cmn'],
+    ['cmn-CN-Standard-A', 'cmn'],
+    ['sr-Latn-RS-NicholasNeural', 'sr'],
+    ['en-US_AllisonV3Voice', 'en-us'],
+    ['en-US-Ava:DragonHDLatestNeural', 'en-us'],
+    ['en_US/vctk_low', 'en-us'],
+    ['en-GB-SoniaNeural', 'en-gb-x-rp'],
+    ['en_us', 'en-us'],
+    ['Microsoft Server Speech Text to Speech Voice (pt-BR, FranciscaNeural)', 'pt-br'],
+    // Another region is not the one of the name.
+    ['de-AT-IngridNeural', undefined],
+    ['fr-CA-SylvieNeural', undefined],
+    ['en-AU-NatashaNeural', undefined],
+    ['zh-TW-HsiaoChenNeural', undefined],
+    ['en-US-Wavenet-D', 'en-us'],
+    ['de_at', undefined],
+    ['is_it', undefined],
+    ['is_it_me', undefined],
+    ['no_one', undefined],
+    // A tag is content with the language.
+    ['de-AT', 'de'],
+    ['fr-CA', 'fr-fr'],
+    ['es-CO', 'es-419'],
+  ])('named %s is %s', (name, found) => {
+    expect(pick(name, ESPEAK.split(' '))).toBe(found);
+  });
+
   it('may be listed under further tags', () => {
     const voices = [{ language: 'es' }, { language: 'es-419', alsoSpeaks: ['es-mx'] }];
     expect(voiceForLanguage('es-MX', [voices])?.language).toBe('es-419');
@@ -77,4 +118,12 @@ it('a language has a name and a code, and a name has none', () => {
     ...Array(3).fill(undefined),
   ]);
   expect(['de-AT', 'japanese', 'af_heart'].map(languageName)).toEqual(['German', 'Japanese', undefined]);
+  expect(['pt-BR-FranciscaNeural', 'is_it'].map(languageName)).toEqual([
+    'Brazilian Portuguese',
+    'Icelandic (Italy)',
+  ]);
+  expect(['pt-BR-FranciscaNeural', 'pt-BR', 'af_heart', 'is_it'].map(languageInName)).toEqual([
+    'pt',
+    ...Array(3).fill(undefined),
+  ]);
 });
