@@ -18,6 +18,7 @@ import { encodingOf, streamingOf } from '../sound/encode/encodings.ts';
 import { sameFormat, untagged } from '../sound/pcm.ts';
 import { atSpeed } from '../sound/tempo.ts';
 import { countCodePoints } from '../text/unicode.ts';
+import { eachField } from '../voices/sources.ts';
 import {
   defaultVoice,
   IGNORED,
@@ -188,7 +189,7 @@ async function speakForOpenAi(
   context: ServiceContext,
 ): Promise<Reply> {
   const { input, response_format: format, stream_format: streamFormat } = exchange.body;
-  const { speaker: name = '', instructions, speed = 1 } = valuesIn('openai', exchange.body);
+  const { speaker: name = '', speed = 1, ...fields } = valuesIn('openai', exchange.body);
   const speaker = voiceOf(name.trim(), exchange, context);
   if (countCodePoints(input) > context.maxText)
     throw new HttpError(400, 'string_too_long', `input is longer than ${context.maxText} characters`, {
@@ -199,9 +200,10 @@ async function speakForOpenAi(
     text: input,
     speaker,
     fields: {
-      sampleRate: undefined,
+      ...eachField(() => undefined),
+      ...fields,
       // Blank instructions are none.
-      instructions: instructions?.trim() ? instructions : undefined,
+      instructions: fields.instructions?.trim() ? fields.instructions : undefined,
       // It is true for a client that chooses the form of a stream.
       stream: streamFormat ? true : undefined,
     },

@@ -3,9 +3,12 @@ import * as v from 'valibot';
 import type { Speaker } from '../engines/engine.ts';
 import { type Exchange, type Face, HttpError, json, type Reply, type Route } from '../kit/http/route.ts';
 import { text, type ValueOf } from '../kit/schema.ts';
+import { rowOf } from '../options/rows.ts';
 import { bodySchema, valuesIn } from '../options/values.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
+import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
+import { FIELD_NAMES, FIELDS, followedBy } from '../voices/sources.ts';
 import { ABOUT_CALLBACKS } from './callbacks.ts';
 import { headed } from './sound.ts';
 import { IGNORED, type Live, type ServiceContext, speak } from './speak.ts';
@@ -106,7 +109,7 @@ const DEFAULT_SAMPLE_RATE = 22_050;
 function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceContext): Promise<Reply> {
   const { body, headers } = exchange;
   const { voices, maxText, callbacks } = context;
-  const { speaker: no, sampleRate, instructions, stream, callbackUrl } = valuesIn('tts', body);
+  const { speaker: no, callbackUrl, ...fields } = valuesIn('tts', body);
   if (countCodePoints(body.text) > maxText)
     throw new HttpError(413, 'text_too_long', `The text is longer than ${maxText} characters`, {
       field: 'text',
@@ -116,18 +119,16 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     const there = voices.speakers.length > 0 ? `; there are ${ranges(voices.speakers)}` : '';
     throw new HttpError(422, 'unknown_speaker', `There is no speaker ${no}${there}`, { field: 'speaker_no' });
   }
-  // A far service knows itself what its speakers can do.
-  if (!voices.isFar) {
-    if (sampleRate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
-    if (instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
-  }
+  // A far service knows itself what its speakers can do, and its own rate.
+  if (!voices.isFar) assertFollowed(speaker, fields);
+  const { sampleRate } = fields;
   const rate = voices.isFar ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
   const request = {
     text: body.text,
     speaker,
-    fields: { sampleRate: rate, instructions, stream },
+    fields: { ...fields, sampleRate: rate },
     callback: callbacks.targetOf(callbackUrl, headers),
-    live: stream ? streamedWav : undefined,
+    live: fields.stream ? streamedWav : undefined,
   };
   return speak(request, exchange, context);
 }
@@ -138,14 +139,19 @@ const streamedWav: Live = (format) => ({
   encoded: (pcm) => headed(wavHeader(format, undefined), pcm),
 });
 
-function requireKind({ no, kind }: Speaker, needed: 'neo.one' | 'Mermish', option: string): void {
-  if (kind === needed) return;
-  throw new HttpError(
-    422,
-    'unsupported_option',
-    `${option} is supported by speakers of the kind ${needed} only; speaker ${no} is of the kind ${kind}`,
-    { field: `config.${option}` },
-  );
+/** @throws HttpError 422 */
+function assertFollowed({ no, kind }: Speaker, fields: Fields): void {
+  const follows = followedBy(kind);
+  for (const field of FIELD_NAMES) {
+    if (fields[field] === undefined || follows?.includes(field)) continue;
+    const path = rowOf(field).wire?.tts?.path ?? field;
+    throw new HttpError(
+      422,
+      'unsupported_option',
+      `${path.replace(/^.*\./, '')} is supported by speakers of the kind ${FIELDS[field].kind} only; speaker ${no} is of the kind ${kind}`,
+      { field: path },
+    );
+  }
 }
 
 /** @returns numbers in words: `1 to 5, 11 to 15` */

@@ -22,7 +22,7 @@ import { asRole } from '../voices/cast.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
-import { builtInPlace, EspeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
+import { builtInPlace, EspeakPlace, eachField, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
 import type { Order, ServedVoices } from './speak.ts';
 
@@ -316,12 +316,8 @@ class Relay implements Backend {
 
   async speak({ text, speaker, fields }: Order, signal: AbortSignal) {
     const named = this.#named.get(speaker);
-    const { sampleRate = named?.sampleRate, instructions = named?.instructions, stream } = fields;
-    const voice = await this.#voices.ofService(
-      speaker.no,
-      { sampleRate, instructions, stream },
-      named?.speed,
-    );
+    const all = { ...fields, ...eachField((field) => fields[field] ?? named?.[field]) };
+    const voice = await this.#voices.ofService(speaker.no, all, named?.speed);
     const sources = () => [{ source: wordsSource(text), reader: plain }];
     const plan = {
       sources,

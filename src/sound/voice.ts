@@ -13,8 +13,8 @@ export interface Fields {
   readonly callbackUrl?: string | undefined;
 }
 
-/** A field that not every voice follows. */
-export type Field = 'sampleRate' | 'instructions';
+/** A field that not every voice follows; the others are for the service alone. `src/voices/sources.ts` has a row for each. */
+export type Field = Exclude<keyof Fields, 'stream' | 'callbackUrl'>;
 
 /** One voice of one source. */
 export interface Voice {

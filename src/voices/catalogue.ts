@@ -15,8 +15,10 @@ import { type Endpoint, requestUrl, withListedNumber } from './service-choice.ts
 import {
   builtInPlace,
   EspeakPlace,
+  eachField,
+  FIELDS,
   FIRST_PRIVATE_NUMBER,
-  FOLLOWS,
+  followedBy,
   type Place,
   type Wrap,
   wrapping,
@@ -30,7 +32,7 @@ export interface VoicesPlan {
 }
 
 /** A voice as somebody names it. The settings of the run fill in the rest. */
-export type Wish = Partial<Pick<Settings, 'speaker' | 'sampleRate' | 'instructions' | 'speed'>>;
+export type Wish = Partial<Pick<Settings, 'speaker' | 'speed' | Field>>;
 
 /** @throws TtsError (usage) for an unknown engine */
 export async function openVoices(plan: VoicesPlan, context: RunContext): Promise<Voices> {
@@ -207,8 +209,8 @@ export class Voices implements AsyncDisposable {
 
   async #serviceVoice({ no, name, language, kind, sampleRate }: ServiceVoice): Promise<Voice> {
     const source = await this.#serviceSource();
-    const follows = kind === undefined ? undefined : (FOLLOWS[kind.toLowerCase()] ?? []);
-    return { source, no, name, language, kind, sampleRate, follows, identity: this.#serviceUrl.href };
+    const about = { name, language, kind, sampleRate, follows: followedBy(kind) };
+    return { source, no, ...about, identity: this.#serviceUrl.href };
   }
 
   get #serviceUrl(): URL {
@@ -337,19 +339,18 @@ export class Voices implements AsyncDisposable {
     const { speaker, speakers, speed } = settings;
     const place = speakers?.origin.place ?? 'project';
     const own = { place, name: `the speaker ${speaker?.value}` } as const;
-    const settled = <F extends Field>(field: F): Settings[F] => {
+    const settled = (field: Field): unknown => {
       const given = isFurther && !mayFollow(voice, field) ? undefined : settings[field];
-      const setting = stronger<unknown>(given, named?.[field], own) as Settings[F];
+      const setting = stronger<unknown>(given, named?.[field], own);
       if (setting && voice.follows && !voice.follows.includes(field))
         throw unfit(voice, field, {
           setting,
           called: typeof speaker?.value === 'string' ? speaker.value : undefined,
         });
-      return setting;
+      return setting?.value;
     };
     const fields: Fields = {
-      sampleRate: settled('sampleRate')?.value,
-      instructions: settled('instructions')?.value,
+      ...eachField(settled),
       stream: settings.stream?.value,
       callbackUrl: settings.callbackUrl?.value.href,
     };
@@ -396,9 +397,9 @@ function isUnnumbered({ source, no }: Voice): boolean {
   return source.kind === 'engine' && no >= FIRST_PRIVATE_NUMBER;
 }
 
-/** True for a field that a voice follows, or may follow: services have always taken a rate. */
+/** True for a field that a voice follows, or may follow. */
 function mayFollow({ follows }: Voice, field: Field): boolean {
-  return follows ? follows.includes(field) : field === 'sampleRate';
+  return follows ? follows.includes(field) : FIELDS[field].isForUnknown;
 }
 
 /** A speaker's own value is weaker than options and environment, and stronger than the config. */
@@ -411,8 +412,6 @@ function stronger<T>(
   return own === undefined || isGivenNow ? given : { value: own, origin };
 }
 
-const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
-
 /** The error for a field that the voice does not follow. The kinds are words of a service: voices of this machine have none. */
 function unfit(
   { source, no, kind }: Voice,
@@ -420,17 +419,10 @@ function unfit(
   { setting, called }: { readonly setting: Setting<unknown>; readonly called: string | undefined },
 ): TtsError {
   const who = `${setting.origin.name}: speaker ${no}${called === undefined ? '' : ` (${called})`}`;
-  const what = field === 'sampleRate' ? 'sample rate' : 'instructions';
-  if (source.kind !== 'service')
-    return usageError(
-      `${who} takes no ${what}`,
-      field === 'sampleRate'
-        ? 'leave it out: only the voices that take instructions have no other rate'
-        : 'leave it out, or choose a voice that takes instructions: -s 11 to -s 15, or a service',
-    );
-  const needed = NEEDED_KINDS[field];
+  const { what, one, hint, kind: needed } = FIELDS[field];
+  if (source.kind !== 'service') return usageError(`${who} takes no ${what}`, hint);
   return usageError(
-    `${who} is a ${kind} speaker, and only ${needed} speakers accept ${field === 'sampleRate' ? 'a sample rate' : what}`,
+    `${who} is a ${kind} speaker, and only ${needed} speakers accept ${one}`,
     `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
   );
 }

@@ -6,7 +6,7 @@ import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import type { RunContext } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
 import type { Settings } from '../options/load.ts';
-import type { Field, Voice, VoiceSource } from '../sound/voice.ts';
+import type { Field, Fields, Voice, VoiceSource } from '../sound/voice.ts';
 import type { Cache } from './cache.ts';
 import { localSource } from './local.ts';
 import { resilient } from './resilient.ts';
@@ -144,17 +144,56 @@ function ownSource(
   return wrap(localSource({ ...about, maxChars, atOnce, timeoutMs: timeout.value * 1000, engine }));
 }
 
-/** The fields that voices follow, by the word that the seed has for them. */
-export const FOLLOWS: Readonly<Record<string, readonly Field[]>> = {
-  'neo.one': ['sampleRate'],
-  mermish: ['instructions'],
+/** What is known of a field that not every voice follows. */
+interface FieldRow {
+  /** The word of services for the voices that follow it. */
+  readonly kind: string;
+  /** A further voice of a text gets the value of the run where it is not known what the voice follows. */
+  readonly isForUnknown: boolean;
+  /** In messages: `takes no sample rate`, and `accepts a sample rate`. */
+  readonly what: string;
+  readonly one: string;
+  /** What to do where a voice of this machine does not follow it. */
+  readonly hint: string;
+}
+
+export const FIELDS: Readonly<Record<Field, FieldRow>> = {
+  sampleRate: {
+    kind: 'neo.one',
+    // Services have always taken a rate.
+    isForUnknown: true,
+    what: 'sample rate',
+    one: 'a sample rate',
+    hint: 'leave it out: only the voices that take instructions have no other rate',
+  },
+  instructions: {
+    kind: 'Mermish',
+    isForUnknown: false,
+    what: 'instructions',
+    one: 'instructions',
+    hint: 'leave it out, or choose a voice that takes instructions: -s 11 to -s 15, or a service',
+  },
 };
+
+export const FIELD_NAMES = Object.keys(FIELDS) as readonly Field[];
+
+/** @returns the value of each field */
+export function eachField(value: (field: Field) => unknown): Pick<Fields, Field> {
+  return Object.fromEntries(FIELD_NAMES.map((field) => [field, value(field)])) as Pick<Fields, Field>;
+}
+
+/** @returns the fields that voices of a kind follow; `undefined` where no kind is known */
+export function followedBy(kind: string | undefined): readonly Field[] | undefined {
+  return kind === undefined
+    ? undefined
+    : FIELD_NAMES.filter((field) => FIELDS[field].kind.toLowerCase() === kind.toLowerCase());
+}
 
 function ownVoice(
   { no, name, language, alsoSpeaks, gender, kind }: EngineSpeaker,
   source: VoiceSource,
 ): Voice {
-  const follows = FOLLOWS[kind?.toLowerCase() ?? ''];
+  const follows = followedBy(kind);
   const about = { name, language, alsoSpeaks, gender, kind };
   return { source, no, ...about, sampleRate: OWN_RATE, follows, identity: 'built-in' };
 }
