@@ -179,6 +179,16 @@ export function choicesOf(schema: Schema): readonly string[] | undefined {
   return type === 'picklist' ? (options as readonly string[]) : undefined;
 }
 
+/** A value that clients of JSON may write as text, too, as in `"1.25"`. */
+export function orAsText<T>(schema: Schema<T>, message: string) {
+  const text = v.pipe(
+    v.string(),
+    v.transform((given) => fromText(schema, given)),
+    schema,
+  );
+  return v.union([schema, text], message);
+}
+
 const TOGGLES = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { choice, list, number, text, toggle, type ValueOf, whole } from '../kit/schema.ts';
+import { choice, list, number, orAsText, text, toggle, type ValueOf, whole } from '../kit/schema.ts';
 import { INPUT_KINDS } from '../read/reading.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { engine, engines, enginesIn } from './engine-entry.ts';
@@ -652,8 +652,8 @@ export const rows = {
     wire: {
       openai: {
         path: 'speed',
-        schema: number({ min: 0.25, max: 4 }),
-        description: 'How fast it is heard, with the pitch kept.',
+        schema: orAsText(number({ min: 0.25, max: 4 }), 'must be a number'),
+        description: 'How fast it is heard, with the pitch kept: a number, or its text.',
       },
     },
   }),

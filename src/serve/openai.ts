@@ -173,6 +173,7 @@ export const openAiFace: Face<ServiceContext> = {
   prefix: '/v1/',
   routes: [speech, voices, models],
   takesBearer: true,
+  takesMoreSlashes: true,
   invalid: { status: 400, code: 'invalid_value' },
   errors: ERROR,
   error: errorBody,

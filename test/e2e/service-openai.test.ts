@@ -175,8 +175,8 @@ it.skipIf(!isThere('ffmpeg'))(
 );
 
 describe('a request', () => {
-  const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    ask(`${tones.service.url}/v1/audio/speech`, {
+  const send = (body: unknown, headers: Readonly<Record<string, string>> = {}, path = '/v1/audio/speech') =>
+    ask(`${tones.service.url}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
       body,
@@ -190,6 +190,35 @@ describe('a request', () => {
   ])('is answered as clients write it: %s', async (_, body) => {
     const answer = await send({ ...body, response_format: 'wav' });
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'audio/wav']);
+  });
+
+  it.each(['/v1/audio/speech/', '/v1//audio/speech', '//v1/audio/speech', '/v1/audio//speech//'])(
+    'reaches its path with a slash too many: %s',
+    async (path) => {
+      const { status } = await send({ input: 'one', response_format: 'wav' }, {}, path);
+      expect(status).toBe(200);
+      expect((await send('', {}, path.replace('speech', 'nothing'))).json.error).toMatchObject({
+        param: null,
+      });
+    },
+  );
+
+  it.each<[unknown, number | undefined]>([
+    ['2', 2],
+    [' 2.0 ', 2],
+    ['0.5', 0.5],
+    [null, 1],
+    ['5', undefined],
+    ['', undefined],
+    ['fast', undefined],
+    [true, undefined],
+  ])('with the speed %j is taken as it is meant', async (speed, factor) => {
+    const input = 'a longer text '.repeat(20);
+    const answer = await send({ input, response_format: 'pcm', speed });
+    expect(answer.status).toBe(factor === undefined ? 400 : 200);
+    const usual = await send({ input, response_format: 'pcm' });
+    if (factor === undefined) expect(answer.json.error.param).toBe('speed');
+    else expect(Math.abs(answer.bytes.length - usual.bytes.length / factor)).toBeLessThan(8);
   });
 
   it.each<[string, unknown, Readonly<Record<string, string>>, number, string]>([
@@ -211,9 +240,13 @@ describe('a request', () => {
     expect([status, json.error.code]).toEqual([403, 'foreign_host']);
   });
 
-  it('has its key as Bearer below /v1/ only', async () => {
-    const headers = { authorization: `Bearer ${KEY}` };
-    expect((await ask(`${tones.service.url}/speakers`, { headers })).status).toBe(401);
+  it('has its key as Bearer and api-key below /v1/ only', async () => {
+    for (const headers of [{ authorization: `Bearer ${KEY}` }, { 'api-key': KEY }]) {
+      expect((await ask(`${tones.service.url}/v1/models`, { headers })).status).toBe(200);
+      expect((await ask(`${tones.service.url}/speakers`, { headers })).status).toBe(401);
+    }
+    const wrong = await ask(`${tones.service.url}/v1/models`, { headers: { 'api-key': 'wrong' } });
+    expect([wrong.status, wrong.json.error.code]).toEqual([401, 'invalid_api_key']);
     const { status, headers: told } = await ask(`${tones.service.url}/v1/models`);
     expect([status, told['www-authenticate']]).toEqual([401, 'Bearer']);
   });

@@ -8,8 +8,10 @@ export interface Face<Context> {
   /** Where its paths begin. An unknown path below it gets an error in its form. */
   readonly prefix: string;
   readonly routes: readonly Route<Context>[];
-  /** The key may come as `Authorization: Bearer`, too. */
+  /** The key may come as `Authorization: Bearer` and as `api-key`, too. */
   readonly takesBearer: boolean;
+  /** `/v1//audio/speech/` is `/v1/audio/speech`. */
+  readonly takesMoreSlashes?: true;
   /** What it answers to a body with a wrong value. */
   readonly invalid: { readonly status: number; readonly code: string };
   /** What {@link error} returns. */

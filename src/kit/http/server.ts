@@ -152,8 +152,10 @@ export class HttpServer<Context> {
     const { faces, basePath } = this.#options;
     const place = this.#places.get(path);
     if (place && (place.route?.isFor?.(request) ?? true)) return place;
-    const below = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
-    return { face: faces.findLast(({ prefix }) => below.startsWith(prefix)) ?? faces[0] };
+    const tidied = tidy(path);
+    const below = tidied.startsWith(`${basePath}/`) ? tidied.slice(basePath.length) : '';
+    const face = faces.findLast(({ prefix }) => below.startsWith(prefix)) ?? faces[0];
+    return (face.takesMoreSlashes && this.#places.get(tidied)) || { face };
   }
 
   #begin(response: ServerResponse, path: string, route: Route<Context> | undefined): Exchange {
@@ -205,6 +207,11 @@ function pathOf(target: string): string {
   return URL.canParse(target) ? new URL(target).pathname : (target.split('?', 1)[0] ?? '');
 }
 
+/** Clients join a base URL and a path with two slashes, or put one behind both. */
+function tidy(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+}
+
 const PREFLIGHT_SECONDS = 600;
 
 /** The one origin does not depend on the request, so there is no `Vary`. */
@@ -238,10 +245,13 @@ function notAllowed(response: ServerResponse, allowed: readonly string[]): HttpE
   return new HttpError(405, 'method_not_allowed', message);
 }
 
-/** The time of the check shows neither the length nor the start of the key. */
+/**
+ * The time of the check shows neither the length nor the start of the key. Clients that were made for OpenAI's service at Azure send it as
+ * `api-key`.
+ */
 function checkKey(headers: IncomingHttpHeaders, apiKey: string, takesBearer: boolean): void {
-  const bearer = takesBearer ? /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;
-  const given = headers['x-api-key'] ?? bearer;
+  const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
+  const given = headers['x-api-key'] ?? (takesBearer ? (headers['api-key'] ?? bearer) : undefined);
   const name = takesBearer ? 'Authorization: Bearer' : 'X-API-KEY';
   if (given === undefined)
     throw new HttpError(401, 'missing_api_key', `The header ${name} with the API key is missing`);
