@@ -8,7 +8,7 @@ import { type Mix, silenceOf } from '../run/mix.ts';
 import { checkOutput } from '../run/outputs.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import type { Speaker } from '../sound/voice.ts';
-import { EMPTY_LINE, type Heading, type Piece, writtenOf } from '../text/piece.ts';
+import { EMPTY_LINE, type Heading, Spacing } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
@@ -330,26 +330,6 @@ export async function showText(plan: TextPlan, { host, signal }: Context): Promi
   await printer.print('\n');
   await printer.flush();
   return ExitCode.ok;
-}
-
-/** Words on the two sides of a mark are heard one by one, so they stay apart. */
-class Spacing {
-  #isAfterMark = false;
-  #isAfterSpace = true;
-
-  of(piece: Piece): string {
-    if (piece.kind === 'pause' || piece.kind === 'voice') {
-      this.#isAfterMark = true;
-      return '';
-    }
-    const written = writtenOf(piece);
-    if (written === '') return '';
-    const isApart = this.#isAfterSpace || /^\n/u.test(written);
-    const shown = this.#isAfterMark ? `${isApart ? '' : ' '}${written.replace(/^[^\S\n]+/u, '')}` : written;
-    this.#isAfterMark = false;
-    this.#isAfterSpace = /\s$/u.test(shown === '' ? ' ' : shown);
-    return shown;
-  }
 }
 
 /** UTF-16 units. */

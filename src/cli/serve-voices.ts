@@ -12,6 +12,7 @@ import {
 } from '../options/load.ts';
 import { longFlag } from '../options/option.ts';
 import { rowOf, rows } from '../options/rows.ts';
+import type { Clean } from '../serve/clean.ts';
 import type { ServedVoices } from '../serve/speak.ts';
 import { optionsOf, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
@@ -34,8 +35,8 @@ export interface ServeOptions {
   readonly engines: readonly string[];
   /** The settings of a service to stand in front of. */
   readonly relay: Flags | undefined;
-  /** The config file that names engines. */
-  readonly config: string | undefined;
+  /** How the texts of clients are read, and the config file that may say so, too. */
+  readonly reading: Flags;
   readonly log: LogForm | undefined;
   readonly readyFile: string | undefined;
   readonly json: boolean;
@@ -64,12 +65,14 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     cors: said.cors?.value,
     engines: engine,
     relay,
-    config: said.config?.value,
+    reading: Object.fromEntries(READING.map((name) => [name, flags[name]])),
     log: said.log?.value,
     readyFile: said.readyFile?.value,
     json: said.json.value,
   };
 }
+
+const READING = ['assistant', 'format', 'lexicon', 'config'] as const;
 
 /** These settings count for a service that `tts serve` stands in front of. */
 const RELAY = optionsOf('serve').filter((name) => {
@@ -118,25 +121,34 @@ function readKey(
   );
 }
 
-/** What speaks in the service: a service that it stands in front of, or else the voices of this machine. */
-export async function openServeEngines(options: ServeOptions, context: Context): Promise<ServedVoices> {
-  const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
-  const { relay, maxQueue, workers } = options;
-  if (!relay)
-    return openLocalVoices({ ...(await namedEngines(options, context)), maxQueue, workers }, context);
-  // The file that it names holds what clients send: the service must not get that.
-  const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
-  const host = { ...context.host, env };
-  const { settings, files } = await loadSettings({ flags: relay }, { ...context, host });
-  return openRelay({ settings, files, maxQueue }, context);
+/** What speaks in the service, and what becomes of a text before. */
+export interface Serving {
+  readonly voices: ServedVoices;
+  readonly clean: Clean | undefined;
 }
 
-/** Without an engine, the service reads no config. */
-async function namedEngines({ engines: named, config }: ServeOptions, context: Context) {
-  const fallback = fromEnvironment(rows.engine, context.host.env);
+/** A service that it stands in front of speaks, or else the voices of this machine do. */
+export async function openServeEngines(options: ServeOptions, context: Context): Promise<Serving> {
+  const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
+  const { relay, reading, maxQueue, workers } = options;
+  // The file that it names holds what clients send: a service must not get that.
+  const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
+  const host = relay ? { ...context.host, env } : context.host;
+  const flags = { ...relay, ...reading };
+  const { settings, files } = await loadSettings({ flags }, { ...context, host });
+  const { cleanOf } = await import('../serve/clean.ts');
+  const clean = await cleanOf(settings, context);
+  const voices = relay
+    ? await openRelay({ settings, files, maxQueue }, context)
+    : await openLocalVoices({ ...namedEngines(options, settings, context), maxQueue, workers }, context);
+  return { voices, clean };
+}
+
+/** The config counts for what somebody has named here, and for how texts are read. */
+function namedEngines({ engines: named }: ServeOptions, settings: Settings, { host: { env } }: Context) {
+  const fallback = fromEnvironment(rows.engine, env);
   const said = named.map((text) => settingOf(rows.engine, text, { place: 'option', name: '--engine' }));
   const engines = said.length > 0 ? said : fallback ? [fallback] : [];
-  if (engines.length === 0) return { settings: resolveSettings({ flags: {}, env: {}, files: [] }), engines };
-  const { settings } = await loadSettings({ flags: config === undefined ? {} : { config } }, context);
-  return { settings, engines };
+  if (engines.length > 0) return { settings, engines };
+  return { settings: resolveSettings({ flags: {}, env: {}, files: [] }), engines };
 }

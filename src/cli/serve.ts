@@ -10,10 +10,15 @@ import { aborted } from '../kit/wait.ts';
 import { visible } from '../kit/words.ts';
 import { checkedKey, readKeyFile } from '../options/keys.ts';
 import { type LogRecord, randomKey, type Service, startService } from '../serve/service.ts';
-import type { ServedVoices } from '../serve/speak.ts';
 import type { Context } from './commands.ts';
 import type { Notices } from './notices.ts';
-import { describeCommand, openServeEngines, readServeOptions, type ServeOptions } from './serve-voices.ts';
+import {
+  describeCommand,
+  openServeEngines,
+  readServeOptions,
+  type ServeOptions,
+  type Serving,
+} from './serve-voices.ts';
 
 export { describeCommand };
 
@@ -26,15 +31,15 @@ export async function run(context: Context): Promise<number> {
   const ownKey = options.apiKey === undefined ? await keyInFile(host, signal) : options.apiKey;
   if (ownKey) notices.hide(ownKey);
   const key = ownKey === undefined ? { value: randomKey(), isMade: true } : { value: ownKey, isMade: false };
-  const voices = await openServeEngines(options, context).catch((error) => {
+  const speaking = await openServeEngines(options, context).catch((error) => {
     // Stopping is success during the start, too.
     if (!signal.aborted) throw error;
   });
-  if (!voices) return ExitCode.ok;
+  if (!speaking) return ExitCode.ok;
   try {
-    await serve({ voices, key, options }, host, notices, signal);
+    await serve({ ...speaking, key, options }, host, notices, signal);
   } finally {
-    await voices.close();
+    await speaking.voices.close();
   }
   return ExitCode.ok;
 }
@@ -54,8 +59,7 @@ async function keyInFile({ env, cwd, home }: Host, signal: AbortSignal): Promise
 }
 
 /** What `tts serve` runs with. */
-interface Setup {
-  readonly voices: ServedVoices;
+interface Setup extends Serving {
   /** A value of `null` lets everybody in. */
   readonly key: { readonly value: string | null; readonly isMade: boolean };
   readonly options: ServeOptions;
@@ -83,7 +87,11 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
 /** They are told without `--log`, too. */
 const ALWAYS_LOGGED: ReadonlySet<LogRecord['event']> = new Set(['defect', 'engine', 'voice']);
 
-async function listen({ voices, key, options }: Setup, host: Host, notices: Notices): Promise<Service> {
+async function listen(
+  { voices, clean, key, options }: Setup,
+  host: Host,
+  notices: Notices,
+): Promise<Service> {
   const { log: form, port } = options;
   const log = (record: LogRecord) => {
     if (form === undefined && !ALWAYS_LOGGED.has(record.event)) return;
@@ -91,7 +99,7 @@ async function listen({ voices, key, options }: Setup, host: Host, notices: Noti
   };
   try {
     const hide = (text: string) => notices.redactOwn(text);
-    return await startService({ ...options, voices, apiKey: key.value, log, hide, programs: host });
+    return await startService({ ...options, voices, clean, apiKey: key.value, log, hide, programs: host });
   } catch (cause) {
     const code = codeOf(cause);
     const hint = UNUSABLE[code];

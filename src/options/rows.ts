@@ -267,7 +267,8 @@ export const rows = {
   assistant: option({
     schema: toggle(),
     flags: '--assistant',
-    commands: ['speak'],
+    commands: ['speak', 'serve'],
+    forms: { serve: { help: 'clean what models write: as --format markdown, without thoughts and calls' } },
     key: 'assistant',
     fallback: false,
     help: 'speak what a model writes: --format markdown --math skip --play --stream --echo, without thoughts and calls',
@@ -346,7 +347,8 @@ export const rows = {
   format: option({
     schema: choice('auto', ...INPUT_KINDS),
     flags: '--format <format>',
-    commands: making,
+    commands: [...making, 'serve'],
+    forms: { serve: { help: 'what the texts of clients are: text, markdown, html' } },
     key: 'format',
     fallback: 'auto',
     otherwise: 'auto: by file ending or first bytes',
@@ -425,7 +427,8 @@ export const rows = {
   lexicon: option({
     schema: fileNames,
     flags: '--lexicon <file>',
-    commands: making,
+    commands: [...making, 'serve'],
+    forms: { serve: { help: 'how words are spoken: word = spoken form (repeatable)', repeats: true } },
     env: 'TTS_LEXICON',
     key: 'lexicon',
     otherwise: 'none',

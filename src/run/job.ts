@@ -26,7 +26,7 @@ import type { Fallback, Patience } from '../voices/fallback.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Mix, Pauses } from './mix.ts';
 import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
-import { type Input, replacementsOf, sourcesOf } from './readers.ts';
+import { type Input, inFrontOf, replacementsOf, sourcesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TagsPlan } from './tags.ts';
 import type { TextPlan } from './text.ts';
@@ -268,7 +268,7 @@ async function planText(
   const planned = {
     sources: () => sourcesOf(request, settings, context.host, echoed()?.text),
     stages,
-    inFront: settings.assistant.value ? (await import('../read/assistant.ts')).Unspoken : undefined,
+    inFront: await inFrontOf(settings),
     isConversation: isConversationIn(settings, request),
   };
   return { planned, lines };

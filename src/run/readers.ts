@@ -76,6 +76,11 @@ export function sourcesOf(
   return files.map((name) => ({ source: open(name), reader: readerOf(name, settings) }));
 }
 
+/** @returns what takes thoughts and calls out of the answer of a model, before its reader */
+export async function inFrontOf({ assistant }: Pick<Settings, 'assistant'>): Promise<TextPlan['inFront']> {
+  return assistant.value ? (await import('../read/assistant.ts')).Unspoken : undefined;
+}
+
 /** UTF-16 units. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 

@@ -6,6 +6,7 @@ import type { Host } from '../kit/host.ts';
 import { type Face, json, type Route } from '../kit/http/route.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
 import { type CallbackLimits, Callbacks, callbackOrigin } from './callbacks.ts';
+import type { Clean } from './clean.ts';
 import { Metrics } from './metrics.ts';
 import { openAiFace } from './openai.ts';
 import { errorOf, type ServedVoices, type ServiceContext } from './speak.ts';
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   /** The origin whose pages may use the service. `*` stands for all. */
   readonly cors?: string | undefined;
   readonly log?: Log | undefined;
+  /** Without it, texts are spoken as they come. */
+  readonly clean?: Clean | undefined;
   /** Takes keys out of names of voices. */
   hide?(text: string): string;
   readonly limits?: Partial<Limits>;
@@ -62,7 +65,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     errorBody: (error, id) => ttsFace.error(errorFor(error, id)),
   });
   const speaking: ServiceContext['speaking'] = new Set();
-  const context = { voices, log, hide, maxText, programs, callbacks, metrics, speaking, basePath };
+  const context = {
+    voices,
+    log,
+    hide,
+    clean: options.clean,
+    maxText,
+    programs,
+    callbacks,
+    metrics,
+    speaking,
+    basePath,
+  };
   const server = await HttpServer.listen({
     ...{ host, port, basePath, faces: FACES, context, apiKey, cors, limits },
     errorOf: errorFor,

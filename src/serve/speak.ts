@@ -16,6 +16,7 @@ import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
 import type { Callbacks } from './callbacks.ts';
+import type { Clean } from './clean.ts';
 import type { Metrics } from './metrics.ts';
 import type { Log } from './service.ts';
 import { begun, formatAt, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
@@ -49,6 +50,8 @@ export interface Order {
 export interface ServiceContext {
   readonly voices: ServedVoices;
   readonly log: Log;
+  /** Without it, texts are spoken as they come. */
+  readonly clean?: Clean | undefined;
   /** An engine may quote a key in the name of a voice. */
   hide(text: string): string;
   /** Code points. */
@@ -88,13 +91,14 @@ export async function speak(
   exchange: Exchange,
   context: ServiceContext,
 ): Promise<Reply> {
-  const { text, speaker, fields, live, callback, silentIfUnreadable = false } = request;
+  const { speaker, fields, live, callback, silentIfUnreadable = false } = request;
   const { voices, callbacks, metrics, speaking } = context;
   const { id, signal, details } = exchange;
-  Object.assign(details, { speaker: speaker.no, characters: countCodePoints(text) });
+  Object.assign(details, { speaker: speaker.no, characters: countCodePoints(request.text) });
   speaking.add(exchange);
   void aborted(signal).then(() => speaking.delete(exchange));
 
+  const text = (await context.clean?.(request.text, signal)) ?? request.text;
   // A far service reads the instructions itself.
   const { ignored } = styleOf(voices.isFar ? undefined : fields.instructions);
   const headers = { ...(ignored.length > 0 && { 'X-Instructions-Ignored': ignoredHeader(ignored) }) };
@@ -125,6 +129,8 @@ async function soundOf(
   { voices, metrics }: ServiceContext,
   signal: AbortSignal,
 ): Promise<Sound> {
+  if (!/\S/.test(order.text))
+    throw new EngineError('unsupported text', 'Nothing of the text is to be spoken');
   const { sampleRate, samples } = await voices.speak(order, signal);
   async function* pcm() {
     for await (const { buffer, byteOffset, byteLength, length } of samples) {

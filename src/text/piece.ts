@@ -69,6 +69,26 @@ export function writtenOf<V>(piece: Piece<V>): string {
   return piece.kind === 'paragraph' ? EMPTY_LINE : '';
 }
 
+/** Pieces as one text. Words on the two sides of a mark are heard one by one, so they stay apart. */
+export class Spacing {
+  #isAfterMark = false;
+  #isAfterSpace = true;
+
+  of(piece: Piece): string {
+    if (piece.kind === 'pause' || piece.kind === 'voice') {
+      this.#isAfterMark = true;
+      return '';
+    }
+    const written = writtenOf(piece);
+    if (written === '') return '';
+    const isApart = this.#isAfterSpace || /^\n/u.test(written);
+    const shown = this.#isAfterMark ? `${isApart ? '' : ' '}${written.replace(/^[^\S\n]+/u, '')}` : written;
+    this.#isAfterMark = false;
+    this.#isAfterSpace = /\s$/u.test(shown === '' ? ' ' : shown);
+    return shown;
+  }
+}
+
 /** The place after a text. It has no column, unless the text is empty. */
 export function placeAfter(place: Place, text: string): Place {
   const { source, line } = place;

@@ -197,6 +197,34 @@ describe('in front of a service that has the interface and no more', () => {
     });
   });
 
+  describe('of what models write', () => {
+    const written =
+      '## Steps\n\n- **Bold** 😀 and `GIF`\n- <think>no</think>2 * 3\n\n<b>see</b> [it](http://x.example)';
+    const read = 'Steps.\n\nBold and GIF.\n2 * 3.\n\nsee it';
+    /** A run takes emoji and thoughts out of what a model writes, and not out of Markdown. */
+    const marked = 'Steps.\n\nBold 😀 and GIF.\nno2 * 3.\n\nsee it';
+
+    it.each<[string, string, object, string]>([
+      ['with --assistant', '--assistant', {}, read],
+      ['with --format', '--format markdown', {}, marked],
+      ['as the config says', '', { assistant: true }, read],
+      ['with a lexicon', '--format=markdown --lexicon=words.txt', {}, marked.replace('GIF', 'jif')],
+      ['with a lexicon alone', '--lexicon=words.txt', {}, written.replace('GIF', 'jif')],
+      ['by default', '', {}, written],
+    ])('asks for the words alone, on both interfaces, %s', async (_, args, config, expected) => {
+      const seed = await serveSeed();
+      const box = new Sandbox();
+      box.file('words.txt', 'GIF = jif\n');
+      writeUserConfig(box, { speakers: { anna: 3 }, ...config });
+      const env = { TTS_API_KEY: seed.key };
+      const { post } = await relayTo(seed.url, { box, env, args: `--api-key=${CLIENTS_KEY} ${args}` });
+      expect((await post('/tts', { text: written, speaker_no: 3 })).status).toBe(200);
+      expect((await post('/v1/audio/speech', { input: written, voice: 'anna' })).status).toBe(200);
+      // Equal texts are asked for once.
+      expect(seed.bodies).toEqual([{ text: expected, speaker_no: 3 }]);
+    });
+  });
+
   it('gives clients the rate that came, and the refusals of the service', async () => {
     const seed = await serveSeed();
     const { post } = await seedRelay(seed);
