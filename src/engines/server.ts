@@ -1,8 +1,9 @@
 import { isNearby } from '../kit/address.ts';
 import { TtsError } from '../kit/error.ts';
-import { messageIn, retryAfter } from '../kit/http/answer.ts';
+import { askedWait, holdsEncodedSound, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
-import { firstBytes, isLate } from '../kit/http/failures.ts';
+import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
+import { isBusy } from '../kit/retry.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -213,8 +214,10 @@ class SpeechServer {
     const { bytes } = await firstBytes(body, MOST_ERROR_BYTES, READ_ERROR_MS);
     const words = messageIn(bytes);
     const message = `${this.#config.name} answers ${status}${words && `: ${words}`}`;
-    if (status !== 429 && status !== 503) return new EngineError('refused', message, { status });
-    return new EngineError('busy', message, { status, retryAfter: retryAfter(headers) });
+    const meant = meantStatus(status, bytes);
+    if (!isBusy(meant)) return new EngineError('refused', message, { status: meant });
+    const retryAfter = askedWait({ status: meant, headers });
+    return new EngineError('busy', message, { status: meant, retryAfter });
   }
 }
 
@@ -228,6 +231,7 @@ function isBare(head: Buffer): boolean {
 function notSound({ problem, message, head = new Uint8Array() }: WavError): string {
   if (problem !== 'not-wav') return message;
   if (/^(?:ID3|\xff)/.test(Buffer.from(head).toString('latin1'))) return 'it sent MP3 instead of a WAV';
+  if (holdsEncodedSound(head)) return 'it sent sound as text within JSON instead of a WAV';
   const words = messageIn(head);
   return `it sent no WAV${words && `, but: ${words}`}`;
 }

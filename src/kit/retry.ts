@@ -9,8 +9,14 @@ export const LONGEST_REQUESTED_WAIT = 3600;
 
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
 
+/** 520 to 529 are what proxies such as Cloudflare's say of the service behind them, and 529 is an overload. */
 export function isTransient(status: number): boolean {
-  return TRANSIENT.has(status);
+  return TRANSIENT.has(status) || (status >= 520 && status <= 529);
+}
+
+/** True for a status that asks for fewer requests. */
+export function isBusy(status: number): boolean {
+  return status === 429 || status === 503 || status === 529;
 }
 
 interface Tries {

@@ -1,6 +1,6 @@
 import { percentDecoded } from '../kit/address.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import { isText, messageIn } from '../kit/http/answer.ts';
+import { holdsEncodedSound, isText, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import {
   firstBytes,
@@ -112,6 +112,7 @@ function problemText({ problem, message, head }: WavError, contentType: string |
   if (problem !== 'not-wav' || !head) return message;
   const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;
+  if (holdsEncodedSound(head)) return 'sound as text within JSON instead of a WAV';
   if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
   return `it says: ${messageIn(head, { isCut: head.length === QUOTED_BYTES, contentType }) || 'nothing but blanks'}`;
 }

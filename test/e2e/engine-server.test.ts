@@ -54,6 +54,11 @@ describe('an engine that is a server', () => {
       complete(Buffer.from('{"error":{"message":"no voice"}}')),
       /sent no WAV, but: no voice/,
     ],
+    [
+      'sound in JSON',
+      complete(Buffer.from(`{"audio":"${'UklG'.repeat(500)}"}`)),
+      /it sent sound as text within JSON instead of a WAV/,
+    ],
     ['an error', answer(500, '{"detail":"out of memory"}'), /answers 500: out of memory/],
     ['a redirect', answer(302, '', { Location: 'http://elsewhere/' }), /answers 302/],
     ['a WAV that breaks off', complete(wav.subarray(0, 3000)), /./],
@@ -78,6 +83,17 @@ describe('an engine that is a server', () => {
       writeUserConfig(box, { engines: { mine: { url: server.url } } });
       const run = await box.run([TEXT, '-o', 'out.wav', '--engine', 'mine']);
       expectFailure(run, exit, new RegExp(`^tts: mine answers ${status}: words of the engine\nhint: `));
+      expect(server.asked).toHaveLength(1);
+    }
+  });
+
+  it('whose quota is used up is asked once, whatever its status', async () => {
+    for (const status of [401, 429]) {
+      const server = await serveSpeech(
+        answer(status, '{"error":{"code":"insufficient_quota","message":"Pay"}}'),
+      );
+      const run = await new Sandbox().run([...OUT, '--engine', server.url]);
+      expectFailure(run, 4, new RegExp(`answers ${status}: Pay`));
       expect(server.asked).toHaveLength(1);
     }
   });

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -114,7 +117,8 @@ describe('a status', () => {
     [3, 1, [401, 403]],
     [4, 1, [402]],
     [4, 2, [429]],
-    [7, 2, [408, 425, 500, 502, 503, 504]],
+    [7, 2, [408, 425, 500, 502, 503, 504, 520, 524, 529]],
+    [7, 1, [505, 519, 530]],
   ])('ends a run with %i after %i of two requests: %j', async (exit, tries, statuses) => {
     for (const status of statuses) {
       const script = answer(status, '{"error":{"code":"why","message":"Because so"}}', NOW);
@@ -122,6 +126,41 @@ describe('a status', () => {
       const { requests } = await failing(script, exit, message, { retries: 1 });
       expect(requests, `${status}`).toHaveLength(tries);
     }
+  });
+
+  it.each<[number, number, number, RegExp, string]>([
+    [
+      4,
+      1,
+      401,
+      /quota is used up \(status 401: You have 3 credits/,
+      '{"detail":{"status":"quota_exceeded","message":"You have 3 credits remaining."}}',
+    ],
+    [
+      4,
+      1,
+      429,
+      /quota is used up \(status 429: Pay/,
+      '{"error":{"code":"insufficient_quota","message":"Pay"}}',
+    ],
+    [
+      4,
+      2,
+      403,
+      /no more requests for now \(status 403/,
+      '{"error":{"errors":[{"reason":"rateLimitExceeded"}]}}',
+    ],
+    [
+      3,
+      1,
+      400,
+      /does not accept the key \(status 400/,
+      '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}',
+    ],
+  ])('ends a run with %i after %i of two requests where its words say more: %i', async (...row) => {
+    const [exit, tries, status, message, body] = row;
+    const { requests } = await failing(answer(status, body, NOW), exit, message, { retries: 1 });
+    expect(requests).toHaveLength(tries);
   });
 
   it('206 is not complete, however whole it looks', async () => {
@@ -177,7 +216,19 @@ describe('the connection', () => {
     expect(await box.tts(TO_FILE, { env })).toMatchObject({ status: 0, stderr: '' });
     const plain = await box.run(TO_FILE, { env: named(server.url.replace('https', 'http')) });
     expect([6, 7]).toContain(plain.status);
+    expect(plain.stderr).toMatch(/^hint: .*https:\/\//m);
   });
+});
+
+it('A service that speaks HTTP/2 alone is told so, and not asked again.', async () => {
+  const { key, cert, certFile } = await selfSigned();
+  const server = createSecureServer({ key, cert });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = named(`https://127.0.0.1:${port}`, { NODE_EXTRA_CA_CERTS: certFile, TTS_RETRIES: '5' });
+  const run = await new Sandbox().tts(TO_FILE, { env });
+  server.close();
+  expectFailure(run, 6, /speaks HTTP\/2 alone[\s\S]*hint: .*nginx/);
 });
 
 describe('audio that is not complete', () => {
@@ -240,6 +291,7 @@ describe('a 200 that is not audio', () => {
   it.each<[string, Script, RegExp]>([
     ['JSON', answer(200, '{"error":"no credit left"}'), /no credit left/],
     ['HTML', answer(200, page), /Sign in: Please sign in/],
+    ['sound in JSON', answer(200, `{"audio":"${'UklG'.repeat(500)}"}`), /used: sound as text within JSON/],
     ['plain text', answer(200, 'busy\nright now'), /busy right now/],
     ['MP3', answer(200, 'ID3\x04', { 'Content-Type': 'audio/wav' }), /MP3 instead of a WAV/],
     ['other bytes', answer(200, Buffer.from([1, 2, 3, 4, 0, 5])), /begins with the bytes 010203040005/],

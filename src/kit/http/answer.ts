@@ -46,13 +46,40 @@ function sentence(data: unknown): string {
     string,
     unknown
   >;
-  const text = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
+  const fields = fieldErrors(errors) || fieldErrors(data);
+  const own = [message, msg, detail, error].map(sentence).find(Boolean);
+  const text =
+    [own, fields].filter(Boolean).join(' ') ||
+    ([errors, description, title].map(sentence).find(Boolean) ?? '');
   if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${text}`;
   const about = [code, field].filter(
     (part) => typeof part === 'string' && part !== '' && !text.includes(part),
   );
   if (text === '') return about.join(' ');
   return about.length > 0 ? `${text} (${about.join(', ')})` : text;
+}
+
+/** The errors of ASP.NET, Laravel, Rails and Django have lists of texts by the names of the fields. */
+function fieldErrors(data: unknown): string {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return '';
+  const entries = Object.entries(data);
+  if (!entries.every(([, texts]) => Array.isArray(texts) && texts.every((each) => typeof each === 'string')))
+    return '';
+  const said = entries.map(([field, texts]: [string, string[]]) => {
+    const text = texts.join(' ');
+    return text.toLowerCase().includes(field.toLowerCase()) ? text : `${field}: ${text}`;
+  });
+  return said.join(' ');
+}
+
+/** Base64 and hex, of more than a key or a checksum. */
+const ENCODED = /"(?:data:audio\/[\w.+;=-]{1,80},)?[\w+/=-]{200}/;
+
+/** True for JSON, or events of it, that hold sound as a text. */
+export function holdsEncodedSound(body: Uint8Array): boolean {
+  if (!isText(body)) return false;
+  const text = decoded(body);
+  return /^\s*(?:[{["]|data:|event:)/.test(text) && ENCODED.test(text);
 }
 
 function looksLikeHtml(text: string): boolean {
@@ -97,23 +124,79 @@ const SHORTEST_REQUESTED_WAIT = 0.05;
 /** The largest number of seconds (RFC 9111, section 1.2.2). */
 const LARGEST_SECONDS = 2 ** 31;
 
-interface Headers {
-  readonly 'retry-after'?: string | undefined;
-  readonly date?: string | undefined;
-}
+type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads a number or a date (RFC 9110, section 10.2.3). The date of the answer counts: the clocks of two machines may differ.
+ * How long a service asks to wait: `Retry-After`, and for 429 also when its limit ends.
+ * @returns seconds, at least 0.05
+ */
+export function askedWait(
+  { status, headers }: { readonly status: number; readonly headers: Headers },
+  now = Date.now(),
+): number | undefined {
+  return retryAfter(headers, now) ?? (status === 429 ? limitReset(headers, now) : undefined);
+}
+
+const NUMBER = /^\d+(?:\.\d+)?$/;
+
+/**
+ * Reads a number or a date (RFC 9110, section 10.2.3), or the milliseconds of OpenAI's and Azure's services. The date of the answer
+ * counts: the clocks of two machines may differ.
  * @param now milliseconds since 1970, for an answer without a date
  * @returns seconds, at least 0.05
  */
 export function retryAfter(headers: Headers, now = Date.now()): number | undefined {
+  const milliseconds = (headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms'])?.trim() ?? '';
+  if (NUMBER.test(milliseconds)) return bounded(Number(milliseconds) / 1000);
   const text = headers['retry-after']?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text));
+  if (NUMBER.test(text)) return bounded(Number(text));
   // All forms of a date are in GMT, and one of them does not say so.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
-  const sent = Date.parse(headers.date ?? '') || now;
-  return Number.isNaN(date) ? undefined : bounded((date - sent) / 1000);
+  return Number.isNaN(date) ? undefined : bounded((date - sentAt(headers, now)) / 1000);
+}
+
+/** Milliseconds since 1970. */
+function sentAt({ date = '' }: Headers, now: number): number {
+  return Date.parse(date) || now;
+}
+
+/** `RateLimit-Reset`, `X-RateLimit-Reset`, `X-RateLimit-Reset-Requests`, `Anthropic-RateLimit-Tokens-Reset` and others. */
+const RESET = /^(?:[a-z]+-)?rate-?limit-(?:[a-z-]*-)?reset(?:-[a-z-]*)?$/;
+
+/** The last of the limits that are used up counts. One that does not say what remains of it may be used up. */
+function limitReset(headers: Headers, now: number): number | undefined {
+  const names = Object.keys(headers).filter(
+    (name) => RESET.test(name) && Number(headers[name.replace('reset', 'remaining')] ?? 0) === 0,
+  );
+  // The draft of the IETF: `limit=100, remaining=0, reset=5`, and later `"default";r=0;t=5`.
+  const [, draft] = /(?:^|[\s,;])(?:reset|t)=(\d+)/.exec(headers.ratelimit ?? '') ?? [];
+  const waits = [...names.map((name) => headers[name]), draft].flatMap((text) => {
+    const seconds = text === undefined ? undefined : secondsUntil(text.trim(), sentAt(headers, now));
+    return seconds === undefined ? [] : [bounded(seconds)];
+  });
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+/** Larger numbers are times since 1970, in seconds or milliseconds. */
+const EPOCH_SECONDS = 1e9;
+const EPOCH_MILLISECONDS = 1e11;
+
+const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** @param text seconds, a time since 1970, a date, or `6m0s` as Go writes it */
+function secondsUntil(text: string, now: number): number | undefined {
+  if (NUMBER.test(text)) {
+    const number = Number(text);
+    if (number >= EPOCH_MILLISECONDS) return (number - now) / 1000;
+    return number >= EPOCH_SECONDS ? number - now / 1000 : number;
+  }
+  if (/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(text))
+    return [...text.matchAll(/([\d.]+)(ms|[smhd])/g)].reduce(
+      (sum, [, count, unit = '']) => sum + Number(count) * (SECONDS[unit] ?? 0),
+      0,
+    );
+  const date = /^(?:[A-Z][a-z]{2}|\d{4}-)/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : (date - now) / 1000;
 }
 
 function bounded(seconds: number): number {

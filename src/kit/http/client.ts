@@ -271,6 +271,7 @@ subscribe('undici:client:sendHeaders', (message) => {
   const { socket } = message as { readonly socket: Socket };
   const isNew = !transfers.has(socket);
   transfers.set(socket, starting);
+  if (starting) allowContinue(socket);
   starting = undefined;
   if (!isNew) return;
   // undici takes ECONNRESET for the good end of a body without a length, and asserts that nothing ends while it is paused.
@@ -284,6 +285,46 @@ subscribe('undici:client:sendHeaders', (message) => {
 subscribe('undici:client:connectError', (message) => {
   rename((message as { readonly error: NodeJS.ErrnoException }).error, SOCKET_ERROR, 'ECONNRESET');
 });
+
+/** Bytes of interim answers that may come in pieces. */
+const MOST_INTERIM = 16_384;
+
+const CONTINUE = 'HTTP/1.1 100';
+const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d/;
+const HEAD_END = '\r\n\r\n';
+
+/**
+ * undici breaks off at `100 Continue`, which a client that did not ask for it may pass over (RFC 9110, section 15.2.1), and does pass
+ * over the other interim answers: 100 becomes 102 here, before the parser sees it.
+ */
+function allowContinue(socket: Socket): void {
+  let held: Buffer = Buffer.alloc(0);
+  const look = () => {
+    const came: Buffer | null = socket.read();
+    if (came === null) return;
+    const bytes = held.length === 0 ? came : Buffer.concat([held, came]);
+    const { settled, isOver } = interimIn(bytes);
+    const end = isOver || bytes.length > MOST_INTERIM ? bytes.length : settled;
+    held = bytes.subarray(end);
+    if (isOver || end > settled) socket.off('readable', look);
+    if (end > 0) socket.unshift(bytes.subarray(0, end));
+  };
+  socket.prependListener('readable', look);
+}
+
+/** @returns the bytes up to which all is known, and whether the answer itself begins there */
+function interimIn(bytes: Buffer): { readonly settled: number; readonly isOver: boolean } {
+  for (let at = 0; ; ) {
+    const line = bytes.toString('latin1', at, at + CONTINUE.length);
+    if (line.length < CONTINUE.length)
+      return { settled: at, isOver: line !== '' && !CONTINUE.startsWith(line) };
+    if (!INTERIM.test(line)) return { settled: at, isOver: true };
+    if (line === CONTINUE) bytes.write('2', at + CONTINUE.length - 1);
+    const end = bytes.indexOf(HEAD_END, at);
+    if (end === -1) return { settled: at, isOver: false };
+    at = end + HEAD_END.length;
+  }
+}
 
 const SOCKET_ERROR = 'UND_ERR_SOCKET';
 

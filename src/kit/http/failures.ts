@@ -1,9 +1,11 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, ExitCode, TtsError } from '../error.ts';
-import { isTransient, LONGEST_REQUESTED_WAIT } from '../retry.ts';
+import { isBusy, isTransient, LONGEST_REQUESTED_WAIT } from '../retry.ts';
 import { IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
-import { decoded, messageIn, retryAfter } from './answer.ts';
+import { askedWait, decoded, messageIn } from './answer.ts';
 import type { Answer } from './client.ts';
 
 /** A proxy cannot be reached, or makes no connection to the host behind it. */
@@ -24,6 +26,8 @@ interface Failure {
   /** @param who the host, or `the proxy HOST` */
   readonly what: (who: string, code: string, seconds: number) => string;
   readonly hint: string;
+  /** The hint where the address begins with `http:`. */
+  readonly hintForHttp?: string;
   /** The status, if it is not that of a connection. */
   readonly exitCode?: ExitCode;
   /** 'at once': a connection that was kept may be lost, which says nothing about the next one. */
@@ -34,7 +38,18 @@ interface Failure {
   readonly isTls?: boolean;
 }
 
+const UNRESOLVED = /^(ENOTFOUND|EAI_)/;
+
 const LATE = /^(ETIMEDOUT|UND_ERR_\w+_TIMEOUT)$/;
+
+const OTHER_HTTP = 'allow HTTP/1.1 there, or put a proxy such as nginx in front of it';
+
+const HTTP2_ALONE = {
+  what: (who: string) => `${who} speaks HTTP/2 alone, and tts speaks HTTP/1.1`,
+  hint: OTHER_HTTP,
+  retry: 'never',
+  fitsProxy: true,
+} as const;
 
 /** What fails before an answer. The first row that matches counts; an error without a row is a defect. */
 const FAILURES: readonly Failure[] = [
@@ -46,13 +61,27 @@ const FAILURES: readonly Failure[] = [
     fitsProxy: true,
   },
   {
+    // ALPN finds no protocol of both (RFC 7301, section 3.2).
+    code: /^ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL$/,
+    ...HTTP2_ALONE,
+    isTls: true,
+  },
+  { code: /^HPE_HTTP2$/, ...HTTP2_ALONE, exitCode: ExitCode.service },
+  {
+    code: /^HPE_TLS$/,
+    what: (who) => `${who} speaks TLS, and the address does not`,
+    hint: 'write https:// instead of http:// in the base URL',
+    exitCode: ExitCode.service,
+    retry: 'never',
+  },
+  {
     code: /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)|ERR_ASSERTION$)/,
     what: (who) => `${who} sent an invalid HTTP answer`,
     hint: 'check the base URL: its port may belong to another program, or expect https://',
     exitCode: ExitCode.service,
   },
   {
-    code: /^(ENOTFOUND|EAI_)/,
+    code: UNRESOLVED,
     what: (who, code) => `the name of ${who} cannot be resolved (${code})`,
     hint: 'check the name in the base URL, and whether this machine is online',
   },
@@ -65,6 +94,8 @@ const FAILURES: readonly Failure[] = [
     code: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/,
     what: (who) => `${who} closed the connection without an answer`,
     hint: 'try again; a proxy or a firewall may be in between',
+    hintForHttp:
+      'does the service speak https:// rather than http://? Otherwise try again: a proxy or a firewall may be in between',
     retry: 'at once',
   },
   {
@@ -125,10 +156,19 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   const { connection, service } = ExitCode;
   return new TtsError(row.what(who, code === 'UNSPECIFIED' ? messageOf(reason) : code, timeoutMs / 1000), {
     exitCode: row.exitCode === service && !isHost ? connection : (row.exitCode ?? connection),
-    hint: isHost || row.fitsProxy ? row.hint : 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY',
+    hint: hintOf(row, url, isHost),
     cause,
     retry: row.retry === 'never' ? undefined : row.retry === 'at once' ? { after: 0 } : {},
   });
+}
+
+function hintOf(
+  { hint, hintForHttp = hint, fitsProxy }: Failure,
+  { protocol }: URL,
+  isHost: boolean,
+): string {
+  if (!isHost && !fitsProxy) return 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY';
+  return protocol === 'http:' ? hintForHttp : hint;
 }
 
 function peerOf({ host, protocol }: URL, proxy: URL | undefined, isTls = false): string {
@@ -181,7 +221,26 @@ function failureCode(error: unknown): string {
   if (error instanceof IdleError) return 'ETIMEDOUT';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
   if (error.message === 'bad upgrade') return 'HPE_UPGRADE';
-  return codeOf(error) || (error.name === 'HTTPParserError' ? 'HPE_' : '');
+  // A name is looked for in files and over sockets.
+  if (UNRESOLVED.test(codeOf(error)) && isOutOfFiles()) return 'EMFILE';
+  return otherProtocol(error) ?? (codeOf(error) || (error.name === 'HTTPParserError' ? 'HPE_' : ''));
+}
+
+function isOutOfFiles(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'));
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EMFILE';
+  }
+}
+
+/** The bytes that are no answer of HTTP/1.1 tell what they are: a frame of settings (RFC 9113, section 6.5), or an alert (RFC 8446). */
+function otherProtocol({ name, ...error }: Error): string | undefined {
+  const { data } = error as { readonly data?: unknown };
+  if (name !== 'HTTPParserError' || typeof data !== 'string') return undefined;
+  if (data.startsWith('\0\0') && data[3] === '\x04') return 'HPE_HTTP2';
+  return data.startsWith('\x15\x03') ? 'HPE_TLS' : undefined;
 }
 
 function messageOf(error: unknown): string {
@@ -220,27 +279,62 @@ export async function firstBytes(
   return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }
 
-/** Some services send errors with status 200. */
+/** What a word of an error means, whatever the status it comes with. The first row that matches counts. */
 const CODES: readonly (readonly [code: RegExp, status: number])[] = [
-  [/^[\w-]*(?:quota|credit|billing|payment)[\w-]*$/i, 402],
-  [/^(?:too[_-]?many|rate|throttl)[\w-]*$/i, 429],
-  [/^(?:unauthori[sz]ed|unauthenticated|forbidden|(?:invalid|missing|bad)[_-](?:api[_-]?)?key)[\w-]*$/i, 401],
+  [/quota|credits?(?![a-z])|billing|payment|balance(?![a-z])|funds|daily_?limit/i, 402],
+  [/^too[_-]?many|^(?:user[_-]?)?rate|^throttl/i, 429],
+  [
+    /^(?:unauthori[sz]ed|unauthenticated|forbidden|(?:invalid|missing|bad)[_-]?api[_-]?key|api[_-]?key[_-]?invalid)/i,
+    401,
+  ],
 ];
 
+/** @returns the status that an error without one stands for: some services send errors with 200 */
 export function statusIn(body: Uint8Array): number | undefined {
-  try {
-    const codes = wordsIn(JSON.parse(decoded(body)));
-    return CODES.find(([code]) => codes.some((word) => code.test(word)))?.[1];
-  } catch {
-    return undefined;
-  }
+  const codes = codesIn(body);
+  return CODES.find(([code]) => codes.some((word) => code.test(word)))?.[1];
 }
 
+/**
+ * The statuses that services send in place of another one: ElevenLabs tells a used-up quota as 401, OpenAI as 429, Google a limit
+ * as 403 and a wrong key as 400, Amazon a limit as 400.
+ */
+const STAND_INS: Readonly<Record<number, readonly number[]>> = {
+  400: [401, 402, 429],
+  401: [402, 429],
+  403: [402, 429],
+  422: [402],
+  429: [402],
+};
+
+/** A sentence about a quota, for services without codes. With 429 it may be a quota of a minute. */
+const SPENT =
+  /\b(?:quota|credits?|balance)\b.*\b(?:exceed|exhaust|us(?:ed|e) up|reach|left|remain|insufficient|expired)|\b(?:exceed\w*|exhaust\w*|insufficient|not enough|no|out of)\b.*\b(?:quota|credits?|balance)\b/i;
+
+/** @returns the status that an error means; its own where nothing says otherwise */
+export function meantStatus(status: number, body: Uint8Array): number {
+  const stands = STAND_INS[status] ?? [];
+  const meant = statusIn(body);
+  if (meant !== undefined && stands.includes(meant)) return meant;
+  const isSpent = (status === 401 || status === 403) && SPENT.test(messageIn(body));
+  return isSpent ? 402 : status;
+}
+
+/** Fields that quote the request. */
+const QUOTES = new Set(['input', 'text', 'value', 'loc', 'ctx', 'param', 'field']);
+
 /** Finds the codes, which are strings of one word. */
-function wordsIn(data: unknown, depth = 0): string[] {
-  if (typeof data === 'string') return /\s/.test(data) ? [] : [data];
-  if (typeof data !== 'object' || data === null || depth > 2) return [];
-  return Object.values(data).flatMap((value) => wordsIn(value, depth + 1));
+function codesIn(body: Uint8Array): string[] {
+  const words = (data: unknown, depth = 0): string[] => {
+    if (typeof data === 'string') return /^[\w.-]{1,80}$/.test(data) ? [data] : [];
+    if (typeof data !== 'object' || data === null || depth > 4) return [];
+    return Object.entries(data).flatMap(([key, value]) => (QUOTES.has(key) ? [] : words(value, depth + 1)));
+  };
+  try {
+    return words(JSON.parse(decoded(body)));
+  } catch {
+    return [];
+  }
 }
 
 /** An answer without a body (RFC 9110, section 15.3.5). */
@@ -255,6 +349,11 @@ interface Meaning {
   readonly hint?: string;
 }
 
+const NEEDS_OTHER_HTTP = {
+  what: 'asks for another version of HTTP, and tts speaks HTTP/1.1',
+  hint: OTHER_HTTP,
+};
+
 const NO_KEY = { exitCode: ExitCode.key };
 
 const STATUSES: Readonly<Record<number, Meaning>> = {
@@ -267,12 +366,17 @@ const STATUSES: Readonly<Record<number, Meaning>> = {
     hint: 'waiting does not help: what the account has paid for is used up; add credit to it, or raise its limit',
   },
   403: { what: 'does not allow this with the key', ...NO_KEY },
+  426: NEEDS_OTHER_HTTP,
   429: {
     what: 'takes no more requests for now',
     exitCode: ExitCode.quota,
     hint: 'wait, or look at the limits of the account',
   },
+  505: NEEDS_OTHER_HTTP,
 };
+
+/** An account that has paid may have a quota, too. */
+const SPENT_QUOTA = 'requires payment because the quota is used up';
 
 function meaningOf(status: number): Meaning {
   const what =
@@ -302,24 +406,22 @@ export interface ServiceName {
   readonly keyOrigin: string;
 }
 
-/** @param status the status that the answer stands for */
-export async function refusal(
-  answer: Answer,
-  to: ServiceName,
-  status: number = answer.status,
-): Promise<TtsError> {
+/** @param stands the status that the answer stands for, if that is known */
+export async function refusal(answer: Answer, to: ServiceName, stands?: number): Promise<TtsError> {
   const { headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  const after = retryAfter(headers);
-  const { what, exitCode = ExitCode.service } = meaningOf(status);
+  const status = stands ?? meantStatus(answer.status, bytes);
+  const after = askedWait({ status, headers });
+  const { exitCode = ExitCode.service, ...meaning } = meaningOf(status);
+  const what = status === 402 && answer.status !== 402 ? SPENT_QUOTA : meaning.what;
   const said = status === 404 ? `there is nothing at ${to.url.href}` : `${to.url.host} ${what}`;
   return new TtsError(`${said} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode,
     concernsThisTextOnly: UNWANTED.has(status),
     isOutage: status >= 500,
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
-    ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
+    ...(isTransient(status) && { retry: { after, busy: isBusy(status), status } }),
   });
 }
 
@@ -338,6 +440,8 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   if (hint !== undefined) return hint;
   if (exitCode === ExitCode.key) return `the key came from ${keyOrigin}`;
   if (status === 404) return hintToAddress(url, message);
+  if (status === 400 && url.protocol === 'http:' && /\bHTTPS\b/i.test(message))
+    return 'write https:// instead of http:// in the base URL';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
   if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(message)))
     return 'send less at once: --max-chars sets how long one request may be';

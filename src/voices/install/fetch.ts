@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isNearby } from '../../kit/address.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import type { Host } from '../../kit/host.ts';
-import { retryAfter } from '../../kit/http/answer.ts';
+import { askedWait } from '../../kit/http/answer.ts';
 import { type Answer, HttpClient, type ProxyRoute } from '../../kit/http/client.ts';
 import { firstBytes } from '../../kit/http/failures.ts';
 import { isTransient, type RetryPolicy, type RetryState, waitOrGiveUp } from '../../kit/retry.ts';
@@ -147,7 +147,7 @@ export const ANOTHER_WAY =
 
 /** @throws TtsError for any other status than 200 and 206 */
 async function assertGood(answer: FoundAnswer, what: string): Promise<void> {
-  const { status, headers, url } = answer;
+  const { status, url } = answer;
   if (status === 200 || status === 206) return;
   await drain(answer.body);
   if (status === 416) throw wrongBytes(`${url.host} has no more of ${what}`);
@@ -158,7 +158,7 @@ async function assertGood(answer: FoundAnswer, what: string): Promise<void> {
       hint: `set HF_TOKEN if you have an account there, or ${ANOTHER_WAY}`,
     });
   if (status === 404 || status === 410) throw failure(`${said}: it does not have this file`, ANOTHER_WAY);
-  const after = retryAfter(headers);
+  const after = askedWait(answer);
   throw new TtsError(said, {
     exitCode: status === 429 ? ExitCode.quota : ExitCode.service,
     hint: isTransient(status) ? 'try again later: what came so far is kept' : ANOTHER_WAY,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageIn } from '../../../src/kit/http/answer.ts';
+import { holdsEncodedSound, messageIn } from '../../../src/kit/http/answer.ts';
 import { withinSeconds } from '../../support/clock.ts';
 
 const said = (text: string) => messageIn(Buffer.from(text));
@@ -17,6 +17,22 @@ describe('messageIn', () => {
     ['{"detail":[{"loc":["body","text"],"msg":"field required"}]}', 'body.text: field required'],
     ['{"detail":[{"loc":[],"msg":"field required"}]}', 'field required'],
     ['{"message":"cut of', '{"message":"cut of'],
+    [
+      '{"title":"One or more validation errors occurred.","status":400,"errors":{"Text":["The Text field is required."]}}',
+      'The Text field is required.',
+    ],
+    [
+      '{"title":"Wrong","errors":{"$.speed":["It is no number."],"Voice":["No voice.","None."]}}',
+      '$.speed: It is no number. No voice. None.',
+    ],
+    [
+      '{"message":"The given data was invalid.","errors":{"text":["Is required."]}}',
+      'The given data was invalid. text: Is required.',
+    ],
+    ['{"errors":{"text":["can\'t be blank"]}}', "text: can't be blank"],
+    ['{"text":["This field may not be blank."]}', 'text: This field may not be blank.'],
+    ['{"title":"Not Found","status":404}', 'Not Found'],
+    ['{"errors":{}}', '{"errors":{}}'],
     ['<h1>Unauthorized</h1>', 'Unauthorized'],
     ['<!-- made by x --><p>x &lt; y &#38; &#x41;&#39;s&#1234567; &#38;lt;</p>', "x < y & A's &lt;"],
     ['<html><title>Oops</title><script>alert(1)</script></html>', 'Oops'],
@@ -40,6 +56,19 @@ describe('messageIn', () => {
     ['text/plain', 'd\u00e9j\u00e0', Buffer.from('d\u00e9j\u00e0')],
   ])('reads the encoding that is named: %s', (contentType, expected, body) => {
     expect(messageIn(body, { contentType })).toBe(expected);
+  });
+
+  it.each<[boolean, string]>([
+    [true, `{"audioContent":"UklGR${'Ab+/9'.repeat(50)}`],
+    [true, `{"data":{"audio":"${'49443304'.repeat(30)}","status":2}}`],
+    [true, `{"audio":"data:audio/wav;base64,${'AAAA'.repeat(60)}"}`],
+    [true, `data: {"type":"speech.audio.delta","audio":"${'AAAA'.repeat(60)}"}`],
+    [false, `{"error":"${'no voice '.repeat(40)}"}`],
+    [false, `{"url":"https://x.example/${'a'.repeat(300)}"}`],
+    [false, `<p title="${'a'.repeat(300)}">`],
+    [false, `{"id":"${'0a'.repeat(32)}"}`],
+  ])('tells sound within JSON: %s for %s', (isSound, body) => {
+    expect(holdsEncodedSound(Buffer.from(body))).toBe(isSound);
   });
 
   it('is one short line without control characters, whatever came', () => {

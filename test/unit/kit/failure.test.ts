@@ -1,12 +1,18 @@
 import { expect, it } from 'vitest';
 import { ExitCode } from '../../../src/kit/error.ts';
-import { noAnswer, ProxyError } from '../../../src/kit/http/failures.ts';
+import { meantStatus, noAnswer, ProxyError } from '../../../src/kit/http/failures.ts';
 
 const url = new URL('https://tts.example.com/tts');
 
 function told(code: string, message = 'what the system says') {
   return noAnswer(Object.assign(new Error(message), { code }), url, 1000);
 }
+
+const coded = (code: string) => Object.assign(new Error('x'), { code });
+
+/** As undici tells of bytes that are no HTTP. */
+const unparsed = (data: string) =>
+  Object.assign(new Error('Parse Error'), { name: 'HTTPParserError', code: 'HPE_INVALID_CONSTANT', data });
 
 /** Node names them in src/crypto/crypto_common.cc; others are codes of getaddrinfo(3). */
 it.each([
@@ -65,6 +71,56 @@ it.each([
     message: expect.stringMatching(message),
     hint: expect.stringMatching(hint),
   });
+});
+
+it.each<[string, Error, RegExp, RegExp]>([
+  [
+    'https://h.example',
+    coded('ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'),
+    /^h\.example speaks HTTP\/2 alone/,
+    /nginx/,
+  ],
+  ['http://h.example', unparsed('\0\0\x12\x04\0\0'), /^h\.example speaks HTTP\/2 alone/, /nginx/],
+  ['http://h.example', unparsed('\x15\x03\x01\0\x02'), /^h\.example speaks TLS/, /https:\/\//],
+  ['http://h.example', unparsed('SSH-2.0'), /invalid HTTP answer/, /check the base URL/],
+  ['http://h.example', coded('ECONNRESET'), /closed the connection/, /https:\/\/ rather than http:/],
+  ['https://h.example', coded('ECONNRESET'), /closed the connection/, /^try again/],
+])('What is spoken at %s is told by %s.', (address, cause, message, hint) => {
+  expect(noAnswer(cause, new URL(address), 1000)).toMatchObject({
+    message: expect.stringMatching(message),
+    hint: expect.stringMatching(hint),
+  });
+});
+
+it.each<[number, number, object]>([
+  [401, 402, { detail: { status: 'quota_exceeded', message: 'You have 3 credits remaining.' } }],
+  [401, 402, { error: { code: 'insufficient_credits' } }],
+  [401, 402, { error: 'credits_exhausted' }],
+  [401, 402, { detail: 'Your quota is exceeded' }],
+  [403, 402, { message: 'There are no credits left' }],
+  [403, 402, { error: { errors: [{ reason: 'dailyLimitExceeded' }] } }],
+  [400, 402, { error: { code: 'billing_hard_limit_reached' } }],
+  [400, 402, { __type: 'ServiceQuotaExceededException' }],
+  [422, 402, { code: 'INSUFFICIENT_BALANCE' }],
+  [429, 402, { error: { code: 'insufficient_quota', type: 'insufficient_quota', message: 'Pay' } }],
+  [429, 402, { error: { type: 'billing_not_active' } }],
+  [400, 429, { __type: 'ThrottlingException' }],
+  [403, 429, { error: { errors: [{ domain: 'usageLimits', reason: 'userRateLimitExceeded' }] } }],
+  [401, 429, { detail: { status: 'too_many_concurrent_requests' } }],
+  [400, 401, { error: { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] } }],
+  [401, 401, { detail: { status: 'invalid_api_key', message: 'no' } }],
+  [401, 401, { error: { message: 'The key may not be used for credit cards', code: 'unauthorized' } }],
+  [403, 403, { error: 'forbidden' }],
+  [429, 429, { error: { message: 'Quota exceeded for requests per minute', status: 'RESOURCE_EXHAUSTED' } }],
+  [429, 429, { error: { code: 'rate_limit_exceeded', type: 'tokens' } }],
+  [422, 422, { detail: [{ loc: ['body', 'quota'], input: 'credit', msg: 'no' }] }],
+  [400, 400, { error: { param: 'payment', message: 'Wrong' } }],
+  [400, 400, { error: 'missing_key', message: 'text' }],
+  [413, 413, { error: { code: 'rate_limit_exceeded' } }],
+  [503, 503, { error: 'load_balancer_error' }],
+  [500, 500, { error: 'quota_exceeded' }],
+])('A status %i is meant as %i with %j.', (status, meant, body) => {
+  expect(meantStatus(status, Buffer.from(JSON.stringify(body)))).toBe(meant);
 });
 
 it.each(['ERR_INVALID_ARG_TYPE', 'UND_ERR_INVALID_ARG', ''])(

@@ -129,6 +129,45 @@ describe('a request', () => {
     await expect.poll(() => server.connections.open).toBe(0);
   });
 
+  it.each<[string, readonly string[]]>([
+    ['100', [head(100)]],
+    ['100 in pieces', [...head(100)]],
+    ['100 with headers', [head(100, { Server: 'x' })]],
+    ['two times 100', [head(100) + head(100)]],
+    ['100, cut before its end', [head(100) + head(100).slice(0, 9), head(100).slice(9)]],
+    ['103 and 100', [head(103, { Link: '</x>' }), head(100)]],
+    ['102, 100 and 103', [head(102) + head(100) + head(103)]],
+  ])('passes over %s, on each use of its connection', async (_, interim) => {
+    const { get, server } = await open(
+      async (wire, request, number) => {
+        for (const piece of interim) {
+          await wire.write(piece);
+          if (interim.length > 1) await sleep(5);
+        }
+        await answer(200, 'HTTP/1.1 100')(wire, request, number);
+      },
+      { connections: 1 },
+    );
+    for (let count = 0; count < 2; count += 1) {
+      const { status, body } = await get();
+      expect([status, await outcome(body)]).toEqual([200, { bytes: 12 }]);
+    }
+    expect(server.connections.made).toBe(1);
+  });
+
+  it.each<[string, Script, RegExp]>([
+    ['100 alone', (wire) => void wire.write(head(100)).then(() => wire.end()), /without an answer/],
+    ['half a line', (wire) => void wire.write('HTTP/1.1 1').then(() => wire.end()), /without an answer/],
+    [
+      'a head without end',
+      (wire) => wire.write(`HTTP/1.1 100 x\r\n${'y: z\r\n'.repeat(9000)}`),
+      /invalid HTTP/,
+    ],
+  ])('fails where %s comes', async (_, script, message) => {
+    const { get } = await open(script);
+    await expect(get()).rejects.toThrow(message);
+  });
+
   it('uses a connection again, and a new one where the old one was closed', async () => {
     const { get, server } = await open(async (wire, request, number) => {
       await answer(200, 'abc')(wire, request, number);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import { retryAfter } from '../../../src/kit/http/answer.ts';
+import { askedWait, retryAfter } from '../../../src/kit/http/answer.ts';
 import { retryDelay } from '../../../src/kit/retry.ts';
 
 const failed = (retry?: { after?: number }) => new TtsError('x', { exitCode: ExitCode.service, retry });
@@ -80,6 +80,48 @@ describe('retryAfter', () => {
       vi.unstubAllEnvs();
     },
   );
+
+  it.each<[Record<string, string>, number]>([
+    [{ 'retry-after-ms': '1500' }, 1.5],
+    [{ 'retry-after-ms': '20', 'retry-after': '9' }, 0.05],
+    [{ 'x-ms-retry-after-ms': '2000.5' }, 2.0005],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '9' }, 9],
+    [{ 'retry-after': '9', 'x-ratelimit-reset': '99' }, 9],
+    [{ 'ratelimit-reset': '5' }, 5],
+    [{ 'x-ratelimit-reset': '7', 'x-ratelimit-remaining': '0' }, 7],
+    [{ 'x-ratelimit-reset-after': '1.25' }, 1.25],
+    [{ 'x-ratelimit-reset': `${now / 1000 + 30}` }, 30],
+    [{ 'x-rate-limit-reset': `${now + 40_000}` }, 40],
+    [{ 'x-ratelimit-reset': `${now / 1000 - 30}` }, 0.05],
+    [{ 'x-ratelimit-reset-requests': '6m0s' }, 360],
+    [{ 'x-ratelimit-reset-requests': '120ms' }, 0.12],
+    [{ 'x-ratelimit-reset-tokens': '1h2m3.5s', 'x-ratelimit-remaining-tokens': '0' }, 3723.5],
+    [
+      {
+        'x-ratelimit-reset-requests': '1s',
+        'x-ratelimit-remaining-requests': '0',
+        'x-ratelimit-reset-tokens': '6m0s',
+        'x-ratelimit-remaining-tokens': '4000',
+      },
+      1,
+    ],
+    [{ 'anthropic-ratelimit-requests-reset': '2030-01-01T00:00:12Z' }, 12],
+    [{ 'x-ratelimit-reset': new Date(now + 8000).toUTCString() }, 8],
+    [{ ratelimit: 'limit=100, remaining=0, reset=5' }, 5],
+    [{ ratelimit: '"default";r=0;t=6' }, 6],
+  ])('reads when a limit ends: %j', (headers, seconds) => {
+    expect(askedWait({ status: 429, headers }, now)).toBeCloseTo(seconds, 6);
+  });
+
+  it.each<[number, Record<string, string>]>([
+    [500, { 'x-ratelimit-reset': '7' }],
+    [429, { 'x-ratelimit-reset': '7', 'x-ratelimit-remaining': '3' }],
+    [429, { 'x-ratelimit-reset': 'later' }],
+    [429, { 'x-ratelimit-limit': '7', 'x-preset': '3' }],
+    [429, { ratelimit: 'limit=100' }],
+  ])('does not take other headers for it: %i %j', (status, headers) => {
+    expect(askedWait({ status, headers }, now)).toBeUndefined();
+  });
 
   it.each([undefined, '', 'soon', '-1', '1e3', '0x10', 'NaN', 'Infinity'])(
     'says nothing where the header does not: %j',
