@@ -223,6 +223,20 @@ describe('in front of a service that has the interface and no more', () => {
       // Equal texts are asked for once.
       expect(seed.bodies).toEqual([{ text: expected, speaker_no: 3 }]);
     });
+
+    it('has nothing to ask for where nothing is to be heard', async () => {
+      const seed = await serveSeed();
+      const { post } = await relayTo(seed.url, {
+        env: { TTS_API_KEY: seed.key },
+        args: '--no-auth --assistant',
+      });
+      const silent = '<think>What now?</think>';
+      const { status, json } = await post('/tts', { text: silent, speaker_no: 3 });
+      expect([status, json.error.code, json.error.field]).toEqual([422, 'unsupported_text', 'text']);
+      const heard = await post('/v1/audio/speech', { input: silent, voice: '3', response_format: 'wav' });
+      expect([heard.status, new Set(parseWav(heard.bytes).pcm)]).toEqual([200, new Set([0])]);
+      expect(seed.bodies).toEqual([]);
+    });
   });
 
   it('gives clients the rate that came, and the refusals of the service', async () => {
