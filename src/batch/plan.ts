@@ -270,11 +270,12 @@ export class BatchPlan {
   async #readTable({ name, hasHeader, rows }: NamedTable): Promise<void> {
     const { columns, template } = this.#options;
     const seen = new Set<string>();
-    const assertSeen = () => assertColumns([...seen], columns, { table: name, inNames: template.columns });
+    const assertSeen = (delimiter?: string) =>
+      assertColumns([...seen], columns, { table: name, inNames: template.columns, delimiter });
     for await (const row of rows) {
       const isFirst = seen.size === 0;
       if (isFirst || !hasHeader) addColumns(seen, row.cells.keys(), columns);
-      if (isFirst && hasHeader && !row.fault) assertSeen();
+      if (isFirst && hasHeader && !row.fault) assertSeen(row.delimiter);
       try {
         if (row.fault) throw new RowFault(row.fault);
         await this.#addRow(row, name);
@@ -376,8 +377,15 @@ function placeOf({ table, line }: BatchRow): string {
 }
 
 function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
-  const said = VOICE_FIELDS.map((field) => [field, cell(field)]).filter(([, text]) => text?.trim());
+  const said = VOICE_FIELDS.map((field) => [field, cell(field)] as const)
+    .filter(([, text]) => text?.trim())
+    .map(([field, text = '']) => [field, field === 'speed' ? withPoint(text) : text]);
   return Object.fromEntries(said);
+}
+
+/** Spreadsheets of many countries write 1,5. A factor has no thousands, so that nothing else can be meant. */
+function withPoint(text: string): string {
+  return text.replace(/^(\s*\d),(\d)/, '$1.$2');
 }
 
 function endingOf(file: string): string {

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { type TtsError, usageError } from '../kit/error.ts';
-import { quoted, visible } from '../kit/words.ts';
+import { countOf, quoted, visible } from '../kit/words.ts';
 import { VOICE_OPTIONS } from '../options/values.ts';
+import { delimiterInWords, layoutOf } from './layout.ts';
 
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
 export type TableKind = (typeof tableKinds)[number];
@@ -10,8 +11,16 @@ export type TableKind = (typeof tableKinds)[number];
 export interface TableRow {
   readonly line: number;
   readonly cells: ReadonlyMap<string, string>;
+  /** What separates the cells, in a table with a header. */
+  readonly delimiter?: string;
   /** The fault of one line. The other lines still count. */
   readonly fault?: string;
+}
+
+export interface TableOptions {
+  readonly columns: ColumnNames;
+  /** The header tells it where it is not set. Only a table with a header has one. */
+  readonly delimiter?: string | undefined;
 }
 
 /** UTF-16 units: an open quote must not take the rest of the table into memory. */
@@ -21,19 +30,33 @@ export function tableKindOf(name: string): TableKind | undefined {
   return tableKinds.find((kind) => name.toLowerCase().endsWith(`.${kind}`));
 }
 
+export function hasHeader(kind: TableKind): kind is 'csv' | 'tsv' {
+  return kind === 'csv' || kind === 'tsv';
+}
+
 /**
- * CSV and TSV follow RFC 4180 with a header. JSONL has one object a line. PSV has `id|text` without quotes and header,
- * further columns "3", "4". Empty lines are skipped.
+ * CSV and TSV follow RFC 4180 with a header, and are as spreadsheets save them. JSONL has one object a line. PSV has `id|text`
+ * without quotes and header, further columns "3", "4". Empty lines and rows of empty cells are skipped.
  * @throws TtsError (usage) with the line
  */
 export function readTable(
   text: AsyncIterable<string>,
   kind: TableKind,
   name: string,
+  { columns, delimiter }: TableOptions = { columns: new Map() },
 ): AsyncGenerator<TableRow> {
-  if (kind === 'jsonl') return readObjects(text, name);
-  if (kind === 'psv') return readPipes(text, name);
-  return readQuoted(text, kind === 'csv' ? ',' : '\t', name);
+  if (hasHeader(kind)) {
+    const isHeader = (cells: readonly string[]) => hasColumns(cells, columns);
+    return readQuoted(text, name, { kind, delimiter, isHeader });
+  }
+  return kind === 'jsonl' ? readObjects(text, name) : readPipes(text, name);
+}
+
+/** A line of a table, for messages. */
+interface Place {
+  readonly name: string;
+  readonly line: number;
+  readonly delimiter: string;
 }
 
 interface ParsedRecord {
@@ -43,33 +66,34 @@ interface ParsedRecord {
 
 async function* readQuoted(
   text: AsyncIterable<string>,
-  delimiter: string,
   name: string,
+  options: Parameters<typeof layoutOf>[1],
 ): AsyncGenerator<TableRow> {
+  const { delimiter, linesBefore, text: table } = await layoutOf(text, options);
   // The parser reads ahead of the row that it gives.
-  let lastLine = 0;
+  let lastLine = linesBefore;
   const parser = parse({
     delimiter,
     on_record: (record, { lines }) => {
-      lastLine = lines;
+      lastLine = linesBefore + lines;
       return record;
     },
     info: true,
     relax_column_count: true,
-    skip_empty_lines: true,
     max_record_size: LONGEST_ROW,
   });
-  const source = Readable.from(text);
+  const source = Readable.from(table);
   source.once('error', (error) => parser.destroy(error));
-  let header: readonly string[] | undefined;
+  let header: Header | undefined;
   try {
     for await (const { info, record } of source.pipe(parser) as AsyncIterable<ParsedRecord>) {
-      const line = info.lines - lineBreaks(record);
-      if (header) yield rowOf(header, record, line);
-      else header = checkHeader(record, name);
+      const line = linesBefore + info.lines - lineBreaks(record);
+      const row = header?.rowOf(record, line);
+      if (row) yield row;
+      if (!header && !isEmpty(record)) header = new Header(record, { name, line, delimiter });
     }
   } catch (error) {
-    throw inPlainWords(error, { name, start: lastLine + 1 });
+    throw inPlainWords(error, { name, line: lastLine + 1, delimiter, linesBefore });
   } finally {
     source.destroy();
   }
@@ -80,34 +104,75 @@ function lineBreaks(record: readonly string[]): number {
   return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
 }
 
-function checkHeader(record: readonly string[], name: string): readonly string[] {
-  const columns = record.map((column) => column.trim());
-  const seen = new Set<string>();
-  const twice = columns.find((column) => seen.size === seen.add(column).size);
-  if (twice !== undefined)
-    throw usageError(
-      `${name}, line 1: two columns are called ${quoted(twice)}`,
-      'give each column a name of its own',
-    );
-  return columns;
+/** Rows of a sheet. Excel leaves out the last cells of so many rows where they are empty in all of them (Microsoft KB 77295). */
+const BLOCK = 16;
+
+class Header {
+  readonly #columns: readonly string[];
+  readonly #delimiter: string;
+  /** Rows of the sheet. */
+  #count = 1;
+  /** Cells in the first row of the block. */
+  #width: number;
+
+  /** @throws TtsError (usage) for two columns of one name; several may have none */
+  constructor(record: readonly string[], { name, line, delimiter }: Place) {
+    this.#columns = record.map((column) => column.trim());
+    this.#delimiter = delimiter;
+    this.#width = record.length;
+    const seen = new Set<string>();
+    const twice = this.#columns.find((column) => column !== '' && seen.size === seen.add(column).size);
+    if (twice !== undefined)
+      throw usageError(
+        `${name}, line ${line}: two columns are called ${quoted(twice)}`,
+        'give each column a name of its own',
+      );
+  }
+
+  /** @returns `undefined` for a row of empty cells */
+  rowOf(record: readonly string[], line: number): TableRow | undefined {
+    if (this.#count % BLOCK === 0) this.#width = record.length;
+    this.#count += 1;
+    if (isEmpty(record)) return undefined;
+    const delimiter = this.#delimiter;
+    if (!this.#isWhole(record)) return { line, delimiter, cells: new Map(), fault: this.#faultOf(record) };
+    const cells = this.#columns.map((column, at) => [column, record[at] ?? ''] as const);
+    return { line, delimiter, cells: new Map(cells.filter(([column]) => column !== '')) };
+  }
+
+  #isWhole(record: readonly string[]): boolean {
+    const { length } = this.#columns;
+    if (record.length >= length) return isEmpty(record.slice(length));
+    return record.length > 1 && record.length === this.#width;
+  }
+
+  #faultOf({ length }: readonly string[]): string {
+    const { one, many } = delimiterInWords(this.#delimiter);
+    return `the row has ${countOf(length, 'cell')}, separated by ${many}, and the header has ${countOf(this.#columns.length, 'column')}: a cell with ${one} in it needs quotes`;
+  }
 }
 
-function rowOf(columns: readonly string[], record: readonly string[], line: number): TableRow {
-  if (record.length === columns.length)
-    return { line, cells: new Map(columns.map((column, at) => [column, record[at] ?? ''])) };
-  const fault = `the row has ${record.length} cells, and the header has ${columns.length} columns: a cell with the delimiter in it needs quotes`;
-  return { line, cells: new Map(), fault };
+function isEmpty(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === '');
 }
 
 const QUOTES = 'put quotes around the whole cell, and write a quote inside it twice: "say ""hello"""';
 
-function inPlainWords(error: unknown, { name, start }: { name: string; start: number }): unknown {
-  const { code, lines } = error as CsvError & { readonly lines?: number };
+function inPlainWords(
+  error: unknown,
+  { name, line, delimiter, linesBefore }: Place & { linesBefore: number },
+): unknown {
+  const { code, lines = 0 } = error as CsvError & { readonly lines?: number };
+  const { many } = delimiterInWords(delimiter);
   if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return usageError(`${name}: a quote that opens in line ${start} is never closed`, QUOTES, error);
-  if (code === 'CSV_MAX_RECORD_SIZE') return tooLong(name, start);
+    return usageError(`${name}: a quote that opens in line ${line} is never closed`, QUOTES, error);
+  if (code === 'CSV_MAX_RECORD_SIZE') return tooLong(name, line);
   if (String(code).endsWith('_QUOTE'))
-    return usageError(`${name}, line ${lines}: there is a quote in the middle of a cell`, QUOTES, error);
+    return usageError(
+      `${name}, line ${linesBefore + lines}: there is a quote in the middle of a cell (cells are separated by ${many})`,
+      QUOTES,
+      error,
+    );
   return error;
 }
 
@@ -217,23 +282,36 @@ export function addColumns(seen: Set<string>, columns: Iterable<string>, names: 
   for (const column of columns) if (isFirst || (!seen.has(column) && isWanted(column))) seen.add(column);
 }
 
+interface AssertedTable {
+  readonly table: string;
+  /** Columns that the template of the names uses. */
+  readonly inNames: readonly string[];
+  readonly delimiter?: string | undefined;
+}
+
 /**
- * @param inNames columns that the template of the names uses
  * @throws TtsError (usage) that lists the columns and suggests `--columns`
  */
 export function assertColumns(
   columns: readonly string[],
   names: ColumnNames,
-  { table, inNames }: { readonly table: string; readonly inNames: readonly string[] },
+  { table, inNames, delimiter }: AssertedTable,
 ): void {
-  const has = (field: Field) => columns.includes(columnOf(field, names));
   const missing = [...names].find(([, column]) => !columns.includes(column));
-  if (missing) throw noColumn(`"${visible(missing[1])}"`, columns, table);
-  if (!has('id')) throw noColumn('"id"', columns, table);
-  if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
+  const lacks = (column: string) => noColumn(column, columns, { table, delimiter });
+  if (missing) throw lacks(`"${visible(missing[1])}"`);
+  if (!columns.includes(columnOf('id', names))) throw lacks('"id"');
+  if (!hasColumns(columns, names)) throw lacks('"text" or "file"');
   const unused = columns.filter((column) => ![...names.values(), ...inNames].includes(column));
   // Without it, a row would be spoken by another voice than its table says.
-  for (const field of VOICE_FIELDS) if (!has(field)) assertNoOtherCase(field, unused, table);
+  for (const field of VOICE_FIELDS)
+    if (!columns.includes(columnOf(field, names))) assertNoOtherCase(field, unused, table);
+}
+
+/** True if they are those that a batch needs. */
+function hasColumns(columns: readonly string[], names: ColumnNames): boolean {
+  const has = (field: Field) => columns.includes(columnOf(field, names));
+  return has('id') && (has('text') || has('file'));
 }
 
 function assertNoOtherCase(field: Field, unused: readonly string[], table: string): void {
@@ -251,15 +329,19 @@ function isSameWord(one: string, other: string): boolean {
 
 const MOST_SHOWN = 50;
 
-function noColumn(missing: string, columns: readonly string[], table: string) {
+function noColumn(
+  missing: string,
+  columns: readonly string[],
+  { table, delimiter }: Pick<AssertedTable, 'table' | 'delimiter'>,
+) {
   const shown = columns.slice(0, MOST_SHOWN).map((column) => `"${visible(column)}"`);
   const more = columns.length - shown.length;
   const list = shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
-  const isUnsplit = columns.length === 1 && /[;|,\t]/.test(columns[0] ?? '');
+  const separated = delimiter === undefined ? '' : `, separated by ${delimiterInWords(delimiter).many}`;
   return usageError(
-    `${table} has no column ${missing}; its columns are ${list}`,
-    isUnsplit
-      ? 'a CSV has commas between its columns, a TSV has tabs: save it as one of them, and say --table tsv for tabs'
+    `${table} has no column ${missing}; its columns are ${list}${separated}`,
+    columns.length === 1 && delimiter !== undefined
+      ? "if something else separates its columns, name it: --delimiter ':'; a first line with the names of the columns is needed"
       : `say which columns to use: --columns '${suggestion(columns)}'`,
   );
 }

@@ -1,5 +1,5 @@
 import { NameTemplate, parseShard } from '../batch/plan.ts';
-import { parseColumns, type TableKind, tableKindOf, tableKinds } from '../batch/table.ts';
+import { hasHeader, parseColumns, type TableKind, tableKindOf, tableKinds } from '../batch/table.ts';
 import { usageError } from '../kit/error.ts';
 import { visible } from '../kit/words.ts';
 import { type Flags, resolveSettings } from '../options/load.ts';
@@ -23,11 +23,27 @@ export async function run(context: Context): Promise<number> {
   const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return 0;
   const { flags } = line;
-  const { table, columns, shard, check, prune, yes, filesFrom, allowEmpty, maxFailures, report, approved } =
-    resolveSettings({ flags });
+  const {
+    table,
+    delimiter,
+    columns,
+    shard,
+    check,
+    prune,
+    yes,
+    filesFrom,
+    allowEmpty,
+    maxFailures,
+    report,
+    approved,
+  } = resolveSettings({ flags });
   const request: BatchRequest = {
     flags,
-    tables: line.words.map((name) => ({ name, kind: table?.value ?? kindOf(name) })),
+    tables: line.words.map((name) => ({
+      name,
+      kind: table?.value ?? kindOf(name, delimiter ? 'csv' : undefined),
+    })),
+    delimiter: delimiter?.value,
     columns: columns ? parseColumns(columns.value) : new Map(),
     template: templateOf(flags),
     shard: shard && parseShard(shard.value),
@@ -45,8 +61,8 @@ export async function run(context: Context): Promise<number> {
   return batch(request, context);
 }
 
-function kindOf(name: string): TableKind {
-  const kind = tableKindOf(name);
+function kindOf(name: string, otherwise: TableKind | undefined): TableKind {
+  const kind = tableKindOf(name) ?? otherwise;
   if (kind) return kind;
   throw usageError(
     `what kind of table is ${name === '-' ? 'stdin' : visible(name)}? Its name does not say`,
@@ -54,7 +70,16 @@ function kindOf(name: string): TableKind {
   );
 }
 
-function assertTogether({ tables, shard, check, prune, report, approved, flags }: BatchRequest): void {
+function assertTogether({
+  tables,
+  delimiter,
+  shard,
+  check,
+  prune,
+  report,
+  approved,
+  flags,
+}: BatchRequest): void {
   if (tables.length === 0)
     throw usageError(
       'no table is given',
@@ -62,6 +87,12 @@ function assertTogether({ tables, shard, check, prune, report, approved, flags }
     );
   if (tables.filter(({ name }) => name === '-').length > 1)
     throw usageError('the table "-" is given twice', 'stdin can be read only once');
+  const other = delimiter === undefined ? undefined : tables.find(({ kind }) => !hasHeader(kind));
+  if (other)
+    throw usageError(
+      `--delimiter is for CSV and TSV, and ${visible(other.name)} is ${other.kind.toUpperCase()}`,
+      'leave it out, or say what the table is: --table csv',
+    );
   if (prune && shard)
     throw usageError('--prune and --shard are given together', 'prune in a run of the whole table');
   if (check && (prune || flags.dryRun))

@@ -24,7 +24,7 @@ import {
   type VoiceCells,
 } from '../batch/plan.ts';
 import { openRowFolder, type RowFolder, syncFolders } from '../batch/row-files.ts';
-import { type ColumnNames, type Field, readTable, type TableKind } from '../batch/table.ts';
+import { type ColumnNames, type Field, hasHeader, readTable, type TableKind } from '../batch/table.ts';
 import { RowTexts, TextFiles } from '../batch/texts.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
@@ -65,6 +65,8 @@ function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
 export interface BatchRequest {
   readonly flags: Flags;
   readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
+  /** What separates the cells of tables with a header; without it, the header tells. */
+  readonly delimiter: string | undefined;
   readonly columns: ColumnNames;
   readonly template: NameTemplate;
   readonly shard: Shard | undefined;
@@ -115,7 +117,7 @@ async function resolveBatch(request: BatchRequest, context: Context): Promise<Ba
   const encodingOf = encodingsOf(settings, context);
   const textFiles = new TextFiles(host, loaded, request.filesFrom);
   return {
-    tables: request.tables.map((table) => openTable(table, context)),
+    tables: request.tables.map((table) => openTable(table, request, context)),
     planOptions: {
       columns: request.columns,
       template: request.template,
@@ -162,11 +164,15 @@ async function openTexts(
   });
 }
 
-function openTable({ name, kind }: BatchRequest['tables'][number], { host, signal }: Context): NamedTable {
+function openTable(
+  { name, kind }: BatchRequest['tables'][number],
+  request: BatchRequest,
+  { host, signal }: Context,
+): NamedTable {
   const label = name === '-' ? 'stdin' : name;
   const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openUnchanged(name, host.cwd, signal);
-  const hasHeader = kind === 'csv' || kind === 'tsv';
-  return { name: label, hasHeader, rows: readTable(decode(bytes, label), kind, label) };
+  const rows = readTable(decode(bytes, label), kind, label, request);
+  return { name: label, hasHeader: hasHeader(kind), rows };
 }
 
 /** Manifests name a service by its base URL. */

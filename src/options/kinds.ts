@@ -35,6 +35,20 @@ export const bitrate = textAs((typed) => {
   return kilobits >= 8 && kilobits <= 512 ? kilobits : undefined;
 }, 'must be kbit/s from 8 to 512, such as 64k');
 
+const DELIMITERS: Readonly<Record<string, string>> = {
+  comma: ',',
+  semicolon: ';',
+  tab: '\t',
+  '\\t': '\t',
+  pipe: '|',
+};
+
+/** What separates the cells of a table. */
+export const delimiter = textAs((typed) => {
+  const named = DELIMITERS[typed.trim().toLowerCase()] ?? typed;
+  return /^[^"\r\n]$/u.test(named) ? named : undefined;
+}, 'must be one character, or comma, semicolon, tab or pipe');
+
 /** The beginning and the end of a range, both included. */
 type Range = readonly [first: number, last: number];
 

@@ -12,6 +12,7 @@ import {
   byteCount,
   commandIn,
   corsOrigin,
+  delimiter,
   describedValue,
   fileName,
   fileNames,
@@ -900,6 +901,13 @@ export const rows = {
     flags: '--table <kind>',
     commands: ['batch'],
     help: 'what the tables are, whatever their names say: csv, tsv, jsonl, psv',
+    affects: 'text',
+  }),
+  delimiter: option({
+    schema: delimiter,
+    flags: '--delimiter <character>',
+    commands: ['batch'],
+    help: 'what separates the cells of CSV and TSV, instead of what their headers show: ";", tab',
     affects: 'text',
   }),
   columns: option({

@@ -44,6 +44,24 @@ const linesOf = (bytes: Buffer) =>
     .map((line) => JSON.parse(line));
 
 describe('a batch', () => {
+  it('is a table of a spreadsheet, whatever separates its cells', async () => {
+    const { box, texts, env } = await batchOf('');
+    box.file('excel.csv', '\ufeffid;text;lang\r\nwelcome;"Welcome; please wait.";en\r\n;;\r\n');
+    box.file('sep.csv', 'sep=^\r\nid^text^lang\r\nbye^Good bye, my friend.^en\r\n');
+    box.file('colons.txt', 'id:text:lang\nhallo:Guten Tag.:de\n');
+    for (const table of ['excel.csv', 'sep.csv', 'colons.txt --delimiter :'])
+      expect(await box.run(`batch ${table} ${OUT}`, { env })).toMatchObject({ status: 0 });
+    expect(texts()).toEqual(['Welcome; please wait.', 'Good bye, my friend.', 'Guten Tag.']);
+    expectFailure(
+      await box.run(`batch excel.csv --delimiter , ${OUT}`),
+      2,
+      /middle of a cell \(cells are separated by commas\)/,
+    );
+    box.file('rows.jsonl', '{"id":"a","text":"one"}');
+    expectFailure(await box.run('batch rows.jsonl --delimiter ;'), 2, /--delimiter is for CSV and TSV/);
+    expectFailure(await box.run(['batch', 'excel.csv', '--delimiter', ';;']), 2, /must be one character/);
+  });
+
   it('makes one file for each row, and a manifest in the order of the table', async () => {
     const { box, batch, manifest } = await batchOf(PROMPTS);
     expect(await batch(OUT)).toMatchObject({

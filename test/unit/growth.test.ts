@@ -235,6 +235,8 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     (at) => `c${at},`,
     (text) => readTableOf(`${text}x\n${text}x\n`, 'csv'),
   ),
+  'tabs behind the delimiter of a table': many('\t', (text) => readTableOf(text, 'csv'), ['sep=', 'x']),
+  'empty rows above a table': many(';\n', (text) => readTableOf(text, 'csv')),
   'quotes of a table': many('""', (text) => readTableOf(`a\n"${text}`, 'csv')),
   'bars of a table': many('|', (text) => readTableOf(text, 'psv')),
   'objects of a table': many('{"a":', (text) => readTableOf(text, 'jsonl')),

@@ -63,7 +63,7 @@ describe('the plan of a batch', () => {
 
   it('says which columns there are, and what --columns could be', async () => {
     await expect(read('String ID,Source text\na,one\n')).rejects.toMatchObject({
-      message: 'p.csv has no column "id"; its columns are "String ID", "Source text"',
+      message: 'p.csv has no column "id"; its columns are "String ID", "Source text", separated by commas',
       hint: "say which columns to use: --columns 'id=String ID,text=Source text'",
     });
   });
@@ -93,14 +93,27 @@ describe('the plan of a batch', () => {
     expect([...seen]).toEqual(['id', 'x', 'SPEAKER', 'Wer']);
   });
 
-  it.each([['id;text\na;one\n'], ['id\ttext\na\tone\n']])(
-    'says what separates columns, for %j',
-    async (text) => {
-      await expect(read(text)).rejects.toMatchObject({
-        hint: expect.stringContaining('commas between its columns'),
-      });
-    },
-  );
+  it.each([
+    ['id:text\na:one\n', '"id:text", separated by commas', '--delimiter'],
+    ['Id;Text\na;one\n', '"Id", "Text", separated by semicolons', "--columns 'id=Id,text=Text'"],
+  ])('says what separates columns, for %j', async (text, columns, hint) => {
+    await expect(read(text)).rejects.toMatchObject({
+      message: `p.csv has no column "id"; its columns are ${columns}`,
+      hint: expect.stringContaining(hint),
+    });
+  });
+
+  it('takes a speed with a comma, and leaves other cells as they are', async () => {
+    const cells: unknown[] = [];
+    const text = 'id;text;speed;sampleRate\na;1,5;1,25;22,050\nb;x; 0,9 ;\n';
+    await read(text, {
+      speakerOf: async (said) => {
+        cells.push(said);
+        return numbered(1);
+      },
+    });
+    expect(cells).toEqual([{ speed: '1.25', sampleRate: '22,050' }, { speed: ' 0.9 ' }]);
+  });
 
   it.each([
     ['id,text\na,one\na,two\n', 'p.csv, line 3, column id: the id "a" is taken by p.csv, line 2'],
