@@ -16,7 +16,7 @@ import { unwritable } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
 import { lookAt } from '../out/open.ts';
-import { isOfEncoding, isOfFormat } from '../sound/encode/encodings.ts';
+import { isOfFormat, isOfSamples } from '../sound/encode/encodings.ts';
 import { type BatchPlan, type BatchRow, caseFolded, type Shard } from './plan.ts';
 import { hashFile, type RowFolder, writeText } from './row-files.ts';
 import type { RowKey, RowShape } from './row-key.ts';
@@ -417,7 +417,7 @@ export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator
 
 /** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
 function isSound(file: string, { plan }: Left): boolean {
-  return isOfFormat(file) || isOfEncoding(file) || plan.couldHave(file);
+  return isOfFormat(file) || isOfSamples(file) || plan.couldHave(file);
 }
 
 /**

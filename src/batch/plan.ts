@@ -306,7 +306,8 @@ export class BatchPlan {
       ...(cell('speaker')?.trim() && { namesSpeaker: true }),
       file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
     };
-    assertEncodable(row.file, this.#options.encode);
+    const { sampleRate } = row.speaker.fields;
+    assertEncodable(row.file, { encode: this.#options.encode, sampleRate });
     this.#addNew(row);
     if (this.#endings.size < MOST_ENDINGS) this.#endings.add(endingOf(row.file));
   }

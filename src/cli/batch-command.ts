@@ -110,6 +110,6 @@ function assertTogether({
 function templateOf({ output, encode }: Flags): NameTemplate {
   const format = ENCODINGS.find((each) => each === encode);
   const template = output === undefined ? `{id}${usualEnding(format)}` : String(output);
-  if (encode === undefined || format) assertEncodable(template, format);
+  if (encode === undefined || format) assertEncodable(template, { encode: format });
   return new NameTemplate(template);
 }

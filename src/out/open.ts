@@ -6,8 +6,8 @@ import type { Writer } from '../kit/file.ts';
 import { assertWritable, type FileOptions } from '../kit/file.ts';
 import { behindLinks, pathOf, unwritable } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
-import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
-import { assertEncodable, streamingOf } from '../sound/encode/encodings.ts';
+import type { Encoding } from '../sound/encode/encoding.ts';
+import { type Asked, assertEncodable, streamingOf } from '../sound/encode/encodings.ts';
 import { fileSink } from './file.ts';
 import { deviceSink, isLiveStdout, openDevice, pipeSink, stdoutSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
@@ -33,8 +33,8 @@ export function isStdout(output: string): boolean {
  * Pipes and devices may have any name.
  * @throws TtsError (usage) for a file whose name promises a format that is not written
  */
-export function assertFormatKnown(output: string, encode: EncodingName | undefined, cwd: string): void {
-  if (isFileOrNew(output, cwd)) assertEncodable(output, encode);
+export function assertFormatKnown(output: string, asked: Asked, cwd: string): void {
+  if (isFileOrNew(output, cwd)) assertEncodable(output, asked);
 }
 
 /** A name in a folder that does not exist is that of a new file. */

@@ -231,7 +231,8 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   assertHeardHere(settings);
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
-  if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
+  const asked = { encode: output.encode, sampleRate: settings.sampleRate?.value };
+  if (output.name !== undefined) assertFormatKnown(output.name, asked, host.cwd);
   const split = planSplit(settings, output);
   echo = await echoFor(request, settings, output, host);
   const service = await chooseService(settings, { ...context, files: loaded.files });

@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import { TtsError, usageError } from '../kit/error.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { closeQuietly } from '../kit/wait.ts';
@@ -7,7 +6,7 @@ import { checkSink, isStdout, openSink } from '../out/open.ts';
 import type { PlayerOptions } from '../out/players.ts';
 import type { Sink } from '../out/sink.ts';
 import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
-import { encodingOf } from '../sound/encode/encodings.ts';
+import { encodingKey, encodingOf } from '../sound/encode/encodings.ts';
 import { rateOf, type Speaker } from '../sound/voice.ts';
 import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 
@@ -76,7 +75,7 @@ export function planSplit(settings: Settings, { name, isPlayed }: OutputPlan): S
   return { checks: check.value, prunes: prune.value, yes: yes.value };
 }
 
-/** @returns the encoding of a file; those with one ending share it */
+/** @returns the encoding of a file; those of one format share it */
 export function encodingsOf(
   { encode, bitrate, timeout }: Settings,
   { host, notices }: Pick<RunContext, 'host' | 'notices'>,
@@ -90,9 +89,9 @@ export function encodingsOf(
   };
   const known = new Map<string, Encoding>();
   return (file) => {
-    const ending = encode ? '' : extname(file).toLowerCase();
-    const encoding = known.get(ending) ?? encodingOf(file, options);
-    known.set(ending, encoding);
+    const key = encodingKey(file, encode?.value);
+    const encoding = known.get(key) ?? encodingOf(file, options);
+    known.set(key, encoding);
     return encoding;
   };
 }

@@ -9,13 +9,17 @@ import { complete, inTurn } from '../support/http-bytes.ts';
 import { readChapters, readId3, textOf } from '../support/mp3.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
-import { named, Sandbox } from '../support/run.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
-import { plainWav, sound } from '../unit/sound/wav-builder.ts';
+import { tone } from '../unit/sound/encoded.ts';
+import { plainWav, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(50_000);
 const wav = plainWav(pcm);
 const ffmpeg = isThere('ffmpeg');
+
+const toSamples = (bytes: Buffer) =>
+  Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at));
 
 async function setUp() {
   const server = await serveBytes(complete(wav));
@@ -186,6 +190,62 @@ describe('the sound', () => {
       dataSize: pcm.length / 2,
       sampleRate: 22_050,
     });
+  });
+
+  it.each([
+    ['x.ul', 'mulaw', 8000],
+    ['x.ulaw', 'mulaw', 8000],
+    ['x.mu', 'mulaw', 8000],
+    ['x.ulw', 'mulaw', 8000],
+    ['x.al', 'alaw', 8000],
+    ['x.ALAW', 'alaw', 8000],
+    ['x.alw', 'alaw', 8000],
+    ['x.sln', 's16le', 8000],
+    ['x.sln12', 's16le', 12_000],
+    ['x.sln16', 's16le', 16_000],
+    ['x.sln24', 's16le', 24_000],
+    ['x.sln32', 's16le', 32_000],
+    ['x.sln44', 's16le', 44_100],
+    ['x.sln48', 's16le', 48_000],
+  ])('of a PBX has no header, and the rate of its ending: %s', async (name, kind, rate) => {
+    const said = tone(22_050);
+    const { url } = await serveBytes(complete(plainWav(said)));
+    const [box, env] = [new Sandbox(), named(url)];
+    expect(await box.run(['hi', '-o', name], { env })).toMatchObject({ status: 0, stderr: '' });
+    const size = kind === 's16le' ? 2 : 1;
+    expect(box.read(name).length).toBe(size * rate);
+    const refused = await box.run(['hi', '-o', name, '-r', '22050'], { env });
+    expectFailure(refused, 2, new RegExp(`is played at ${rate} Hz, and cannot have 22050 Hz`));
+    if (!ffmpeg) return;
+    const args = ['-v', 'error', '-f', kind, '-ar', `${rate}`, '-i', '-', '-ar', '22050', '-f', 's16le', '-'];
+    const heard = toSamples(spawnSync('ffmpeg', args, { input: box.read(name) }).stdout);
+    const far = toSamples(said).map((sample, frame) => Math.abs(sample - (heard[frame] ?? 0)));
+    // The tone has an amplitude of 8000.
+    expect(far.reduce((sum, each) => sum + each, 0) / far.length).toBeLessThan(400);
+  });
+
+  it('of a PBX goes with what --encode and -r say, and is one channel', async () => {
+    const { env, box, server } = await setUp();
+    const same = await box.run('hi -q -o a.ul --encode ulaw', { env });
+    expect(same).toMatchObject({ status: 0 });
+    await box.run('hi -q -o b.ulaw', { env });
+    expect(box.read('a.ul')).toEqual(box.read('b.ulaw'));
+    const wrong = await box.run('hi -q -o c.ul --encode alaw', { env });
+    expectFailure(wrong, 2, /ask for different formats/);
+    const { length } = server.requests;
+    expectFailure(await box.run('hi -o d.sln16 -r 8000', { env }), 2, /-r 16000/);
+    expect(server.requests).toHaveLength(length);
+    const stereo = await serveBytes(
+      complete(plainWav(sound(50_000), undefined, { ...speechFormat, channels: 2 })),
+    );
+    expect(await box.run('hi -q -o e.sln', { env: named(stereo.url) })).toMatchObject({ status: 0 });
+    expect(box.read('e.sln').length).toBe(2 * Math.round((12_500 * 8000) / 22_050));
+    box.file('p.csv', 'id,text,sampleRate\na,hi,8000\nb,hi,16000\n');
+    expectFailure(await box.run('batch p.csv -o {id}.sln', { env }), 2, /line 3: .*b\.sln.*8000 Hz/);
+    box.file('p.csv', 'id,text,end\na,hi,sln\nb,hi,sln16\nc,hi,wav\n');
+    expect(await box.run('batch p.csv -q -o out/{id}.{end}', { env })).toMatchObject({ status: 0 });
+    expect(box.read('out/b.sln16').length).toBe(2 * Math.round((25_000 * 16_000) / 22_050));
+    expect(box.read('out/a.sln').length).toBe(2 * Math.round((25_000 * 8000) / 22_050));
   });
 
   it('without a header is the samples alone', async () => {

@@ -9,13 +9,31 @@ import { wav } from './wav.ts';
 interface Row {
   /** They begin with a dot and have small letters. */
   readonly endings: readonly string[];
+  /** Further endings, of files that have no header, and the Hz at which a PBX plays them. */
+  readonly bare?: Readonly<Record<string, number>>;
   /** True if its files hold the marks of chapters. */
   readonly holdsChapters?: boolean;
   /** False for a format that can only be written to a file. */
   readonly streams?: boolean;
-  /** A function loads the code of a format when it is used. */
-  readonly encoding: Encoding | ((options: EncodingOptions) => Promise<Encoding>);
+  /**
+   * A function loads the code of a format when it is used.
+   * @param rate Hz of a file without a header
+   */
+  readonly encoding: Encoding | ((options: EncodingOptions, rate: number | undefined) => Promise<Encoding>);
 }
+
+/** The endings of Asterisk: `format_pcm.c` and `format_sln.c` read no header. FreeSWITCH reads .ul and .al so, too. */
+const MU_LAW = { '.ulaw': 8000, '.ul': 8000, '.mu': 8000, '.ulw': 8000 };
+const A_LAW = { '.alaw': 8000, '.al': 8000, '.alw': 8000 };
+const LINEAR = {
+  '.sln': 8000,
+  '.sln12': 12_000,
+  '.sln16': 16_000,
+  '.sln24': 24_000,
+  '.sln32': 32_000,
+  '.sln44': 44_100,
+  '.sln48': 48_000,
+};
 
 /** The table of formats. Where two have one ending, the first is meant. */
 const FORMATS: Readonly<Record<EncodingName, Row>> = {
@@ -27,13 +45,19 @@ const FORMATS: Readonly<Record<EncodingName, Row>> = {
   },
   alaw: {
     endings: ['.wav'],
-    encoding: async () => (await import('./telephone.ts')).telephone('alaw'),
+    bare: A_LAW,
+    encoding: async (_, rate) => (await import('./telephone.ts')).telephone('alaw', rate),
   },
   ulaw: {
     endings: ['.wav'],
-    encoding: async () => (await import('./telephone.ts')).telephone('ulaw'),
+    bare: MU_LAW,
+    encoding: async (_, rate) => (await import('./telephone.ts')).telephone('ulaw', rate),
   },
-  s16le: { endings: [], encoding: async () => (await import('./telephone.ts')).raw },
+  s16le: {
+    endings: [],
+    bare: LINEAR,
+    encoding: async (_, rate) => (await import('./telephone.ts')).raw(rate),
+  },
   m4b: { ...byFfmpeg('m4b'), streams: false },
   m4a: { ...byFfmpeg('m4a'), streams: false },
   aac: { ...byFfmpeg('aac'), holdsChapters: false },
@@ -56,12 +80,12 @@ function byFfmpeg(name: keyof typeof ffmpegFormats): Row {
 
 const rows = Object.entries(FORMATS) as [EncodingName, Row][];
 
-function open(name: EncodingName, options: EncodingOptions): Encoding {
+function open(name: EncodingName, options: EncodingOptions, rate: number | undefined): Encoding {
   const { encoding, streams = true } = FORMATS[name];
   if (typeof encoding !== 'function') return encoding;
   let loading: Promise<Encoding> | undefined;
   const loaded = () => {
-    loading ??= encoding(options);
+    loading ??= encoding(options, rate);
     return loading;
   };
   return {
@@ -86,7 +110,12 @@ export function encodingOf(
   file: string,
   { encode, ...options }: EncodingOptions & { readonly encode?: EncodingName | undefined },
 ): Encoding {
-  return open(nameOf(file, encode), options);
+  return open(nameOf(file, encode), options, bareRate(file));
+}
+
+/** Files with one key have one encoding. */
+export function encodingKey(file: string, encode?: EncodingName): string {
+  return `${nameOf(file, encode)} ${bareRate(file) ?? ''}`;
 }
 
 /** True if the format with a name, or else that of a file's ending, holds chapters. */
@@ -99,7 +128,15 @@ function nameOf(file: string, encode?: EncodingName): EncodingName {
 }
 
 function namesFor(ending = ''): EncodingName[] {
-  return rows.filter(([, { endings }]) => endings.includes(ending)).map(([name]) => name);
+  return rows
+    .filter(([, { endings, bare }]) => endings.includes(ending) || bare?.[ending] !== undefined)
+    .map(([name]) => name);
+}
+
+/** @returns the Hz of a file without a header that a PBX plays */
+function bareRate(file: string): number | undefined {
+  const ending = endingOf(file) ?? '';
+  return rows.map(([, { bare }]) => bare?.[ending]).find((rate) => rate !== undefined);
 }
 
 /** The ending for a file of an encoding. */
@@ -112,31 +149,34 @@ export function isOfFormat(name: string): boolean {
   return namesFor(endingOf(name)).length > 0;
 }
 
-/** Endings that telephones and sound programs use for what `--encode` writes. */
-const OF_ENCODINGS = new Map<string, EncodingName>([
-  ['.ulaw', 'ulaw'],
-  ['.ul', 'ulaw'],
-  ['.alaw', 'alaw'],
-  ['.al', 'alaw'],
-  ['.s16le', 's16le'],
-  ['.sln', 's16le'],
-  ['.raw', 's16le'],
-  ['.pcm', 's16le'],
-]);
+/** Endings of bare samples, which may have any other form as well: Asterisk takes .pcm for µ-law. */
+const OF_SAMPLES = new Set(['.s16le', '.raw', '.pcm']);
 
 /** True for a name with such an ending. */
-export function isOfEncoding(name: string): boolean {
-  return OF_ENCODINGS.has(endingOf(name) ?? '');
+export function isOfSamples(name: string): boolean {
+  return OF_SAMPLES.has(endingOf(name) ?? '');
+}
+
+export interface Asked {
+  readonly encode?: EncodingName | undefined;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
 }
 
 /**
  * A file holds what its ending says. A name without an ending may hold anything, and `--encode` says what any other ending is.
- * @throws TtsError (usage)
+ * @throws TtsError (usage), also for another rate than that of a file without a header
  */
-export function assertEncodable(name: string, encode?: EncodingName): void {
+export function assertEncodable(name: string, { encode, sampleRate }: Asked): void {
   const ending = endingOf(name);
   if (ending === undefined) return;
   const meant = namesFor(ending);
+  const rate = bareRate(name);
+  if (rate !== undefined && sampleRate !== undefined && rate !== sampleRate)
+    throw usageError(
+      `-o ${visible(name)}: ${ending} has no header, is played at ${rate} Hz, and cannot have ${sampleRate} Hz`,
+      `leave the rate out, say -r ${rate}, or choose another ending: a WAV tells its rate`,
+    );
   if (encode && (meant.length === 0 || meant.includes(encode))) return;
   if (encode)
     throw usageError(
@@ -144,13 +184,12 @@ export function assertEncodable(name: string, encode?: EncodingName): void {
       'leave --encode out, or choose another ending',
     );
   if (meant.length > 0) return;
-  const named = OF_ENCODINGS.get(ending);
   const nearest = nearestName(ending, ENDINGS);
   const remedy = `end the name with ${KNOWN}, or say what the file is to hold, with --encode`;
   throw usageError(
     `-o ${visible(name)}: ${visible(ending)} is not the ending of a format that tts writes`,
-    named
-      ? `--encode ${named} writes it${named === 's16le' ? '' : ', as a WAV'}; otherwise end the name with ${KNOWN}`
+    isOfSamples(name)
+      ? `--encode s16le writes bare samples of 16 bits; otherwise end the name with ${KNOWN}`
       : nearest
         ? `did you mean ${nearest}? Otherwise ${remedy}`
         : remedy,

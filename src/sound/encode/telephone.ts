@@ -1,21 +1,46 @@
-import { frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
+import { converted } from '../convert.ts';
+import { counted, frameBytes, type PcmFormat, type Speech, sameFormat, type Track } from '../pcm.ts';
 import { sampleReader, sampleWriter } from '../samples.ts';
 import { type StreamingEncoding, writeStream } from './encoding.ts';
 import { recordWav, streamWav, type WavSound } from './wav.ts';
 
-/** Samples of 16 bits, without any header. Their rate and channels are those of the voice. */
-export const raw: StreamingEncoding = {
-  name: 's16le',
-  assertReady: async () => {},
-  record: (file, track, signal) => writeStream(file, (onSound) => s16le(track, onSound), signal),
-  stream: s16le,
-};
+type Bare = Pick<Speech, 'format' | 'pcm'>;
+type Coded = (sound: Bare, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
+
+/** Samples of 16 bits, without any header. Their rate and channels are those of the voice, unless a PBX expects a rate. */
+export function raw(rate: number | undefined): StreamingEncoding {
+  return bare('s16le', s16le, rate);
+}
+
+/**
+ * G.711: a WAV, or without any header where a PBX expects a rate.
+ * @param rate Hz
+ */
+export function telephone(law: 'alaw' | 'ulaw', rate: number | undefined): StreamingEncoding {
+  return rate === undefined ? telephoneWav(law) : bare(law, (...sound) => coded(law, ...sound), rate);
+}
+
+/** @param rate Hz of a file that cannot tell its rate, and has one channel */
+function bare(name: string, code: Coded, rate: number | undefined): StreamingEncoding {
+  const stream: Coded = (sound, onSound) => {
+    const format = { ...sound.format, sampleRate: rate ?? sound.format.sampleRate, channels: 1 };
+    if (rate === undefined || sameFormat(format, sound.format)) return code(sound, onSound);
+    const pcm = counted(sound.pcm, onSound);
+    return code(converted({ format: sound.format, bytes: undefined, pcm }, format), () => {});
+  };
+  return {
+    name,
+    assertReady: async () => {},
+    record: (file, track, signal) => writeStream(file, (onSound) => stream(track, onSound), signal),
+    stream,
+  };
+}
 
 const INTEGERS: Pick<PcmFormat, 'encoding' | 'bitsPerSample'> = { encoding: 'integer', bitsPerSample: 16 };
 
 /** @param onSound called with the PCM bytes of each piece */
 export async function* s16le(
-  { format, pcm }: Pick<Speech, 'format' | 'pcm'>,
+  { format, pcm }: Bare,
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const isSame = format.encoding === 'integer' && format.bitsPerSample === 16;
@@ -60,8 +85,8 @@ function toALaw(sample: number): number {
   return (sign | (exponent << 4) | mantissa) ^ 0x55;
 }
 
-/** A WAV as telephones have it: one byte of G.711 for each sample. */
-export function telephone(law: 'alaw' | 'ulaw'): StreamingEncoding {
+/** A WAV with one byte of G.711 for each sample. */
+function telephoneWav(law: 'alaw' | 'ulaw'): StreamingEncoding {
   return {
     name: law,
     assertReady: async () => {},
@@ -82,13 +107,13 @@ function telephoneSound(track: Track, law: 'alaw' | 'ulaw', onSound: (bytes: num
   return {
     format: { ...format, encoding: law, bitsPerSample: 8 },
     bytes: samples,
-    pcm: coded(track, law, onSound),
+    pcm: coded(law, track, onSound),
   };
 }
 
 async function* coded(
-  track: Track,
   law: 'alaw' | 'ulaw',
+  track: Bare,
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const table = lawTable(law);
