@@ -21,6 +21,7 @@ import {
 } from './encoding.ts';
 import { type Family, fromTheStart, metadataOf } from './ffmetadata.ts';
 import { Ffmpeg, type FfmpegOptions, failed } from './ffmpeg-process.ts';
+import { divideTitles } from './mp4-titles.ts';
 import { languageCode } from './tags.ts';
 
 /** How ffmpeg makes a format. */
@@ -258,6 +259,7 @@ class Maker {
       await feed(ffmpeg, createReadStream(plain));
       await ffmpeg.end();
       if (statSync(target).size < statSync(plain).size / 2) throw failed('it wrote a part of the sound only');
+      if (isMp4 && list.length > 1) await divideTitles(target, this.#ffmpeg.signal);
     } finally {
       ffmpeg.stop();
     }

@@ -47,8 +47,8 @@ interface Marker {
   readonly title: string;
 }
 
-/** The chapters that Apple reads: a track of text. */
-export function chapterTrack(bytes: Buffer): Marker[] {
+/** The chapters that Apple reads: a track of text, and how many chunks hold their titles. */
+export function chapterTrack(bytes: Buffer): { readonly marks: readonly Marker[]; readonly chunks: number } {
   const atoms = readAtoms(bytes);
   const tracks = atomsAt(atoms, 'moov/trak');
   const idOf = (track: Atom) => {
@@ -57,7 +57,7 @@ export function chapterTrack(bytes: Buffer): Marker[] {
   };
   const [reference] = tracks.flatMap(({ inside }) => atomsAt(inside, 'tref/chap'));
   const track = tracks.find((each) => idOf(each) === reference?.content.readUInt32BE(0));
-  if (!track) return [];
+  if (!track) return { marks: [], chunks: 0 };
   const table = (name: string) =>
     atomsAt(track.inside, `mdia/minf/stbl/${name}`)[0]?.content ?? Buffer.alloc(8);
   const rate = atomsAt(track.inside, 'mdia/mdhd')[0]?.content.readUInt32BE(12) ?? 1;
@@ -66,7 +66,7 @@ export function chapterTrack(bytes: Buffer): Marker[] {
     return Array.from({ length: count }, () => length);
   });
   let start = 0;
-  return samplePlaces(table).map((at, number) => {
+  const marks = samplePlaces(table).map((at, number) => {
     const mark = {
       start: start / rate,
       title: bytes.toString('utf8', at + 2, at + 2 + bytes.readUInt16BE(at)),
@@ -74,6 +74,7 @@ export function chapterTrack(bytes: Buffer): Marker[] {
     start += durations[number] ?? 0;
     return mark;
   });
+  return { marks, chunks: table('stco').readUInt32BE(4) };
 }
 
 function entries(content: Buffer, size: number): number[] {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -129,8 +129,10 @@ describe.skipIf(!ffmpeg)('a book', () => {
     });
     expect(tags.get('stik')).toEqual(Buffer.of(2));
     expect(tags.get('covr')).toEqual(cover.bytes);
-    expect(chapterTrack(bytes).map(({ title }) => title)).toEqual(TITLES);
-    for (const [at, { start }] of chapterTrack(bytes).entries())
+    const { marks, chunks } = chapterTrack(bytes);
+    expect(marks.map(({ title }) => title)).toEqual(TITLES);
+    expect(chunks).toBe(TITLES.length);
+    for (const [at, { start }] of marks.entries())
       expect(Math.abs(start - (at * 3000) / 22_050)).toBeLessThan(0.002);
     expect(atomsAt(atoms, 'moov/udta/chpl')).toHaveLength(1);
   });
@@ -148,8 +150,13 @@ describe.skipIf(!ffmpeg)('a book', () => {
   it('in M4B may have 393 chapters, without the list that counts to 255.', async () => {
     const titles = Array.from({ length: 393 }, (_, at) => `Chapter ${at + 1}`);
     const sound = { pcm: tone(393 * 100), chapters: chaptersNamed(titles, 100) };
-    const bytes = readFileSync(join(await write('a.m4b', sound), 'a.m4b'));
-    expect(chapterTrack(bytes).map(({ title }) => title)).toEqual(titles);
+    const folder = await write('a.m4b', sound);
+    const bytes = readFileSync(join(folder, 'a.m4b'));
+    const { marks, chunks } = chapterTrack(bytes);
+    expect(marks.map(({ title }) => title)).toEqual(titles);
+    expect(chunks).toBe(393);
+    const decoding = spawnSync('ffmpeg', ['-v', 'warning', '-i', join(folder, 'a.m4b'), '-f', 'null', '-']);
+    expect(decoding.stderr.toString()).toBe('');
     expect(atomsAt(readAtoms(bytes), 'moov/udta/chpl')).toEqual([]);
   });
 
