@@ -1,0 +1,201 @@
+/** Text as subtitles show it: divided into cues, and these into lines. */
+import { sentences } from './sentences.ts';
+import { countCodePoints, lazy, segmenterOf } from './unicode.ts';
+
+/** A cue has at most two lines of 42 columns, as broadcasters have it; a wide character takes two columns. */
+const LINE = 42;
+const LINES = 2;
+
+/** Seconds of one cue: a little less than 7, as the spaces between cues take no time. */
+const LONGEST = 6.8;
+
+export function withoutBreaks(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
+}
+
+/** @returns the lines of a cue, each of at most 42 columns */
+export function linesOf(text: string): string[] {
+  return divided(unitsOf(text), () => {
+    let columns = 0;
+    return (unit) => {
+      const fits = columns + unit.columns <= LINE;
+      columns += unit.columns + unit.space;
+      return fits ? (columns - unit.space) / LINE : undefined;
+    };
+  });
+}
+
+/**
+ * Divides a text that is too long for one cue: between sentences if that is enough, and otherwise at punctuation or between words.
+ * @param seconds of its sound
+ */
+export function cueTexts(text: string, seconds: number): string[] {
+  const most = seconds > LONGEST ? Math.floor((countCodePoints(text) * LONGEST) / seconds) : Infinity;
+  const begin = () => cueRoom(most);
+  const fits = (part: string) => {
+    const room = begin();
+    return unitsOf(part).every((unit) => room(unit) !== undefined);
+  };
+  if (fits(text)) return [text];
+  const parts = sentences(text).flatMap((sentence) =>
+    fits(sentence) ? [sentence] : divided(unitsOf(sentence), begin),
+  );
+  return joined(parts, fits);
+}
+
+function joined(parts: readonly string[], fits: (part: string) => boolean): string[] {
+  const all: string[] = [];
+  for (const part of parts) {
+    const longer = `${all.at(-1) ?? ''}${part}`;
+    if (all.length > 0 && fits(longer)) all[all.length - 1] = longer;
+    else all.push(part);
+  }
+  return all.map(withoutBreaks).filter((part) => part !== '');
+}
+
+/** What is never divided, such as a word. */
+interface Unit {
+  /** With the space after it. */
+  readonly text: string;
+  readonly columns: number;
+  /** Columns of the space. */
+  readonly space: number;
+  /** True if a clause ends with it. */
+  readonly endsClause: boolean;
+}
+
+/** Takes the next unit. @returns how full it is then, up to 1; `undefined` if the unit does not fit */
+type Room = (unit: Unit) => number | undefined;
+
+/** @param most code points */
+function cueRoom(most: number): Room {
+  let [characters, lines, columns] = [0, 1, 0];
+  return (unit) => {
+    if (columns > 0 && columns + unit.columns > LINE) {
+      lines += 1;
+      columns = 0;
+    }
+    columns += unit.columns + unit.space;
+    const size = countCodePoints(unit.text);
+    characters += size;
+    if (lines > LINES || characters - unit.space > most) return undefined;
+    return Math.max(((lines - 1) * LINE + columns) / (LINES * LINE), characters / most);
+  };
+}
+
+/** What a part costs, so that there are as few as possible, and what a bad border costs. A part that is full costs 1 more. */
+const COSTS = { part: 10, inClause: 0.15, lastWordAlone: 0.5 } as const;
+
+/** Divides units into as few parts as hold them, which have about the same length and end where clauses end. */
+function divided(units: readonly Unit[], begin: () => Room): string[] {
+  const costs = new Float64Array(units.length + 1).fill(Number.POSITIVE_INFINITY);
+  const starts = new Uint32Array(units.length + 1);
+  costs[0] = 0;
+  for (let start = 0; start < units.length; start += 1) {
+    for (const { end, cost } of partsFrom(start, units, begin())) {
+      const all = (costs[start] ?? 0) + cost;
+      if (all >= (costs[end] ?? 0)) continue;
+      costs[end] = all;
+      starts[end] = start;
+    }
+  }
+  const parts: string[] = [];
+  for (let end = units.length; end > 0; end = starts[end] ?? 0) {
+    const part = units.slice(starts[end], end);
+    parts.push(part.map(({ text }) => text).join(''));
+  }
+  return parts.reverse().map((part) => part.trim());
+}
+
+/** All parts that begin with a unit; it is one itself, even if it does not fit. */
+function* partsFrom(
+  start: number,
+  units: readonly Unit[],
+  room: Room,
+): Generator<{ readonly end: number; readonly cost: number }> {
+  for (let end = start + 1; end <= units.length; end += 1) {
+    const unit = units[end - 1] as Unit;
+    const isFirst = end === start + 1;
+    const isLast = end === units.length;
+    const full = room(unit) ?? (isFirst ? 1 : undefined);
+    if (full === undefined) return;
+    const border = isLast || unit.endsClause ? 0 : COSTS.inClause;
+    const alone = isLast && isFirst && start > 0 ? COSTS.lastWordAlone : 0;
+    yield { end, cost: COSTS.part + full ** 2 + border + alone };
+  }
+}
+
+/** Scripts without spaces between words, and what belongs to them. */
+const unspaced = lazy(
+  () =>
+    /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\p{sc=Yi}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\u3000-\u303f]/u,
+);
+
+/** What has no space for 1000 characters is divided there: to find words takes more than twice the time in twice the text. */
+function unitsOf(text: string): Unit[] {
+  return (text.match(/\S{1,1000}\s*/gu) ?? []).flatMap((word) =>
+    unspaced().test(word) || columnsOf(word) > LINE ? piecesOf(word).map(unitOf) : [unitOf(word)],
+  );
+}
+
+function unitOf(text: string): Unit {
+  const visible = text.trimEnd();
+  return {
+    text,
+    columns: columnsOf(visible),
+    space: text.length - visible.length,
+    endsClause: CLAUSE_END.test(visible),
+  };
+}
+
+const CLAUSE_END = /[.!?…,;:。！？、，；：؟،।—–]["'”’»)\]」』）】〉》]{0,4}$/u;
+
+/** No line begins with these, as printers have it. */
+const BEGINS_NO_LINE =
+  /^[\p{Pe}\p{Pf}\p{Po}\u30fc\u3005\u3041\u3043\u3045\u3047\u3049\u3063\u3083\u3085\u3087\s]/u;
+/** No line ends with these. */
+const ENDS_NO_LINE = /[\p{Ps}\p{Pi}]$/u;
+
+/** The words of a text that has no spaces between them, and pieces of what is longer than a line. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (const { segment } of segmenterOf('word')().segment(text)) {
+    const before = pieces.at(-1);
+    const belongs = before !== undefined && (BEGINS_NO_LINE.test(segment) || ENDS_NO_LINE.test(before));
+    if (belongs && columnsOf(before + segment) <= LINE) pieces[pieces.length - 1] = before + segment;
+    else pieces.push(...(columnsOf(segment.trimEnd()) > LINE ? chopped(segment) : [segment]));
+  }
+  return pieces;
+}
+
+/** The pieces have about the same length. */
+function chopped(word: string): string[] {
+  const count = Math.ceil(columnsOf(word) / LINE);
+  const most = Math.min(LINE, Math.ceil(columnsOf(word) / count) + 1);
+  const pieces: string[] = [];
+  let room = 0;
+  for (const { segment } of segmenterOf('grapheme')().segment(word)) {
+    const columns = columnsOf(segment);
+    if (columns > room) {
+      pieces.push('');
+      room = most;
+    }
+    pieces[pieces.length - 1] += segment;
+    room -= columns;
+  }
+  return pieces;
+}
+
+/** Characters that are wide or full-width by UAX #11, as far as they are written in texts. */
+const wide = lazy(
+  () =>
+    /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u,
+);
+const combining = lazy(() => /[\p{Mn}\p{Me}\u200d]/u);
+
+function columnsOf(text: string): number {
+  if (/^[\0-\u02ff]*$/u.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += combining().test(character) ? 0 : wide().test(character) ? 2 : 1;
+  return columns;
+}
