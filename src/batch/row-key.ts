@@ -84,6 +84,8 @@ function finishOf({ voice, mix, maxChars, cutsParagraphs, encoded = [] }: Shape,
   return {
     speed: voice.speed,
     loudness: mix.loudness,
+    fit: mix.fit?.most,
+    length: mix.fit?.length,
     paragraphPause: paragraph,
     pauses: sentence > 0 ? sentence : undefined,
     maxChars: isCut ? maxChars : undefined,

@@ -146,6 +146,7 @@ function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible)
   if (kind === 'chapter' && hash.isEmpty) return;
   if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
   if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
+  if (piece.kind === 'cue' && piece.time) hash.addMark(`cue ${JSON.stringify(piece.time)}`);
   if (piece.kind === 'voice')
     hash.addMark(
       `voice ${JSON.stringify(piece.voice === undefined ? null : shapeOf(cast?.speakerOf(piece.voice)))}`,

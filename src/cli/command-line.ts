@@ -100,6 +100,7 @@ function addOptions(command: Command, takes: CommandName): Command {
     const { flags = row.flags ?? '', help, repeats } = row.forms?.[takes] ?? row;
     const unless = isOfNoRun(name) ? defaultOf(row) : undefined;
     const option = new Option(flags, unless === undefined ? help : `${help} (default: ${unless})`);
+    if (row.preset !== undefined) option.preset(row.preset);
     if (repeats) option.argParser((next: string, before: string[] = []) => [...before, next]);
     // commander reports `x: true` for a `--no-x` alone.
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());

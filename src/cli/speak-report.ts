@@ -4,6 +4,7 @@ import type { Host, RunContext } from '../kit/host.ts';
 import { bytesInWords, countOf, duration, grouped, printable } from '../kit/words.ts';
 import { isStdout } from '../out/open.ts';
 import type { Delivery } from '../out/sink.ts';
+import type { Misfit } from '../run/fit.ts';
 import type { RunPlan, SpeechJob } from '../run/job.ts';
 import type { OutputPlan } from '../run/outputs.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
@@ -69,6 +70,8 @@ interface Summarized {
   /** It is set if the text of the run is shown. */
   readonly echo?: object | undefined;
   readonly fallback?: Pick<Fallback, 'outcome'> | undefined;
+  /** Set for the sound of a film: the cues that are not heard at their times. */
+  readonly misfits?: readonly Misfit[] | undefined;
 }
 
 /**
@@ -90,6 +93,7 @@ export async function printSummary(
       : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
     ...fallbackOf(run.fallback?.outcome),
     ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
+    ...(isWhole && run.misfits && { misfits: run.misfits }),
     ...(run.cast && { voices: voicesOf(totals) }),
     characters: totals.characters,
     segments: totals.segments,

@@ -24,6 +24,7 @@ import { type CommandLine, readCommandLine, speakCommand } from './command-line.
 import { type Context, namedCommands } from './commands.ts';
 import { FIRST_STEPS, help, version } from './help.ts';
 import { checkLanguage } from './language-check.ts';
+import type { Misfits } from './misfits.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
 import { LeftOut } from './skipped.ts';
 import { Reporting, report, tellAbsent, tellNamesBefore, warnOfRoom, withStop } from './speak-report.ts';
@@ -204,6 +205,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const reporting = new Reporting(job, progress, context);
   const atOnce = await opening;
   const leftOut = await LeftOut.of(job, speakerIn(job), context);
+  const misfits = await misfitsOf(job, context);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
     ...speakingIn(job, isLive),
@@ -214,13 +216,13 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     signal,
     maySkip: leftOut?.maySkip,
     blank: () => text.blank(),
-    listeners: [totals, progress?.count, reporting, subtitles, leftOut, events?.listener],
+    listeners: [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener],
   }).catch((error) => blankOrStopped(error, job, { text, isLive }, signal));
   progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
   return delivery === 'blank'
     ? ExitCode.ok
-    : await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
+    : await finish(job, { totals, delivery, leftOut, misfits, text, subtitles }, context);
 }
 
 /** An answer of a model may be blank, and the run ends well. */
@@ -277,13 +279,14 @@ interface Spoken {
   readonly totals: RunTotals;
   readonly delivery: Delivery | undefined;
   readonly leftOut: { finish(): Promise<TtsError | undefined> } | undefined;
+  readonly misfits: Misfits | undefined;
   readonly text: RunText;
   readonly subtitles: Outputs['subtitles'];
 }
 
 async function finish(
   job: SpeechJob,
-  { totals, delivery, leftOut, text, subtitles }: Spoken,
+  { totals, delivery, leftOut, misfits, text, subtitles }: Spoken,
   context: Context,
 ): Promise<ExitCode> {
   const { notices, signal } = context;
@@ -291,10 +294,18 @@ async function finish(
   if (delivery?.failure) throw delivery.failure;
   report(job, totals, delivery, context);
   if (!delivery?.readerLeft) tellAbsent(job, notices);
-  const missing = await sayWhatIsMissing(leftOut, text, notices);
-  if (job.json) await (await import('./speak-report.ts')).printSummary(job, totals, delivery, context);
+  const leftOutError = await sayWhatIsMissing(leftOut, text, notices);
+  const missing = leftOutError ?? (delivery?.readerLeft ? undefined : misfits?.error());
+  if (job.json) {
+    const { printSummary } = await import('./speak-report.ts');
+    await printSummary({ ...job, misfits: misfits?.list }, totals, delivery, context);
+  }
   if (missing) throw missing;
   return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
+}
+
+async function misfitsOf({ mix: { fit } }: SpeechJob, { notices }: Context): Promise<Misfits | undefined> {
+  return fit && new (await import('./misfits.ts')).Misfits(fit, (text) => notices.warn(text));
 }
 
 function speakerIn({ fallback }: SpeechJob): (segment: Segment) => Speaker {

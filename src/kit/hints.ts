@@ -137,12 +137,6 @@ const DOCUMENTS: readonly Document[] = [
     hint: pandoc('fb2'),
   },
   {
-    begins: /^(?:\d+\r?\n\d\d:\d\d:\d\d,\d{3} -->|WEBVTT\b)/u,
-    ending: /\.(?:srt|vtt)$/iu,
-    what: 'a file of subtitles',
-    hint: (file) => `take its text first: \`grep -vE '^[0-9]+.?$|-->|^WEBVTT' ${file} | tts ${OUTPUT}\``,
-  },
-  {
     begins: /^(?:\s|%[^\n]*\n)*\\(?:documentclass|documentstyle|begin\{document\})/u,
     ending: /\.(?:tex|latex|ltx)$/iu,
     what: 'a TeX document',

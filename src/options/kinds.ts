@@ -23,6 +23,20 @@ export const sampleRate = number({ min: 8000, max: 48_000 });
 
 export const speed = number({ min: 0.5, max: 3 });
 
+/** How much faster a cue of subtitles may be heard. */
+export const fit = textAs((typed) => {
+  const most = Number(/^\d(?:\.\d{1,4})?$/.exec(typed.trim())?.[0]);
+  return most >= 1 && most <= 3 ? most : undefined;
+}, 'must be a number from 1 to 3');
+
+/** Seconds, from `90`, `1:30` or `0:01:30.5`. */
+export const clock = textAs((typed) => {
+  const found = /^(?:(?:(\d{1,3}):)?(\d{1,2}):)?(\d{1,6}(?:\.\d{1,6})?)$/.exec(typed.trim());
+  const [, hours = 0, minutes = 0, seconds = 0] = found ?? [];
+  const all = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return found && all > 0 && all <= 360_000 ? all : undefined;
+}, 'must be a time, such as 90, 1:30 or 1:23:45.5');
+
 export const words = text();
 
 export const fileName = text(/\S/, 'must be the name of a file');

@@ -78,6 +78,8 @@ export interface Option<T = unknown> {
   readonly wire?: Wire;
   /** Neither the value nor a part of it is shown. */
   readonly isSecret?: true;
+  /** What the flag means without a value, as it would be typed. */
+  readonly preset?: string;
   /** The flag may be given several times. */
   readonly repeats?: true;
   /** Joins the values of several places, the strongest first. Without it, the strongest place counts. */

@@ -9,6 +9,8 @@ const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctyp
 /** HTML without its head, as it comes through a pipe. */
 const PART =
   /^\s*<(?:head|body|title|meta|main|article|section|div|p|h[1-6]|table|ul|ol|dl|blockquote)[\s>]/iu;
+const SUBTITLES =
+  /^(?:\s{0,9}(?:\d{1,7}\s{0,9}\n)?\s{0,9}(?:\d{1,3}:)?\d{1,2}:\d\d[,.]\d{1,3} {0,5}-->|WEBVTT(?:\s|$)|\[Script Info\])/;
 /** The beginning of subtitles, TeX or a notebook that is not complete. */
 const MAYBE_WRITTEN =
   /^(?:\d+\r?(?:\n[\d:,]{0,12}[ >-]{0,4})?|W(?:E(?:BVT?)?)?|\\[a-z]{0,13}|\s*\{\s*(?:"[a-z]{0,8}"?\s*)?)$/u;
@@ -24,6 +26,11 @@ export function leastBytes(start: Uint8Array): number {
 
 export function beginsLikeHtml(start: Uint8Array): boolean {
   return isHtml(start) || PART.test(latin1(start, HTML_BYTES));
+}
+
+/** SubRip, with or without the number of its first cue, WebVTT, and ASS. */
+export function beginsLikeSubtitles(start: Uint8Array): boolean {
+  return SUBTITLES.test(latin1(start, COMMENTED_BYTES).replace(/^\xef\xbb\xbf/, ''));
 }
 
 function isHtml(start: Uint8Array): boolean {
@@ -45,6 +52,11 @@ export function assertNoDocument(start: Uint8Array, name: string, kindName = nam
     throw usageError(`${name} is not text: it is HTML`, 'leave --format out, or give --format html');
   const document = documentOf(start.subarray(0, COMMENTED_BYTES), kindName);
   const file = name === 'stdin' ? 'FILE' : shellQuoted(name);
+  if (beginsLikeSubtitles(start))
+    throw usageError(
+      `${name} is not text: it is a file of subtitles`,
+      'leave --format out, or give --format subtitles',
+    );
   if (document) throw usageError(`${name} is not text: it is ${document.what}`, document.hint(file));
 }
 

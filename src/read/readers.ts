@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
-import type { Piece } from '../text/piece.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
+import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
-import { beginsLikeHtml, isEpub, leastBytes } from './first-bytes.ts';
+import { beginsLikeHtml, beginsLikeSubtitles, isEpub, leastBytes } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
 import {
   INPUT_KINDS,
@@ -44,6 +45,11 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
     endings: ['.epub'],
     begins: isEpub,
     open: async (...text) => (await import('./epub.ts')).openEpub(...text),
+  },
+  subtitles: {
+    endings: ['.srt', '.vtt', '.ass', '.ssa'],
+    begins: beginsLikeSubtitles,
+    open: async (...text) => (await import('./cues.ts')).openCues(...text),
   },
 };
 
@@ -111,7 +117,8 @@ async function* goingOn(head: Uint8Array, bytes: AsyncIterator<Uint8Array>): Asy
 function openAs(kind: InputKind): ReaderRow['open'] {
   const { open, hasHeadings } = READERS[kind];
   return async (source, options, signal) => {
-    const { hasChapters, speaksTitles } = options;
+    const { hasChapters, speaksTitles, isTimed } = options;
+    if (isTimed && kind !== 'subtitles') throw notTimed(source);
     const makesChapters = hasHeadings && hasChapters;
     if (!makesChapters && speaksTitles) return open(source, options, signal);
     const [reading, { HeadingChapters, UntitledChapters }] = await Promise.all([
@@ -121,6 +128,13 @@ function openAs(kind: InputKind): ReaderRow['open'] {
     const makers = [makesChapters ? HeadingChapters : [], speaksTitles ? [] : UntitledChapters].flat();
     return makers.reduce(withStage, reading);
   };
+}
+
+function notTimed({ name }: Source): TtsError {
+  return usageError(
+    `--fit needs the times of subtitles, and ${name === '' ? 'words have' : `${labelOf(name)} has`} none`,
+    'give -f FILE with an SRT, WebVTT or ASS file, or leave --fit out',
+  );
 }
 
 function withStage(reading: Reading, Made: new () => Stage<Piece, Piece>): Reading {

@@ -3,7 +3,7 @@ import type { Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 
 /** The kinds of input that `--format` can name. `readers.ts` has a row for each. */
-export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub'] as const;
+export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub', 'subtitles'] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
 export interface Source {
@@ -41,11 +41,16 @@ export interface ReadOptions {
   readonly hasChapters: boolean;
   /** False leaves out the titles of chapters. */
   readonly speaksTitles: boolean;
+  /** The sound is to fit the times of subtitles. */
+  readonly isTimed: boolean;
+  /** Sounds that subtitles describe are spoken, too. */
+  readonly speaksSounds: boolean;
 }
 
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;
 export type MarkdownOptions = Pick<ReadOptions, 'code' | 'math' | 'footnotes'>;
 export type HtmlOptions = Pick<ReadOptions, 'readsNotes' | 'speaksReadings'>;
+export type CueOptions = Pick<ReadOptions, 'isTimed' | 'speaksSounds'>;
 export type EpubOptions = HtmlOptions & Pick<ReadOptions, 'readsAll'>;
 
 /** What a document says of itself. */

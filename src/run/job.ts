@@ -32,7 +32,12 @@ import type { TagsPlan } from './tags.ts';
 import type { TextPlan } from './text.ts';
 
 export function mixOf(settings: Settings): Mix {
-  return { pauses: pausesOf(settings), loudness: settings.loudness?.value };
+  const { fit, length, loudness } = settings;
+  return {
+    pauses: pausesOf(settings),
+    loudness: loudness?.value,
+    fit: fit && { most: fit.value, length: length?.value },
+  };
 }
 
 export const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
@@ -229,6 +234,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     return { mode: 'show-text', text: { ...planned, cast, ...cutting } };
   }
   assertHeardHere(settings);
+  assertFits(settings, request);
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
   const asked = { encode: output.encode, sampleRate: settings.sampleRate?.value };
@@ -364,6 +370,27 @@ function assertHeardHere({ speed, callbackUrl }: Settings): void {
     '--speed changes what is heard here, and with --callback-url the sound goes elsewhere',
     'leave one of them out; the instructions of a voice reach the service: -i "faster"',
   );
+}
+
+/** @throws TtsError (usage) for what has no times, or not those of one film */
+function assertFits({ fit, length, callbackUrl, split, input }: Settings, { words, files }: Input): void {
+  if (!fit && length)
+    throw usageError(
+      '--length is how long a sound is that fits a film',
+      'give --fit as well, or leave it out',
+    );
+  if (!fit) return;
+  const other = callbackUrl ?? split ?? input;
+  if (other)
+    throw usageError(
+      `--fit and ${other.origin.name} do not go together`,
+      'leave one of them out: --fit makes one sound of one file of subtitles',
+    );
+  if (words.length > 0 || files.length > 1)
+    throw usageError(
+      '--fit makes the sound of one film',
+      'name one file of subtitles with -f; tts batch takes many, one in a row',
+    );
 }
 
 /** @throws TtsError (usage) */

@@ -3,12 +3,15 @@ import { describeFormat, type PcmFormat, type Speech, sameFormat } from '../soun
 import type { Speaker } from '../sound/voice.ts';
 import type { Border, Pause } from '../text/segment.ts';
 import type { PartInTurn } from './ahead.ts';
+import type { FitPlan } from './fit.ts';
 
 /** How the parts of a track are joined. */
 export interface Mix {
   readonly pauses: Pauses;
   /** LUFS. Each voice is brought to it. */
   readonly loudness?: number | undefined;
+  /** The text is subtitles, which are to be heard at their times. */
+  readonly fit?: FitPlan | undefined;
 }
 
 /** Seconds of silence. */

@@ -29,6 +29,8 @@ type ReaderSettings = Pick<
   | 'pauses'
   | 'output'
   | 'encode'
+  | 'fit'
+  | 'sounds'
 >;
 
 /** Chapters end requests, so a text that is not a book has them only where somebody asks for them. */
@@ -46,7 +48,18 @@ function wantsChapters({
 
 export function readerOf(
   name: string,
-  { format, code, math, footnotes, ruby, all, titles, ...rest }: ReaderSettings & Pick<Settings, 'format'>,
+  {
+    format,
+    code,
+    math,
+    footnotes,
+    ruby,
+    all,
+    titles,
+    fit,
+    sounds,
+    ...rest
+  }: ReaderSettings & Pick<Settings, 'format'>,
 ): Reader {
   return readerFor(name, format.value, {
     code: code.value,
@@ -58,6 +71,8 @@ export function readerOf(
     readsAll: all.value,
     hasChapters: wantsChapters({ titles, ...rest }),
     speaksTitles: titles.value,
+    isTimed: fit !== undefined,
+    speaksSounds: sounds.value === 'read',
   });
 }
 

@@ -10,16 +10,18 @@ import {
   inShortPieces,
   type Speech,
   sameFormat,
+  shortPieces,
   silence,
   silentFrames,
   type Tags,
   type Track,
 } from '../sound/pcm.ts';
 import { rateOf, type Speaker, type VoiceEvent } from '../sound/voice.ts';
-import type { Heading, Piece } from '../text/piece.ts';
+import type { CueTime, Heading, Piece } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import type { FellBack } from '../voices/fallback.ts';
 import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './ahead.ts';
+import type { FitPlan, Misfit } from './fit.ts';
 import { type Mix, Mixer } from './mix.ts';
 
 /** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
@@ -98,6 +100,8 @@ export type RunEvent =
   | { readonly type: 'started'; readonly part: Part; readonly pauseFrames: number }
   /** Sound of the part that was started last. */
   | { readonly type: 'sound'; readonly bytes: number }
+  /** A cue of subtitles that is heard next does not fit its time. */
+  | { readonly type: 'misfit'; readonly misfit: Misfit }
   /** The part has ended; the rest of its sound is missing where it is broken, and another voice speaks on. */
   | { readonly type: 'spoken'; readonly isBroken: boolean }
   /** All sound has come, and is not published yet. */
@@ -196,7 +200,7 @@ async function trackFrom(
   const sampleRate = (await trackRate(first.segment, ahead, options)) ?? speech.format.sampleRate;
   const format = { ...speech.format, sampleRate };
   const isWhole =
-    ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
+    !mix.fit && ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
   options.drops?.listen(() => mixer.restart());
   const desk = {
@@ -212,7 +216,9 @@ async function trackFrom(
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
-    pcm: soundOf(first, ahead, { ...desk, ...flushesOf(options.drops) }),
+    pcm: mix.fit
+      ? fittedSound(first, ahead, { ...desk, fit: mix.fit })
+      : soundOf(first, ahead, { ...desk, ...flushesOf(options.drops) }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -272,7 +278,12 @@ class Listeners {
   }
 }
 
-interface Desk {
+interface Desk extends FitDesk {
+  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
+  flush(): readonly Flush[];
+}
+
+interface FitDesk {
   readonly mixer: Mixer;
   readonly speakerOf: DeliverOptions['speakerOf'];
   readonly listeners: Listeners;
@@ -281,8 +292,6 @@ interface Desk {
   readonly isLive: boolean;
   /** @returns seconds for which nothing has been heard */
   idle(): number;
-  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
-  flush(): readonly Flush[];
 }
 
 /** A drop that comes before the sound is read counts as well. */
@@ -334,7 +343,78 @@ async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): Asy
   if (!dropped?.aborted) listeners.tell({ type: 'spoken', isBroken });
 }
 
-function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: Desk): void {
+/** The parts of a cue, and the sound of each in the format of the track. */
+interface Cue {
+  readonly time: CueTime;
+  readonly parts: { readonly part: PartInTurn; readonly speech: Speech; sound: Buffer; isBroken: boolean }[];
+}
+
+/** Cues are heard at their times. The sound of one is held until all of it has come. */
+async function* fittedSound(
+  first: PartInTurn,
+  ahead: LookAhead,
+  desk: FitDesk & { readonly fit: FitPlan },
+): AsyncGenerator<Uint8Array> {
+  const { mixer, listeners, chapters, fit } = desk;
+  const { Timetable, misfitOf, stretched } = await import('./fit.ts');
+  const { format } = mixer;
+  const timetable = new Timetable(fit, format);
+  const size = frameBytes(format);
+  for await (const { time, parts } of cuesOf(first, ahead, desk)) {
+    const spoken = Buffer.concat(parts.map(({ sound }) => sound));
+    const placed = timetable.place(time, spoken.length / size);
+    const [begun] = parts;
+    if (placed.misfit && begun)
+      listeners.tell({ type: 'misfit', misfit: misfitOf(time, begun.part.segment, placed.misfit) });
+    const heard = await stretched(spoken, format, placed);
+    let [passed, from] = [0, 0];
+    for (const [at, { part, speech, sound, isBroken }] of parts.entries()) {
+      passed += sound.length / size;
+      const border =
+        at === parts.length - 1 ? placed.frames : Math.round((passed * placed.frames * size) / spoken.length);
+      const pauseFrames = at === 0 ? placed.pauseFrames : 0;
+      tellBegun({ ...part, speech }, pauseFrames, desk);
+      yield* silence(format, pauseFrames / format.sampleRate);
+      for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
+        listeners.tell({ type: 'sound', bytes: piece.length });
+        yield piece;
+      }
+      listeners.tell({ type: 'spoken', isBroken });
+      from = border;
+    }
+  }
+  const rest = timetable.restFrames;
+  yield* silence(format, rest / format.sampleRate);
+  chapters.end(rest);
+  await listeners.end();
+}
+
+async function* cuesOf(
+  first: PartInTurn,
+  ahead: LookAhead,
+  { mixer, speakerOf }: FitDesk,
+): AsyncGenerator<Cue> {
+  let cue: Cue | undefined;
+  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
+    const { cue: time } = part.segment;
+    if (!time || !part.speech) continue;
+    if (cue && cue.time !== time) yield cue;
+    if (cue?.time !== time) cue = { time, parts: [] };
+    const speech = await mixer.adapted(part.speech, speakerOf(part.segment));
+    const pieces: Uint8Array[] = [];
+    let isBroken = false;
+    try {
+      for await (const piece of speech.pcm) pieces.push(piece);
+    } catch (error) {
+      ahead.goOnBehind(error);
+      isBroken = true;
+    }
+    cue.parts.push({ part, speech, sound: Buffer.concat(pieces), isBroken });
+  }
+  if (cue) yield cue;
+}
+
+function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: FitDesk): void {
   const how = fallback?.begun(part.segment);
   if (how) listeners.tell({ type: 'fallback', how });
   listeners.tell({ type: 'started', part, pauseFrames });

@@ -40,9 +40,12 @@ export async function* inShortPieces(
   pcm: AsyncIterable<Uint8Array>,
   format: PcmFormat,
 ): AsyncGenerator<Uint8Array> {
+  for await (const piece of pcm) yield* shortPieces(piece, format);
+}
+
+export function* shortPieces(sound: Uint8Array, format: PcmFormat): Generator<Uint8Array> {
   const most = LIVE_BYTES - (LIVE_BYTES % frameBytes(format));
-  for await (const piece of pcm)
-    for (let at = 0; at < piece.length; at += most) yield piece.subarray(at, at + most);
+  for (let at = 0; at < sound.length; at += most) yield sound.subarray(at, at + most);
 }
 
 export interface Cover {

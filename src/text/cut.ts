@@ -1,7 +1,7 @@
 import { clauseLength, completeLength } from './complete.ts';
 import { secondParagraph, unwrapped } from './lines.ts';
 import { type Packed, pack } from './pack.ts';
-import { EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
+import { type CueTime, EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
 import { type Border, greater, type Limit, type Pause, type Rest, type Segment } from './segment.ts';
 import type { Stage } from './stage.ts';
@@ -48,7 +48,7 @@ function windowOf({ maxChars }: Limit): number {
 }
 
 /** All pieces but marks. */
-type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' }>;
+type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' | 'cue' }>;
 
 /**
  * Cuts text into segments, and drops nothing but white space between them. A text that fits is one segment, except where it is
@@ -77,6 +77,8 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   #startsSentence = true;
   /** What was read of the silence before the next segment, besides the border of a paragraph. */
   #pause: number | Border | undefined;
+  /** The cue of a film that is read. */
+  #cue: CueTime | undefined;
   #chapter: Heading | undefined;
   /** A chapter that has no segment yet. */
   #opening: (Omit<Heading, 'number'> & Partial<Heading>) | undefined;
@@ -101,6 +103,9 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     } else if (piece.kind === 'pause') {
       yield* this.#endText();
       this.#pause = piece.seconds + (typeof this.#pause === 'number' ? this.#pause : 0);
+    } else if (piece.kind === 'cue') {
+      if (piece.time) yield* this.#endText();
+      this.#cue = piece.time;
     } else if (piece.kind !== 'voice') yield* this.#hold(piece);
   }
 
@@ -297,7 +302,8 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
       } as const;
       this.#consume(written);
       this.#index += 1;
-      yield { ...segment, role: voice, pause: isFirst ? whole.pause : pause, chapter };
+      const silence = isFirst ? whole.pause : pause;
+      yield { ...segment, role: voice, pause: silence, chapter, ...(this.#cue && { cue: this.#cue }) };
       isFirst = false;
     }
   }

@@ -94,6 +94,20 @@ export class Dialogue implements Stage<Piece, Piece> {
       this.#isCast = false;
     } else if (piece.kind !== 'pause') yield* this.#endParagraph();
     yield piece;
+    if (piece.kind === 'cue' && piece.name !== undefined) yield* this.#cast(piece.name, piece.place);
+  }
+
+  /** A name that the file gives to a cue. */
+  *#cast(name: string, place: Place): Generator<Piece> {
+    const listed = this.#names.find(({ written }) => written === name);
+    const { name: voice } = listed
+      ? this.#found(listed.name, 0)
+      : this.#hasOthers
+        ? this.#found(OTHERS, 0, OTHERS + name)
+        : { name: undefined };
+    if (voice === undefined) return this.#onUnlisted(name);
+    this.#isCast = true;
+    yield { kind: 'voice', voice, place };
   }
 
   *end(): Generator<Piece> {

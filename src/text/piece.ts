@@ -37,7 +37,29 @@ export type Piece<V = string | undefined> =
   | { readonly kind: 'scene' }
   | ChapterPiece
   | { readonly kind: 'pause'; readonly seconds: number }
-  | { readonly kind: 'voice'; readonly voice: V; readonly place: Place };
+  | { readonly kind: 'voice'; readonly voice: V; readonly place: Place }
+  | CuePiece;
+
+/** Begins a cue of subtitles. */
+interface CuePiece {
+  readonly kind: 'cue';
+  /** Who speaks, if the file says it. */
+  readonly name: string | undefined;
+  /** Set where the sound is to fit the film. */
+  readonly time: CueTime | undefined;
+  readonly place: Place;
+}
+
+/** The times of a cue in its film, in seconds. All segments of a cue have the same object. */
+export interface CueTime {
+  /** The place among the cues of the film, from 1. */
+  readonly number: number;
+  readonly start: number;
+  /** The start of the next cue that is spoken; `undefined` for the last one. */
+  readonly next: number | undefined;
+  /** The end of the last cue of the film. */
+  readonly filmEnd: number;
+}
 
 interface ChapterPiece {
   readonly kind: 'chapter';

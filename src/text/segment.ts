@@ -1,5 +1,5 @@
 import type { Speaker } from '../sound/voice.ts';
-import type { Heading, Place } from './piece.ts';
+import type { CueTime, Heading, Place } from './piece.ts';
 
 /** All that the cutter knows of a voice. */
 export interface Limit {
@@ -46,6 +46,8 @@ export interface Segment<V extends Limit = Role> {
   /** The silence before the segment. */
   readonly pause: Pause;
   readonly chapter: Heading | undefined;
+  /** When it is to be heard in a film. */
+  readonly cue?: CueTime | undefined;
   /** Where the segment is in the input, for events. */
   readonly span?: Span | undefined;
 }

@@ -1,0 +1,46 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { countOf } from '../kit/words.ts';
+import type { FitPlan, Misfit } from '../run/fit.ts';
+import type { Listener, RunEvent } from '../run/run.ts';
+import { excerpt } from '../text/unicode.ts';
+
+const MOST_LISTED = 20;
+
+/** The cues of a film that are not heard at their times. */
+export class Misfits implements Listener {
+  readonly list: Misfit[] = [];
+  readonly #warn: (text: string) => void;
+  readonly #most: number;
+
+  constructor({ most }: FitPlan, warn: (text: string) => void) {
+    this.#most = most;
+    this.#warn = warn;
+  }
+
+  on(event: RunEvent): void {
+    if (event.type !== 'misfit') return;
+    this.list.push(event.misfit);
+    if (this.list.length <= MOST_LISTED) this.#warn(this.#inWords(event.misfit));
+  }
+
+  /** @returns the error (partial) of a film that does not fit */
+  error(): TtsError | undefined {
+    if (this.list.length === 0) return undefined;
+    const missing = this.list.reduce((sum, each) => sum + each.missing, 0);
+    const verb = this.list.length === 1 ? 'does' : 'do';
+    return new TtsError(
+      `${countOf(this.list.length, 'cue')} ${verb} not fit: ${missing.toFixed(2)} s are missing in all; nothing is cut`,
+      {
+        exitCode: ExitCode.partial,
+        hint: `shorten these texts, or allow more than --fit ${this.#most}; --json lists all of them`,
+      },
+    );
+  }
+
+  #inWords({ cue, line, text, late, missing }: Misfit): string {
+    const where = line === undefined ? '' : ` of line ${line}`;
+    const begins = late > 0 ? `begins ${late.toFixed(2)} s late` : '';
+    const long = missing > 0 ? `is ${missing.toFixed(2)} s too long` : '';
+    return `cue ${cue}${where}, "${excerpt(text)}", ${[begins, long].filter((each) => each !== '').join(' and ')}`;
+  }
+}

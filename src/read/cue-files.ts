@@ -1,0 +1,175 @@
+/** Files of subtitles as programs write them: SubRip, WebVTT (W3C), and the scripts of SubStation Alpha (ASS, SSA). */
+
+/** A text of the film, with its times. */
+export interface FilmCue {
+  /** The place among the cues of the film, from 1. */
+  readonly number: number;
+  /** Seconds. */
+  readonly start: number;
+  readonly end: number;
+  /** Who speaks, if the file says it. */
+  readonly name: string | undefined;
+  /** Without tags. */
+  readonly lines: readonly string[];
+  /** The line of its time in the file, from 1. */
+  readonly line: number;
+}
+
+type Found = Omit<FilmCue, 'number'>;
+
+/** @returns the cues in the order of their times; those with one time stay in the order of the file */
+export function readCues(text: string): FilmCue[] {
+  const lines = text.replace(/^\ufeff/u, '').split('\n');
+  const cues = isScript(lines) ? scriptCues(lines) : timedCues(lines);
+  const inOrder = withoutRepeats(cues.toSorted((a, b) => a.start - b.start));
+  return inOrder.map((cue, at) => ({ ...cue, number: at + 1 }));
+}
+
+function isScript(lines: readonly string[]): boolean {
+  return lines.some((line) => /^\[(?:Script Info|Events|V4\+? Styles)\]/iu.test(line));
+}
+
+const CLOCK = '(?:(\\d{1,3})\\s?:\\s?)?(\\d{1,2})\\s?:\\s?(\\d{1,2})(?:\\s?[.,:]\\s?(\\d{1,3}))?';
+/** Programs write points for commas, leave out hours, and put spaces inside. */
+const TIMES = new RegExp(`^\\s{0,20}${CLOCK}\\s{0,20}--?>\\s{0,20}${CLOCK}(?:\\s|$)`, 'u');
+
+function seconds([hours = '0', minutes = '0', whole = '0', part = '0']: readonly (
+  | string
+  | undefined
+)[]): number {
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(whole) + Number(`0.${part}`);
+}
+
+/** SubRip and WebVTT: a line with times, and the text up to the next one. */
+function timedCues(lines: readonly string[]): Found[] {
+  const isVtt = /^WEBVTT/u.test(lines[0] ?? '');
+  const heads = lines.flatMap((line, at) => {
+    const times = TIMES.exec(line);
+    return times ? [{ at, start: seconds(times.slice(1, 5)), end: seconds(times.slice(5, 9)) }] : [];
+  });
+  const isRolling = isVtt && lines.some((line) => /<\d{2}:[\d:.]{3,12}><c/u.test(line));
+  let shown: readonly string[] = [];
+  return heads.map(({ at, start, end }, number) => {
+    const written = isVtt ? vttLines(lines, at) : srtLines(lines, at, heads[number + 1]?.at ?? lines.length);
+    const { name, lines: all } = withoutTags(written, isVtt);
+    // Captions of YouTube show each line again above the next one.
+    const isShown = (line: string) => line === '' || (isRolling && shown.includes(line));
+    const fresh = all.filter((line) => !isShown(line));
+    shown = all;
+    return { start, end: Math.max(start, end), name, lines: fresh, line: at + 1 };
+  });
+}
+
+/** A blank line ends a cue. */
+function vttLines(lines: readonly string[], head: number): readonly string[] {
+  const end = lines.findIndex((line, at) => at > head && (line.trim() === '' || TIMES.test(line)));
+  return lines.slice(head + 1, end < 0 ? lines.length : end);
+}
+
+/** A cue may have blank lines inside, and none behind it. The number of the next cue is not its text. */
+function srtLines(lines: readonly string[], head: number, next: number): readonly string[] {
+  const text = lines.slice(head + 1, next);
+  const isLast = next === lines.length;
+  if (!isLast && /^\s*\d{1,7}\s*$/u.test(text.at(-1) ?? '')) text.pop();
+  return text;
+}
+
+/** Markup of both formats; anything else between these signs is text, such as "x < 3". */
+const TAG =
+  /<\/?(?:i|b|u|s|c|v|em|strong|font|span|lang|ruby|p|div)(?:[.\s][^<>]{0,500})?\/?>|<\d{1,3}:[\d:.]{2,12}>|\{\\[^{}]{0,500}\}|\{[a-z]:[^{}]{0,100}\}|\{\/?[ibus]\d?\}/giu;
+const READING = /<rp>[^<]{0,100}(?:<\/rp>)?|<rt>[^<]{0,500}(?:<\/rt>)?/giu;
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  lrm: '',
+  rlm: '',
+};
+
+function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'name' | 'lines'> {
+  const all = lines.join('\n').replace(/<br\s{0,3}\/?>/giu, '\n');
+  const names = [...all.matchAll(/<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu)].map(([, name = '']) =>
+    name.trim(),
+  );
+  const several = new Set(names).size > 1;
+  // Where two people speak in one cue, their names stand in front of what they say.
+  const named = several ? all.replace(/<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu, '\n$1: ') : all;
+  const text = named
+    .replace(READING, '')
+    .replace(TAG, '')
+    .replace(isVtt ? /<[^<>\n]{1,500}>/gu : /(?!)/u, '');
+  return {
+    name: several ? undefined : names[0] && withEntities(names[0]),
+    lines: withEntities(text).split('\n').map(tidied),
+  };
+}
+
+function withEntities(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,5}));/giu, (entity, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0x1f && code < 0x110000 && !(code >= 0xd800 && code < 0xe000)
+      ? String.fromCodePoint(code)
+      : ' ';
+  });
+}
+
+function tidied(line: string): string {
+  return line.replace(/[^\S\u3000]+/gu, ' ').trim();
+}
+
+/** The fields of an event where no line says them, in ASS. */
+const FIELDS = ['layer', 'start', 'end', 'style', 'name', 'marginl', 'marginr', 'marginv', 'effect', 'text'];
+
+function scriptCues(lines: readonly string[]): Found[] {
+  let section = '';
+  let fields: readonly string[] = FIELDS;
+  const cues: Found[] = [];
+  for (const [at, line] of lines.entries()) {
+    section = /^\[([^\]]{1,100})\]/u.exec(line)?.[1]?.toLowerCase() ?? section;
+    const [, kind = '', content = ''] = /^(Format|Dialogue)\s{0,5}:(.*)$/iu.exec(line) ?? [];
+    if (section !== 'events' || kind === '') continue;
+    if (kind.toLowerCase() === 'format')
+      fields = content.split(',').map((field) => field.trim().toLowerCase());
+    else {
+      const cue = scriptCue(content, fields, at + 1);
+      if (cue) cues.push(cue);
+    }
+  }
+  return cues;
+}
+
+/** The text is the last field, and may have commas. */
+function scriptCue(content: string, fields: readonly string[], line: number): Found | undefined {
+  const cells = content.split(',');
+  const cellOf = (field: string) => cells[fields.indexOf(field)]?.trim();
+  const [start, end] = [cellOf('start'), cellOf('end')].map((time) => {
+    const clock = new RegExp(`^${CLOCK}$`, 'u').exec(time ?? '');
+    return clock ? seconds(clock.slice(1)) : undefined;
+  });
+  const text = cells.slice(fields.length - 1).join(',');
+  // A drawing is no text, and what a template made for each syllable stands in the script once more.
+  if (start === undefined || end === undefined || cellOf('effect') === 'fx') return undefined;
+  if (/\{[^{}]{0,500}\\p[1-9]/u.test(text)) return undefined;
+  const spoken = text.replace(/\{[^{}]{0,2000}\}/gu, '').replaceAll('\\h', ' ');
+  const name = (cellOf('name') ?? cellOf('actor')) || undefined;
+  const lines = spoken
+    .split(/\\[nN]/u)
+    .map(tidied)
+    .filter((each) => each !== '');
+  return { start, end: Math.max(start, end), name, lines, line };
+}
+
+/** Layers show one text several times at once, as its shadow and its outline. */
+function withoutRepeats(cues: readonly Found[]): Found[] {
+  const seen = new Set<string>();
+  return cues.filter(({ start, end, lines }) => {
+    const key = JSON.stringify([start, end, lines]);
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}

@@ -1,0 +1,183 @@
+import { type TtsError, usageError } from '../kit/error.ts';
+import type { CueTime, Piece, Place } from '../text/piece.ts';
+import { labelOf } from '../text/piece.ts';
+import type { Stage } from '../text/stage.ts';
+import { excerpt, hasWord } from '../text/unicode.ts';
+import { decodeLegacy } from './code-pages.ts';
+import { type FilmCue, readCues } from './cue-files.ts';
+import { Controls } from './decode.ts';
+import type { CueOptions, Reading, Source } from './reading.ts';
+import { everyTime } from './source.ts';
+
+/** Bytes; three hours of film are a fiftieth of it. The cues are sorted, so all of them are held. */
+const MOST_BYTES = 16 * 2 ** 20;
+
+/** @throws TtsError (usage) for what has no cues */
+export async function openCues(source: Source, options: CueOptions, signal: AbortSignal): Promise<Reading> {
+  const label = labelOf(source.name);
+  if (source.again) await readFilm(source.again(signal), label);
+  const bytes = everyTime(source);
+  return {
+    source,
+    async *pieces(until, { inFront, onRemark = () => {} } = {}) {
+      const { text, remark } = await readFilm(bytes(until), label);
+      if (remark !== undefined) onRemark(remark);
+      const film = readCues(inFront ? throughStage(text, inFront) : text);
+      const sounds: string[] = [];
+      const spoken = film.flatMap((cue) => speechOf(cue, options.speaksSounds ? undefined : sounds));
+      const end = film.reduce((latest, cue) => Math.max(latest, cue.end), 0);
+      const passages = passagesOf(spoken);
+      yield* options.isTimed ? timedPieces(passages, end, source.name) : textPieces(passages, source.name);
+      if (sounds.length > 0) onRemark(leftOut(sounds));
+    },
+  };
+}
+
+async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string) {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > MOST_BYTES)
+      throw usageError(`${label} is too long for subtitles`, 'divide it into files of less than 16 MiB');
+    chunks.push(Buffer.from(chunk));
+  }
+  const decoded = decodeLegacy(Buffer.concat(chunks), label);
+  const text = throughStage(decoded.text.replace(/\r\n?/gu, '\n'), new Controls());
+  if (text.trim() !== '' && readCues(text).length === 0) throw noCues(label);
+  return { text, remark: decoded.remark };
+}
+
+function throughStage(text: string, stage: Stage<string, string>): string {
+  return [...stage.push(text), ...stage.end()].join('');
+}
+
+function noCues(label: string): TtsError {
+  return usageError(
+    `${label} has no cues: no line has times, as in 00:00:01,000 --> 00:00:04,000`,
+    'SRT, WebVTT and ASS are read as subtitles; --format text speaks another file as it stands',
+  );
+}
+
+/** What is said in a cue. */
+interface Speech extends Omit<FilmCue, 'lines'> {
+  /** The place of the cue in the film, from 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+/** What is spoken as one: a cue, or those over which a sentence goes. */
+type Passage = readonly [first: Speech, ...more: Speech[]];
+
+/** Signs before the words of another speaker; a minus before a number is none. */
+const SPEAKER_SIGN = /^(?:>{2,3}|[-‐–—‒](?!\d))\s{0,5}/u;
+/** `Name:`, and `[Name]:`. */
+const LABEL = /^(?:\[([^[\]\n]{1,40})\]|([\p{Lu}\p{Lo}][\p{L}\p{N} .'’-]{0,40}))\s?[:：]/u;
+
+const NOTE = '[♪♫♬♩]';
+/** What is sung, or a music sign alone. */
+const SUNG = new RegExp(`^${NOTE}.*$|^#\\s.*#$`, 'u');
+/** The sounds of a film in brackets; in parentheses too, where a whole line or capitals say that these are none of the words. */
+const SOUND = /\[[^[\]]{1,200}\]|［[^［］]{1,200}］|【[^【】]{1,200}】|\([\p{Lu}\d\s,.'’&-]{2,200}\)/gu;
+const SOUND_LINE = /^[(（][^()（）]{1,200}(?<![.!?…。！？])[)）]$/u;
+
+/** @param sounds gets what is no speech; without it, all is spoken */
+function speechOf(cue: FilmCue, sounds: string[] | undefined): Speech[] {
+  const { lines, ...rest } = cue;
+  let text = '';
+  for (const line of lines) {
+    const isOther = SPEAKER_SIGN.test(line);
+    const labelled = line.replace(SPEAKER_SIGN, '').replace(/^\[([^[\]\n]{1,40})\]\s?([:：])/u, '$1$2');
+    const said = sounds ? withoutSounds(labelled, sounds) : labelled;
+    if (!hasWord(said) && text === '') continue;
+    text += `${text === '' ? '' : isOther || LABEL.test(said) ? '\n' : ' '}${said}`;
+  }
+  return hasWord(text) ? [{ ...rest, text: text.trim() }] : [];
+}
+
+function withoutSounds(line: string, sounds: string[]): string {
+  const leave = (sound: string) => {
+    sounds.push(sound);
+    return ' ';
+  };
+  // Over several lines, a sign stands at the beginning of the first and at the end of the last.
+  if (SUNG.test(line) || SOUND_LINE.test(line)) return leave(line).trim();
+  return line.replace(SOUND, leave).replace(new RegExp(NOTE, 'gu'), leave).replace(/\s+/gu, ' ').trim();
+}
+
+function leftOut(sounds: readonly string[]): string {
+  const [first = ''] = sounds;
+  const what =
+    sounds.length === 1
+      ? `"${excerpt(first)}" is`
+      : `${sounds.length} sounds, such as "${excerpt(first)}", are`;
+  return `${what} left out as no speech; --sounds read speaks them`;
+}
+
+const SENTENCE_END = /[.!?:;。！？：；।؟]["'”’»)\]」』]{0,4}$/u;
+const OPEN_END = /(?:…|\.{2,})["'”’»]{0,3}$/u;
+
+/** Seconds between the cues of a sentence, and of all cues of one. */
+const [LONGEST_GAP, LONGEST_PASSAGE] = [1, 20] as const;
+/** The least share of cues that end a sentence where full stops are written at all. */
+const LEAST_ENDS = 0.2;
+
+function passagesOf(spoken: readonly Speech[]): Passage[] {
+  const ends = spoken.filter(({ text }) => SENTENCE_END.test(text)).length;
+  const hasSentences = ends >= LEAST_ENDS * spoken.length;
+  const passages: Passage[] = [];
+  for (const cue of spoken) {
+    const before = passages.at(-1);
+    if (hasSentences && before && goesOn(before, cue)) passages[passages.length - 1] = [...before, cue];
+    else passages.push([cue]);
+  }
+  return passages;
+}
+
+/** True if a sentence goes on in a cue. */
+function goesOn(before: Passage, { text, name, start, end }: Speech): boolean {
+  const last = before.at(-1) as Speech;
+  const gap = start - last.end;
+  if (gap < -0.1 || gap > LONGEST_GAP || end - before[0].start > LONGEST_PASSAGE) return false;
+  if (name !== last.name || LABEL.test(text)) return false;
+  if (OPEN_END.test(last.text)) return /^(?:…|\.{2,}|\p{Ll})/u.test(text);
+  return !SENTENCE_END.test(last.text);
+}
+
+function placeOf({ line }: Speech, source: string): Place {
+  return { source, line };
+}
+
+function textOf(passage: Passage): string {
+  return passage.map(({ text }) => text).join(' ');
+}
+
+function* timedPieces(passages: readonly Passage[], filmEnd: number, source: string): Generator<Piece> {
+  for (const [at, passage] of passages.entries()) {
+    const [first] = passage;
+    const { number, start, name } = first;
+    const time: CueTime = { number, start, next: passages[at + 1]?.[0].start, filmEnd };
+    yield { kind: 'cue', name, time, place: placeOf(first, source) };
+    yield { kind: 'text', text: textOf(passage), place: placeOf(first, source) };
+  }
+}
+
+/** Seconds of silence that part two scenes. */
+const PARAGRAPH_SECONDS = 4;
+
+/** The words alone. */
+function* textPieces(passages: readonly Passage[], source: string): Generator<Piece> {
+  let before: Speech | undefined;
+  for (const passage of passages) {
+    const [first] = passage;
+    const place = placeOf(first, source);
+    if (first.name !== before?.name) yield { kind: 'cue', name: first.name, time: undefined, place };
+    else if (before && first.start - before.end > PARAGRAPH_SECONDS) yield { kind: 'paragraph' };
+    else if (before) {
+      const endsLine = SENTENCE_END.test(before.text) || LABEL.test(first.text) || first.text.includes('\n');
+      yield { kind: 'text', text: endsLine ? '\n' : ' ', place };
+    }
+    yield { kind: 'text', text: textOf(passage), place };
+    before = passage.at(-1);
+  }
+}
