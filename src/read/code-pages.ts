@@ -35,8 +35,15 @@ export function decodeLegacy(bytes: Uint8Array, name: string): Decoded {
 const MOST_LOST = 10;
 
 function decoded(bytes: Uint8Array, label: string): string {
-  return new TextDecoder(label).decode(bytes);
+  const text = new TextDecoder(label).decode(bytes);
+  // Node 20 takes it for ISO 8859-1.
+  return label === 'windows-1252'
+    ? text.replace(/[\x80-\x9f]/gu, (byte) => C1[byte.charCodeAt(0) - 0x80] ?? '')
+    : text;
 }
+
+/** Windows-1252 from 0x80 to 0x9F (WHATWG Encoding Standard). */
+const C1 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
@@ -74,13 +81,6 @@ const LEAST_FREQUENT: Readonly<Record<string, number>> = {
   big5: 0.1,
 };
 
-/** Bytes of letters that tell the languages of central Europe and Turkish from those of the west, which have them rarely. */
-const CENTRAL =
-  /[\x8a\x8c-\x8f\x9a\x9c-\x9f\xa3\xa5\xaf\xb3\xb9\xbf\xc6\xca\xcc\xcf\xd1-\xd2\xd8\xd9\xe3\xe6\xe8\xea\xec\xef\xf1-\xf2\xf5\xf8\xf9\xfb]/gu;
-const WESTERN =
-  /[\xe0\xe2\xe4\xe5\xe7\xe8\xe9\xea\xeb\xec\xee\xef\xf1\xf2\xf3\xf4\xf6\xf8\xf9\xfb\xfc\xdf\xc4\xd6\xdc]/gu;
-const TURKISH = /[\xdd\xde\xf0\xfd\xfe]/gu;
-
 function codePageOf(bytes: Uint8Array): string {
   const raw = Buffer.from(bytes).toString('latin1');
   const high = raw.match(/[\x80-\xff]/gu)?.length ?? 0;
@@ -102,18 +102,14 @@ function codePageOf(bytes: Uint8Array): string {
 function alphabetOf(raw: string): string {
   const count = (letters: RegExp) => raw.match(letters)?.length ?? 0;
   const letters = count(/[\xc0-\xff]/gu);
-  // Hebrew has no letter below 0xE0, and none above 0xFA.
-  if (
-    count(/[\xe0-\xfa]/gu) > 0.97 * letters &&
-    count(/[\xee\xe9\xe5\xe4\xec]/gu) > 0.4 * letters &&
-    count(/[\xfb-\xff]/gu) === 0
-  )
+  // Hebrew has no capitals, and nothing but marks of direction above 0xFA.
+  if (count(/[\xc0-\xdf\xfb\xfc\xff]/gu) === 0 && count(/[\xee\xe9\xe5\xe4\xec]/gu) > 0.3 * letters)
     return 'windows-1255';
   // Arabic: alef and lam are a quarter of a text.
   if (count(/[\xc7\xe1]/gu) > 0.2 * letters) return 'windows-1256';
   // Greek: alpha, omicron, iota, epsilon, tau and sigma.
   if (
-    count(/[\xe1\xef\xe9\xe5\xf4\xf3\xf2\xdc\xdd\xde\xdf\xfc\xfd\xfe]/gu) > 0.6 * letters &&
+    count(/[\xe1\xef\xe9\xe5\xf4\xf3\xf2\xdc\xdd\xde\xdf\xfc\xfd\xfe]/gu) > 0.45 * letters &&
     count(/[\xe0\xc0]/gu) < 0.03 * letters
   )
     return 'windows-1253';
@@ -128,9 +124,16 @@ function alphabetOf(raw: string): string {
   return 'windows-1251';
 }
 
+/** Letters of Turkish; those of Polish, Czech, Slovak, Slovenian, Croatian and Romanian, which are signs in the west; those of Hungarian. */
+const TURKISH = /[\xdd\xde\xf0\xfd\xfe]/gu;
+const CENTRAL = /[\x8a\x8d-\x8f\x9a\x9d-\x9f\xa3\xa5\xaa\xb3\xb9\xba\xbc\xbe\xfe]|\x9c(?!u)|\xbf(?=[a-z])/gu;
+const HUNGARIAN = /[\xf5\xfb]/gu;
+
 function latinOf(raw: string): string {
   const count = (letters: RegExp) => raw.match(letters)?.length ?? 0;
-  const [central, western, turkish] = [count(CENTRAL), count(WESTERN), count(TURKISH)];
-  if (turkish > 0.25 * (western + turkish)) return 'windows-1254';
-  return central > western ? 'windows-1250' : 'windows-1252';
+  const letters = count(/[\x8a\x8c-\x8f\x9a\x9c-\x9f\xa3\xa5\xaa\xb3\xb9\xba\xbc\xbe-\xff]/gu);
+  if (count(/\xfd/gu) > 0.15 * letters && count(TURKISH) > 0.4 * letters) return 'windows-1254';
+  const isHungarian =
+    count(HUNGARIAN) > 0.03 * letters && count(/\xe1/gu) > 0.1 * letters && count(/[\xe3\xe7]/gu) === 0;
+  return isHungarian || count(CENTRAL) > 0.08 * letters ? 'windows-1250' : 'windows-1252';
 }

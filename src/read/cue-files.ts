@@ -60,9 +60,9 @@ function timedCues(lines: readonly string[]): Found[] {
   });
 }
 
-/** A blank line ends a cue. */
+/** An empty line ends a cue; captions of YouTube have lines with a space inside. */
 function vttLines(lines: readonly string[], head: number): readonly string[] {
-  const end = lines.findIndex((line, at) => at > head && (line.trim() === '' || TIMES.test(line)));
+  const end = lines.findIndex((line, at) => at > head && (line === '' || TIMES.test(line)));
   return lines.slice(head + 1, end < 0 ? lines.length : end);
 }
 
