@@ -1,5 +1,6 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
+import type { Misfit } from '../run/fit.ts';
 import type { Mix } from '../run/mix.ts';
 import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
@@ -29,6 +30,8 @@ export interface MakeOptions {
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
   onRow(row: BatchRow, outcome: RowOutcome): void;
+  /** A cue of a row that does not fit its film. */
+  onMisfit(row: BatchRow, misfit: Misfit): void;
 }
 
 export type RowOutcome =
@@ -124,7 +127,12 @@ export class Maker {
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast } = this.#options;
-    const { listeners } = this.#options;
+    const misfits: Listener = {
+      on: (event) => {
+        if (event.type === 'misfit') this.#options.onMisfit(row, event.misfit);
+      },
+    };
+    const listeners = [...this.#options.listeners, misfits];
     // The segments of earlier rows go first, so that rows are complete in the order of the table.
     const order = this.#begun * STEP;
     this.#begun += 1;

@@ -46,6 +46,7 @@ import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.
 import { BatchOutput } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { Context } from './commands.ts';
+import { Misfits } from './misfits.ts';
 import { Estimate } from './preview.ts';
 import { type RowProgress, renderRows, showWhile } from './progress.ts';
 import { Reporting, tellAbsent } from './speak-report.ts';
@@ -205,7 +206,9 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const output = new BatchOutput(plan, job.folderName, job.json, context);
   const totals = new RunTotals();
   await output.begin(survey, job.allowEmpty);
-  await make(outcome, { job, texts, output, totals }, context);
+  const { fit } = job.mix;
+  const misfits = fit && new Misfits(fit, (text) => context.notices.warn(text));
+  await make(outcome, { job, texts, output, totals, misfits }, context);
   if (isPruned) await pruneFiles(outcome, context);
   await writeManifest(outcome, context.host, context.signal);
   await output.end();
@@ -217,6 +220,8 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
     );
   output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
   if (output.counts.failed > 0) throw output.partial();
+  const misfit = misfits?.error();
+  if (misfit) throw misfit;
   return ExitCode.ok;
 }
 
@@ -239,11 +244,12 @@ interface Making {
   readonly texts: RowTexts;
   readonly output: BatchOutput;
   readonly totals: RunTotals;
+  readonly misfits: Misfits | undefined;
 }
 
 async function make(
   outcome: Outcome,
-  { job, texts, output, totals }: Making,
+  { job, texts, output, totals, misfits }: Making,
   context: Context,
 ): Promise<void> {
   const { survey, folder, shard } = outcome;
@@ -271,6 +277,7 @@ async function make(
     encodingOf: job.encodingOf,
     rowsAtOnce: job.rowsAtOnce,
     listeners: [totals, new Reporting({}, undefined, context)],
+    onMisfit: (row, misfit) => misfits?.add(misfit, row.id),
     onRow: (row, result) => {
       if (result.state === 'made') survey.setMade(row, result.entry);
       output.finish(row, result);

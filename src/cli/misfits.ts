@@ -18,9 +18,14 @@ export class Misfits implements Listener {
   }
 
   on(event: RunEvent): void {
-    if (event.type !== 'misfit') return;
-    this.list.push(event.misfit);
-    if (this.list.length <= MOST_LISTED) this.#warn(this.#inWords(event.misfit));
+    if (event.type === 'misfit') this.add(event.misfit);
+  }
+
+  /** @param row the row of a batch that it belongs to */
+  add(misfit: Misfit, row?: string): void {
+    this.list.push(misfit);
+    if (this.list.length > MOST_LISTED) return;
+    this.#warn(`${row === undefined ? '' : `${row}: `}${inWords(misfit)}`);
   }
 
   /** @returns the error (partial) of a film that does not fit */
@@ -32,15 +37,15 @@ export class Misfits implements Listener {
       `${countOf(this.list.length, 'cue')} ${verb} not fit: ${missing.toFixed(2)} s are missing in all; nothing is cut`,
       {
         exitCode: ExitCode.partial,
-        hint: `shorten these texts, or allow more than --fit ${this.#most}; --json lists all of them`,
+        hint: `shorten these texts, or allow more than --fit ${this.#most}; tts --json lists all of them`,
       },
     );
   }
+}
 
-  #inWords({ cue, line, text, late, missing }: Misfit): string {
-    const where = line === undefined ? '' : ` of line ${line}`;
-    const begins = late > 0 ? `begins ${late.toFixed(2)} s late` : '';
-    const long = missing > 0 ? `is ${missing.toFixed(2)} s too long` : '';
-    return `cue ${cue}${where}, "${excerpt(text)}", ${[begins, long].filter((each) => each !== '').join(' and ')}`;
-  }
+function inWords({ cue, line, text, late, missing }: Misfit): string {
+  const where = line === undefined ? '' : ` of line ${line}`;
+  const begins = late > 0 ? `begins ${late.toFixed(2)} s late` : '';
+  const long = missing > 0 ? `is ${missing.toFixed(2)} s too long` : '';
+  return `cue ${cue}${where}, "${excerpt(text)}", ${[begins, long].filter((each) => each !== '').join(' and ')}`;
 }
