@@ -682,7 +682,6 @@ export const rows = {
     brief: 'subtitles at their times, at most 1.2 times as fast',
     help: 'speak each cue of subtitles at its time, and one that is too long at most so much faster: 1.2 without a value',
     group: 'Sound',
-    hasLine: true,
     affects: 'finish',
   }),
   length: option({

@@ -62,8 +62,9 @@ function timedCues(lines: readonly string[]): Found[] {
 
 /** An empty line ends a cue; captions of YouTube have lines with a space inside. */
 function vttLines(lines: readonly string[], head: number): readonly string[] {
-  const end = lines.findIndex((line, at) => at > head && (line === '' || TIMES.test(line)));
-  return lines.slice(head + 1, end < 0 ? lines.length : end);
+  let end = head + 1;
+  while (end < lines.length && lines[end] !== '' && !TIMES.test(lines[end] ?? '')) end += 1;
+  return lines.slice(head + 1, end);
 }
 
 /** A cue may have blank lines inside, and none behind it. The number of the next cue is not its text. */

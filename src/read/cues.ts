@@ -12,6 +12,9 @@ import { everyTime } from './source.ts';
 /** Bytes; three hours of film are a fiftieth of it. The cues are sorted, so all of them are held. */
 const MOST_BYTES = 16 * 2 ** 20;
 
+/** UTF-16 units; half an hour of speech. */
+const LONGEST_CUE = 30_000;
+
 /** @throws TtsError (usage) for what has no cues */
 export async function openCues(source: Source, options: CueOptions, signal: AbortSignal): Promise<Reading> {
   const label = labelOf(source.name);
@@ -44,7 +47,14 @@ async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string) {
   }
   const decoded = decodeLegacy(Buffer.concat(chunks), label);
   const text = throughStage(decoded.text.replace(/\r\n?/gu, '\n'), new Controls());
-  if (text.trim() !== '' && readCues(text).length === 0) throw noCues(label);
+  const cues = readCues(text);
+  if (text.trim() !== '' && cues.length === 0) throw noCues(label);
+  const long = cues.find(({ lines }) => lines.reduce((sum, line) => sum + line.length, 0) > LONGEST_CUE);
+  if (long)
+    throw usageError(
+      `${label}: the cue of line ${long.line} has more than ${LONGEST_CUE} characters`,
+      'divide it: the sound of a cue is held until it is complete',
+    );
   return { text, remark: decoded.remark };
 }
 
@@ -115,10 +125,12 @@ function leftOut(sounds: readonly string[]): string {
 }
 
 const SENTENCE_END = /[.!?:;。！？：；।؟]["'”’»)\]」』]{0,4}$/u;
-const OPEN_END = /(?:…|\.{2,})["'”’»]{0,3}$/u;
+const OPEN_END = /(?:…|\.\.)["'”’»]{0,3}$/u;
 
 /** Seconds between the cues of a sentence, and of all cues of one. */
 const [LONGEST_GAP, LONGEST_PASSAGE] = [1, 20] as const;
+/** Cues of a sentence. */
+const MOST_CUES = 12;
 /** The least share of cues that end a sentence where full stops are written at all. */
 const LEAST_ENDS = 0.2;
 
@@ -138,7 +150,13 @@ function passagesOf(spoken: readonly Speech[]): Passage[] {
 function goesOn(before: Passage, { text, name, start, end }: Speech): boolean {
   const last = before.at(-1) as Speech;
   const gap = start - last.end;
-  if (gap < -0.1 || gap > LONGEST_GAP || end - before[0].start > LONGEST_PASSAGE) return false;
+  if (
+    before.length >= MOST_CUES ||
+    gap < -0.1 ||
+    gap > LONGEST_GAP ||
+    end - before[0].start > LONGEST_PASSAGE
+  )
+    return false;
   if (name !== last.name || LABEL.test(text)) return false;
   if (OPEN_END.test(last.text)) return /^(?:…|\.{2,}|\p{Ll})/u.test(text);
   return !SENTENCE_END.test(last.text);

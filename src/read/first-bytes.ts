@@ -28,9 +28,11 @@ export function beginsLikeHtml(start: Uint8Array): boolean {
   return isHtml(start) || PART.test(latin1(start, HTML_BYTES));
 }
 
-/** SubRip, with or without the number of its first cue, WebVTT, and ASS. */
+/** SubRip, with or without the number of its first cue, WebVTT, and ASS; in UTF-8 or UTF-16. */
 export function beginsLikeSubtitles(start: Uint8Array): boolean {
-  return SUBTITLES.test(latin1(start, COMMENTED_BYTES).replace(/^\xef\xbb\xbf/, ''));
+  return SUBTITLES.test(
+    latin1(start, COMMENTED_BYTES).replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)|\0/g, ''),
+  );
 }
 
 function isHtml(start: Uint8Array): boolean {

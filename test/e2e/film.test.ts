@@ -122,7 +122,7 @@ describe('Subtitles', () => {
     expect(parseWav(box.read('a.wav')).pcm.length).toBe(6 * 22_050 * 2);
     box.file('a.srt', FILM.replace('06,000', '07,000'));
     const again = await box.run('batch films.csv -s rms --fit -o {id}.wav --json');
-    expect(again.stdout.toString()).toMatch(/"id":"a","state":"made"[^\n]*\n.*"id":"b","state":"unchanged"/);
+    expect(again.stdout.toString()).toMatch(/"id":"b","state":"unchanged"[^\n]*\n.*"id":"a","state":"made"/);
     expect(parseWav(box.read('a.wav')).pcm.length).toBe(7 * 22_050 * 2);
   });
 

@@ -9,6 +9,8 @@ import { styleOf } from '../../src/engines/style.ts';
 import { singleItem } from '../../src/kit/wait.ts';
 import { printable, withoutEscapes } from '../../src/kit/words.ts';
 import { Unspoken } from '../../src/read/assistant.ts';
+import { readCues } from '../../src/read/cue-files.ts';
+import { openCues } from '../../src/read/cues.ts';
 import { Controls } from '../../src/read/decode.ts';
 import { resolved } from '../../src/read/epub-package.ts';
 import { plainText, treeOf } from '../../src/read/epub-tree.ts';
@@ -35,6 +37,13 @@ const words = readLexicons([{ source: 'gif = jif\nDr. Who = the doctor', name: '
 const patterns = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometres', name: 'b.txt' }]);
 const secrets = new Secrets();
 secrets.add('a-secret-of-twenty-one');
+
+async function filmOf(text: string): Promise<void> {
+  const bytes = () => singleItem(Buffer.from(text));
+  const source = { name: 'film', isLive: false, size: undefined, bytes, again: undefined };
+  const reading = await openCues(source, { isTimed: true, speaksSounds: false }, signal);
+  await drain(reading.pieces(signal));
+}
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);
@@ -240,6 +249,16 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'quotes of a table': many('""', (text) => readTableOf(`a\n"${text}`, 'csv')),
   'bars of a table': many('|', (text) => readTableOf(text, 'psv')),
   'objects of a table': many('{"a":', (text) => readTableOf(text, 'jsonl')),
+  'cues of a film': many('1\n00:00:01,000 --> 00:00:01,000\nand\n\n', filmOf),
+  'cues of WebVTT': many('00:01.000 --> 00:01.000\na\n', filmOf, ['WEBVTT\n\n', '']),
+  'lines of a cue': many('[a\n', readCues, ['00:00:01,000 --> 00:00:02,000\n', '']),
+  'events of a script': many('Dialogue: 0,0:00:01.00,0:00:02.00,,,,,,,{\\i1}a\n', filmOf, ['[Events]\n', '']),
+  ...Object.fromEntries(
+    ['<', '<c', '{\\', '&', '[', '(A', '.', '♪ ', '> ', '- '].map((sign) => [
+      `"${sign}" of a cue`,
+      many(sign, (text) => readCues(`00:00:01,000 --> 00:00:02,000\n${text}`)),
+    ]),
+  ),
   'words of one cue': many('a ', (text) => timedCues({ text, start: 0, end: 44_100 }, 44_100)),
   'a word of many cues': many('a', (text) => timedCues({ text, start: 0, end: 44_100_000 }, 44_100)),
   'chunks of a WAV': (size) => readChunks(size / 8, Buffer.from('junk\0\0\0\0', 'latin1')),

@@ -22,6 +22,7 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'fallback',
       'patience',
       'format',
+      'sounds',
       'code',
       'math',
       'footnotes',

@@ -29,12 +29,9 @@ describe('a document that is no text', () => {
       'a FictionBook',
       'pandoc -f fb2 -t gfm --wrap=none FILE',
     ],
-    [
-      '1\n00:00:01,000 --> 00:00:02,000\nHello',
-      'a file of subtitles',
-      "grep -vE '^[0-9]+.?$|-->|^WEBVTT' FILE",
-    ],
-    ['WEBVTT\n\n', 'a file of subtitles', 'FILE | tts -o OUT'],
+    ['1\n00:00:01,000 --> 00:00:02,000\nHello', 'a file of subtitles', 'give --format subtitles'],
+    ['WEBVTT\n\n', 'a file of subtitles', 'leave --format out'],
+    ['[Script Info]\n', 'a file of subtitles', 'leave --format out'],
     ['% A paper\n\\documentclass{article}', 'a TeX document', 'pandoc -f latex'],
     ['= The Old Lighthouse\n:toc:\n', 'an AsciiDoc document', 'asciidoctor'],
     ['{\n "cells": [', 'a notebook', 'pandoc -f ipynb'],
@@ -44,7 +41,7 @@ describe('a document that is no text', () => {
     expect(told).toContain(hint);
   });
 
-  it.each(['a.fb2', 'a.SRT', 'a.tex', 'a.adoc', 'a.ipynb'])('is known by its name: %s', (name) => {
+  it.each(['a.fb2', 'a.tex', 'a.adoc', 'a.ipynb'])('is known by its name: %s', (name) => {
     expect(refusal('Hello', name)).toMatch(new RegExp(`\\b${name}\\b.*\\b${name}\\b`));
   });
 
