@@ -401,7 +401,10 @@ async function* cuesOf(
     if (cue && cue.time !== time) yield cue;
     if (cue?.time !== time) cue = { time, parts: [] };
     const speech = await mixer.adapted(part.speech, speakerOf(part.segment));
-    const pieces: Uint8Array[] = [];
+    const { pause } = part.segment;
+    // A mark inside a cue is a part of its sound.
+    const isInside = cue.parts.length > 0 && typeof pause === 'number';
+    const pieces: Uint8Array[] = isInside ? [...silence(mixer.format, pause)] : [];
     let isBroken = false;
     try {
       for await (const piece of speech.pcm) pieces.push(piece);

@@ -57,6 +57,16 @@ describe('Subtitles', () => {
     );
   });
 
+  it('may have marks inside a cue.', async () => {
+    const film = '1\n00:00:02,000 --> 00:00:08,000\nOne. [pause:1.5s] Two.\n';
+    const { box, run } = await dub(film, '-q --fit --marks -o dub.wav');
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const [first = 0, second = 0] = onsetsOf(box.read('dub.wav'));
+    expect(first).toBeGreaterThanOrEqual(2);
+    expect(second - first).toBeGreaterThan(1.5);
+    expect(parseWav(box.read('dub.wav')).pcm.length).toBe(8 * 22_050 * 2);
+  });
+
   it('are their words alone without --fit, and what is no speech is told.', async () => {
     const { run } = await dub(FILM, '--show-text');
     expect(run.stdout.toString()).toBe('Hello there.\nHow are you?\n');
