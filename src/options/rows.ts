@@ -281,6 +281,18 @@ export const rows = {
     hasLine: true,
     affects: 'text',
   }),
+  beginsThinking: option({
+    schema: toggle(),
+    flags: '--begins-thinking',
+    commands: ['speak'],
+    key: 'beginsThinking',
+    fallback: false,
+    help: 'with --assistant: each answer begins with a thought that has no opening tag, only its end, such as </think>',
+    brief: 'answers begin inside a thought',
+    setBy: 'user',
+    group: 'Text',
+    affects: 'text',
+  }),
   interrupt: option({
     schema: toggle(),
     flags: '--interrupt',

@@ -92,8 +92,13 @@ export function sourcesOf(
 }
 
 /** @returns what takes thoughts and calls out of the answer of a model, before its reader */
-export async function inFrontOf({ assistant }: Pick<Settings, 'assistant'>): Promise<TextPlan['inFront']> {
-  return assistant.value ? (await import('../read/assistant.ts')).Unspoken : undefined;
+export async function inFrontOf({
+  assistant,
+  beginsThinking,
+}: Pick<Settings, 'assistant' | 'beginsThinking'>): Promise<TextPlan['inFront']> {
+  if (!assistant.value) return undefined;
+  const { Unspoken } = await import('../read/assistant.ts');
+  return (how) => new Unspoken({ ...how, beginsInThought: beginsThinking.value });
 }
 
 /** UTF-16 units. */

@@ -1,4 +1,5 @@
 import type { TtsError } from '../kit/error.ts';
+import type { UnspokenOptions } from '../read/assistant.ts';
 import { type About, InStep, type Item, type Reader, type Reading, type Source } from '../read/reading.ts';
 import { nothingToSay, Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
@@ -20,7 +21,7 @@ export interface TextPlan {
   /** Stdin holds messages of `--input jsonl`. */
   readonly isConversation?: boolean;
   /** Each text passes it before its reader. */
-  readonly inFront?: (new (filler?: string) => Stage<string, string>) | undefined;
+  readonly inFront?: ((how: Pick<UnspokenOptions, 'filler' | 'isLive'>) => Stage<string, string>) | undefined;
   /** Who speaks, where the text says nothing else. Without it, the text is only read. */
   readonly role?: Role | undefined;
   /** It is set if the text may name voices or have other marks. */
@@ -171,7 +172,7 @@ export class RunText {
   }
 
   async *#read(reading: Reading, { isHeardLive, places }: Way, signal: AbortSignal): AsyncGenerator<Item> {
-    const { cast: { Marks, dialogue } = {}, stages, inFront: InFront } = this.#plan;
+    const { cast: { Marks, dialogue } = {}, stages, inFront } = this.#plan;
     const { name } = reading.source;
     const marks = Marks && new Marks({ source: name });
     const onRemark = (remark: string) => this.#remarks.add(remark);
@@ -179,7 +180,11 @@ export class RunText {
     const place = places?.of(this.#readings.length === 1 ? '' : name, passed);
     const options = {
       onRemark,
-      inFront: allInTurn([InFront && new InFront(places?.filler), place, marks?.lift()]),
+      inFront: allInTurn([
+        inFront?.({ filler: places?.filler, isLive: isHeardLive && reading.source.isLive }),
+        place,
+        marks?.lift(),
+      ]),
     };
     const after = allInTurn([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
     const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;

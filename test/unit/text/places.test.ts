@@ -3,6 +3,7 @@ import { Unspoken } from '../../../src/read/assistant.ts';
 import { openMarkdown } from '../../../src/read/markdown.ts';
 import { plain } from '../../../src/read/plain.ts';
 import type { Reader } from '../../../src/read/reading.ts';
+import type { TextPlan } from '../../../src/run/text.ts';
 import { RunText } from '../../../src/run/text.ts';
 import { alignedIn, Places } from '../../../src/text/places.ts';
 import { asRole } from '../../../src/voices/cast.ts';
@@ -18,7 +19,7 @@ const markdown = {
 } satisfies Reader;
 
 /** What is spoken of a pipe, each with what stands at its place in the input. */
-async function placed(pieces: readonly string[], reader: Reader, inFront?: typeof Unspoken) {
+async function placed(pieces: readonly string[], reader: Reader, inFront?: TextPlan['inFront']) {
   async function* bytes() {
     for (const piece of pieces) yield Buffer.from(piece);
   }
@@ -66,7 +67,7 @@ test.each([
 test('What nobody wants to hear has its place too.', async () => {
   const text =
     '<think>\nHello there.\n</think>\n\nHello there. 😊👍🏽 Hello there.\n<tool_call>{}</tool_call>\nBye.';
-  const found = await placed([...text], markdown, Unspoken);
+  const found = await placed([...text], markdown, (how) => new Unspoken(how));
   expect(found.map(({ start, written }) => ({ start, written }))).toEqual([
     { start: 31, written: 'Hello there.' },
     { start: 48, written: 'Hello there.' },

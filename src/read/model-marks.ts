@@ -1,0 +1,213 @@
+/** What models write besides their words: the one table of it, with where each row is described. */
+
+export interface Enclosure {
+  /** What stands between the two is not spoken. Both are regular expressions without groups that capture. */
+  readonly opens: string;
+  readonly closes: string;
+  /** A template may put the beginning of a thought into the prompt. Then the text has only its end. */
+  readonly mayEndOnly?: boolean;
+  readonly source: string;
+}
+
+export interface Mark {
+  /** It is not spoken by itself; the words around it are. */
+  readonly pattern: string;
+  readonly source: string;
+}
+
+const WEBUI = 'https://github.com/open-webui/open-webui/blob/main/backend/open_webui/utils/middleware.py';
+const VLLM_TOOLS = 'https://docs.vllm.ai/en/stable/features/tool_calling/';
+const VLLM_PARSERS = 'https://docs.vllm.ai/en/stable/api/vllm/parser/';
+const HARMONY = 'https://cookbook.openai.com/articles/openai-harmony';
+const LLAMA = 'https://www.llama.com/docs/model-cards-and-prompt-formats/';
+const MISTRAL = 'https://docs.mistral.ai/cookbooks/concept-deep-dive-tokenization-templates';
+const QWEN = 'https://qwen.readthedocs.io/en/latest/getting_started/concepts.html';
+const KIMI = 'https://github.com/MoonshotAI/Kimi-K2/blob/main/docs/tool_call_guidance.md';
+const DEEPSEEK = 'https://api-docs.deepseek.com/news/news250821';
+const GEMMA_3 = 'https://ai.google.dev/gemma/docs/core/prompt-structure';
+const GEMMA_4 = 'https://ai.google.dev/gemma/docs/core/prompt-formatting-gemma4';
+const FUNCTION_GEMMA = 'https://ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices';
+const COHERE = 'https://docs.cohere.com/docs/command-a-reasoning-hf';
+const CLAUDE = 'https://docs.claude.com/en/docs/build-with-claude/prompt-engineering/chain-of-thought';
+
+/** What follows JSON: an empty line, or one that does not begin as lines of JSON do. */
+const AFTER_JSON = String.raw`(?=\n[^\s[\]{}"]|\n\n)`;
+/** A part of the header of a message, up to the next token. */
+const HEADER = String.raw`[^<\n]{0,100}`;
+const CONSTRAINT = String.raw`(?:<\|constrain\|>${HEADER})?<\|message\|>`;
+const MESSAGE_END = String.raw`<\|(?:end|return|call)\|>|(?=<\|start\|>)`;
+
+/** Thoughts, calls of tools with their results, and documents that are shown beside the answer. */
+export const ENCLOSURES: readonly Enclosure[] = [
+  ...tags('think', 'https://huggingface.co/deepseek-ai/DeepSeek-R1', true),
+  ...tags('thinking thought reason reasoning', WEBUI, true),
+  ...tags('thoughts reflection scratchpad', CLAUDE, true),
+  ...tags('seed:think', `${VLLM_PARSERS}seed_oss/`, true),
+  ...tags('antThinking lobeThinking', 'https://github.com/lobehub/lobe-chat', true),
+  between(
+    String.raw`\[THINK\]`,
+    String.raw`\[/THINK\]`,
+    'https://docs.mistral.ai/capabilities/reasoning',
+    true,
+  ),
+  between('◁think▷', '◁/think▷', 'https://huggingface.co/moonshotai/Kimi-VL-A3B-Thinking', true),
+  between(String.raw`<\|begin_of_thought\|>`, String.raw`<\|end_of_thought\|>`, WEBUI, true),
+  between(String.raw`<\|START_THINKING\|>`, String.raw`<\|END_THINKING\|>`, COHERE, true),
+  between(String.raw`<\|channel>thought`, String.raw`<channel\|>`, GEMMA_4, true),
+  between(
+    '<unused94>',
+    '<unused95>',
+    'https://developers.google.com/health-ai-developer-foundations/medgemma',
+    true,
+  ),
+  between(
+    String.raw`<details\s[^<>\n]{0,200}?type=["']?(?:reasoning|tool_calls|code_interpreter)\b`,
+    '</details>',
+    WEBUI,
+  ),
+  between(
+    String.raw`(?:<\|start\|>${HEADER})?<\|channel\|>analysis${HEADER}${CONSTRAINT}`,
+    MESSAGE_END,
+    HARMONY,
+  ),
+  between(
+    String.raw`(?:<\|start\|>${HEADER})?<\|channel\|>${HEADER}\bto=${HEADER}${CONSTRAINT}`,
+    MESSAGE_END,
+    HARMONY,
+  ),
+  between(
+    String.raw`<\|start\|>${HEADER}\bto=${HEADER}(?:<\|channel\|>${HEADER})?${CONSTRAINT}`,
+    MESSAGE_END,
+    HARMONY,
+  ),
+  ...tags('tool_call tool_calls tool_response tool_result', QWEN),
+  ...tags('function_call function_calls function_result function_results function_response', VLLM_TOOLS),
+  ...tags('minimax:tool_call', `${VLLM_PARSERS}minimax_m2/`),
+  ...tags('seed:tool_call', `${VLLM_PARSERS}seed_oss/`),
+  between(String.raw`<function=[^<>\n]{1,80}>`, '</function>', LLAMA),
+  between(String.raw`<\|python_start\|>`, String.raw`<\|python_end\|>`, LLAMA),
+  between(String.raw`<\|python_tag\|>`, String.raw`<\|eo[mt]_id\|>|(?=\n\n)`, LLAMA),
+  between(
+    String.raw`(?<![^\n])\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\n]{1,80}"\s*,\s*"(?:parameters|arguments)"\s*:`,
+    AFTER_JSON,
+    LLAMA,
+  ),
+  between(String.raw`\[TOOL_CALLS\]`, `</s>|${AFTER_JSON}`, MISTRAL),
+  between(String.raw`\[TOOL_RESULTS\]`, String.raw`\[/TOOL_RESULTS\]`, MISTRAL),
+  between(String.raw`\[AVAILABLE_TOOLS\]`, String.raw`\[/AVAILABLE_TOOLS\]`, MISTRAL),
+  between(String.raw`<\|tool_call\|>`, String.raw`<\|/tool_call\|>|${AFTER_JSON}`, `${VLLM_PARSERS}granite/`),
+  between(String.raw`<\|tool_calls_section_begin\|>`, String.raw`<\|tool_calls_section_end\|>`, KIMI),
+  between(String.raw`<\|tool_call_begin\|>`, String.raw`<\|tool_call_end\|>`, KIMI),
+  between('<｜tool▁calls▁begin｜>', '<｜tool▁calls▁end｜>', DEEPSEEK),
+  between('<｜tool▁call▁begin｜>', '<｜tool▁call▁end｜>', DEEPSEEK),
+  between('<｜tool▁outputs▁begin｜>', '<｜tool▁outputs▁end｜>', DEEPSEEK),
+  between('<｜tool▁output▁begin｜>', '<｜tool▁output▁end｜>', DEEPSEEK),
+  between(
+    String.raw`<｜DSML｜\s?(?:function|tool)_calls>`,
+    String.raw`</｜DSML｜\s?(?:function|tool)_calls>`,
+    `${VLLM_PARSERS}deepseek_v32/`,
+  ),
+  between('<start_function_call>', '<end_function_call>', FUNCTION_GEMMA),
+  between('<start_function_response>', '<end_function_response>', FUNCTION_GEMMA),
+  between(String.raw`<\|tool_call>`, String.raw`<tool_call\|>`, GEMMA_4),
+  between(String.raw`<\|tool_response>`, String.raw`<tool_response\|>`, GEMMA_4),
+  between(String.raw`<\|START_ACTION\|>`, String.raw`<\|END_ACTION\|>`, COHERE),
+  between(String.raw`<\|START_TOOL_RESULT\|>`, String.raw`<\|END_TOOL_RESULT\|>`, COHERE),
+  between('✿FUNCTION✿', '✿RETURN✿[:：]?', 'https://github.com/QwenLM/Qwen-Agent'),
+  ...tags('antArtifact', 'https://support.claude.com/en/articles/9487310-what-are-artifacts'),
+  ...tags('boltArtifact', 'https://github.com/stackblitz/bolt.new'),
+  ...tags('lobeArtifact', 'https://github.com/lobehub/lobe-chat'),
+  between(
+    String.raw`(?<![^\n]):::artifact\{`,
+    String.raw`\n[ \t]*:::(?!\w)`,
+    'https://www.librechat.ai/docs/features/artifacts',
+  ),
+];
+
+/** Control tokens and the like. */
+export const MARKS: readonly Mark[] = [
+  // The header of a message that is spoken.
+  {
+    pattern: String.raw`(?:<\|start\|>${HEADER})?(?:<\|channel\|>${HEADER})?(?:<\|constrain\|>${HEADER})?<\|message\|>`,
+    source: HARMONY,
+  },
+  {
+    pattern: String.raw`<\|(?:im_start|start_header_id|header_start|start_of_role|im_assistant)\|>(?:(?:assistant|model|user|system|tool|ipython)\b)?(?:<\|(?:end_header_id|header_end|end_of_role|im_middle)\|>)?\n?`,
+    source: LLAMA,
+  },
+  { pattern: String.raw`<\|/?[A-Za-z][\w.:/-]{0,60}\|>`, source: QWEN },
+  { pattern: String.raw`<｜[^<>｜\n]{1,60}｜>`, source: DEEPSEEK },
+  { pattern: String.raw`<start_of_turn>(?:(?:model|user)\b)?\n?|<end_of_turn>`, source: GEMMA_3 },
+  { pattern: String.raw`<\|turn>(?:(?:model|user|system)\b)?\n?|<turn\|>|<\|"\|>`, source: GEMMA_4 },
+  { pattern: String.raw`<(?:bos|eos|pad|unk)>|<unused\d{1,3}>`, source: GEMMA_3 },
+  { pattern: String.raw`\[/?INST\]`, source: MISTRAL },
+  // Elsewhere it may be that of HTML, which strikes a text out.
+  { pattern: String.raw`</s>(?=\s{0,9}(?:$|<s>))`, source: MISTRAL },
+  { pattern: '</?(?:answer|final_answer|response)>', source: `${VLLM_PARSERS}granite_thinking/` },
+  {
+    pattern: String.raw`</?co(?::\s?[\d,\s[\]:]{1,40})?>`,
+    source: 'https://docs.cohere.com/docs/rag-citations',
+  },
+  { pattern: '✿(?:RESULT|RETURN|ARGS)✿[:：]?', source: 'https://github.com/QwenLM/Qwen-Agent' },
+  {
+    pattern: String.raw`[ \t]?【\d+(?::\d+)?†[^】\n]{0,80}】`,
+    source: 'https://platform.openai.com/docs/assistants/tools/file-search',
+  },
+  {
+    pattern: String.raw`[ \t]?\ue200[^\ue200\ue201\n]{0,200}\ue201`,
+    source: 'https://platform.openai.com/docs/guides/citation-formatting',
+  },
+  {
+    pattern: String.raw`[ \t]?\[(?:citation|source|ref|doc|webpage)\s?:\s?\d{1,3}(?:\s?[,-]\s?\d{1,3}){0,9}\](?!\()`,
+    source: 'https://github.com/deepseek-ai/DeepSeek-R1',
+  },
+];
+
+const NUMBERS = String.raw`\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]`;
+
+/** Sources in the spelling of Perplexity, Open WebUI and others, if {@link isCitation}. Plain brackets have many uses. */
+export const CITATION = String.raw`[ \t]?${NUMBERS}(?:[ \t]?${NUMBERS}){0,9}(?![([:\w]|\s?=)`;
+
+/** What may become a mark with what follows. */
+export const BEGUN = new RegExp(
+  [
+    String.raw`<(?:[|｜/A-Za-z<][^<>\n]{0,200})?$`,
+    String.raw`<\|(?:start|channel)\|>(?:(?!<\|message\|>)[^\n]){0,300}$`,
+    String.raw`<(?:\|(?:im_start|start_header_id|header_start|start_of_role|im_assistant)\||start_of_turn|\|turn)>[a-z]{0,9}(?:<\|[a-z_]{0,20}\|?>?)?\n?$`,
+    String.raw`[ \t]?(?:\[[\d,;\s–-]{1,40}\][ \t]?){0,9}(?:\[[^[\]\n]{0,40})?$`,
+    String.raw`[ \t]?(?:【[^】\n]{0,90}|\ue200[^\ue201\n]{0,200})$`,
+    String.raw`</s>\s{0,9}$`,
+    String.raw`(?:◁[^▷\n]{0,8}|✿[^✿\n]{0,10}✿?)$`,
+    String.raw`(?<![^\n]):{1,3}[a-z]{0,8}$`,
+    String.raw`(?<![^\n])\{\s*(?:"[^{}]{0,200})?$`,
+  ].join('|'),
+  'u',
+);
+
+/** Words after which brackets do not refer to a source. */
+const BEFORE_NUMBERS =
+  /(?:^|[^\p{L}])(?:press|type|enter|keys?|buttons?|see|in|of|options?|steps?|items?|choose|select|pick|refs?|references?|sources?|and|or|with|numbers?|lines?|sections?|from|to|by|at|is|are|was|equals?|returns?|gives?|the|an?|intervals?|ranges?|lists?|arrays?|vectors?|tuples?|sets?|matrix|sequence|values?|digits?|element|index)[ \t]$/iu;
+const BEFORE_CITATION = /[\p{L}\p{N}.,;!?)\]"'”’%°*_…][ \t]?$/u;
+/** A variable, such as in `x[1]`. */
+const VARIABLE = /(?:^|[^\p{L}\p{N}_])(?:\p{L}|\p{L}\w{0,30}[_\d]\w{0,30})$/u;
+
+/**
+ * Whether numbers in brackets refer to a source.
+ * @param before up to 80 UTF-16 units in front of them, with their space
+ */
+export function isCitation(before: string, numbers: string): boolean {
+  if (/\b0+\b/u.test(numbers)) return false;
+  return BEFORE_CITATION.test(before) && !BEFORE_NUMBERS.test(before) && !VARIABLE.test(before);
+}
+
+function between(opens: string, closes: string, source: string, mayEndOnly = false): Enclosure {
+  return { opens, closes, source, mayEndOnly };
+}
+
+/** @param names divided by spaces; they count in any case */
+function tags(names: string, source: string, mayEndOnly = false): Enclosure[] {
+  return names.split(' ').map((name) => {
+    const anyCase = name.replace(/[a-z]/giu, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
+    return between(String.raw`<${anyCase}(?:[ =][^<>\n]{0,200})?>`, `</${anyCase}>`, source, mayEndOnly);
+  });
+}
