@@ -18,7 +18,8 @@ const LIKE_TEX = /(?=.*[\p{L}\p{N}])(?:[\\^_=+<>{}]|\d\s*[-*/])/su;
 
 const MATH: readonly RegExp[] = [
   /\$\$([^$]+)\$\$/uy,
-  /\$(?![\s$])((?:\\.|[^$\\\n]|\n(?!\s*\n))*?[^\s\\$])\$(?!\d)/uy,
+  // A price with words behind it is none: "$5 and 10$".
+  /\$(?![\s$]|\d[\d.,]*[KMBkmb]?[)!?;:"']?\s+[\p{L}]{2})((?:\\.|[^$\\\n]|\n(?!\s*\n))*?[^\s\\$])\$(?!\d)/uy,
   /\\\(([^\n]*?)\\\)/uy,
   /\\\[((?:[^\n]|\n(?!\s*\n))*?)\\\]/uy,
 ];
@@ -41,6 +42,23 @@ function isTex([all, content = '']: RegExpExecArray, before: string): boolean {
   const isVariable = all.startsWith('\\(') && /^\s*\p{L}\s*$/u.test(content);
   return LIKE_TEX.test(content) || (isVariable && !/[\p{L}\p{N}]/u.test(before));
 }
+
+const OPERAND = String.raw`(?:\d[\d.,]{0,15}|[a-zA-Z])`;
+
+/** Stars between numbers or variables, as in `2*3*4`: CommonMark takes them for emphasis, and another number is heard. */
+const STARS = new RegExp(
+  String.raw`(?<=(?<![\p{L}\p{N}_*.,])${OPERAND}(?:\*{1,2}${OPERAND}){0,20})\*{1,2}(?=\d|[a-zA-Z](?![\p{L}\p{N}_]))`,
+  'uy',
+);
+
+const product: InlineRule = (state, isSilent) => {
+  STARS.lastIndex = state.pos;
+  const stars = state.src.charAt(state.pos) === '*' && STARS.exec(state.src)?.[0];
+  if (!stars) return false;
+  if (!isSilent) state.pending += stars;
+  state.pos += stars.length;
+  return true;
+};
 
 const SILENT: readonly RegExp[] = [
   /%%[\s\S]*?%%/uy,
@@ -137,6 +155,7 @@ function lineOf({ src, bMarks, tShift, eMarks }: StateBlock, line: number): stri
 /** What people write besides CommonMark: TeX, Obsidian's signs, pandoc's citations, notes and boxes. */
 function dialect(parser: Parser): void {
   parser.inline.ruler.before('escape', 'math', math);
+  parser.inline.ruler.before('emphasis', 'product', product);
   parser.inline.ruler.before('escape', 'silent', silent);
   parser.inline.ruler.before('link', 'wiki', wiki);
   parser.inline.ruler.before('link', 'marked', marked);

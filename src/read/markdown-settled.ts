@@ -169,7 +169,7 @@ function wordBorder(text: string): number {
 /** Signs that the parser has taken for text, and that may be marks with what follows. */
 const OPEN_SIGNS = [
   // One that can open emphasis (CommonMark 0.31, section 6.2).
-  /(?<!\\)\*(?=[^\s*])(?:(?=[^\p{P}\p{S}])|(?<=(?:^|[\s\p{P}\p{S}])\*))/u,
+  /(?<!\\|\d(?=\*\d))\*(?=[^\s*])(?:(?=[^\p{P}\p{S}])|(?<=(?:^|[\s\p{P}\p{S}])\*))/u,
   /(?<!\\)_(?=[^\s_])(?<=(?:^|[^\p{L}\p{N}_])_+)/u,
   /(?<!\\)(?:~~(?=[^\s~])|==(?=[^\s=])|%%|`|\\$)/u,
   /(?<!\\)<(?=[a-z!/?])[^<>]{0,300}$/iu,

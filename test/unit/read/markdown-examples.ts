@@ -8,7 +8,7 @@ export const EXAMPLES: readonly (readonly [name: string, markdown: string, spoke
   ['an empty heading', '#\n\nText', 'Text'],
   ['paragraphs', 'One\ntwo\n\n\nthree', 'One two\n\nthree'],
   ['a hard break', 'One  \ntwo\\\nthree<br/>four', 'One\ntwo\nthree\nfour'],
-  ['emphasis', '*a* **b** ***c*** _d_ ~~e~~ f*g*h', 'a b c d e fgh'],
+  ['emphasis', '*a* **b** ***c*** _d_ ~~e~~ f*gg*h', 'a b c d e fggh'],
   ['escaped marks', '\\*a\\* 2 * 3 \\# \\[b\\]', '*a* 2 * 3 # [b]'],
   ['entities', '&amp; &copy; &#35; &quot;a&quot; &nosuch;', '& © # "a" &nosuch;'],
   ['code in a sentence', 'Call `a *b*` or ``c`d``.', 'Call a *b* or c`d.'],
@@ -86,6 +86,9 @@ export const DIALECT: typeof EXAMPLES = [
   ['a formula with backslashes', 'So \\(a^2 + b^2 = c^2\\) holds.', 'So formula holds.'],
   ['a formula of its own', 'It is\n\n$$\nx = y\n- z\n$$\n\nDone.', 'It is\n\nformula\n\nDone.'],
   ['a formula in brackets of its own', '\\[\nx = \\frac{1}{2}\n\\]\n', 'formula'],
+  ['prices', 'I paid $5 and 10$, or $5, and x$.', 'I paid $5 and 10$, or $5, and x$.'],
+  ['products', 'So 2*3*4 = 24, 5*6 is 30, 2**3 is 8, a*b*c.', 'So 2*3*4 = 24, 5*6 is 30, 2**3 is 8, a*b*c.'],
+  ['emphasis of numbers', 'It is *5*, **5**6, *5*6 or un*easy*.', 'It is 5, 56, 56 or uneasy.'],
   ['money', 'It costs $5, not $6, or $5-$10.', 'It costs $5, not $6, or $5-$10.'],
   ['escaped brackets', 'Call f\\(x\\) \\[now\\].', 'Call f(x) [now].'],
   [
