@@ -1,8 +1,11 @@
 import { withoutEscapes } from '../kit/words.ts';
+import { valuesInEnglish } from '../text/english-values.ts';
+import { addressesInEnglish, shortFormsInEnglish } from '../text/english-words.ts';
 
 /** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
 export function normalise(text: string): string {
-  const ascii = spell(headingSpoken(withoutEscapes(text)))
+  const written = spell(PUNCTUATION, headingSpoken(withoutEscapes(text)));
+  const ascii = spell(SIGNS, addressesInEnglish(spell(ABBREVIATIONS, written), inWords))
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')
     .replace(LETTER, englishLetter)
@@ -13,8 +16,12 @@ export function normalise(text: string): string {
   return /[a-z0-9]/iu.test(ascii) ? ascii : '';
 }
 
-function spell(text: string): string {
-  return SPELLINGS.reduce((spelt, [pattern, spoken]) => spelt.replace(pattern, spoken), text);
+function inWords(text: string): string {
+  return spell(FRACTIONS, valuesInEnglish(shortFormsInEnglish(text)));
+}
+
+function spell(spellings: readonly Spelling[], text: string): string {
+  return spellings.reduce((spelt, [pattern, spoken]) => spelt.replace(pattern, spoken), text);
 }
 
 function englishLetter(letter: string): string {
@@ -73,23 +80,6 @@ const DROP_CAP = /^(\s*["“‘']?)(?:([B-HJ-NP-Z]) ([A-Z]{2,})|([AIO]) ([B-DF-H
 /** `$1` is the first group. */
 type Spelling = readonly [pattern: RegExp, spoken: string];
 
-const AMOUNT = String.raw`\s?(\d[\d.,]*\d|\d)(\s(?:hundred|thousand|million|billion|trillion)\b)?`;
-
-/** Flite knows the dollar sign itself. */
-const CURRENCIES: readonly Spelling[] = [
-  ['€', 'euros'],
-  ['£', 'pounds'],
-  ['¥', 'yen'],
-  ['₹', 'rupees'],
-  ['₩', 'won'],
-  ['₽', 'rubles'],
-  ['₿', 'bitcoins'],
-  ['¢', 'cents'],
-].flatMap(([sign, name]): Spelling[] => [
-  [new RegExp(`${sign}${AMOUNT}`, 'giu'), `$1$2 ${name}`],
-  [new RegExp(`${sign}`, 'gu'), ` ${name} `],
-]);
-
 const FRACTIONS: readonly Spelling[] = [
   ['½', 'a half'],
   ['⅓', 'a third'],
@@ -97,10 +87,18 @@ const FRACTIONS: readonly Spelling[] = [
   ['¼', 'a quarter'],
   ['¾', 'three quarters'],
   ['⅕', 'a fifth'],
+  ['⅖', 'two fifths'],
+  ['⅗', 'three fifths'],
+  ['⅘', 'four fifths'],
+  ['⅙', 'a sixth'],
+  ['⅚', 'five sixths'],
+  ['⅐', 'a seventh'],
   ['⅛', 'an eighth'],
   ['⅜', 'three eighths'],
   ['⅝', 'five eighths'],
   ['⅞', 'seven eighths'],
+  ['⅑', 'a ninth'],
+  ['⅒', 'a tenth'],
 ].flatMap(([sign, name]): Spelling[] => [
   [new RegExp(`(\\d)\\s?${sign}`, 'gu'), `$1 and ${name} `],
   [new RegExp(`${sign}`, 'gu'), ` ${name} `],
@@ -143,26 +141,16 @@ const SIGNS: readonly Spelling[] = [
 const PUNCTUATION: readonly Spelling[] = [
   [/[‘’‚‛′ʼ´]/gu, "'"],
   [/[“”„‟″«»‹›]/gu, '"'],
-  [/(\d)\s?[–—‒]\s?(?=\d)/gu, '$1 to '],
-  [/−\s?(?=\d)/gu, ' minus '],
-  [/[‐‑−]/gu, '-'],
+  [/(?<=\d)\s?[·⋅]\s?(?=\d)/gu, ' times '],
+  [/(\d[%kKMB]?)\s?[–—‒]\s?(?=[$€£¥]?\d)/gu, '$1 to '],
+  [/−\s?/gu, ' minus '],
+  [/[‐‑]/gu, '-'],
   [/(?<!\s)\s*[–—―‒]+\s*/gu, ', '],
   [/…/gu, '...'],
   [/[。।]/gu, '. '],
   [/[、،]/gu, ', '],
   [/[·•‣◦]/gu, ', '],
   [/[¡¿]/gu, ''],
-];
-
-/** Flite leaves digits out. */
-const NUMBERS: readonly Spelling[] = [
-  // 5,00,000
-  [
-    /(?<=(?<![\d.,])\d{1,2}(?:,\d\d){0,4}),(?=(?:\d\d,){1,4}\d{3}(?![,\d]))|(?<=(?<![\d.,])\d{1,2}(?:,\d\d){1,4}),(?=\d{3}(?![,\d]))/gu,
-    '',
-  ],
-  // The first hour of a day.
-  [/(?<![\d:.,])00?:(?=[0-5]\d(?!\d))/gu, '0 '],
 ];
 
 /** They stand in front of a name. */
@@ -210,13 +198,4 @@ const ABBREVIATIONS: readonly Spelling[] = [
   [/&c\.?/giu, 'et cetera'],
   [/&\s?Co\.(?=["'”’)]*\s*$)/gu, 'and Company.'],
   [/&\s?Co\./gu, 'and Company'],
-];
-
-const SPELLINGS: readonly Spelling[] = [
-  ...ABBREVIATIONS,
-  ...NUMBERS,
-  ...CURRENCIES,
-  ...FRACTIONS,
-  ...SIGNS,
-  ...PUNCTUATION,
 ];

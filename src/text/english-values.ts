@@ -1,0 +1,368 @@
+/** Values as an English reader says them, for a voice that would say another value, or letters and signs. */
+
+import { BEFORE_NAME, NUMBER, perInEnglish, START, unitsInEnglish } from './english-units.ts';
+
+/**
+ * Puts money, sizes, measures, dates, times, versions and expressions in words. Plain numbers stay in digits.
+ * @param text its quotation marks and dashes are ASCII
+ */
+export function valuesInEnglish(text: string): string {
+  const digits = spokenBy(DIGITS, text);
+  const money = moneyInEnglish(spokenBy(DATES, digits));
+  return spokenBy(EXPRESSIONS, unitsInEnglish(spokenBy(LENGTHS, scaledInEnglish(spokenBy(RANGES, money)))));
+}
+
+/** The function takes the groups of the pattern after all that was found; what is not there is undefined. */
+export type Rule = readonly [
+  pattern: RegExp,
+  spoken: string | ((all: string, ...groups: string[]) => string),
+];
+
+/** Applies the rules one after the other. */
+export function spokenBy(rules: readonly Rule[], text: string): string {
+  return rules.reduce(
+    (spoken, [pattern, words]) =>
+      typeof words === 'string' ? spoken.replace(pattern, words) : spoken.replace(pattern, words),
+    text,
+  );
+}
+
+const SUPERSCRIPT = '[⁰¹²³⁴-⁹]';
+
+/** How digits are written: in other signs, or with marks between them. */
+const DIGITS: readonly Rule[] = [
+  [/[\uff01-\uff5e\u{1d7ce}-\u{1d7ff}]/gu, (sign) => sign.normalize('NFKC')],
+  [/[\u2460-\u249b\u24ea]/gu, (sign) => ` ${sign.normalize('NFKC').replace(/[^\d]/gu, '')} `],
+  [/[\u2044\u2215]/gu, '/'],
+  // A sign of a note is no digit of the word or the year before it.
+  [new RegExp(`(?<=\\p{L}{2})(?![²³](?!${SUPERSCRIPT}))(?=${SUPERSCRIPT})`, 'gu'), ' '],
+  [
+    new RegExp(`(?<=[\\d\\p{L})])(?:[⁺⁻]${SUPERSCRIPT}{1,20}|${SUPERSCRIPT}{2,20}|[⁰¹⁴-⁹])`, 'gu'),
+    (power) => `^${power.normalize('NFKC').replace('\u2212', '-')} `,
+  ],
+  [/(?<=\d)[₀-₉]{1,20}/gu, (index) => ` base ${index.normalize('NFKC')} `],
+  [/[₀-₉]{1,20}(?=\d)/gu, (index) => `${index.normalize('NFKC')} `],
+  // 1'000'000, 1_000_000, and the thin spaces of ISO 80000.
+  [/(?<![\w.,'])\d{1,3}(?:(?<mark>[_'\u00a0\u202f\u2009])\d{3})(?:\k<mark>\d{3}){0,9}(?![\w'])/gu, joined],
+  [/(?<![\w.,] ?)\d{1,3}(?: 000){1,4}(?![\w.,]\d|\d| \d)/gu, joined],
+  // 5,00,000
+  [/(?<![\d.,])\d{1,2}(?:,\d\d){1,5},\d{3}(?![,\d])/gu, joined],
+  [/(?<=\d)\.{2,3}(?=\d)/gu, ' to '],
+];
+
+function joined(number: string): string {
+  return number.replace(/\D/gu, '');
+}
+
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
+
+function date(year: string, month: string, day: string): string | undefined {
+  const name = MONTHS[Number(month) - 1];
+  if (!name || Number(day) < 1 || Number(day) > 31) return undefined;
+  return `${name} ${Number(day)}, ${year}`;
+}
+
+function zoneOf([zulu, sign, hours = '', minutes = '']: readonly string[]): string {
+  if (!sign) return zulu ? ' UTC' : '';
+  return ` UTC ${sign === '+' ? 'plus' : 'minus'} ${Number(hours)}${minutes === '00' ? '' : ` ${minutes}`}`;
+}
+
+const DATES: readonly Rule[] = [
+  [
+    /(?<![\w.,/-])(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,]\d{1,9})?(?:(Z\b)|([+-])(\d\d):?(\d\d))?)?(?![\w/]|-\d)/gu,
+    (all, ...[year = '', , month = '', day = '', time, seconds = '', ...zone]) => {
+      const found = date(year, month, day);
+      return found && time ? `${found}, ${time}${seconds}${zoneOf(zone)}` : (found ?? all);
+    },
+  ],
+  // Those of Germany and its neighbours have points, and of these only days come first.
+  [
+    /(?<![\w.,/-])(\d{1,2})\.(\d{1,2})\.([12]\d{3})(?![\w/-]|\.\d)/gu,
+    (all, day, month, year) => date(year, month, day) ?? all,
+  ],
+  // 3/4/2024 is one of two days.
+  [
+    /(?<![\w.,/-])(\d{1,2})\/(\d{1,2})\/([12]\d{3})(?![\w/-]|\.\d)/gu,
+    (_, first, second, year) => {
+      if (Number(second) > 12) return date(year, first, second) ?? `${first} slash ${second} slash ${year}`;
+      if (Number(first) > 12) return date(year, second, first) ?? `${first} slash ${second} slash ${year}`;
+      return `${Number(first)} slash ${Number(second)} slash ${year}`;
+    },
+  ],
+  [/(?<=\d:\d\d)-(?=\d{1,2}:\d\d)/gu, ' to '],
+  // A voice may leave out zeros: those of seconds, of the first hour of a day, and of a full hour.
+  [
+    /(?<![\w:.,])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])/gu,
+    (_, hours, minutes, seconds) =>
+      `${hours}:${minutes}${seconds === '00' ? '' : ` and ${counted(String(Number(seconds)), 'second', 'seconds')}`}`,
+  ],
+  [/(?<![\w:.,])0?0:(?=[0-5]\d(?![\d:]))/gu, '0 '],
+  [/(?<![\w:.,])(\d{1,2}):00(?!\s?[ap]\.?m|[\d:]|\s?(?:o'clock|hours|UTC|GMT))/giu, "$1 o'clock"],
+  [/(?<![\w:.,])(\d{1,4}):(\d|\d{3,5})(?![\d:.])/gu, '$1 to $2'],
+  // Versions, sections and addresses.
+  [
+    /(?<![\w.,])(v?)(\d{1,9}(?:\.\d{1,9}){2,9})(?:(?=[-+ ,;:!?)]|\.?(?:\s|$))|(?=[a-z]))/giu,
+    (_, version, numbers) => version + dotted(numbers, version === ''),
+  ],
+];
+
+function dotted(numbers: string, mayBeAddress: boolean): string {
+  const parts = numbers.split('.');
+  const isTelephone = /^\d{3}\.\d{3}\.\d{4}$/u.test(numbers);
+  if (isTelephone) return parts.map((part) => [...part].join(' ')).join(', ');
+  const isAddress = mayBeAddress && parts.length === 4 && parts.every((part) => Number(part) < 256);
+  return parts.join(isAddress ? ' dot ' : ' point ');
+}
+
+interface Currency {
+  readonly one: string;
+  readonly many: string;
+  readonly cent: string;
+  readonly cents: string;
+  /** "three pounds fifty"; otherwise the name of the hundredth is said. */
+  readonly isShort?: boolean;
+}
+
+const CURRENCIES: Readonly<Record<string, Currency>> = {
+  $: { one: 'dollar', many: 'dollars', cent: 'cent', cents: 'cents' },
+  '€': { one: 'euro', many: 'euros', cent: 'euro cent', cents: 'euro cents', isShort: true },
+  '£': { one: 'pound', many: 'pounds', cent: 'penny', cents: 'pence', isShort: true },
+  '¥': { one: 'yen', many: 'yen', cent: 'sen', cents: 'sen' },
+  '₹': { one: 'rupee', many: 'rupees', cent: 'paisa', cents: 'paise' },
+  '₩': { one: 'won', many: 'won', cent: 'jeon', cents: 'jeon' },
+  '₽': { one: 'ruble', many: 'rubles', cent: 'kopeck', cents: 'kopecks' },
+  '₿': { one: 'bitcoin', many: 'bitcoins', cent: '', cents: '' },
+  '¢': { one: 'cent', many: 'cents', cent: '', cents: '' },
+};
+const DOLLARS: Readonly<Record<string, string>> = {
+  US: 'U S ',
+  A: 'Australian ',
+  AU: 'Australian ',
+  C: 'Canadian ',
+  CA: 'Canadian ',
+  HK: 'Hong Kong ',
+  NZ: 'New Zealand ',
+  S: 'Singapore ',
+};
+
+const SCALES: Readonly<Record<string, string>> = {
+  k: 'thousand',
+  m: 'million',
+  mn: 'million',
+  mio: 'million',
+  mln: 'million',
+  b: 'billion',
+  bn: 'billion',
+  bln: 'billion',
+  t: 'trillion',
+  tn: 'trillion',
+  trn: 'trillion',
+};
+const SCALE = String.raw`(?:\s?(?:mn|mio|mln|bn|bln|tn|trn)|[kmbt]|\s(?:hundred|thousand|million|billion|trillion))(?![\p{L}\d])`;
+const SIGN = '[$€£¥₹₩₽₿]';
+/** "1,234.50", "1.234,50", "1 234,50" without its spaces, "3,50", ".50". */
+const AMOUNT = String.raw`(?:\d{1,3}(?:\.\d{3}){1,6},\d\d(?![\d,])|\d{1,3}(?:\.\d{3}){2,6}(?![\d,.])|\d+,\d\d(?![\d,])|${NUMBER}|\.\d+)`;
+
+const MONEY = new RegExp(
+  String.raw`(?<![\w$.]|\d,)(?<minus>-\s?)?(?:(?<![A-Z])(?<land>US|AU?|CA?|HK|NZ|S))?(?<sign>${SIGN})\s?(?<inner>-)?(?<amount>${AMOUNT})(?<scale>${SCALE})?(?:\s?/\s?(?<per>\p{L}{1,20}))?`,
+  'giu',
+);
+const MONEY_BEHIND = new RegExp(
+  String.raw`(?<![\w.]|\d,)(?<minus>-)?(?<amount>${AMOUNT})(?<scale>${SCALE})?(?:(?<sign>[$€£¥₹₩₽₿¢])|\s(?<spaced>[€£¥₹₩₽₿¢]))(?!\s?\d)(?:\s?/\s?(?<per>\p{L}{1,20}))?`,
+  'giu',
+);
+const FROM_TO: Rule = [
+  new RegExp(
+    String.raw`(?<![\w$.]|\d,)(?<sign>${SIGN})(?<from>${AMOUNT})(?<scale>${SCALE})?\s?(?:-|to)\s?\k<sign>?(?=\d)`,
+    'giu',
+  ),
+  (_, sign = '', from = '', scale = '') => `${amountOf(from)}${scaleOf(scale)} to ${sign}`,
+];
+
+function moneyInEnglish(text: string): string {
+  return spokenBy([FROM_TO], text)
+    .replace(MONEY, (...found: unknown[]) => inWords(found.at(-1) as Sum))
+    .replace(MONEY_BEHIND, (...found: unknown[]) => inWords(found.at(-1) as Sum))
+    .replace(/[€£¥₹₩₽₿¢]/gu, (sign) => ` ${CURRENCIES[sign]?.many} `);
+}
+
+interface Sum {
+  readonly minus?: string;
+  readonly inner?: string;
+  readonly land?: string;
+  readonly sign?: string;
+  readonly spaced?: string;
+  readonly amount: string;
+  readonly scale?: string;
+  readonly per?: string;
+}
+
+function inWords({ minus, inner, land = '', sign, spaced, per, ...sum }: Sum): string {
+  const currency = CURRENCIES[sign ?? spaced ?? ''];
+  if (!currency) return sum.amount;
+  const before = minus || inner ? 'minus ' : '';
+  const after = per === undefined ? '' : perInEnglish(per);
+  return before + partsOf(sum, currency, DOLLARS[land.toUpperCase()] ?? '').join(' ') + after;
+}
+
+function partsOf(
+  { amount, scale = '' }: Pick<Sum, 'amount' | 'scale'>,
+  currency: Currency,
+  land: string,
+): string[] {
+  const named = (number: string, [one, many]: readonly [string, string]) =>
+    `${number} ${land}${number === '1' ? one : many}`;
+  const main = [currency.one, currency.many] as const;
+  const number = amountOf(amount);
+  const [, whole = '', hundredths] = /^([\d,]*)\.(\d\d)$/u.exec(number) ?? [];
+  if (scale !== '') return [number + scaleOf(scale), land + currency.many];
+  if (hundredths === undefined || currency.cents === '') return [named(number, main)];
+  const cents = hundredths === '00' ? '' : String(Number(hundredths));
+  const rest = cents && `${cents} ${cents === '1' ? currency.cent : currency.cents}`;
+  if (/^0*$/u.test(whole)) return [rest || named('0', main)];
+  return [named(whole, main), ...(cents ? [currency.isShort ? cents : rest] : [])];
+}
+
+function amountOf(written: string): string {
+  const isEuropean = /,\d\d$/u.test(written) || /\.\d{3}\./u.test(written);
+  const number = isEuropean ? written.replaceAll(/[.,]/gu, (mark) => (mark === '.' ? ',' : '.')) : written;
+  return number.startsWith('.') ? `0${number}` : number;
+}
+
+function scaleOf(written: string): string {
+  const scale = written.trim();
+  return scale === '' ? '' : ` ${SCALES[scale.toLowerCase()] ?? scale}`;
+}
+
+/** What is counted by the billion. */
+const COUNTED =
+  'people|users?|views?|downloads?|parameters?|params?|tokens?|records|rows|requests|devices|dollars|euros|pounds|followers|subscribers|customers|visitors|visits|copies|years|deaths|cases|jobs|models?|budget|deal|fund|fundings?|valuations?|investments?|loan|LLM';
+const SCALED = new RegExp(
+  String.raw`${START}(?<number>${NUMBER})(?:(?<sure>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`,
+  'gu',
+);
+
+/** "1.5M", "10k": a letter that may belong to the name of a place or a thing is left. */
+function scaledInEnglish(text: string): string {
+  return text.replace(SCALED, (all: string, ...found: unknown[]) => {
+    const { number, sure, letter, lower, more, counted } = found.at(-1) as Readonly<
+      Record<string, string | undefined>
+    >;
+    const before = text.slice(Math.max(0, Number(found.at(-3)) - 20), Number(found.at(-3)));
+    const isName = BEFORE_NAME.test(before) || /^(?:[248]K|401k|3M)$/u.test(`${number}${letter}`);
+    const isSize = number?.includes('.') || counted;
+    const isOne = sure || (lower ? counted : !isName && (letter !== 'B' || isSize));
+    if (!isOne) return all;
+    const scale = sure ?? letter ?? lower ?? '';
+    return `${number}${scaleOf(scale)}${more ? ' plus' : ''}${counted ?? ''}`;
+  });
+}
+
+const RANGES: readonly Rule[] = [
+  // Of whole numbers, the voice knows it.
+  [/(?<=\d\.\d{1,9}(?:[%kKM]|\s?°[CF]?)?|\d[%kKMB°])-(?=\d)/gu, ' to '],
+  [/(?<=\d\s?[a-zA-Z]{0,2})\s[x×]\s(?=\d)|(?<=[1-9]\d{0,5})x(?=\d)/gu, ' by '],
+];
+
+/** Feet and minutes have the same sign: feet have less than twelve inches. */
+const LENGTHS: readonly Rule[] = [
+  [
+    /(?<=°\s?)(\d{1,2})'\s?(?:(\d{1,2}(?:\.\d{1,9})?)")?\s?([NSEW]\b)?/gu,
+    (_, minutes, seconds, side) =>
+      ` ${minutes} minutes${seconds ? ` ${seconds} seconds` : ''}${side ? ` ${SIDES[side]}` : ''}`,
+  ],
+  [/(?<![\w.,'"])(\d{1,2})\s?(?:'|ft\.?)\s?((?:1[01]|\d)(?:\.\d)?)\s?(?:"|''|in\b\.?)/gu, '$1 foot $2'],
+  [/(?<![\w.,'"])(\d{1,2})'(1[01]|\d)(?![\d'"]|[.,]\d)/gu, '$1 foot $2'],
+  [/(?<![\w.,])(\d{1,3})'(\d\d)"(?!\w)/gu, '$1 minutes $2 seconds'],
+  [
+    /(?<!(?:^|[\s(])"[^"]{0,200})(?<![\w.,])(\d{1,4}(?:\.\d{1,4})?)"(?![\w"])/gu,
+    (_, inches) => counted(inches, 'inch', 'inches'),
+  ],
+  [/(?<!(?:^|[\s(])'[^']{0,200}|[\w.,])(\d{1,4})'(?=\s(?:tall|high|long|wide|deep|by|x)\b|$)/gu, '$1 feet'],
+  [/°\s?C\b|℃/gu, '°C'],
+  [/(?<![\d.,])1\s?°C?(?![\p{L}])/gu, (one) => `1 degree${one.endsWith('C') ? ' Celsius' : ''}`],
+  // Minutes, if seconds or hours stand beside them.
+  [
+    /(?<![\w.,])(\d{1,3})h\s?(\d{1,2})m?(?:in)?(?!\w)/gu,
+    (_, hours, minutes) => `${counted(hours, 'hour', 'hours')} ${counted(minutes, 'minute', 'minutes')}`,
+  ],
+  [
+    /(?<![\w.,])(\d{1,3})m\s?(\d{1,2}(?:\.\d{1,3})?)s(?!\w)/gu,
+    (_, minutes, seconds) =>
+      `${counted(minutes, 'minute', 'minutes')} ${counted(seconds, 'second', 'seconds')}`,
+  ],
+  [/(?<=hours? )(\d{1,2})m(?!\w)/gu, '$1 minutes'],
+  [/(?<![\w.,])(\d{1,3})m(?= (?:ago|later|timeout|delay)\b)/gu, '$1 minutes'],
+];
+const SIDES: Readonly<Record<string, string>> = { N: 'north', S: 'south', E: 'east', W: 'west' };
+
+function counted(number: string, one: string, many: string): string {
+  return `${number} ${number === '1' ? one : many}`;
+}
+
+/** What an operand ends with, and begins with. */
+const LEFT = String.raw`(?<=[\w)\]%°"'+]\s?)`;
+const RIGHT = String.raw`(?=\s?[\w($.-])`;
+/** One letter is a variable. */
+const OPERAND = String.raw`(?:\d|(?<![\w'])[a-zA-Z]|\))`;
+const NEXT = String.raw`(?:-?[\d(]|[a-zA-Z](?![\w']))`;
+
+const EXPRESSIONS: readonly Rule[] = [
+  [/(?<=\d)\s?(?:[·⋅×])\s?(?=\d)/gu, ' times '],
+  [/\+\/?-(?=\s?\d)/gu, ' plus or minus '],
+  [new RegExp(`${LEFT}(?:!==?|≠|=/=)${RIGHT}`, 'gu'), ' is not equal to '],
+  [new RegExp(`${LEFT}(?:<=|≤|⩽)(?![=>])${RIGHT}`, 'gu'), ' is at most '],
+  [new RegExp(`${LEFT}(?:>=|≥|⩾)${RIGHT}`, 'gu'), ' is at least '],
+  [/(?:<=|≤|⩽)(?=\s?[\d.$-])/gu, ' at most '],
+  [/(?:>=|≥|⩾)(?=\s?[\d.$-])/gu, ' at least '],
+  [/(?<=[\w)]\s)(?:-{1,2}>|=>)(?=\s[\w(])/gu, ' to '],
+  [/(?<=[\w)\]]\s?)===?(?=\s?[\w("'-])/gu, ' equals '],
+  [/(?<=\w\s?)([-+*/])=(?=\s?[\w(])/gu, (_, sign) => ` ${ASSIGNED[sign]} equals `],
+  // Elsewhere they may be marks, or belong to a tag.
+  [
+    new RegExp(
+      `(?<=(?:${OPERAND}|\\d\\s?[\\p{L}/%°]{1,12})\\s?)(?<!</?[a-z][a-z\\d]{0,9})>\\s?(?=-?\\d)`,
+      'giu',
+    ),
+    ' is greater than ',
+  ],
+  [new RegExp(`(?<=(?:${OPERAND}|\\d\\s?[\\p{L}/%°]{1,12})\\s?)<\\s?(?=-?\\d)`, 'giu'), ' is less than '],
+  [new RegExp(`(?<=(?:${OPERAND})\\s)>(?=\\s${NEXT})`, 'gu'), ' is greater than '],
+  [new RegExp(`(?<=(?:${OPERAND})\\s)<(?=\\s${NEXT})`, 'gu'), ' is less than '],
+  [/(?<=^|[\s(])<\s?(?=[$.]?\d)/gu, ' less than '],
+  [/(?<=[^\s>]\s|\()>(?=[$.]?\d)/gu, ' more than '],
+  [/(?<=^|[\s(])~\s?(?=[$.]?\d)/gu, ' about '],
+  [new RegExp(`(?<=${OPERAND})(?:\\*\\*|\\^)\\(?(-?[\\w.]{1,9})\\)?`, 'gu'), (_, power) => powerOf(power)],
+  [new RegExp(`(?<=${OPERAND}\\s?)\\*(?=\\s?${NEXT})`, 'gu'), ' times '],
+  [new RegExp(`(?<=[\\d%]\\s?|${OPERAND}\\s)\\+(?=\\s?[\\d.]|\\s${NEXT})`, 'gu'), ' plus '],
+  [/(?<=[\w)]\s)\+(?=\s[\w($])/gu, ' plus '],
+  [/(?<=\d)\s?\/\s?(?=\d{1,9}\s?=)|(?<=\d)\s\/\s(?=\d)/gu, ' divided by '],
+  [
+    new RegExp(`(?<=${OPERAND})\\s?-\\s?(?=${NEXT}\\w{0,9}(?:\\.\\d{1,9})?\\s?(?:=|equals))`, 'gu'),
+    ' minus ',
+  ],
+  [
+    /(?<![\w.,-])(\d{1,9}) - (\d{1,9})(?![\w,-]|\.\d)/gu,
+    (_, from, to) => `${from} ${Number(from) < Number(to) ? 'to' : 'minus'} ${to}`,
+  ],
+  [/(?<=[\w)]\s)-(?=\s[a-z]\s?=)/gu, ' minus '],
+  [/(?<=^|[\s(])-(?=\.\d)/gu, ' minus 0'],
+  [/(?<![\w&])#(?=\d{1,9}(?!\w))/gu, 'number '],
+  [/(?<!\w)([A-GJ])#(?![\w#])/gu, '$1 sharp'],
+  // The names of programs: "snake_case".
+  [/(?<=\w)_{1,3}(?=\w)|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/gu, ' '],
+];
+const ASSIGNED: Readonly<Record<string, string>> = {
+  '+': 'plus',
+  '-': 'minus',
+  '*': 'times',
+  '/': 'divided by',
+};
+
+function powerOf(power: string): string {
+  if (power === '2') return ' squared ';
+  if (power === '3') return ' cubed ';
+  return ` to the power of ${power.replace('-', 'minus ')} `;
+}

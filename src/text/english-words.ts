@@ -1,0 +1,172 @@
+/** Addresses, names of files and short forms as an English reader says them. */
+
+import { type Rule, spokenBy } from './english-values.ts';
+
+const SCHEME = String.raw`[a-z][a-z\d+.-]{1,15}:\/\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\]}*_]`;
+const LABEL = String.raw`[a-z\d][\w-]{0,62}`;
+const TAIL = String.raw`(?::\d{2,5}(?!\w))?(?:\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\]}*_]|\/)?`;
+const MAIL = String.raw`[\w.+-]{1,64}@${LABEL}(?:\.${LABEL}){1,5}`;
+const NUMBERED = String.raw`\d{1,3}(?:\.\d{1,3}){3}(?=[:/])${TAIL}`;
+const LOCAL = `localhost(?=[:/])${TAIL}`;
+/** The last part is of small letters or of capitals: otherwise a space may be missing behind a sentence. */
+const NAME = String.raw`(?!(?:[A-Za-z]\.){2}|(?:Mr|Mrs|Ms|Dr|St|No|Vol|Fig|pp?|vs|etc|Inc|Ltd|Co|Jr|Sr)\.)[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,8}\.(?:[a-z]{2,24}\d?|[A-Z]{2,5}|mp[34]|7z)(?![\w.]*\w)${TAIL}`;
+const HIDDEN = String.raw`(?<=^|[\s(])\.[A-Za-z][A-Za-z_-]{2,30}(?=[\s,;:.)]|$)`;
+const ADDRESS = new RegExp(
+  String.raw`(?<![\w.@+/-])(${[SCHEME, `mailto:${MAIL}`, MAIL, NUMBERED, LOCAL].map((part) => `(?:${caseless(part)})`).join('|')}|${NAME})|(${HIDDEN})`,
+  'u',
+);
+
+/** The places of an address where letters may be of any case. */
+function caseless(pattern: string): string {
+  return pattern.replace(/\[a-z/gu, '[A-Za-z');
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  '.': 'dot',
+  '/': 'slash',
+  '@': 'at',
+  '-': 'dash',
+  _: 'underscore',
+  '?': 'question mark',
+  '=': 'equals',
+  '&': 'and',
+  '#': 'hash',
+  '%': 'percent',
+  '+': 'plus',
+  '~': 'tilde',
+};
+
+/** @param others for what is no address */
+export function addressesInEnglish(text: string, others: (text: string) => string): string {
+  const parts = text.split(ADDRESS);
+  let spoken = others(parts[0] ?? '');
+  for (let at = 1; at < parts.length; at += 3)
+    spoken += addressInWords(parts[at] ?? parts[at + 1] ?? '') + others(parts[at + 2] ?? '');
+  return spoken;
+}
+
+function addressInWords(address: string): string {
+  return address
+    .replace(/^(\w+):\/\/\/?|^mailto:/u, (_, scheme) => (scheme ? `${scheme} ` : 'mail to '))
+    .replace(/:(?=\d)/u, ' port ')
+    .replace(/[./@\-_?=&#%+~]/gu, (sign) => ` ${SIGNS[sign]} `)
+    .replace(/(?<=^| )(?:api|url|uri|id|ui|os)(?= |$)/gu, (word) => [...word.toUpperCase()].join(' '));
+}
+
+/** Initialisms that a voice would read as words. */
+const SPELLED =
+  'URL|URI|API|UI|AI|OS|EU|UN|UAE|UK|CEO|CIO|COO|CFO|FAQ|ETA|EPA|IRS|ID|AWS|DIY|UFO|IP|IQ|EV|IDE|CLI|GUI|UUID|CI|QA|AKA|CPU|GPU|TPU|NPU|ATM|NGO';
+const INITIALS = new RegExp(`(?<![\\w&])(${SPELLED})(s|'s)?(?![\\w&])`, 'gu');
+
+const DAYS: Readonly<Record<string, string>> = {
+  mon: 'Monday',
+  tue: 'Tuesday',
+  tues: 'Tuesday',
+  wed: 'Wednesday',
+  weds: 'Wednesday',
+  thu: 'Thursday',
+  thur: 'Thursday',
+  thurs: 'Thursday',
+  fri: 'Friday',
+  sat: 'Saturday',
+  sun: 'Sunday',
+};
+const MONTHS: Readonly<Record<string, string>> = {
+  jan: 'January',
+  feb: 'February',
+  mar: 'March',
+  apr: 'April',
+  jun: 'June',
+  jul: 'July',
+  aug: 'August',
+  sep: 'September',
+  sept: 'September',
+  oct: 'October',
+  nov: 'November',
+  dec: 'December',
+};
+const DAY = 'Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun';
+const MONTH = 'Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec';
+const ANY = `${DAY}|${MONTH}`;
+
+function day(_: string, short = ''): string {
+  return DAYS[short.toLowerCase()] ?? MONTHS[short.toLowerCase()] ?? short;
+}
+
+/** With an end behind it, the point ends the sentence as well. */
+const ENDING: readonly (readonly [short: string, word: string])[] = [
+  ['approx', 'approximately'],
+  ['Ltd', 'Limited'],
+  ['Inc', 'Incorporated'],
+  ['Corp', 'Corporation'],
+  ['Blvd', 'Boulevard'],
+  ['Dept', 'Department'],
+  ['dept', 'department'],
+  ['Govt', 'Government'],
+  ['govt', 'government'],
+  ['Assn', 'Association'],
+  ['Bros', 'Brothers'],
+  ['Jr', 'Junior'],
+  ['Sr', 'Senior'],
+];
+
+const RULES: readonly Rule[] = [
+  [/&amp;/gu, '&'],
+  [/(?<!\w)Ms\.?(?=\s+["']?\p{Lu})/gu, 'Miz'],
+  [/(?<!\w)Mx\.?(?=\s+["']?\p{Lu})/gu, 'Mix'],
+  [/(?<!\w)Mt\.(?=\s+\p{Lu})/gu, 'Mount'],
+  [/(?<!\w)Ft\.(?=\s+\p{Lu})/gu, 'Fort'],
+  [new RegExp(`(?<!\\w)(${ANY})\\.?(?=\\s?[-/]\\s?(?:${ANY}|May|June|July)(?!\\w))`, 'gu'), day],
+  [
+    new RegExp(
+      `(?<=day|[^\\W\\d]{3}(?:ary|ry|ch|ril|ne|ly|ust|ber))\\s?-\\s?(${ANY}|May|June|July)(?!\\w)\\.?`,
+      'gu',
+    ),
+    (all, short) => ` to ${day(all, short)}`,
+  ],
+  [
+    new RegExp(
+      `(?<!\\w)(${ANY})\\.?(?=,?\\s(?:\\d|(?:${MONTH}|May(?=\\s\\d)|June|July|January|February|March|April|August|September|October|November|December)\\b))`,
+      'gu',
+    ),
+    day,
+  ],
+  [new RegExp(`(?<=\\d(?:st|nd|rd|th)?(?: of)?[\\s-])(${MONTH})\\b(?:\\.(?!\\s*$))?`, 'gu'), day],
+  // "Jan." and "Sun." are names and words as well.
+  [
+    /(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.(?=\s*$)/gu,
+    (all, short) => `${day(all, short)}.`,
+  ],
+  [/(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\./gu, day],
+  [
+    /(?<=\b(?:in|since|until|till|from|by|of|on|next|last|this|every|each|early|late|mid|to|and|or|before|after|for) )(Jan|Mar|Jun|Jul|Sat|Sun|Wed)\.(?=\s*$)/giu,
+    (all, short) => `${day(all, short)}.`,
+  ],
+  [
+    /(?<=\b(?:in|since|until|till|from|by|of|on|next|last|this|every|each|early|late|mid|to|and|or|before|after) )(Jan|Mar|Jun|Jul|Sat|Sun|Wed)\.(?=,|\s[a-z])/gu,
+    day,
+  ],
+  [/^(\s*)(Jan|Mar|Jun|Jul|Sat|Sun|Wed)\.(?=\s*$)/gu, (all, space, short) => `${space}${day(all, short)}.`],
+  ...ENDING.flatMap(([short, word]): Rule[] => [
+    [new RegExp(`(?<!\\w)${short}\\.(?=["')]*\\s*$)`, 'gu'), `${word}.`],
+    [new RegExp(`(?<!\\w)${short}\\.`, 'gu'), word],
+  ]),
+  [/(?<!\w)(?:Approx|approx) (?=\d)/gu, 'approximately '],
+  [/(?<!\w)w\/o(?=\s)/gu, 'without'],
+  [/(?<!\w)w\/(?=\s?[a-z])/gu, 'with '],
+  [/(?<!\w)[Ee]xt\.\s?(?=\d)/gu, 'extension '],
+  [/(?<!\w)[Tt]el\.:?\s?(?=[\d+(])/gu, 'telephone '],
+  [/(?<!\w)[Aa]pt\.\s?(?=\d)/gu, 'apartment '],
+  [
+    /(?<!\w)([A-Z]{1,3})&([A-Z]{1,3})(s?)(?!\w)/gu,
+    (_, left, right, end) => `${[...left].join(' ')} and ${[...right].join(' ')}${end && "'s"}`,
+  ],
+  [/\s?&{1,2}\s?/gu, ' and '],
+  [INITIALS, (_, word, end) => [...word].join(' ') + (end ? "'s" : '')],
+  // Of other initialisms, the voice would spell the end as well.
+  [/(?<!\w)([B-DF-HJ-NP-TV-XZ]{2,5})s(?!\w)/gu, (_, word) => `${[...word].join(' ')}'s`],
+];
+
+export function shortFormsInEnglish(text: string): string {
+  return spokenBy(RULES, text);
+}

@@ -1,0 +1,38 @@
+import { type FliteExports, loadAssets, VARIABLES } from '../../src/engines/flite.ts';
+import { Wasi } from '../../src/engines/flite-wasi.ts';
+
+/** What Flite says of a text, in its phones without pauses. */
+export async function openPhones(): Promise<(text: string) => string> {
+  const { flite } = await loadAssets();
+  const wasi = new Wasi();
+  let printed = '';
+  const fd_write = (fd: number, vectors: number, count: number, written: number) => {
+    const view = new DataView(program.memory.buffer);
+    let length = 0;
+    for (let vector = vectors; vector < vectors + 8 * count; vector += 8) {
+      const bytes = Buffer.from(
+        program.memory.buffer,
+        view.getUint32(vector, true),
+        view.getUint32(vector + 4, true),
+      );
+      if (fd === 1) printed += bytes.toString('latin1');
+      length += bytes.length;
+    }
+    view.setUint32(written, length, true);
+    return 0;
+  };
+  const { exports } = new WebAssembly.Instance(flite, {
+    wasi_snapshot_preview1: { ...wasi.imports, fd_write },
+  });
+  const program = exports as unknown as FliteExports;
+  const pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES);
+  return (text) => {
+    printed = '';
+    wasi.prepare(program.memory, ['flite', '-voice', 'kal', '-ps', '-t', text, '-o', 'none']);
+    program._start();
+    const variables = new Uint8Array(program.memory.buffer, VARIABLES);
+    variables.set(pristine);
+    variables.fill(0, pristine.length);
+    return printed.replaceAll('pau', '').replace(/\s+/gu, ' ').trim();
+  };
+}
