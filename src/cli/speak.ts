@@ -16,8 +16,10 @@ import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
 import { type DeliverOptions, deliver } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
 import { RunTotals } from '../run/totals.ts';
+import type { WordTimes } from '../run/words.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Speaker } from '../sound/voice.ts';
+import { Places } from '../text/places.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Turn } from './channel.ts';
 import { type CommandLine, readCommandLine, speakCommand } from './command-line.ts';
@@ -192,7 +194,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
   const tags = await tagsFor(job, text, context);
-  await using outputs = await openHeard(job, context);
+  await using words = job.timesWords ? await timeWords(job, context) : undefined;
+  await using outputs = await openHeard(job, { ...context, words });
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
   const drops = job.text.isConversation && isLive ? new Drops() : undefined;
@@ -207,7 +210,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const leftOut = await LeftOut.of(job, speakerIn(job), context);
   const misfits = await misfitsOf(job, context);
   const delivery = await deliver({
-    segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
+    segments: (until) => text.segments(isLive, until, { drops, places: events?.places ?? placesFor(job) }),
     ...speakingIn(job, isLive),
     drops,
     window: WINDOW * atOnce,
@@ -247,8 +250,21 @@ async function tellBefore(
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
 }
 
-async function openHeard(job: SpeechJob, { turn, ...context }: InTurn): Promise<Outputs> {
-  const outputs = await openOutputs(job, context);
+async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes> {
+  const { WordTimes } = await import('../run/words.ts');
+  return new WordTimes(speakerIn(job), context);
+}
+
+/** Where a word is in the input, for the subtitles that say so. */
+function placesFor({ timesWords, subtitles }: SpeechJob): Places | undefined {
+  return timesWords && subtitles?.style.namesPlaces ? new Places() : undefined;
+}
+
+async function openHeard(
+  job: SpeechJob,
+  { turn, words, ...context }: InTurn & { readonly words: WordTimes | undefined },
+): Promise<Outputs> {
+  const outputs = await openOutputs({ ...job, words }, context);
   turn?.onPause((isPaused) => outputs.sink.pause?.(isPaused));
   return outputs;
 }

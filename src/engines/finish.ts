@@ -29,6 +29,11 @@ export function finish(
   return toInt16(join([conversion.push(padded), conversion.end()]));
 }
 
+/** @returns seconds that a moment of the sound is later after {@link finish} */
+export function delayOf({ samples, sampleRate }: Samples): number {
+  return LEAD - trim(toFloat(samples), sampleRate).byteOffset / Float32Array.BYTES_PER_ELEMENT / sampleRate;
+}
+
 /** 45 dB below the loudest sample. */
 const SILENCE = 10 ** (-45 / 20);
 

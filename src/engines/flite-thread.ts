@@ -1,14 +1,24 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { EngineError } from './engine.ts';
-import type { Assets, FliteTask } from './flite.ts';
-import type { Lane } from './lanes.ts';
+import { EngineError, type Utterance } from './engine.ts';
+import { type Assets, type FliteTask, fliteUse, type TimedSpeech } from './flite.ts';
+import type { Lane, Recipe } from './lanes.ts';
+import { normalise } from './normalise.ts';
 
 /** Milliseconds in which the next task has the processor. */
 const BEFORE_REPLACING = 100;
 
 /** Milliseconds: the end of a short task costs less than a new thread. */
 const GRACE = 250;
+
+/** How an utterance becomes tasks of the threads. */
+export function fliteRecipe({ speaker, style }: Pick<Utterance, 'speaker' | 'style'>): Recipe<FliteTask> {
+  return {
+    normalise,
+    task: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
+    complaint: 'The built-in voice speaks English only, and there is nothing in this text that it could read',
+  };
+}
 
 /** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
 export class FliteThread implements Lane<FliteTask> {
@@ -32,13 +42,22 @@ export class FliteThread implements Lane<FliteTask> {
     await this.#start();
   }
 
-  async run(task: FliteTask, signal: AbortSignal): Promise<Int16Array> {
+  run(task: FliteTask, signal: AbortSignal): Promise<Int16Array> {
+    return this.#ask<Int16Array>(task, signal);
+  }
+
+  /** Speaks, and tells when each word is said. */
+  runTimed(task: FliteTask, signal: AbortSignal): Promise<TimedSpeech> {
+    return this.#ask<TimedSpeech>({ ...task, isTimed: true }, signal);
+  }
+
+  async #ask<Answer>(task: FliteTask, signal: AbortSignal): Promise<Answer> {
     const worker = await this.#start().catch(fail);
     signal.throwIfAborted();
     worker.ref();
     worker.postMessage(task);
     try {
-      return (await answer(worker, signal)) as Int16Array;
+      return (await answer(worker, signal)) as Answer;
     } catch (error) {
       this.#replace(worker);
       signal.throwIfAborted();

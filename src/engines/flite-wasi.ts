@@ -95,6 +95,11 @@ export class Wasi {
     this.#messages = '';
   }
 
+  /** What was printed. */
+  get messages(): string {
+    return this.#messages;
+  }
+
   get output(): Buffer {
     return Buffer.from(this.#file.buffer, 0, this.#written);
   }

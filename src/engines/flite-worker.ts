@@ -1,15 +1,33 @@
 import { parentPort } from 'node:worker_threads';
 import { loadResampler } from '../sound/convert.ts';
-import { finish } from './finish.ts';
-import { type Assets, Flite, type FliteTask, READY } from './flite.ts';
+import type { Samples } from '../sound/samples.ts';
+import { delayOf, finish } from './finish.ts';
+import { type Assets, Flite, type FliteTask, READY, type TimedSpeech } from './flite.ts';
+import type { SpokenWord } from './flite-words.ts';
 
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
   const resampler = await loadResampler(compiled);
-  parentPort?.on('message', ({ use, finish: how }: FliteTask) => {
-    const { samples, sampleRate } = flite.speak(use.request);
-    const speech = finish({ samples, sampleRate: Math.round(sampleRate * use.warp) }, how, resampler);
-    parentPort?.postMessage(speech, [speech.buffer as ArrayBuffer]);
+  parentPort?.on('message', ({ use, finish: how, isTimed }: FliteTask) => {
+    const { samples, words, ...sound } = {
+      words: [],
+      ...flite[isTimed ? 'speakTimed' : 'speak'](use.request),
+    };
+    const spoken = { samples, sampleRate: Math.round(sound.sampleRate * use.warp) };
+    const speech = finish(spoken, how, resampler);
+    const answer: TimedSpeech | Int16Array = isTimed
+      ? { speech, words: later(words, spoken, use.warp) }
+      : speech;
+    parentPort?.postMessage(answer, [speech.buffer as ArrayBuffer]);
   });
   parentPort?.postMessage(READY);
 });
+
+function later(words: readonly SpokenWord[], spoken: Samples, warp: number): readonly SpokenWord[] {
+  const delay = delayOf(spoken);
+  return words.map(({ text, start, end }) => ({
+    text,
+    start: start / warp + delay,
+    end: end / warp + delay,
+  }));
+}

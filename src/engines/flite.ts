@@ -7,6 +7,7 @@ import { pages, type Samples } from '../sound/samples.ts';
 import type { Speaker, Style } from './engine.ts';
 import type { Finish } from './finish.ts';
 import { Wasi } from './flite-wasi.ts';
+import { type Phone, phonesOf, type SpokenWord, spokenWords } from './flite-words.ts';
 
 export interface FliteRequest {
   /** ASCII without control characters, forty words at most. */
@@ -17,6 +18,15 @@ export interface FliteRequest {
   /** Mean fundamental frequency in Hz. */
   readonly pitch?: number | undefined;
 }
+
+/** Prints each phone with its end. */
+const PHONES = '-psdur';
+
+/** All voices say a word with the same phones. */
+const QUICKEST = 'kal';
+
+/** Words whose phones are remembered. */
+const MOST_WORDS = 50_000;
 
 const WAV_HEADER_BYTES = 44;
 const SAMPLE_RATE_OFFSET = 24;
@@ -34,6 +44,7 @@ export class Flite {
   readonly #wasi = new Wasi();
   readonly #program: FliteExports;
   readonly #pristine: Uint8Array;
+  readonly #alone = new Map<string, readonly Phone[]>();
 
   constructor(module: WebAssembly.Module) {
     const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#wasi.imports });
@@ -46,23 +57,36 @@ export class Flite {
    * @returns samples that are valid until the next call
    * @throws WasiExit or WebAssembly.RuntimeError, and is of no use afterwards
    */
-  speak({ text, voice, stretch, pitch }: FliteRequest): Samples {
-    const features = [`duration_stretch=${stretch}`];
-    if (pitch !== undefined) features.push(`int_f0_target_mean=${pitch}`);
-    const settings = features.flatMap((feature) => ['--setf', feature]);
-    this.#wasi.prepare(this.#program.memory, [
-      'flite',
-      '-voice',
-      voice,
-      ...settings,
-      '-t',
-      text,
-      '-o',
-      'speech.wav',
-    ]);
+  speak(request: FliteRequest): Samples {
+    this.#run(argumentsOf(request), 'speech.wav');
+    return readSpeech(this.#wasi.output);
+  }
+
+  /** The same, and when each word of the text is said. */
+  speakTimed(request: FliteRequest): Samples & { readonly words: readonly SpokenWord[] } {
+    this.#run([...argumentsOf(request), PHONES], 'speech.wav');
+    const phones = phonesOf(this.#wasi.messages);
+    const { samples, sampleRate } = readSpeech(this.#wasi.output);
+    const sound = { samples: samples.slice(), sampleRate };
+    return { ...sound, words: spokenWords(request.text, phones, (word) => this.#phonesAlone(word)) };
+  }
+
+  /** Words are remembered: most of a text are said again. */
+  #phonesAlone(word: string): readonly Phone[] {
+    if (!/[a-z\d]/iu.test(word)) return [];
+    const known = this.#alone.get(word);
+    if (known) return known;
+    this.#run(['-voice', QUICKEST, '-t', word, PHONES], 'none');
+    const phones = phonesOf(this.#wasi.messages);
+    if (this.#alone.size >= MOST_WORDS) this.#alone.clear();
+    this.#alone.set(word, phones);
+    return phones;
+  }
+
+  #run(args: readonly string[], output: string): void {
+    this.#wasi.prepare(this.#program.memory, ['flite', ...args, '-o', output]);
     this.#program._start();
     this.#restore();
-    return readSpeech(this.#wasi.output);
   }
 
   #restore(): void {
@@ -70,6 +94,12 @@ export class Flite {
     variables.set(this.#pristine);
     variables.fill(0, this.#pristine.length);
   }
+}
+
+function argumentsOf({ text, voice, stretch, pitch }: FliteRequest): readonly string[] {
+  const features = [`duration_stretch=${stretch}`];
+  if (pitch !== undefined) features.push(`int_f0_target_mean=${pitch}`);
+  return ['-voice', voice, ...features.flatMap((feature) => ['--setf', feature]), '-t', text];
 }
 
 function readSpeech(wav: Buffer): Samples {
@@ -140,6 +170,14 @@ export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse
 export interface FliteTask {
   readonly use: FliteUse;
   readonly finish: Finish;
+  /** The answer is a {@link TimedSpeech}. */
+  readonly isTimed?: boolean;
+}
+
+export interface TimedSpeech {
+  readonly speech: Int16Array;
+  /** Their times count from the first sample. */
+  readonly words: readonly SpokenWord[];
 }
 
 export const READY = 'ready';

@@ -43,8 +43,9 @@ export function queuedEngine<Task>(
 /** Seconds after a passage. */
 const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
-async function* tasks<Task>(
-  { text, sampleRate, style }: Utterance & { readonly sampleRate: number },
+/** The passages of an utterance as tasks. */
+export async function* tasks<Task>(
+  { text, sampleRate, style }: Pick<Utterance, 'text' | 'style'> & { readonly sampleRate: number },
   recipe: Recipe<Task>,
   signal: AbortSignal,
 ): AsyncGenerator<Task, void, undefined> {

@@ -203,6 +203,8 @@ export interface SpeechJob extends RunPlan {
   /** A descriptor or a file. */
   readonly events: string | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
+  /** The subtitles tell the time of each word. */
+  readonly timesWords: boolean;
   readonly split: SplitPlan | undefined;
 }
 
@@ -260,6 +262,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     keepsGoing: settings.keepGoing.value,
     split,
     subtitles: await subtitlesOf(settings, host),
+    timesWords: settings.words.value,
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
@@ -316,7 +319,12 @@ async function othersOf(
 }
 
 async function subtitlesOf(settings: Settings, host: RunContext['host']): Promise<SpeechJob['subtitles']> {
-  const { subtitles } = settings;
+  const { subtitles, words } = settings;
+  if (words.value && !subtitles)
+    throw usageError(
+      `${words.origin.name} is about the words of subtitles`,
+      'name their file as well: --subtitles out.vtt, .json, .ass or .srt',
+    );
   return subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host);
 }
 

@@ -9,6 +9,7 @@ import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
 import { encodingKey, encodingOf } from '../sound/encode/encodings.ts';
 import { rateOf, type Speaker } from '../sound/voice.ts';
 import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
+import type { WordTimes } from './words.ts';
 
 export interface OutputPlan {
   /** The value of `-o`. */
@@ -113,16 +114,18 @@ interface OutputPlans {
   readonly output: OutputPlan;
   readonly speaker?: Speaker;
   readonly subtitles?: SubtitlesPlan | undefined;
+  /** It times the words of the subtitles. */
+  readonly words?: WordTimes | undefined;
 }
 
 /**
  * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
-  { output, speaker, subtitles: plan }: OutputPlans,
+  { output, speaker, subtitles: plan, words }: OutputPlans,
   { host, notices, signal }: RunContext,
 ): Promise<Outputs> {
-  const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);
+  const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan, words);
   try {
     const sink = await openOutput({ ...output, sampleRate: speaker && rateOf(speaker) }, host, signal);
     return {

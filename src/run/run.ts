@@ -99,7 +99,7 @@ export type RunEvent =
   /** The sound of a part begins behind this silence. Without speech, it is sent elsewhere. */
   | { readonly type: 'started'; readonly part: Part; readonly pauseFrames: number }
   /** Sound of the part that was started last. */
-  | { readonly type: 'sound'; readonly bytes: number }
+  | { readonly type: 'sound'; readonly bytes: number; readonly pcm: Uint8Array }
   /** A cue of subtitles that is heard next does not fit its time. */
   | { readonly type: 'misfit'; readonly misfit: Misfit }
   /** The part has ended; the rest of its sound is missing where it is broken, and another voice speaks on. */
@@ -268,13 +268,13 @@ class Listeners {
     this.#all = all.filter((listener) => listener !== undefined);
   }
 
-  /** Only the end may take time. */
-  tell(event: Exclude<RunEvent, { type: 'end' }>): void {
+  /** Only the end of a part, and of all, may take time. */
+  tell(event: Exclude<RunEvent, { type: 'spoken' | 'end' }>): void {
     for (const listener of this.#all) void listener.on(event);
   }
 
-  async end(): Promise<void> {
-    for (const listener of this.#all) await listener.on({ type: 'end' });
+  async wait(event: Extract<RunEvent, { type: 'spoken' | 'end' }>): Promise<void> {
+    for (const listener of this.#all) await listener.on(event);
   }
 }
 
@@ -316,7 +316,7 @@ async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncG
   const { rest = 0 } = ahead;
   yield* silence(mixer.format, rest);
   chapters.end(silentFrames(mixer.format, rest));
-  await listeners.end();
+  await listeners.wait({ type: 'end' });
 }
 
 async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
@@ -333,14 +333,14 @@ async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): Asy
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
-      listeners.tell({ type: 'sound', bytes: piece.length });
+      listeners.tell({ type: 'sound', bytes: piece.length, pcm: piece });
       yield piece;
     }
   } catch (error) {
     if (!dropped?.aborted) ahead.goOnBehind(error);
     isBroken = true;
   }
-  if (!dropped?.aborted) listeners.tell({ type: 'spoken', isBroken });
+  if (!dropped?.aborted) await listeners.wait({ type: 'spoken', isBroken });
 }
 
 /** The parts of a cue, and the sound of each in the format of the track. */
@@ -376,17 +376,17 @@ async function* fittedSound(
       tellBegun({ ...part, speech }, pauseFrames, desk);
       yield* silence(format, pauseFrames / format.sampleRate);
       for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
-        listeners.tell({ type: 'sound', bytes: piece.length });
+        listeners.tell({ type: 'sound', bytes: piece.length, pcm: piece });
         yield piece;
       }
-      listeners.tell({ type: 'spoken', isBroken });
+      await listeners.wait({ type: 'spoken', isBroken });
       from = border;
     }
   }
   const rest = timetable.restFrames;
   yield* silence(format, rest / format.sampleRate);
   chapters.end(rest);
-  await listeners.end();
+  await listeners.wait({ type: 'end' });
 }
 
 async function* cuesOf(

@@ -9,11 +9,12 @@ import { checkFile, lookAt } from '../out/open.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
 import type { Place } from '../text/piece.ts';
 import { cueTexts, linesOf, withoutBreaks } from '../text/screen.ts';
-import type { Segment } from '../text/segment.ts';
+import type { Segment, Span } from '../text/segment.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
+import { EXPECTED_ERROR, type TimedWords, type TimeSource, type WordTimes } from './words.ts';
 
 /** Start and end count frames. */
 export interface TimedText {
@@ -32,7 +33,20 @@ interface CueContext {
   readonly chapter: string | undefined;
 }
 
+/** Words that were timed, in the text of a cue or a segment. */
+interface CueWord extends TimedText {
+  /** Characters of the input, where its place is known. */
+  readonly span?: Span | undefined;
+}
+
+interface CueWords {
+  readonly source: TimeSource;
+  readonly list: readonly CueWord[];
+}
+
 interface Cue extends TimedText, CueContext {
+  /** With `--words`. */
+  readonly words?: CueWords | undefined;
   /** From 1. */
   readonly number: number;
   /** True for a part of a segment, whose borders are estimated. */
@@ -41,32 +55,88 @@ interface Cue extends TimedText, CueContext {
   readonly sentences: readonly TimedText[];
 }
 
-/** The time is shared out in proportion to the characters. */
-function shared(texts: readonly string[], { start, end }: Omit<TimedText, 'text'>): TimedText[] {
+/** Where parts of a text begin: at a word, where words are timed; otherwise time is shared out in proportion to the characters. */
+function shared(
+  texts: readonly string[],
+  { start, end }: Omit<TimedText, 'text'>,
+  words: readonly CueWord[] = [],
+): (TimedText & { readonly words: readonly CueWord[] })[] {
   const all = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
-  let before = 0;
-  const border = () => start + Math.round(((end - start) * before) / all);
-  return texts.map((text) => {
-    const from = border();
-    before += countCodePoints(text);
-    return { text, start: from, end: border() };
+  const places = inkPlaces(words);
+  let [characters, ink, from] = [0, 0, 0];
+  const parts = texts.map((text) => {
+    const estimated = start + Math.round(((end - start) * characters) / all);
+    const first = words[from];
+    const begin = from === 0 ? start : (first?.start ?? estimated);
+    characters += countCodePoints(text);
+    ink += inkOf(text);
+    const next = places.findIndex((place, at) => at >= from && place >= ink);
+    const own = words.slice(from, next < 0 ? undefined : next);
+    from += own.length;
+    return { text, words: own, start: words.length === 0 ? estimated : begin };
+  });
+  return parts.map((part, at) => ({ ...part, end: parts[at + 1]?.start ?? end }));
+}
+
+/** UTF-16 units without white space. Texts and their words are the same but for that. */
+function inkOf(text: string): number {
+  return text.replace(/\s+/gu, '').length;
+}
+
+function inkPlaces(words: readonly CueWord[]): readonly number[] {
+  let ink = 0;
+  return words.map(({ text }) => {
+    const place = ink;
+    ink += inkOf(text);
+    return place;
   });
 }
 
-/** Divides a text that is too long for a screen. */
-export function timedCues(timed: TimedText, sampleRate: number): Omit<Cue, 'number' | keyof CueContext>[] {
+/** A group has so many words at most, so many characters, and ends with a clause. */
+const GROUP_WORDS = 4;
+const GROUP_CHARACTERS = 24;
+
+function groupsOf(words: readonly CueWord[]): string[] {
+  const groups: string[][] = [];
+  let isOpen = false;
+  for (const { text } of words) {
+    const last = groups.at(-1);
+    const fits = last && last.length < GROUP_WORDS && last.join(' ').length + text.length < GROUP_CHARACTERS;
+    if (isOpen && fits) last.push(text);
+    else groups.push([text]);
+    isOpen = !/[.,;:!?…—–]["'”’»)\]]*$/u.test(text);
+  }
+  return groups.map((group) => group.join(' '));
+}
+
+/** Divides a text that is too long for a screen, or into groups of words. */
+export function timedCues(
+  timed: TimedText,
+  sampleRate: number,
+  { words, inGroups = false }: { readonly words?: CueWords | undefined; readonly inGroups?: boolean } = {},
+): Omit<Cue, 'number' | keyof CueContext>[] {
   const seconds = (timed.end - timed.start) / sampleRate;
-  const cues = shared(cueTexts(withoutBreaks(timed.text), seconds), timed);
-  return cues.map((cue) => ({
+  const texts = words && inGroups ? groupsOf(words.list) : cueTexts(withoutBreaks(timed.text), seconds);
+  const cues = shared(texts, timed, words?.list);
+  return cues.map(({ words: list, ...cue }) => ({
     ...cue,
+    words: words && { source: words.source, list },
     isDivided: cues.length > 1,
-    sentences: shared(sentences(cue.text).map(withoutBreaks), cue),
+    sentences: shared(sentences(cue.text).map(withoutBreaks), cue, list).map(
+      ({ words: _, ...sentence }) => sentence,
+    ),
   }));
 }
 
 export interface SubtitleStyle {
   head(sampleRate: number): string;
   cue(cue: Cue, sampleRate: number): string;
+  /** Says where the times of the next words come from. */
+  note?(source: TimeSource): string;
+  /** With timed words, a cue is a group of them. */
+  readonly inGroups?: boolean;
+  /** True if it says where words are in the input. */
+  readonly namesPlaces?: boolean;
   readonly tail: string;
 }
 
@@ -74,18 +144,41 @@ export interface SubtitleStyle {
 const srt: SubtitleStyle = {
   head: () => '',
   cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${linesOf(cue.text).join('\n')}\n\n`,
+  inGroups: true,
   tail: '',
 };
 
 /** The format is WebVTT of the W3C. */
 const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
+  note: (source) => `NOTE ${wordNote(source)}\n\n`,
+  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${speakerName(cue)}${vttText(cue, rate)}\n\n`,
+  tail: '',
+};
+
+/** Advanced SubStation Alpha, as libass and Aegisub read it. */
+const ass: SubtitleStyle = {
+  head: () => `[Script Info]
+ScriptType: v4.00+
+WrapStyle: 0
+PlayResX: 1280
+PlayResY: 720
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding
+Style: Default,Sans,48,&H00FFFFFF,&H00A0A0A0,&H00000000,&H80000000,0,0,0,0,100,100,0,0,1,2,1,2,40,40,40,1
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+`,
+  note: (source) => `Comment: 0,0:00:00.00,0:00:00.00,Default,,0,0,0,,${wordNote(source)}\n`,
   cue: (cue, rate) =>
-    `${cue.number}\n${times(cue, rate, '.')}\n${speakerName(cue)}${linesOf(cue.text).map(escapeMarkup).join('\n')}\n\n`,
+    `Dialogue: 0,${assTime(cue.start, rate)},${assTime(cue.end, rate)},Default,${assName(cue)},0,0,0,,${assText(cue, rate)}\n`,
   tail: '',
 };
 
 const json: SubtitleStyle = {
+  namesPlaces: true,
   head: (sampleRate) => `{"sampleRate":${sampleRate},"cues":[`,
   cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(cueData(cue, rate))}`,
   tail: '\n]}\n',
@@ -94,11 +187,80 @@ const json: SubtitleStyle = {
 const styles = new Map([
   ['.srt', srt],
   ['.vtt', vtt],
+  ['.ass', ass],
   ['.json', json],
 ]);
 
 export function styleOf(name: string): SubtitleStyle | undefined {
   return styles.get(extname(name).toLowerCase());
+}
+
+function wordNote(source: TimeSource): string {
+  const error = Math.round(EXPECTED_ERROR[source] * 1000);
+  return `word times: ${source}, ${error} ms off on average`;
+}
+
+/**
+ * The lines of a cue, with a mark in front of each word.
+ * @param before the mark of a word, by its number
+ */
+function markedLines(
+  { text, words }: Cue,
+  escaped: (text: string) => string,
+  before: (word: CueWord, number: number) => string,
+): string[] {
+  const places = new Map(inkPlaces(words?.list ?? []).map((place, number) => [place, number]));
+  let ink = 0;
+  return linesOf(text).map((line) =>
+    Array.from(line, (character) => {
+      const number = /\s/u.test(character) ? undefined : places.get(ink);
+      const word = number === undefined ? undefined : words?.list[number];
+      ink += inkOf(character);
+      return (word && number !== undefined ? before(word, number) : '') + escaped(character);
+    }).join(''),
+  );
+}
+
+/** A time stands in front of each word that begins inside of the cue, as WebVTT wants it. */
+function vttText(cue: Cue, rate: number): string {
+  let last = timestamp(cue.start, rate, '.');
+  const end = timestamp(cue.end, rate, '.');
+  const before = ({ start }: CueWord) => {
+    const time = timestamp(start, rate, '.');
+    if (time <= last || time >= end) return '';
+    last = time;
+    return `<${time}>`;
+  };
+  return markedLines(cue, escapeMarkup, before).join('\n');
+}
+
+/** The time of a word goes on until the next one begins. */
+function assText(cue: Cue, rate: number): string {
+  const list = cue.words?.list ?? [];
+  const centiseconds = (frames: number) => Math.round((frames * 100) / rate);
+  const before = ({ start }: CueWord, number: number) => {
+    const lead =
+      number === 0 && start > cue.start ? `{\\k${centiseconds(start) - centiseconds(cue.start)}}` : '';
+    const end = list[number + 1]?.start ?? cue.end;
+    return `${lead}{\\k${centiseconds(end) - centiseconds(start)}}`;
+  };
+  return markedLines(cue, escapeAss, before).join('\\N');
+}
+
+/** Braces hold commands, and a backslash begins one. */
+function escapeAss(text: string): string {
+  return text.replaceAll('\\', '＼').replaceAll('{', '｛').replaceAll('}', '｝');
+}
+
+function assName({ voice = '' }: Cue): string {
+  return voice.replace(/[,\r\n]/gu, ' ');
+}
+
+function assTime(frames: number, sampleRate: number): string {
+  const centiseconds = Math.round((frames * 100) / sampleRate);
+  const [minutes, rest] = [Math.floor(centiseconds / 6000), centiseconds % 6000];
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(Math.floor(rest / 100))}.${two(rest % 100)}`;
 }
 
 function times({ start, end }: TimedText, sampleRate: number, point: string): string {
@@ -114,11 +276,14 @@ function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function cueData({ file, line, voice, chapter, sentences, isDivided, ...cue }: Cue, sampleRate: number) {
+function cueData(
+  { file, line, voice, chapter, sentences, isDivided, words, ...cue }: Cue,
+  sampleRate: number,
+) {
   const seconds = ({ start, end }: TimedText) => ({ start: start / sampleRate, end: end / sampleRate });
   const frames = { startFrame: cue.start, endFrame: cue.end };
   const isOfMany = sentences.length > 1;
-  const estimated = isDivided || isOfMany;
+  const estimated = (isDivided || isOfMany) && (words === undefined || words.source === 'spread');
   return {
     number: cue.number,
     ...seconds(cue),
@@ -131,6 +296,15 @@ function cueData({ file, line, voice, chapter, sentences, isDivided, ...cue }: C
     estimated,
     ...(isOfMany && {
       sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
+    }),
+    ...(words && {
+      source: words.source,
+      error: EXPECTED_ERROR[words.source],
+      words: words.list.map((word) => ({
+        ...seconds(word),
+        text: word.text,
+        ...(word.span && { from: word.span.start, to: word.span.end }),
+      })),
     }),
   };
 }
@@ -164,36 +338,66 @@ export class Subtitles implements Listener {
   readonly #file: AtomicFile;
   readonly #name: string;
   readonly #style: SubtitleStyle;
+  readonly #words: WordTimes | undefined;
   #current: CurrentCue | undefined;
+  #isBegun = false;
   #frames = 0;
   #number = 0;
+  #source: TimeSource | undefined;
   #batch = '';
+  /** The cues of a segment wait for its words, and those of the next one for them. */
+  #written: Promise<void> = Promise.resolve();
 
-  constructor(file: AtomicFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>) {
+  /** @param words it times them, for `--words` */
+  constructor(file: AtomicFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>, words?: WordTimes) {
     this.#file = file;
     this.#name = name;
     this.#style = style;
+    this.#words = words;
   }
 
   /** @throws TtsError (output) */
   on(event: RunEvent): void | Promise<void> {
     if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
-    if (event.type === 'sound' && this.#current)
+    if (event.type === 'sound' && this.#current) {
       this.#frames += event.bytes / frameBytes(this.#current.format);
+      this.#words?.sound(event.pcm);
+    }
+    if (event.type === 'spoken') return this.#end();
     return event.type === 'end' ? this.#complete() : undefined;
   }
 
-  #begin({ segment, speech }: Part, pauseFrames: number): void {
+  #begin(part: Part, pauseFrames: number): void {
+    const { segment, speech } = part;
     if (!speech) return;
     const { format } = speech;
-    if (this.#current) this.#end(this.#current);
-    else this.#write(this.#style.head(format.sampleRate));
+    // A segment that was dropped has no end of its own.
+    void this.#end();
+    if (!this.#isBegun) this.#write(this.#style.head(format.sampleRate));
+    this.#isBegun = true;
     this.#frames += pauseFrames;
+    this.#words?.begin(part, format);
     this.#current = { segment, format, start: this.#frames };
   }
 
+  /** @returns when the words of the segment before are known: no more than two wait */
+  #end(): Promise<void> | undefined {
+    const [current, end, before] = [this.#current, this.#frames, this.#written];
+    this.#current = undefined;
+    if (!current) return undefined;
+    const timed = this.#words?.end();
+    if (!timed) {
+      this.#writeCues(current, end);
+      return undefined;
+    }
+    this.#written = before.then(async () => this.#writeCues(current, end, await timed));
+    this.#written.catch(() => {});
+    return before;
+  }
+
   async #complete(): Promise<void> {
-    if (this.#current) this.#end(this.#current);
+    void this.#end();
+    await this.#written;
     this.#write(this.#style.tail);
     this.#flush();
     await this.#file.prepare();
@@ -208,12 +412,24 @@ export class Subtitles implements Listener {
     this.#file.discard();
   }
 
-  #end({ segment, format, start }: CurrentCue): void {
+  #writeCues({ segment, format, start }: CurrentCue, end: number, timed?: TimedWords): void {
     const { text, place } = segment;
     const voice = segment.role.name;
     const chapter = segment.chapter?.title;
     const context = { file: place.source || undefined, line: place.line, voice, chapter };
-    for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {
+    const words = timed && {
+      source: timed.source,
+      list: timed.words.map((word) => ({
+        text: word.text,
+        start: start + word.start,
+        end: start + word.end,
+        span: segment.wordSpan?.(word.at, word.text.length),
+      })),
+    };
+    if (words && words.source !== this.#source) this.#write(this.#style.note?.(words.source) ?? '');
+    this.#source = words?.source;
+    const { inGroups = false } = this.#style;
+    for (const cue of timedCues({ text, start, end }, format.sampleRate, { words, inGroups })) {
       this.#number += 1;
       this.#write(this.#style.cue({ ...cue, ...context, number: this.#number }, format.sampleRate));
     }
@@ -235,8 +451,8 @@ export class Subtitles implements Listener {
   }
 }
 
-export function openSubtitles(plan: SubtitlesPlan): Subtitles {
-  return new Subtitles(AtomicFile.forOutput(plan), plan);
+export function openSubtitles(plan: SubtitlesPlan, words: WordTimes | undefined): Subtitles {
+  return new Subtitles(AtomicFile.forOutput(plan), plan, words);
 }
 
 /** @throws TtsError (output) */
@@ -252,7 +468,10 @@ export function planSubtitles(
 ): SubtitlesPlan {
   const style = styleOf(name);
   if (!style)
-    throw usageError(`--subtitles: ${name} must end in .srt, .vtt or .json`, 'the ending chooses the format');
+    throw usageError(
+      `--subtitles: ${name} must end in .srt, .vtt, .ass or .json`,
+      'the ending chooses the format',
+    );
   if (callbackUrl)
     throw usageError(
       'there are no subtitles with --callback-url',

@@ -35,14 +35,35 @@ export class Places {
 
   /** Segments of documents that are not text, such as EPUB, get none. */
   async *placing(segments: AsyncIterable<Segment | Rest>): AsyncGenerator<Segment | Rest> {
-    for await (const each of segments)
-      yield each.kind === 'rest' ? each : { ...each, span: this.#spanOf(each) };
+    for await (const each of segments) yield each.kind === 'rest' ? each : this.#placed(each);
   }
 
-  #spanOf({ written, place: { source, line } }: Segment): Span | undefined {
-    return line === undefined ? undefined : this.#inputs.get(source)?.pass(written, line);
+  #placed(segment: Segment): Segment {
+    const { text, written, place } = segment;
+    if (place.line === undefined) return segment;
+    const found = this.#inputs.get(place.source)?.pass(written, place.line);
+    if (!found) return segment;
+    const placeOf = toWritten({ text, written });
+    const wordSpan: Segment['wordSpan'] = (at, length) => found.spanOf(placeOf(at), placeOf(at + length));
+    return { ...segment, span: found.span, wordSpan };
   }
 }
+
+/** Where a segment is in the input. */
+interface Passed {
+  readonly span: Span;
+  /** The same for a part of it, in UTF-16 units of what was written; `undefined` for what is not in the input. */
+  spanOf(from: number, to: number): Span | undefined;
+}
+
+/** From a place in the clean text to the one in what was written: the two differ in white space and invisible characters. */
+function toWritten({ text, written }: Pick<Segment, 'text' | 'written'>): (at: number) => number {
+  if (text === written) return (at) => at;
+  const places = [...written.matchAll(INK)].map(({ index }) => index);
+  return (at) => places[text.slice(0, at).match(INK)?.length ?? 0] ?? written.length;
+}
+
+const INK = /[^\s\p{Cf}]/gu;
 
 /** UTF-16 units. */
 const MOST_KEPT = 4 * 1024 * 1024;
@@ -64,12 +85,24 @@ class InputText {
     if (this.#text.length > 2 * MOST_KEPT) this.#forget(this.#text.length - MOST_KEPT);
   }
 
-  pass(written: string, line: number): Span {
+  pass(written: string, line: number): Passed {
     const found = alignedIn(this.#text, written, this.#startOf(line));
     const start = this.#start + countCodePoints(this.#text.slice(0, found.start));
-    const end = start + countCodePoints(this.#text.slice(found.start, found.end));
+    const text = this.#text.slice(found.start, found.end);
+    const end = start + countCodePoints(text);
     this.#forget(found.end);
-    return { start, end };
+    const spanOf = (from: number, to: number) => {
+      const matches = found.matches.filter(
+        ({ spoken }) => spoken.at < to && spoken.at + spoken.text.length > from,
+      );
+      const [first, last] = [matches[0], matches.at(-1)];
+      if (!first || !last) return undefined;
+      const [begin, finish] = [first.written.at, last.written.at + last.written.text.length].map(
+        (at) => start + countCodePoints(text.slice(0, at - found.start)),
+      );
+      return { start: begin ?? start, end: finish ?? end };
+    };
+    return { span: { start, end }, spanOf };
   }
 
   /** UTF-16 units in front of a line. A line that has begun counts from what is left of it. */
@@ -105,6 +138,18 @@ const ADDRESS = /(?<=\])\([^()\s]*(?:\s"[^"\n]*")?\)/gu;
 const CLOSING = /(?:[*_`~)\]}"'”’»]|(?<=\])\([^()\s]*\))*/uy;
 const OPENING = /[*_`~([{"'“‘«]*$/u;
 
+export interface Aligned extends Span {
+  /** The words that both have, in their order. */
+  readonly matches: readonly Match[];
+}
+
+interface Match {
+  /** In the segment. */
+  readonly spoken: Token;
+  /** In the text. */
+  readonly written: Token;
+}
+
 interface Token {
   readonly text: string;
   readonly at: number;
@@ -116,17 +161,34 @@ interface Token {
  * @param from the segment stands after it
  * @returns UTF-16 units; start and end are the same if no word is found
  */
-export function alignedIn(text: string, segment: string, from: number): Span {
+export function alignedIn(text: string, segment: string, from: number): Aligned {
   const begin = afterSpace(text, from);
-  if (text.startsWith(segment, begin)) return { start: begin, end: begin + segment.length };
+  if (text.startsWith(segment, begin)) return asItStands(segment, begin);
   const seen = text.slice(begin, begin + 3 * segment.length + SIGHT);
   const found = bestOf(tokensOf(segment), tokensOf(seen.replace(ADDRESS, (it) => ' '.repeat(it.length))));
-  if (!found) return { start: begin, end: begin };
-  const { first, last } = found;
+  const [first, last] = [found[0]?.written, found.at(-1)?.written];
+  if (!first || !last) return { start: begin, end: begin, matches: [] };
   const end = begin + last.at + last.text.length;
   CLOSING.lastIndex = end;
   const opening = OPENING.exec(text.slice(begin, begin + first.at))?.[0].length ?? 0;
-  return { start: begin + first.at - opening, end: end + (CLOSING.exec(text)?.[0].length ?? 0) };
+  return {
+    start: begin + first.at - opening,
+    end: end + (CLOSING.exec(text)?.[0].length ?? 0),
+    matches: found.map(({ spoken, written }) => ({
+      spoken,
+      written: { ...written, at: begin + written.at },
+    })),
+  };
+}
+
+function asItStands(segment: string, start: number): Aligned {
+  return {
+    start,
+    end: start + segment.length,
+    get matches() {
+      return tokensOf(segment).map((spoken) => ({ spoken, written: { ...spoken, at: start + spoken.at } }));
+    },
+  };
 }
 
 function afterSpace(text: string, from: number): number {
@@ -139,30 +201,26 @@ function tokensOf(text: string): readonly Token[] {
   return [...text.matchAll(TOKENS)].map(({ 0: token, index }) => ({ text: token, at: index }));
 }
 
-/** The first and the last token that both have, in the best alignment of the two (Needleman and Wunsch, with free ends). */
-function bestOf(
-  spoken: readonly Token[],
-  written: readonly Token[],
-): { first: Token; last: Token } | undefined {
+/** The tokens that both have, in the best alignment of the two (Needleman and Wunsch, with free ends). */
+function bestOf(spoken: readonly Token[], written: readonly Token[]): readonly Match[] {
   const width = written.length + 1;
   const scores = scoresOf(spoken, written);
   const scoreAt = (row: number, column: number) => scores[row * width + column] ?? 0;
   const ends = scores.subarray(spoken.length * width);
   let column = ends.indexOf(ends.reduce((best, each) => Math.max(best, each)));
-  let [first, last]: (Token | undefined)[] = [];
+  const matches: Match[] = [];
   for (let row = spoken.length; row > 0 && column > 0; ) {
-    const token = written[column - 1];
     const score = scoreAt(row, column);
     if (score === scoreAt(row - 1, column)) row -= 1;
     else if (score === Math.fround(scoreAt(row, column - 1) - GAP)) column -= 1;
     else {
-      first = token;
-      last ??= token;
       row -= 1;
       column -= 1;
+      const [said, token] = [spoken[row], written[column]];
+      if (said && token) matches.push({ spoken: said, written: token });
     }
   }
-  return first && last && { first, last };
+  return matches.reverse();
 }
 
 /** The value of the best alignment of each two beginnings, row by row; a row is a number of spoken tokens. */

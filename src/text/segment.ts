@@ -50,6 +50,11 @@ export interface Segment<V extends Limit = Role> {
   readonly cue?: CueTime | undefined;
   /** Where the segment is in the input, for events. */
   readonly span?: Span | undefined;
+  /**
+   * Where a word of the text is in the input.
+   * @param at its first UTF-16 unit in the text
+   */
+  readonly wordSpan?: ((at: number, length: number) => Span | undefined) | undefined;
 }
 
 /** Silence at the end of a chapter or text. */

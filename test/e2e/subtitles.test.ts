@@ -70,7 +70,7 @@ test('Where the sound fails, there are no subtitles, and those of before stay.',
 });
 
 test.each([
-  { args: ['--subtitles', 'out.txt'], message: /out\.txt must end in \.srt, \.vtt or \.json/ },
+  { args: ['--subtitles', 'out.txt'], message: /out\.txt must end in \.srt, \.vtt, \.ass or \.json/ },
   { args: ['--subtitles', 'out'], message: /must end in/ },
   {
     args: ['--subtitles', 'out.srt', '--callback-url', 'http://127.0.0.1:9/'],
@@ -145,4 +145,86 @@ test('A long segment is divided into cues of two lines and 7 s, which JSON marks
   const again = await speak(['-o', 'out.wav', '--subtitles', 'out.srt'], text);
   for (const line of again.sandbox.read('out.srt').toString().split('\n'))
     expect(line.length).toBeLessThanOrEqual(42);
+});
+
+const WORDY = 'Hello **world**, it costs \u20ac5.\n\nThe second sentence is here.\n';
+
+/** The words of a subtitle file in JSON, checked against their cues. */
+async function wordsOf(args: readonly string[], env = {}) {
+  const box = new Sandbox();
+  box.file('text.md', WORDY);
+  const run = await box.run(
+    ['-q', '-f', 'text.md', '-o', 'out.wav', '--subtitles', 'out.json', '--words', ...args],
+    { env },
+  );
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  const { cues } = JSON.parse(box.read('out.json').toString());
+  for (const { start, end, words, text } of cues) {
+    expect(words.map((word: { text: string }) => word.text).join(' ')).toBe(text);
+    for (const word of words) {
+      expect(word.start).toBeGreaterThanOrEqual(start);
+      expect(word.end).toBeLessThanOrEqual(end + 1e-6);
+    }
+  }
+  return cues;
+}
+
+test('--words tells when each word is said, exactly for a built-in voice, and where it is in the input.', async () => {
+  const cues = await wordsOf([]);
+  const [first] = cues;
+  expect(first).toMatchObject({ source: 'exact', error: 0.005 });
+  const spans = first.words.map(({ from, to }: { from: number; to: number }) => WORDY.slice(from, to));
+  expect(spans.map((span: string) => span.replace(/\W/g, ''))).toEqual([
+    'Hello',
+    'world',
+    'it',
+    'costs',
+    '5',
+  ]);
+  // At half the time the words are heard at half the time.
+  const [quick] = await wordsOf(['--speed', '2']);
+  expect(quick.source).toBe('exact');
+  for (const [at, { start }] of quick.words.entries())
+    expect(start).toBeCloseTo(first.words[at].start / 2, 1);
+});
+
+test('Words of other voices are aligned to the built-in one, or share the time where that cannot read the text.', async () => {
+  const [spread] = await wordsOf([], named((await serveText(SOUND)).url));
+  expect(spread.source).toMatch(/aligned|spread/);
+  const server = await serveText(SOUND);
+  const box = new Sandbox();
+  box.file('text.txt', 'Привет, мир. Это второе предложение.');
+  await box.run(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.json', '--words'], {
+    env: named(server.url),
+  });
+  const { cues } = JSON.parse(box.read('out.json').toString());
+  expect(cues[0]).toMatchObject({ source: 'spread', words: [{ text: 'Привет,' }, { text: 'мир.' }] });
+});
+
+test.each([
+  [
+    'vtt',
+    /^NOTE word times: exact, 5 ms off on average$/m,
+    /^<00:00:00\.\d{3}>Hello <00:00:0\d\.\d{3}>world, /m,
+  ],
+  [
+    'ass',
+    /^Comment: .*word times: exact/m,
+    /^Dialogue: 0,0:00:00\.00,0:00:0\d\.\d\d,Default,,0,0,0,,\{\\k\d+\}\{\\k\d+\}Hello \{\\k\d+\}world, /m,
+  ],
+  ['srt', /^1$/m, /^00:00:00,000 --> 00:00:0\d,\d{3}\nHello world,\n\n2\n/m],
+])('--words in .%s', async (ending, note, words) => {
+  const box = new Sandbox();
+  box.file('text.md', WORDY);
+  const name = `out.${ending}`;
+  const run = await box.run(['-q', '-f', 'text.md', '-o', 'out.wav', '--subtitles', name, '--words']);
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  const text = box.read(name).toString();
+  expect(text).toMatch(note);
+  expect(text).toMatch(words);
+});
+
+test('--words needs the name of a subtitle file.', async () => {
+  const run = await new Sandbox().run(['Hello', '-o', 'out.wav', '--words']);
+  expectFailure(run, 2, /--words is about the words of subtitles/);
 });

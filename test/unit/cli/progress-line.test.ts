@@ -92,7 +92,7 @@ it('speaks of a pause only when there was no sound for a while', async () => {
     part: { segment, speech: { format: speechFormat, bytes: 200, pcm } },
     pauseFrames: 0,
   });
-  count.on({ type: 'sound', bytes: 100 });
+  count.on({ type: 'sound', bytes: 100, pcm: new Uint8Array(100) });
   const error = new TtsError('busy', { exitCode: ExitCode.service, retry: {} });
   count.on({ type: 'voice', event: { type: 'retry', error, seconds: 5 } });
   await vi.advanceTimersByTimeAsync(900);

@@ -21,7 +21,7 @@ const two = { ...segmentOf('Two.', 1), span: { start: 16, end: 20 } };
 /** A second of silence, and then some of the sound of a segment. */
 function sound(events: Events, segment: typeof one, bytes: number): void {
   events.on({ type: 'started', part: { segment, speech }, pauseFrames: 1000 });
-  events.on({ type: 'sound', bytes });
+  events.on({ type: 'sound', bytes, pcm: new Uint8Array(bytes) });
 }
 
 test('A segment is queued, playing and spoken when a player has played so far.', () => {
@@ -79,7 +79,7 @@ test('Before any sound has been counted, how long a text lasts is guessed by its
   const chinese = { ...segmentOf('今天天气很好我们去公园', 0), span: { start: 0, end: 11 } };
   events.on({ type: 'queued', segment: chinese });
   events.on({ type: 'started', part: { segment: chinese, speech }, pauseFrames: 0 });
-  events.on({ type: 'sound', bytes: SECOND });
+  events.on({ type: 'sound', bytes: SECOND, pcm: new Uint8Array(SECOND) });
   events.stop('interrupted');
   expect(said().at(-1)).toBe('stopped 0 4');
 });

@@ -76,11 +76,11 @@ test('What nobody wants to hear has its place too.', async () => {
 });
 
 test('Of what a lexicon has replaced, the words next to it stay.', () => {
-  expect(alignedIn('The nginx server and the engine.', 'The engine x server', 0)).toEqual({
+  expect(alignedIn('The nginx server and the engine.', 'The engine x server', 0)).toMatchObject({
     start: 0,
     end: 16,
   });
-  expect(alignedIn('Nothing here.', 'Formula', 0)).toEqual({ start: 0, end: 0 });
+  expect(alignedIn('Nothing here.', 'Formula', 0)).toMatchObject({ start: 0, end: 0 });
 });
 
 test('Sentences of answers as models write them have places in their order, with their first and last words.', async () => {

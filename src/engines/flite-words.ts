@@ -1,0 +1,129 @@
+/** From the phones of Flite to its words. Flite tells when each phone ends, and not which word it belongs to. */
+
+export interface Phone {
+  readonly name: string;
+  /** Seconds. */
+  readonly end: number;
+}
+
+/** A word as the voice got it, and when it sounds, in seconds. */
+export interface SpokenWord {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Flite's name for silence. */
+const PAUSE = 'pau';
+
+/** @param printed what `-psdur` prints: `pau:0.119 hh:0.212` */
+export function phonesOf(printed: string): readonly Phone[] {
+  return [...printed.matchAll(/([a-z]+\d?):(\d+\.\d+)/gu)].map(([, name = '', end]) => ({
+    name,
+    end: Number(end),
+  }));
+}
+
+/**
+ * Divides the phones of a text among its words: each word alone has nearly the phones that it has in the text.
+ * @param alone the phones of a word that is spoken by itself
+ */
+export function spokenWords(
+  text: string,
+  phones: readonly Phone[],
+  alone: (word: string) => readonly Phone[],
+): readonly SpokenWord[] {
+  const sounds = phones
+    .map(({ name, end }, at) => ({ name, end, start: phones[at - 1]?.end ?? 0 }))
+    .filter(({ name }) => name !== PAUSE);
+  const words = text.split(' ').filter((word) => word !== '');
+  const expected = words.flatMap((word, number) =>
+    alone(word).flatMap(({ name }) => (name === PAUSE ? [] : [{ name, number }])),
+  );
+  const numbers = matched(
+    expected,
+    sounds.map(({ name }) => name),
+  );
+  const times = words.map(() => ({ start: Infinity, end: -Infinity }));
+  for (const [at, { start, end }] of sounds.entries()) {
+    const time = times[numbers[at] ?? 0];
+    if (!time) continue;
+    time.start = Math.min(time.start, start);
+    time.end = Math.max(time.end, end);
+  }
+  let last = sounds[0]?.start ?? 0;
+  return words.map((word, number) => {
+    const { start, end } = times[number] ?? { start: last, end: last };
+    const isSilent = start > end;
+    if (!isSilent) last = end;
+    return isSilent ? { text: word, start: last, end: last } : { text: word, start, end };
+  });
+}
+
+const VOWEL = /^[aeiou]/u;
+
+function difference(one: string, other: string): number {
+  if (one === other) return 0;
+  return VOWEL.test(one) === VOWEL.test(other) ? 0.6 : 1.6;
+}
+
+/**
+ * The cheapest edit from the expected phones to those that were heard.
+ * @returns for each phone that was heard the number of its word; one that was not expected belongs to the word before it
+ */
+function matched(
+  expected: readonly { readonly name: string; readonly number: number }[],
+  heard: readonly string[],
+): readonly number[] {
+  const costs = new Costs(
+    expected.map(({ name }) => name),
+    heard,
+  );
+  const numbers: number[] = [];
+  let row = expected.length;
+  for (let column = heard.length; column > 0; ) {
+    const cost = costs.at(row, column);
+    if (row > 0 && cost === costs.at(row - 1, column) + 1) {
+      row -= 1;
+      continue;
+    }
+    numbers[column - 1] = expected[Math.max(0, row - 1)]?.number ?? 0;
+    if (row > 0 && cost === costs.replacing(row, column)) row -= 1;
+    column -= 1;
+  }
+  return numbers;
+}
+
+/** What the edit of the first phones of one list to the first ones of another costs (Wagner and Fischer). */
+class Costs {
+  readonly #expected: readonly string[];
+  readonly #heard: readonly string[];
+  readonly #values: Float64Array;
+
+  constructor(expected: readonly string[], heard: readonly string[]) {
+    this.#expected = expected;
+    this.#heard = heard;
+    this.#values = new Float64Array((expected.length + 1) * (heard.length + 1));
+    for (let row = 0; row <= expected.length; row += 1)
+      for (let column = 0; column <= heard.length; column += 1)
+        this.#values[row * (heard.length + 1) + column] =
+          row === 0 || column === 0
+            ? row + column
+            : Math.min(
+                this.replacing(row, column),
+                this.at(row - 1, column) + 1,
+                this.at(row, column - 1) + 1,
+              );
+  }
+
+  at(row: number, column: number): number {
+    return this.#values[row * (this.#heard.length + 1) + column] ?? 0;
+  }
+
+  /** Where the last phones of both are the same one. */
+  replacing(row: number, column: number): number {
+    return (
+      this.at(row - 1, column - 1) + difference(this.#expected[row - 1] ?? '', this.#heard[column - 1] ?? '')
+    );
+  }
+}

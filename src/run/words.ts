@@ -1,0 +1,297 @@
+/** When each word of a segment is heard. */
+import type { RunContext } from '../kit/host.ts';
+import { align, comparableUpTo, FeatureMeter } from '../sound/align.ts';
+import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import { lanesOf } from '../sound/samples.ts';
+import type { Speaker } from '../sound/voice.ts';
+import type { Segment } from '../text/segment.ts';
+import { segmenterOf } from '../text/unicode.ts';
+import { Written } from '../text/written.ts';
+import type { Reference, TimedSound } from '../voices/reference.ts';
+import type { Part } from './ahead.ts';
+
+/**
+ * How the times of words were found: `exact` is what the voice says of itself; `aligned` compares its sound with that of another voice
+ * whose times are known; `spread` shares the time out in proportion to the characters.
+ */
+export type TimeSource = 'exact' | 'aligned' | 'spread';
+
+/** Seconds by which the beginning of a word is off on average, as it was measured. */
+export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
+  exact: 0.005,
+  aligned: 0.03,
+  spread: 0.15,
+};
+
+/** Start and end count frames. */
+export interface TimedWord {
+  readonly text: string;
+  /** Where it begins in the text of the segment, in UTF-16 units. */
+  readonly at: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface TimedWords {
+  readonly source: TimeSource;
+  readonly words: readonly TimedWord[];
+}
+
+/** Listens to the sound of one segment after the other. */
+export class WordTimes implements AsyncDisposable {
+  readonly #speakerOf: (segment: Segment) => Speaker;
+  readonly #context: Pick<RunContext, 'host' | 'signal'>;
+  #reference: Promise<Reference> | undefined;
+  #current: Heard | undefined;
+  /** The segment before is still being looked at. */
+  #before: Promise<unknown> = Promise.resolve();
+
+  constructor(speakerOf: (segment: Segment) => Speaker, context: Pick<RunContext, 'host' | 'signal'>) {
+    this.#speakerOf = speakerOf;
+    this.#context = context;
+  }
+
+  begin({ segment }: Part, format: PcmFormat): void {
+    const speaker = this.#speakerOf(segment);
+    this.#current = new Heard(segment, speaker, format);
+  }
+
+  sound(pcm: Uint8Array): void {
+    this.#current?.push(pcm);
+  }
+
+  /** The sound of the segment is complete. Its words come in their turn. */
+  end(): Promise<TimedWords> | undefined {
+    const heard = this.#current;
+    this.#current = undefined;
+    if (!heard) return undefined;
+    const words = this.#before.then(() => this.#wordsOf(heard));
+    this.#before = words.catch(() => {});
+    return words;
+  }
+
+  async #wordsOf(heard: Heard): Promise<TimedWords> {
+    const { segment, seconds, format } = heard;
+    const own = isOwn(heard.speaker);
+    const words = wordsIn(segment.text);
+    const reference = await this.#speak(own ? segment.written : segment.text, heard, own);
+    const speed = heard.speaker.speed ?? 1;
+    const isSame = own && reference && Math.abs(reference.seconds / speed - seconds) < SAME_LENGTH;
+    const at = isSame
+      ? (moment: number) => (moment * seconds) / reference.seconds
+      : reference && heard.alignedTo(reference);
+    if (!reference || !at) return { source: 'spread', words: inFrames(spread(words, 0, seconds), heard) };
+    const spoken = reference.words.map(({ text, start, end }) => ({ text, start: at(start), end: at(end) }));
+    return {
+      source: isSame ? 'exact' : 'aligned',
+      words: inFrames(matchedTo(words, spoken, seconds), { seconds, format }),
+    };
+  }
+
+  /** @returns `undefined` where the built-in voice could not read the text as it was spoken */
+  async #speak(
+    text: string,
+    { speaker: { voice, fields } }: Heard,
+    own: boolean,
+  ): Promise<TimedSound | undefined> {
+    const { host, signal } = this.#context;
+    if (!own && !isEnglish(voice.language, text)) return undefined;
+    this.#reference ??= import('../voices/reference.ts').then(({ Reference }) => new Reference(host.runtime));
+    const reference = await this.#reference;
+    const found = reference.speak(
+      text,
+      signal,
+      own ? { no: voice.no, instructions: fields.instructions } : {},
+    );
+    // Times that are spread say so.
+    return found.catch(() => {
+      signal.throwIfAborted();
+      return undefined;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#reference)?.[Symbol.asyncDispose]();
+  }
+}
+
+/** Seconds. The built-in voice says the same text in the same time. */
+const SAME_LENGTH = 0.05;
+
+function isOwn({ voice }: Speaker): boolean {
+  return voice.source.kind === 'built-in';
+}
+
+/** Where nobody says which language a voice speaks, the text does. */
+function isEnglish(language: string | undefined, text: string): boolean {
+  if (language !== undefined && language !== 'und') return /^en\b/iu.test(language);
+  const written = new Written();
+  written.add(text);
+  return (written.language ?? 'en') === 'en';
+}
+
+/** What is kept of the sound of a segment. */
+class Heard {
+  readonly segment: Segment;
+  readonly speaker: Speaker;
+  readonly format: PcmFormat;
+  #frames = 0;
+  #meter: FeatureMeter | undefined;
+  readonly #top: number;
+
+  constructor(segment: Segment, speaker: Speaker, format: PcmFormat) {
+    this.segment = segment;
+    this.speaker = speaker;
+    this.format = format;
+    this.#top = comparableUpTo(format.sampleRate, REFERENCE_RATE);
+    if (!isOwn(speaker)) this.#meter = new FeatureMeter(format.sampleRate, this.#top);
+  }
+
+  get seconds(): number {
+    return this.#frames / this.format.sampleRate;
+  }
+
+  push(pcm: Uint8Array): void {
+    this.#frames += pcm.length / frameBytes(this.format);
+    if (this.seconds > LONGEST_ALIGNED) this.#meter = undefined;
+    if (!this.#meter) return;
+    const [mono] = lanesOf(pcm, this.format, 1);
+    if (mono) this.#meter.push(mono);
+  }
+
+  /** @returns from a moment of the reference to one of this sound */
+  alignedTo({ pieces, sampleRate }: TimedSound): ((seconds: number) => number) | undefined {
+    if (!this.#meter) return undefined;
+    const meter = new FeatureMeter(sampleRate, this.#top);
+    for (const piece of pieces) meter.push(Float64Array.from(piece, (sample) => sample / 32_768));
+    return align(meter.end(), this.#meter.end())?.at;
+  }
+}
+
+/** Seconds. A longer segment would take too much memory; only `--max-chars` makes one. */
+const LONGEST_ALIGNED = 300;
+
+/** Hz. The reference has nothing above half of this. */
+const REFERENCE_RATE = 16_000;
+
+interface Word {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Start and end are seconds. */
+interface Moment {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** UTF-16 units. A longer one is of a script without spaces. */
+const LONGEST_WORD = 24;
+
+const segments = segmenterOf('word');
+
+/** Words stand between white space; in scripts without spaces, ICU's dictionaries tell them. */
+export function wordsIn(text: string): Word[] {
+  return [...text.matchAll(/\S{1,500}/gu)].flatMap(({ 0: word, index }) =>
+    word.length <= LONGEST_WORD || /^[\x21-\x7e]*$/u.test(word)
+      ? [{ text: word, at: index }]
+      : divided(word, index),
+  );
+}
+
+function divided(run: string, from: number): Word[] {
+  const words: { text: string; at: number }[] = [];
+  for (const { segment, index, isWordLike } of segments().segment(run)) {
+    const last = words.at(-1);
+    if (last && !isWordLike) last.text += segment;
+    else words.push({ text: segment, at: from + index });
+  }
+  return words;
+}
+
+/** In proportion to the characters. */
+function spread(words: readonly Word[], start: number, end: number): (Word & Moment)[] {
+  const all = words.reduce((sum, { text }) => sum + text.length, 0);
+  let before = 0;
+  return words.map((word) => {
+    const from = start + ((end - start) * before) / all;
+    before += word.text.length;
+    return { ...word, start: from, end: start + ((end - start) * before) / all };
+  });
+}
+
+/**
+ * Gives words the times of those that the voice got. "1998", "twenty five" and "€5" are other words there: between two that are the
+ * same, the time is shared out.
+ */
+export function matchedTo(
+  words: readonly Word[],
+  spoken: readonly (Moment & { readonly text: string })[],
+  seconds: number,
+): (Word & Moment)[] {
+  const timed: (Word & Moment)[] = [];
+  const pairs = samePairs(
+    words.map(({ text }) => keyOf(text)),
+    spoken.map(({ text }) => keyOf(text)),
+  );
+  let [word, heard] = [0, 0];
+  for (const [one, other] of [...pairs, [words.length, spoken.length] as const]) {
+    const between = spoken.slice(heard, other);
+    const last = timed.at(-1)?.end ?? spoken[0]?.start ?? 0;
+    const [start, end] = [between[0]?.start ?? last, between.at(-1)?.end ?? last];
+    const [written, before] = [words.slice(word, one), timed.at(-1)];
+    // "€5" is said as "5 euros".
+    if (written.length === 0 && before) timed[timed.length - 1] = { ...before, end };
+    timed.push(...spread(written, start, end));
+    const [same, moment] = [words[one], spoken[other]];
+    if (same && moment) timed.push({ ...same, start: moment.start, end: moment.end });
+    [word, heard] = [one + 1, other + 1];
+  }
+  let floor = 0;
+  return timed.map(({ start, end, ...rest }) => {
+    const from = Math.min(seconds, Math.max(floor, start));
+    floor = Math.min(seconds, Math.max(from, end));
+    return { ...rest, start: from, end: floor };
+  });
+}
+
+function keyOf(word: string): string {
+  return word
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The longest common subsequence, in which a word counts by its length. */
+function samePairs(words: readonly string[], spoken: readonly string[]): (readonly [number, number])[] {
+  const width = spoken.length + 1;
+  const values = new Float64Array((words.length + 1) * width);
+  const valueAt = (row: number, column: number) => values[row * width + column] ?? 0;
+  for (let row = words.length - 1; row >= 0; row -= 1)
+    for (let column = spoken.length - 1; column >= 0; column -= 1) {
+      const isSame = words[row] !== '' && words[row] === spoken[column];
+      const together = isSame ? valueAt(row + 1, column + 1) + (words[row]?.length ?? 0) : 0;
+      values[row * width + column] = Math.max(together, valueAt(row + 1, column), valueAt(row, column + 1));
+    }
+  const pairs: (readonly [number, number])[] = [];
+  for (let [row, column] = [0, 0]; row < words.length && column < spoken.length; ) {
+    const value = valueAt(row, column);
+    if (value === valueAt(row + 1, column)) row += 1;
+    else if (value === valueAt(row, column + 1)) column += 1;
+    else {
+      pairs.push([row, column]);
+      row += 1;
+      column += 1;
+    }
+  }
+  return pairs;
+}
+
+function inFrames(
+  words: readonly (Word & Moment)[],
+  { seconds, format: { sampleRate } }: Pick<Heard, 'seconds' | 'format'>,
+): TimedWord[] {
+  const last = Math.round(seconds * sampleRate);
+  const frame = (moment: number) => Math.min(last, Math.round(moment * sampleRate));
+  return words.map(({ start, end, ...word }) => ({ ...word, start: frame(start), end: frame(end) }));
+}

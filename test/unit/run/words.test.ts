@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { delayOf, finish } from '../../../src/engines/finish.ts';
+import { FLITE_SPEAKERS, Flite, fliteFile, fliteUse } from '../../../src/engines/flite.ts';
+import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
+import { normalise } from '../../../src/engines/normalise.ts';
+import { matchedTo, wordsIn } from '../../../src/run/words.ts';
+import { align, comparableUpTo, FeatureMeter, type Features } from '../../../src/sound/align.ts';
+import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
+
+const SENTENCES = [
+  'The quick brown fox jumps over the lazy dog near the bank of the river.',
+  'She had been waiting for almost an hour, and nobody had come to the door.',
+  'It was the best of times, it was the worst of times, it was the age of wisdom.',
+  "Please call me back before seven o'clock, because I will leave the office early today.",
+  'In 1998 the company sold twenty five thousand machines to customers in Europe and Asia.',
+  'The old man and the sea were friends, although neither of them would ever admit it.',
+  'He opened the letter slowly, read it twice, and put it back into his pocket.',
+  'Do you know how many miles it is from the village to the next railway station?',
+];
+const RATE = 22_050;
+
+interface Said {
+  readonly words: readonly SpokenWord[];
+  readonly features: Features;
+}
+
+let flite: Flite;
+let resampler: (from: number, to: number) => Resampler;
+
+beforeAll(async () => {
+  flite = new Flite(new WebAssembly.Module(readFileSync(fliteFile())));
+  resampler = await loadResampler(await compileResampler());
+});
+
+function say(name: string, text: string): Said {
+  const speaker = FLITE_SPEAKERS.find((each) => each.name === name);
+  if (!speaker) throw new Error(`no voice ${name}`);
+  const { request } = fliteUse(speaker, { rate: 1, pitch: 1, loudness: 1, pause: 1 }, normalise(text));
+  const spoken = flite.speakTimed(request);
+  const delay = delayOf(spoken);
+  const sound = finish(spoken, { sampleRate: RATE, loudness: 1, pause: 0.35 }, resampler);
+  const meter = new FeatureMeter(RATE, comparableUpTo(RATE, 16_000));
+  meter.push(Float64Array.from(sound, (sample) => sample / 32_768));
+  const words = spoken.words.map(({ text, start, end }) => ({
+    text,
+    start: start + delay,
+    end: end + delay,
+  }));
+  return { words, features: meter.end() };
+}
+
+describe('Words of a sound whose times are known', () => {
+  test.each(['slt', 'awb', 'kal16'])('%s, aligned to rms, is off by 30 ms or less on average', (voice) => {
+    const errors = SENTENCES.flatMap((text) => {
+      const [known, other] = [say('rms', text), say(voice, text)];
+      const alignment = align(known.features, other.features);
+      return other.words.flatMap(({ start, end }, at) => [
+        Math.abs((alignment?.at(known.words[at]?.start ?? 0) ?? 99) - start),
+        Math.abs((alignment?.at(known.words[at]?.end ?? 0) ?? 99) - end),
+      ]);
+    }).sort((a, b) => a - b);
+    expect(errors.length).toBeGreaterThan(200);
+    expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.03);
+    expect(errors[Math.floor(0.95 * errors.length)]).toBeLessThan(0.09);
+  });
+
+  it('is the same as that of the sound itself.', () => {
+    const { words, features } = say('kal16', SENTENCES[0] ?? '');
+    const alignment = align(features, features);
+    for (const { start } of words) expect(alignment?.at(start)).toBeCloseTo(start, 1);
+  });
+
+  it('begins with a phone of Flite, and with no other.', () => {
+    for (const text of SENTENCES) {
+      const { words } = say('rms', text);
+      expect(words.map((word) => word.text).join(' ')).toBe(normalise(text));
+      for (const [at, { start, end }] of words.entries()) {
+        expect(end).toBeGreaterThan(start);
+        expect(start).toBeGreaterThanOrEqual(words[at - 1]?.end ?? 0);
+      }
+    }
+  });
+});
+
+test.each([
+  [
+    'each phone of its word',
+    'pau:0.1 hh:0.2 ax:0.3 l:0.4 ow:0.5 w:0.6 er:0.7 l:0.8 d:0.9 pau:1.0',
+    [
+      [0.1, 0.5],
+      [0.5, 0.9],
+    ],
+  ],
+  [
+    'a pause between',
+    'pau:0.1 hh:0.2 ax:0.3 l:0.4 ow:0.5 pau:0.7 w:0.8 er:0.9 l:1.0 d:1.1',
+    [
+      [0.1, 0.5],
+      [0.7, 1.1],
+    ],
+  ],
+  [
+    'another vowel',
+    'hh:0.2 eh:0.3 l:0.4 ow:0.5 w:0.6 er:0.7 l:0.8 d:0.9',
+    [
+      [0, 0.5],
+      [0.5, 0.9],
+    ],
+  ],
+  [
+    'a phone that is dropped',
+    'hh:0.2 ax:0.3 ow:0.5 w:0.6 er:0.7 l:0.8 d:0.9',
+    [
+      [0, 0.5],
+      [0.5, 0.9],
+    ],
+  ],
+  [
+    'a phone more',
+    'hh:0.2 ax:0.3 l:0.4 ow:0.5 w:0.6 er:0.7 l:0.8 d:0.9 z:1.0',
+    [
+      [0, 0.5],
+      [0.5, 1],
+    ],
+  ],
+])('Phones are divided among words: %s', (_, printed, times) => {
+  const alone = new Map([
+    ['hello', 'pau:0.1 hh:0.2 ax:0.3 l:0.4 ow:0.5 pau:0.6'],
+    ['world', 'pau:0.1 w:0.6 er:0.7 l:0.8 d:0.9 pau:1'],
+  ]);
+  const words = spokenWords('hello world', phonesOf(printed), (word) => phonesOf(alone.get(word) ?? ''));
+  expect(words.map(({ start, end }) => [start, end])).toEqual(times);
+});
+
+const spoken = (text: string) => text.split(' ').map((word, at) => ({ text: word, start: at, end: at + 1 }));
+
+test.each([
+  [
+    'the same words',
+    'one two three',
+    'one two three',
+    [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ],
+  ],
+  [
+    'signs around a word',
+    '“One,” two!',
+    'One, two',
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  ],
+  [
+    'an accent',
+    'café noir',
+    'cafe noir',
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  ],
+  [
+    'a number of several words',
+    'in 1998 it',
+    'in nineteen ninety eight it',
+    [
+      [0, 1],
+      [1, 4],
+      [4, 5],
+    ],
+  ],
+  [
+    'a sign that is a word',
+    'costs €5 now',
+    'costs 5 euros now',
+    [
+      [0, 1],
+      [1, 3],
+      [3, 4],
+    ],
+  ],
+  [
+    'a dash of its own',
+    'one — two',
+    'one two',
+    [
+      [0, 1],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  [
+    'words that the voice leaves out',
+    '世界 hello',
+    'hello',
+    [
+      [0, 0],
+      [0, 1],
+    ],
+  ],
+  [
+    'nothing in common',
+    'aa bb',
+    'x y',
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  ],
+  [
+    'a word twice',
+    'the the cat',
+    'the the cat',
+    [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ],
+  ],
+  ['more after the end', 'one', 'one two', [[0, 2]]],
+])('Words get the times of those that the voice got: %s', (_, text, heard, times) => {
+  const timed = matchedTo(wordsIn(text), spoken(heard), 9);
+  expect(timed.map(({ start, end }) => [start, end])).toEqual(times);
+  expect(timed.map((word) => word.text)).toEqual(text.split(' '));
+});
+
+test.each([
+  ['a b', [0, 2]],
+  ['  a\nb ', [2, 4]],
+  ['well-known, isn’t it?', [0, 12, 18]],
+])('Words stand between white space: %j', (text, places) => {
+  expect(wordsIn(text).map(({ at }) => at)).toEqual(places);
+});
+
+it('Scripts without spaces have words.', () => {
+  const text = '私は昨日東京で友達と一緒に新しい映画を見てから家に帰りました。';
+  const words = wordsIn(text);
+  expect(words.length).toBeGreaterThan(8);
+  expect(words.map((word) => word.text).join('')).toBe(text);
+});
