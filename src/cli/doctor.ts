@@ -211,7 +211,8 @@ async function encodersFinding({ host }: Context): Promise<Finding> {
   const written: string[] = [];
   const lacking: string[] = [];
   let hint: string | undefined;
-  for (const encode of ENCODINGS) {
+  // A read-along book needs nothing but MP3.
+  for (const encode of ENCODINGS.filter((each) => each !== 'epub')) {
     const found = await examine(encode, async () => {
       await encodingOf('', { encode, programs: host }).assertReady();
       return '';

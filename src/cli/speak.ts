@@ -13,6 +13,7 @@ import { NothingToSay } from '../read/source.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
+import type { ReadAlong } from '../run/read-along.ts';
 import { type DeliverOptions, deliver } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
 import { RunTotals } from '../run/totals.ts';
@@ -195,7 +196,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const languageWarning = await checkLanguage(job, text, context);
   const tags = await tagsFor(job, text, context);
   await using words = job.timesWords ? await timeWords(job, context) : undefined;
-  await using outputs = await openHeard(job, { ...context, words });
+  const readAlong = await readAlongOf(job, text, context);
+  await using outputs = await openHeard(job, { ...context, words, readAlong });
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
   const drops = job.text.isConversation && isLive ? new Drops() : undefined;
@@ -219,7 +221,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     signal,
     maySkip: leftOut?.maySkip,
     blank: () => text.blank(),
-    listeners: [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener],
+    listeners: [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener, readAlong],
   }).catch((error) => blankOrStopped(error, job, { text, isLive }, signal));
   progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
@@ -260,11 +262,31 @@ function placesFor({ timesWords, subtitles }: SpeechJob): Places | undefined {
   return timesWords && subtitles?.style.namesPlaces ? new Places() : undefined;
 }
 
+async function readAlongOf(
+  { output, speaker, split }: SpeechJob,
+  text: RunText,
+  { signal }: Context,
+): Promise<ReadAlong | undefined> {
+  if (output.encoding.name !== 'epub' || split) return undefined;
+  const { openReadAlong } = await import('../run/read-along.ts');
+  const { voice } = speaker;
+  return openReadAlong(
+    text.book,
+    { bitrate: output.bitrate, language: voice.language, narrator: voice.name },
+    signal,
+  );
+}
+
 async function openHeard(
   job: SpeechJob,
-  { turn, words, ...context }: InTurn & { readonly words: WordTimes | undefined },
+  {
+    turn,
+    words,
+    readAlong,
+    ...context
+  }: InTurn & { readonly words: WordTimes | undefined; readonly readAlong: ReadAlong | undefined },
 ): Promise<Outputs> {
-  const outputs = await openOutputs({ ...job, words }, context);
+  const outputs = await openOutputs({ ...job, words, encoding: readAlong?.encoding }, context);
   turn?.onPause((isPaused) => outputs.sink.pause?.(isPaused));
   return outputs;
 }

@@ -1,6 +1,6 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import { HeadingChapters } from '../text/chapters.ts';
-import { labelOf, type Piece } from '../text/piece.ts';
+import { labelOf, type Piece, type PlaceInBook } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { aboutBook } from './epub-about.ts';
 import {
@@ -33,6 +33,7 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   return {
     source,
     about: aboutBook(content, name, location),
+    book: { name, location },
     pieces(until, how) {
       const pieces = piecesOf(plan, { source: source.name, location, options }, until, how);
       return plan.contents.source === 'headings' ? through(pieces, new HeadingChapters()) : pieces;
@@ -148,6 +149,8 @@ class BookText {
   /** The keys are documents, then fragments. */
   readonly #chapters = new Map<string, Map<string, ChapterStart>>();
   #ready: Piece[] = [];
+  /** Where the reader is. */
+  #here: () => PlaceInBook | undefined = () => undefined;
   /** The chapters of the document that is read. */
   #open = new Map<string, ChapterStart>();
 
@@ -163,7 +166,7 @@ class BookText {
         return element === 'nav' || part !== undefined;
       },
       chapterAt: (id) => this.#take(id),
-      place: () => ({ source }),
+      place: () => ({ source, document: this.#here() }),
       piece: (piece) => {
         this.hasText ||= piece.kind === 'text';
         this.#ready.push(piece);
@@ -186,6 +189,7 @@ class BookText {
     const first = chapters.find(([fragment]) => !found.has(fragment));
     const markup = new Markup(this.#blocks, `${path} in ${labelOf(this.#source)}`);
     const take = () => this.#ready.splice(0);
+    this.#here = () => ({ path, at: markup.offset });
     if (first) this.#blocks.startChapter(first[1]);
     return {
       push(text) {

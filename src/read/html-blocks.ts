@@ -242,9 +242,11 @@ export class Blocks {
   #endHeading(): void {
     const text = this.#inline.take();
     const level = this.#heading ?? 1;
+    const place = this.#place;
     this.#heading = undefined;
     if (text === '') return;
     this.#endRow();
+    this.#place = place;
     this.#endStanza();
     if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
     this.#isFirst = true;
@@ -272,7 +274,7 @@ export class Blocks {
     const block = this.#frames.findLast(({ isBlock }) => isBlock);
     const { name } = block ?? { name: 'body' };
     const bare = withoutLineNumbers(text, numbers);
-    if (this.#row && !this.#row.isLong) this.#giveTight(this.#row.add(text));
+    if (this.#row && !this.#row.isLong) this.#giveTight(this.#row.add(text, this.#place), this.#row);
     else if (SCENE.test(text)) this.#scene();
     else if (CLOSED.has(name)) this.#give(withFullStop(text), TIGHT.has(name));
     else if (!LINES.has(name) || !this.#takeLine(text, bare, block))
@@ -296,18 +298,23 @@ export class Blocks {
   #endRow(): void {
     const row = this.#row;
     this.#row = undefined;
-    if (row) this.#giveTight(row.take());
+    if (row) this.#giveTight(row.take(), row);
     this.#place = undefined;
   }
 
-  #giveTight(texts: readonly string[]): void {
-    for (const text of texts) this.#give(withFullStop(text), true);
+  #giveTight(texts: readonly string[], { place }: Pick<Row, 'place'>): void {
+    for (const text of texts) {
+      this.#place = place;
+      this.#give(withFullStop(text), true);
+    }
   }
 
   #giveBeginning(): void {
     const text = this.#inline.takeBeginning();
     if (text === '') return;
-    if (this.#row) this.#giveTight(this.#row.giveUp());
+    const place = this.#place;
+    if (this.#row) this.#giveTight(this.#row.giveUp(), this.#row);
+    this.#place = place;
     this.#give(text, false);
     this.#goesOn = true;
   }
@@ -351,6 +358,8 @@ class Row {
   /** Each cell has blocks. */
   readonly #cells: string[][] = [];
   #length = 0;
+  /** Of its first words. */
+  place: Place | undefined;
 
   startCell(): void {
     this.#cells.push([]);
@@ -362,7 +371,8 @@ class Row {
   }
 
   /** @returns all blocks so far if the row has become a long one */
-  add(block: string): readonly string[] {
+  add(block: string, place: Place | undefined): readonly string[] {
+    this.place ??= place;
     if (this.#cells.length === 0) this.startCell();
     this.#cells.at(-1)?.push(block);
     this.#length += block.length;

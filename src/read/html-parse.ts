@@ -150,6 +150,11 @@ export class Markup {
     );
   }
 
+  /** UTF-16 units in front of what was handed out last. */
+  get offset(): number {
+    return this.#parser.startIndex;
+  }
+
   /** The line of what was handed out last, from 1. */
   get line(): number {
     this.#countLines();

@@ -72,10 +72,19 @@ interface LiveText {
   readonly stage: Stage<string, Piece>;
 }
 
+export interface BookFile {
+  /** For messages. */
+  readonly name: string;
+  /** A path, or the descriptor of an open file. */
+  readonly location: string | number;
+}
+
 /** A source that was opened and checked. */
 export interface Reading {
   readonly source: Source;
   readonly about?: About | undefined;
+  /** The archive that the text is from. */
+  readonly book?: BookFile | undefined;
   /** They begin with the first one, as often as they are asked for; those of a pipe can be asked for once. */
   pieces(signal: AbortSignal, options?: PieceOptions): AsyncIterable<Piece>;
   /** A kind has it whose pieces would otherwise come when the text is whole. */

@@ -51,6 +51,10 @@ export class Archive implements Disposable {
     }
   }
 
+  get paths(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
   has(path: string): boolean {
     return this.#entries.has(path);
   }

@@ -50,11 +50,11 @@ function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
   return { ...USUAL_PAUSES, ...said, paragraph };
 }
 
-/** With subtitles and events each sentence is a segment, unless `--max-chars` was typed, and where another voice may speak on. */
+/** With subtitles, events and in a read-along book each sentence is a segment, unless `--max-chars` was typed, and where another voice may speak on. */
 function cuttingOf(
   settings: Settings,
   role: Role | undefined,
-  { fallback }: { readonly fallback?: object | undefined } = {},
+  { fallback, output }: { readonly fallback?: object | undefined; readonly output?: OutputPlan } = {},
 ): Omit<TextPlan, 'sources' | 'stages'> {
   const { callbackUrl, maxChars, subtitles, events } = settings;
   const chapters = settings.chapters?.value;
@@ -65,7 +65,8 @@ function cuttingOf(
       cutsParagraphs: false,
       chapters,
     };
-  const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
+  const bySentence =
+    (subtitles ?? events ?? output?.encoding.name === 'epub') && maxChars.origin.place !== 'option';
   const borders = bordersOf(settings);
   const isFine = bySentence || fallback !== undefined;
   const usesKept = borders.pace !== 'sentence';
@@ -250,7 +251,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const job: SpeechJob = {
     ...planRun(settings, output),
     ...others,
-    text: { ...planned, cast: others.cast?.plan, ...cuttingOf(settings, asRole(speaker), others) },
+    text: textOf(planned, cuttingOf(settings, asRole(speaker), { ...others, output }), others),
     ...planTalk(settings, output),
     echo,
     voices,
@@ -266,6 +267,14 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
+}
+
+function textOf(
+  planned: Pick<TextPlan, 'sources' | 'stages'>,
+  cutting: ReturnType<typeof cuttingOf>,
+  { cast }: Pick<SpeechJob, 'cast'>,
+): TextPlan {
+  return { ...planned, cast: cast?.plan, ...cutting };
 }
 
 /** What is the same for every way to read a text. */

@@ -116,18 +116,24 @@ interface OutputPlans {
   readonly subtitles?: SubtitlesPlan | undefined;
   /** It times the words of the subtitles. */
   readonly words?: WordTimes | undefined;
+  /** In place of the encoding, for a read-along book. */
+  readonly encoding?: Encoding | undefined;
 }
 
 /**
  * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
-  { output, speaker, subtitles: plan, words }: OutputPlans,
+  { output, speaker, subtitles: plan, words, encoding = output.encoding }: OutputPlans,
   { host, notices, signal }: RunContext,
 ): Promise<Outputs> {
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan, words);
   try {
-    const sink = await openOutput({ ...output, sampleRate: speaker && rateOf(speaker) }, host, signal);
+    const sink = await openOutput(
+      { ...output, encoding, sampleRate: speaker && rateOf(speaker) },
+      host,
+      signal,
+    );
     return {
       sink,
       subtitles,

@@ -1,6 +1,14 @@
-import type { TtsError } from '../kit/error.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
 import type { UnspokenOptions } from '../read/assistant.ts';
-import { type About, InStep, type Item, type Reader, type Reading, type Source } from '../read/reading.ts';
+import {
+  type About,
+  type BookFile,
+  InStep,
+  type Item,
+  type Reader,
+  type Reading,
+  type Source,
+} from '../read/reading.ts';
 import { nothingToSay, Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
 import { Cutter, type Pace } from '../text/cut.ts';
@@ -94,6 +102,17 @@ export class RunText {
   /** What the first document that says something says of itself. */
   get about(): About | undefined {
     return this.#readings.find(({ about }) => about)?.about;
+  }
+
+  /** The book that the text is from, if it is one. @throws TtsError (usage) for a book beside other texts */
+  get book(): BookFile | undefined {
+    const book = this.#readings.find((reading) => reading.book)?.book;
+    if (book && this.#readings.length > 1)
+      throw usageError(
+        `a read-along book is made of one book, and ${book.name} is not alone`,
+        'make one book at a time',
+      );
+    return book;
   }
 
   get canBeReadAgain(): boolean {

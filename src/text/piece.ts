@@ -8,6 +8,15 @@ export interface Place {
   readonly line?: number | undefined;
   /** From 1, in UTF-16 units. */
   readonly column?: number | undefined;
+  /** The document of a book that it is in. */
+  readonly document?: PlaceInBook | undefined;
+}
+
+export interface PlaceInBook {
+  /** In the archive. */
+  readonly path: string;
+  /** UTF-16 units of the document in front of the block. */
+  readonly at: number;
 }
 
 /** The name of a source in messages. */

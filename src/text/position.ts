@@ -62,5 +62,10 @@ interface Anchor {
 }
 
 function isSame(place: Place, other: Place | undefined): boolean {
-  return place.source === other?.source && place.line === other.line && place.column === other.column;
+  return (
+    place.source === other?.source &&
+    place.line === other.line &&
+    place.column === other.column &&
+    place.document === other.document
+  );
 }

@@ -123,6 +123,7 @@ export const ENCODINGS = [
   'alaw',
   'ulaw',
   's16le',
+  'epub',
 ] as const;
 
 export type EncodingName = (typeof ENCODINGS)[number];

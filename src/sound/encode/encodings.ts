@@ -65,7 +65,22 @@ const FORMATS: Readonly<Record<EncodingName, Row>> = {
   // Opus may lie in a file that ends in .ogg.
   opus: { ...byFfmpeg('opus'), endings: ['.opus', '.ogg'] },
   flac: byFfmpeg('flac'),
+  epub: { endings: ['.epub'], holdsChapters: true, streams: false, encoding: async () => NO_BOOK },
 };
+
+/** The book is made where its text is known: `src/run/read-along.ts`. */
+const NO_BOOK: Encoding = {
+  name: 'epub',
+  assertReady: noBook,
+  record: noBook,
+};
+
+async function noBook(): Promise<never> {
+  throw usageError(
+    'a read-along book is made of one text',
+    'tts -f book.epub -o book.read.epub; rows, chapters and answers of a service are sound alone: -o out.mp3',
+  );
+}
 
 function byFfmpeg(name: keyof typeof ffmpegFormats): Row {
   return {

@@ -1,0 +1,344 @@
+/** A book that reads itself: EPUB 3 with media overlays, whose sentences are lit while they are heard. */
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { FileWriter, NamelessFile } from '../kit/descriptor.ts';
+import { usageError } from '../kit/error.ts';
+import { decodeMarkup } from '../read/html-parse.ts';
+import type { BookFile } from '../read/reading.ts';
+import { type Spanned, withSpans } from '../read/spans.ts';
+import { Archive } from '../read/zip.ts';
+import type { Encoding, OpenFile, Written } from '../sound/encode/encoding.ts';
+import { mp3 } from '../sound/encode/mp3.ts';
+import { frameBytes, type Track, untagged } from '../sound/pcm.ts';
+import type { Segment } from '../text/segment.ts';
+import {
+  type Clip,
+  type Narrated,
+  type Narration,
+  narratedPackage,
+  newBook,
+  overlay,
+  STYLE,
+  styleLink,
+} from './overlays.ts';
+import type { Listener, RunEvent } from './run.ts';
+
+export interface ReadAlongOptions {
+  /** kbit/s. */
+  readonly bitrate: number | undefined;
+  /** That of the voice. */
+  readonly language: string | undefined;
+  readonly narrator: string | undefined;
+}
+
+/** @throws TtsError (usage) for a book that cannot hold sound */
+export async function openReadAlong(
+  file: BookFile | undefined,
+  options: ReadAlongOptions,
+  signal: AbortSignal,
+): Promise<ReadAlong> {
+  if (!file) return new ReadAlong(undefined, options);
+  using archive = await Archive.open(file.name, file.location, signal);
+  await narratedPackage(archive, file.name, signal);
+  return new ReadAlong(file, options);
+}
+
+/** What is heard of one document of the book. */
+interface Section {
+  /** `undefined` for a book that is made of another text. */
+  readonly path: string | undefined;
+  readonly chapter: Segment['chapter'];
+  /** PCM frames in front of it. */
+  readonly start: number;
+  readonly spoken: { readonly segment: Segment; readonly start: number }[];
+}
+
+/** Notes where each sentence begins while its sound is written. */
+export class ReadAlong implements Listener {
+  readonly encoding: Encoding;
+  readonly #book: BookFile | undefined;
+  readonly #options: ReadAlongOptions;
+  readonly #sections: Section[] = [];
+  readonly #paths = new Set<string>();
+  #frames = 0;
+  #frameBytes = 1;
+
+  constructor(book: BookFile | undefined, options: ReadAlongOptions) {
+    this.#book = book;
+    this.#options = options;
+    const sound = mp3({ bitrate: options.bitrate });
+    this.encoding = {
+      name: 'epub',
+      assertReady: (sampleRate) => sound.assertReady(sampleRate),
+      record: (file, track, signal) => this.#record(file, track, signal),
+    };
+  }
+
+  on(event: RunEvent): void {
+    if (event.type === 'sound') this.#frames += event.bytes / this.#frameBytes;
+    if (event.type !== 'started' || !event.part.speech) return;
+    const { segment, speech } = event.part;
+    this.#frameBytes = frameBytes(speech.format);
+    this.#frames += event.pauseFrames;
+    const path = segment.place.document?.path;
+    const last = this.#sections.at(-1);
+    // A document has one overlay. What comes back to it later belongs to the one before.
+    const isSame = this.#book
+      ? path === undefined || this.#paths.has(path)
+      : last?.chapter === segment.chapter;
+    if (path !== undefined) this.#paths.add(path);
+    const start = this.#frames;
+    if (last && isSame) last.spoken.push({ segment, start });
+    else
+      this.#sections.push({
+        path,
+        chapter: segment.chapter,
+        start: last ? start : 0,
+        spoken: [{ segment, start }],
+      });
+  }
+
+  async #record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written> {
+    const book = new BookWriter(file);
+    try {
+      book.add('mimetype', Buffer.from('application/epub+zip'), false);
+      const sound = new Divided(track, this.#sections);
+      const lengths: number[] = [];
+      for (let number = 0; await sound.hasMore(); number += 1)
+        lengths.push(await this.#addSound(book, number, { ...track, pcm: sound.section(number) }, signal));
+      await this.#addText(book, lengths, track, signal);
+      return { bytes: sound.bytes, writtenBytes: await book.end() };
+    } finally {
+      book.close();
+    }
+  }
+
+  /** @returns PCM frames */
+  async #addSound(
+    book: BookWriter,
+    number: number,
+    { format, pcm }: Track,
+    signal: AbortSignal,
+  ): Promise<number> {
+    using file = new NamelessFile('chapter');
+    const sound = untagged({ format, bytes: undefined, pcm });
+    const out = { fd: file.fd, path: '', name: 'the sound of a chapter', start: 0 };
+    const { bytes } = await mp3({ bitrate: this.#options.bitrate }).record(out, sound, signal);
+    await book.stream(`${this.#folder}/${nameOf(number)}.mp3`, file.read(1));
+    return bytes / frameBytes(format);
+  }
+
+  /** Next to the package file, so that links between the two have no folders in them. */
+  get #folder(): string {
+    return this.#book ? NARRATION : `EPUB/${NARRATION}`;
+  }
+
+  async #addText(
+    book: BookWriter,
+    lengths: readonly number[],
+    { format: { sampleRate }, tags }: Track,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const sections = this.#sections.slice(0, lengths.length);
+    const folder = this.#folder;
+    const narrator = tags.narrator ?? this.#options.narrator;
+    using archive = this.#book && (await Archive.open(this.#book.name, this.#book.location, signal));
+    const made = archive ? undefined : newBook(sections, { ...tags, ...this.#about(tags) });
+    const documents = new Map<string, Buffer>();
+    const narrated: Narrated[] = [];
+    for (const [number, section] of sections.entries()) {
+      const length = lengths[number] ?? 0;
+      const name = `${folder}/${nameOf(number)}`;
+      const { path, text, targets } =
+        made?.documents[number] ?? (await spanned(archive, section, { folder, signal }));
+      const clips = clipsOf(targets, section, length).map((clip) => ({
+        ...clip,
+        from: clip.from / sampleRate,
+        to: clip.to / sampleRate,
+      }));
+      const files = { smil: `${name}.smil`, sound: `${name}.mp3` };
+      book.add(files.smil, Buffer.from(overlay({ document: path, ...files, clips })));
+      documents.set(path, text);
+      narrated.push({ path, ...files, seconds: length / sampleRate });
+    }
+    book.add(`${folder}/active.css`, Buffer.from(STYLE));
+    const narration = { narrated, folder, narrator };
+    for (const [path, bytes] of made?.files(narration) ?? []) documents.set(path, bytes);
+    if (archive) await this.#copy(archive, book, { documents, narration, signal });
+    else for (const [path, bytes] of documents) book.add(path, bytes);
+  }
+
+  /** The other files of the book are the same to the byte. */
+  async #copy(
+    archive: Archive,
+    book: BookWriter,
+    {
+      documents,
+      narration,
+      signal,
+    }: {
+      readonly documents: ReadonlyMap<string, Buffer>;
+      readonly narration: Narration;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void> {
+    const { path: packagePath, edit } = await narratedPackage(archive, this.#book?.name ?? '', signal);
+    const changed = new Map([...documents, [packagePath, Buffer.from(edit(narration))]]);
+    for (const path of archive.paths) {
+      const bytes = changed.get(path);
+      if (bytes) book.add(path, bytes);
+      else if (path !== 'mimetype') await book.stream(path, archive.bytes(path, signal));
+    }
+  }
+
+  #about({ title, language }: Track['tags']): { title: string; language: string } {
+    return { title: title ?? 'Untitled', language: language ?? this.#options.language ?? 'en' };
+  }
+}
+
+/** The folder of what is added to a book. */
+const NARRATION = 'tts-read-along';
+
+function nameOf(number: number): string {
+  return String(number + 1).padStart(4, '0');
+}
+
+async function spanned(
+  archive: Archive | undefined,
+  { path = '', spoken }: Section,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<{ path: string; text: Buffer; targets: Spanned['targets'] }> {
+  const bytes = await archive?.whole(path, Number.POSITIVE_INFINITY, signal);
+  if (!bytes)
+    throw usageError(`${path} is not in the book any more`, 'do not change the book while it is read');
+  const sentences = spoken.map(({ segment }) => ({
+    written: segment.written,
+    at: segment.place.document?.at ?? 0,
+  }));
+  const document = decodeMarkup(bytes);
+  const { text, targets } = withSpans(document, sentences, styleLink(path, `${folder}/active.css`));
+  return { path, text: encoded(text, document, bytes), targets };
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** A document in UTF-8 keeps each byte; one in another encoding, which EPUB 3 does not have, becomes UTF-8. */
+function encoded(text: string, before: string, bytes: Buffer): Buffer {
+  const mark = bytes.subarray(0, 3).equals(BOM) ? BOM : Buffer.alloc(0);
+  const isUtf8 = Buffer.concat([mark, Buffer.from(before)]).equals(bytes);
+  if (isUtf8) return Buffer.concat([mark, Buffer.from(text)]);
+  return Buffer.from(text.replace(/^(<\?xml[^>]*?encoding\s*=\s*["'])[\w.:-]+/iu, '$1utf-8'));
+}
+
+/**
+ * The clips of a section, which are all of its sound: the silence behind a sentence belongs to it, and so does the sound of what has
+ * no place in the document.
+ */
+export function clipsOf(
+  targets: readonly (readonly { id: string; length: number; type: string | undefined }[])[],
+  { start, spoken }: Pick<Section, 'start'> & { readonly spoken: readonly { readonly start: number }[] },
+  length: number,
+): Clip[] {
+  const found = targets.flatMap((parts, at) =>
+    parts.length > 0 ? [{ parts, at: spoken[at]?.start ?? start }] : [],
+  );
+  if (found.length === 0) return [{ id: undefined, type: undefined, from: 0, to: length }];
+  return found.flatMap(({ parts, at }, number) => {
+    const from = number === 0 ? 0 : at - start;
+    const to = (found[number + 1]?.at ?? start + length) - start;
+    const all = parts.reduce((sum, part) => sum + part.length, 0);
+    let before = 0;
+    return parts.map(({ id, type, length: own }) => {
+      const begin = from + Math.round(((to - from) * before) / all);
+      before += own;
+      return { id, type, from: begin, to: from + Math.round(((to - from) * before) / all) };
+    });
+  });
+}
+
+/** A track in sections. Where one begins is known before its sound comes. */
+class Divided {
+  bytes = 0;
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #sections: readonly Section[];
+  readonly #size: number;
+  #ahead: Uint8Array | undefined;
+
+  constructor({ pcm, format }: Track, sections: readonly Section[]) {
+    this.#source = pcm[Symbol.asyncIterator]();
+    this.#sections = sections;
+    this.#size = frameBytes(format);
+  }
+
+  async hasMore(): Promise<boolean> {
+    while (!this.#ahead?.length) {
+      const next = await this.#source.next();
+      if (next.done) return false;
+      this.#ahead = next.value;
+    }
+    return true;
+  }
+
+  async *section(number: number): AsyncGenerator<Uint8Array> {
+    while (await this.hasMore()) {
+      const piece = this.#ahead ?? new Uint8Array();
+      const next = this.#sections[number + 1];
+      const room = next ? next.start * this.#size - this.bytes : piece.length;
+      if (room <= 0) return;
+      const own = piece.subarray(0, room);
+      this.#ahead = piece.subarray(own.length);
+      this.bytes += own.length;
+      yield own;
+    }
+  }
+}
+
+/** The same for each file, so that the same input makes the same bytes. */
+const WRITTEN = { mtime: new Date(1980, 0, 1), mode: 0o100_644, forceDosTimestamp: true };
+const PACKED = /\.(?:mp3|m4a|mp4|jpe?g|png|gif|webp|woff2?)$/iu;
+
+/** Files into an archive, one after the other. */
+class BookWriter {
+  readonly #zip = new ZipFile();
+  readonly #written: Promise<number>;
+  readonly #over = new AbortController();
+
+  constructor({ fd, name }: OpenFile) {
+    this.#zip.on('error', () => {});
+    this.#written = this.#write(new FileWriter(fd, name));
+    this.#written.catch(() => {});
+  }
+
+  async #write(file: FileWriter): Promise<number> {
+    let bytes = 0;
+    for await (const piece of this.#zip.outputStream) {
+      if (this.#over.signal.aborted) break;
+      file.write(piece as Buffer);
+      bytes += piece.length;
+    }
+    file.flush();
+    return bytes;
+  }
+
+  add(path: string, bytes: Buffer, isPacked = true): void {
+    this.#zip.addBuffer(bytes, path, { ...WRITTEN, compress: isPacked && !PACKED.test(path) });
+  }
+
+  async stream(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const stream = Readable.from(bytes, { objectMode: false });
+    this.#zip.addReadStream(stream, path, { ...WRITTEN, compress: !PACKED.test(path) });
+    await Promise.race([finished(stream), this.#written]);
+  }
+
+  /** @returns the bytes of the archive */
+  async end(): Promise<number> {
+    this.#zip.end();
+    return this.#written;
+  }
+
+  close(): void {
+    this.#over.abort();
+    (this.#zip.outputStream as Readable).destroy();
+  }
+}
