@@ -2,6 +2,15 @@ import type { Token } from 'markdown-it';
 import { endsSentence, withFullStop } from '../text/marks.ts';
 import { fitting } from '../text/unicode.ts';
 import { spokenInline, TableReader } from './markdown-inline.ts';
+import {
+  admonitionOf,
+  type Callout,
+  calloutOf,
+  isPropertyList,
+  isQuery,
+  withoutIcon,
+  withoutProperties,
+} from './markdown-notes.ts';
 import type { MarkdownDocument } from './markdown-parser.ts';
 import type { MarkdownOptions } from './reading.ts';
 
@@ -126,7 +135,7 @@ class BlockReader {
     inline: ({ content }, at) => this.#inline(content, at),
     html_block: ({ content }) => {
       this.#startBlock(false);
-      return this.#spoken(content);
+      return this.#spoken(withoutIcon(content));
     },
     fence: ({ content, info }) => this.#code(content, info),
     code_block: ({ content }) => this.#code(content, ''),
@@ -160,10 +169,26 @@ class BlockReader {
   }
 
   #inline(content: string, at: number): string | undefined {
-    const text = this.#spoken(spokenMarker(content, this.#tokens[at - 2]?.type));
-    if (this.#table) return this.#table.cell(text);
     const goesOn = this.#isOpen && at === this.#tokens.length - 1;
+    const text = this.#words(withoutProperties(content), at, goesOn);
+    if (this.#table) return this.#table.cell(text);
     return this.#endsLikeSentence && !goesOn ? withFullStop(text) : text;
+  }
+
+  #words(content: string, at: number, goesOn: boolean): string {
+    const container = this.#tokens[at - 2]?.type;
+    // The first paragraph below a title that begins the document.
+    if (at === TITLE_TOKENS + 1 && this.#tokens[0]?.tag === 'h1' && isPropertyList(content)) return '';
+    if (container === 'list_item_open') return this.#spoken(content.replace(TASK, ''));
+    const callout = container === 'blockquote_open' ? calloutOf(content) : undefined;
+    return callout ? this.#callout(callout, goesOn) : this.#spoken(content);
+  }
+
+  /** Its title ends like a heading. */
+  #callout({ lead, title, body }: Callout, goesOn = false): string {
+    const [name, text] = [this.#spoken(title), this.#spoken(body)];
+    if (name === '' || (text === '' && goesOn)) return lead + name + text;
+    return `${lead}${withFullStop(name)} ${text}`.trimEnd();
   }
 
   #spoken(markdown: string): string {
@@ -176,9 +201,11 @@ class BlockReader {
   /** @param info its first word is the language */
   #code(content: string, info: string): string {
     this.#startBlock(true);
-    if (this.#options.code === 'skip') return '';
-    if (this.#options.code === 'read') return content.trim();
     const language = /^[\p{L}\p{N}][\p{L}\p{N}+#.-]{0,30}/u.exec(info.trim())?.[0];
+    const admonition = language && admonitionOf(language, content);
+    if (admonition) return this.#callout(admonition);
+    if (this.#options.code === 'skip' || (language && isQuery(language))) return '';
+    if (this.#options.code === 'read') return content.trim();
     return language ? `Code in ${language} omitted.` : 'Code omitted.';
   }
 
@@ -214,18 +241,11 @@ function partOf(content: string): string {
   return space > 0 ? content.slice(0, space + 1) : fitting(content, LONGEST_INLINE - 1);
 }
 
-/**
- * A task's box is silent, an alert's kind is its first word.
- * @param container token type around the paragraph
- */
-function spokenMarker(paragraph: string, container: string | undefined): string {
-  if (container === 'list_item_open') return paragraph.replace(/^\[[ xX]\](?:\s+|$)/u, '');
-  if (container !== 'blockquote_open') return paragraph;
-  return paragraph.replace(
-    /^\[!(\p{L})(\p{L}{0,20})\]\s*/u,
-    (_, first, rest) => `${first.toUpperCase()}${rest.toLowerCase()}: `,
-  );
-}
+/** The box of a task is silent. */
+const TASK = /^\[[ xX/<>?!*"+~-]\](?:\s+|$)/u;
+
+/** Tokens of a heading. */
+const TITLE_TOKENS = 3;
 
 /** The notes of a document that is read once. */
 class Footnotes {

@@ -2,6 +2,7 @@ import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 import { endsSentence, MARK, SIGHT, withFullStop } from '../text/marks.ts';
 import { isUnspoken, spokenTag, type Tag, tagOf } from './html-elements.ts';
+import { isInlineQuery, pictureWords } from './markdown-notes.ts';
 import type { MarkdownOptions } from './reading.ts';
 
 /** What is said of TeX commands whose names are no words for it. */
@@ -120,9 +121,18 @@ function flatten(tokens: readonly Token[], options: InlineOptions): string {
   const silence = new Silence(said);
   for (const token of tokens) {
     if (silence.takes(token) || links.takes(token)) continue;
+    if (token.type === 'html_inline' && TITLE_END.test(token.content)) endTitle(said);
     said.push(spoken(token, said.at(-1) ?? '', options));
   }
   return said.join('');
+}
+
+/** The end of a title that folds the text below it. */
+const TITLE_END = /^<\/summary\b/iu;
+
+function endTitle(said: string[]): void {
+  const last = said.findLastIndex((text) => /\S/u.test(text));
+  if (last >= 0) said[last] = withFullStop((said[last] ?? '').trimEnd());
 }
 
 /** Elements of HTML that are not spoken, up to their end. */
@@ -226,10 +236,11 @@ function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions
       return math === 'read' ? wordsOfTex(content) : 'formula';
     case 'text':
     case 'text_special':
-    case 'code_inline':
       return content;
+    case 'code_inline':
+      return isInlineQuery(content) ? '' : content;
     case 'image':
-      return flatten(children ?? [], {});
+      return pictureWords(flatten(children ?? [], {}));
     case 'softbreak':
       return ' ';
     case 'hardbreak':

@@ -6,6 +6,7 @@ import MarkdownIt, {
 } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 import { lazy } from '../text/unicode.ts';
+import { matchAt, notes } from './markdown-notes.ts';
 
 type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
 type BlockRule = (state: StateBlock, startLine: number, endLine: number, isSilent: boolean) => boolean;
@@ -63,7 +64,7 @@ const product: InlineRule = (state, isSilent) => {
 const SILENT: readonly RegExp[] = [
   /%%[\s\S]*?%%/uy,
   /\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?/uy,
-  /!\[\[[^\]|\n]+\.\w{2,5}(?:\|[^\]\n]*)?\]\]/uy,
+  /!\[\[[^\]\n]+\]\]/uy,
 ];
 /** A citation of pandoc, with the space in front of it. */
 const CITATION = /\[(?:[^\]\n@]{0,40}\s)?-?@[\p{L}\p{N}_][^\]\n]*\](?![([])/uy;
@@ -78,18 +79,8 @@ const silent: InlineRule = (state, isSilent) => {
   return true;
 };
 
-const WIKI = /\[\[([^[\]|*`\n]+)(?:\|([^[\]*`\n]+))?\]\]/uy;
-
-const wiki: InlineRule = (state, isSilent) => {
-  const [all, target = '', label] = matchAt(WIKI, state.src, state.pos) ?? [];
-  if (!all) return false;
-  const text = label ?? target.replace(/^#/u, '').replaceAll('#', ' ');
-  if (!isSilent) state.push('text', '', 0).content = text;
-  state.pos += all.length;
-  return true;
-};
-
-const MARKED = /==(?=[^\s=])((?:(?!==)[^\n])*[^\s=])==/uy;
+/** `==marked==` of Obsidian, `^^marked^^` of Logseq. */
+const MARKED = /==(?=[^\s=])((?:(?!==)[^\n])*[^\s=])==|\^\^(?=[^\s^])((?:(?!\^\^)[^\n])*[^\s^])\^\^/uy;
 
 const marked: InlineRule = (state, isSilent) => {
   const found = matchAt(MARKED, state.src, state.pos);
@@ -114,11 +105,6 @@ const inlineNote: InlineRule = (state, isSilent) => {
   state.pos += found[0].length;
   return true;
 };
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = 0;
-  return pattern.exec(text.slice(at, at + LONGEST)) ?? undefined;
-}
 
 /** `::: note` and `:::` on lines of their own. What stands between them is read. */
 const box: BlockRule = (state, startLine, _endLine, isSilent) => {
@@ -152,12 +138,11 @@ function lineOf({ src, bMarks, tShift, eMarks }: StateBlock, line: number): stri
   return src.slice((bMarks[line] ?? 0) + (tShift[line] ?? 0), eMarks[line]);
 }
 
-/** What people write besides CommonMark: TeX, Obsidian's signs, pandoc's citations, notes and boxes. */
+/** What people write besides CommonMark: TeX, marked text, comments, pandoc's citations, notes and boxes. */
 function dialect(parser: Parser): void {
   parser.inline.ruler.before('escape', 'math', math);
   parser.inline.ruler.before('emphasis', 'product', product);
   parser.inline.ruler.before('escape', 'silent', silent);
-  parser.inline.ruler.before('link', 'wiki', wiki);
   parser.inline.ruler.before('link', 'marked', marked);
   parser.inline.ruler.before('link', 'inline_note', inlineNote);
   const alt = ['paragraph', 'reference', 'blockquote', 'list'];
@@ -171,7 +156,7 @@ const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 const parser = lazy(() => {
   const made = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
-  made.use(footnotes).disable('footnote_inline').use(dialect);
+  made.use(footnotes).disable('footnote_inline').use(dialect).use(notes);
   made.core.ruler.enableOnly(['normalize', 'block']);
   return made;
 });
@@ -218,17 +203,4 @@ export class MarkdownDocument {
     }
     return at;
   };
-}
-
-const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
-/** Anything else makes a thematic break of front matter. */
-const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
-
-/** UTF-16 units of YAML (---) or TOML (+++); `undefined` while it may not have ended. */
-export function frontMatterLength(source: string): number | undefined {
-  const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
-  if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return 0;
-  const closing = mark === '---' ? /\n(?:---|\.\.\.)[ \t]*(?=\n|$)/gu : /\n\+\+\+[ \t]*(?=\n|$)/gu;
-  closing.lastIndex = fence.length;
-  return closing.test(source) ? closing.lastIndex : undefined;
 }

@@ -3,7 +3,8 @@ import { inSteps, type Piece, type Place } from '../text/piece.ts';
 import { inTurn, type Stage, through, WAITS } from '../text/stage.ts';
 import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
-import { type Definitions, frontMatterLength, MarkdownDocument } from './markdown-parser.ts';
+import { type FrontMatter, frontMatterOf } from './markdown-notes.ts';
+import { type Definitions, MarkdownDocument } from './markdown-parser.ts';
 import { LEFT, settledPart } from './markdown-settled.ts';
 import type { MarkdownOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { openCharacters } from './source.ts';
@@ -86,9 +87,9 @@ export class GrowingMarkdown implements Stage<string, Piece> {
   *flush(idle: number): Generator<Piece> {
     if (!this.#isDue(idle)) return;
     if (this.#isStart) {
-      const start = frontMatterLength(this.#text);
-      if (start === undefined || (start === 0 && FRONT_MATTER.test(this.#text))) return;
-      this.#leave(start);
+      const matter = frontMatterOf(this.#text, false);
+      if (!matter || (matter.length === 0 && FRONT_MATTER.test(this.#text))) return;
+      yield* this.#begin(matter);
     }
     const text = idle < WAITS.doubtful ? withoutUnclearLine(this.#text) : this.#text;
     const document = new MarkdownDocument(text, this.#definitions);
@@ -113,10 +114,17 @@ export class GrowingMarkdown implements Stage<string, Piece> {
   }
 
   *end(): Generator<Piece> {
-    if (this.#isStart) this.#leave(frontMatterLength(this.#text) ?? 0);
+    const matter = this.#isStart ? frontMatterOf(this.#text, true) : undefined;
+    if (matter) yield* this.#begin(matter);
     yield* this.#giveOut(spokenBlocks(new MarkdownDocument(this.#text, this.#definitions), this.#options));
     this.#leave(this.#text.length);
     this.#given = NOTHING;
+  }
+
+  /** Front matter is not spoken, but its title is that of the text up to the first heading. */
+  *#begin({ length, title }: FrontMatter): Generator<Piece> {
+    this.#leave(length);
+    if (title !== undefined && this.#options.hasChapters) yield { kind: 'chapter', title, level: 1 };
   }
 
   #isDue(idle: number): boolean {

@@ -54,7 +54,7 @@ export const EXAMPLES: readonly (readonly [name: string, markdown: string, spoke
   [
     'blocks of HTML',
     'A.\n\n<details>\n<summary>More</summary>\nWords &amp; signs.\n</details>\n\n<p align="center">In the <b>midst</b></p>\n\nB.',
-    'A.\n\nMore\nWords & signs.\n\nIn the midst\n\nB.',
+    'A.\n\nMore.\nWords & signs.\n\nIn the midst\n\nB.',
   ],
   [
     'HTML for programs',

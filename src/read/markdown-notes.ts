@@ -1,0 +1,228 @@
+import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
+
+/*
+ * What the note-taking programs Obsidian, Logseq and Notion write besides Markdown: names of blocks, embedded notes, queries and
+ * properties are silent; tags, links and callouts are read as words.
+ */
+
+type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
+
+/** UTF-16 units of one sign. */
+const LONGEST = 2000;
+
+export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  pattern.lastIndex = 0;
+  return pattern.exec(text.slice(at, at + LONGEST)) ?? undefined;
+}
+
+/** A rule for what is read as plain words. */
+function wordsFor(
+  pattern: RegExp,
+  wordsOf: (found: RegExpExecArray, before: string) => string | undefined,
+): InlineRule {
+  return (state, isSilent) => {
+    const found = matchAt(pattern, state.src, state.pos);
+    const words = found && wordsOf(found, state.src.charAt(state.pos - 1));
+    if (!found || words === undefined) return false;
+    if (!isSilent && words !== '') state.push('text', '', 0).content = words;
+    state.pos += found[0].length;
+    return true;
+  };
+}
+
+/** `[[Page]]`, `[[Page#Part|label]]`, and `[label]([[Page]])` of Logseq. */
+const wiki = wordsFor(
+  /\[\[([^[\]|*`\n]+)(?:\|([^[\]*`\n]+))?\]\]|\[([^[\]\n]+)\]\((?:\[\[[^[\]\n]*\]\]|\(\([^()\n]*\)\))\)/uy,
+  ([, target = '', label, logseqLabel]) => logseqLabel ?? label ?? pageName(target.replace(/\\$/u, '')),
+);
+
+/** The name of a block, which comes last, says nothing. */
+function pageName(target: string): string {
+  return target
+    .replace(/#?\^[\w-]*$/u, '')
+    .replace(/\.md(?=#|$)/u, '')
+    .split(/[#/]/u)
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+const COLOUR = /^(?=.*\d)(?:[\da-f]{3}|[\da-f]{6}|[\da-f]{8})$/iu;
+
+/** `#project/idea`. It has a letter: `#1` is a number. In front of `[[two words]]`, the sign alone is taken. */
+const tag = wordsFor(
+  /#(?:(?=[\d/_-]*[\p{L}\p{Extended_Pictographic}])([\p{L}\p{M}\p{N}\p{Extended_Pictographic}/_-]+)|(?=\[\[))/uy,
+  ([, name = ''], before) =>
+    /[\p{L}\p{N}/&#]/u.test(before) || COLOUR.test(name) ? undefined : name.split(/[/_]+/u).join(' ').trim(),
+);
+
+/** Macros of Logseq that show something else. */
+const SHOWN =
+  /^(?:query|embed|video|youtube(?:-timestamp)?|tweet|twitter|vimeo|bilibili|renderer|namespace|function|iframe|pdf|zotero[\w-]*)\b/u;
+
+/** `{{query …}}`, `{{cloze …}}`, and the size of a picture. */
+const macro = wordsFor(
+  /\{\{([^{}\n]*)\}\}|\{(?::(?:height|width)|width=|height=)[^{}\n]*\}/uy,
+  ([, content = '']) => (SHOWN.test(content.trim()) ? '' : content.trim().replace(/^cloze\s+|^c\d::/u, '')),
+);
+
+/** `[rating:: 5]` of Dataview. */
+const field = wordsFor(
+  /\[(\p{L}[^[\]:\n]{0,60}):: ?([^[\]\n]*)\]/uy,
+  ([, key = '', value = '']) => `${key}: ${value}`,
+);
+
+/** Commands of templates. */
+const template = wordsFor(/<%[\s\S]*?%>/uy, () => '');
+
+export function notes(parser: Parser): void {
+  const { ruler } = parser.inline;
+  ruler.before('link', 'wiki', wiki);
+  ruler.before('link', 'tag', tag);
+  ruler.before('link', 'macro', macro);
+  ruler.before('wiki', 'field', field);
+  ruler.before('html_inline', 'template', template);
+}
+
+/** Kinds of code that show something else. */
+const QUERIES =
+  /^(?:query|dataview|dataviewjs|tasks|button|tracker|excalidraw|compressed-json|calendar-nav)$/iu;
+
+export function isQuery(language: string): boolean {
+  return QUERIES.test(language);
+}
+
+const KNOWN_KEY =
+  /^(?:id|collapsed|tags?|alias(?:es)?|title|type|class|category|public|icon|template(?:-including-parent)?|created(?:[-_]?at)?|updated(?:[-_]?at)?|date|heading|background-\w+|exclude-from-graph-view|filters|file(?:-path)?|status|priority|authors?|url|link|source|related|up|parent|next|prev(?:ious)?|ls-type|(?:hl|card|query|logseq|term)[-.].*)$/iu;
+const PROPERTY = /^[ \t]*([\p{L}\p{N}_./-]{1,60})::(?:[ \t].*)?$/u;
+
+/** Time sheets and dates of tasks, and the borders of blocks as Org mode writes them. */
+const ORG_LINE =
+  /^[ \t]*(?::LOGBOOK:|:END:|CLOCK: \[.*|(?:SCHEDULED|DEADLINE): <[^<>]*>|#\+(?:BEGIN|END)_\w+.*)[ \t]*$/u;
+const ORG_QUERY = /^[ \t]*#\+BEGIN_QUERY/u;
+const ORG_QUERY_END = /^[ \t]*#\+END_QUERY/u;
+
+/** A number behind the sign is a power. */
+const BLOCK_NAME = /(?:^|[^\S\n])\^(?!\d{1,2}[ \t]*$)[\p{L}\p{N}-]{1,60}[ \t]*$/gmu;
+const BLOCK_REFERENCE = /\(\([\da-f]{8}-[\da-f-]{20,30}\)\)/giu;
+const PRIORITY = /(?<!\S)\[#[A-C]\](?!\S)[ \t]?/gu;
+const NAMED_VALUE = /\((\p{L}[^()[\]:\n]{0,60}):: ([^()\n]*)\)/gu;
+const WRITTEN_KEY = /^([ \t]*[*_]{0,3}\p{L}[^:[(\n]{0,60}?)::(?=[*_]{0,3}[ \t])/u;
+
+/** The text of a block without its name, its properties, and what a program notes of a task. */
+export function withoutProperties(content: string): string {
+  if (!/::|\^|\(\(|\[#|:LOGBOOK:|(?:SCHEDULED|DEADLINE): |#\+/u.test(content)) return content;
+  const lines = content.replace(BLOCK_NAME, '').split('\n');
+  const isGroup = lines.some((line) => KNOWN_KEY.test(PROPERTY.exec(line)?.[1] ?? ''));
+  let isInQuery = false;
+  const spoken = lines.filter((line) => {
+    if (ORG_QUERY.test(line)) isInQuery = true;
+    const isSilent = isInQuery || ORG_LINE.test(line) || (isGroup && PROPERTY.test(line));
+    if (ORG_QUERY_END.test(line)) isInQuery = false;
+    return !isSilent;
+  });
+  return spoken
+    .map((line) => line.replace(WRITTEN_KEY, '$1:'))
+    .join('\n')
+    .replace(BLOCK_REFERENCE, '')
+    .replace(PRIORITY, '')
+    .replace(NAMED_VALUE, '($2)');
+}
+
+/** Names that Notion gives to the properties of a page. */
+const NOTION_KEY =
+  /^(?:created(?: time| by)?|last edited(?: time| by)?|date(?: created)?|tags|status|assign(?:ee)?|owner|due(?: date)?|type|priority|property|url)$/iu;
+const NOTION_PROPERTY = /^(\p{L}[^:\n]{0,40}): \S.*$/u;
+
+/** True for the paragraph that Notion writes below the title of a page: `Created: …`, `Tags: …`. */
+export function isPropertyList(content: string): boolean {
+  const keys = content.split('\n').map((line) => NOTION_PROPERTY.exec(line)?.[1]);
+  if (!keys.every((key) => key !== undefined)) return false;
+  const known = keys.filter((key) => NOTION_KEY.test(key ?? ''));
+  return (
+    known.some((key) => /^(?:created|last edited)/iu.test(key ?? '')) || (known.length > 0 && keys.length > 1)
+  );
+}
+
+export interface Callout {
+  /** Its kind as the first word: `Note: `. */
+  readonly lead: string;
+  /** Empty without one. */
+  readonly title: string;
+  readonly body: string;
+}
+
+const CALLOUT = /^\[!(\p{L})([\p{L}\p{N} _-]{0,30})(?:\|[^\]\n]*)?\](?:[+-](?=\s|$))?[ \t]*([^\n]*)/u;
+
+/** `[!tip]- My title` at the start of a quotation; the sign behind it says whether it is folded. */
+export function calloutOf(paragraph: string): Callout | undefined {
+  const [opening, first = '', rest = '', title = ''] = CALLOUT.exec(paragraph) ?? [];
+  if (opening === undefined) return undefined;
+  const kind = first.toUpperCase() + rest.toLowerCase().replace(/[_-]+/gu, ' ').trimEnd();
+  return { lead: `${kind}: `, title: title.trim(), body: paragraph.slice(opening.length).trim() };
+}
+
+/** A callout as the plugin Admonition has it: a block of code in the language `ad-note`. */
+export function admonitionOf(language: string, content: string): Callout | undefined {
+  const kind = /^ad-(\p{L}[\p{L}\p{N}_-]{0,30})$/u.exec(language)?.[1];
+  if (kind === undefined) return undefined;
+  const title = /^title:(.{0,200})$/mu.exec(content)?.[1] ?? '';
+  return calloutOf(`[!${kind}]${title}\n${content.replace(/^(?:title|collapse|icon|color):.*$/gmu, '')}`);
+}
+
+/** Notion puts an icon in front of the text of a callout. */
+export function withoutIcon(html: string): string {
+  return html.replace(
+    /^(\s*<aside>\s*)(?:\p{Extended_Pictographic}|[\ufe0f\u200d]|\p{Emoji_Modifier})+/u,
+    '$1',
+  );
+}
+
+/** True for code that Dataview replaces by a result. */
+export function isInlineQuery(code: string): boolean {
+  return /^\$?=\s*(?:this\.|dv\.|\[\[|[a-z]+\()/u.test(code);
+}
+
+const FILE_NAME = /\.(?:png|jpe?g|gif|svg|webp|avif|bmp|heic|tiff?|pdf|mp4|webm)$/iu;
+const NO_NAME = /^(?:image|img|picture|photo|screenshot|untitled(?: \d+)?|pasted image \d+|\d+(?:x\d+)?)$/iu;
+
+/** The description of a picture without its size; empty where it is only the name of its file. */
+export function pictureWords(alt: string): string {
+  const words = alt.replace(/\|\s*\d+(?:x\d+)?\s*$/u, '').trim();
+  return FILE_NAME.test(words) || NO_NAME.test(words) ? '' : words;
+}
+
+const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
+/** Anything else makes a thematic break of front matter. */
+const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
+const PAGE_PROPERTIES = /^(?:[\p{L}\p{N}_./-]{1,60}::(?:[ \t][^\n]{0,2000})?(?:\n|$))+/u;
+const TITLE = /^["']?title["']?[ \t]*(?:::?|=)[ \t]*(?!["']?\s*$|[>|][+-]?\s*$)(.{1,300})$/imu;
+
+export interface FrontMatter {
+  /** UTF-16 units. */
+  readonly length: number;
+  readonly title: string | undefined;
+}
+
+/**
+ * YAML (---) or TOML (+++), or the properties of a page of Logseq (`key:: value`).
+ * @param isWhole true if nothing follows
+ * @returns `undefined` while it may not have ended
+ */
+export function frontMatterOf(source: string, isWhole: boolean): FrontMatter | undefined {
+  const length = frontMatterLength(source, isWhole);
+  if (length === undefined) return undefined;
+  const title = TITLE.exec(source.slice(0, length))?.[1]?.trim();
+  return { length, title: title?.replace(/^(["'])(.*)\1$/u, '$2').trim() || undefined };
+}
+
+function frontMatterLength(source: string, isWhole: boolean): number | undefined {
+  const properties = PAGE_PROPERTIES.exec(source)?.[0];
+  if (properties !== undefined)
+    return isWhole || properties.length < source.length ? properties.length : undefined;
+  const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
+  if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return 0;
+  const closing = mark === '---' ? /\n(?:---|\.\.\.)[ \t]*(?=\n|$)/gu : /\n\+\+\+[ \t]*(?=\n|$)/gu;
+  closing.lastIndex = fence.length;
+  if (closing.test(source)) return closing.lastIndex;
+  return isWhole ? 0 : undefined;
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it, test } from 'vitest';
+import { GrowingMarkdown } from '../../../src/read/markdown.ts';
+import { writtenOf } from '../../../src/text/piece.ts';
+
+/** What is spoken of a note; a chapter is its title in braces. */
+function spoken(note: string): string {
+  const markdown = new GrowingMarkdown({ code: 'announce', footnotes: 'read', hasChapters: true }, '');
+  markdown.push(note);
+  return [...markdown.end()]
+    .map((piece) => (piece.kind === 'chapter' ? `{${piece.title}}` : writtenOf(piece)))
+    .join('');
+}
+
+describe('callouts', () => {
+  it.each([
+    ['folded', '> [!faq]- Are they foldable?\n> Yes.', 'Faq: Are they foldable? Yes.'],
+    ['open', '> [!note]+ Open\n> Body.', 'Note: Open. Body.'],
+    ['with a title', '> [!tip] My *title*\n> The body.', 'Tip: My title. The body.'],
+    ['with only a title', '> [!tip] My title', 'Tip: My title.'],
+    [
+      'with a title and paragraphs',
+      '> [!tip] My title\n>\n> One.\n>\n> Two.',
+      'Tip: My title.\n\nOne.\n\nTwo.',
+    ],
+    ['without a title', '> [!NOTE]\n> Useful.', 'Note: Useful.'],
+    ['with a kind of words', '> [!custom-kind]\n> Body.', 'Custom kind: Body.'],
+    ['with a place on the page', '> [!info|right] Wide\n> Body.', 'Info: Wide. Body.'],
+    ['in each other', '> [!note] Out\n> A.\n> > [!tip]- In\n> > B.', 'Note: Out. A.\n\nTip: In. B.'],
+    ['as blocks of code', '```ad-note\ntitle: Out\nA *b*.\n```', 'Note: Out. A b.'],
+    ['of Notion', '<aside>\n💡 **Mind** this.\n\n</aside>', 'Mind this.'],
+    ['as HTML', '<details><summary>More</summary>\n\nInside.\n\n</details>', 'More.\n\nInside.'],
+  ])('are read: %s', (_, note, text) => {
+    expect(spoken(note)).toBe(text);
+  });
+});
+
+describe('links and tags', () => {
+  it.each([
+    ['[[Note#^a1]], [[#^a1]] [[Note.md]]', 'Note, Note'],
+    ['[[area/Deep Note]] and [[Note#Part]]', 'area Deep Note and Note Part'],
+    ['| a |\n|-|\n| [[x\\|Y]] |', 'a: Y.'],
+    [
+      'See [the paper]([[My Paper]]) and [it](((63f0a5b2-1d5e-4c3f-9a51-0123456789ab))).',
+      'See the paper and it.',
+    ],
+    ['#todo (#idea/new_one) and #[[two words]]', 'todo (idea new one) and two words'],
+    ['Issue #12, C#, a#b, #ff0000 and # alone', 'Issue #12, C#, a#b, #ff0000 and # alone'],
+    ['`#tag` and https://example.org/#part', '#tag and example.org'],
+    ['x ^2 and y ^10', 'x ^2 and y ^10'],
+    ['A std::string is a::b.', 'A std::string is a::b.'],
+    ['![image.png](a/image.png){:height 30, :width 40}The end.', 'The end.'],
+    ['![Untitled](Untitled%201.png) ![A cat|300](cat.png)', 'A cat'],
+  ])('%s', (note, text) => {
+    expect(spoken(note)).toBe(text);
+  });
+});
+
+describe('properties', () => {
+  it.each([
+    ['of a page', 'title:: Matrix\ntags:: a, [[b]]\n\n- x', '{Matrix}x.'],
+    ['of a block', '- One\n  id:: 1\n  custom-key:: 2\n- Two', 'One.\nTwo.'],
+    ['alone in an item', '- collapsed:: true\n- Two', 'Two.'],
+    [
+      'that tell something',
+      '- definition:: A thing.\n\n**Two words**:: b',
+      'definition: A thing.\n\nTwo words: b',
+    ],
+    ['in a sentence', 'It has [stars:: 5] and (by:: me).', 'It has stars: 5 and (me).'],
+    ['of Notion', '# Day\n\nCreated: May 1\nTags: a, b\n\nText.', 'Day.\n\nText.'],
+    ['that are text', '# Soup\n\nFor: two\n\nTime: ten minutes', 'Soup.\n\nFor: two\n\nTime: ten minutes'],
+    [
+      'of a task',
+      '- [/] TODO [#A] Call\n  SCHEDULED: <2023-05-01 Mon>\n  :LOGBOOK:\n  CLOCK: [2023-05-01 Mon 10:00:00]\n  :END:',
+      'TODO Call.',
+    ],
+  ])('%s', (_, note, text) => {
+    expect(spoken(note)).toBe(text);
+  });
+});
+
+test.each([
+  ['---\ntitle: "My: note"\ntags: [a]\n---\nText.', '{My: note}Text.'],
+  ["---\nTitle: 'It''s'\n---\nText.", "{It''s}Text."],
+  ['+++\ntitle = "A note"\n+++\nText.', '{A note}Text.'],
+  ['---\ntitle:\n---\nText.', 'Text.'],
+  ['---\nsubtitle: no\n---\nText.', 'Text.'],
+  ['title:: Only this', '{Only this}'],
+])('The title of front matter is that of the chapter: %s', (note, text) => {
+  expect(spoken(note)).toBe(text);
+});
+
+/** What public vaults and graphs have in their notes. `WORD` stands beside it, and is to be spoken. */
+const FORMS = [
+  'WORD ![[Credits#^lucide]]',
+  'WORD ![[picture.png|300]]',
+  'WORD [[Note#^a1b2c3]]',
+  'WORD [[area/Note|label]]',
+  'WORD [[Note#Part]]',
+  'WORD #tag',
+  'WORD #area/deep_tag and #other',
+  'WORD #[[two words]]',
+  'WORD ^a1b2c3',
+  'WORD ^quote-of-the-day',
+  'WORD ==marked== and ^^this^^',
+  'WORD %%a comment%%',
+  'WORD ((63f0a5b2-1d5e-4c3f-9a51-0123456789ab))',
+  'WORD [label]([[Page]])',
+  'WORD {{embed [[Page]]}}',
+  'WORD {{query (and [[x]] (task TODO))}}',
+  'WORD {{video https://example.org/watch?v=1}}',
+  'WORD {{cloze hidden}}',
+  'WORD {{title}}',
+  'WORD <% tp.date.now() %>',
+  'WORD `= this.file.name`',
+  'WORD `$= dv.current().x`',
+  'WORD [rating:: 5]',
+  'WORD (rating:: 5)',
+  '[#A] WORD',
+  'WORD ![image.png](../assets/image.png){:height 30, :width 40}',
+  'WORD [page](Page%20two%203f2a1b.md)',
+  'WORD [[My Page]], [[Other]] and [[#Here]]',
+  'WORD **[[bold link]]** #tag ^end-1',
+  'WORD <!--SR:!2021-01-01,1,2-->',
+];
+
+/** Where they stand. */
+const PLACES: readonly ((form: string) => string)[] = [
+  (form) => form,
+  (form) => `# ${form}`,
+  (form) => `- ${form}`,
+  (form) => `1. a\n\n   ${form}`,
+  (form) => `> ${form}`,
+  (form) => `> [!tip]- ${form}\n> Body.`,
+  (form) => `> [!note] Title\n> ${form}`,
+  (form) => `- [/] ${form}`,
+  (form) => `- a\n\t- ${form}\n\t  id:: 63f0a5b2-1d5e-4c3f-9a51-0123456789ab\n\t  collapsed:: true`,
+  (form) => `---\ntags: [x]\n---\n\n${form}`,
+];
+
+const SIGNS = /\[\[|\]\]|[[\](){}^#`=<>|]{2}|::|[{}^#%]|==|\[|\]|!$/u;
+
+describe.each(PLACES.map((place) => [place('…'), place] as const))('No sign is spoken in %j', (_, place) => {
+  it.each(FORMS)('%s', (form) => {
+    const said = spoken(place(form));
+    expect(said).toContain('WORD');
+    expect(said).not.toMatch(SIGNS);
+  });
+});
+
+test.each(['query', 'dataview', 'dataviewjs', 'tasks'])('A query in %s is silent.', (language) => {
+  expect(spoken(`a\n\n\`\`\`${language}\nTABLE x FROM #y\n\`\`\`\n\nb`)).toBe('a\n\nb');
+});
+
+test('A query of Logseq is silent, and what a block of it holds is read.', () => {
+  const note =
+    '- #+BEGIN_QUERY\n  {:title "x"\n   :query [:find ?b]}\n  #+END_QUERY\n- #+BEGIN_QUOTE\n  To be.\n  #+END_QUOTE';
+  expect(spoken(note)).toBe('To be.');
+});
