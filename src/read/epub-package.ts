@@ -249,6 +249,10 @@ function firstOf<T>(entries: Iterable<T>): readonly T[] {
   return first;
 }
 
+/** Lines that programs write for places of each book. */
+const PLACES =
+  /^\W*(?:(?:front |back )?cover(?: page)?|title ?page|start(?: (?:reading|here|page))?|begin(?:ning| reading)?|text|(?:table of )?contents|copyright(?: page)?)\W*$/iu;
+
 /**
  * The lines that lead into the reading order.
  * @returns `undefined` for a table that does not divide the book
@@ -256,8 +260,12 @@ function firstOf<T>(entries: Iterable<T>): readonly T[] {
 export function usable({ source, entries }: Contents, spine: readonly string[]): Contents | undefined {
   const documents = new Set(spine);
   const leading = entries.filter(({ path }) => documents.has(path));
-  const places = new Set(leading.map(({ path, fragment }) => `${path}#${fragment}`));
-  const isEnough = places.size > 1 || (places.size === 1 && documents.size <= FEW_DOCUMENTS);
+  const dividing = leading.filter(({ title }) => !PLACES.test(title ?? ''));
+  const places = new Set(dividing.map(({ path, fragment }) => `${path}#${fragment}`));
+  const isEnough =
+    places.size > 1 ||
+    (places.size === 1 && documents.size <= FEW_DOCUMENTS) ||
+    (leading.length > 0 && documents.size === 1);
   return isEnough ? { source, entries: leading } : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../kit/error.ts';
-import { HeadingChapters } from '../text/chapters.ts';
+import { chapterLevelOf, HeadingChapters } from '../text/chapters.ts';
 import { labelOf, type Piece, type PlaceInBook } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { aboutBook } from './epub-about.ts';
@@ -14,6 +14,8 @@ import {
   resolved,
   usable,
 } from './epub-package.ts';
+import { plainText, treeOf } from './epub-tree.ts';
+import { MarkupBook } from './gutenberg.ts';
 import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
 import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
 import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
@@ -34,9 +36,14 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
     source,
     about: aboutBook(content, name, location),
     book: { name, location },
-    pieces(until, how) {
-      const pieces = piecesOf(plan, { source: source.name, location, options }, until, how);
-      return plan.contents.source === 'headings' ? through(pieces, new HeadingChapters()) : pieces;
+    async *pieces(until, how) {
+      const read = (said?: PieceOptions) => {
+        const frame = options.readsAll ? undefined : new MarkupBook(said?.onRemark ?? (() => {}));
+        const text = piecesOf(plan, { source: source.name, location, options, frame }, until, said);
+        return frame ? through(text, frame) : text;
+      };
+      const isDivided = plan.contents.source !== 'headings';
+      yield* isDivided ? read(how) : through(read(how), new HeadingChapters(await chapterLevelOf(read())));
     },
   };
 }
@@ -101,18 +108,20 @@ interface Book {
   readonly source: string;
   readonly location: Location;
   readonly options: EpubOptions;
+  /** Leaves out what surrounds the text of a book. */
+  readonly frame: MarkupBook | undefined;
 }
 
 async function* piecesOf(
   plan: Plan,
-  { source, location, options }: Book,
+  { source, location, options, frame }: Book,
   signal: AbortSignal,
   { inFront, onRemark }: PieceOptions = {},
 ): AsyncGenerator<Piece> {
   const name = labelOf(source);
   using archive = await Archive.open(name, location, signal);
   const open = (path: string) => openDocument(archive, path, name, signal);
-  const text = new BookText(source, plan.contents, options);
+  const text = new BookText(source, plan.contents, options, frame);
   let searched = 0;
   const notes = new FoundNotes({
     readsNotes: options.readsNotes,
@@ -154,12 +163,13 @@ class BookText {
   /** The chapters of the document that is read. */
   #open = new Map<string, ChapterStart>();
 
-  constructor(source: string, { entries }: Contents, options: EpubOptions) {
+  constructor(source: string, { entries }: Contents, options: EpubOptions, frame: MarkupBook | undefined) {
     this.#source = source;
     for (const entry of entries) this.#add(entry);
     this.#rules = {
       notes: undefined,
-      leavesOut: (element, _, meanings) => {
+      leavesOut: (element, attributes, meanings) => {
+        if (frame?.leavesOut(attributes)) return true;
         const kind = meanings.find((meaning) => KINDS.has(meaning));
         const part = options.readsAll || kind === undefined ? undefined : KINDS.get(kind);
         if (part !== undefined) this.leftOut.add(part);
@@ -289,6 +299,7 @@ function isText(type: string): boolean {
 const FEWEST_HEADINGS = 2;
 const HEADING = /<(?:\w+:)?h[1-6][\s>]/giu;
 const TITLE = /<(?:\w+:)?title\b[^<>]*>([^<]{1,300})</iu;
+const TITLE_SHOWN = /<(?:\w+:)?h[1-6]\b[^<>]*>([\s\S]{1,500}?)<\/(?:\w+:)?h[1-6]\s*>/iu;
 
 /** The chapters of a book without a table of contents: its headings, or else its documents. */
 async function withoutTable(
@@ -298,13 +309,14 @@ async function withoutTable(
   let headings = 0;
   const titles: (string | undefined)[] = [];
   for (const path of documents) {
-    let title: string | undefined;
+    let [title, shown] = [undefined as string | undefined, undefined as string | undefined];
     for await (const text of charactersOf(path)) {
-      title ??= TITLE.exec(text)?.[1]?.replace(/\s+/gu, ' ').trim();
+      title ??= titleIn(TITLE.exec(text)?.[1]);
+      shown ??= titleIn(TITLE_SHOWN.exec(text)?.[1]);
       headings += text.match(HEADING)?.length ?? 0;
       if (headings >= FEWEST_HEADINGS) return { source: 'headings', entries: [] };
     }
-    titles.push(title || undefined);
+    titles.push(shown ?? title);
   }
   const counts = new Map<string | undefined, number>();
   for (const title of titles) counts.set(title, (counts.get(title) ?? 0) + 1);
@@ -318,6 +330,11 @@ async function withoutTable(
       fragment: '',
     })),
   };
+}
+
+function titleIn(markup: string | undefined): string | undefined {
+  const root = markup === undefined ? undefined : treeOf(markup, 'a title', false);
+  return root && (plainText(root) || undefined);
 }
 
 const CHAPTERS: Readonly<Record<Contents['source'], string>> = {

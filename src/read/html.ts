@@ -1,6 +1,7 @@
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
 import { hasWord } from '../text/unicode.ts';
+import { MarkupBook } from './gutenberg.ts';
 import { Blocks } from './html-blocks.ts';
 import { FURNITURE_ROLES, PAGE_FURNITURE } from './html-elements.ts';
 import { FoundNotes, indexed, NamedNotes, type Notes, skippedNotes } from './html-notes.ts';
@@ -19,7 +20,9 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const notes = found?.of('', new Set()) ?? new NamedNotes(options.readsNotes);
       const decoder = new MarkupDecoder(name);
       const characters = inFront ? inTurn(decoder, inFront) : decoder;
-      yield* through(bytes(until), inTurn(characters, new Page(source.name, options, notes)));
+      const book = options.readsAll ? undefined : new MarkupBook(onRemark ?? (() => {}));
+      const page = new Page(source.name, options, notes, book);
+      yield* through(bytes(until), inTurn(characters, book ? inTurn(page, book) : page));
       const remark = skippedNotes(notes.skipped);
       if (remark !== undefined) onRemark?.(remark);
     },
@@ -65,12 +68,17 @@ export class Page {
   #ready: Piece[] = [];
   #chosen: Scope | undefined;
 
-  /** @param notes those that were found before, where the page can be read twice */
-  constructor(name: string, options: HtmlOptions, notes?: Notes) {
+  /**
+   * @param notes those that were found before, where the page can be read twice
+   * @param book leaves out what surrounds the text of a book
+   */
+  constructor(name: string, options: HtmlOptions, notes?: Notes, book?: MarkupBook) {
     this.#blocks = new Blocks(options, {
       notes,
-      leavesOut: (element, { role }) =>
-        PAGE_FURNITURE.has(element) || (role !== undefined && FURNITURE_ROLES.has(role.trim())),
+      leavesOut: (element, attributes) =>
+        PAGE_FURNITURE.has(element) ||
+        FURNITURE_ROLES.has(attributes.role?.trim() ?? '') ||
+        (book?.leavesOut(attributes) ?? false),
       enter: (element, meanings) => this.#enter(element, meanings),
       place: (): Place => ({ source: name, line: this.#markup.line }),
       piece: (piece) => this.#add(piece),

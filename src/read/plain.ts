@@ -13,8 +13,9 @@ export async function openPlain(
   signal: AbortSignal,
 ): Promise<Reading> {
   if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
-  const [{ prose, TextFacts }, { PageChapters }] = await Promise.all([
+  const [{ prose, TextFacts }, { plainBook }, { PageChapters }] = await Promise.all([
     import('./prose.ts'),
+    import('./gutenberg.ts'),
     import('../text/chapters.ts'),
   ]);
   const known = new TextFacts();
@@ -27,8 +28,10 @@ export async function openPlain(
     pieces(until, { inFront, onRemark = () => {} } = {}) {
       const isKnown = source.again !== undefined;
       const facts = isKnown ? known : new TextFacts();
-      const lines = inTurn(prose(facts, options, onRemark), new Lines(source.name));
-      const reading = options.hasChapters ? inTurn(lines, new PageChapters(facts)) : lines;
+      const { hasChapters, readsAll } = options;
+      const lines = inTurn(prose(facts, options), new Lines(source.name));
+      const book = readsAll ? lines : inTurn(lines, plainBook(onRemark, hasChapters));
+      const reading = hasChapters ? inTurn(book, new PageChapters(facts)) : book;
       const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
       return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
     },

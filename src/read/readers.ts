@@ -19,8 +19,8 @@ interface ReaderRow {
   readonly endings: readonly string[];
   /** True if a text of this kind begins so. It is asked only where no name tells the kind. */
   readonly begins?: (head: Uint8Array) => boolean;
-  /** Where chapters are wanted, headings begin them. */
-  readonly hasHeadings?: true;
+  /** Where chapters are wanted, headings begin them. Those of all levels are counted first where a text can be read again. */
+  readonly hasHeadings?: 'of chapters' | 'of all levels';
   readonly open: (source: Source, options: ReadOptions, signal: AbortSignal) => Promise<Reading>;
 }
 
@@ -28,17 +28,18 @@ interface ReaderRow {
 const READERS: Readonly<Record<InputKind, ReaderRow>> = {
   text: {
     endings: ['.txt', '.text'],
+    hasHeadings: 'of chapters',
     open: openPlain,
   },
   markdown: {
     endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
-    hasHeadings: true,
+    hasHeadings: 'of all levels',
     open: async (...text) => (await import('./markdown.ts')).openMarkdown(...text),
   },
   html: {
     endings: ['.html', '.htm', '.xhtml', '.xht'],
     begins: beginsLikeHtml,
-    hasHeadings: true,
+    hasHeadings: 'of all levels',
     open: async (...text) => (await import('./html.ts')).openHtml(...text),
   },
   epub: {
@@ -121,12 +122,21 @@ function openAs(kind: InputKind): ReaderRow['open'] {
     if (isTimed && kind !== 'subtitles') throw notTimed(source);
     const makesChapters = hasHeadings && hasChapters;
     if (!makesChapters && speaksTitles) return open(source, options, signal);
-    const [reading, { HeadingChapters, UntitledChapters }] = await Promise.all([
+    const [reading, { chapterLevelOf, HeadingChapters, UntitledChapters }] = await Promise.all([
       open(source, options, signal),
       import('../text/chapters.ts'),
     ]);
-    const makers = [makesChapters ? HeadingChapters : [], speaksTitles ? [] : UntitledChapters].flat();
-    return makers.reduce(withStage, reading);
+    const again = hasHeadings === 'of all levels' && source.again !== undefined;
+    const levelIn = (until: AbortSignal) => (again ? chapterLevelOf(reading.pieces(until)) : undefined);
+    const divided = makesChapters
+      ? withStage(
+          reading,
+          async (until) => new HeadingChapters(await levelIn(until)),
+          () => new HeadingChapters(),
+        )
+      : reading;
+    const untitled = () => new UntitledChapters();
+    return speaksTitles ? divided : withStage(divided, untitled, untitled);
   };
 }
 
@@ -137,15 +147,23 @@ function notTimed({ name }: Source): TtsError {
   );
 }
 
-function withStage(reading: Reading, Made: new () => Stage<Piece, Piece>): Reading {
+type MadeStage = Stage<Piece, Piece>;
+
+function withStage(
+  reading: Reading,
+  made: (signal: AbortSignal) => MadeStage | Promise<MadeStage>,
+  madeLive: () => MadeStage,
+): Reading {
   const { live } = reading;
   return {
     ...reading,
-    pieces: (until, how) => through(reading.pieces(until, how), new Made()),
+    async *pieces(until, how) {
+      yield* through(reading.pieces(until, how), await made(until));
+    },
     ...(live && {
       live: (until, how) => {
         const { characters, stage } = live(until, how);
-        return { characters, stage: inTurn(stage, new Made()) };
+        return { characters, stage: inTurn(stage, madeLive()) };
       },
     }),
   };

@@ -50,7 +50,8 @@ export interface ReadOptions {
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;
 export type MarkdownOptions = Pick<ReadOptions, 'code' | 'math' | 'footnotes'> &
   Partial<Pick<ReadOptions, 'hasChapters'>>;
-export type HtmlOptions = Pick<ReadOptions, 'readsNotes' | 'speaksReadings'>;
+export type HtmlOptions = Pick<ReadOptions, 'readsNotes' | 'speaksReadings'> &
+  Partial<Pick<ReadOptions, 'readsAll'>>;
 export type CueOptions = Pick<ReadOptions, 'isTimed' | 'speaksSounds'>;
 export type EpubOptions = HtmlOptions & Pick<ReadOptions, 'readsAll'>;
 

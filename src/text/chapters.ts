@@ -1,47 +1,160 @@
 import { type TtsError, usageError } from '../kit/error.ts';
+import { endsSentence } from './marks.ts';
 import { type Piece, placeAfter, type TextPiece, writtenOf } from './piece.ts';
 import type { Stage } from './stage.ts';
 import { hasWord } from './unicode.ts';
 
-/** The lowest heading that begins a chapter, unless the first one is lower. */
+/** The lowest heading that begins a chapter, unless the first one is lower or the text is divided by smaller ones. */
 const LOWEST_CHAPTER = 2;
+/** The lowest level of headings. */
+const LOWEST_LEVEL = 6;
+/** A level is not that of the chapters where one of them would hold more than this share of the text. */
+const LARGEST_SHARE = 0.9;
 
-/** Begins a chapter in front of each heading of the two highest levels. */
+/**
+ * The lowest level of headings that begin chapters: the highest one that divides the text. The title of a book and that of its
+ * preface divide nothing.
+ * @returns `undefined` for a text without headings
+ */
+export async function chapterLevelOf(pieces: AsyncIterable<Piece>): Promise<number | undefined> {
+  let [isInside, first, units] = [false, undefined as number | undefined, 0];
+  const levels = new Set<number>();
+  /** Where the last chapter began, and the length of the longest one, for each level. */
+  const begun = Array<number>(LOWEST_LEVEL + 1).fill(0);
+  const longest = Array<number>(LOWEST_LEVEL + 1).fill(0);
+  const end = (level: number) => {
+    longest[level] = Math.max(longest[level] ?? 0, units - (begun[level] ?? 0));
+    begun[level] = units;
+  };
+  for await (const piece of pieces) {
+    if (piece.kind === 'text') units += piece.text.length;
+    if (piece.kind !== 'heading') continue;
+    isInside = !isInside;
+    if (!isInside) continue;
+    first ??= piece.level;
+    levels.add(piece.level);
+    for (let level = piece.level; level <= LOWEST_LEVEL; level += 1) end(level);
+  }
+  if (first === undefined) return undefined;
+  for (let level = 1; level <= LOWEST_LEVEL; level += 1) end(level);
+  const usual = Math.max(LOWEST_CHAPTER, first);
+  const dividing = [...levels].sort().find((level) => (longest[level] ?? 0) <= units * LARGEST_SHARE);
+  return Math.max(usual, dividing ?? usual);
+}
+
+/** Headings in a row, before the text of the chapter that they begin. More of them are the text. */
+const MOST_TITLES = 12;
+
+/**
+ * Begins a chapter in front of each heading of the two highest levels. Headings without a text between them begin one chapter,
+ * which the last of them names; a number is a part of the title that follows it.
+ */
 export class HeadingChapters implements Stage<Piece, Piece> {
   #lowest: number | undefined;
-  /** The pieces of a heading that begins a chapter, until the heading ends; `undefined` elsewhere. */
+  /** What stands between the beginning of a chapter and its text. */
   #held: Piece[] | undefined;
-  #level = 0;
-  #isInside = false;
+  #titles: Title[] = [];
+  /** The text of the heading that is open; `undefined` elsewhere. */
+  #heading: string | undefined;
+  /** UTF-16 units of text besides headings that are held. */
+  #length = 0;
+  /** That text is at least one sentence. */
+  #isSaid = false;
+
+  /** @param lowest the level of {@link chapterLevelOf}, where it is known */
+  constructor(lowest?: number) {
+    this.#lowest = lowest;
+  }
 
   *push(piece: Piece): Generator<Piece> {
-    if (piece.kind === 'heading') {
-      this.#isInside = !this.#isInside;
-      if (this.#isInside && this.#isChapter(piece.level)) this.#held = [];
-    }
+    if (piece.kind === 'chapter') yield* this.#release();
+    if (piece.kind === 'heading' && this.#heading === undefined) yield* this.#begin(piece.level);
+    else if (piece.kind === 'heading') this.#endHeading(piece.level);
+    else if (piece.kind === 'text' && this.#heading !== undefined) this.#heading += piece.text;
+    else if (piece.kind === 'text' && this.#held && hasWord(piece.text)) this.#see(piece.text.trim());
     if (!this.#held) return yield piece;
     this.#held.push(piece);
-    if (!this.#isInside) yield* this.#chapter();
+    const isOver = this.#length > 0 && this.#length >= (this.#titles.at(-1)?.text ?? '').length;
+    if (this.#heading === undefined && (isOver || this.#titles.length > MOST_TITLES)) yield* this.#release();
   }
 
   *end(): Generator<Piece> {
-    if (this.#held) yield* this.#chapter();
+    yield* this.#release();
   }
 
-  *#chapter(): Generator<Piece> {
-    const held = this.#held ?? [];
+  *#begin(level: number): Generator<Piece> {
+    this.#heading = '';
+    if (!this.#isChapter(level)) return;
+    // The line below the title of a book, such as that of its author, makes no chapter.
+    const isBelow = level > (this.#titles.at(-1)?.level ?? level);
+    if (this.#isSaid && !isBelow) yield* this.#release();
+    [this.#length, this.#isSaid] = [0, false];
+    this.#held ??= [];
+  }
+
+  #see(text: string): void {
+    this.#length += text.length;
+    this.#isSaid ||= endsSentence(text);
+  }
+
+  #endHeading(level: number): void {
+    const text = titleOf(this.#heading ?? '');
+    this.#heading = undefined;
+    if (!this.#held || text === undefined) return;
+    const last = this.#titles.at(-1);
+    const isTitle = last?.isNumber && this.#length === 0;
+    if (this.#isChapter(level) || isTitle) this.#titles.push({ text, level, isNumber: isNumbered(text) });
+  }
+
+  *#release(): Generator<Piece> {
+    const held = this.#held;
+    const titles = this.#titles;
     this.#held = undefined;
-    const text = held.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-    yield { kind: 'chapter', title: titleOf(text), level: this.#level };
+    this.#titles = [];
+    [this.#length, this.#isSaid] = [0, false];
+    if (!held) return;
+    const named = titles.slice(titles.slice(0, -1).findLastIndex(({ isNumber }) => !isNumber) + 1);
+    const title = named.reduce(
+      (so, { text }) => (so === '' ? text : `${so}${/[:.!?–—-]$/u.test(so) ? '' : '.'} ${text}`),
+      '',
+    );
+    yield { kind: 'chapter', title: title || undefined, level: named[0]?.level ?? 1 };
     yield* held;
   }
 
   /** A text whose first heading is a small one has chapters of that size. */
   #isChapter(level: number): boolean {
     this.#lowest ??= Math.max(LOWEST_CHAPTER, level);
-    this.#level = level;
     return level <= this.#lowest;
   }
+}
+
+interface Title {
+  readonly text: string;
+  readonly level: number;
+  /** It says only which chapter it is. */
+  readonly isNumber: boolean;
+}
+
+const UNIT =
+  /^(?:chapter|chap\.?|part|book|volume|vol\.?|section|canto|stave|letter|act|scene|lecture|lesson|kapitel|teil|buch|band|abschnitt|akt|szene|chapitre|partie|livre|tome|acte|sc[eè]ne|cap[ií]tulo|parte|libro|capitolo|hoofdstuk|deel|luku|osa|rozdzia[lł]|kapitola|глава|часть|книга)\s+/iu;
+const NUMBER =
+  /^(?:\d{1,4}|(?=[ivxlc])c{0,4}(?:xc|xl|l?x{0,4})(?:ix|iv|v?i{0,4})|(?:the )?(?:(?:twen|thir|for|fif)ty[- ]?)?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last))$/iu;
+
+/** True for the title of a chapter that is only its number: `IV`, `Chapter 4`, `PART THE FIRST`. */
+export function isNumbered(title: string): boolean {
+  const text = title.replace(/[\s.:)\]—–-]+$/u, '').replace(/^[[(\s—–-]+/u, '');
+  return (
+    NUMBER.test(text.replace(UNIT, '')) ||
+    /^第?[\d〇一二三四五六七八九十百]{1,4}[章回部話话编編節节]?$/u.test(text)
+  );
+}
+
+/** True for a title that begins with the number of a chapter: `Chapter 4. The Storm`. */
+export function beginsNumbered(title: string): boolean {
+  const [unit = ''] = UNIT.exec(title) ?? [];
+  const [word = ''] = /^(?:the )?[^\s.:—–]+/iu.exec(title.slice(unit.length)) ?? [];
+  return unit !== '' && isNumbered(word);
 }
 
 /** Placeholders of marks, which are private-use characters, may follow it. */

@@ -14,6 +14,7 @@ import { openCues } from '../../src/read/cues.ts';
 import { Controls } from '../../src/read/decode.ts';
 import { resolved } from '../../src/read/epub-package.ts';
 import { plainText, treeOf } from '../../src/read/epub-tree.ts';
+import { MarkupBook, plainBook } from '../../src/read/gutenberg.ts';
 import { openHtml, Page } from '../../src/read/html.ts';
 import { GrowingMarkdown } from '../../src/read/markdown.ts';
 import { openPlain } from '../../src/read/plain.ts';
@@ -342,9 +343,11 @@ describe('the work', () => {
 
 const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   text: () => after(segmenter() as Stage<Piece, unknown>),
-  prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true }, () => {}),
+  prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true }),
   Markdown: markdown,
   'a web page': () => new Page('a', { speaksReadings: true, readsNotes: true }),
+  'a book of Project Gutenberg': () => after(plainBook(() => {}, true)),
+  'a page of Project Gutenberg': () => after(new MarkupBook(() => {})),
   'an assistant': () => new Unspoken(),
   'control sequences': () => new Controls(),
   'a dialogue': () => after(new Dialogue(['A', '*'], () => {})),

@@ -113,7 +113,15 @@ describe('the chapters of a book', () => {
   it.each([
     ['no nav', undefined],
     ['an empty nav', '<nav epub:type="toc"></nav>'],
-    ['a nav of one line', '<li><a href="a.xhtml">Start</a></li>'],
+    ['a nav of one line', '<li><a href="a.xhtml">The Book</a></li>'],
+    [
+      'a nav of places that each book has',
+      '<li><a href="a.xhtml">Cover</a></li><li><a href="b.xhtml">Start</a></li><li><a href="c.xhtml">Table of Contents</a></li>',
+    ],
+    [
+      'a nav of places and the book',
+      '<li><a href="a.xhtml">Cover</a></li><li><a href="b.xhtml">The Book</a></li>',
+    ],
     ['a nav that leads nowhere', '<li><a href="x.xhtml">One</a></li><li><a href="y.xhtml">Two</a></li>'],
   ])('are those of the NCX where there is %s', async (_, bad) => {
     expect(await read({ documents, ncx, ...(bad !== undefined && { nav: bad }) })).toBe(expected);
@@ -148,6 +156,22 @@ describe('the chapters of a book', () => {
       '{1 One}One!{1 Two}Two!',
     );
     expect(await read({ documents: untitled })).toBe('{1 }a{1 }b');
+  });
+
+  it('have the title that is shown before the one that is not', async () => {
+    const documents = {
+      'a.xhtml': xhtml('<h1>The <i>Hill</i> &amp; Sea</h1><p>a</p>').replace('Not spoken', 'export-1'),
+    };
+    expect(await read({ documents })).toBe('{1 The Hill & Sea}The Hill & Sea.\n\na');
+  });
+
+  it('have their number and their title', async () => {
+    const told = `<p>${'It was a long day. '.repeat(4)}</p>`;
+    const documents = {
+      'a.xhtml': `<h1>I</h1><h2>The Hill</h2>${told}`,
+      'b.xhtml': `<h1>II</h1><h2>The Sea</h2>${told}`,
+    };
+    expect((await read({ documents })).match(/\{.*?\}/gu)).toEqual(['{1 I. The Hill}', '{1 II. The Sea}']);
   });
 
   it('have no title that several documents share, which is that of the book', async () => {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  beginsNumbered,
   type ChapterRange,
+  chapterLevelOf,
   HeadingChapters,
+  isNumbered,
   PageChapters,
   PickedChapters,
   UntitledChapters,
@@ -45,6 +48,100 @@ describe('chapters by headings', () => {
   it('have the size of the first heading where it is a small one', () => {
     expect(read(new HeadingChapters(), [...heading('A.', 3), ...heading('B.', 4)])).toBe('{3 A}|A.||B.|');
   });
+
+  /** `1 Title` is a heading; all else is text. */
+  const piecesOf = (lines: readonly string[]) =>
+    lines.flatMap((line) => {
+      const [, level, title] = /^([1-6]) (.*)$/u.exec(line) ?? [];
+      return title === undefined ? [text(line)] : heading(title, Number(level));
+    });
+  const told = 'It was a long day. '.repeat(5);
+
+  it.each<readonly [what: string, lines: readonly string[], chapters: readonly string[]]>([
+    [
+      'a number and its title',
+      ['1 I.', '2 The Hill.', told, '1 II.', '2 The Sea.', told],
+      ['1 I. The Hill', '1 II. The Sea'],
+    ],
+    ['a number in words', ['1 Chapter One.', '1 The Hill.', told], ['1 Chapter One. The Hill']],
+    [
+      'a part, a number and a title',
+      ['1 Part I.', '2 Chapter 1.', '3 The Hill.', told],
+      ['1 Part I. Chapter 1. The Hill'],
+    ],
+    [
+      'a part with a name',
+      ['1 The Youth.', '2 Chapter 1.', told, '2 Chapter 2.', told],
+      ['2 Chapter 1', '2 Chapter 2'],
+    ],
+    [
+      'the title of the book above',
+      ['1 The Book.', '2 The Hill.', told, '2 The Sea.', told],
+      ['2 The Hill', '2 The Sea'],
+    ],
+    ['a line below the title', ['1 The Book.', '2 by', '2 Ann Author.', '2 The Hill.', told], ['2 The Hill']],
+    ['the author in a line of text', ['1 The Book of Days.', 'by Ann', '1 The Hill.', told], ['1 The Hill']],
+    [
+      'a short answer',
+      ['2 Is it a long way?', 'No.', '2 Is it far?', told],
+      ['2 Is it a long way?', '2 Is it far?'],
+    ],
+    ['a title at the end', ['1 The Hill.', told, '1 The End.'], ['1 The Hill', '1 The End']],
+    [
+      'small headings below the title',
+      ['1 The Book.', told, '3 The Hill.', told, '3 The Sea.', told],
+      ['1 The Book', '3 The Hill', '3 The Sea'],
+    ],
+    [
+      'small headings below that of the contents',
+      ['1 The Book.', '2 Preface.', 'Short words here.', '4 The Hill.', told, '4 The Sea.', told],
+      ['2 Preface', '4 The Hill', '4 The Sea'],
+    ],
+    [
+      'sections of chapters',
+      ['1 The Hill.', told, '3 Up.', told, '1 The Sea.', told],
+      ['1 The Hill', '1 The Sea'],
+    ],
+  ])('have the titles of their headings: %s', async (_, lines, chapters) => {
+    const pieces = piecesOf(lines);
+    const level = await chapterLevelOf(
+      (async function* () {
+        yield* pieces;
+      })(),
+    );
+    const shown = read(new HeadingChapters(level), pieces);
+    expect([...shown.matchAll(/\{(.*?)\}/gu)].map(([, title]) => title)).toEqual(chapters);
+    expect(shown.replace(/\{.*?\}|\|/gu, '')).toBe(
+      lines.map((line) => line.replace(/^[1-6] /u, '')).join(''),
+    );
+  });
+
+  it.each([
+    'I',
+    'IV.',
+    '[XII]',
+    '7',
+    'Chapter 4.',
+    'CHAPTER THE FIRST',
+    'Part Two',
+    'Kapitel 12',
+    'twenty-one',
+    '第三章',
+    '— 5 —',
+  ])('are numbered: %s', (title) => expect(isNumbered(title)).toBe(true));
+
+  it.each(['Mix', 'Civil', 'The Hill', 'One Night', 'Chapter Room', '1984 in Books', '12345', ''])(
+    'are not numbered: %j',
+    (title) => expect(isNumbered(title)).toBe(false),
+  );
+
+  it.each([
+    ['Chapter 4. The Storm', true],
+    ['BOOK I: 1805', true],
+    ['Act Two — A Room', true],
+    ['Chapter and Verse', false],
+    ['4. The Storm', false],
+  ])('begin with a number: %s', (title, expected) => expect(beginsNumbered(title)).toBe(expected));
 });
 
 describe('chapters by form feeds', () => {

@@ -1,0 +1,170 @@
+import type { Piece } from '../text/piece.ts';
+import { inTurn, type Stage } from '../text/stage.ts';
+import { MarkupText } from './gutenberg-markup.ts';
+import { Held } from './gutenberg-parts.ts';
+import { PlainText } from './gutenberg-plain.ts';
+import type { Attributes } from './html-elements.ts';
+
+/*
+ * What the books of Project Gutenberg have around and inside of their text, in each of their forms: header and licence, notes of
+ * the transcriber, and a table of contents.
+ */
+
+const LICENCE_NOTE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
+
+/** What the files of Project Gutenberg begin with. */
+const OPENINGS = [
+  'The Project Gutenberg',
+  'Project Gutenberg',
+  '*** START OF THE PROJECT GUTENBERG',
+  '***The Project Gutenberg',
+];
+const START =
+  /^[^\S\n]*(?:\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG[^*]{0,400}\*\*\*\.?|\*END\*\s?THE SMALL PRINT[^\n]*)[^\S\n]*\n/imu;
+const CREDITS = /^\s*(?:E-?text )?(?:produced|prepared) by [^\n]*(?:\n[^\S\n]*\S[^\n]*)*/iu;
+const END = /^[^\S\n]*(?:\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG|End of (?:the )?Project Gutenberg)/imu;
+/** A line that may become an end. */
+const MAYBE_END = /(?<=^|\n)[^\S\n]*(?:\*{1,3}[^\n]{0,30}|End?(?: [^\n]{0,30})?)$/u;
+
+/** UTF-16 units in which a text says what it is. */
+const LONGEST_OPENING = 200;
+/** UTF-16 units. A longer header is text. */
+const LONGEST_HEADER = 65_536;
+
+/** Plain text is divided by its lines, which begin chapters where they are wanted. */
+export function plainBook(onRemark: (remark: string) => void, hasChapters: boolean): Stage<Piece, Piece> {
+  const licence = new Licence(onRemark);
+  return inTurn(licence, new PlainText(licence, onRemark, hasChapters));
+}
+
+/** The text of pages and EPUBs, whose elements say more. */
+export class MarkupBook implements Stage<Piece, Piece> {
+  readonly #licence: Licence;
+  readonly #stage: Stage<Piece, Piece>;
+
+  constructor(onRemark: (remark: string) => void) {
+    this.#licence = new Licence(onRemark);
+    this.#stage = inTurn(this.#licence, new MarkupText(this.#licence, onRemark));
+  }
+
+  /** @returns true for an element that holds the header or the licence; all else is a book of Project Gutenberg, then */
+  leavesOut({ id, class: classes }: Attributes): boolean {
+    const isAround = isNamed(id) || (classes !== undefined && BOILERPLATE.test(classes));
+    if (isAround) this.#licence.find();
+    return isAround;
+  }
+
+  push(piece: Piece): Iterable<Piece> {
+    return this.#stage.push(piece);
+  }
+
+  end(): Iterable<Piece> {
+    return this.#stage.end();
+  }
+}
+
+/** What gutenbergtools/ebookmaker writes around each book. */
+const BOILERPLATE = /(?:^|\s)pg-?boilerplate(?:\s|$)/u;
+
+function isNamed(id: string | undefined): boolean {
+  return id === 'pg-header' || id === 'pg-footer';
+}
+
+/** Leaves out the header and the licence, by their lines. */
+class Licence implements Stage<Piece, Piece> {
+  /** True for a book of Project Gutenberg. */
+  isFound = false;
+  readonly #onRemark: (remark: string) => void;
+  readonly #held = new Held();
+  #state: 'beginning' | 'header' | 'book' | 'other' | 'over' = 'beginning';
+  #isBegun = false;
+  #isInHeading = false;
+
+  constructor(onRemark: (remark: string) => void) {
+    this.#onRemark = onRemark;
+  }
+
+  find(): void {
+    if (!this.isFound) this.#onRemark(LICENCE_NOTE);
+    this.isFound = true;
+  }
+
+  *push(piece: Piece): Generator<Piece> {
+    if (this.#state === 'over') return;
+    if (this.#state === 'other' && this.isFound) this.#state = 'book';
+    if (this.#state === 'other') return yield piece;
+    this.#held.add(piece);
+    yield* this.#read(false);
+  }
+
+  *end(): Generator<Piece> {
+    yield* this.#read(true);
+  }
+
+  *#read(isEnd: boolean): Generator<Piece> {
+    const held = this.#held;
+    if (this.#state === 'beginning') this.#state = this.isFound ? 'header' : beginningOf(held.text, isEnd);
+    if (this.#state === 'header') this.#state = stateOfHeader(held.text, isEnd, this.isFound);
+    if (this.#state === 'other') yield* held.all();
+    if (this.#state !== 'book') return;
+    if (!this.#isBegun) yield* this.#dropHeader();
+    const end = held.text.search(END);
+    const length = end >= 0 ? end : isEnd ? held.text.length : withoutMaybeEnd(held.text);
+    for (const piece of held.take(length)) {
+      if (piece.kind === 'heading') this.#isInHeading = !this.#isInHeading;
+      yield piece;
+    }
+    if (end < 0) return;
+    this.#state = 'over';
+    if (this.#isInHeading) yield { kind: 'heading', level: 1 };
+  }
+
+  /** Chapters and voices of the header are not a part of its text. */
+  *#dropHeader(): Generator<Piece> {
+    this.#isBegun = true;
+    this.find();
+    const length = headerLength(this.#held.text);
+    if (length === 0) return;
+    let isInHeading = false;
+    for (const piece of this.#held.take(length)) {
+      if (piece.kind === 'chapter' || piece.kind === 'voice') yield piece;
+      if (piece.kind === 'heading') isInHeading = !isInHeading;
+    }
+    this.#held.dropBorders(isInHeading);
+  }
+}
+
+/** UTF-16 units in front of what may become an end. */
+function withoutMaybeEnd(text: string): number {
+  return text.length - (MAYBE_END.exec(text)?.[0].length ?? 0);
+}
+
+function headerLength(text: string): number {
+  const start = START.exec(text);
+  const length = start ? start.index + start[0].length : 0;
+  return length + (CREDITS.exec(text.slice(length))?.[0].length ?? 0);
+}
+
+function beginningOf(text: string, isEnd: boolean): 'beginning' | 'header' | 'other' {
+  const begun = text.slice(0, LONGEST_OPENING).trimStart().replace(/\s+/gu, ' ').toLowerCase();
+  if (OPENINGS.some((opening) => begun.startsWith(opening.toLowerCase()))) return 'header';
+  const isOpen = !isEnd && text.length < LONGEST_OPENING;
+  return isOpen && OPENINGS.some((opening) => opening.toLowerCase().startsWith(begun))
+    ? 'beginning'
+    : 'other';
+}
+
+/**
+ * The first paragraph of the book may name who typed it.
+ * @param isOver true for a header that was left out before
+ */
+function stateOfHeader(text: string, isEnd: boolean, isOver: boolean): 'header' | 'book' | 'other' {
+  const start = START.exec(text);
+  const book = start
+    ? text.slice(start.index + start[0].length).trimStart()
+    : isOver
+      ? text.trimStart()
+      : null;
+  if (book !== null && (isEnd || /\S[^\S\n]*\n[^\S\n]*\n/u.test(book))) return 'book';
+  return isEnd || text.length > LONGEST_HEADER ? 'other' : 'header';
+}
