@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import { Drops } from '../kit/drops.ts';
 import { ExitCode, Silenced, TtsError, usageError } from '../kit/error.ts';
 import { pathOf } from '../kit/folders.ts';
-import { OUTPUT, textHint } from '../kit/hints.ts';
+import { textHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
+import { OUTPUT } from '../read/first-bytes.ts';
 
 import { kindOfName } from '../read/readers.ts';
 import { NothingToSay } from '../read/source.ts';

@@ -1,5 +1,5 @@
 import { usageError } from '../kit/error.ts';
-import { documentOf } from '../kit/hints.ts';
+import { SSML } from '../kit/hints.ts';
 import { shellQuoted } from '../kit/words.ts';
 
 /** Bytes that are looked at: of a byte order mark, of the first file of an EPUB, of HTML without and behind a comment. */
@@ -44,24 +44,139 @@ export function isEpub(start: Uint8Array): boolean {
   return /^PK.{28}mimetypeapplication\/epub\+zip/s.test(latin1(start, BOOK_BYTES));
 }
 
+/** The first file of a document of Office; which one of its programs wrote it is said further inside. */
+export function isDocx(start: Uint8Array): boolean {
+  return /^PK.{28}(?:\[Content_Types\]\.xml|_rels\/|docProps\/|word\/)/s.test(latin1(start, BOOK_BYTES));
+}
+
+export function isFictionBook(start: Uint8Array): boolean {
+  return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<FictionBook\b/.test(latin1(start, COMMENTED_BYTES));
+}
+
+/** Kinds that are read, for a text that was said to be another. */
+const READ: readonly (readonly [
+  is: (start: Uint8Array) => boolean,
+  ending: RegExp,
+  kind: string,
+  what: string,
+])[] = [
+  [isHtml, /\.x?html?$/iu, 'html', 'HTML'],
+  [isFictionBook, /\.fb2$/iu, 'fb2', 'a FictionBook'],
+  [isDocx, /\.docx$/iu, 'docx', 'a document of Word'],
+  [beginsLikeSubtitles, /\.(?:srt|vtt|ass|ssa)$/iu, 'subtitles', 'a file of subtitles'],
+];
+
 /**
  * @param name of the text, for errors
  * @param kindName the name whose ending may tell the kind
  * @throws TtsError (usage) for bytes that begin as a document that is no text
  */
 export function assertNoDocument(start: Uint8Array, name: string, kindName = name): void {
-  if (isHtml(start) || /\.x?html?$/i.test(kindName))
-    throw usageError(`${name} is not text: it is HTML`, 'leave --format out, or give --format html');
+  const read = READ.find(([is, ending]) => is(start) || ending.test(kindName));
+  if (read)
+    throw usageError(
+      `${name} is not text: it is ${read[3]}`,
+      `leave --format out, or give --format ${read[2]}`,
+    );
   const document = documentOf(start.subarray(0, COMMENTED_BYTES), kindName);
   const file = name === 'stdin' ? 'FILE' : shellQuoted(name);
-  if (beginsLikeSubtitles(start))
-    throw usageError(
-      `${name} is not text: it is a file of subtitles`,
-      'leave --format out, or give --format subtitles',
-    );
   if (document) throw usageError(`${name} is not text: it is ${document.what}`, document.hint(file));
 }
 
 function latin1(start: Uint8Array, length: number): string {
   return Buffer.from(start.subarray(0, length)).toString('latin1');
+}
+
+interface Document {
+  /** The first bytes in hexadecimal. */
+  readonly bytes?: RegExp;
+  /** The first characters. */
+  readonly begins?: RegExp;
+  /** The end of a name. */
+  readonly ending?: RegExp;
+  readonly what: string;
+  /** @param file its name as a shell takes it */
+  readonly hint: (file: string) => string;
+}
+
+/** The command line of a run replaces the name of its output. */
+export const OUTPUT = '-o OUT';
+
+function pandoc(format: string): Document['hint'] {
+  return (file) =>
+    `make Markdown of it first: \`pandoc -f ${format} -t gfm --wrap=none ${file} | tts --format markdown ${OUTPUT}\``;
+}
+
+const DOCUMENTS: readonly Document[] = [
+  {
+    bytes: /^255044462d/u,
+    what: 'a PDF',
+    hint: (file) => `make text of it first: \`pdftotext ${file} - | tts ${OUTPUT}\``,
+  },
+  { bytes: /^7b5c727466/u, what: 'an RTF document', hint: pandoc('rtf') },
+  { bytes: /^504b0304/u, what: 'a zip file, as .odt is', hint: pandoc('odt') },
+  {
+    bytes: /^1f8b/u,
+    what: 'packed',
+    hint: (file) => `unpack it first: \`gunzip -c ${file} | tts ${OUTPUT}\``,
+  },
+  {
+    bytes: /^.{120}424f4f4b4d4f4249/u,
+    what: 'a book for Kindle (MOBI or AZW)',
+    hint: (file) =>
+      `make an EPUB of it first: \`ebook-convert ${file} book.epub && tts -f book.epub ${OUTPUT}\``,
+  },
+  {
+    bytes: /^(?:89504e470d0a1a0a|ffd8ff|47494638(?:37|39)61|52494646.{8}57454250)/u,
+    what: 'a picture',
+    hint: (file) => `find the words in it first: \`tesseract ${file} - | tts ${OUTPUT}\``,
+  },
+  {
+    bytes: /^(?:52494646.{8}57415645|4f67675300|664c614300|4944330[2-4])/u,
+    what: 'sound',
+    hint: () => 'name a file that holds text',
+  },
+  {
+    begins: /^\s*(?:<\?xml[^>]*>\s*)?<speak[\s>]/u,
+    ending: /\.ssml$/iu,
+    what: 'SSML',
+    hint: (file) =>
+      `take its text: \`sed 's/<[^>]*>//g' ${file} | tts ${OUTPUT}\`; ${SSML}, in place of its tags`,
+  },
+  {
+    begins: /^(?:\s|%[^\n]*\n)*\\(?:documentclass|documentstyle|begin\{document\})/u,
+    ending: /\.(?:tex|latex|ltx)$/iu,
+    what: 'a TeX document',
+    hint: pandoc('latex'),
+  },
+  {
+    begins: /^= \S[^\n]*\r?\n(?:[^\n]+\r?\n)?:[\w-]+:/u,
+    ending: /\.(?:adoc|asciidoc)$/iu,
+    what: 'an AsciiDoc document',
+    hint: (file) =>
+      `make Markdown of it first: \`asciidoctor -b docbook -o - ${file} | pandoc -f docbook -t gfm --wrap=none | tts --format markdown ${OUTPUT}\``,
+  },
+  {
+    begins: /^\s*\{\s*"(?:cells|nbformat)"\s*:/u,
+    ending: /\.ipynb$/iu,
+    what: 'a notebook',
+    hint: pandoc('ipynb'),
+  },
+];
+
+/** Bytes that tell a kind of document. */
+const LOOKED_AT = 68;
+
+/**
+ * @param start the first bytes, as far as they are looked at
+ * @param name its ending may tell the kind of document
+ */
+function documentOf(start: Uint8Array, name: string): Pick<Document, 'what' | 'hint'> | undefined {
+  const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
+  const text = Buffer.from(start)
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/u, '');
+  return DOCUMENTS.find(
+    ({ bytes, begins, ending }) => bytes?.test(head) || begins?.test(text) || ending?.test(name),
+  );
 }

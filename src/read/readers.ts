@@ -2,7 +2,14 @@ import { extname } from 'node:path';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
-import { beginsLikeHtml, beginsLikeSubtitles, isEpub, leastBytes } from './first-bytes.ts';
+import {
+  beginsLikeHtml,
+  beginsLikeSubtitles,
+  isDocx,
+  isEpub,
+  isFictionBook,
+  leastBytes,
+} from './first-bytes.ts';
 import { openPlain } from './plain.ts';
 import {
   INPUT_KINDS,
@@ -46,6 +53,18 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
     endings: ['.epub'],
     begins: isEpub,
     open: async (...text) => (await import('./epub.ts')).openEpub(...text),
+  },
+  docx: {
+    endings: ['.docx', '.docm', '.dotx'],
+    begins: isDocx,
+    hasHeadings: 'of all levels',
+    open: async (...text) => (await import('./docx.ts')).openDocx(...text),
+  },
+  fb2: {
+    endings: ['.fb2'],
+    begins: isFictionBook,
+    hasHeadings: 'of all levels',
+    open: async (...text) => (await import('./fb2.ts')).openFb2(...text),
   },
   subtitles: {
     endings: ['.srt', '.vtt', '.ass', '.ssa'],

@@ -3,7 +3,7 @@ import type { Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 
 /** The kinds of input that `--format` can name. `readers.ts` has a row for each. */
-export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub', 'subtitles'] as const;
+export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub', 'docx', 'fb2', 'subtitles'] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
 export interface Source {

@@ -27,8 +27,9 @@ describe('a document that is no text', () => {
     [
       '<?xml version="1.0"?>\n<FictionBook xmlns="x">',
       'a FictionBook',
-      'pandoc -f fb2 -t gfm --wrap=none FILE',
+      'leave --format out, or give --format fb2',
     ],
+    [`PK${'.'.repeat(28)}[Content_Types].xml`, 'a document of Word', '--format docx'],
     ['1\n00:00:01,000 --> 00:00:02,000\nHello', 'a file of subtitles', 'give --format subtitles'],
     ['WEBVTT\n\n', 'a file of subtitles', 'leave --format out'],
     ['[Script Info]\n', 'a file of subtitles', 'leave --format out'],
@@ -41,13 +42,13 @@ describe('a document that is no text', () => {
     expect(told).toContain(hint);
   });
 
-  it.each(['a.fb2', 'a.tex', 'a.adoc', 'a.ipynb'])('is known by its name: %s', (name) => {
+  it.each(['a.tex', 'a.adoc', 'a.ipynb'])('is known by its name: %s', (name) => {
     expect(refusal('Hello', name)).toMatch(new RegExp(`\\b${name}\\b.*\\b${name}\\b`));
   });
 
   it('has a hint that a shell can run', () => {
-    expect(refusal('', "it's.fb2")).toContain(
-      "`pandoc -f fb2 -t gfm --wrap=none 'it'\\''s.fb2' | tts --format markdown -o OUT`",
+    expect(refusal('', "it's.tex")).toContain(
+      "`pandoc -f latex -t gfm --wrap=none 'it'\\''s.tex' | tts --format markdown -o OUT`",
     );
   });
 
@@ -71,6 +72,8 @@ test.each([
   ['a.md', 'markdown'],
   ['/x/README.MARKDOWN', 'markdown'],
   ['a.md.txt', 'text'],
+  ['a.DOCX', 'docx'],
+  ['a.fb2', 'fb2'],
   ['md', undefined],
   ['-', undefined],
 ])('The ending of a name tells the kind: %s', (name, kind) => {

@@ -1,0 +1,233 @@
+import { usageError } from '../kit/error.ts';
+import { labelOf } from '../text/piece.ts';
+import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
+import { type Attributes, localName } from './html-elements.ts';
+import { decodeMarkup, Markup, type MarkupHandler } from './html-parse.ts';
+import { escaped, openAsPage } from './page-of.ts';
+import type { About, HtmlOptions, Reading, Source } from './reading.ts';
+import { Archive, locationOf } from './zip.ts';
+
+const TEXT = 'word/document.xml';
+/** Bytes of one file of the archive. */
+const LARGEST = 64 * 1024 * 1024;
+
+/**
+ * A document of Word (ECMA-376, part 1) as a page: its headings, lists, tables and notes.
+ * @throws TtsError (usage) for what is not such a document
+ */
+export async function openDocx(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
+  const name = labelOf(source.name);
+  const location = await locationOf(source, signal);
+  using archive = await Archive.open(name, location, signal);
+  if (!archive.has(TEXT))
+    throw usageError(
+      `${name} is not text: it is a ZIP file without a document of Word`,
+      'unpack it, and name the file that holds the text',
+    );
+  const files = [TEXT, STYLES, ...NOTES.map(({ path }) => path)];
+  archive.assertAllReadable(files);
+  const markupOf = async (path: string) => {
+    const bytes = await archive.whole(path, LARGEST, signal);
+    return bytes && decodeMarkup(bytes);
+  };
+  const styles = stylesOf(treeOf((await markupOf(STYLES)) ?? '', `${STYLES} in ${name}`));
+  const parts: string[] = [];
+  for (const { path, note } of [{ path: TEXT, note: undefined }, ...NOTES]) {
+    const text = await markupOf(path);
+    if (text === undefined) continue;
+    const document = new WordDocument(styles, options.readsAll ?? false, note);
+    const markup = new Markup(document, `${path} in ${name}`, { isXml: true });
+    markup.write(text);
+    markup.end();
+    parts.push(document.html);
+  }
+  const core = await markupOf('docProps/core.xml');
+  const about = core === undefined ? undefined : aboutOf(treeOf(core, `the properties of ${name}`));
+  return openAsPage(source, parts.join(''), options, { about, signal });
+}
+
+function aboutOf(root: Element): About {
+  const textOf = (name: string) => {
+    const element = firstIn(root, name);
+    return (element && plainText(element)) || undefined;
+  };
+  const [title, author, language] = [textOf('title'), textOf('creator'), textOf('language')];
+  return { ...(title && { title }), ...(author && { author }), ...(language && { language }) };
+}
+
+const STYLES = 'word/styles.xml';
+const NOTES = [
+  { path: 'word/footnotes.xml', note: 'footnote' },
+  { path: 'word/endnotes.xml', note: 'endnote' },
+] as const;
+type NoteKind = (typeof NOTES)[number]['note'];
+
+/** The element of HTML that a paragraph of a style is. */
+type Styles = ReadonlyMap<string, string>;
+
+/** Names of built-in styles are English in the file, whatever the language of Word. */
+function stylesOf(root: Element): Styles {
+  const all = [...allIn(root, 'style')].map((style) => ({ style, id: style.attributes.styleId ?? '' }));
+  const byId = new Map(all.map(({ style, id }) => [id, style]));
+  const found = new Map<string, string>();
+  for (const { style, id } of all) {
+    let [at, element] = [style as Element | undefined, undefined as string | undefined];
+    for (let steps = 0; at && element === undefined && steps < MOST_BASES; steps += 1) {
+      element = elementOf(at);
+      at = byId.get(firstIn(at, 'basedOn')?.attributes.val ?? '');
+    }
+    if (element !== undefined) found.set(id, element);
+  }
+  return found;
+}
+
+/** Styles are based on styles. */
+const MOST_BASES = 16;
+
+function elementOf(style: Element): string | undefined {
+  const name = firstIn(style, 'name')?.attributes.val?.toLowerCase() ?? '';
+  if (/^toc \d$/u.test(name)) return 'nav';
+  if (name === 'title') return 'h1';
+  const level = Number(firstIn(style, 'outlineLvl')?.attributes.val ?? Number.NaN) + 1;
+  return headingOf(Number(/^heading (\d)$/u.exec(name)?.[1] ?? level));
+}
+
+/** @returns `undefined` for a level that is not one of a heading; 10 is that of text */
+function headingOf(level: number): string | undefined {
+  return level >= 1 && level <= 9 ? `h${Math.min(level, 6)}` : undefined;
+}
+
+/** What is in them is not a part of the text: what was deleted or moved, codes of fields, another form of the same. */
+const SILENT = new Set(['del', 'moveFrom', 'instrText', 'delText', 'delInstrText', 'Fallback', 'sectPr']);
+const TABLES: ReadonlyMap<string, string> = new Map([
+  ['tbl', 'table'],
+  ['tr', 'tr'],
+  ['tc', 'td'],
+]);
+const RAISED: ReadonlyMap<string, 'sup' | 'sub'> = new Map([
+  ['superscript', 'sup'],
+  ['subscript', 'sub'],
+]);
+const OFF = new Set(['0', 'false', 'off']);
+const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ['br', '<br/>'],
+  ['tab', ' '],
+  ['cr', '<br/>'],
+  ['noBreakHyphen', '‑'],
+]);
+/** Notes that are lines between text and notes. */
+const SEPARATOR = /^(?:separator|continuationSeparator|continuationNotice)$/u;
+
+interface Paragraph {
+  element: string | undefined;
+  html: string;
+}
+
+/** One file of WordprocessingML to HTML. */
+class WordDocument implements MarkupHandler {
+  html = '';
+  readonly #styles: Styles;
+  readonly #readsAll: boolean;
+  readonly #note: NoteKind | undefined;
+  /** Paragraphs are inside of each other where one holds a text box. */
+  readonly #paragraphs: Paragraph[] = [];
+  /** Elements that are open inside of one that is silent, itself included. */
+  #silent = 0;
+  #isText = false;
+  #isHidden = false;
+  #raised: 'sup' | 'sub' | undefined;
+  readonly #open: string[] = [];
+
+  constructor(styles: Styles, readsAll: boolean, note: NoteKind | undefined) {
+    this.#styles = styles;
+    this.#readsAll = readsAll;
+    this.#note = note;
+  }
+
+  open(tag: string, attributes: Attributes): void {
+    const name = localName(tag);
+    const isSeparator = name === this.#note && SEPARATOR.test(attributeOf(attributes, 'type') ?? '');
+    if (this.#silent > 0 || SILENT.has(name) || isSeparator) {
+      this.#silent += 1;
+      return;
+    }
+    this.#begin(name, attributes);
+    this.#open.push(name);
+  }
+
+  text(text: string): void {
+    if (this.#silent > 0 || !this.#isText || this.#isHidden) return;
+    const words = escaped(text);
+    this.#write(this.#raised ? `<${this.#raised}>${words}</${this.#raised}>` : words);
+  }
+
+  close(): void {
+    if (this.#silent > 0) {
+      this.#silent -= 1;
+      return;
+    }
+    const name = this.#open.pop() ?? '';
+    if (name === 't') this.#isText = false;
+    else if (name === 'p') this.#endParagraph();
+    else if (name === this.#note) this.html += '</aside>';
+    else if (TABLES.has(name)) this.#write(`</${TABLES.get(name)}>`);
+  }
+
+  #begin(name: string, attributes: Attributes): void {
+    const table = TABLES.get(name);
+    const inside = this.#open.at(-1);
+    if (name === 'p') this.#paragraphs.push({ element: undefined, html: '' });
+    else if (name === 't') this.#isText = true;
+    else if (name === 'r') [this.#isHidden, this.#raised] = [false, undefined];
+    else if (inside === 'pPr') this.#setParagraph(name, attributes);
+    else if (inside === 'rPr') this.#setRun(name, attributes);
+    else if (name === this.#note) this.html += `<aside epub:type="${name}" id="${idOf(name, attributes)}">`;
+    else if (table !== undefined) this.#write(`<${table}>`);
+    else if (name === 'docPr' && attributes.descr) this.#write(`<img alt="${escaped(attributes.descr)}"/>`);
+    else if (inside === 'r') this.#write(inRun(name, attributes));
+  }
+
+  #setParagraph(name: string, attributes: Attributes): void {
+    const paragraph = this.#paragraphs.at(-1);
+    const value = attributeOf(attributes, 'val') ?? '';
+    if (!paragraph) return;
+    if (name === 'pStyle') paragraph.element ??= this.#styles.get(value);
+    else if (name === 'numPr') paragraph.element ??= 'li';
+    else if (name === 'outlineLvl') paragraph.element = headingOf(Number(value) + 1) ?? paragraph.element;
+  }
+
+  #setRun(name: string, attributes: Attributes): void {
+    const value = attributeOf(attributes, 'val');
+    if (name === 'vanish') this.#isHidden = !OFF.has(value ?? '');
+    else if (name === 'vertAlign') this.#raised = RAISED.get(value ?? '');
+  }
+
+  #endParagraph(): void {
+    const paragraph = this.#paragraphs.pop();
+    if (!paragraph) return;
+    const element = paragraph.element ?? 'p';
+    const name = element === 'nav' && this.#readsAll ? 'p' : element;
+    this.#write(`<${name}>${paragraph.html}</${name}>\n`);
+  }
+
+  #write(html: string): void {
+    const paragraph = this.#paragraphs.at(-1);
+    if (paragraph) paragraph.html += html;
+    else this.html += html;
+  }
+}
+
+function attributeOf(attributes: Attributes, name: string): string | undefined {
+  return attributes[`w:${name}`] ?? attributes[name];
+}
+
+/** What is not text in a run, as HTML. */
+function inRun(name: string, attributes: Attributes): string {
+  const [, note] = /^(footnote|endnote)Reference$/u.exec(name) ?? [];
+  if (note === undefined) return CHARACTERS.get(name) ?? '';
+  return `<a epub:type="noteref" href="#${idOf(note, attributes)}">*</a>`;
+}
+
+function idOf(note: string, attributes: Attributes): string {
+  return `${note}-${escaped(attributeOf(attributes, 'id') ?? '')}`;
+}

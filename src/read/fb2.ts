@@ -1,0 +1,130 @@
+import { isNumbered } from '../text/chapters.ts';
+import { labelOf } from '../text/piece.ts';
+import { through } from '../text/stage.ts';
+import { type Attributes, localName } from './html-elements.ts';
+import { Markup, MarkupDecoder, type MarkupHandler } from './html-parse.ts';
+import { escaped, openAsPage } from './page-of.ts';
+import type { About, HtmlOptions, Reading, Source } from './reading.ts';
+
+/** A book of FictionBook 2 as a page. Its sections are chapters, and its notes are where they are referred to. */
+export async function openFb2(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
+  const name = labelOf(source.name);
+  const book = new FictionBook();
+  const markup = new Markup(book, name, { isXml: true });
+  for await (const text of through(source.bytes(signal), new MarkupDecoder(name))) markup.write(text);
+  markup.end();
+  return openAsPage(source, book.html, options, { about: book.about, signal });
+}
+
+/** The element of HTML that stands for one of FictionBook. What is not here is left out with its tags, and its text is read. */
+const ELEMENTS: ReadonlyMap<string, string> = new Map([
+  ['p', 'p'],
+  ['text-author', 'p'],
+  ['date', 'p'],
+  ['stanza', 'p'],
+  ['epigraph', 'blockquote'],
+  ['cite', 'blockquote'],
+  ['poem', 'blockquote'],
+  ['emphasis', 'em'],
+  ['strong', 'strong'],
+  ['code', 'code'],
+  ...['sub', 'sup', 'table', 'tr', 'td', 'th'].map((name) => [name, name] as const),
+] as readonly (readonly [string, string])[]);
+
+/** UTF-16 units that are kept of the title, an author or the language. */
+const LONGEST_FIELD = 1000;
+
+class FictionBook implements MarkupHandler {
+  html = '';
+  readonly #open: string[] = [];
+  #sections = 0;
+  #isNotes = false;
+  /** The text of a line of a title. */
+  #line = '';
+  /** Elements that are open inside of one that is not read, itself included. */
+  #silent = 0;
+  readonly #fields = new Map<string, string>();
+
+  get about(): About {
+    const field = (name: string) => this.#fields.get(name)?.replace(/\s+/gu, ' ').trim() || undefined;
+    const author = ['first-name', 'middle-name', 'last-name'].flatMap((part) => field(part) ?? []).join(' ');
+    const [title, language] = [field('book-title'), field('lang')];
+    return { ...(title && { title }), ...(author && { author }), ...(language && { language }) };
+  }
+
+  open(tag: string, attributes: Attributes): void {
+    const name = localName(tag);
+    const isTitleOfNote = name === 'title' && this.#isNotes;
+    if (this.#silent > 0 || name === 'binary' || name === 'stylesheet' || isTitleOfNote) {
+      this.#silent += 1;
+      return;
+    }
+    this.#open.push(name);
+    if (!this.#open.includes('description')) this.#begin(name, attributes);
+  }
+
+  text(text: string): void {
+    if (this.#silent > 0) return;
+    if (this.#isInTitle) this.#line += text;
+    if (this.#open.includes('body')) this.html += escaped(text);
+    else if (this.#open.includes('title-info')) this.#addField(this.#open.at(-1) ?? '', text);
+  }
+
+  close(): void {
+    if (this.#silent > 0) {
+      this.#silent -= 1;
+      return;
+    }
+    const name = this.#open.pop() ?? '';
+    if (!this.#open.includes('description')) this.#end(name);
+  }
+
+  #begin(name: string, attributes: Attributes): void {
+    if (name === 'body') this.#isNotes = /^(?:notes|comments|footnotes)$/iu.test(attributes.name ?? '');
+    else if (name === 'section' && this.#isNotes)
+      this.html += `<aside epub:type="footnote" id="${escaped(attributes.id ?? '')}">`;
+    else if (name === 'section') this.#sections += 1;
+    else if (name === 'title' || name === 'subtitle') this.html += `<h${this.#levelOf(name)}>`;
+    else if (name === 'a') this.html += `<a ${linkOf(attributes)}>`;
+    else if (name === 'image') this.html += `<img alt="${escaped(attributes.alt ?? '')}"/>`;
+    else if (ELEMENTS.has(name) && !(name === 'p' && this.#isInTitle)) this.html += `<${ELEMENTS.get(name)}>`;
+  }
+
+  #end(name: string): void {
+    if (name === 'section' && this.#isNotes) this.html += '</aside>';
+    else if (name === 'section') this.#sections -= 1;
+    else if (name === 'title' || name === 'subtitle') this.html += `</h${this.#levelOf(name)}>\n`;
+    else if (name === 'a') this.html += '</a>';
+    else if (name === 'v') this.html += '<br/>';
+    else if (name === 'p' && this.#isInTitle) this.#endLineOfTitle();
+    else if (ELEMENTS.has(name)) this.html += `</${ELEMENTS.get(name)}>`;
+  }
+
+  /** A number is a heading of its own. */
+  #endLineOfTitle(): void {
+    const level = this.#levelOf('title');
+    this.html += isNumbered(this.#line.trim()) ? `</h${level}>\n<h${level}>` : '<br/>';
+    this.#line = '';
+  }
+
+  get #isInTitle(): boolean {
+    return this.#open.includes('title');
+  }
+
+  /** The title of the book is above those of its sections. */
+  #levelOf(name: 'title' | 'subtitle'): number {
+    return Math.min(6, 1 + this.#sections + (name === 'subtitle' ? 1 : 0));
+  }
+
+  /** Of several authors the first one counts. */
+  #addField(name: string, text: string): void {
+    const before = this.#fields.get(name) ?? '';
+    if (before.length < LONGEST_FIELD) this.#fields.set(name, before + text);
+  }
+}
+
+function linkOf(attributes: Attributes): string {
+  const [, target = ''] = Object.entries(attributes).find(([name]) => localName(name) === 'href') ?? [];
+  const type = attributes.type === 'note' ? ' epub:type="noteref"' : '';
+  return `href="${escaped(target)}"${type}`;
+}
