@@ -28,7 +28,7 @@ interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pic
   readonly stages: TextPlan['stages'];
   readonly lines: Lexicon['lines'];
   readonly cast: Cast | undefined;
-  readonly host: Pick<Host, 'cwd' | 'stdin'>;
+  readonly host: Pick<Host, 'cwd' | 'stdin' | 'env' | 'platform'>;
 }
 
 export class RowTexts {

@@ -367,7 +367,7 @@ export const rows = {
     key: 'format',
     fallback: 'auto',
     otherwise: 'auto: by file ending or first bytes',
-    help: 'what the text is: text, markdown, html, epub, docx, fb2, subtitles, auto',
+    help: 'what the text is: text, markdown, html, epub, docx, fb2, pdf, subtitles, auto',
     group: 'Text',
     affects: 'text',
   }),

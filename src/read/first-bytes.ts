@@ -2,8 +2,8 @@ import { usageError } from '../kit/error.ts';
 import { SSML } from '../kit/hints.ts';
 import { shellQuoted } from '../kit/words.ts';
 
-/** Bytes that are looked at: of a byte order mark, of the first file of an EPUB, of HTML without and behind a comment. */
-const [MARK_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 58, 64, 1024] as const;
+/** Bytes that are looked at: of a byte order mark, of a PDF, of the first file of an EPUB, of HTML without and behind a comment. */
+const [MARK_BYTES, PDF_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 5, 58, 64, 1024] as const;
 
 const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
 /** HTML without its head, as it comes through a pipe. */
@@ -19,6 +19,7 @@ const LONGEST_BEGINNING = 64;
 /** @returns the number of bytes that tell the kind of a text */
 export function leastBytes(start: Uint8Array): number {
   const text = latin1(start, LONGEST_BEGINNING);
+  if (text.startsWith('%')) return PDF_BYTES;
   if (text.startsWith('PK')) return BOOK_BYTES;
   if (text.startsWith('<')) return text.startsWith('<!--') ? COMMENTED_BYTES : HTML_BYTES;
   return start.length < LONGEST_BEGINNING && MAYBE_WRITTEN.test(text) ? start.length + 1 : MARK_BYTES;
@@ -53,6 +54,10 @@ export function isFictionBook(start: Uint8Array): boolean {
   return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<FictionBook\b/.test(latin1(start, COMMENTED_BYTES));
 }
 
+export function isPdf(start: Uint8Array): boolean {
+  return latin1(start, 5) === '%PDF-';
+}
+
 /** Kinds that are read, for a text that was said to be another. */
 const READ: readonly (readonly [
   is: (start: Uint8Array) => boolean,
@@ -64,6 +69,7 @@ const READ: readonly (readonly [
   [isFictionBook, /\.fb2$/iu, 'fb2', 'a FictionBook'],
   [isDocx, /\.docx$/iu, 'docx', 'a document of Word'],
   [beginsLikeSubtitles, /\.(?:srt|vtt|ass|ssa)$/iu, 'subtitles', 'a file of subtitles'],
+  [isPdf, /\.pdf$/iu, 'pdf', 'a PDF'],
 ];
 
 /**
@@ -108,11 +114,6 @@ function pandoc(format: string): Document['hint'] {
 }
 
 const DOCUMENTS: readonly Document[] = [
-  {
-    bytes: /^255044462d/u,
-    what: 'a PDF',
-    hint: (file) => `make text of it first: \`pdftotext ${file} - | tts ${OUTPUT}\``,
-  },
   { bytes: /^7b5c727466/u, what: 'an RTF document', hint: pandoc('rtf') },
   { bytes: /^504b0304/u, what: 'a zip file, as .odt is', hint: pandoc('odt') },
   {
@@ -122,6 +123,7 @@ const DOCUMENTS: readonly Document[] = [
   },
   {
     bytes: /^.{120}424f4f4b4d4f4249/u,
+    ending: /\.(?:mobi|azw\d?|kfx)$/iu,
     what: 'a book for Kindle (MOBI or AZW)',
     hint: (file) =>
       `make an EPUB of it first: \`ebook-convert ${file} book.epub && tts -f book.epub ${OUTPUT}\``,

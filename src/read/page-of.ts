@@ -32,7 +32,8 @@ async function* bytesOf(html: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-function withoutLine(piece: Piece): Piece {
+/** For text that has other lines than its source. */
+export function withoutLine(piece: Piece): Piece {
   return piece.kind === 'text' ? { ...piece, place: { source: piece.place.source } } : piece;
 }
 

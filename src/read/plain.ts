@@ -93,7 +93,7 @@ export function hasScene(text: string): boolean {
   return text.search(SCENE) >= 0;
 }
 
-class Lines implements Stage<string, Piece> {
+export class Lines implements Stage<string, Piece> {
   readonly #source: string;
   #line = 1;
   /** Text of the last line that may become a scene. */

@@ -220,7 +220,8 @@ export class TextFacts {
   }
 }
 
-const PAGE_NUMBER = /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:of\s+\d{1,4})?\s*[\])–—-]?$/u;
+const PAGE_NUMBER =
+  /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:(?:of\s+|\/\s?)\d{1,4})?\s*[\])–—-]?$/u;
 /** The number of a chapter changes in the same way as the number of a page. */
 const HEADING =
   /^(?:chapter|part|book|section|act|scene|canto|letter|volume|lesson|kapitel|teil|chapitre|cap[ií]tulo)\b/iu;

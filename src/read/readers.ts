@@ -8,6 +8,7 @@ import {
   isDocx,
   isEpub,
   isFictionBook,
+  isPdf,
   leastBytes,
 } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
@@ -65,6 +66,11 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
     begins: isFictionBook,
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./fb2.ts')).openFb2(...text),
+  },
+  pdf: {
+    endings: ['.pdf'],
+    begins: isPdf,
+    open: async (...text) => (await import('./pdf.ts')).openPdf(...text),
   },
   subtitles: {
     endings: ['.srt', '.vtt', '.ass', '.ssa'],

@@ -1,9 +1,10 @@
+import type { Host } from '../kit/host.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 
 /** The kinds of input that `--format` can name. `readers.ts` has a row for each. */
-export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub', 'docx', 'fb2', 'subtitles'] as const;
+export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub', 'docx', 'fb2', 'pdf', 'subtitles'] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
 export interface Source {
@@ -45,6 +46,8 @@ export interface ReadOptions {
   readonly isTimed: boolean;
   /** Sounds that subtitles describe are spoken, too. */
   readonly speaksSounds: boolean;
+  /** Where the program is found that reads a PDF; without it none is started. */
+  readonly host?: Pick<Host, 'env' | 'platform'> | undefined;
 }
 
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;

@@ -60,6 +60,7 @@ export function readerOf(
     sounds,
     ...rest
   }: ReaderSettings & Pick<Settings, 'format'>,
+  host?: Pick<Host, 'env' | 'platform'>,
 ): Reader {
   return readerFor(name, format.value, {
     code: code.value,
@@ -73,6 +74,7 @@ export function readerOf(
     speaksTitles: titles.value,
     isTimed: fit !== undefined,
     speaksSounds: sounds.value === 'read',
+    host,
   });
 }
 
@@ -80,7 +82,7 @@ export function readerOf(
 export function sourcesOf(
   { words, files }: Input,
   settings: Settings,
-  { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
+  { cwd, stdin, env, platform }: Pick<Host, 'cwd' | 'stdin' | 'env' | 'platform'>,
   echoed?: Readable,
 ): readonly TextSource[] {
   const { inputTimeout } = settings;
@@ -88,7 +90,7 @@ export function sourcesOf(
   const open = (name: string) =>
     name === '-' ? stdinSource(echoed ?? stdin.stream, timeoutMs) : fileSource(name, cwd, timeoutMs);
   if (words.length > 0) return [{ source: wordsSource(words.join(' ')), reader: readerOf('', settings) }];
-  return files.map((name) => ({ source: open(name), reader: readerOf(name, settings) }));
+  return files.map((name) => ({ source: open(name), reader: readerOf(name, settings, { env, platform }) }));
 }
 
 /** @returns what takes thoughts and calls out of the answer of a model, before its reader */

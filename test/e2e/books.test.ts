@@ -7,6 +7,7 @@ import { decoded } from '../support/decoded.ts';
 import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
 import { readId3, textOf } from '../support/mp3.ts';
+import { pdfOf } from '../support/pdf.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
@@ -149,6 +150,66 @@ function hertzAt(sound: Int16Array, start: number): number {
     if ((sound[at] as number) < 0 !== (sound[at + 1] as number) < 0) crossings += 1;
   return crossings;
 }
+
+describe('a PDF', () => {
+  const page = (number: number, ...lines: readonly string[]) => [
+    'A Small Tale',
+    '',
+    ...lines,
+    '',
+    `${number}`,
+  ];
+  const pdf = pdfOf(
+    [
+      page(1, 'The Hill', '', 'We went up the hill be-', 'fore the evening came and'),
+      page(2, 'we saw the sea from there.'),
+      page(3, 'It was before the night.', '', 'The Sea', '', 'We went down.'),
+    ],
+    [
+      ['The Hill', 0],
+      ['The Sea', 2],
+    ],
+  );
+
+  it.runIf(isThere('pdftotext') && isThere('pdftohtml'))(
+    'is read through pdftotext, without what each page repeats, in the chapters of its outline',
+    async () => {
+      const box = new Sandbox();
+      box.file('a.pdf', pdf);
+      const shown = await box.run('-f a.pdf --show-text');
+      expect(
+        shown.stdout
+          .toString()
+          .trim()
+          .split(/\s*\n\s*/u)
+          .join(' '),
+      ).toBe(
+        'The Hill We went up the hill before the evening came and we saw the sea from there. It was before the night. The Sea We went down.',
+      );
+      const planned = await box.run('-f a.pdf -o a.mp3 --dry-run');
+      expect(planned.stdout.toString().match(/The (?:Hill|Sea)$/gmu)).toEqual(['The Hill', 'The Sea']);
+      box.file('bad.pdf', '%PDF-1.4\nnothing');
+      expectFailure(
+        await box.run('-f bad.pdf'),
+        2,
+        /cannot read bad\.pdf: pdftotext says: .*\nhint: get the file again/,
+      );
+      box.file('empty.pdf', pdfOf([[]]));
+      expectFailure(await box.run('-f empty.pdf'), 2, /empty\.pdf holds no text to read\nhint: .*ocrmypdf/);
+    },
+  );
+
+  it('names the program that reads it where there is none', async () => {
+    const box = new Sandbox();
+    box.file('a.pdf', pdf);
+    const ended = await box.run('-f a.pdf', { env: { PATH: '/nowhere' } });
+    expectFailure(
+      ended,
+      2,
+      /cannot read a\.pdf: it is a PDF, and pdftotext is not installed\nhint: install poppler-utils/,
+    );
+  });
+});
 
 describe.skipIf(!isThere('ffmpeg'))('the marks of chapters', () => {
   it.each(['mp3', 'm4b', 'opus', 'flac'])('stand at the sound of their chapters: %s', async (format) => {

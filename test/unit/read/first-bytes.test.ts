@@ -29,6 +29,7 @@ describe('a document that is no text', () => {
       'a FictionBook',
       'leave --format out, or give --format fb2',
     ],
+    ['%PDF-1.7', 'a PDF', '--format pdf'],
     [`PK${'.'.repeat(28)}[Content_Types].xml`, 'a document of Word', '--format docx'],
     ['1\n00:00:01,000 --> 00:00:02,000\nHello', 'a file of subtitles', 'give --format subtitles'],
     ['WEBVTT\n\n', 'a file of subtitles', 'leave --format out'],
@@ -42,7 +43,7 @@ describe('a document that is no text', () => {
     expect(told).toContain(hint);
   });
 
-  it.each(['a.tex', 'a.adoc', 'a.ipynb'])('is known by its name: %s', (name) => {
+  it.each(['a.mobi', 'a.AZW3', 'a.tex', 'a.adoc', 'a.ipynb'])('is known by its name: %s', (name) => {
     expect(refusal('Hello', name)).toMatch(new RegExp(`\\b${name}\\b.*\\b${name}\\b`));
   });
 
@@ -74,6 +75,7 @@ test.each([
   ['a.md.txt', 'text'],
   ['a.DOCX', 'docx'],
   ['a.fb2', 'fb2'],
+  ['a.pdf', 'pdf'],
   ['md', undefined],
   ['-', undefined],
 ])('The ending of a name tells the kind: %s', (name, kind) => {

@@ -1,0 +1,151 @@
+import { type TtsError, usageError } from '../kit/error.ts';
+import { findProgram } from '../kit/folders.ts';
+import { outputOf } from '../kit/program.ts';
+import { inOneLine } from '../kit/words.ts';
+import { labelOf, type Piece } from '../text/piece.ts';
+import { inTurn, through } from '../text/stage.ts';
+import { type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
+import { withoutLine } from './page-of.ts';
+import { Lines } from './plain.ts';
+import { prose, TextFacts } from './prose.ts';
+import type { Reading, ReadOptions, Source } from './reading.ts';
+
+const INSTALL =
+  'install poppler-utils (apt, dnf) or poppler (brew, pacman): pdftotext, which is in it, reads a PDF';
+
+/**
+ * The text of a PDF, through `pdftotext`. Its chapters are those of its outline.
+ * @throws TtsError (usage) for a PDF that cannot be read, and where the program is not installed
+ */
+export async function openPdf(source: Source, options: ReadOptions, signal: AbortSignal): Promise<Reading> {
+  const name = labelOf(source.name);
+  const { path } = source;
+  const { host } = options;
+  if (path === undefined || !host)
+    throw usageError(
+      `${name} is not text: it is a PDF`,
+      'name the file with -f, or make text of it first: `pdftotext FILE - | tts`',
+    );
+  const program = await findProgram('pdftotext', host.env.PATH ?? '', host.platform);
+  if (program === undefined)
+    throw usageError(`cannot read ${name}: it is a PDF, and pdftotext is not installed`, INSTALL);
+  const text = await textOf(program, [...UTF8, path, '-'], { env: host.env, signal }).catch((error) => {
+    signal.throwIfAborted();
+    throw unreadable(name, error);
+  });
+  if (!/[\p{L}\p{N}]/u.test(text))
+    throw usageError(
+      `${name} holds no text to read`,
+      'its pages are pictures: `ocrmypdf` finds the words in them and makes a PDF with text',
+    );
+  const lister = options.hasChapters && (await findProgram('pdftohtml', host.env.PATH ?? '', host.platform));
+  const outline = lister ? await outlineOf(lister, path, { env: host.env, signal }) : [];
+  const facts = new TextFacts();
+  // The first page is one like the others.
+  facts.see(`\f${text}`);
+  facts.finish();
+  if (facts.hasDivided) facts.countWords(text);
+  const parts = partsOf(text, outline);
+  return {
+    source,
+    async *pieces(until, { inFront } = {}) {
+      for (const { chapter, text: written } of parts) {
+        until.throwIfAborted();
+        if (chapter) yield chapter;
+        const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
+        for await (const piece of through(only(written), inFront ? inTurn(inFront, lines) : lines))
+          yield withoutLine(piece);
+      }
+    },
+  };
+}
+
+const UTF8 = ['-enc', 'UTF-8', '-eol', 'unix'] as const;
+
+type Run = Parameters<typeof outputOf>[2];
+
+async function textOf(program: string, args: readonly string[], run: Run): Promise<string> {
+  const text = (await outputOf(program, args, run)).toString();
+  // A word that is divided at the end of a line.
+  return text.replace(/\u00ad\n?/gu, '').replaceAll('\0', '');
+}
+
+function unreadable(name: string, error: Error): TtsError {
+  const reason = inOneLine(error.message.trim().split('\n').at(-1) ?? '');
+  return usageError(
+    `cannot read ${name}: pdftotext says: ${reason}`,
+    /password/iu.test(reason)
+      ? 'unlock it first: `qpdf --decrypt --password=… FILE open.pdf`'
+      : 'get the file again',
+    error,
+  );
+}
+
+interface Line {
+  readonly title: string;
+  readonly level: number;
+  /** From 1. */
+  readonly page: number;
+}
+
+/** @returns no lines for a PDF without an outline, or where the program fails */
+async function outlineOf(program: string, path: string, run: Run): Promise<readonly Line[]> {
+  const args = ['-xml', '-i', '-q', '-stdout', '-enc', 'UTF-8', '-f', '1', '-l', '1', path];
+  const xml = await outputOf(program, args, run).then(String, () => '');
+  run.signal.throwIfAborted();
+  const start = xml.indexOf('<outline>');
+  const root = start < 0 ? undefined : firstIn(treeOf(xml.slice(start), 'the outline'), 'outline');
+  return root ? [...linesOf(root, 1)] : [];
+}
+
+function* linesOf({ children }: Element, level: number): Generator<Line> {
+  for (const child of children) {
+    const [title, page] = [plainText(child), Number(child.attributes.page)];
+    if (child.name === 'outline') yield* linesOf(child, level + 1);
+    else if (title !== '' && page >= 1) yield { title, level, page };
+  }
+}
+
+interface Part {
+  readonly chapter?: Piece;
+  readonly text: string;
+}
+
+/** A chapter begins at the line that is its title, otherwise with its page. */
+function partsOf(text: string, outline: readonly Line[]): readonly Part[] {
+  const starts = [0];
+  for (let at = text.indexOf('\f'); at >= 0; at = text.indexOf('\f', at + 1)) starts.push(at + 1);
+  const parts: Part[] = [];
+  let [from, chapter] = [0, undefined as Piece | undefined];
+  for (const { title, level, page } of outline) {
+    const start = starts[page - 1];
+    if (start === undefined) continue;
+    const end = starts[page] ?? text.length;
+    const at =
+      Math.max(from, start) + lineWith(title, text.slice(Math.max(from, start), Math.max(from, end)));
+    parts.push({ ...(chapter && { chapter }), text: text.slice(from, at) });
+    [from, chapter] = [at, { kind: 'chapter', title, level }];
+  }
+  parts.push({ ...(chapter && { chapter }), text: text.slice(from) });
+  return parts;
+}
+
+/** UTF-16 units in front of the line that begins with the title, or is the beginning of it; 0 where there is none. */
+function lineWith(title: string, page: string): number {
+  const wanted = keyOf(title);
+  let at = 0;
+  for (const line of page.split('\n')) {
+    const key = keyOf(line);
+    if (key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)))) return at;
+    at += line.length + 1;
+  }
+  return 0;
+}
+
+function keyOf(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
+
+async function* only(text: string): AsyncGenerator<string> {
+  yield text;
+}
