@@ -88,8 +88,14 @@ function elementOf(style: Element): string | undefined {
   const name = firstIn(style, 'name')?.attributes.val?.toLowerCase() ?? '';
   if (/^toc \d$/u.test(name)) return 'nav';
   if (name === 'title') return 'h1';
+  if (/^list (?:bullet|number)/u.test(name)) return 'li';
   const level = Number(firstIn(style, 'outlineLvl')?.attributes.val ?? Number.NaN) + 1;
   return headingOf(Number(/^heading (\d)$/u.exec(name)?.[1] ?? level));
+}
+
+/** For files that name built-in styles without describing them. */
+function elementOfId(id: string): string | undefined {
+  return headingOf(Number(/^Heading(\d)$/u.exec(id)?.[1] ?? Number.NaN));
 }
 
 /** @returns `undefined` for a level that is not one of a heading; 10 is that of text */
@@ -191,7 +197,7 @@ class WordDocument implements MarkupHandler {
     const paragraph = this.#paragraphs.at(-1);
     const value = attributeOf(attributes, 'val') ?? '';
     if (!paragraph) return;
-    if (name === 'pStyle') paragraph.element ??= this.#styles.get(value);
+    if (name === 'pStyle') paragraph.element ??= this.#styles.get(value) ?? elementOfId(value);
     else if (name === 'numPr') paragraph.element ??= 'li';
     else if (name === 'outlineLvl') paragraph.element = headingOf(Number(value) + 1) ?? paragraph.element;
   }

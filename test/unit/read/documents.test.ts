@@ -35,7 +35,7 @@ const SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/
 
 /** A document of Word with these paragraphs. */
 function docx(body: string, files: Readonly<Record<string, string>> = {}): Buffer {
-  const styles = ['heading 1', 'heading 2', 'Title', 'toc 1'].map(
+  const styles = ['heading 1', 'heading 2', 'Title', 'toc 1', 'List Bullet 2'].map(
     (name, at) => `<w:style w:styleId="s${at}"><w:name w:val="${name}"/></w:style>`,
   );
   const based = '<w:style w:styleId="mine"><w:name w:val="Mine"/><w:basedOn w:val="s0"/></w:style>';
@@ -76,6 +76,8 @@ describe('a document of Word', () => {
     ],
     ['a level of text', paragraph('A', '<w:outlineLvl w:val="9"/>'), 'A'],
     ['a title', styled('s2', 'The Book') + paragraph('A.'), '{1 The Book}The Book.\n\nA.'],
+    ['a style that is not described', styled('Heading2', 'Up') + paragraph('A.'), '{2 Up}Up.\n\nA.'],
+    ['a style of a list', styled('s4', 'One') + styled('s4', 'Two'), 'One.\nTwo.'],
     ['contents', styled('s3', 'The Hill 3') + paragraph('A.'), 'A.'],
     [
       'a list',
