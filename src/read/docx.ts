@@ -1,8 +1,9 @@
 import { usageError } from '../kit/error.ts';
 import { labelOf } from '../text/piece.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
+import { decodeMarkup } from './html-charset.ts';
 import { type Attributes, localName } from './html-elements.ts';
-import { decodeMarkup, Markup, type MarkupHandler } from './html-parse.ts';
+import { Markup, type MarkupHandler } from './html-parse.ts';
 import { escaped, openAsPage } from './page-of.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 import { Archive, locationOf } from './zip.ts';
@@ -35,7 +36,7 @@ export async function openDocx(source: Source, options: HtmlOptions, signal: Abo
   for (const { path, note } of [{ path: TEXT, note: undefined }, ...NOTES]) {
     const text = await markupOf(path);
     if (text === undefined) continue;
-    const document = new WordDocument(styles, options.readsAll ?? false, note);
+    const document = new WordDocument(styles, options.readsAll, note);
     const markup = new Markup(document, `${path} in ${name}`, { isXml: true });
     markup.write(text);
     markup.end();
@@ -211,9 +212,9 @@ class WordDocument implements MarkupHandler {
   #endParagraph(): void {
     const paragraph = this.#paragraphs.pop();
     if (!paragraph) return;
-    const element = paragraph.element ?? 'p';
-    const name = element === 'nav' && this.#readsAll ? 'p' : element;
-    this.#write(`<${name}>${paragraph.html}</${name}>\n`);
+    const { element = 'p', html } = paragraph;
+    if (element !== 'nav') this.#write(`<${element}>${html}</${element}>\n`);
+    else if (this.#readsAll) this.#write(`<p>${html}</p>\n`);
   }
 
   #write(html: string): void {

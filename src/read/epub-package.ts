@@ -1,6 +1,6 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
-import { decodeMarkup } from './html-parse.ts';
+import { decodeMarkup } from './html-charset.ts';
 import type { Archive } from './zip.ts';
 
 interface Item {
@@ -103,6 +103,7 @@ function itemsOf(root: Element, packageFile: string): ReadonlyMap<string, Item> 
   return items;
 }
 
+const SVG = 'image/svg+xml';
 const TEXT =
   /^(?:application\/xhtml\+xml|text\/html|application\/x-dtbook\+xml|text\/x-oeb1-document|application\/xml|text\/xml)$/;
 
@@ -124,14 +125,14 @@ function hasFixedPages(root: Element): boolean {
 /** A chain of them may lead back to its beginning. */
 const MOST_FALLBACKS = 16;
 
-/** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. */
+/** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. A drawing may hold text. */
 function textItem(item: Item | undefined, items: Package['items']): Item | undefined {
   let next = item;
   for (let steps = 0; next && steps < MOST_FALLBACKS; steps += 1) {
     if (TEXT.test(next.mediaType)) return next;
     next = items.get(next.fallback ?? '');
   }
-  return item && /\.x?html?$/i.test(item.path) ? item : undefined;
+  return item && (item.mediaType === SVG || /\.x?html?$/i.test(item.path)) ? item : undefined;
 }
 
 /** @param base the path of the file that holds the reference */

@@ -17,16 +17,17 @@ import {
 import { plainText, treeOf } from './epub-tree.ts';
 import { MarkupBook } from './gutenberg.ts';
 import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
+import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
-import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
-import type { EpubOptions, PieceOptions, Reading, Source } from './reading.ts';
+import { Markup, scanned } from './html-parse.ts';
+import type { HtmlOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { Archive, type Location, locationOf } from './zip.ts';
 
 /**
  * Looks at what the book says of itself. Its documents are read when their turn comes.
  * @throws TtsError (usage) for what is not a book, and for one that is protected
  */
-export async function openEpub(source: Source, options: EpubOptions, signal: AbortSignal): Promise<Reading> {
+export async function openEpub(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
   const location = await locationOf(source, signal);
   using archive = await Archive.open(name, location, signal);
@@ -63,7 +64,7 @@ interface Plan {
 async function planOf(
   archive: Archive,
   content: Package,
-  { readsAll }: EpubOptions,
+  { readsAll }: HtmlOptions,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<Plan> {
   const { spine, items, withoutText, hasFixedPages } = content;
@@ -107,7 +108,7 @@ const MOST_SEARCHED = 128 * 1024 * 1024;
 interface Book {
   readonly source: string;
   readonly location: Location;
-  readonly options: EpubOptions;
+  readonly options: HtmlOptions;
   /** Leaves out what surrounds the text of a book. */
   readonly frame: MarkupBook | undefined;
 }
@@ -120,7 +121,10 @@ async function* piecesOf(
 ): AsyncGenerator<Piece> {
   const name = labelOf(source);
   using archive = await Archive.open(name, location, signal);
-  const open = (path: string) => openDocument(archive, path, name, signal);
+  /** The characters of each document that could not be decoded. */
+  const damaged = new Map<string, number>();
+  const open = (path: string) =>
+    openDocument(archive, path, { name, onDamage: (count) => damaged.set(path, count) }, signal);
   const text = new BookText(source, plan.contents, options, frame);
   let searched = 0;
   const notes = new FoundNotes({
@@ -144,7 +148,8 @@ async function* piecesOf(
     skipped += inDocument.skipped;
   }
   if (!text.hasText) throw noText(name);
-  for (const remark of remarksOn(plan, text.leftOut, skipped)) onRemark?.(remark);
+  const notDecoded = damagedBytes([...damaged.values()].reduce((sum, count) => sum + count, 0));
+  for (const remark of remarksOn(plan, text.leftOut, [skippedNotes(skipped), notDecoded])) onRemark?.(remark);
 }
 
 /** The text of a book, one document after the other. */
@@ -163,7 +168,7 @@ class BookText {
   /** The chapters of the document that is read. */
   #open = new Map<string, ChapterStart>();
 
-  constructor(source: string, { entries }: Contents, options: EpubOptions, frame: MarkupBook | undefined) {
+  constructor(source: string, { entries }: Contents, options: HtmlOptions, frame: MarkupBook | undefined) {
     this.#source = source;
     for (const entry of entries) this.#add(entry);
     this.#rules = {
@@ -242,10 +247,14 @@ const SLICE = 65_536;
 async function openDocument(
   archive: Archive,
   path: string,
-  name: string,
+  { name, onDamage }: { readonly name: string; readonly onDamage: (count: number) => void },
   signal: AbortSignal,
 ): Promise<() => AsyncIterable<string>> {
-  const characters = () => through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`));
+  const characters = async function* () {
+    const decoder = new MarkupDecoder(`${path} in ${name}`);
+    yield* through(archive.bytes(path, signal), decoder);
+    if (decoder.damaged > 0) onDamage(decoder.damaged);
+  };
   if (archive.sizeOf(path) > KEPT) return characters;
   const parts: string[] = [];
   for await (const text of characters()) parts.push(text);
@@ -347,18 +356,17 @@ const CHAPTERS: Readonly<Record<Contents['source'], string>> = {
 /**
  * What there is to say of a book that was read.
  * @param parts what the book calls the parts of documents that were left out
- * @param notes the number of those that were not read
+ * @param more what there is to say of its documents
  */
 function* remarksOn(
   { contents, leftOut, missing, hasFixedPages }: Plan,
   parts: ReadonlySet<string>,
-  notes: number,
+  more: readonly (string | undefined)[],
 ): Generator<string> {
   yield CHAPTERS[contents.source];
   const omitted = [...new Set([...leftOut, ...parts])];
   if (omitted.length > 0) yield `left out: ${omitted.join(', ')}; --all reads what is left out`;
-  const skipped = skippedNotes(notes);
-  if (skipped !== undefined) yield skipped;
+  yield* more.filter((remark) => remark !== undefined);
   const documents = missing === 1 ? 'a document that is' : `${missing} documents that are`;
   if (missing > 0) yield `the reading order names ${documents} not in the book, or not text`;
   if (hasFixedPages)

@@ -1,8 +1,9 @@
 import { isNumbered } from '../text/chapters.ts';
 import { labelOf } from '../text/piece.ts';
 import { through } from '../text/stage.ts';
+import { MarkupDecoder } from './html-charset.ts';
 import { type Attributes, localName } from './html-elements.ts';
-import { Markup, MarkupDecoder, type MarkupHandler } from './html-parse.ts';
+import { Markup, type MarkupHandler } from './html-parse.ts';
 import { escaped, openAsPage } from './page-of.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 

@@ -4,12 +4,18 @@ import {
   type Attributes,
   BLOCKS,
   CLOSED,
+  codeOmitted,
+  describesNothing,
   headingLevel,
+  isCode,
   isInitial,
+  isListing,
   isPageNumber,
   isPersona,
+  isRaised,
   isShownAsBlock,
   isSilent,
+  languageOfCode,
   leadsBack,
   localName,
   meaningsOf,
@@ -17,9 +23,10 @@ import {
   saysNote,
   saysReference,
   TIGHT,
+  UNSHOWN_IN_SVG,
 } from './html-elements.ts';
 import { Inline } from './html-inline.ts';
-import { endLink, type Notes } from './html-notes.ts';
+import { endLink, endRaised, type Notes } from './html-notes.ts';
 import { isLineNumber, isVerse, Stanza, withoutLineNumbers } from './html-verse.ts';
 import type { HtmlOptions } from './reading.ts';
 
@@ -36,8 +43,6 @@ export interface Rules {
   leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
   /** The chapter that begins where the element with this id begins. */
   chapterAt?(id: string): ChapterStart | undefined;
-  /** It is called for each element that is read, and its result when the element ends. */
-  enter?(name: string, meanings: readonly string[]): (() => void) | undefined;
   place(): Place;
   piece(piece: Piece): void;
 }
@@ -59,6 +64,16 @@ export class Blocks {
   /** Elements that are open inside of one that is silent, itself included. */
   #silent = 0;
   #pre = 0;
+  /** The drawing says that it is a picture. */
+  #isPicture = false;
+  /** Drawings that are open. */
+  #drawings = 0;
+  /** The description of the picture before. A decoration repeats it. */
+  #lastAlt: string | undefined;
+  /** All of the `pre` is code, which is not read. */
+  #isListing = false;
+  /** The link that is open has raised text in it. */
+  #hasRaised = false;
   #heading: number | undefined;
   #row: Row | undefined;
   #place: Place | undefined;
@@ -80,6 +95,11 @@ export class Blocks {
     this.#rules = rules;
   }
 
+  /** True inside of an element that is not read. */
+  get isSilent(): boolean {
+    return this.#silent > 0;
+  }
+
   open(tag: string, attributes: Attributes): void {
     const id = attributes.id ?? (tag === 'a' ? attributes.name : undefined);
     const chapter = id === undefined ? undefined : this.#rules.chapterAt?.(id);
@@ -90,16 +110,23 @@ export class Blocks {
     }
     const name = localName(tag);
     const meanings = meaningsOf(attributes);
-    const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes);
+    const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes) || (this.#drawings > 0 && name === 'text');
     if (isBlock) this.#startBlock(LINES.has(name) && meanings.length === 0);
     if (this.#startsNote(id, isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
-    else {
-      const { mark } = this.#inline;
-      const nameAt = isPersona(meanings) ? mark : undefined;
-      const initialAt = isInitial(attributes) ? mark : undefined;
-      const end = this.#begin(name, attributes, meanings);
-      this.#frames.push({ name, isBlock, hasBlocks: false, nameAt, initialAt, end });
-    }
+    else this.#enter(name, isBlock, attributes, meanings);
+  }
+
+  #enter(name: string, isBlock: boolean, attributes: Attributes, meanings: readonly string[]): void {
+    const { mark } = this.#inline;
+    this.#frames.push({
+      name,
+      isBlock,
+      isListing: isBlock && isListing(attributes),
+      hasBlocks: false,
+      nameAt: isPersona(meanings) ? mark : undefined,
+      initialAt: isInitial(attributes) ? mark : undefined,
+      end: this.#begin(name, attributes, meanings),
+    });
   }
 
   text(text: string): void {
@@ -148,13 +175,48 @@ export class Blocks {
   }
 
   #isUnspoken(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
-    if (isSilent(name, attributes, meanings)) return true;
+    const isUnspoken = this.#isUnspokenDrawing(name, attributes, meanings);
+    if (isUnspoken !== undefined) return isUnspoken;
+    if (isSilent(name, attributes, meanings) || this.#isUnspokenCode(name, attributes)) return true;
     if (this.#rules.leavesOut?.(name, attributes, meanings)) return true;
     if (leadsBack(attributes, meanings)) return true;
     if (!this.#options.readsNotes && saysNote(name, attributes, meanings)) return true;
     if (name === 'rt') return !this.#options.speaksReadings;
     if (name === 'math') this.#inline.describe(attributes.alttext?.trim() || 'formula');
     return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
+  }
+
+  /**
+   * A label stands for all of a drawing; otherwise the title of one that says it is a picture is its description.
+   * @returns `undefined` for what is no part of a drawing, or is as silent in it as elsewhere
+   */
+  #isUnspokenDrawing(name: string, attributes: Attributes, meanings: readonly string[]): boolean | undefined {
+    if (this.#drawings > 0 && UNSHOWN_IN_SVG.has(name)) return true;
+    if (this.#drawings > 0 && name === 'title')
+      return this.#frames.at(-1)?.name !== 'svg' || !this.#isPicture;
+    if (name !== 'svg') return undefined;
+    this.#isPicture = meanings.includes('img');
+    const label = attributes['aria-label'];
+    if (!label || isSilent(name, attributes, meanings)) return undefined;
+    this.#picture({ alt: label }, meanings);
+    return true;
+  }
+
+  /** Says once for a block of code that it is left out. */
+  #isUnspokenCode(name: string, attributes: Attributes): boolean {
+    const { code } = this.#options;
+    if (code === 'read') return false;
+    const isWhole =
+      name === 'pre' && (isListing(attributes) || this.#frames.slice(-2).some((frame) => frame.isListing));
+    const isBegun = this.#pre > 0 && isCode(name) && (this.#isListing || this.#inline.isBlank);
+    if (!isWhole && !isBegun) return false;
+    if (code === 'announce' && !this.#isListing) {
+      this.#place ??= this.#rules.place();
+      this.#inline.text(codeOmitted(languageOfCode(attributes)));
+      if (isWhole) this.#border();
+    }
+    this.#isListing = isBegun;
+    return true;
   }
 
   /** @returns what the end of the element does */
@@ -172,6 +234,10 @@ export class Blocks {
         return void this.#scene();
       case 'img':
         return void this.#picture(attributes, meanings);
+      case 'title':
+        return this.#description(inline.mark);
+      case 'svg':
+        return this.#drawing();
       case 'ruby':
         inline.startRuby();
         return () => inline.endRuby();
@@ -182,6 +248,7 @@ export class Blocks {
         this.#pre += 1;
         return () => {
           this.#pre -= 1;
+          this.#isListing = false;
         };
       case 'table':
         return void this.#endRow();
@@ -192,18 +259,34 @@ export class Blocks {
       case 'th':
         return void this.#row?.startCell();
     }
+    const link = this.#link(name, attributes, meanings);
+    if (link) return link;
+    if (isRaised(name, attributes)) return this.#raised(inline.mark);
+    return BLOCKS.has(name) ? undefined : this.#lineNumber(inline.mark);
+  }
+
+  #link(name: string, attributes: Attributes, meanings: readonly string[]): (() => void) | undefined {
+    const inline = this.#inline;
     const isReference = saysReference(attributes, meanings);
     const page = name === 'a' || name === 'span' ? pageNamedBy(attributes) : undefined;
-    if (isReference || page !== undefined || (name === 'a' && attributes.href !== undefined)) {
-      const start = inline.mark;
-      const link = { href: attributes.href ?? '', saysReference: isReference };
-      return () => {
-        if (isPageNumber(inline.from(start) ?? '', page)) inline.cut(start);
-        else endLink(inline, start, link, this.#rules.notes);
-      };
-    }
-    const end = this.#rules.enter?.(name, meanings);
-    return end || BLOCKS.has(name) ? end : this.#lineNumber(inline.mark);
+    const isLink = name === 'a' && attributes.href !== undefined;
+    if (!isReference && page === undefined && !isLink) return undefined;
+    const start = inline.mark;
+    this.#hasRaised = false;
+    const link = { href: attributes.href ?? '', saysReference: isReference };
+    return () => {
+      if (isPageNumber(inline.from(start) ?? '', page)) inline.cut(start);
+      else endLink(inline, start, link, this.#rules.notes);
+      if (this.#hasRaised) endRaised(inline, start);
+    };
+  }
+
+  /** Of a link it is known at its end whether it leads to a note. */
+  #raised(start: number): () => void {
+    return () => {
+      if (this.#frames.some(({ name }) => name === 'a')) this.#hasRaised = true;
+      else endRaised(this.#inline, start);
+    };
   }
 
   #lineNumber(start: number): () => void {
@@ -213,10 +296,36 @@ export class Blocks {
     };
   }
 
-  #picture({ alt }: Attributes, meanings: readonly string[]): void {
-    if (!alt || meanings.includes('presentation') || meanings.includes('none')) return;
+  #picture(attributes: Attributes, meanings: readonly string[]): void {
+    const { alt } = attributes;
+    const isRepeated = alt !== undefined && alt.length > 1 && alt === this.#lastAlt;
+    this.#lastAlt = alt;
+    if (
+      !alt ||
+      isRepeated ||
+      describesNothing(attributes) ||
+      meanings.includes('presentation') ||
+      meanings.includes('none')
+    )
+      return;
     this.#place ??= this.#rules.place();
     this.#inline.picture(alt);
+  }
+
+  /** The text behind the place is the description of a drawing. */
+  #description(start: number): () => void {
+    return () => {
+      const description = this.#inline.from(start) ?? '';
+      this.#inline.cut(start);
+      this.#inline.describe(description);
+    };
+  }
+
+  #drawing(): () => void {
+    this.#drawings += 1;
+    return () => {
+      this.#drawings -= 1;
+    };
   }
 
   #scene(): void {
@@ -341,6 +450,8 @@ export class Blocks {
 interface Frame {
   readonly name: string;
   readonly isBlock: boolean;
+  /** It says that it is code. */
+  readonly isListing: boolean;
   /** Blocks have begun inside of it. */
   hasBlocks: boolean;
   /** The name of a speaker in a play begins at this place of the text. */

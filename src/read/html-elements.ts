@@ -12,21 +12,63 @@ export const BLOCKS = named(
 
 /** Nothing in them is meant for a reader of the text. */
 const SILENT = named(
-  'audio button canvas command datalist head iframe input map meter noscript progress rp rtc script select style svg ' +
+  'audio button canvas command datalist iframe input map meter noscript progress rp rtc script select style ' +
     'template textarea title video',
 );
 
-/** The parts of a web page that surround its text. */
-export const PAGE_FURNITURE = named('aside footer nav');
+const LISTING_CLASS =
+  /(?:^|[\s_-])(?:code(?:-?block|hilite)?|listing(?:block)?|program-?listing|source-?code|highlight|prettyprint|hljs|screen|(?:lang|language|brush)[-:])/iu;
+const LANGUAGE_CLASS = /(?:^|\s)(?:lang|language|highlight-source)-([a-z][\w+#.-]{0,29})/iu;
+const CODE = named('code samp kbd');
 
-/** Roles of a web page's parts that surround its text. */
-export const FURNITURE_ROLES = named('navigation complementary contentinfo search banner');
+/** True for a block that says that its text is code. */
+export function isListing({ class: classes, 'data-type': type }: Attributes): boolean {
+  return (classes !== undefined && LISTING_CLASS.test(classes)) || type === 'programlisting';
+}
+
+/** True for an element that is a whole `pre` of code, if it begins there. */
+export function isCode(name: string): boolean {
+  return CODE.has(name);
+}
+
+export function languageOfCode({
+  class: classes,
+  'data-code-language': named,
+}: Attributes): string | undefined {
+  return named ?? LANGUAGE_CLASS.exec(classes ?? '')?.[1];
+}
+
+/** What is said in place of a block of code. */
+export function codeOmitted(language: string | undefined): string {
+  return language ? `Code in ${language} omitted.` : 'Code omitted.';
+}
+
+const RAISED_CLASS = /(?:^|\s)(?:sup|super|superscript)(?:\s|$)/iu;
+
+export function isRaised(name: string, { class: classes }: Attributes): boolean {
+  return name === 'sup' || (name === 'span' && classes !== undefined && RAISED_CLASS.test(classes));
+}
 
 /** Their text ends like a sentence, whatever its last character. */
 export const CLOSED = named('caption dd dt figcaption h1 h2 h3 h4 h5 h6 legend li summary td th');
 
 /** They follow each other like lines. */
 export const TIGHT = named('dd dt li td th');
+
+/** Text of a drawing is in its `text`; what is in these is not shown. */
+export const UNSHOWN_IN_SVG = named('defs desc metadata symbol');
+
+const FILE_NAME = /\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$/iu;
+const NO_DESCRIPTION =
+  /^(?:art|bild|cover|figure|foto|icon|logo|picto)$|^(?:dscn?|dscf|image|img|photo|pic|picture|untitled)[\s_-]*\d*$/iu;
+
+/** True for a description that names the kind or the file of a picture, and says nothing of what it shows. */
+export function describesNothing({ alt = '', src = '' }: Attributes): boolean {
+  const text = alt.trim();
+  if (FILE_NAME.test(text) || NO_DESCRIPTION.test(text)) return true;
+  const file = src.slice(src.lastIndexOf('/') + 1).replace(FILE_NAME, '');
+  return /[\d_-]/u.test(text) && text.toLowerCase() === file.toLowerCase();
+}
 
 /** @returns 1 for the highest heading, `undefined` for other elements */
 export function headingLevel(name: string): number | undefined {
@@ -162,12 +204,14 @@ export function tagOf(source: string): Tag | undefined {
 
 /** True for an element that is not spoken; its text is not either. */
 export function isUnspoken({ name, attributes }: Tag): boolean {
-  return name === 'rt' || name === 'math' || isSilent(name, attributes, meaningsOf(attributes));
+  return (
+    name === 'rt' || name === 'math' || name === 'svg' || isSilent(name, attributes, meaningsOf(attributes))
+  );
 }
 
 /** The text of a tag itself: a line break, or the description of what it shows. */
 export function spokenTag({ name, isEnd, attributes }: Tag): string {
   if (name === 'br' || BLOCKS.has(name)) return '\n';
   if (name === 'math' && !isEnd) return attributes.alttext || 'formula';
-  return name === 'img' && !isEnd ? (attributes.alt ?? '') : '';
+  return name === 'img' && !isEnd && !describesNothing(attributes) ? (attributes.alt ?? '') : '';
 }

@@ -2,6 +2,10 @@
 const LINE = '\u2028';
 /** The placeholder behind the large first letter of a word. A noncharacter. */
 const INITIAL = '\uFDD1';
+/** The placeholder in front of the exponent of a power. A noncharacter. */
+const POWER = '\uFDD3';
+/** "1" and a raised "1", then "/2", are a number and a fraction. */
+const FRACTION = new RegExp(`${POWER}(?=\\d{1,3}\\s?[/⁄])`, 'gu');
 /** The placeholder around words that are not in the text: a space, but not before a comma or after a bracket. A noncharacter. */
 const GAP = '\uFDD2';
 const NARROW_GAP = new RegExp(`(?<=[\\s(\\[{“«¿¡])${GAP}|${GAP}(?=[\\s.,;:!?…)\\]}”»])`, 'gu');
@@ -127,7 +131,22 @@ export class Inline {
 
   /** @returns the end of the text */
   get tail(): string {
-    return this.#parts.slice(-TAIL).join('').replaceAll(GAP, ' ');
+    return this.before(this.mark);
+  }
+
+  /** @returns the end of the text in front of a place */
+  before(end: number): string {
+    return this.#parts
+      .slice(Math.max(0, end - TAIL), end)
+      .join('')
+      .replaceAll(GAP, ' ');
+  }
+
+  /** The text behind the place is the exponent of the number in front of it. */
+  endPower(start: number): void {
+    const exponent = this.from(start) ?? '';
+    this.cut(start);
+    this.#add(POWER + exponent.replace(/^[+−–-]/u, (sign) => (sign === '+' ? 'plus ' : 'minus ')));
   }
 
   /**
@@ -214,6 +233,7 @@ function spoken(source: string): string {
     if (MAY_BE_INVISIBLE.test(text)) text = text.replace(INVISIBLE, '');
     if (HAS_EAST_ASIAN.test(text)) text = text.replace(WRAPPED_EAST_ASIAN, '');
     if (text.includes(INITIAL)) text = joined(text);
+    if (text.includes(POWER)) text = text.replace(FRACTION, ' ').replaceAll(POWER, ' to the ');
     if (text.includes(GAP)) text = text.replace(NARROW_GAP, '').replaceAll(GAP, ' ');
   }
   text = text.replace(/(?: *[\t\n\r\f\u00a0])+ *| {2,}/gu, ' ');

@@ -290,6 +290,27 @@ export function endLink(inline: Inline, start: number, link: EndedLink, notes: N
   if (note) inline.text(noteAfter(inline.tail, note));
 }
 
+const MARK = /^(?:\[?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,3}\]?|\(\d{1,3}\)|[*†‡§]{1,3})$/u;
+/** What a mark stands behind: the end of a sentence or of a quotation, or a word. */
+const BEFORE_MARK = /[.,;:!?…”’"'»)\]]$|\p{L}{4}$/u;
+/** They have powers. */
+const UNITS = /(?:met(?:re|er)s?|miles?|inch(?:es)?|foot|feet|yards?|seconds?)$/iu;
+const YEAR = /(?:^|\D)(?:1\d|20)\d\d$/u;
+
+/** Raised text is a note's mark, which is silent, an exponent, or a part of the word. @param start where it begins */
+export function endRaised(inline: Inline, start: number): void {
+  const text = inline.from(start) ?? '';
+  const before = inline.before(start);
+  if (/\d$/u.test(before) && /^(?:[+−–-]?\d{1,3}|[nxyk])$/u.test(text) && !YEAR.test(before))
+    inline.endPower(start);
+  else if (MARK.test(text) && isMarked(before, text)) inline.cut(start);
+}
+
+function isMarked(before: string, mark: string): boolean {
+  if (/^[[*†‡§]/u.test(mark)) return before.trim() !== '';
+  return YEAR.test(before) || (BEFORE_MARK.test(before) && !UNITS.test(before));
+}
+
 /** @returns what there is to say of notes that were not read */
 export function skippedNotes(count: number): string | undefined {
   if (count === 0) return undefined;

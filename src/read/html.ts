@@ -1,11 +1,12 @@
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
-import { hasWord } from '../text/unicode.ts';
 import { MarkupBook } from './gutenberg.ts';
 import { Blocks } from './html-blocks.ts';
-import { FURNITURE_ROLES, PAGE_FURNITURE } from './html-elements.ts';
+import { damagedBytes, MarkupDecoder } from './html-charset.ts';
+import { leavesOutMost, textOf } from './html-main.ts';
 import { FoundNotes, indexed, NamedNotes, type Notes, skippedNotes } from './html-notes.ts';
-import { Markup, MarkupDecoder, scanned } from './html-parse.ts';
+import { Markup, type MarkupHandler, scanned } from './html-parse.ts';
+import { type Region, Regions } from './html-regions.ts';
 import type { HtmlOptions, Reading, Source } from './reading.ts';
 import { everyTime } from './source.ts';
 
@@ -21,10 +22,10 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const decoder = new MarkupDecoder(name);
       const characters = inFront ? inTurn(decoder, inFront) : decoder;
       const book = options.readsAll ? undefined : new MarkupBook(onRemark ?? (() => {}));
-      const page = new Page(source.name, options, notes, book);
+      const page = new Page(source.name, options, { notes, book });
       yield* through(bytes(until), inTurn(characters, book ? inTurn(page, book) : page));
-      const remark = skippedNotes(notes.skipped);
-      if (remark !== undefined) onRemark?.(remark);
+      for (const remark of [page.leftOut, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)])
+        if (remark !== undefined) onRemark?.(remark);
     },
   };
 }
@@ -47,43 +48,66 @@ async function notesIn(
   return notes;
 }
 
-type Scope = 'main' | 'article' | 'body' | 'form';
-
-/** UTF-16 units. More is not held: the whole body is read then. */
-const MOST_HELD = 4 * 1024 * 1024;
+/** UTF-16 units. A page with more is read whole. */
+const MOST_HELD = 16 * 1024 * 1024;
 /** What holding a piece costs besides its text, in the same unit. */
 const PER_PIECE = 16;
 
-/**
- * The text of a web page: its main part, otherwise its only article, otherwise its body without the forms. Only at the end it is
- * known that there is no main part, so everything before it is held.
- */
+/** The text of a web page. Only at its end it is known which part that is, so all of it is held. */
 export class Page {
   readonly #markup: Markup;
   readonly #blocks: Blocks;
-  readonly #open: Scope[] = [];
-  #articles = 0;
-  #held: { readonly piece: Piece; readonly scope: Scope }[] = [];
+  readonly #regions = new Regions();
+  readonly #regionAt = new WeakMap<Place, Region>();
+  /** It is `undefined` for a page that is read whole. */
+  #held: { readonly piece: Piece; readonly region: Region }[] | undefined;
   #heldUnits = 0;
   #ready: Piece[] = [];
-  #chosen: Scope | undefined;
+  #leavesOutMost = false;
 
   /**
-   * @param notes those that were found before, where the page can be read twice
-   * @param book leaves out what surrounds the text of a book
+   * @param found `notes` that were found before, where the page can be read twice; `book` leaves out what surrounds the text of a
+   * book
    */
-  constructor(name: string, options: HtmlOptions, notes?: Notes, book?: MarkupBook) {
-    this.#blocks = new Blocks(options, {
+  constructor(
+    name: string,
+    options: HtmlOptions,
+    { notes, book }: { readonly notes?: Notes; readonly book?: MarkupBook | undefined } = {},
+  ) {
+    const regions = this.#regions;
+    const blocks = new Blocks(options, {
       notes,
-      leavesOut: (element, attributes) =>
-        PAGE_FURNITURE.has(element) ||
-        FURNITURE_ROLES.has(attributes.role?.trim() ?? '') ||
-        (book?.leavesOut(attributes) ?? false),
-      enter: (element, meanings) => this.#enter(element, meanings),
-      place: (): Place => ({ source: name, line: this.#markup.line }),
+      leavesOut: (_name, attributes) => book?.leavesOut(attributes) ?? false,
+      place: () => {
+        const place: Place = { source: name, line: this.#markup.line };
+        this.#regionAt.set(place, regions.current);
+        return place;
+      },
       piece: (piece) => this.#add(piece),
     });
-    this.#markup = new Markup(this.#blocks, name);
+    this.#held = options.readsAll ? undefined : [];
+    this.#blocks = blocks;
+    const handler: MarkupHandler = {
+      open(tag, attributes) {
+        blocks.open(tag, attributes);
+        regions.open(tag, attributes);
+      },
+      text(text) {
+        blocks.text(text);
+        if (!blocks.isSilent) regions.text(text);
+      },
+      close(tag) {
+        blocks.close();
+        regions.close(tag);
+      },
+    };
+    this.#markup = new Markup(handler, name);
+  }
+
+  /** What there is to say of the part that is not read. It is known at the end. */
+  get leftOut(): string | undefined {
+    if (!this.#leavesOutMost) return undefined;
+    return 'most of the page is left out: comments, teasers and the like; --all reads them';
   }
 
   *push(text: string): Generator<Piece> {
@@ -94,52 +118,41 @@ export class Page {
   *end(): Generator<Piece> {
     this.#markup.end();
     this.#blocks.end();
-    if (this.#chosen === undefined) this.#choose(this.#best());
+    const text = textOf(this.#regions.all);
+    this.#leavesOutMost = this.#held !== undefined && leavesOutMost(this.#regions.all, text);
+    yield* joined(
+      (this.#held ?? []).map(({ piece, region }) => (isGap(piece) || text.has(region) ? piece : undefined)),
+    );
     yield* this.#ready.splice(0);
   }
 
-  #enter(element: string, meanings: readonly string[]): (() => void) | undefined {
-    const scope = meanings.includes('main') ? 'main' : element;
-    if (scope !== 'main' && scope !== 'article' && scope !== 'form') return undefined;
-    if (scope === 'article' && !this.#open.includes('article')) this.#articles += 1;
-    this.#open.push(scope);
-    return () => void this.#open.pop();
-  }
-
   #add(piece: Piece): void {
-    const scope = this.#scope();
-    if (this.#chosen !== undefined) {
-      if (isIn(scope, this.#chosen)) this.#ready.push(piece);
-      return;
-    }
-    this.#held.push({ piece, scope });
+    if (!this.#held) return void this.#ready.push(piece);
+    const region = piece.kind === 'text' ? this.#regionAt.get(piece.place) : undefined;
+    this.#held.push({ piece, region: region ?? this.#regions.current });
     this.#heldUnits += writtenOf(piece).length + PER_PIECE;
-    if (scope === 'main' && piece.kind === 'text' && hasWord(piece.text)) this.#choose('main');
-    else if (this.#heldUnits > MOST_HELD) this.#choose(this.#best());
-  }
-
-  #scope(): Scope {
-    const has = (scope: Scope) => this.#open.includes(scope);
-    if (has('main')) return 'main';
-    if (has('form')) return 'form';
-    return has('article') ? 'article' : 'body';
-  }
-
-  #choose(chosen: Scope): void {
-    this.#chosen = chosen;
-    for (const { piece, scope } of this.#held) if (isIn(scope, chosen)) this.#ready.push(piece);
-    this.#held = [];
-  }
-
-  #best(): Scope {
-    const speaks = (chosen: Scope) =>
-      this.#held.some(({ piece, scope }) => isIn(scope, chosen) && hasWord(writtenOf(piece)));
-    if (this.#articles === 1 && speaks('article')) return 'article';
-    return speaks('body') ? 'body' : 'form';
+    if (this.#heldUnits <= MOST_HELD) return;
+    this.#ready = this.#held.map((held) => held.piece);
+    this.#held = undefined;
   }
 }
 
-function isIn(scope: Scope, chosen: Scope): boolean {
-  if (chosen === 'form') return true;
-  return scope === chosen || (chosen === 'body' && scope !== 'form');
+const PARAGRAPH: Piece = { kind: 'paragraph' };
+
+/** @param pieces `undefined` for what is left out: a paragraph ends there */
+function* joined(pieces: Iterable<Piece | undefined>): Generator<Piece> {
+  let gap: Piece | undefined;
+  let isFirst = true;
+  for (const piece of pieces) {
+    if (piece && !isGap(piece)) {
+      if (gap && !isFirst) yield gap;
+      yield piece;
+      gap = undefined;
+      isFirst = false;
+    } else if (gap !== PARAGRAPH) gap = piece?.kind === 'text' ? piece : PARAGRAPH;
+  }
+}
+
+function isGap(piece: Piece): boolean {
+  return piece.kind === 'paragraph' || (piece.kind === 'text' && piece.text.trim() === '');
 }

@@ -1,6 +1,7 @@
 import type { Token } from 'markdown-it';
 import { endsSentence, withFullStop } from '../text/marks.ts';
 import { fitting } from '../text/unicode.ts';
+import { codeOmitted } from './html-elements.ts';
 import { spokenInline, TableReader } from './markdown-inline.ts';
 import {
   admonitionOf,
@@ -206,7 +207,7 @@ class BlockReader {
     if (admonition) return this.#callout(admonition);
     if (this.#options.code === 'skip' || (language && isQuery(language))) return '';
     if (this.#options.code === 'read') return content.trim();
-    return language ? `Code in ${language} omitted.` : 'Code omitted.';
+    return codeOmitted(language);
   }
 
   #enterList(): undefined {

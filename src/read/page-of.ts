@@ -12,8 +12,9 @@ export async function openAsPage(
   options: HtmlOptions,
   { about, signal }: { readonly about: About | undefined; readonly signal: AbortSignal },
 ): Promise<Reading> {
-  const bytes = () => bytesOf(`<!doctype html><meta charset="utf-8"><main>${html}</main>`);
-  const page = await openHtml({ ...source, bytes, again: bytes }, options, signal);
+  const bytes = () => bytesOf(`<!doctype html><meta charset="utf-8">${html}`);
+  // All of it is the text.
+  const page = await openHtml({ ...source, bytes, again: bytes }, { ...options, readsAll: true }, signal);
   return {
     source,
     about,

@@ -26,7 +26,7 @@ export interface Source {
 
 /** What is read of a text. Each kind looks at its part. */
 export interface ReadOptions {
-  /** Blocks of code in Markdown. Code in a sentence is always spoken. */
+  /** Blocks of code. Code in a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
   /** Formulas in Markdown are their plain words, or the word "formula", as if nothing is said. */
   readonly math?: 'read' | 'skip' | undefined;
@@ -36,7 +36,7 @@ export interface ReadOptions {
   readonly readsNotes: boolean;
   /** A short reading of a ruby, in kana, is spoken in place of its base. */
   readonly speaksReadings: boolean;
-  /** Title pages, contents and licences are read, too. */
+  /** Title pages, contents and licences are read, too, and all of a page. */
   readonly readsAll: boolean;
   /** Form feeds and headings begin chapters. A book has chapters in any case. */
   readonly hasChapters: boolean;
@@ -53,10 +53,8 @@ export interface ReadOptions {
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;
 export type MarkdownOptions = Pick<ReadOptions, 'code' | 'math' | 'footnotes'> &
   Partial<Pick<ReadOptions, 'hasChapters'>>;
-export type HtmlOptions = Pick<ReadOptions, 'readsNotes' | 'speaksReadings'> &
-  Partial<Pick<ReadOptions, 'readsAll'>>;
+export type HtmlOptions = Pick<ReadOptions, 'code' | 'readsNotes' | 'speaksReadings' | 'readsAll'>;
 export type CueOptions = Pick<ReadOptions, 'isTimed' | 'speaksSounds'>;
-export type EpubOptions = HtmlOptions & Pick<ReadOptions, 'readsAll'>;
 
 /** What a document says of itself. */
 export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'track'> {

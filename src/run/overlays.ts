@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { usageError } from '../kit/error.ts';
 import { openPackage } from '../read/epub-package.ts';
 import { firstIn } from '../read/epub-tree.ts';
-import { decodeMarkup } from '../read/html-parse.ts';
+import { decodeMarkup } from '../read/html-charset.ts';
 import { edited, type Target } from '../read/spans.ts';
 import type { Archive } from '../read/zip.ts';
 import type { Tags } from '../sound/pcm.ts';

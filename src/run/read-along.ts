@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { FileWriter, NamelessFile } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
-import { decodeMarkup } from '../read/html-parse.ts';
+import { decodeMarkup } from '../read/html-charset.ts';
 import type { BookFile } from '../read/reading.ts';
 import { type Spanned, withSpans } from '../read/spans.ts';
 import { Archive } from '../read/zip.ts';

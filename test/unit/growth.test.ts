@@ -72,7 +72,11 @@ const markdown = () => new GrowingMarkdown({ code: 'read', footnotes: 'read', ma
 async function readHtml(html: string): Promise<void> {
   const { bytes, ...source } = wordsSource(html);
   const file = { ...source, bytes, words: undefined, again: bytes };
-  const reading = await openHtml(file as never, { speaksReadings: true, readsNotes: true }, signal);
+  const reading = await openHtml(
+    file as never,
+    { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false },
+    signal,
+  );
   await drain(reading.pieces(signal));
 }
 
@@ -140,6 +144,15 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'text of a package file': many(' \n', (xml) => plainText(treeOf(`<a>${xml}x</a>`, 'a.opf'))),
   'signs in a link of a page': many('#', readHtml, ['<p id="a">Hi <a href="', '\n">x</a></p>']),
   'white space in an attribute': many(' ', readHtml, ['<p style="', 'x">Hi</p>']),
+  'blocks of a page, all named': many('<p class="comment share related nav">Hi ', readHtml),
+  'blocks of a page inside each other': many(
+    `${'<div class="related">'.repeat(400)}${'</div>'.repeat(400)}`,
+    readHtml,
+  ),
+  'links of a page': many('<div><a href="x">Another page</a></div>', readHtml, [
+    `<p>${'Prose. '.repeat(99)}</p>`,
+    '',
+  ]),
   'names of a class': many('foot ', readHtml, ['<p class="', 'x">Hi</p>']),
   'references to one note': many('W<a href="#n"><sup>1</sup></a> ', readHtml, [
     '<p>',
@@ -345,7 +358,8 @@ const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   text: () => after(segmenter() as Stage<Piece, unknown>),
   prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true }),
   Markdown: markdown,
-  'a web page': () => new Page('a', { speaksReadings: true, readsNotes: true }),
+  'a web page': () =>
+    new Page('a', { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false }),
   'a book of Project Gutenberg': () => after(plainBook(() => {}, true)),
   'a page of Project Gutenberg': () => after(new MarkupBook(() => {})),
   'an assistant': () => new Unspoken(),

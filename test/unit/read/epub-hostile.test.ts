@@ -10,7 +10,7 @@ import type { ZipEntry } from '../../support/zip.ts';
 import { written } from './spoken.ts';
 
 const { signal } = new AbortController();
-const PLAIN = { speaksReadings: false, readsAll: false, readsNotes: false };
+const PLAIN = { code: 'announce' as const, speaksReadings: false, readsAll: false, readsNotes: false };
 
 async function read(book: Buffer): Promise<string> {
   const path = join(emptyFolder(), 'book.epub');
@@ -107,7 +107,7 @@ describe('a hostile book', () => {
           documents: {},
           manifest: '<item id="s" href="s.svg" media-type="image/svg+xml"/>',
           spine: ['s'],
-          files: [{ name: 'EPUB/s.svg', data: '<svg><text>Text</text></svg>' }],
+          files: [{ name: 'EPUB/s.svg', data: '<svg><path/></svg>' }],
         }),
       /holds no text to read/,
     ],

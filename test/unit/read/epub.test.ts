@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEpub } from '../../../src/read/epub.ts';
-import type { About, EpubOptions } from '../../../src/read/reading.ts';
+import type { About, HtmlOptions } from '../../../src/read/reading.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
 import { type BookParts, epubOf, packageOf, xhtml } from '../../support/epub.ts';
@@ -13,15 +13,15 @@ import { wordsIn, wordsOfBook } from './book-words.ts';
 import { written } from './spoken.ts';
 
 const { signal } = new AbortController();
-const PLAIN: EpubOptions = { speaksReadings: false, readsAll: false, readsNotes: false };
+const PLAIN: HtmlOptions = { code: 'announce', speaksReadings: false, readsAll: false, readsNotes: false };
 
-async function opened(book: Buffer, options: Partial<EpubOptions> = {}) {
+async function opened(book: Buffer, options: Partial<HtmlOptions> = {}) {
   const path = join(emptyFolder(), 'book.epub');
   writeFileSync(path, book);
   return openEpub(fileSource(path, '/'), { ...PLAIN, ...options }, signal);
 }
 
-async function read(parts: BookParts | Buffer, options: Partial<EpubOptions> = {}): Promise<string> {
+async function read(parts: BookParts | Buffer, options: Partial<HtmlOptions> = {}): Promise<string> {
   const reading = await opened(Buffer.isBuffer(parts) ? parts : epubOf(parts), options);
   return (await written(reading.pieces(signal))).trim();
 }
@@ -43,10 +43,12 @@ describe('a book', () => {
     const manifest = '<item id="lost" href="lost.xhtml" media-type="application/xhtml+xml"/>';
     const metadata = '<meta property="rendition:layout">pre-paginated</meta>';
     const spine = ['a.xhtml', 'lost', 'unknown'];
-    const reading = await opened(epubOf({ documents: { 'a.xhtml': 'One' }, manifest, metadata, spine }));
+    const bad = Buffer.concat([Buffer.from(xhtml('Größe')), Buffer.from([0xff])]);
+    const reading = await opened(epubOf({ documents: { 'a.xhtml': bad }, manifest, metadata, spine }));
     const remarks: string[] = [];
     await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
     expect(remarks.slice(1)).toEqual([
+      'a character could not be decoded: the bytes do not fit the encoding',
       'the reading order names 2 documents that are not in the book, or not text',
       'its pages have a fixed layout, so the order of its text may not be that of the page',
     ]);
@@ -67,6 +69,15 @@ describe('a book', () => {
     expect(await textOf({ documents: { 'a.xhtml': 'Text' }, manifest, spine: ['x', 'z'] })).toBe('Text');
   });
 
+  it('reads the text of drawings in its spine', async () => {
+    const manifest = '<item id="s" href="s.svg" media-type="image/svg+xml"/>';
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><text>The sea.</text></svg>';
+    const files = [{ name: 'EPUB/s.svg', data: svg }];
+    expect(await textOf({ documents: { 'a.xhtml': 'Here' }, manifest, files, spine: ['a.xhtml', 's'] })).toBe(
+      'Here\n\nThe sea.',
+    );
+  });
+
   it('knows a document of a wrong type by its ending', async () => {
     const manifest = '<item id="x" href="x.xhtml" media-type="application/xml+xhtml"/>';
     const files = [{ name: 'EPUB/x.xhtml', data: xhtml('Here') }];
@@ -77,6 +88,7 @@ describe('a book', () => {
     ['UTF-16', Buffer.from(`\ufeff${xhtml('Größe')}`, 'utf16le')],
     ['a declaration', Buffer.from(xhtml('Größe').replace('utf-8', 'windows-1252'), 'latin1')],
     ['a wrong declaration', Buffer.from(xhtml('Größe'), 'latin1')],
+    ['UTF-8 that is declared as another encoding', Buffer.from(xhtml('Größe').replace('utf-8', 'gb2312'))],
     ['entities without a document type', Buffer.from(xhtml('Gr&ouml;&szlig;e'))],
   ])('is decoded: %s', async (_, document) => {
     expect(await textOf({ documents: { 'a.xhtml': document } })).toBe('Größe');
@@ -235,7 +247,7 @@ describe('what is not a book', () => {
 async function about(parts: Omit<BookParts, 'documents'>): Promise<About> {
   const path = join(emptyFolder(), 'book.epub');
   writeFileSync(path, epubOf({ documents: { 'a.xhtml': 'Text' }, ...parts }));
-  return (await openEpub(fileSource(path, '/'), PLAIN, signal)).about ?? {};
+  return (await openEpub(fileSource(path, '/'), { ...PLAIN, code: 'read' }, signal)).about ?? {};
 }
 
 it('A book of EPUB 3 says what it is.', async () => {
@@ -297,7 +309,7 @@ const LEFT_OUT: Readonly<Record<string, readonly RegExp[]>> = {
 describe.skipIf(folder === undefined)('a published book', () => {
   it.each(samplesIn(folder, '.epub'))('is read word for word: %s', async (name) => {
     const path = join(folder ?? '', name);
-    const reading = await openEpub(fileSource(path, '/'), PLAIN, signal);
+    const reading = await openEpub(fileSource(path, '/'), { ...PLAIN, code: 'read' }, signal);
     let text = '';
     for await (const piece of reading.pieces(signal))
       text += piece.kind === 'chapter' ? '\n\n' : writtenOf(piece);

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { openHtml, Page } from '../../../src/read/html.ts';
 import type { HtmlOptions } from '../../../src/read/reading.ts';
-import { wordsSource } from '../../../src/read/source.ts';
 import { written } from './spoken.ts';
 
 const { signal } = new AbortController();
 
 const PLAIN: HtmlOptions = {
+  code: 'announce',
   speaksReadings: false,
   readsNotes: false,
+  readsAll: false,
 };
 
 /** The text of a page that comes in pieces of this size. */
@@ -116,7 +117,7 @@ describe('HTML', () => {
     ],
     [
       'no text of a page',
-      '<script>x</script><style>y</style><template>z</template><svg><text>t</text></svg>a',
+      '<script>x</script><style>y</style><template>z</template><svg><title>t</title><path/><defs><text>u</text></defs></svg>a',
       'a',
     ],
     [
@@ -140,6 +141,99 @@ describe('HTML', () => {
       'a.\n\nb',
     ],
     ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p>', 'a\n\nb'],
+    ['empty scripts', '<script src="a"/><p>a</p><script/><style/><p>b</p>', 'a\n\nb'],
+    [
+      'powers',
+      '10<sup>6</sup> m, 2<sup>10</sup>, 10<sup>−3</sup>, 10<sup>-6</sup>, 2<sup>n</sup>',
+      '10 to the 6 m, 2 to the 10, 10 to the minus 3, 10 to the minus 6, 2 to the n',
+    ],
+    ['powers of a class', '<p>10<span class="superscript">6</span> m</p>', '10 to the 6 m'],
+    [
+      'units and ordinals',
+      '5 m<sup>2</sup>, metre<sup>3</sup>, 1<sup>st</sup>, XX<sup>e</sup>, n<sup>o</sup> 1, N.<sup>o</sup> 2, <sup>14</sup>C',
+      '5 m2, metre3, 1st, XXe, no 1, N.o 2, 14C',
+    ],
+    [
+      'a number and a fraction',
+      '1<sup>1</sup>/<sub>2</sub> and 3<sup>1</sup>⁄<sub>4</sub>',
+      '1 1/2 and 3 1⁄4',
+    ],
+    [
+      'no marks of notes',
+      'He left.<sup>1</sup> “She stayed”<sup>[2]</sup>, and (so)<sup>3</sup> on;<sup>*</sup> see.<sup>4, 5</sup>',
+      'He left. “She stayed”, and (so) on; see.',
+    ],
+    [
+      'no marks of notes behind words',
+      'He left<sup>1</sup> in 1999<sup>2</sup>, or<sup>[3]</sup> later<sup>†</sup>.',
+      'He left in 1999, or later.',
+    ],
+    [
+      'no linked marks of notes',
+      'He left.<a href="x.html"><sup>1</sup></a> Ho.<sup><a href="x.html">[2]</a></sup> Hi.',
+      'He left. Ho. Hi.',
+    ],
+    [
+      'code',
+      '<p>a</p><pre><code class="language-c">x = 1;\ny</code></pre><p>Call <code>f</code>.</p>',
+      'a\n\nCode in c omitted.\n\nCall f.',
+    ],
+    [
+      'code by lines',
+      '<pre>\n<code>x</code>\n<code>y</code>\n</pre><pre>A verse\nof two</pre>',
+      'Code omitted.\n\nA verse\nof two',
+    ],
+    [
+      'code by the class of its block',
+      '<pre class="programlisting">x</pre><pre class="brush: js">x</pre><div class="highlight-source-rust highlight"><pre><i>x</i></pre></div>b',
+      'Code omitted.\n\nCode omitted.\n\nCode omitted.\n\nb',
+    ],
+    [
+      'code in an item',
+      '<ul><li>a<pre><samp>x</samp></pre></li><li>b</li></ul>',
+      'a.\n\nCode omitted.\n\nb.',
+    ],
+    [
+      'no code',
+      '<pre class="verse">A rose\nis</pre><pre>Dear <code>Ann</code></pre>',
+      'A rose\nis\n\nDear Ann',
+    ],
+    [
+      'text of a drawing',
+      'a<svg viewBox="0 0 9 9"><text>The sea <tspan>was</tspan> calm.</text><g><text>No one spoke.</text></g></svg>b',
+      'a\n\nThe sea was calm.\n\nNo one spoke.\n\nb',
+    ],
+    [
+      'the label of a drawing',
+      '<p>a <svg role="img" aria-label="A map"><title>x</title><text>y</text></svg> b</p>',
+      'a A map b',
+    ],
+    ['the title of a drawing', '<p>a <svg role="img"><title>A map</title><path/></svg> b</p>', 'a A map b'],
+    ['a drawing that is hidden', '<p>a<svg aria-hidden="true" aria-label="x"><text>y</text></svg></p>', 'a'],
+    [
+      'no names of files',
+      ['IMG_2033.JPG', 'cover.jpg', 'fig-3_2.png', 'DSC01234', 'my-map_2']
+        .map((alt) => `<img alt="${alt}" src="a/my-map_2.png">`)
+        .join(''),
+      '',
+    ],
+    [
+      'no kinds of pictures',
+      ['image', 'Image 3', 'logo', 'Untitled', 'picto', 'Photo', 'art']
+        .map((alt) => `<img alt="${alt}">`)
+        .join(''),
+      '',
+    ],
+    [
+      'decorations once',
+      '<p><img alt="A leaf"><img alt="A leaf"><img alt="A leaf"> b <img alt="A cat on a wall"></p>',
+      'A leaf b A cat on a wall',
+    ],
+    [
+      'a description that is a name',
+      '<p><img alt="Map" src="map.png"> <img alt="The cover of the book"></p>',
+      'Map The cover of the book',
+    ],
     ['an empty title', '<title/><p>a</p>', 'a'],
     ['empty elements', '<p/>a<div/>b', 'a\n\nb'],
     ['characters by number', '&#x41;&eacute;&#27;[1m', 'Aé[1m'],
@@ -154,6 +248,12 @@ describe('HTML', () => {
   ])('is read: %s', async (_, html, expected) => {
     expect(await read(html)).toBe(expected);
     expect(await read(html, {}, 1)).toBe(expected);
+  });
+
+  it('skips or reads code as it is asked', async () => {
+    const html = '<p>a</p><pre><code>x\ny</code></pre><pre class="listing">z</pre><p>b</p>';
+    expect(await read(html, { code: 'skip' })).toBe('a\n\nb');
+    expect(await read(html, { code: 'read' })).toBe('a\n\nx\ny\n\nz\n\nb');
   });
 
   it('speaks readings in kana where they are asked for', async () => {
@@ -173,11 +273,6 @@ describe('HTML', () => {
     ['main in a form', '<form>x<main>a</main></form>', 'a'],
   ])('of a web page is its text: %s', async (_, html, expected) => {
     expect(await read(html)).toBe(expected);
-  });
-
-  it('gives main out while it comes', () => {
-    const page = new Page('', PLAIN);
-    expect([...page.push('<nav>x</nav><main><p>One.</p><p>Two')].length).toBeGreaterThan(0);
   });
 
   it('has a limit for elements inside each other', async () => {
@@ -214,17 +309,149 @@ describe('HTML', () => {
   });
 });
 
-interface NotesRead {
+describe('the text of a page', () => {
+  const long = (word: string) => `${word} ${'is told in a paragraph of prose, '.repeat(8)}to its end.`;
+  const story = long('The story');
+  const more = long('More of it');
+  const other = long('Another thing');
+  const text = [story, more].join('\n\n');
+  const paragraphs = `<p>${story}</p><p>${more}</p>`;
+  const link = '<a href="/x">A long title of another page</a>';
+
+  it.each([
+    ['a main with a word is not the text', `<main>Loading</main><div>${paragraphs}</div>`, text],
+    ['an article of a few words is not the text', `<article>Hi</article><div>${paragraphs}</div>`, text],
+    ['the form of ASP.NET', `<form id="aspnetForm"><div>${paragraphs}</div></form>`, text],
+    [
+      'the body of an article',
+      `<p>${other}</p><div itemprop="articleBody">${paragraphs.repeat(3)}</div>`,
+      Array(3).fill(text).join('\n\n'),
+    ],
+    [
+      'a header with the only h1',
+      `<header><h1>T</h1><p>A lead.</p></header><article>${paragraphs}</article>`,
+      `T.\n\nA lead.\n\n${text}`,
+    ],
+    ['the only h1', `<div><h1>T</h1></div><article>${paragraphs}</article>`, `T.\n\n${text}`],
+    [
+      'a lead before the article',
+      `<div><p>${other}</p><article>${paragraphs}</article></div>`,
+      `${other}\n\n${text}`,
+    ],
+    [
+      'two articles',
+      `<article>${paragraphs}</article><article><p>${other}</p></article>`,
+      `${text}\n\n${other}`,
+    ],
+    ['a dialog', `<div role="dialog"><p>${other.repeat(2)}</p></div><div>${paragraphs}</div>`, text],
+    ['an open dialog', `<dialog open><p>${other}</p></dialog><div>${paragraphs}</div>`, text],
+    ['consent', `<div id="onetrust-banner-sdk"><p>${other}</p></div><div>${paragraphs}</div>`, text],
+    [
+      'comments by their id',
+      `<article>${paragraphs}<section id="comments"><h2>2 comments</h2><p>${other}</p></section></article>`,
+      text,
+    ],
+    [
+      'comments by their class',
+      `<article>${paragraphs}</article><details class="CommentBox" open><p>${other}</p></details>`,
+      text,
+    ],
+    [
+      'more comments than text',
+      `<div>${paragraphs}</div><ol class="comment-list">${`<li><p>${other}</p></li>`.repeat(9)}</ol>`,
+      text,
+    ],
+    [
+      'no comments of a page that has some',
+      `<article class="post has-comments">${paragraphs}</article>`,
+      text,
+    ],
+    ['a text called comment', `<div class="comment">${paragraphs}</div>`, text],
+    ['a sidebar that is the text', `<div class="sidebar">${paragraphs}</div><p>Hi.</p>`, `${text}\n\nHi.`],
+    [
+      'buttons to share',
+      `<article>${paragraphs}<div class="share-buttons"><p>Share this with your friends now.</p></div></article>`,
+      text,
+    ],
+    [
+      'a newsletter',
+      `<article>${paragraphs}<div class="newsletter-box"><p>${other}</p></div></article>`,
+      text,
+    ],
+    [
+      'related teasers',
+      `<article>${paragraphs}</article>${`<div><h3>${link}</h3><p>A few words on it.</p></div>`.repeat(4)}`,
+      text,
+    ],
+    [
+      'a menu without a name',
+      `<div><ul>${`<li>${link}</li>`.repeat(5)}</ul></div><div>${paragraphs}</div>`,
+      text,
+    ],
+    [
+      'a list of sources',
+      `<div>${paragraphs}<ul><li>${link}</li></ul><p>${other}</p></div>`,
+      `${text}\n\nA long title of another page.\n\n${other}`,
+    ],
+    [
+      'a heading of what is left out',
+      `<div>${paragraphs}<h2>More</h2><div class="related">${link}</div></div>`,
+      text,
+    ],
+    ['a signature', `<div>${paragraphs}<p>Yours, Ann</p></div>`, `${text}\n\nYours, Ann`],
+    ['a signature in the body', `${paragraphs}<p>Ann</p>`, `${text}\n\nAnn`],
+    [
+      'a list at the end, with its heading',
+      `<div>${paragraphs}<h2>You need</h2><ul><li>salt</li></ul></div>`,
+      `${text}\n\nYou need.\n\nsalt.`,
+    ],
+    [
+      'Japanese',
+      `<div id="related"><a href="/">他の記事の長い題名</a></div><div><p>${'これは本です。'.repeat(20)}</p></div>`,
+      'これは本です。'.repeat(20),
+    ],
+  ])('is told from what is beside it: %s', async (_, html, expected) => {
+    for (const size of [html.length, 11]) expect(await read(`<body>${html}</body>`, {}, size)).toBe(expected);
+  });
+
+  it('is all of the page where that is asked for', async () => {
+    const html = '<nav>a</nav><main>b</main><div id="comments">c</div>';
+    expect(await read(html, { readsAll: true })).toBe('a\n\nb\n\nc');
+  });
+
+  it('comes with a remark where most of the page is left out', async () => {
+    const page = `<div>${paragraphs}</div><div id="comments">${`<p>${other}</p>`.repeat(9)}</div>`;
+    expect((await readPage(Buffer.from(page))).remarks).toEqual([
+      'most of the page is left out: comments, teasers and the like; --all reads them',
+    ]);
+    expect((await readPage(Buffer.from(paragraphs))).remarks).toEqual([]);
+  });
+});
+
+it('says of a page how much of it could not be decoded', async () => {
+  const bytes = Buffer.concat([Buffer.from('<p>Café – “yes” '), Buffer.from([0xe9])]);
+  const { text, remarks } = await readPage(bytes);
+  expect(text).toBe('Café – “yes” \ufffd');
+  expect(remarks).toEqual(['a character could not be decoded: the bytes do not fit the encoding']);
+});
+
+interface PageRead {
   readonly text: string;
   readonly remarks: readonly string[];
 }
 
-async function readNotes(html: string, readsNotes: boolean, isPipe = false): Promise<NotesRead> {
-  const options = { speaksReadings: false, readsNotes };
-  const { bytes, ...source } = wordsSource(html);
-  const file = { ...source, bytes, words: undefined, again: isPipe ? undefined : bytes };
+async function readNotes(html: string, readsNotes: boolean, isPipe = false): Promise<PageRead> {
+  const options = { ...PLAIN, readsNotes };
+  return readPage(Buffer.from(html), options, isPipe);
+}
+
+async function readPage(page: Uint8Array, options = PLAIN, isPipe = false): Promise<PageRead> {
+  async function* bytes() {
+    yield page;
+  }
+  const source = { name: '', isLive: false, size: page.length, bytes, again: isPipe ? undefined : bytes };
   const remarks: string[] = [];
-  const reading = await openHtml(file as never, options, signal);
+  const reading = await openHtml(source, options, signal);
   const text = await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
   return { text: text.trim(), remarks };
 }
