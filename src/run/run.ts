@@ -404,17 +404,22 @@ async function* cuesOf(
     const { pause } = part.segment;
     // A mark inside a cue is a part of its sound.
     const isInside = cue.parts.length > 0 && typeof pause === 'number';
-    const pieces: Uint8Array[] = isInside ? [...silence(mixer.format, pause)] : [];
-    let isBroken = false;
-    try {
-      for await (const piece of speech.pcm) pieces.push(piece);
-    } catch (error) {
-      ahead.goOnBehind(error);
-      isBroken = true;
-    }
-    cue.parts.push({ part, speech, sound: Buffer.concat(pieces), isBroken });
+    const before = isInside ? [...silence(mixer.format, pause)] : [];
+    const { pieces, isBroken } = await heldSound(speech, ahead);
+    cue.parts.push({ part, speech, sound: Buffer.concat([...before, ...pieces]), isBroken });
   }
   if (cue) yield cue;
+}
+
+async function heldSound({ pcm }: Speech, ahead: LookAhead) {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of pcm) pieces.push(piece);
+    return { pieces, isBroken: false };
+  } catch (error) {
+    ahead.goOnBehind(error);
+    return { pieces, isBroken: true };
+  }
 }
 
 function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: FitDesk): void {

@@ -181,9 +181,15 @@ const FROM_TO: Rule = [
   (_, sign = '', from = '', scale = '') => `${amountOf(from)}${scaleOf(scale)} to ${sign}`,
 ];
 
+/** The voice reads them itself. */
+const READ =
+  /^\$[1-9](?:\d*|\d{0,2}(?:,\d{3})+)(?:\.\d\d|(?:\.\d{1,9})?\s(?:hundred|thousand|million|billion|trillion))?$/u;
+
 function moneyInEnglish(text: string): string {
   return spokenBy([FROM_TO], text)
-    .replace(MONEY, (...found: unknown[]) => inWords(found.at(-1) as Sum))
+    .replace(MONEY, (all: string, ...found: unknown[]) =>
+      READ.test(all) ? all : inWords(found.at(-1) as Sum),
+    )
     .replace(MONEY_BEHIND, (...found: unknown[]) => inWords(found.at(-1) as Sum))
     .replace(/[€£¥₹₩₽₿¢]/gu, (sign) => ` ${CURRENCIES[sign]?.many} `);
 }
