@@ -21,7 +21,7 @@ import { RunTotals } from '../run/totals.ts';
 import type { WordTimes } from '../run/words.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Speaker } from '../sound/voice.ts';
-import { Places } from '../text/places.ts';
+import type { Places } from '../text/places.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Turn } from './channel.ts';
 import { type CommandLine, readCommandLine, speakCommand } from './command-line.ts';
@@ -203,6 +203,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const { isLive } = sink;
   const drops = job.text.isConversation && isLive ? new Drops() : undefined;
   await using events = await tellEvents(job, sink, { ...context, drops });
+  const places = events?.places ?? (await placesFor(job));
   const total = (until: AbortSignal) => totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context)
     ? undefined
@@ -213,7 +214,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const leftOut = await LeftOut.of(job, speakerIn(job), context);
   const misfits = await misfitsOf(job, context);
   const delivery = await deliver({
-    segments: (until) => text.segments(isLive, until, { drops, places: events?.places ?? placesFor(job) }),
+    segments: (until) => text.segments(isLive, until, { drops, places }),
     ...speakingIn(job, isLive),
     drops,
     window: WINDOW * atOnce,
@@ -259,8 +260,9 @@ async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes> {
 }
 
 /** Where a word is in the input, for the subtitles that say so. */
-function placesFor({ timesWords, subtitles }: SpeechJob): Places | undefined {
-  return timesWords && subtitles?.style.namesPlaces ? new Places() : undefined;
+async function placesFor({ timesWords, subtitles }: SpeechJob): Promise<Places | undefined> {
+  if (!timesWords || !subtitles?.style.namesPlaces) return undefined;
+  return new (await import('../text/places.ts')).Places();
 }
 
 async function readAlongOf(

@@ -24,7 +24,7 @@ export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
 };
 
 /** Start and end count frames. */
-export interface TimedWord {
+interface TimedWord {
   readonly text: string;
   /** Where it begins in the text of the segment, in UTF-16 units. */
   readonly at: number;

@@ -18,7 +18,7 @@ export interface BookParts {
 }
 
 const CONTAINER =
-  '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="EPUB/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>';
+  '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles><rootfile full-path="EPUB/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>';
 
 export function xhtml(body: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>\n<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>Not spoken</title></head><body>${body}</body></html>`;
@@ -60,5 +60,5 @@ export function packageOf({ documents, spine, metadata, rest, nav, ncx, manifest
     const at = paths.indexOf(path);
     return `<itemref idref="${at < 0 ? path : `i${at}`}" ${attributes}/>`;
   });
-  return `<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf">${metadata ?? ''}</metadata><manifest>${items.join('')}${manifest ?? ''}</manifest><spine ${ncx === undefined ? '' : 'toc="ncx"'}>${order.join('')}</spine>${rest ?? ''}</package>`;
+  return `<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf">${metadata ?? ''}</metadata><manifest>${items.join('')}${manifest ?? ''}</manifest><spine ${ncx === undefined ? '' : 'toc="ncx"'}>${order.join('')}</spine>${rest ?? ''}</package>`;
 }
