@@ -778,7 +778,7 @@ export const rows = {
     flags: '--subtitles <file>',
     commands: ['speak'],
     otherwise: 'none',
-    help: 'also write timed subtitles: .srt, .vtt, .ass or .json',
+    help: 'also write subtitles: .srt, .vtt, .ass or .json',
     group: 'Sound',
     hasLine: true,
     affects: 'run',
