@@ -204,10 +204,12 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const drops = job.text.isConversation && isLive ? new Drops() : undefined;
   await using events = await tellEvents(job, sink, { ...context, drops });
   const places = events?.places ?? (await placesFor(job));
-  const total = (until: AbortSignal) => totalOf(text, isLive, until);
   using progress = isTerminalShared(job, request, context)
     ? undefined
-    : showProgress(total, context, { isLive, isHeard: job.output.isPlayed });
+    : showProgress((until) => totalOf(text, isLive, until), context, {
+        isLive,
+        isHeard: job.output.isPlayed,
+      });
   await tellBefore(job, { text, languageWarning }, context);
   const reporting = new Reporting(job, progress, context);
   const atOnce = await opening;

@@ -50,7 +50,8 @@ export async function run(context: Context): Promise<number> {
     if (!service) throw error;
     return { error };
   });
-  const rows = [...configured, ...('error' in listed ? [] : listed)];
+  const all = [...configured, ...('error' in listed ? [] : listed)];
+  const rows = settings.language ? await speaking(settings.language.value, all) : all;
   if (rows.length > 0 || !('error' in listed)) show(rows, context);
   if ('error' in listed) throw listed.error;
   return ExitCode.ok;
@@ -61,6 +62,13 @@ function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { notices }
   if (names.length === 0 && !notices.json) return ExitCode.ok;
   notices.result(notices.json ? { names } : names.map(visible).join('\n'));
   return ExitCode.ok;
+}
+
+async function speaking(asked: string, speakers: readonly ListedSpeaker[]): Promise<ListedSpeaker[]> {
+  const { matchesLanguage } = await import('../voices/language.ts');
+  return speakers.filter(({ language = '', alsoSpeaks = [] }) =>
+    [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, asked)),
+  );
 }
 
 function show(speakers: readonly ListedSpeaker[], { host, notices }: Context): void {

@@ -5,12 +5,13 @@ import { isOwnFolder } from '../kit/guard.ts';
 import type { RunContext } from '../kit/host.ts';
 import { duration, nearestName, visible } from '../kit/words.ts';
 import { chooseProxy, loadSettings, type Settings } from '../options/load.ts';
+import { isArchive } from '../voices/install/archive.ts';
 import {
   bytesOf,
   loadCatalogue,
   type OfferedVoice,
   type PinnedFile,
-  type Repository,
+  repositoryOf,
 } from '../voices/install/catalogue.ts';
 import { espeakFolder, missingEspeak } from '../voices/install/espeak.ts';
 import { addressIn, hubOf } from '../voices/install/fetch.ts';
@@ -81,20 +82,16 @@ async function showPlan(
   const voices = [];
   for (const name of names) {
     const offer = await findOffer(name, session);
-    const repository = catalogue.repositories[offer.from] as Repository;
     const espeak = missingEspeak(catalogue, offer.espeak, data);
-    const located = (from: Repository) => (file: PinnedFile) => ({
+    const located = (from: string) => (file: PinnedFile) => ({
       ...file,
-      url: addressIn(hub, from, file).href,
+      url: addressIn(hub, repositoryOf(file.from ?? from, session), file).href,
     });
     voices.push({
       ...{ name: offer.name, key: offer.key, licence: offer.licence, class: offer.class },
       bytes: bytesOf([...offer.files, ...espeak]),
       folder: join(voicesFolder(data), offer.name),
-      files: [
-        ...offer.files.map(located(repository)),
-        ...espeak.map(located(catalogue.repositories.espeak as Repository)),
-      ],
+      files: [...offer.files.map(located(offer.from)), ...espeak.map(located('espeak'))],
     });
   }
   const needed = runtime ? undefined : { name: RUNTIME, ...RUNTIME_BYTES, folder: join(data, 'runtime') };
@@ -235,7 +232,7 @@ async function ensureRuntime(data: string, bytes: number, context: RunContext): 
   return (await findRuntime({ data }, context)) ?? RUNTIME;
 }
 
-/** A model is there twice for a moment, as a part and with its metadata. */
+/** A model is there twice for a moment: as a part or in an archive, and in its folder. */
 function missingBytes(
   offers: readonly OfferedVoice[],
   { data, catalogue, context, options }: Session,
@@ -245,7 +242,9 @@ function missingBytes(
     .flatMap(({ files }) => files)
     .map(({ sha256 }) => join(partsFolder(data), `${sha256}.part`));
   const there = parts.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
-  const models = missing.filter(({ from }) => from === 'piper').map(({ files }) => bytesOf(files));
+  const isBuilt = ({ from, files }: OfferedVoice) =>
+    from === 'piper' || files.some(({ path }) => isArchive(path));
+  const models = missing.filter(isBuilt).map(({ files }) => bytesOf(files));
   const languages = missing.flatMap(({ espeak }) => espeak);
   const twice = Math.max(0, ...models);
   return (

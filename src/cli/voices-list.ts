@@ -7,6 +7,7 @@ import {
   isFree,
   loadCatalogue,
   type OfferedVoice,
+  type Repository,
 } from '../voices/install/catalogue.ts';
 import { installedVoices, type Manifest } from '../voices/install/manifest.ts';
 import type { Context } from './commands.ts';
@@ -76,8 +77,7 @@ function inJson({ voice, offer, manifest }: Row, { repositories }: Catalogue): o
       sampleRate: offer.sampleRate,
       realTime: offer.pace,
       number: offer.number,
-      repository: repositories[offer.from]?.repo,
-      commit: repositories[offer.from]?.commit,
+      ...placeInJson(repositories[offer.from]),
       files: offer.files,
     }),
     ...(manifest && {
@@ -88,6 +88,12 @@ function inJson({ voice, offer, manifest }: Row, { repositories }: Catalogue): o
       names: manifest.speakers.map((speaker) => speaker.name),
     }),
   };
+}
+
+function placeInJson(repository: Repository | undefined): object {
+  if (!repository) return {};
+  if ('releases' in repository) return { repository: repository.releases };
+  return { repository: repository.repo, commit: repository.commit };
 }
 
 const COLUMNS = ['NAME', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', 'QUALITY', ''];

@@ -1,3 +1,6 @@
+/** How a voice sounds, as its maker says. */
+export type Gender = 'woman' | 'man' | 'neutral';
+
 export interface Speaker {
   readonly no: number;
   readonly name: string;
@@ -9,7 +12,7 @@ export interface Speaker {
   /** BCP 47, or espeak-ng's own tag. */
   readonly language: string;
   /** As far as it is known. */
-  readonly gender?: 'man' | 'woman' | undefined;
+  readonly gender?: Gender | undefined;
   /** Further tags that the voice is listed under. */
   readonly alsoSpeaks?: readonly string[];
   /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
@@ -180,12 +183,21 @@ export interface ModelSpeaker {
   /** A tag of BCP 47, or "und" for an unknown language. */
   readonly language: string;
   readonly sid: number;
+  /** It is added to the number of the first speaker. By default it is `sid`. */
+  readonly offset?: number | undefined;
+  /** The name that it shares with itself in other languages. */
+  readonly style?: string | undefined;
+  readonly gender?: Gender | undefined;
+  /** The factor that gives it a natural pace; by default 1. */
+  readonly speed?: number | undefined;
   /** The language in the words of the model, where it speaks several. */
   readonly lang?: string | undefined;
   /** Which of the lexicons of the model is meant. */
   readonly accent?: 'us' | 'gb' | undefined;
   /** A WAV file with the voice. */
   readonly reference?: string | undefined;
+  /** The checksum of a reference that is not a file of the model. */
+  readonly sum?: string | undefined;
 }
 
 /** Factors of a voice of Piper. The names are those of sherpa-onnx. */
@@ -219,6 +231,8 @@ export interface SourceVoice {
   readonly language: string;
   /** Hz. It is `undefined` where only an answer tells. */
   readonly sampleRate: number | undefined;
+  readonly style?: string | undefined;
+  readonly gender?: Gender | undefined;
   /** Hz. It stands for the voice's own rate in the keys of the cache. By default it is `sampleRate`. */
   readonly usualRate?: number;
 }
@@ -226,6 +240,11 @@ export interface SourceVoice {
 /** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */
 export function shortName(name: string): string | undefined {
   return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
+}
+
+/** The place of a speaker among the numbers of its model. */
+export function offsetOf({ offset, sid }: Pick<ModelSpeaker, 'offset' | 'sid'>): number {
+  return offset ?? sid;
 }
 
 /** A server, a program or a model of the user, opened. */

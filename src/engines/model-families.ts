@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { codeOf } from '../kit/error.ts';
-import { EngineError, type ModelSpeaker, type Scales } from './engine.ts';
+import { EngineError, type Gender, type ModelSpeaker, offsetOf, type Scales } from './engine.ts';
 import {
   ends,
   LONGEST_CONFIG,
@@ -245,8 +245,14 @@ export function configOf({ family, files }: Model, { cwd, scales, accent }: Mode
 }
 
 /** What sherpa-onnx is given with each text. */
-export function optionsOf({ sid, lang }: ModelSpeaker, speed: number): object {
-  return { sid, speed, silenceScale: 0.2, numSteps: STEPS, ...(lang !== undefined && { extra: { lang } }) };
+export function optionsOf({ sid, lang, speed: own = 1 }: ModelSpeaker, speed: number): object {
+  return {
+    sid,
+    speed: speed * own,
+    silenceScale: 0.2,
+    numSteps: STEPS,
+    ...(lang !== undefined && { extra: { lang } }),
+  };
 }
 
 /** The first entry of a word counts, so that a model with two accents may read one lexicon only. */
@@ -266,6 +272,8 @@ interface Wanted {
   readonly count: number;
   readonly voices?: readonly string[] | undefined;
   readonly language?: string | undefined;
+  /** Each speaker speaks all of these; the first is its usual one. */
+  readonly languages?: readonly string[] | undefined;
 }
 
 /** The first letter of a speaker says which language it speaks: its tag, and its name in espeak-ng. */
@@ -293,14 +301,31 @@ const SUPERTONIC_DEFAULT = 'en';
 /** All speakers of a model. What the user says of them comes first, then what the model says itself. */
 export function speakersOf(model: Model, wanted: Wanted): ModelSpeaker[] {
   const { references } = model;
-  const said = wanted.language;
+  const { language: said, languages: [usual, ...others] = [] } = wanted;
+  if (usual !== undefined) return inLanguages(model, wanted, [usual, ...others]);
   if (references.length > 0)
-    return references.map((file) => {
+    return references.map((file, offset) => {
       const language = said ?? languageOf(model);
-      return { name: basename(file, '.wav'), language, sid: 0, reference: file };
+      return { name: basename(file, '.wav'), language, sid: 0, offset, reference: file };
     });
   const names = namesOf(model, wanted);
-  return names.map((name, sid) => ({ name, sid, ...spokenBy(model, names, sid, said) }));
+  return names.map((name, sid) => {
+    const gender = genderOf(listed(model)[sid] ?? usualNames(model, names.length)?.[sid] ?? name);
+    return { name, sid, ...spokenBy(model, names, sid, said), ...(gender && { gender }) };
+  });
+}
+
+/** Speakers of other languages than the usual one have it in their names: `F1`, `F1-ja`. */
+function inLanguages(model: Model, wanted: Wanted, languages: readonly string[]): ModelSpeaker[] {
+  return languages.flatMap((language, at) => {
+    const speakers = speakersOf(model, { ...wanted, language, languages: undefined });
+    return speakers.map((speaker) => ({
+      ...speaker,
+      name: at === 0 ? speaker.name : `${speaker.name}-${language}`,
+      style: speaker.name,
+      offset: at * speakers.length + offsetOf(speaker),
+    }));
+  });
 }
 
 function spokenBy(
@@ -332,13 +357,24 @@ function namesOf(model: Model, { name, count, voices = [] }: Wanted): string[] {
   if (count <= 1) return [voices[0] ?? name];
   const own = listed(model);
   const piper = piperOf(model)?.speakerNames;
-  const usual = model.family === 'supertonic' ? SUPERTONIC[count] : undefined;
+  const usual = usualNames(model, count);
   return unique(
     Array.from(
       { length: count },
       (_, sid) => voices[sid] ?? own[sid] ?? piper?.get(sid) ?? usual?.[sid] ?? `${name}-${sid}`,
     ),
   );
+}
+
+function usualNames({ family }: Model, count: number): readonly string[] | undefined {
+  return family === 'supertonic' ? SUPERTONIC[count] : undefined;
+}
+
+/** @param name as its maker writes it: `af_heart` of Kokoro, `F1` of Supertonic, `expr-voice-2-m` of Kitten */
+function genderOf(name: string): Gender | undefined {
+  const letter = /^(?:[a-z]([fm])(?:_|$)|([FM])\d$|expr-voice-\d-([fm])$)/.exec(name)?.slice(1).join('');
+  if (!letter) return undefined;
+  return letter.toLowerCase() === 'f' ? 'woman' : 'man';
 }
 
 /** The second speaker of a name gets its number after it. */

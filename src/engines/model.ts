@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   EngineError,
   type ExternalSource,
@@ -30,11 +31,9 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   const first = model.family === 'kokoro' ? 'us' : undefined;
   const { sampleRate, voices: count } = installed ?? checked(await processOf(first).open(), name);
   const speakers = installed?.speakers ?? speakersOf(model, { name, count, voices: names, language });
-  const voices: SourceVoice[] = speakers.map((each) => ({
-    name: each.name,
-    language: each.language,
-    sampleRate,
-  }));
+  const voices = speakers.map(
+    ({ name, language, style, gender }): SourceVoice => ({ name, language, sampleRate, style, gender }),
+  );
   const speakerOf = (voice: SourceVoice) => speakers[voices.indexOf(voice)] ?? missing(voice);
   return {
     name,
@@ -44,8 +43,7 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
     concurrency,
     // A language that the model is given makes another sound. An installed voice may have another name on another machine.
     identityOf(voice) {
-      const { name: own, sid, lang } = speakerOf(voice);
-      return `${identity} ${installed ? sid : own}${lang === undefined ? '' : ` ${lang}`}`;
+      return `${identity} ${partsOf(speakerOf(voice), installed !== undefined).join(' ')}`;
     },
     prepare(voice) {
       // The first text reports the error.
@@ -64,6 +62,12 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
       await Promise.all([...processes.values()].map((keeper) => keeper.close()));
     },
   };
+}
+
+/** What tells the sound of a speaker from that of others of its model. */
+function partsOf({ name, sid, lang, speed, reference, sum }: ModelSpeaker, isInstalled: boolean) {
+  const likeness = sum ?? (isInstalled && reference !== undefined ? basename(reference) : undefined);
+  return [isInstalled ? sid : name, lang, speed, likeness].filter((part) => part !== undefined);
 }
 
 function missing({ name }: SourceVoice): never {

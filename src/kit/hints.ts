@@ -22,7 +22,6 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--list-speakers', LIST],
   ['--gender', GENDER],
   ['--lang', LANGUAGE],
-  ['--language', LANGUAGE],
   ['--rate', SPEED],
   ['--pitch', 'a voice with instructions speaks higher or deeper: -s 11 -i "deeper"'],
   ['--volume', 'a voice with instructions speaks louder or softer: -s 11 -i "louder"'],

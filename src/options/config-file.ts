@@ -59,7 +59,9 @@ function settingIn(key: string, raw: unknown, file: ConfigPath): unknown {
   const value = checkedValue(row, raw, fileOrigin(key, file));
   if (file.place === 'project' && typeof row.setBy === 'function' && !row.setBy(value))
     throw usageError(
-      `${key} in ${file.path} may be a name only, and not ${describedValue(raw)}`,
+      key === 'speakers'
+        ? `${key} in ${file.path} may name no reference, which is a file with a voice`
+        : `${key} in ${file.path} may be a name only, and not ${describedValue(raw)}`,
       `name it in your own config or on the command line: a project's file may come from somebody else`,
     );
   if (file.isForeign && row.startsProgram?.(value))

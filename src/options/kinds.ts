@@ -200,6 +200,8 @@ const namedSpeaker = () =>
       /** An engine takes the place of a number. */
       engine: optional(words),
       voice: optional(words),
+      /** A WAV with the voice, in its place: a model such as Pocket speaks like it. */
+      reference: optional(words),
       /** It is `neo.one`, `Mermish`, or the service's own word. */
       kind: optional(words),
       /** A language tag (BCP 47). */
@@ -208,8 +210,11 @@ const namedSpeaker = () =>
       instructions: optional(words),
       speed: optional(speed),
     }),
-    ({ no, engine, voice }) => {
-      if (no !== undefined || (engine !== undefined && voice !== undefined)) return undefined;
+    ({ no, engine, voice, reference }) => {
+      if (reference !== undefined && (engine === undefined || no !== undefined || voice !== undefined))
+        return 'has a "reference", which stands in the place of "no" and "voice": { "engine": "pocket", "reference": "me.wav" }';
+      if (no !== undefined || reference !== undefined) return undefined;
+      if (engine !== undefined && voice !== undefined) return undefined;
       if (engine !== undefined) return `has no "voice", the name that the engine has for it; ${OF_ENGINE}`;
       if (voice !== undefined) return `has no "engine", the name of the engine with that voice; ${OF_ENGINE}`;
       return `has no "no", the number of the speaker, as in { "no": 1190, "sampleRate": 16000 }; ${OF_ENGINE}`;
@@ -236,6 +241,18 @@ export const speakers = later(() => {
     'must be names with their numbers, as in { "anna": 181 }',
   );
 });
+
+/** A reference is a file, which counts from the folder of the config file that names it. */
+export function speakersIn(
+  folder: string,
+  speakers: ReadonlyMap<string, NamedSpeaker>,
+): ReadonlyMap<string, NamedSpeaker> {
+  const located = ({ reference, ...speaker }: NamedSpeaker): NamedSpeaker => ({
+    ...speaker,
+    ...(reference !== undefined && { reference: fileIn(folder, reference) }),
+  });
+  return new Map([...speakers].map(([name, speaker]) => [name, located(speaker)]));
+}
 
 /** Matches a word, or else a character that begins none. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;

@@ -27,6 +27,7 @@ import {
   sampleRate,
   speaker,
   speakers,
+  speakersIn,
   speed,
   url,
   voices,
@@ -113,6 +114,8 @@ export const rows = {
     key: 'speakers',
     otherwise: 'none',
     help: 'names for speakers, each with its number and its own settings',
+    setBy: (entries) => [...entries.values()].every(({ reference }) => reference === undefined),
+    relativeTo: (entries, folder) => speakersIn(folder, entries),
     merge: byName,
     affects: 'run',
   }),
@@ -1127,8 +1130,13 @@ export const rows = {
   language: option({
     schema: words,
     flags: '--language <tag>',
-    commands: ['voices'],
-    help: 'list only voices of this language; with --from, what the model speaks',
+    commands: [...making, 'voices', 'speakers'],
+    forms: {
+      voices: { help: 'list only voices of this language; with --from, what the model speaks' },
+      speakers: { help: 'list only voices of this language' },
+    },
+    help: 'what the voice is to speak, where it speaks several languages: ja, German',
+    group: 'Voice',
     affects: 'run',
   }),
   installed: option({

@@ -7,7 +7,7 @@ import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { segmenterOf } from '../text/unicode.ts';
 import { Written } from '../text/written.ts';
-import type { Reference, TimedSound } from '../voices/reference.ts';
+import type { Reference, TimedSound } from '../voices/timed-words.ts';
 import type { Part } from './ahead.ts';
 
 /**
@@ -96,7 +96,9 @@ export class WordTimes implements AsyncDisposable {
   ): Promise<TimedSound | undefined> {
     const { host, signal } = this.#context;
     if (!own && !isEnglish(voice.language, text)) return undefined;
-    this.#reference ??= import('../voices/reference.ts').then(({ Reference }) => new Reference(host.runtime));
+    this.#reference ??= import('../voices/timed-words.ts').then(
+      ({ Reference }) => new Reference(host.runtime),
+    );
     const reference = await this.#reference;
     const found = reference.speak(
       text,

@@ -27,7 +27,7 @@ const SPEAKERS = v.object({
         v.description('`neo.one` takes `sample_rate`, `Mermish` takes `instructions`; null: not known'),
       ),
       language: v.pipe(v.string(), v.description('BCP 47, or the name that espeak-ng has for it')),
-      gender: v.optional(v.picklist(['man', 'woman'])),
+      gender: v.optional(v.picklist(['woman', 'man', 'neutral'])),
       sample_rate: v.pipe(
         v.nullable(v.number()),
         v.description(

@@ -26,7 +26,11 @@ export interface Voice {
   readonly language: string | undefined;
   /** Further tags that the voice is listed under. */
   readonly alsoSpeaks?: readonly string[] | undefined;
-  readonly gender?: 'man' | 'woman' | undefined;
+  readonly gender?: 'woman' | 'man' | 'neutral' | undefined;
+  /** The name that the voice shares with itself in other languages. */
+  readonly style?: string | undefined;
+  /** The same style in all its languages, where it has several. */
+  readonly siblings?: (() => readonly Voice[]) | undefined;
   /** What a service or a config file calls voices that follow the same fields: `neo.one`, `Mermish`. */
   readonly kind: string | undefined;
   /** Hz, where no rate is asked for, and as far as it is known before the voice speaks. */

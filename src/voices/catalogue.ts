@@ -102,7 +102,7 @@ export class Voices implements AsyncDisposable {
       const isNumber =
         typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
       // The engine that a service stands for is not meant.
-      const alone = { ...settings, speaker, ...(baseUrl && { engine: undefined }) };
+      const alone = { ...settings, speaker, language: undefined, ...(baseUrl && { engine: undefined }) };
       const found = await this.#find(alone, baseUrl !== undefined && isNumber && mayAskService).catch(
         async (error) => {
           const service = mayAskService && (await this.#plan.service());
@@ -191,7 +191,20 @@ export class Voices implements AsyncDisposable {
     const { speaker, speakers } = settings;
     const named = typeof speaker?.value === 'string' ? speakers?.value.get(speaker.value) : undefined;
     const voice = await (isOfService ? this.#inService(settings, named) : this.#onMachine(settings, named));
-    return { voice, named };
+    return { voice: await this.#inLanguage(voice, settings.language), named };
+  }
+
+  /** @throws TtsError (usage) for a voice that speaks other languages only */
+  async #inLanguage(voice: Voice, language: Setting<string> | undefined): Promise<Voice> {
+    if (!language) return voice;
+    const { matchesLanguage, voiceForLanguage } = await import('./language.ts');
+    const { value: asked, origin } = language;
+    const found = voiceForLanguage(asked, [voice.siblings?.() ?? [voice]]);
+    const isUnknown = voice.language === undefined || voice.language === 'und';
+    if (isUnknown || (found && matchesLanguage(found.language ?? '', asked))) return found ?? voice;
+    const { otherLanguage } = await import('./unknown.ts');
+    const { espeak } = await this.#espeak.find();
+    throw otherLanguage(voice, { asked, origin: origin.name }, { espeak, context: this.#context });
   }
 
   async #inService({ speaker, speakers }: Settings, { no, kind }: NamedSpeaker = {}): Promise<Voice> {
@@ -241,15 +254,20 @@ export class Voices implements AsyncDisposable {
   }
 
   async #onMachine(settings: Settings, named: NamedSpeaker | undefined): Promise<Voice> {
-    const { engine, speaker } = settings;
-    const found = await (speaker ? this.#meant(speaker, settings, named) : this.#usual(engine !== undefined));
+    const { speaker } = settings;
+    const found = await (speaker ? this.#meant(speaker, settings, named) : this.#usual(settings));
     if (found || !speaker) return found as Voice;
     throw await this.#unknown(speaker, settings, named);
   }
 
-  async #usual(hasEngine: boolean): Promise<Voice | undefined> {
-    const [first] = (await (hasEngine ? (await this.engines()).chosen?.list() : this.#builtIn.list())) ?? [];
-    return first;
+  /** Without a speaker: the first voice of the engine or of this program, or the one for the language that is asked for. */
+  async #usual({ engine, language }: Settings): Promise<Voice | undefined> {
+    const voices = (await (engine ? (await this.engines()).chosen?.list() : this.#builtIn.list())) ?? [];
+    const [first] = voices;
+    if (!language) return first;
+    if (!engine) return (await this.#speaking(language.value)) ?? first;
+    const { voiceForLanguage } = await import('./language.ts');
+    return voiceForLanguage(language.value, [voices]) ?? first;
   }
 
   async #meant(
@@ -259,6 +277,8 @@ export class Voices implements AsyncDisposable {
   ): Promise<Voice | undefined> {
     const number = typeof value === 'number' ? value : named?.no;
     if (number !== undefined) return this.#numbered(number);
+    if (named?.reference !== undefined)
+      return (await this.#installedPlace()).like({ ...named, name: String(value) }, origin.name);
     if (named) return (await this.engines()).demanded(named, origin.name);
     return this.#called(String(value), origin.name, engine !== undefined);
   }

@@ -1,10 +1,11 @@
 /** The voices that `tts voices` has installed. */
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
-import { EngineError, type ModelSpeaker, shortName } from '../engines/engine.ts';
-import { ExitCode, TtsError } from '../kit/error.ts';
-import { dataFolder } from '../kit/folders.ts';
+import { join, resolve } from 'node:path';
+import { EngineError, type ModelSpeaker, offsetOf, shortName } from '../engines/engine.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { dataFolder, fromHome } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
+import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Settings } from '../options/load.ts';
 import type { Voice } from '../sound/voice.ts';
 import {
@@ -31,6 +32,11 @@ interface InstalledOptions {
   readonly wrap: Wrap;
 }
 
+/** The place of a voice like a reference among the numbers of its model: the last. */
+const LIKENESS = 999;
+
+type Likeness = Pick<NamedSpeaker, 'engine' | 'reference'> & { readonly name: string };
+
 interface Meant {
   readonly manifest: Manifest;
   readonly speaker: ModelSpeaker;
@@ -48,7 +54,7 @@ export class InstalledPlace implements Place {
   }
 
   async numbered(no: number): Promise<Voice | undefined> {
-    return this.#voiceOf(this.#all.find(({ manifest, speaker }) => manifest.number + speaker.sid === no));
+    return this.#voiceOf(this.#all.find((meant) => numberOf(meant) === no));
   }
 
   /**
@@ -75,6 +81,27 @@ export class InstalledPlace implements Place {
     }));
   }
 
+  /**
+   * A voice like that of a WAV of the user.
+   * @throws TtsError (usage) for another model than one that speaks like a WAV, and for a WAV that is none or has another length
+   */
+  async like({ name, engine = '', reference = '' }: Likeness, asked: string): Promise<Voice> {
+    const manifest = this.#manifests.find((each) => each.name === engine);
+    const [pattern] = manifest?.speakers ?? [];
+    if (!manifest || pattern?.reference === undefined)
+      throw usageError(
+        `${asked}: no installed voice ${JSON.stringify(engine)} speaks like a reference`,
+        'one of the family Pocket does: tts voices install pocket',
+      );
+    const { home } = this.#options.context.host;
+    const { checkedReference } = await import('./reference.ts');
+    const { path, sum } = await checkedReference(fromHome(reference, home), `speakers.${name}`);
+    const speaker = { name, language: manifest.language, sid: 0, offset: LIKENESS, reference: path, sum };
+    const [voice] = await openInstalled({ ...manifest, speakers: [speaker] }, this.#options);
+    if (!voice) throw new RangeError(`${engine} has no voice`);
+    return voice;
+  }
+
   /** @param onFault called for each that cannot be opened */
   async list(onFault: (error: unknown) => void = () => {}): Promise<readonly Voice[]> {
     const opening = this.#manifests.map((manifest) =>
@@ -93,7 +120,7 @@ export class InstalledPlace implements Place {
   async #voiceOf(meant: Meant | undefined): Promise<Voice | undefined> {
     if (!meant) return undefined;
     const voices = await this.#open(meant.manifest);
-    return voices.find(({ no }) => no === meant.manifest.number + meant.speaker.sid);
+    return voices.find(({ no }) => no === numberOf(meant));
   }
 
   #open(manifest: Manifest): Promise<readonly Voice[]> {
@@ -101,6 +128,10 @@ export class InstalledPlace implements Place {
     this.#opened.set(manifest, voices);
     return voices;
   }
+}
+
+function numberOf({ manifest, speaker }: Meant): number {
+  return manifest.number + offsetOf(speaker);
 }
 
 /** Names in small letters. `kokoro:af_heart` is written as for a voice of an engine. */
@@ -118,7 +149,7 @@ async function openInstalled(
   const folder = join(voicesFolder(data), name);
   const speakers = manifest.speakers.map(({ reference, ...speaker }) => ({
     ...speaker,
-    ...(reference !== undefined && { reference: join(folder, reference) }),
+    ...(reference !== undefined && { reference: resolve(folder, reference) }),
   }));
   const advice = adviceOn(manifest);
   const installed = {
@@ -137,8 +168,11 @@ async function openInstalled(
     if (!(error instanceof EngineError)) throw error;
     throw new TtsError(error.message, { exitCode: ExitCode.service, hint: advice, cause: error });
   });
-  const numberOf = (place: number) => number + (speakers[place]?.sid ?? place);
-  return openVoices({ ...model, advice }, { settings, wrap, numberOf }).voices();
+  const at = (place: number) => {
+    const speaker = speakers[place];
+    return speaker ? numberOf({ manifest, speaker }) : number + place;
+  };
+  return openVoices({ ...model, advice }, { settings, wrap, numberOf: at }).voices();
 }
 
 function adviceOn(manifest: Manifest): string {

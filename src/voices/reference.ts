@@ -1,73 +1,49 @@
-/** The built-in voice says a text once more, for nobody to hear, to tell when each word is said. */
-import type { Speaker } from '../engines/engine.ts';
-import { OWN_RATE } from '../engines/engine.ts';
-import { type Assets, FLITE_SPEAKERS, loadAssets } from '../engines/flite.ts';
-import { FliteThread, fliteRecipe } from '../engines/flite-thread.ts';
-import type { SpokenWord } from '../engines/flite-words.ts';
-import { tasks } from '../engines/lanes.ts';
-import { styleOf } from '../engines/style.ts';
-import { FLITE_PROGRAM } from './engine-set.ts';
+/** A WAV with a voice, which a model is to speak like. */
+import { createReadStream, statSync } from 'node:fs';
+import { codeOf, TtsError, usageError } from '../kit/error.ts';
+import { frameBytes, secondsOf } from '../sound/pcm.ts';
+import { sampleReader } from '../sound/samples.ts';
+import { readWav, WavError } from '../sound/wav.ts';
+import { hashOf } from './install/fetch.ts';
 
-export interface TimedSound {
-  /** One channel. */
-  readonly pieces: readonly Int16Array[];
-  /** Hz. */
-  readonly sampleRate: number;
-  readonly seconds: number;
-  /** As the voice got them: without accents, and with numbers as figures. */
-  readonly words: readonly SpokenWord[];
-}
+/** Seconds. A shorter one does not tell a voice, and the model keeps no more of a longer one. */
+const [SHORTEST, LONGEST] = [3, 30];
 
-/** Of the built-in voices, it is the one to which others align best. */
-const USUAL = 'rms';
+/** A factor of full scale. Less is silence, or a microphone that was far away. */
+const LOWEST_PEAK = 0.05;
 
-export class Reference implements AsyncDisposable {
-  readonly #thread: FliteThread;
-
-  /** @param runtime the version of Node */
-  constructor(runtime: string, program = FLITE_PROGRAM) {
-    let assets: Promise<Assets> | undefined;
-    this.#thread = new FliteThread(program, () => {
-      assets ??= loadAssets(runtime);
-      return assets;
-    });
-  }
-
-  /**
-   * @param no the number of a built-in voice; by default the one to which others align best
-   * @returns `undefined` for a text in which there is nothing that the voice could read
-   * @throws EngineError
-   */
-  async speak(
-    text: string,
-    signal: AbortSignal,
-    { no, instructions }: { readonly no?: number; readonly instructions?: string | undefined } = {},
-  ): Promise<TimedSound | undefined> {
-    const { style } = styleOf(instructions);
-    const pieces: Int16Array[] = [];
-    const words: SpokenWord[] = [];
-    let frames = 0;
-    const recipe = fliteRecipe({ speaker: speakerOf(no), style });
-    for await (const task of tasks({ text, style, sampleRate: OWN_RATE }, recipe, signal)) {
-      const { speech, words: spoken } = await this.#thread.runTimed(task, signal);
-      const before = frames / OWN_RATE;
-      for (const { text, start, end } of spoken)
-        words.push({ text, start: start + before, end: end + before });
-      frames += speech.length;
-      pieces.push(speech);
+/**
+ * @param who is named in messages: `speakers.me`
+ * @throws TtsError (usage) for what is no WAV with one channel, of 3 to 30 s, with a voice that can be heard
+ */
+export async function checkedReference(
+  path: string,
+  who: string,
+): Promise<{ readonly path: string; readonly sum: string }> {
+  const refuse = (what: string) =>
+    usageError(
+      `${who}: the reference ${path} ${what}`,
+      'it has to be a WAV with one channel, 3 to 30 s of one voice that speaks clearly',
+    );
+  try {
+    if (!statSync(path).isFile()) throw refuse('is not a file');
+    const { format, pcm } = await readWav(createReadStream(path));
+    if (format.channels !== 1) throw refuse(`has ${format.channels} channels`);
+    const [read, width] = [sampleReader(format), frameBytes(format)];
+    let [bytes, peak] = [0, 0];
+    for await (const piece of pcm) {
+      const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength);
+      for (let at = 0; at + width <= piece.length; at += width)
+        peak = Math.max(peak, Math.abs(read(view, at)));
+      bytes += piece.length;
+      if (secondsOf(format, bytes) > LONGEST) throw refuse(`is longer than ${LONGEST} s`);
     }
-    return words.length === 0
-      ? undefined
-      : { pieces, words, sampleRate: OWN_RATE, seconds: frames / OWN_RATE };
+    if (secondsOf(format, bytes) < SHORTEST) throw refuse(`is shorter than ${SHORTEST} s`);
+    if (peak < LOWEST_PEAK) throw refuse('is next to silent');
+  } catch (error) {
+    if (error instanceof WavError) throw refuse(`cannot be read: ${error.message}`);
+    if (!(error instanceof TtsError)) throw refuse(`cannot be read (${codeOf(error)})`);
+    throw error;
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#thread.close();
-  }
-}
-
-function speakerOf(no: number | undefined): Speaker {
-  const speaker = FLITE_SPEAKERS.find((each) => (no === undefined ? each.name === USUAL : each.no === no));
-  if (!speaker) throw new RangeError(`there is no built-in voice ${no}`);
-  return speaker;
+  return { path, sum: await hashOf(path) };
 }

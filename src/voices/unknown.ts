@@ -5,6 +5,7 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { RunContext } from '../kit/host.ts';
 import { nearestName } from '../kit/words.ts';
+import type { Voice } from '../sound/voice.ts';
 import { installLine, isFree, loadCatalogue, notInstalled } from './install/catalogue.ts';
 import { manifestsOf } from './installed.ts';
 import {
@@ -89,6 +90,24 @@ export function isOffered(name: string, { host }: Pick<RunContext, 'host'>): boo
   return notInstalled(name, '', host) !== undefined;
 }
 
+/** The error for a voice that does not speak what `--language` asks for. */
+export function otherLanguage(
+  { name, no, language = '' }: Pick<Voice, 'name' | 'no' | 'language'>,
+  { asked, origin }: { readonly asked: string; readonly origin: string },
+  machine: Machine,
+): TtsError {
+  const wanted = languageName(asked);
+  if (wanted === undefined)
+    return usageError(
+      `${origin}: ${JSON.stringify(asked)} is no language`,
+      'write a tag such as ja or pt-BR, or the English name of a language',
+    );
+  return usageError(
+    `${origin}: the voice ${name ?? no} speaks ${languageName(language) ?? language}, and not ${wanted}`,
+    adviceFor(asked, machine),
+  );
+}
+
 /** The names of all voices that can be installed. */
 export function offeredNames({ host }: Pick<RunContext, 'host'>): readonly string[] {
   return loadCatalogue(host).voices.map(({ name }) => name);
@@ -105,8 +124,10 @@ export function adviceFor(asked: string, { espeak, context }: Machine): string {
   if (there) return `-s ${there.name} speaks ${language}`;
   const isReadable = !isUnreadByEspeak(base);
   const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices.map(({ speaker }) => speaker)]);
-  const ofLanguage = loadCatalogue(context.host).voices.filter((voice) => isOf(voice.language));
-  const ofRegion = ofLanguage.filter((voice) => matchesLanguage(voice.language, asked));
+  const all = loadCatalogue(context.host).voices;
+  const reading = (isMeant: (tag: string) => boolean) =>
+    all.filter((voice) => (voice.languages ?? [voice.language]).some(isMeant));
+  const [ofRegion, ofLanguage] = [reading((tag) => matchesLanguage(tag, asked)), reading(isOf)];
   const offered = ofRegion.find(isFree) ?? ofRegion[0] ?? ofLanguage.find(isFree) ?? ofLanguage[0];
   if (offered) return `${installLine(offered)}${robot ? `; until then, -s ${base} takes espeak-ng` : ''}`;
   if (robot) return `-s ${base} takes the voice of espeak-ng`;

@@ -144,18 +144,12 @@ export function openVoices(external: ExternalSource, { wrap, settings, numberOf 
       for (const voice of external.voices.slice(voices.length)) {
         const no = numberOf(voices.length);
         numbers.set(no, voice);
-        const { name, language, sampleRate } = voice;
+        const { name, language, sampleRate, gender, style } = voice;
+        const about = { name, language, gender, style, kind: undefined, sampleRate };
         const identity = external.identityOf(voice);
-        voices.push({
-          source,
-          no,
-          name,
-          language,
-          kind: undefined,
-          sampleRate,
-          follows: ['sampleRate'],
-          identity,
-        });
+        const siblings =
+          style === undefined ? undefined : () => voices.filter((each) => each.style === style);
+        voices.push({ source, no, ...about, siblings, follows: ['sampleRate'], identity });
       }
       return voices;
     },

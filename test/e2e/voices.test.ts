@@ -11,12 +11,14 @@ import { processHost } from '../../src/kit/host.ts';
 import { findRuntime, installRuntime } from '../../src/voices/install/runtime.ts';
 import { ask } from '../support/ask.ts';
 import { emptyFolder, filesBelow } from '../support/folder.ts';
+import { sha256 } from '../support/hub.ts';
 import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { type Ended, expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { hasSherpa, tinySound } from '../support/tiny-voice.ts';
-import { ESPEAK_DATA, listOnHub, standIn, tinyFiles } from '../support/voices.ts';
+import { writeUserConfig } from '../support/user-config.ts';
+import { archiveOf, ESPEAK_DATA, listOnHub, standIn, tinyFiles } from '../support/voices.ts';
 
 const OUT = ['-o', 'out.wav', '--json'];
 const data = (box: Sandbox) => join(box.home, '.local', 'share', 'tts');
@@ -192,6 +194,158 @@ describe.runIf(hasSherpa())('an installed voice', () => {
   });
 });
 
+describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
+  it('comes as an archive of releases, of which only what it needs is kept', async () => {
+    const box = new Sandbox();
+    const { hub, env } = await standIn(box);
+    const run = (line: string) => box.run(line, { env });
+    expect(await run('voices install ina kit --json')).toMatchObject({ status: 0 });
+    expect(hub.requests.map(({ path }) => path)).toContain('/releases/download/vits-ina.tar.gz');
+    const files = filesBelow(join(data(box), 'voices', 'ina'));
+    expect(files).toContain('espeak-ng-data/en_dict');
+    expect(files).not.toContain('espeak-ng-data/de_dict');
+    expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
+    for (const speaker of ['ina', 'kit', 'expr-voice-2-f', '202001', '203002'])
+      expect(await box.run(['hello', ...OUT, '-s', speaker], { env })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+    expect(await run('voices verify')).toMatchObject({ status: 0 });
+    const again = await run('voices install ina');
+    expect(again.stderr).toContain('ina is installed already');
+    expect(await run('voices remove ina kit')).toMatchObject({ status: 0 });
+    expect(filesBelow(data(box))).toEqual([]);
+  });
+
+  it('is spoken at the pace that the catalogue corrects', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box);
+    await box.run('voices install kit', { env });
+    const peaks: number[] = [];
+    for (const changed of [undefined, 1]) {
+      const manifest = join(data(box), 'voices', 'kit', 'voice.json');
+      const { speakers, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
+      const own = speakers.map((speaker: object) => ({ ...speaker, ...(changed && { speed: changed }) }));
+      writeFileSync(manifest, JSON.stringify({ ...rest, speakers: own }));
+      await box.run(['hello', '-s', 'kit', ...OUT], { env });
+      const wav = box.read('out.wav');
+      const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+      peaks.push(samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0));
+    }
+    // The tiny model multiplies its sound by the speed that it is given.
+    expect((peaks[0] ?? 0) / (peaks[1] ?? 1)).toBeCloseTo(1.6, 1);
+  });
+
+  it('asks about its licence, and speaks each of its languages', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box);
+    expectFailureWithCard(await box.run('voices install sup', { env }), 'Use it for good.');
+    expect(await box.run('voices install sup --accept-licence', { env })).toMatchObject({ status: 0 });
+    for (const [line, voice] of [
+      ['-s F2', 'F2'],
+      ['-s ja', 'F1-ja'],
+      ['-s M1 --language ja', 'M1-ja'],
+      ['-s sup --language German', 'F1-de'],
+      ['--language ko', 'F1-ko'],
+      ['-s 204010', 'M5'],
+    ] as const) {
+      const cached = async () => {
+        const { stdout } = await box.run(`hello --dry-run --json -s ${voice}`, { env });
+        return JSON.parse(stdout.toString()).inCache;
+      };
+      expect([voice, await cached()]).toEqual([voice, 0]);
+      const run = await box.run(`hello -o out.wav ${line}`, { env });
+      expect(run, run.stderr).toMatchObject({ status: 0 });
+      expect([voice, await cached()]).toEqual([voice, 1]);
+    }
+    expectFailure(
+      await box.run('hello -o out.wav -s F1 --language fr', { env }),
+      2,
+      /^tts: --language: the voice F1 speaks English, and not French\n/,
+    );
+    expectFailure(await box.run('hello -o out.wav --language xyzzy -s F1', { env }), 2, /is no language/);
+  });
+
+  it('has files of several repositories, and voices of references', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box);
+    const install = await box.run('voices install poc --json', { env });
+    expect(install, install.stderr).toMatchObject({ status: 0 });
+    expect(filesBelow(join(data(box), 'voices', 'poc'))).toEqual(
+      expect.arrayContaining(['bill.wav', 'decoder.onnx', 'mary.wav', 'vocab.json', 'voice.json']),
+    );
+    const listed = await box.run('speakers --json', { env });
+    const { speakers } = JSON.parse(listed.stdout.toString());
+    expect(speakers).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ no: 205_001, name: 'bill' }),
+        expect.objectContaining({ no: 205_002, name: 'mary', gender: 'woman' }),
+      ]),
+    );
+  });
+
+  it('speaks like a WAV of the user, which has to be one voice of some seconds', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box);
+    await box.run('voices install poc tina', { env });
+    await box.run(['so that there is a voice to speak like', '-o', 'long.wav', '--speed', '0.5'], { env });
+    await box.run(['hi', '-o', 'short.wav'], { env });
+    const own = (speaker: object) => writeUserConfig(box, { speakers: { me: speaker } });
+    const long = box.path('long.wav');
+    const dry = () => box.run('hello --dry-run -s me', { env });
+    own({ engine: 'poc', reference: long });
+    const good = await dry();
+    expect(good, good.stderr).toMatchObject({ status: 0 });
+    for (const [speaker, message] of [
+      [{ engine: 'poc', reference: box.path('short.wav') }, /is shorter than 3 s/],
+      [{ engine: 'poc', reference: box.path('catalogue.json') }, /cannot be read: no WAV/],
+      [{ engine: 'poc', reference: box.path('none.wav') }, /cannot be read \(ENOENT\)/],
+      [{ engine: 'tina', reference: long }, /no installed voice "tina" speaks like a reference/],
+      [{ reference: long }, /has a "reference", which stands/],
+    ] as const) {
+      own(speaker);
+      expectFailure(await dry(), 2, message);
+    }
+    own({ no: 1 });
+    box.file('.ttsrc.json', JSON.stringify({ speakers: { me: { engine: 'poc', reference: long } } }));
+    expectFailure(await dry(), 2, /may name no reference/);
+  });
+
+  it('is refused where the archive is not that of the catalogue, or holds no model', async () => {
+    const box = new Sandbox();
+    const stand = await standIn(box);
+    const { hub, env } = stand;
+    const path = 'releases/download/vits-ina.tar.gz';
+    const right = hub.files.get(path) as Buffer;
+    hub.files.set(path, Buffer.alloc(right.length, 1));
+    const fails = async (message: RegExp) => {
+      const { status, stderr } = await box.run('voices install ina --retries 0', { env });
+      expect({ status, stderr }).toEqual({ status: 7, stderr: expect.stringMatching(message) });
+    };
+    await fails(/has another checksum/);
+    const none = await archiveOf('vits-ina', { 'readme.md': Buffer.from('nothing') });
+    hub.files.set(path, none);
+    const catalogue = JSON.parse(box.read('catalogue.json').toString());
+    const ina = catalogue.voices.find(({ name }: { name: string }) => name === 'ina');
+    ina.files = [{ path: 'vits-ina.tar.gz', size: none.length, sha256: sha256(none) }];
+    box.file('catalogue.json', JSON.stringify(catalogue));
+    await fails(/is not a model that can be loaded/);
+    expect(filesBelow(join(data(box), 'voices'))).toEqual([]);
+  });
+
+  it('comes from a copy of its archive, without a network', async () => {
+    const box = new Sandbox();
+    const { hub, env } = await standIn(box);
+    box.file('vits-ina.tar.gz', hub.files.get('releases/download/vits-ina.tar.gz') as Buffer);
+    const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
+    const install = await box.run('voices install --from vits-ina.tar.gz', { env: gone });
+    expect(install, install.stderr).toMatchObject({ status: 0 });
+    expect(hub.requests).toEqual([]);
+    const list = await box.run('voices --installed --json', { env });
+    expect(JSON.parse(list.stdout.toString()).voices).toMatchObject([{ name: 'ina', checked: 'sha256' }]);
+  });
+});
+
 function expectFailureWithCard({ status, stderr }: Ended, line: string): void {
   expect({ status, stderr }).toMatchObject({ status: 2 });
   expect(stderr).toContain(`\n  ${line}\nhint: read it, and say --accept-licence`);
@@ -202,7 +356,9 @@ describe('tts voices', () => {
     const box = new Sandbox();
     const list = await box.run('voices --json');
     const { voices } = JSON.parse(list.stdout.toString());
-    expect(voices.slice(0, 4).map(({ name }: { name: string }) => name)).toEqual([
+    expect(voices.slice(0, 6).map(({ name }: { name: string }) => name)).toEqual([
+      'inflect',
+      'inflect-micro',
       'cori',
       'kristin',
       'ljspeech',
@@ -217,7 +373,9 @@ describe('tts voices', () => {
   it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {
     const box = new Sandbox();
     const { env } = await standIn(box, { class: 'non-commercial', licence: 'CC BY-NC' });
-    expectFailure(await box.run('voices install tina', { env }), 2, /not free for everybody .*: CC BY-NC\n/);
+    const refused = await box.run('voices install tina', { env });
+    expectFailureWithCard(refused, 'License: Public domain');
+    expect(refused.stderr).toMatch(/^tts: tina is not free for everybody .*: CC BY-NC\n/);
     const install = await box.run('voices install tina --accept-licence', { env });
     expect(install).toMatchObject({ status: 0 });
     expect(install.stderr).toContain('License: Public domain');

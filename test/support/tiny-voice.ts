@@ -68,7 +68,10 @@ function node(operator: string, inputs: readonly string[], output: string, attri
 
 const int64s = (...values: number[]) => new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer);
 
-/** Names and shapes of a model's inputs: those of characters and those of Piper. */
+/** Numbers in a style of Kitten and of Kokoro. */
+const STYLE = 4;
+
+/** Names and shapes of a model's inputs, by its family. */
 const INPUTS = {
   characters: [
     value('x', INT64, [1, 'L']),
@@ -82,6 +85,13 @@ const INPUTS = {
     value('scales', FLOAT, [3]),
     value('sid', INT64, [1]),
   ],
+  inflect: [
+    value('x', INT64, [1, 'L']),
+    value('x_length', INT64, [1]),
+    ...['noise_scale', 'length_scale'].map((name) => value(name, FLOAT, [1])),
+  ],
+  /** Kokoro's as well. */
+  kitten: [value('x', INT64, [1, 'L']), value('style', FLOAT, [1, STYLE]), value('speed', FLOAT, [1])],
 };
 
 /** Entries as they stand at the end of a model. */
@@ -111,6 +121,10 @@ function tinyModel(
     ...INPUTS[frontEnd].map((input) => bytes(11, input)),
     bytes(12, value('y', FLOAT, [1, 'T'])),
   ]);
+  return model(graph, entries);
+}
+
+function model(graph: Buffer, entries: Readonly<Record<string, string>> = {}): Buffer {
   const operators = Buffer.concat([bytes(1, ''), number(2, 13)]);
   return Buffer.concat([
     number(1, 8),
@@ -119,6 +133,99 @@ function tinyModel(
     bytes(8, operators),
     metadata(entries),
   ]);
+}
+
+const ESPEAK = { ...{ voice: 'en-us', has_espeak: '1', language: 'English' }, sample_rate: '24000' };
+
+/** The files of a model of Inflect, in the layout of its release; the data of espeak-ng are missing. */
+export function tinyInflect(): Record<string, Buffer> {
+  const entries = { ...ESPEAK, comment: 'Inflect', model_type: 'vits', n_speakers: '1', add_blank: '0' };
+  return { 'model.onnx': tinyModel('inflect', entries), 'tokens.txt': tokensOf(PIPER_SYMBOLS) };
+}
+
+/** The same of Kitten or Kokoro with two speakers. The sound is multiplied by the speed that the model is given. */
+export function tinyStyled(family: 'kitten' | 'kokoro', speakers: string): Record<string, Buffer> {
+  const count = speakers.split(',').length;
+  const [first, dimensions] = family === 'kitten' ? [1, `1,${STYLE}`] : [510, `510,1,${STYLE}`];
+  const entries = {
+    ...ESPEAK,
+    model_type: family === 'kitten' ? 'kitten-tts' : 'kokoro',
+    n_speakers: String(count),
+    style_dim: dimensions,
+    speaker_names: speakers,
+  };
+  return {
+    'model.onnx': tinyModel('kitten', entries, 'speed'),
+    'voices.bin': Buffer.alloc(4 * first * STYLE * count),
+    'tokens.txt': tokensOf(PIPER_SYMBOLS),
+  };
+}
+
+/** Samples of a chunk of {@link tinySupertonic}. */
+const CHUNK = 64;
+
+/** The same of Supertonic with ten speakers: noise, 0.05 s for each character. */
+export function tinySupertonic(): Record<string, Buffer> {
+  const text = value('text_ids', INT64, [1, 'L']);
+  const mask = value('text_mask', FLOAT, [1, 1, 'L']);
+  const style = (name: string) => value(name, FLOAT, [1, 1, STYLE]);
+  const latent = (name: string) => value(name, FLOAT, [1, CHUNK, 'T']);
+  const graph = (nodes: readonly Buffer[], inputs: readonly Buffer[], output: Buffer, parts: Buffer[] = []) =>
+    model(
+      Buffer.concat([
+        ...nodes.map((each) => bytes(1, each)),
+        bytes(2, 'tiny'),
+        ...parts.map((each) => bytes(5, each)),
+        ...inputs.map((each) => bytes(11, each)),
+        bytes(12, output),
+      ]),
+    );
+  const factor = (amount: number) =>
+    tensor('factor', FLOAT, [1], new Uint8Array(Float32Array.of(amount).buffer));
+  const duration = graph(
+    [node('ReduceSum', ['text_mask'], 's'), node('Mul', ['s', 'factor'], 'y')],
+    [text, style('style_dp'), mask],
+    value('y', FLOAT, [1, 1, 1]),
+    [factor(0.05)],
+  );
+  const encoder = graph(
+    [node('Identity', ['style_ttl'], 'y')],
+    [text, style('style_ttl'), mask],
+    value('y', FLOAT, [1, 1, STYLE]),
+  );
+  const steps = ['current_step', 'total_step'].map((name) => value(name, FLOAT, [1]));
+  const estimator = graph(
+    [node('Identity', ['noisy_latent'], 'y')],
+    [
+      latent('noisy_latent'),
+      style('text_emb'),
+      style('style_ttl'),
+      value('latent_mask', FLOAT, [1, 1, 'T']),
+      mask,
+      ...steps,
+    ],
+    latent('y'),
+  );
+  const vocoder = graph(
+    [node('Mul', ['latent', 'factor'], 'm'), node('Reshape', ['m', 'shape'], 'y')],
+    [latent('latent')],
+    value('y', FLOAT, [1, 'S']),
+    [factor(0.1), tensor('shape', INT64, [2], int64s(1, -1))],
+  );
+  const settings = {
+    ae: { sample_rate: 44_100, base_chunk_size: CHUNK },
+    ttl: { chunk_compress_factor: 1, latent_dim: CHUNK },
+  };
+  const styles = [10, 1, STYLE, 10, 1, STYLE];
+  return {
+    'duration_predictor.int8.onnx': duration,
+    'text_encoder.int8.onnx': encoder,
+    'vector_estimator.int8.onnx': estimator,
+    'vocoder.int8.onnx': vocoder,
+    'tts.json': Buffer.from(JSON.stringify(settings)),
+    'unicode_indexer.bin': Buffer.alloc(4 * 65_536),
+    'voice.bin': Buffer.concat([int64s(...styles), Buffer.alloc(2 * 4 * 10 * STYLE)]),
+  };
 }
 
 /**
@@ -172,6 +279,10 @@ export const PIPER_SYMBOLS = "_^$ !',-.:;?abcdefhijklmnoprstuvwxzæðŋɐɑɒɔ�
 function writeVoice(folder: string, model: Buffer, tokens: string): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'model.onnx'), model);
-  writeFileSync(join(folder, 'tokens.txt'), [...tokens].map((each, id) => `${each} ${id}\n`).join(''));
+  writeFileSync(join(folder, 'tokens.txt'), tokensOf(tokens));
   return folder;
+}
+
+function tokensOf(symbols: string): Buffer {
+  return Buffer.from([...symbols].map((each, id) => `${each} ${id}\n`).join(''));
 }

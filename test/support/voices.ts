@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import { emptyFolder } from './folder.ts';
 import { type StandInHub, sha256, standInHub } from './hub.ts';
 import { piperSettings } from './piper-settings.ts';
 import type { Sandbox } from './run.ts';
-import { PIPER_SYMBOLS, rawTinyPiper, writeTinyVoice } from './tiny-voice.ts';
+import {
+  PIPER_SYMBOLS,
+  rawTinyPiper,
+  tinyInflect,
+  tinyStyled,
+  tinySupertonic,
+  writeTinyVoice,
+} from './tiny-voice.ts';
 
 /** Where this machine keeps espeak-ng's data, if it does. */
 export const ESPEAK_DATA = [
@@ -70,10 +79,11 @@ export async function standIn(
 ): Promise<StandIn> {
   const files: Record<string, Buffer> = {};
   const pin = (repo: string, path: string, bytes: Buffer) => {
-    files[`${repo}/resolve/${COMMIT}/${path}`] = bytes;
+    files[repo === '' ? `releases/download/${path}` : `${repo}/resolve/${COMMIT}/${path}`] = bytes;
     return { path, size: bytes.length, sha256: sha256(bytes) };
   };
   const tina = Object.entries(own).map(([name, bytes]) => pin(repo, name, bytes));
+  const further = await furtherVoices((repo, path, bytes) => pin(repo, path, bytes));
   const { onnx, settings, card } = piperFiles();
   const key = 'en_US-pia-medium';
   const at = 'en/en_US/pia/medium';
@@ -95,6 +105,7 @@ export async function standIn(
     repositories: {
       piper: { repo: 'tiny/piper', commit: COMMIT },
       tiny: { repo, commit: COMMIT },
+      other: { repo: 'other/voices', commit: COMMIT },
       espeak: { repo: 'tiny/espeak', commit: COMMIT },
     },
     espeak,
@@ -122,11 +133,92 @@ export async function standIn(
         espeak: ['en'],
         files: pia,
       },
+      ...further.map((each, at) => ({ ...voice, number: 202_001 + 1000 * at, espeak: [], ...each })),
     ],
   };
-  box.file('catalogue.json', JSON.stringify(catalogue));
   const hub = await standInHub(files);
+  Object.assign(catalogue.repositories, { releases: { releases: `${hub.url}/releases/download` } });
+  box.file('catalogue.json', JSON.stringify(catalogue));
   return { hub, env: { TTS_VOICES_CATALOGUE: box.path('catalogue.json'), HF_ENDPOINT: hub.url } };
+}
+
+type Pin = (repo: string, path: string, bytes: Buffer) => object;
+
+/** Voices of the other kinds, in the layout of their makers: archives of releases, and files of several repositories. */
+async function furtherVoices(pin: Pin): Promise<readonly object[]> {
+  const archived = async (key: string, files: Readonly<Record<string, Buffer>>) => {
+    const bytes = await archiveOf(key, { ...files, ...espeakFiles() });
+    return [pin('', `${key}.tar.gz`, bytes)];
+  };
+  const all = (repo: string, files: Readonly<Record<string, Buffer>>) =>
+    Object.entries(files).map(([path, bytes]) => pin(repo, path, bytes));
+  const kitten = tinyStyled('kitten', 'expr-voice-2-m,expr-voice-2-f');
+  const releases = { from: 'releases', language: 'en-US', sampleRate: 24_000 };
+  const reference = Buffer.from('RIFF');
+  return [
+    {
+      ...{ ...releases, name: 'ina', key: 'vits-ina', speakers: 1, gender: 'man' },
+      files: await archived('vits-ina', tinyInflect()),
+    },
+    {
+      ...{ ...releases, name: 'kit', key: 'kitten-kit', speakers: 2, speed: 1.6 },
+      files: await archived('kitten-kit', kitten),
+    },
+    {
+      ...{ name: 'sup', key: 'supertonic-sup', from: 'tiny', speakers: 10, sampleRate: 44_100 },
+      ...{ language: 'en', languages: ['en', 'ko', 'ja', 'de'] },
+      ...{ class: 'limits of use', licence: 'OpenRAIL-M' },
+      files: [
+        ...all('tiny/voices', tinySupertonic()),
+        { ...pin('other/voices', 'LICENSE', Buffer.from('Use it for good.\n')), from: 'other' },
+      ],
+    },
+    {
+      ...{ name: 'poc', key: 'pocket-poc', from: 'tiny', speakers: 2, sampleRate: 24_000, language: 'en' },
+      speakerList: [{ name: 'mary', sid: 0, gender: 'woman' }],
+      files: [
+        ...all('tiny/voices', pocketFiles()),
+        { ...pin('other/voices', 'decoder.onnx', Buffer.from('d')), from: 'other' },
+        { ...pin('other/voices', 'vctk/p333.wav', reference), from: 'other', as: 'mary.wav' },
+        { ...pin('other/voices', 'zero/bill.wav', reference), from: 'other', as: 'bill.wav' },
+      ],
+    },
+  ];
+}
+
+/** The names that tell the family; they hold no model. */
+function pocketFiles(): Record<string, Buffer> {
+  const names = ['lm_flow.int8.onnx', 'lm_main.int8.onnx', 'encoder.onnx', 'text_conditioner.onnx'];
+  return Object.fromEntries(
+    [...names, 'vocab.json', 'token_scores.json'].map((name) => [name, Buffer.from(name)]),
+  );
+}
+
+/** A .tar.gz with one folder, as releases have it. */
+export async function archiveOf(folder: string, files: Readonly<Record<string, Buffer>>): Promise<Buffer> {
+  const archive = pack();
+  for (const [name, bytes] of Object.entries(files)) archive.entry({ name: `${folder}/${name}` }, bytes);
+  archive.finalize();
+  const pieces: Buffer[] = [];
+  for await (const piece of archive) pieces.push(piece as Buffer);
+  return gzipSync(Buffer.concat(pieces));
+}
+
+/** What an archive has of espeak-ng's data: more than its voice needs. */
+function espeakFiles(): Record<string, Buffer> {
+  if (!ESPEAK_DATA) return {};
+  const folder = ESPEAK_DATA;
+  const names = [
+    'phontab',
+    'phonindex',
+    'phondata',
+    'intonations',
+    'en_dict',
+    'lang/gmw/en',
+    'lang/gmw/en-US',
+  ];
+  const read = [...names, 'de_dict'].filter((name) => existsSync(join(folder, name)));
+  return Object.fromEntries(read.map((name) => [`espeak-ng-data/${name}`, readFileSync(join(folder, name))]));
 }
 
 /** Adds a voice that only the list of the hub knows. */

@@ -48,11 +48,17 @@ export function withoutEnding(name: string): string {
 
 /**
  * Unpacks an archive of a stranger into an empty folder.
+ * @param name its ending says how it is packed
  * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
  */
-export async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
+export async function unpack(
+  archive: string,
+  folder: string,
+  signal: AbortSignal,
+  name = archive,
+): Promise<void> {
   const source = createReadStream(archive);
-  const decoded = decoderOf(archive)?.(source) ?? source;
+  const decoded = decoderOf(name)?.(source) ?? source;
   source.on('error', (error) => decoded.destroy(error));
   const entries = extract();
   let [count, bytes] = [0, 0];

@@ -1,12 +1,28 @@
-import { appendFileSync, constants, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ModelSpeaker } from '../../engines/engine.ts';
-import { modelIn, speakersOf } from '../../engines/model-families.ts';
-import { type PiperConfig, readPiperConfig, tagOfEspeak, tokensOf } from '../../engines/model-metadata.ts';
+import { type Model, modelIn, speakersOf } from '../../engines/model-families.ts';
+import {
+  LONGEST_CONFIG,
+  type PiperConfig,
+  readPiperConfig,
+  tagOfEspeak,
+  tokensOf,
+} from '../../engines/model-metadata.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
-import type { OfferedVoice, Repository } from './catalogue.ts';
-import { ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
-import type { Downloaded } from './fetch.ts';
+import { isArchive, unpack } from './archive.ts';
+import { type OfferedVoice, repositoryOf } from './catalogue.ts';
+import { neededOf, ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
+import { type Downloaded, failure, placeOf } from './fetch.ts';
 import { CARD, type Checked, installedVoices, type Manifest } from './manifest.ts';
 import type { Session } from './session.ts';
 import { filesOf, makeStage, place, publish } from './store.ts';
@@ -82,7 +98,7 @@ function ending(got: Got, pattern: RegExp): Downloaded | undefined {
 export async function buildPiper(
   voice: OfferedVoice,
   got: Got,
-  { repository, own }: { readonly repository: Repository; readonly own: string | undefined },
+  own: string | undefined,
   session: Session,
 ): Promise<Manifest> {
   const [onnx, settings] = [ending(got, /\.onnx$/), ending(got, /\.onnx\.json$/)];
@@ -101,7 +117,7 @@ export async function buildPiper(
   const original = { size: onnx.size, sha256: onnx.sha256 };
   const files = await filesOf(stage);
   const manifest: Manifest = {
-    ...commonOf(voice, repository, session),
+    ...commonOf(voice, session),
     ...piperFacts(voice.name, config),
     checked: weakest([...got.values()].map(({ checked }) => checked)),
     ...(espeak && { espeak }),
@@ -126,20 +142,23 @@ export function piperFacts(
   return { language, sampleRate, voices: speakerCount, speakers, scales };
 }
 
-export async function buildFolder(
-  voice: OfferedVoice,
-  got: Got,
-  repository: Repository,
-  session: Session,
-): Promise<Manifest> {
+export async function buildFolder(voice: OfferedVoice, got: Got, session: Session): Promise<Manifest> {
   const stage = makeStage(session.data);
-  for (const [path, { path: from }] of got)
-    place(from, join(stage, basename(path) === 'LICENSE' ? CARD : basename(path)));
+  const archives: string[] = [];
+  for (const file of voice.files) {
+    const { path, sha256 } = got.get(file.path) as Downloaded;
+    const name = file.as ?? basename(file.path);
+    if (isArchive(name)) {
+      await placeUnpacked(path, name, { voice, stage }, session);
+      archives.push(sha256);
+    } else place(path, join(stage, name === 'LICENSE' ? CARD : name));
+  }
   const espeak = await sharedEspeak(voice.espeak, session);
   const data = espeak && join(session.data, espeak.folder);
   const model = modelIn(stage, voice.name, data);
   const manifest: Manifest = {
-    ...commonOf(voice, repository, session),
+    ...commonOf(voice, session),
+    ...(archives.length > 0 && { archives }),
     language: voice.language,
     sampleRate: voice.sampleRate,
     voices: voice.speakers,
@@ -152,20 +171,86 @@ export async function buildFolder(
   return manifest;
 }
 
+/**
+ * Takes of an archive what its model needs, and of its data of espeak-ng what the language of the voice needs.
+ * @throws TtsError (usage) for an archive that holds no model
+ */
+async function placeUnpacked(
+  archive: string,
+  name: string,
+  { voice, stage }: { readonly voice: OfferedVoice; readonly stage: string },
+  session: Session,
+): Promise<void> {
+  const folder = await unpackedFolder(archive, name, session);
+  const { files, references } = modelInArchive(folder, name);
+  const { dataDir, ...others } = files;
+  const all = [...Object.values(others).flatMap((each) => each.split(',')), ...references];
+  for (const file of all) place(file, join(stage, basename(file)));
+  const card = cardIn(folder);
+  if (card !== undefined) place(card, join(stage, CARD));
+  if (dataDir === undefined) return;
+  const needed = neededOf(dataDir, voice.language);
+  if (!needed)
+    throw failure(
+      `${name} has no data of espeak-ng for ${voice.language}`,
+      'choose another voice: tts voices lists them',
+    );
+  for (const file of needed) place(join(dataDir, file), join(stage, 'espeak-ng-data', file));
+}
+
+function modelInArchive(folder: string, name: string): Model {
+  try {
+    return modelIn(folder, name);
+  } catch (cause) {
+    throw failure((cause as Error).message, 'choose another voice: tts voices lists them');
+  }
+}
+
+/** @returns the folder of the archive, or the only one that is in it */
+export async function unpackedFolder(archive: string, name: string, session: Session): Promise<string> {
+  const folder = makeStage(session.data);
+  await unpack(archive, folder, session.context.signal, name);
+  const [only = '', ...others] = readdirSync(folder);
+  const isWrapped = others.length === 0 && statSync(join(folder, only)).isDirectory();
+  return isWrapped ? join(folder, only) : folder;
+}
+
+/** A link to one is left out: it may lead anywhere. */
+export function cardIn(folder: string): string | undefined {
+  const name = readdirSync(folder).find((each) =>
+    /^(model_card|licen[cs]e|readme)(\.md|\.txt)?$/i.test(each),
+  );
+  const path = name && join(folder, name);
+  const stats = path === undefined ? undefined : lstatSync(path);
+  return stats?.isFile() && stats.size <= LONGEST_CONFIG ? path : undefined;
+}
+
 function offeredSpeakers(
-  { name, speakers, speakerList, language }: OfferedVoice,
-  model: ReturnType<typeof modelIn>,
+  { name, speakers, speakerList, language, languages, speed, gender }: OfferedVoice,
+  model: Model,
 ): ModelSpeaker[] {
   const listed = speakerList ?? [];
   const count = Math.max(speakers, ...listed.map(({ sid }) => sid + 1));
   const voices: string[] = [];
   for (const { name: speaker, sid } of listed) voices[sid] = speaker;
   const said = model.family === 'kokoro' ? undefined : language;
-  const all = speakersOf(model, { name, count, voices, language: said });
-  return speakerList ? listed.flatMap(({ sid }) => all[sid] ?? []) : all;
+  const all = speakersOf(model, { name, count, voices, language: said, languages });
+  const offered =
+    speakerList && model.references.length === 0 ? listed.flatMap(({ sid }) => all[sid] ?? []) : all;
+  return offered.map(({ reference, ...speaker }) => {
+    const known = listed.find((each) => each.name === speaker.name)?.gender ?? speaker.gender;
+    const own = known ?? (typeof gender === 'string' ? gender : undefined);
+    return {
+      ...speaker,
+      ...(own && { gender: own }),
+      ...(speed !== undefined && { speed }),
+      ...(reference !== undefined && { reference: basename(reference) }),
+    };
+  });
 }
 
-function commonOf(voice: OfferedVoice, { repo, commit }: Repository, { data, context }: Session) {
+function commonOf(voice: OfferedVoice, session: Session) {
+  const { data, context } = session;
   return {
     format: 1 as const,
     name: voice.name,
@@ -175,7 +260,7 @@ function commonOf(voice: OfferedVoice, { repo, commit }: Repository, { data, con
     licence: voice.licence,
     class: voice.class,
     trained: voice.trained,
-    source: `${repo}@${commit}`,
+    source: placeOf(repositoryOf(voice.from, session)),
   };
 }
 

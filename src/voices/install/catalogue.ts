@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { shortName } from '../../engines/engine.ts';
+import { type Gender, shortName } from '../../engines/engine.ts';
 import { type TtsError, usageError } from '../../kit/error.ts';
 import { dataFolder, pathOf } from '../../kit/folders.ts';
 import { isOwnFolder } from '../../kit/guard.ts';
@@ -7,19 +7,23 @@ import type { Host } from '../../kit/host.ts';
 import bundled from './catalogue.json' with { type: 'json' };
 import { voicesFolder } from './manifest.ts';
 
-/** A file of a hub, at a commit. One of the two checksums is there. */
+/** A file of a repository. One of the two checksums is there, and it is the SHA-256 for an archive. */
 export interface PinnedFile {
   readonly path: string;
+  /** The name of its repository, where it is not that of the voice. */
+  readonly from?: string;
+  /** Its name in the folder of the voice, where it is not that of the path. */
+  readonly as?: string;
   /** Bytes. */
   readonly size: number;
+  /** True where the size is about right: then the checksum alone tells. */
+  readonly isAbout?: boolean;
   readonly sha256?: string;
   readonly md5?: string;
 }
 
-export interface Repository {
-  readonly repo: string;
-  readonly commit: string;
-}
+/** A repository of a hub at a commit; or the https address of releases, whose files may change under their names. */
+export type Repository = { readonly repo: string; readonly commit: string } | { readonly releases: string };
 
 /** A voice that can be installed. */
 export interface OfferedVoice {
@@ -32,14 +36,22 @@ export interface OfferedVoice {
   readonly from: string;
   /** A tag of BCP 47. */
   readonly language: string;
+  /** All that each of its speakers speaks, its language first, where there are several. */
+  readonly languages?: readonly string[];
   readonly quality: string;
   /** Hz. */
   readonly sampleRate: number;
   /** How many times faster than real time it speaks on a desktop with two threads, where a public catalogue says so. */
   readonly pace?: number;
   readonly speakers: number;
+  /** The factor that gives its speakers a natural pace; by default 1. */
+  readonly speed?: number;
   /** Which speakers are offered. Without it, all are. */
-  readonly speakerList?: readonly { readonly name: string; readonly sid: number }[];
+  readonly speakerList?: readonly OfferedSpeaker[];
+  /** How its one speaker sounds, or how many sound so. */
+  readonly gender?: Gender | Readonly<Partial<Record<Gender, number>>>;
+  /** A page with samples of its maker. */
+  readonly samples?: string;
   readonly licence: string;
   readonly class: string;
   /** What the voice was trained from. */
@@ -49,6 +61,12 @@ export interface OfferedVoice {
   /** Languages whose data of espeak-ng it needs. */
   readonly espeak: readonly string[];
   readonly files: readonly PinnedFile[];
+}
+
+interface OfferedSpeaker {
+  readonly name: string;
+  readonly sid: number;
+  readonly gender?: Gender;
 }
 
 export interface Catalogue {
@@ -79,6 +97,13 @@ export function loadCatalogue(host: Pick<Host, 'env' | 'cwd'>): Catalogue {
       cause,
     );
   }
+}
+
+/** @throws TtsError (usage) for a repository that the catalogue does not name */
+export function repositoryOf(name: string, { catalogue }: { readonly catalogue: Catalogue }): Repository {
+  const repository = catalogue.repositories[name];
+  if (!repository) throw usageError(`the catalogue has no repository ${name}`, 'correct the catalogue');
+  return repository;
 }
 
 /** The name may be short, or the key, in any case. */

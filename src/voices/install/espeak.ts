@@ -97,7 +97,8 @@ const BASE = ['phontab', 'phonindex', 'phondata', 'intonations'];
 
 /** The shared folder below that of all data. Its name tells the commit that its files come from. */
 export function espeakFolder({ repositories }: Catalogue): string {
-  return `espeak/${repositories.espeak?.commit.slice(0, 8) ?? 'own'}`;
+  const { espeak } = repositories;
+  return `espeak/${espeak && 'commit' in espeak ? espeak.commit.slice(0, 8) : 'own'}`;
 }
 
 /** The name of a file inside the folder. */

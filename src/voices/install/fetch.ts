@@ -58,15 +58,21 @@ export function assertSafe(url: URL, origin: string): void {
   );
 }
 
-export function addressIn(
-  { url }: Hub,
-  { repo, commit }: Repository,
-  { path }: Pick<PinnedFile, 'path'>,
-): URL {
-  const address = new URL(url);
-  const steps = [...repo.split('/'), 'resolve', commit, ...path.split('/')].map(encodeURIComponent);
-  address.pathname = `${url.pathname.replace(/\/+$/, '')}/${steps.join('/')}`;
+/** @throws TtsError (usage) for releases that are reached over plain http */
+export function addressIn({ url }: Hub, repository: Repository, { path }: Pick<PinnedFile, 'path'>): URL {
+  const [place, ...steps] =
+    'releases' in repository
+      ? [addressOf(repository.releases, 'the catalogue')]
+      : [url, ...repository.repo.split('/'), 'resolve', repository.commit];
+  const address = new URL(place);
+  const names = [...steps, ...path.split('/')].map(encodeURIComponent);
+  address.pathname = `${place.pathname.replace(/\/+$/, '')}/${names.join('/')}`;
   return address;
+}
+
+/** @returns what the manifest of a voice calls the place that it came from */
+export function placeOf(repository: Repository): string {
+  return 'releases' in repository ? repository.releases : `${repository.repo}@${repository.commit}`;
 }
 
 export interface FetchOptions {

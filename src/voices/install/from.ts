@@ -1,12 +1,4 @@
-import {
-  createReadStream,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { FLITE_SPEAKERS } from '../../engines/flite.ts';
 import {
@@ -24,15 +16,23 @@ import { percentDecoded } from '../../kit/address.ts';
 import { usageError } from '../../kit/error.ts';
 import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
-import { isArchive, unpack, withoutEnding } from './archive.ts';
-import { nextNumber, piperFacts, piperSettings, SETTINGS, writePiperModel } from './build.ts';
+import { isArchive, withoutEnding } from './archive.ts';
+import {
+  cardIn,
+  nextNumber,
+  piperFacts,
+  piperSettings,
+  SETTINGS,
+  unpackedFolder,
+  writePiperModel,
+} from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
 import { missingEspeak, nameInFolder, ownEspeak, pinnedLanguage } from './espeak.ts';
 import { assertSafe, failure, hashOf, type Wanted } from './fetch.ts';
-import { installOffered, licenceIn, partOf, repositoryOf, taken } from './install.ts';
+import { installOffered, licenceIn, partOf, taken } from './install.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
 import type { Session } from './session.ts';
-import { copyInto, filesOf, makeStage, openStore, publish } from './store.ts';
+import { copyInto, filesOf, makeStage, openStore, partsFolder, publish } from './store.ts';
 
 export interface LocalVoice {
   /** A folder, an `.onnx`, an archive, or an https URL of one of these two files. */
@@ -105,8 +105,8 @@ interface Brought {
 }
 
 /** URL -> file -> folder: downloads what is an address, and unpacks what is an archive. */
-async function bring({ from, sha256 }: LocalVoice, session: Session): Promise<Brought> {
-  const { host, signal } = session.context;
+async function bring({ from, sha256, name: named }: LocalVoice, session: Session): Promise<Brought> {
+  const { host } = session.context;
   const path = isAddress(from)
     ? await downloaded(new URL(from), sha256, session)
     : resolve(host.cwd, fromHome(from, host.home));
@@ -121,15 +121,13 @@ async function bring({ from, sha256 }: LocalVoice, session: Session): Promise<Br
     throw failure(`${name} has another checksum than the one of --sha256`, 'get the file again');
   const checked = sha256 === undefined ? 'not checked' : 'sha256 given';
   if (name.endsWith('.onnx')) return { place: path, origin: name.replace(/\.onnx$/, ''), checked };
-  const folder = makeStage(session.data);
-  await unpack(path, folder, signal);
-  const [only = '', ...others] = readdirSync(folder);
-  const isWrapped = others.length === 0 && statSync(join(folder, only)).isDirectory();
-  return {
-    place: isWrapped ? join(folder, only) : folder,
-    origin: isWrapped ? only : withoutEnding(name),
-    checked,
-  };
+  // A voice of the catalogue is installed from the archive as it is.
+  const offer = offered(session.catalogue, named ?? withoutEnding(name));
+  if (offer?.files.some((file) => basename(file.path) === name))
+    return { place: path, origin: withoutEnding(name), checked };
+  const folder = await unpackedFolder(path, name, session);
+  const isWrapped = dirname(folder) !== partsFolder(session.data);
+  return { place: folder, origin: isWrapped ? basename(folder) : withoutEnding(name), checked };
 }
 
 /** @returns the path of the file; the settings of an `.onnx` lie next to it */
@@ -178,16 +176,6 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
   return name;
 }
 
-/** A link to one is left out: it may lead anywhere. */
-function cardIn(folder: string): string | undefined {
-  const name = readdirSync(folder).find((each) =>
-    /^(model_card|licen[cs]e|readme)(\.md|\.txt)?$/i.test(each),
-  );
-  const path = name && join(folder, name);
-  const stats = path === undefined ? undefined : lstatSync(path);
-  return stats?.isFile() && stats.size <= LONGEST_CONFIG ? path : undefined;
-}
-
 const ESPEAK = 'espeak-ng-data';
 
 /**
@@ -205,16 +193,18 @@ async function installCopied(
   const folder = statSync(place).isDirectory() ? place : dirname(place);
   const isThere = async (file: PinnedFile, name: string) => isPinned(join(folder, name), file);
   // Copies: the files of the user are not to change with those of the voice.
-  const copy = (file: PinnedFile, name: string, repository: string) =>
-    copyInto(join(folder, name), partOf(file, repositoryOf(repository, session), session));
+  const copy = (file: PinnedFile, name: string, from: string) =>
+    copyInto(join(folder, name), partOf(file, { from }, session));
   for (const file of offer.files) {
-    const name = basename(file.path);
-    if (!(await isThere(file, name)))
+    const names = [basename(file.path), ...(file.as === undefined ? [] : [file.as])];
+    const [name = ''] = names;
+    const there = await Promise.all(names.map((each) => isThere(file, each)));
+    if (!there.includes(true))
       throw usageError(
         `${offer.name} is a voice of the catalogue, and ${name} in ${folder} is not its file`,
         'copy all files of that voice, or give your own one another name with --name',
       );
-    copy(file, name, offer.from);
+    copy(file, names[there.indexOf(true)] ?? name, offer.from);
   }
   const shared = missingEspeak(catalogue, offer.espeak, data);
   const nameOf = (file: PinnedFile) => join(ESPEAK, nameInFolder(file));

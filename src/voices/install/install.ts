@@ -12,7 +12,7 @@ import {
   type OfferedVoice,
   offered,
   type PinnedFile,
-  type Repository,
+  repositoryOf,
 } from './catalogue.ts';
 import { pinnedLanguage } from './espeak.ts';
 import { ANOTHER_WAY, addressIn, type Downloaded, failure, partName } from './fetch.ts';
@@ -151,37 +151,37 @@ export async function installOffered(
   const { data, context } = session;
   const old = readManifest(data, voice.name, context.host.uid);
   if (old && old.key !== voice.key) throw taken(voice.name, old);
-  const repository = repositoryOf(voice.from, session);
   if (old && !session.options.force && isSame(old, voice)) {
     // A run that was killed at its end left them.
-    for (const file of voice.files) session.spend(partOf(file, repository, session));
+    for (const file of voice.files) session.spend(partOf(file, voice, session));
     session.settle();
     return undefined;
   }
-  if (voice.class !== 'unknown' && !isFree(voice)) session.assertAccepted(voice.name, voice.licence, '');
-  context.notices.note(introduction(voice, repository));
   const got = new Map<string, Downloaded>();
   const fetch = async (file: PinnedFile) => {
+    const { size, isAbout, ...pinned } = file;
     const done = await session.download({
-      ...file,
+      ...pinned,
+      ...(!isAbout && { size }),
       name: basename(file.path),
-      url: addressIn(session.hub, repository, file),
-      most: file.size,
+      url: addressIn(session.hub, repositoryOf(file.from ?? voice.from, session), file),
+      most: isAbout ? 2 * size : size,
     });
     got.set(file.path, done);
     session.spend(done.path);
     return done;
   };
   const small = voice.files.filter(
-    ({ size, path }) => size <= LONGEST_SMALL_FILE && extname(path) !== '.onnx',
+    ({ size, path }) => size <= LONGEST_SMALL_FILE && !['.onnx', '.wav'].includes(extname(path)),
   );
   for (const file of small) await fetch(file);
   const licensed = withLicence(voice, got, session);
+  context.notices.note(introduction(voice, session));
   for (const file of voice.files) if (!got.has(file.path)) await fetch(file);
   const manifest =
     voice.from === 'piper'
-      ? await buildPiper(licensed, got, { repository, own }, session)
-      : await buildFolder(licensed, got, repository, session);
+      ? await buildPiper(licensed, got, own, session)
+      : await buildFolder(licensed, got, session);
   session.settle();
   return manifest;
 }
@@ -199,26 +199,24 @@ function withLicence(
   return licensed;
 }
 
-export function repositoryOf(name: string, { catalogue }: Session): Repository {
-  const repository = catalogue.repositories[name];
-  if (!repository) throw usageError(`the catalogue has no repository ${name}`, 'correct the catalogue');
-  return repository;
-}
-
 function introduction(
-  { name, language, sampleRate, licence, files }: OfferedVoice,
-  { repo }: Repository,
+  { name, language, languages = [], sampleRate, licence, files, from }: OfferedVoice,
+  session: Session,
 ): string {
-  return `${name}: ${language}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(bytesOf(files))} of ${repo}`;
+  const repository = repositoryOf(from, session);
+  const place = 'releases' in repository ? new URL(repository.releases).host : repository.repo;
+  const spoken = languages.length > 1 ? `${languages.length} languages` : language;
+  return `${name}: ${spoken}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(bytesOf(files))} of ${place}`;
 }
 
-export function partOf(file: PinnedFile, repository: Repository, { data, hub }: Session): string {
-  return join(partsFolder(data), partName({ ...file, url: addressIn(hub, repository, file) }));
+export function partOf(file: PinnedFile, { from }: Pick<OfferedVoice, 'from'>, session: Session): string {
+  const url = addressIn(session.hub, repositoryOf(file.from ?? from, session), file);
+  return join(partsFolder(session.data), partName({ ...file, url }));
 }
 
-function isSame({ files }: Manifest, { files: wanted }: OfferedVoice): boolean {
+function isSame({ files, archives = [] }: Manifest, { files: wanted }: OfferedVoice): boolean {
   return wanted.every((file) => {
-    if (file.sha256 === undefined) return true;
+    if (file.sha256 === undefined || archives.includes(file.sha256)) return true;
     return files.some(({ sha256, original }) => (original?.sha256 ?? sha256) === file.sha256);
   });
 }

@@ -35,6 +35,8 @@ export interface Manifest {
   readonly class: string;
   readonly trained?: string;
   readonly source: string;
+  /** The SHA-256 of the archives that its files were in. */
+  readonly archives?: readonly string[];
   readonly checked: Checked;
   /** The folder of espeak-ng's data below that of all data, and the files that this voice needs of it. */
   readonly espeak?: { readonly folder: string; readonly files: readonly InstalledFile[] };

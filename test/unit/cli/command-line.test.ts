@@ -27,7 +27,6 @@ describe('the command line', () => {
 
   it.each([
     ['--lang', /-s de/],
-    ['--language=de', /-s de/],
     ['--list-voices', /tts speakers/],
     ['--model', /--engine FOLDER/],
   ])('says for %s of other tools what this one has', (option, hint) => {

@@ -102,6 +102,48 @@ describe("Supertonic's speakers", () => {
   });
 });
 
+describe("Supertonic's styles", () => {
+  it('speak each of the languages that are asked for, with a number and a name for each', () => {
+    const model = { family: 'supertonic', files: {}, references: [] };
+    const speakers = speakersOf(model, { name: 'mine', count: 10, languages: ['en', 'ko', 'ja'] });
+    expect(speakers).toHaveLength(30);
+    expect(speakers.map(({ offset }) => offset)).toEqual(speakers.map((_, at) => at));
+    expect(speakers[0]).toMatchObject({ name: 'F1', style: 'F1', language: 'en', lang: 'en', sid: 0 });
+    expect(speakers[25]).toMatchObject({ name: 'M1-ja', style: 'M1', language: 'ja', lang: 'ja', sid: 5 });
+    expect(speakers[25]?.gender).toBe('man');
+  });
+});
+
+it.each([
+  ['af_heart', 'woman'],
+  ['bm_george', 'man'],
+  ['F5', 'woman'],
+  ['M1', 'man'],
+  ['expr-voice-3-f', 'woman'],
+  ['expr-voice-2-m', 'man'],
+  ['anna', undefined],
+  ['Format', undefined],
+])('The name %s of a speaker says how it sounds: %s', (name, gender) => {
+  const model = { family: 'vits', files: {}, references: [] };
+  const [speaker] = speakersOf(model, { name: 'mine', count: 2, voices: [name], language: 'en' });
+  expect(speaker?.gender).toBe(gender);
+});
+
+it('gives a speaker its natural pace', () => {
+  const speaker = { name: 'a', language: 'en', sid: 0, speed: 1.6 };
+  expect(optionsOf(speaker, 1)).toMatchObject({ speed: 1.6 });
+  expect(optionsOf(speaker, 2)).toMatchObject({ speed: 3.2 });
+});
+
+it('numbers the references of Pocket', () => {
+  const model = { family: 'pocket', files: {}, references: ['/v/anna.wav', '/v/mary.wav'] };
+  const speakers = speakersOf(model, { name: 'pocket', count: 1, language: 'en' });
+  expect(speakers.map(({ name, offset }) => [name, offset])).toEqual([
+    ['anna', 0],
+    ['mary', 1],
+  ]);
+});
+
 describe("a voice with Piper's settings", () => {
   const withSettings = (settings: object | string) =>
     folderOf({

@@ -218,6 +218,19 @@ describe('the voices of a run', () => {
     expect(await typed.of()).toMatchObject({ maxChars: 50, voice: { source: { atOnce: 2 } } });
   });
 
+  it.each([
+    [{ language: 'de' }, /speaks English, and not German/],
+    [{ language: 'en-GB' }, 'awb'],
+    [{ language: 'English' }, 'rms'],
+    [{ speaker: 'slt', language: 'en' }, 'slt'],
+    [{ speaker: 'slt', language: 'fr' }, /speaks English, and not French/],
+    [{ language: 'xyzzy' }, /"xyzzy" is no language/],
+  ] as const)('speak the language that is asked for: %j', async (flags, expected) => {
+    const found = (await voicesOf(flags)).of();
+    if (typeof expected === 'string') expect((await found).voice.name).toBe(expected);
+    else await expect(found).rejects.toMatchObject({ message: expect.stringMatching(expected) });
+  });
+
   it('of one text may be those of a service, of an engine and of this program', async () => {
     const service = await serveRows();
     const { url } = await serveSpeech(complete(plainWav(sound(4000))));
