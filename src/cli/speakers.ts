@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { FLITE_SPEAKERS } from '../engines/flite.ts';
-import { ExitCode } from '../kit/error.ts';
-import { columnsOf, printable, table, visible } from '../kit/words.ts';
+import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
+import { brokenAt, columnsOf, printable, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
 import type { Voice, VoiceEvent } from '../sound/voice.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
@@ -22,6 +22,10 @@ export interface ListedSpeaker {
   readonly gender?: string | undefined;
   /** Hz. */
   readonly sampleRate?: number | undefined;
+  /** The name that it shares with itself in other languages. */
+  readonly style?: string | undefined;
+  /** The number of the further languages that it stands for in a table. */
+  readonly others?: number;
   readonly instructions?: string | undefined;
   readonly speed?: number | undefined;
   /** `config`, `service`, `built-in`, `espeak-ng`, or the name of an engine or of an installed voice. */
@@ -52,7 +56,12 @@ export async function run(context: Context): Promise<number> {
   });
   const all = [...configured, ...('error' in listed ? [] : listed)];
   const rows = settings.language ? await speaking(settings.language.value, all) : all;
-  if (rows.length > 0 || !('error' in listed)) show(rows, context);
+  if (settings.language && rows.length === 0 && !('error' in listed) && !service)
+    throw await noneSpeaks(settings.language.value, context);
+  if (rows.length > 0 || !('error' in listed)) {
+    const isShort = !service && !settings.language && flags.all !== true;
+    await show(rows, isShort, context);
+  }
   if ('error' in listed) throw listed.error;
   return ExitCode.ok;
 }
@@ -71,8 +80,69 @@ async function speaking(asked: string, speakers: readonly ListedSpeaker[]): Prom
   );
 }
 
-function show(speakers: readonly ListedSpeaker[], { host, notices }: Context): void {
-  notices.result(notices.json ? { speakers } : speakerTable(speakers, columnsOf(host)));
+async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
+  const [{ languageName }, { advice }] = await Promise.all([
+    import('../voices/language.ts'),
+    import('./language-check.ts'),
+  ]);
+  const name = languageName(asked);
+  return name === undefined
+    ? usageError(`${JSON.stringify(asked)} is no language`, 'write a tag such as ja, or the English name')
+    : usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
+}
+
+/** @param isShort on a terminal, only what speaks the language of the system */
+async function show(
+  speakers: readonly ListedSpeaker[],
+  isShort: boolean,
+  { host, notices }: Context,
+): Promise<void> {
+  if (notices.json) return notices.result({ speakers: speakers });
+  const { languageName, matchesLanguage, shownLanguage, systemLanguage } = await import(
+    '../voices/language.ts'
+  );
+  const own = systemLanguage(host.env);
+  const isOwn = ({ language = '', alsoSpeaks = [], from }: ListedSpeaker) =>
+    FIRST.includes(from) || [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, own));
+  const rank = (speaker: ListedSpeaker) => placeOf(speaker.from) + PLACES.length * Number(!isOwn(speaker));
+  const columns = columnsOf(host);
+  const ordered = speakers.toSorted((a, b) => rank(a) - rank(b));
+  const shown = isShort && columns !== undefined ? ordered.filter(isOwn) : ordered;
+  const more = ordered.length - shown.length;
+  const slt = shown.some(({ name, from }) => name === 'slt' && from === 'built-in');
+  const notes = [
+    ...(slt ? ['To hear one: tts -s slt --play "Hello."'] : []),
+    ...(more > 0
+      ? [`${more} more speak other languages than ${languageName(own)}: tts speakers --all, or --language de`]
+      : []),
+  ];
+  // A script may count the lines.
+  const below = columns === undefined ? [] : notes.flatMap((note) => brokenAt(note, columns));
+  notices.result([speakerTable(inStyles(shown), columns, shownLanguage), ...below].join('\n'));
+}
+
+/** A style that speaks several languages is one row. */
+function inStyles(speakers: readonly ListedSpeaker[]): ListedSpeaker[] {
+  const styles = new Map<string, number>();
+  const keyOf = ({ from, style }: ListedSpeaker) => `${from} ${style}`;
+  for (const speaker of speakers) styles.set(keyOf(speaker), (styles.get(keyOf(speaker)) ?? -1) + 1);
+  return speakers.flatMap((speaker) => {
+    if (speaker.style === undefined) return [speaker];
+    const others = styles.get(keyOf(speaker));
+    styles.delete(keyOf(speaker));
+    return others === undefined ? [] : [{ ...speaker, others }];
+  });
+}
+
+/** What the user and a service name comes first. */
+const FIRST = ['config', 'service'];
+
+/** Natural voices come before the built-in ones, and these before espeak-ng. */
+const PLACES = ['config', 'service', 'natural', 'built-in', 'espeak-ng'];
+
+function placeOf(from: string): number {
+  const place = PLACES.indexOf(from);
+  return place < 0 ? PLACES.indexOf('natural') : place;
 }
 
 export function describeCommand(): Command {
@@ -109,10 +179,11 @@ function asListed({
   language,
   alsoSpeaks,
   gender,
+  style,
   sampleRate,
   follows,
 }: Voice): ListedSpeaker {
-  const about = { name, language, alsoSpeaks, gender, sampleRate };
+  const about = { name, language, alsoSpeaks, gender, style, sampleRate };
   if (source.kind === 'service') return { no, ...about, kind, from: 'service' };
   const from = source.kind === 'built-in' ? source.kind : source.name;
   const takesInstructions = follows?.includes('instructions') && ({ takesInstructions: true } as const);
@@ -124,15 +195,23 @@ function tell(event: VoiceEvent, { notices }: Context): void {
   warnOfPause(event, notices);
 }
 
-function speakerTable(rows: readonly ListedSpeaker[], columns: number | undefined): string {
+function speakerTable(
+  rows: readonly ListedSpeaker[],
+  columns: number | undefined,
+  shownLanguage: (tag: string) => string,
+): string {
   if (rows.length === 0)
     return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
   const hasKinds = rows.some(({ kind }) => kind !== undefined);
-  const lines = rows.map(({ no, name, kind, language, sampleRate, from, takesInstructions }) => {
-    const where = takesInstructions ? `${from}, takes -i` : from;
-    return [no, name, ...(hasKinds ? [kind] : []), language, sampleRate, where];
-  });
-  const head = ['NO', 'NAME', ...(hasKinds ? ['KIND'] : []), 'LANGUAGE', 'HZ', 'FROM'];
+  const lines = rows.map(
+    ({ no, name, kind, language, others = 0, gender, sampleRate, from, takesInstructions }) => {
+      const where = takesInstructions ? `${from}, takes -i` : from;
+      const also = others > 0 ? ` and ${others} more` : '';
+      const spoken = language === undefined ? undefined : `${shownLanguage(language)}${also}`;
+      return [no, name, ...(hasKinds ? [kind] : []), gender, spoken, sampleRate, where];
+    },
+  );
+  const head = ['NO', 'NAME', ...(hasKinds ? ['KIND'] : []), 'VOICE', 'LANGUAGE', 'HZ', 'FROM'];
   const cells = lines.map((line) => line.map((cell) => printable(String(cell ?? '-'))));
   return table([head, ...cells], columns);
 }

@@ -1,3 +1,4 @@
+import type { Gender } from '../engines/engine.ts';
 import { ExitCode } from '../kit/error.ts';
 import { brokenAt, columnsOf, table, visible } from '../kit/words.ts';
 import { type Flags, loadSettings } from '../options/load.ts';
@@ -34,16 +35,41 @@ export async function listVoices({ flags, data }: VoicesLine, context: Context):
   await loadSettings({ flags }, context);
   const catalogue = loadCatalogue(host);
   const installed = installedVoices(data, host.uid);
-  const speaks = await speakersOf(flags.language);
+  const { baseLanguage, languageName, matchesLanguage, shownLanguage, systemLanguage } = await import(
+    '../voices/language.ts'
+  );
+  const asked = typeof flags.language === 'string' ? flags.language : undefined;
+  const speaks = (row: Row, language: string) =>
+    languagesOf(row).some((tag) => matchesLanguage(tag, language));
   const rows = rowsOf(catalogue, installed).filter(
-    (row) => (flags.installed !== true || row.manifest) && speaks(row),
+    (row) => (flags.installed !== true || row.manifest) && (asked === undefined || speaks(row, asked)),
   );
-  notices.result(
-    notices.json
-      ? { folder: data, voices: rows.map((row) => inJson(row, catalogue)) }
-      : voiceTable(rows, columnsOf(host)),
-  );
+  if (notices.json) {
+    notices.result({ folder: data, voices: rows.map((row) => inJson(row, catalogue)) });
+    return ExitCode.ok;
+  }
+  const own = systemLanguage(host.env);
+  const rank = (row: Row) => Number(!row.manifest) + 2 * Number(!speaks(row, asked ?? own));
+  const columns = columnsOf(host);
+  const isShort = columns !== undefined && asked === undefined && !flags.all && !flags.installed;
+  const ordered = rows.toSorted((a, b) => rank(a) - rank(b));
+  const shown = isShort ? ordered.filter((row) => row.manifest || speaks(row, own)) : ordered;
+  const more = ordered.length - shown.length;
+  if (shown.length === 0 && asked !== undefined && baseLanguage(asked) !== undefined) {
+    const { advice } = await import('./language-check.ts');
+    const name = languageName(asked);
+    notices.result(`no voice of the list speaks ${name}: ${await advice(asked, context)}`);
+    return ExitCode.ok;
+  }
+  const further = `${more} more speak other languages than ${languageName(own)}: tts voices --all, or --language de`;
+  const notes = more > 0 ? [further] : [];
+  notices.result(voiceTable(shown, { columns, shownLanguage, notes }));
   return ExitCode.ok;
+}
+
+function languagesOf({ voice, manifest, offer }: Row): readonly string[] {
+  const spoken = manifest?.speakers.map(({ language }) => language) ?? [];
+  return [voice.language, ...spoken, ...(offer?.languages ?? []), ...(offer?.espeak ?? [])];
 }
 
 function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
@@ -55,16 +81,6 @@ function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
   return [...others.map((manifest): Row => ({ voice: manifest, manifest })), ...offered];
 }
 
-/** @param asked a tag, or the name of a language in English */
-async function speakersOf(asked: unknown): Promise<(row: Row) => boolean> {
-  if (typeof asked !== 'string') return () => true;
-  const { matchesLanguage } = await import('../voices/language.ts');
-  return ({ voice, manifest, offer }) => {
-    const spoken = manifest?.speakers.map(({ language }) => language) ?? [];
-    return [voice.language, ...spoken, ...(offer?.espeak ?? [])].some((tag) => matchesLanguage(tag, asked));
-  };
-}
-
 function inJson({ voice, offer, manifest }: Row, { repositories }: Catalogue): object {
   const { name, key, language, quality, licence, class: kind } = voice;
   return {
@@ -74,6 +90,9 @@ function inJson({ voice, offer, manifest }: Row, { repositories }: Catalogue): o
       trained: offer.trained,
       sources: offer.sources,
       speakers: offer.speakers,
+      languages: offer.languages,
+      gender: offer.gender,
+      samples: offer.samples,
       sampleRate: offer.sampleRate,
       realTime: offer.pace,
       number: offer.number,
@@ -96,17 +115,23 @@ function placeInJson(repository: Repository | undefined): object {
   return { repository: repository.repo, commit: repository.commit };
 }
 
-const COLUMNS = ['NAME', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', 'QUALITY', ''];
+const COLUMNS = ['NAME', 'VOICE', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', ''];
 
-function voiceTable(rows: readonly Row[], columns: number | undefined): string {
+interface Shown {
+  readonly columns: number | undefined;
+  readonly shownLanguage: (tag: string) => string;
+  readonly notes: readonly string[];
+}
+
+function voiceTable(rows: readonly Row[], { columns, shownLanguage, notes: last }: Shown): string {
   if (rows.length === 0) return 'no voice matches';
   const lines = rows.map(({ voice, offer, manifest }) => [
     visible(voice.name),
-    voice.language,
+    gendersOf(offer?.gender ?? manifest?.speakers[0]?.gender),
+    offer?.languages ? `${offer.languages.length} languages` : visible(shownLanguage(voice.language)),
     String(Math.round(bytesOf(voice.files) / 1e6)),
     licenceInWords(voice),
     offer?.pace === undefined ? '-' : `${offer.pace}x`,
-    voice.quality,
     manifest ? 'installed' : '',
   ]);
   const first = rows.find(({ manifest }) => !manifest);
@@ -116,13 +141,57 @@ function voiceTable(rows: readonly Row[], columns: number | undefined): string {
         `To install one: tts voices install ${first.voice.name}`,
       ]
     : [];
-  const broken = notes.flatMap((note) => (columns === undefined ? note : brokenAt(note, columns)));
+  const broken = [...notes, ...howToHear(rows), ...last].flatMap((note) =>
+    columns === undefined ? note : brokenAt(note, columns),
+  );
   return [table([COLUMNS, ...lines], columns), ...broken].join('\n');
 }
 
+/** @returns `woman`, or `3 women, 2 men` */
+function gendersOf(gender: OfferedVoice['gender']): string {
+  if (gender === undefined) return '-';
+  if (typeof gender === 'string') return gender;
+  const words: readonly (readonly [Gender, string])[] = [
+    ['woman', 'women'],
+    ['man', 'men'],
+    ['neutral', 'neutral'],
+  ];
+  const counted = words.flatMap(([one, many]) => {
+    const number = gender[one] ?? 0;
+    return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
+  });
+  return counted.join(', ');
+}
+
+/** A page of its maker where a voice is not installed; several voices have the same. */
+function howToHear(rows: readonly Row[]): string[] {
+  const pages = new Map<string, string[]>();
+  for (const { voice, offer, manifest } of rows) {
+    if (offer?.samples === undefined || manifest) continue;
+    pages.set(offer.samples, [...(pages.get(offer.samples) ?? []), voice.name]);
+  }
+  const there = rows.find(({ manifest }) => manifest);
+  const lines = [...pages].map(([page, names]) => `To hear ${shortList(names)}: ${page}`);
+  return there
+    ? [`To hear ${visible(there.voice.name)}: tts -s ${visible(there.voice.name)} --play "Hello."`, ...lines]
+    : lines;
+}
+
+const MOST_NAMED = 3;
+
+function shortList(names: readonly string[]): string {
+  const [first = ''] = names;
+  return names.length > MOST_NAMED ? `${first} and ${names.length - 1} more` : names.join(', ');
+}
+
+const NOT_FREE: Readonly<Record<string, string>> = {
+  'non-commercial': 'not for commerce',
+  'limits of use': 'limits of use',
+};
+
 /** A word, and whether anything speaks against using the voice for everything. */
 function licenceInWords(voice: Row['voice']): string {
-  if (!isFree(voice)) return voice.class === 'non-commercial' ? 'not for commerce' : 'not clear';
+  if (!isFree(voice)) return NOT_FREE[voice.class] ?? 'not clear';
   const { licence, trained = '' } = voice;
   const short = /public domain|CC0|CC BY(?:-SA)?|Apache-2\.0|M-AILABS/.exec(licence)?.[0] ?? licence;
   return visible(trained.includes('lessac') ? `${short}, trained from lessac` : short);

@@ -436,7 +436,11 @@ export const rows = {
   all: option({
     schema: toggle(),
     flags: '--all',
-    commands: making,
+    forms: {
+      voices: { help: 'list voices of all languages on a terminal, too' },
+      speakers: { help: 'list speakers of all languages on a terminal, too' },
+    },
+    commands: [...making, 'voices', 'speakers'],
     fallback: false,
     help: 'read title pages, contents and licences of a book, and all of a page',
     group: 'Text',

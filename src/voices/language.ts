@@ -96,6 +96,20 @@ export function languageInName(name: string): string | undefined {
   return asked?.isName ? asked.tag.language : undefined;
 }
 
+/** The language that the environment of a system names; English where it names none. */
+export function systemLanguage(env: Readonly<Record<string, string | undefined>>): string {
+  const named = env.LC_ALL || env.LC_MESSAGES || env.LANG || '';
+  return baseLanguage(named.split(/[.@]/)[0] ?? '') ?? 'en';
+}
+
+/** @returns `English (GB)` for `en-GB`; the tag itself where it has no name */
+export function shownLanguage(tag: string): string {
+  const name = languageName(tag);
+  const { region } = partsOf(asWritten(tag));
+  if (name === undefined) return tag;
+  return region === undefined ? name : `${name} (${region})`;
+}
+
 /**
  * The language without its region and its form, as the code that is most often used.
  * @returns `undefined` for a word that is no language, and for a tag of no language in particular

@@ -113,8 +113,9 @@ describe('a language', () => {
     [
       'Japanese',
       'no voice of this machine speaks Japanese',
-      'no voice that tts can install reads Japanese; ',
+      'tts voices install supertonic (145 MB, OpenRAIL-M',
     ],
+    ['Chinese', 'no voice of this machine speaks Chinese', 'no voice that tts can install reads Chinese; '],
   ])('is no name, and a name is no language: %s', async (word, message, hint) => {
     const { box, env, asked } = multilingual();
     box.file('t.csv', `id,text,speaker\n1,Hello,${word}\n`);
@@ -142,11 +143,9 @@ describe('a language', () => {
       /no voice of this machine speaks German\nhint: tts voices install thorsten \(63 MB, CC0/,
     );
     const hungarian = await box.run('Hallo -s Hungarian -o out.wav', { env });
-    expectFailure(
-      hungarian,
-      2,
-      /speaks Hungarian\nhint: espeak-ng may speak Hungarian: install it, then -s hu\n/,
-    );
+    expectFailure(hungarian, 2, /speaks Hungarian\nhint: tts voices install supertonic \(145 MB, OpenRAIL-M/);
+    const welsh = await box.run('Hallo -s Welsh -o out.wav', { env });
+    expectFailure(welsh, 2, /speaks Welsh\nhint: espeak-ng may speak Welsh: install it, then -s cy\n/);
   });
 });
 

@@ -65,11 +65,11 @@ describe('tts speakers', () => {
     const run = await configured().run('speakers');
     expect(run).toMatchObject({ status: 0, stderr: '' });
     const lines = run.stdout.toString().trim().split('\n');
-    expect(lines[0]).toMatch(/^NO +NAME +KIND +LANGUAGE +HZ +FROM$/);
-    expect(lines).toContainEqual(expect.stringMatching(/^1190 +deep +neo\.one +hi +16000 +config$/));
-    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +- +en-US +22050 +built-in$/));
+    expect(lines[0]).toMatch(/^NO +NAME +KIND +VOICE +LANGUAGE +HZ +FROM$/);
+    expect(lines).toContainEqual(expect.stringMatching(/^1190 +deep +neo\.one +- +Hindi +16000 +config$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +- +man +English \(US\) +22050 +built-in$/));
     expect(lines).toContainEqual(
-      expect.stringMatching(/^11 +rms-styled +- +en-US +22050 +built-in, takes -i$/),
+      expect.stringMatching(/^11 +rms-styled +- +man +English \(US\) +22050 +built-in, takes -i$/),
     );
   });
 
@@ -82,13 +82,13 @@ describe('tts speakers', () => {
       program,
       readFileSync(program, 'utf8').replace('First', long).replace('xx ', 'vi-vn-x-central '),
     );
-    for (const command of ['tts speakers', 'tts voices', 'tts']) {
+    for (const command of ['tts speakers --all', 'tts voices', 'tts']) {
       const typed = `stty cols 80; PATH=${box.path('bin')}:$PATH ${command}`;
       const { stdout } = await box.shell(`script -qc '${typed}' typescript < /dev/null`);
       const lines = stdout.toString().split(/\r?\n/);
       expect(lines.length).toBeGreaterThan(3);
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
-      if (command === 'tts speakers')
+      if (command === 'tts speakers --all')
         expect(lines.join('\n')).toMatch(/^101 +Chinese \(Mandarin, .* espeak-ng\n +\S+.*$/m);
     }
   });

@@ -365,10 +365,52 @@ describe('tts voices', () => {
       'norman',
     ]);
     const german = await box.run('voices --language German');
-    expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, trained from lessac +5x +medium/);
+    expect(german.stdout.toString()).toMatch(
+      /thorsten +man +German \(DE\) +63 +CC0, trained from lessac +5x/,
+    );
+    expect(german.stdout.toString()).toMatch(/^To hear thorsten, thorsten-high, mls-de: https:/m);
     expect(german.stdout.toString()).not.toContain('cori');
     expect((await box.run('voices --installed')).stdout.toString()).toBe('no voice matches\n');
   });
+
+  it('names for a language what speaks it, or what to do where nothing does', async () => {
+    const box = new Sandbox();
+    const env = { PATH: '' };
+    const japanese = await box.run('voices --language ja', { env });
+    expect(japanese.stdout.toString()).toMatch(
+      /^supertonic +5 women, 5 men +31 languages +145 +limits of use/m,
+    );
+    const none = await box.run('voices --language Swahili', { env });
+    expect(none.stdout.toString()).toMatch(
+      /^no voice of the list speaks Swahili: espeak-ng may speak Swahili/,
+    );
+    expectFailure(
+      await box.run('speakers --language Dutch', { env }),
+      2,
+      /^tts: no voice of this machine speaks Dutch\nhint: tts voices install \w+ /,
+    );
+    expectFailure(await box.run('speakers --language xyzzy', { env }), 2, /"xyzzy" is no language/);
+  });
+
+  it.skipIf(!isThere('script'))(
+    'begins on a terminal with the language of the system, and fits a screen',
+    async () => {
+      const box = new Sandbox();
+      const onTerminal = async (line: string) => {
+        const typed = `stty cols 80; LC_ALL=de_DE.UTF-8 ${line}`;
+        const { stdout } = await box.shell(`script -qc '${typed}' typescript < /dev/null`);
+        return stdout.toString().trimEnd().split(/\r?\n/);
+      };
+      const short = await onTerminal('tts voices');
+      expect(short.length).toBeLessThan(24);
+      expect(short[1]).toMatch(/^thorsten /);
+      expect(short.join(' ')).toMatch(/29 more speak other languages than German: tts voices --all/);
+      expect((await onTerminal('tts voices --all')).join('\n')).toMatch(/^cori /m);
+      const speakers = await onTerminal('tts speakers --all');
+      expect(speakers.join('\n')).toMatch(/^2 +slt +woman +English \(US\) /m);
+      expect(speakers.join(' ')).toContain('To hear one: tts -s slt --play "Hello."');
+    },
+  );
 
   it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {
     const box = new Sandbox();
