@@ -115,7 +115,6 @@ describe('a language', () => {
       'no voice of this machine speaks Japanese',
       'tts voices install supertonic (145 MB, OpenRAIL-M',
     ],
-    ['Chinese', 'no voice of this machine speaks Chinese', 'no voice that tts can install reads Chinese; '],
   ])('is no name, and a name is no language: %s', async (word, message, hint) => {
     const { box, env, asked } = multilingual();
     box.file('t.csv', `id,text,speaker\n1,Hello,${word}\n`);

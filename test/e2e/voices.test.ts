@@ -1,5 +1,15 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +26,11 @@ import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { type Ended, expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
-import { hasSherpa, tinySound } from '../support/tiny-voice.ts';
+import { hasSherpa, tinySound, tinyStyled } from '../support/tiny-voice.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { archiveOf, ESPEAK_DATA, listOnHub, standIn, tinyFiles } from '../support/voices.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = ['-o', 'out.wav', '--json'];
 const data = (box: Sandbox) => join(box.home, '.local', 'share', 'tts');
 
@@ -217,6 +228,17 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
     expect(filesBelow(data(box))).toEqual([]);
   });
 
+  it('may be a folder of Kokoro', async () => {
+    const box = new Sandbox();
+    const files = tinyStyled('kokoro', 'af_heart,bm_george');
+    for (const [name, bytes] of Object.entries(files)) box.file(`koko/${name}`, bytes);
+    cpSync(ESPEAK_DATA ?? '', box.path('koko/espeak-ng-data'), { recursive: true });
+    const install = await box.run('voices install --from koko --json');
+    expect(install, install.stderr).toMatchObject({ status: 0 });
+    for (const speaker of ['heart', 'bm_george', 'koko'])
+      expect(await box.run(['hello', ...OUT, '-s', speaker])).toMatchObject({ status: 0, stderr: '' });
+  });
+
   it('is spoken at the pace that the catalogue corrects', async () => {
     const box = new Sandbox();
     const { env } = await standIn(box);
@@ -331,6 +353,31 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
     box.file('catalogue.json', JSON.stringify(catalogue));
     await fails(/is not a model that can be loaded/);
     expect(filesBelow(join(data(box), 'voices'))).toEqual([]);
+  });
+
+  it('is checked with all others before a release, by a script that goes on after a failure', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box);
+    const report = box.path('report.md');
+    const line = ['.config/voices-check.mjs', '--report', report, 'ina', 'sup', 'poc'];
+    const { status, stdout } = await new Promise<{ status: number; stdout: string }>((resolve) => {
+      const options = { cwd: root, env: { ...process.env, ...env, HOME: box.home } };
+      execFile(process.execPath, line, options, (error, stdout) => {
+        resolve({ status: Number(error?.code ?? 0), stdout });
+      });
+    });
+    expect(status, stdout).toBe(1);
+    const rows = readFileSync(report, 'utf8').trim().split('\n').slice(2);
+    expect(rows.map((row) => row.split(' | ').slice(0, 2))).toEqual([
+      ['| ina', 'en-US'],
+      ['| sup', 'en'],
+      ['| sup', 'ko'],
+      ['| sup', 'ja'],
+      ['| sup', 'de'],
+      ['| poc', 'en'],
+    ]);
+    expect(rows[1]).toMatch(/^\| sup \| en \| \d+\.\d \| -\d+\.\d \| \d+\.\dx \| /);
+    expect(rows[5]).toMatch(/\| poc: /);
   });
 
   it('comes from a copy of its archive, without a network', async () => {
