@@ -21,6 +21,8 @@ const ALIASES: readonly Alias[] = [
   { importer: /\/undici\//, module: /(client-h2|socks5-proxy-agent)(\.js)?$/, standIn: 'nothing' },
   // undici asks if a body is an IncomingMessage; ours are strings.
   { importer: /\/undici\/lib\/(core\/util|dispatcher\/client)\.js$/, module: /^node:http$/, standIn: 'http' },
+  // What checks answers of a client of MCP; nothing is asked of it.
+  { importer: /\/@modelcontextprotocol\//, module: /ajv-provider\.js$/, standIn: 'nothing' },
   // The bodies of fetch: forms, blobs, web streams.
   { importer: /\/undici\//, module: /web\/fetch\/body\.js$/, standIn: 'nothing' },
 ];

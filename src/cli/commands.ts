@@ -31,6 +31,7 @@ export const commands: ReadonlyMap<string, () => Promise<CommandModule>> = new M
   Object.entries({
     speak: () => import('./speak.ts'),
     serve: () => import('./serve.ts'),
+    mcp: () => import('./mcp.ts'),
     batch: () => import('./batch-command.ts'),
     stop: async () => (await import('./channel.ts')).stop,
     pause: async () => (await import('./channel.ts')).pause,

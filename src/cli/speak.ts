@@ -195,7 +195,6 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   opening.catch(() => {});
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
-  const tags = await tagsFor(job, text, context);
   await using words = job.timesWords ? await timeWords(job, context) : undefined;
   const readAlong = await readAlongOf(job, text, context);
   await using outputs = await openHeard(job, { ...context, words, readAlong });
@@ -220,7 +219,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     ...speakingIn(job, isLive),
     drops,
     window: WINDOW * atOnce,
-    tags,
+    tags: await tagsFor(job, text, context),
     sink,
     signal,
     maySkip: leftOut?.maySkip,
@@ -229,9 +228,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   }).catch((error) => blankOrStopped(error, job, { text, isLive }, signal));
   progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
-  return delivery === 'blank'
-    ? ExitCode.ok
-    : await finish(job, { totals, delivery, leftOut, misfits, text, subtitles }, context);
+  if (delivery === 'blank') return ExitCode.ok;
+  return await finish(job, { totals, delivery, leftOut, misfits, text, subtitles }, context);
 }
 
 /** An answer of a model may be blank, and the run ends well. */

@@ -16,6 +16,8 @@ export interface ChildOptions {
   readonly env: Host['env'];
   /** The child needs a proxy as the user does: it gets its password, too. */
   readonly usesNetwork?: boolean | undefined;
+  /** The child is this program once more, and gets all of the environment. */
+  readonly isOwn?: true;
   /** The working folder of the child; this program's own by default. */
   readonly cwd?: string | undefined;
   /** A number is a descriptor that is open here. */
@@ -53,11 +55,11 @@ export class Child {
 
   /** @throws the reason of a signal that has aborted; the system's error, where `spawn` throws at once */
   constructor(program: string, args: readonly string[], options: ChildOptions) {
-    const { env, usesNetwork, cwd, stdin, stdout, pipes = 0, endGroup, signal } = options;
+    const { env, usesNetwork, isOwn, cwd, stdin, stdout, pipes = 0, endGroup, signal } = options;
     signal?.throwIfAborted();
     this.#endGroup = endGroup;
     this.#child = spawn(program, args, {
-      env: withoutSecrets(env, usesNetwork),
+      env: isOwn ? env : withoutSecrets(env, usesNetwork),
       cwd,
       stdio: [stdin, stdout, 'pipe', ...Array<'pipe'>(pipes).fill('pipe')],
       detached: endGroup !== undefined,

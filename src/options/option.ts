@@ -10,6 +10,7 @@ export type CommandName =
   | 'cache'
   | 'login'
   | 'doctor'
+  | 'mcp'
   | 'stop';
 
 /**

@@ -85,7 +85,8 @@ export const rows = {
   speaker: option({
     schema: speaker,
     flags: '-s, --speaker <no|name>',
-    commands: [...making, 'doctor'],
+    commands: [...making, 'doctor', 'mcp'],
+    forms: { mcp: { help: 'who speaks, where a tool names nobody' } },
     env: 'TTS_SPEAKER',
     key: 'speaker',
     otherwise: 'built-in service: 1; otherwise an error',
@@ -249,7 +250,7 @@ export const rows = {
   player: option({
     schema: playerCommand,
     flags: '--player <command>',
-    commands: ['speak', 'doctor'],
+    commands: ['speak', 'doctor', 'mcp'],
     env: 'TTS_PLAYER',
     key: 'player',
     otherwise: 'the first one found',
@@ -317,7 +318,8 @@ export const rows = {
   channel: option({
     schema: words,
     flags: '--channel <name>',
-    commands: ['speak', 'stop'],
+    commands: ['speak', 'stop', 'mcp'],
+    forms: { mcp: { help: 'what all sessions share, so that one speaks at a time (default: mcp)' } },
     otherwise: 'the terminal',
     help: 'the runs of which one speaks at a time, with --interrupt and --queue',
     group: 'Run',
@@ -559,7 +561,7 @@ export const rows = {
   baseUrl: option({
     schema: baseUrl,
     flags: '--base-url <url>',
-    commands: [...asking, 'serve', 'login'],
+    commands: [...asking, 'serve', 'login', 'mcp'],
     env: 'TTS_BASE_URL',
     key: 'baseUrl',
     otherwise: 'the built-in service',
@@ -571,7 +573,7 @@ export const rows = {
   engine: option({
     schema: engine,
     flags: '--engine <url|folder|name>',
-    commands: [...asking, 'serve'],
+    commands: [...asking, 'serve', 'mcp'],
     forms: {
       serve: { help: 'further voices: a server, a model, or one of engines (repeatable)', repeats: true },
     },
@@ -676,7 +678,7 @@ export const rows = {
   speed: option({
     schema: speed,
     flags: '--speed <factor>',
-    commands: making,
+    commands: [...making, 'mcp'],
     key: 'speed',
     otherwise: '1',
     brief: 'faster or slower, 0.5 to 3, with the pitch kept',
@@ -891,7 +893,7 @@ export const rows = {
   config: option({
     schema: fileName,
     flags: '--config <file>',
-    commands: [...asking, 'serve', 'voices', 'login', 'stop'],
+    commands: [...asking, 'serve', 'voices', 'login', 'stop', 'mcp'],
     env: 'TTS_CONFIG',
     otherwise: "search: project folder upwards, then the user's",
     help: 'use only this config file',
@@ -1105,6 +1107,16 @@ export const rows = {
     flags: '--ready-file <file>',
     commands: ['serve'],
     help: 'write the base URL there as soon as it listens',
+    affects: 'run',
+  }),
+
+  // tts mcp
+  folder: option({
+    schema: fileName,
+    flags: '--folder <folder>',
+    commands: ['mcp'],
+    otherwise: 'none, and save refuses',
+    help: 'where the tool save may write files',
     affects: 'run',
   }),
 
