@@ -33,7 +33,7 @@ import type { Notices } from './notices.ts';
 import type { ListedSpeaker } from './speakers.ts';
 
 /** Bytes of one message, with room for all escapes of the longest text. */
-const LONGEST_MESSAGE = 32 * 2 ** 20;
+const LONGEST_MESSAGE = 16 * 2 ** 20;
 
 /** Characters. They are two hours of speech, and a day of it. */
 const LONGEST = { speak: 100_000, save: 1_000_000 };

@@ -208,7 +208,7 @@ test('Hostile texts and messages get sentences, and the session goes on.', async
   expect(await call('rm', {})).toMatchObject({ isError: true });
   run.stdin.write('no JSON\n{"jsonrpc":"1.0"}\n[]\n\n{"jsonrpc":"2.0","id":77,"method":"nothing"}\n');
   expect((await call('speak', { text: 'Still here.', wait: true })).data.heard).toBe(true);
-  run.stdin.write('x'.repeat(40 * 2 ** 20));
+  run.stdin.write('x'.repeat(17 * 2 ** 20));
   const { status, stderr } = await run.ended;
   expect({ status, stderr }).toEqual({
     status: 2,
