@@ -104,7 +104,7 @@ export function systemLanguage(env: Readonly<Record<string, string | undefined>>
 
 /** @returns `English (GB)` for `en-GB`; the tag itself where it has no name */
 export function shownLanguage(tag: string): string {
-  const name = languageName(tag);
+  const name = languageName(baseLanguage(tag) ?? tag);
   const { region } = partsOf(asWritten(tag));
   if (name === undefined) return tag;
   return region === undefined ? name : `${name} (${region})`;

@@ -152,7 +152,7 @@ const BATCH: Work = {
   files: ['one.wav', 'two.wav'],
 };
 
-const documents = { 'a.xhtml': '<h1>One</h1>', 'b.xhtml': '<h1>Two</h1>' };
+const documents = { 'a.xhtml': '<h1>One</h1><p>Begins.</p>', 'b.xhtml': '<h1>Two</h1><p>Ends.</p>' };
 
 const SPLIT: Work = {
   step: 9,

@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
@@ -151,31 +149,5 @@ describe('Subtitles', () => {
     box.file('a.txt', 'Hello.');
     box.file('empty.srt', 'Hello.');
     expectFailure(await box.run(`${args} -o x.wav`), 2, message);
-  });
-
-  it.skipIf(!isThere('ffmpeg'))('are a dub under a film, as docs/recipes.md has it.', async () => {
-    const box = new Sandbox();
-    box.file('film.srt', FILM);
-    const picture = ['-f', 'lavfi', '-i', 'color=black:size=64x36:rate=5:duration=6'];
-    const music = ['-f', 'lavfi', '-i', 'sine=220:duration=6', '-shortest', box.path('film.mp4')];
-    spawnSync('ffmpeg', ['-v', 'error', ...picture, ...music]);
-    const page = await (await import('node:fs/promises')).readFile('docs/recipes.md', 'utf8');
-    const [, recipe = ''] = /## A dub under a film[\s\S]*?```sh\n([\s\S]*?)```/.exec(page) ?? [];
-    expect(await box.shell(recipe)).toMatchObject({ status: 0, stderr: '' });
-    const decode = [
-      '-v',
-      'error',
-      '-i',
-      box.path('dubbed.mp4'),
-      '-ac',
-      '1',
-      '-ar',
-      '8000',
-      '-f',
-      's16le',
-      '-',
-    ];
-    const { stdout } = spawnSync('ffmpeg', decode);
-    expect(Math.abs(stdout.length / 2 / 8000 - 6)).toBeLessThan(0.1);
   });
 });

@@ -90,7 +90,7 @@ describe('words that the built-in voice cannot read', () => {
       expectFailure(
         run,
         7,
-        /^tts: the built-in voice speaks English only, .* which is in Japanese\nhint: no voice that tts can install reads Japanese; [^\n]*\n$/,
+        /^tts: the built-in voice speaks English only, .* which is in Japanese\nhint: tts voices install supertonic \(145 MB, [^\n]*\n$/,
       );
     }
     expect(box.list()).toEqual(['book.epub']);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -297,6 +298,7 @@ async function equip(blocks: string): Promise<Equipment> {
   box.file('novel.epub', novel());
   box.file('prompts.csv', 'id,text\nwelcome,Welcome to our office.\n');
   box.file('names.txt', 'gif = jif\n');
+  if (blocks.includes('film.')) makeFilm(box);
   program(box, 'llm', 'echo "Once upon a time a machine learned to speak. It never stopped."');
   program(box, 'pass', `echo ${KEY}`);
   program(box, 'curl', 'echo "<html><body><main><p>An article.</p></main></body></html>"');
@@ -309,6 +311,11 @@ async function equip(blocks: string): Promise<Equipment> {
   const env = blocks.includes('voices install')
     ? (await standIn(box, { name: 'cori', language: 'en-GB', speakers: 1 })).env
     : {};
+  if (existsSync(box.path('catalogue.json')))
+    box.file(
+      'catalogue.json',
+      box.read('catalogue.json').toString().replace('"name":"ina"', '"name":"inflect"'),
+    );
   if (blocks.includes('--engine')) equipEngines(box, speech?.url ?? ENGINE);
   return { box, service, proxy, engine: speech?.url ?? ENGINE, env };
 }
@@ -318,6 +325,15 @@ function equipEngines(box: Sandbox, server: string): void {
   writeConfig(box, config.replace(ENGINE, server));
   program(box, 'piper', 'cat >/dev/null; head -c 44100 /dev/zero');
   if (hasSherpa()) writeTinyVoice(join(box.home, 'voices', 'vits-piper-en_GB-cori-medium'));
+}
+
+/** A film of four seconds, where there is ffmpeg, and its subtitles. */
+function makeFilm(box: Sandbox): void {
+  box.file('film.srt', '1\n00:00:01,000 --> 00:00:03,000\nHello there.\n');
+  box.file('film.vtt', 'WEBVTT\n\n00:01.000 --> 00:03.000\n<v Anna>Hello there.\n');
+  const picture = ['-f', 'lavfi', '-i', 'color=black:size=64x36:rate=5:duration=4'];
+  const music = ['-f', 'lavfi', '-i', 'sine=220:duration=4', '-shortest', box.path('film.mp4')];
+  spawnSync('ffmpeg', ['-v', 'error', ...picture, ...music]);
 }
 
 function writeConfig(box: Sandbox, config: string): void {
@@ -346,7 +362,10 @@ function program(box: Sandbox, name: string, line: string): void {
 /** Every file that an example names is there afterwards, and every WAV is whole. */
 function expectFiles(box: Sandbox, block: string): void {
   const made = block.replace(/#.*/g, '').replace(/^.*--dry-run.*$/gm, '');
-  const named = Array.from(made.matchAll(/(?<![$\w/}*])[\w-]+\.(?:wav|mp3|m4b|srt|txt)/g), ([name]) => name);
+  const named = Array.from(
+    made.matchAll(/(?<![$\w/}*])[\w-]+\.(?:wav|mp[34]|m4b|srt|txt)/g),
+    ([name]) => name,
+  );
   expect(named.filter((name) => !existsSync(box.path(name)))).toEqual([]);
   for (const sound of box.list().filter((name) => name.endsWith('.wav')))
     expect(wholePcm(box.read(sound)).length).toBeGreaterThan(0);
