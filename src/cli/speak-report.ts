@@ -217,7 +217,7 @@ export class Reporting implements Listener {
     if (event.type === 'cut') this.#warnOnce(`${event.type} ${event.how}`, describe(event));
   }
 
-  /** A voice that nobody chose is told with the first event: a run that fails before prints only its error. */
+  /** A voice that was not chosen is told with the first event: a run that fails before prints only its error. */
   #introduce(): void {
     const { quiet, json } = this.#notices;
     const { speaker, chosen } = this.#job;

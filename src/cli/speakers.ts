@@ -87,7 +87,7 @@ async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
   ]);
   const name = languageName(asked);
   return name === undefined
-    ? usageError(`${JSON.stringify(asked)} is no language`, 'write a tag such as ja, or the English name')
+    ? usageError(`${JSON.stringify(asked)} is not a language`, 'write a tag such as ja, or the English name')
     : usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
 }
 

@@ -73,7 +73,7 @@ function peak(samples: Float32Array): number {
 /** -20 dBFS, which leaves room for peaks. */
 const TARGET = 0.1;
 
-/** Weaker sounds are no speech. */
+/** Weaker sounds are not speech. */
 const MOST_GAIN = 10;
 
 /** Higher peaks are bent. */

@@ -141,7 +141,7 @@ export function isWithin(folder: string, file: string, path: Paths = { relative,
 
 const WRITTEN_BY_OTHERS = 0o022;
 
-/** @returns true for a folder of the user, or of root, in which nobody else can write */
+/** @returns true for a folder of the user, or of root, in which no other user can write */
 export function isOwnFolder(folder: string, uid: number | undefined): boolean {
   try {
     const stats = statSync(folder);

@@ -38,7 +38,7 @@ export interface Holder {
 interface Owner {
   readonly pid: number;
   readonly realm: string;
-  /** It is missing where nobody is told of it. */
+  /** It is missing where it is not reported. */
   readonly machine?: string | undefined;
 }
 
@@ -124,7 +124,7 @@ export class Lease implements Disposable {
 }
 
 /**
- * @returns `undefined` if nobody has it
+ * @returns `undefined` if it is free
  * @throws TtsError (usage) for a link and for what is not a file; the system's error
  */
 export function holderOf(path: string, { uid }: Pick<LeaseHost, 'uid'>): Holder | undefined {

@@ -76,7 +76,7 @@ export function visible(text: string): string {
   );
 }
 
-/** Makes lines of text fit for a terminal: of what is no text, only line ends, tabs and joiners stay. */
+/** Makes lines of text fit for a terminal: of what is not text, only line ends, tabs and joiners stay. */
 export function printableLines(text: string): string {
   return withoutEscapes(text)
     .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')

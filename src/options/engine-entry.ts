@@ -22,7 +22,7 @@ const entry = () =>
       url: optional(textAs((typed) => (readBaseUrl(typed) ? typed : undefined), `must be ${BASE_URL}`)),
       /** The folder of a model, or the name by which a server knows one. */
       model: optional(words),
-      key: optional(text(/\S/, 'is no text: a key of digits needs quotes')),
+      key: optional(text(/\S/, 'is not text: a key of digits needs quotes')),
       keyFile: optional(words),
       format: optional(choice('wav', 'pcm')),
       command: optional(command),

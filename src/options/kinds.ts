@@ -102,7 +102,7 @@ export const age = textAs((typed) => {
 const SPEAKER = 'must be a speaker by its number (a whole one) or by its name';
 const anyWhole = whole({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
-/** @returns `undefined` for a text that is no name and no whole number */
+/** @returns `undefined` for a text that is neither a name nor a whole number */
 export function readSpeaker(typed: string): number | string | undefined {
   const name = typed.trim();
   if (/^-?\d+(\.0+)?$/.test(name)) return Number.isSafeInteger(Number(name)) ? Number(name) : undefined;

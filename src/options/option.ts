@@ -114,7 +114,7 @@ export function option<T>(row: Option<T>): Option<T> {
   return row;
 }
 
-/** What counts where nobody says anything, for help; `undefined` for a switch. */
+/** The value without any setting, for help; `undefined` for a switch. */
 export function defaultOf({ otherwise, fallback }: Option): string | undefined {
   return (
     otherwise ?? (fallback === undefined || typeof fallback === 'boolean' ? undefined : String(fallback))

@@ -21,7 +21,7 @@ export interface Sink {
   readonly played?: () => number;
   /** Seconds since a player has played all that it got. Missing where silence is a part of the output, as in a file. */
   readonly idle?: () => number;
-  /** Pauses or resumes. Missing where nobody listens. */
+  /** Pauses or resumes. Missing where nothing is played. */
   pause?(isPaused: boolean): void;
   /**
    * Leaves no file that looks complete if it fails.

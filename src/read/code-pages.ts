@@ -9,14 +9,14 @@ export interface Decoded {
 /**
  * The text of a whole file, whatever its encoding: UTF-8, UTF-16, or else the code page by whose letters it reads best.
  * @param name of the file, for errors
- * @throws TtsError (usage) for bytes that are no text
+ * @throws TtsError (usage) for bytes that are not text
  */
 export function decodeLegacy(bytes: Uint8Array, name: string): Decoded {
   const [a, b] = bytes;
   const hasMark = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   const wide = hasMark ? undefined : wideWithoutMark(bytes);
   if (wide) return { text: decoded(bytes, wide), remark: undefined };
-  // What has a NUL is no text in any code page, and the error says so.
+  // What has a NUL is not text in any code page, and the error says so.
   if (hasMark || bytes.includes(0) || isUtf8(bytes))
     return { text: decodeAll(bytes, name), remark: undefined };
   const damaged = decoded(bytes, 'utf-8');

@@ -152,7 +152,7 @@ function scriptCue(content: string, fields: readonly string[], line: number): Fo
     return clock ? seconds(clock.slice(1)) : undefined;
   });
   const text = cells.slice(fields.length - 1).join(',');
-  // A drawing is no text, and what a template made for each syllable stands in the script once more.
+  // A drawing is not text, and what a template made for each syllable stands in the script once more.
   if (start === undefined || end === undefined || cellOf('effect') === 'fx') return undefined;
   if (/\{[^{}]{0,500}\\p[1-9]/u.test(text)) return undefined;
   const spoken = text.replace(/\{[^{}]{0,2000}\}/gu, '').replaceAll('\\h', ' ');

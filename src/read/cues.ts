@@ -91,7 +91,7 @@ const SUNG = new RegExp(`^${NOTE}.*$|^#\\s.*#$`, 'u');
 const SOUND = /\[[^[\]]{1,200}\]|［[^［］]{1,200}］|【[^【】]{1,200}】|\([\p{Lu}\d\s,.'’&-]{2,200}\)/gu;
 const SOUND_LINE = /^[(（][^()（）]{1,200}(?<![.!?…。！？])[)）]$/u;
 
-/** @param sounds gets what is no speech; without it, all is spoken */
+/** @param sounds gets what is not speech; without it, all is spoken */
 function speechOf(cue: FilmCue, sounds: string[] | undefined): Speech[] {
   const { lines, ...rest } = cue;
   let text = '';

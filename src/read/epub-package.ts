@@ -330,7 +330,7 @@ function* guideOf({ root, path: base }: Package): Generator<Landmark> {
 
 const ENCRYPTION = 'META-INF/encryption.xml';
 
-/** Fonts are made unreadable in these ways, so that nobody takes them out of a book. */
+/** Fonts are made unreadable in these ways, so that they cannot be taken out of a book. */
 const OF_FONTS = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);
 
 /** A file that only books of one seller have. */

@@ -75,7 +75,7 @@ const READ: readonly (readonly [
 /**
  * @param name of the text, for errors
  * @param kindName the name whose ending may tell the kind
- * @throws TtsError (usage) for bytes that begin as a document that is no text
+ * @throws TtsError (usage) for bytes that begin as a document that is not text
  */
 export function assertNoDocument(start: Uint8Array, name: string, kindName = name): void {
   const read = READ.find(([is, ending]) => is(start) || ending.test(kindName));

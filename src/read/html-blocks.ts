@@ -39,7 +39,7 @@ export interface ChapterStart {
 /** What the reader of a document decides on its elements. */
 export interface Rules {
   readonly notes?: Notes | undefined;
-  /** True for an element that is not read, besides those that nobody sees. */
+  /** True for an element that is not read, besides those that are invisible. */
   leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
   /** The chapter that begins where the element with this id begins. */
   chapterAt?(id: string): ChapterStart | undefined;
@@ -188,7 +188,7 @@ export class Blocks {
 
   /**
    * A label stands for all of a drawing; otherwise the title of one that says it is a picture is its description.
-   * @returns `undefined` for what is no part of a drawing, or is as silent in it as elsewhere
+   * @returns `undefined` for what is not part of a drawing, or is as silent in it as elsewhere
    */
   #isUnspokenDrawing(name: string, attributes: Attributes, meanings: readonly string[]): boolean | undefined {
     if (this.#drawings > 0 && UNSHOWN_IN_SVG.has(name)) return true;

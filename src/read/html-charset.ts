@@ -63,7 +63,7 @@ export class MarkupDecoder implements Stage<Uint8Array, string> {
     yield* this.#text(this.#characters(bytes, isLast));
   }
 
-  /** @throws TtsError (usage) for bytes that are no text. A stray zero is left out, as browsers do. */
+  /** @throws TtsError (usage) for bytes that are not text. A stray zero is left out, as browsers do. */
   *#text(text: string): Generator<string> {
     const zeros = text.includes('\0') ? text.split('\0').length - 1 : 0;
     if (zeros > text.length / FEWEST_PER_ZERO)

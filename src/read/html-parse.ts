@@ -130,7 +130,7 @@ export class Markup {
           if (this.#depth > DEEPEST)
             throw usageError(
               `${name} has more than ${DEEPEST} elements inside each other`,
-              'nobody writes such a document by hand: check where it comes from',
+              'no person writes such a document by hand: check where it comes from',
             );
           handler.open(tag, attributes);
         },

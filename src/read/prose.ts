@@ -86,7 +86,7 @@ class Pages implements Stage<string, string> {
     });
   }
 
-  /** UTF-16 units of the lines at the end that are no text, and of the space in front of them. */
+  /** UTF-16 units of the lines at the end that are not text, and of the space in front of them. */
   #footLength(page: string): number {
     let end = page.trimEnd().length;
     for (;;) {

@@ -7,7 +7,7 @@ import type { Source } from '../read/reading.ts';
 import type { Places } from '../text/places.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 
-/** UTF-16 units that are read ahead of the voice: a stop has to be found behind an answer that nobody wants. */
+/** UTF-16 units that are read ahead of the voice: a stop has to be found behind an answer that is not wanted. */
 const MOST_AHEAD = 4 * 1024 * 1024;
 
 /** UTF-16 units. A model writes a few characters a line. */

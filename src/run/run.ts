@@ -153,7 +153,7 @@ export async function deliver({ sink, ...options }: DeliverOptions): Promise<Del
 
 /**
  * Joins the sound of a text.
- * @param options whoever reads less than the whole track has to abort their signal
+ * @param options a caller that reads less than the whole track has to abort the signal
  * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError, here and while the track is read
  */

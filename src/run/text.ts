@@ -90,7 +90,7 @@ export class RunText {
 
   get #role(): Role {
     const { role } = this.#plan;
-    if (!role) throw new RangeError('nobody speaks this text');
+    if (!role) throw new RangeError('no voice is set for this text');
     return role;
   }
 

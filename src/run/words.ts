@@ -124,7 +124,7 @@ function isOwn({ voice }: Speaker): boolean {
   return voice.source.kind === 'built-in';
 }
 
-/** Where nobody says which language a voice speaks, the text does. */
+/** Where it is unknown which language a voice speaks, the text does. */
 function isEnglish(language: string | undefined, text: string): boolean {
   if (language !== undefined && language !== 'und') return /^en\b/iu.test(language);
   const written = new Written();

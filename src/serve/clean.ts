@@ -1,4 +1,4 @@
-/** Takes out of the texts of clients what nobody should hear, as a run does with the same options. */
+/** Removes from the texts of clients what should not be heard, as a run does with the same options. */
 import { usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import { type Settings, withAssistant } from '../options/load.ts';

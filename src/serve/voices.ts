@@ -50,7 +50,7 @@ interface Backend {
   close(): Promise<void>;
 }
 
-/** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up nobody. */
+/** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up no other. */
 class Admitting implements ServedVoices {
   readonly isFar: boolean;
   readonly workers: number;

@@ -34,7 +34,7 @@ const DIGITS: readonly Rule[] = [
   [/[\uff01-\uff5e\u{1d7ce}-\u{1d7ff}]/gu, (sign) => sign.normalize('NFKC')],
   [/[\u2460-\u249b\u24ea]/gu, (sign) => ` ${sign.normalize('NFKC').replace(/[^\d]/gu, '')} `],
   [/[\u2044\u2215]/gu, '/'],
-  // A sign of a note is no digit of the word or the year before it.
+  // A sign of a note is not a digit of the word or the year before it.
   [new RegExp(`(?<=\\p{L}{2})(?![²³](?!${SUPERSCRIPT}))(?=${SUPERSCRIPT})`, 'gu'), ' '],
   [
     new RegExp(`(?<=[\\d\\p{L})])(?:[⁺⁻]${SUPERSCRIPT}{1,20}|${SUPERSCRIPT}{2,20}|[⁰¹⁴-⁹])`, 'gu'),

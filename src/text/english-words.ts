@@ -36,7 +36,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   '~': 'tilde',
 };
 
-/** @param others for what is no address */
+/** @param others for what is not an address */
 export function addressesInEnglish(text: string, others: (text: string) => string): string {
   const parts = text.split(ADDRESS);
   let spoken = others(parts[0] ?? '');

@@ -237,7 +237,7 @@ const LONGEST_MARK = 200;
 const LONGEST_PAUSE = 60;
 
 const WORDS = ['pause', 'voice', 'chapter', 'rate', 'speed', 'break'] as const;
-const ESCAPE = 'write \\[ in front of text that is no mark';
+const ESCAPE = 'write \\[ in front of text that is not a mark';
 
 const BEGINNING = new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}\\p{N}_]|['’-]\\p{L})`, 'iu');
 /** More text may turn this into the beginning of a mark. */
@@ -307,7 +307,7 @@ const EXAMPLES = {
 
 function nearMiss(content: string): Mark {
   const word = WORDS.find((each) => new RegExp(`^\\W*${each}`, 'iu').test(content)) ?? 'pause';
-  return fault(`[${content}] is no mark`, `write ${EXAMPLES[word]}; ${ESCAPE}`);
+  return fault(`[${content}] is not a mark`, `write ${EXAMPLES[word]}; ${ESCAPE}`);
 }
 
 function fault(what: string, hint: string): Mark {

@@ -129,7 +129,7 @@ const SIGHT = 1000;
 
 /** The cost of a written token between two others that is not spoken. */
 const GAP = 0.25;
-/** The value of a token that is no word; a word has its length. */
+/** The value of a token that is not a word; a word has its length. */
 const MARK = 0.4;
 
 const TOKENS = /[\p{L}\p{M}\p{N}]+|[^\s\uFDD2]/gu;

@@ -16,7 +16,7 @@ export interface CastPlan {
   /** It is set if lines may begin with names. */
   readonly dialogue: (() => Stage<Piece, Piece>) | undefined;
   /**
-   * It is missing where nobody is to speak.
+   * It is missing where nothing is to be spoken.
    * @throws TtsError (usage) for an unknown voice
    */
   readonly roleOf?: (name: string, place: Place) => Promise<Role>;
@@ -125,7 +125,10 @@ export class Cast {
     const origin: Origin = { place: 'option', name: placeText(place) };
     const value = readSpeaker(name);
     if (value !== undefined) return asRole(await this.#find(value, origin), name);
-    throw usageError(`${origin.name}: "${name}" is no voice`, 'name one by its number or name, as -s does');
+    throw usageError(
+      `${origin.name}: "${name}" is not a voice`,
+      'name one by its number or name, as -s does',
+    );
   }
 
   async #find(value: string | number, origin: Origin): Promise<Speaker> {

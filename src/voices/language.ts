@@ -81,7 +81,7 @@ export function voiceForLanguage<V extends Speaking>(
 
 /**
  * @returns the English name of a language that is asked for, with its region where only that one counts ("Brazilian Portuguese");
- *   `undefined` for a word that is no language
+ *   `undefined` for a word that is not a language
  */
 export function languageName(asked: string): string | undefined {
   const { tag, isStrict = false } = askedOf(asked) ?? {};
@@ -112,7 +112,7 @@ export function shownLanguage(tag: string): string {
 
 /**
  * The language without its region and its form, as the code that is most often used.
- * @returns `undefined` for a word that is no language, and for a tag of no language in particular
+ * @returns `undefined` for a word that is not a language, and for a tag of no language in particular
  */
 export function baseLanguage(asked: string): string | undefined {
   return askedOf(asked)?.tag.language ?? codeOf(asked);

@@ -14,7 +14,7 @@ const LOWEST_PEAK = 0.05;
 
 /**
  * @param who is named in messages: `speakers.me`
- * @throws TtsError (usage) for what is no WAV with one channel, of 3 to 30 s, with a voice that can be heard
+ * @throws TtsError (usage) for a file that is not a WAV with one channel, of 3 to 30 s, with a voice that can be heard
  */
 export async function checkedReference(
   path: string,

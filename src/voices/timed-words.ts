@@ -1,4 +1,4 @@
-/** The built-in voice says a text once more, for nobody to hear, to tell when each word is said. */
+/** The built-in voice says a text once more, unheard, to time its words. */
 import type { Speaker } from '../engines/engine.ts';
 import { OWN_RATE } from '../engines/engine.ts';
 import { type Assets, FLITE_SPEAKERS, loadAssets } from '../engines/flite.ts';

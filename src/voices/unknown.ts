@@ -99,7 +99,7 @@ export function otherLanguage(
   const wanted = languageName(asked);
   if (wanted === undefined)
     return usageError(
-      `${origin}: ${JSON.stringify(asked)} is no language`,
+      `${origin}: ${JSON.stringify(asked)} is not a language`,
       'write a tag such as ja or pt-BR, or the English name of a language',
     );
   return usageError(

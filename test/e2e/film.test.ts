@@ -65,7 +65,7 @@ describe('Subtitles', () => {
     expect(parseWav(box.read('dub.wav')).pcm.length).toBe(8 * 22_050 * 2);
   });
 
-  it('are their words alone without --fit, and what is no speech is told.', async () => {
+  it('are their words alone without --fit, and what is not speech is told.', async () => {
     const { run } = await dub(FILM, '--show-text');
     expect(run.stdout.toString()).toBe('Hello there.\nHow are you?\n');
     const spoken = await dub(FILM, '-s rms -o text.wav');

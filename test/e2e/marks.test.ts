@@ -31,7 +31,7 @@ test('Pauses of marks are exact, and moving one asks for nothing again.', async 
 
 describe('A mark that is none', () => {
   test.each([
-    ['One.\nTwo [pause=1].', 'scene.txt, line 2, column 5: [pause=1] is no mark'],
+    ['One.\nTwo [pause=1].', 'scene.txt, line 2, column 5: [pause=1] is not a mark'],
     ['One.\n[voice:nobody]Two.', 'scene.txt, line 2, column 1: no speaker is called "nobody"'],
   ])('of a file is told before anything is sent: %j', async (text, message) => {
     const box = new Sandbox();
@@ -43,7 +43,7 @@ describe('A mark that is none', () => {
   });
 
   test.each([
-    ['[voice anna]', '[voice anna] is no mark'],
+    ['[voice anna]', '[voice anna] is not a mark'],
     ['[voice:nobody]', 'no speaker is called "nobody"'],
   ])('of a pipe ends the run when it is reached, and what was spoken is kept: %s', async (mark, message) => {
     const server = await serveText();
@@ -190,7 +190,7 @@ test('A batch has marks in its rows, and says which row has a wrong one.', async
   const run = await make('One [pause=2]two.');
   expect({ status: run.status, stderr: run.stderr }).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('rows.csv, line 3: the text, line 1, column 5: [pause=2] is no mark'),
+    stderr: expect.stringContaining('rows.csv, line 3: the text, line 1, column 5: [pause=2] is not a mark'),
   });
 });
 

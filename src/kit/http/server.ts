@@ -128,7 +128,7 @@ export class HttpServer<Context> {
 
   async #take(response: ServerResponse): Promise<void> {
     const { socket, url = '/' } = response.req;
-    // Answers to requests that are pipelined could pile up, and nobody reads them.
+    // Answers to requests that are pipelined could pile up unread.
     if (socket.destroyed || this.#connections.get(socket)) return void socket.destroy();
     this.#connections.set(socket, true);
     const path = pathOf(url);
@@ -266,7 +266,7 @@ function sha256(bytes: Buffer): Buffer {
 
 /**
  * @param limit bytes
- * @throws HttpError 415 for another media type, 413 past the limit, 400 for what is no JSON in UTF-8
+ * @throws HttpError 415 for another media type, 413 past the limit, 400 for a body that is not JSON in UTF-8
  */
 async function readJson(response: ServerResponse, limit: number): Promise<unknown> {
   const { headers } = response.req;
@@ -339,7 +339,7 @@ async function send(response: ServerResponse, { status = 200, headers, body }: R
   await pipeline(body, response);
 }
 
-/** Seconds after which a busy server may be asked again, where nobody knows better. */
+/** Seconds after which a busy server may be asked again, where nothing better is known. */
 const DEFAULT_RETRY_AFTER = 1;
 
 async function sendError(response: ServerResponse, error: HttpError, face: Face<never>): Promise<void> {

@@ -186,7 +186,7 @@ export async function installOffered(
   return manifest;
 }
 
-/** A voice that nobody has looked at has the licence of its card. */
+/** A voice that is in no catalogue has the licence of its card. */
 function withLicence(
   voice: OfferedVoice,
   got: ReadonlyMap<string, Downloaded>,

@@ -171,7 +171,7 @@ export function removeVoice(data: string, name: string, uid: number | undefined)
   freeUnused(data, installedVoices(data, uid));
 }
 
-/** Removes data of espeak-ng for languages that nobody speaks any more, and the runtime with the last voice. */
+/** Removes data of espeak-ng for languages that no installed voice needs any more, and the runtime with the last voice. */
 function freeUnused(data: string, voices: readonly Manifest[]): void {
   const needed = new Set(
     voices.flatMap(({ espeak }) => espeak?.files.map(({ name }) => join(espeak.folder, name)) ?? []),

@@ -184,7 +184,7 @@ describe('the engines of a config', () => {
     [{ x: { command: [] } }, 'x.command: must be a program'],
     [{ x: { ...server, concurrency: 65 } }, 'x.concurrency: must be 64 or less'],
     [{ x: { ...server, voices: [7] } }, 'x.voices.0: must be a text'],
-    [{ x: { ...server, key: 7 } }, 'x.key: is no text'],
+    [{ x: { ...server, key: 7 } }, 'x.key: is not text'],
   ])('are refused in words: %j', (said, problem) => {
     expect(read(engines, said)).toContain(problem);
   });

@@ -22,7 +22,7 @@ function refusal(start: string, name = 'stdin'): string | undefined {
   }
 }
 
-describe('a document that is no text', () => {
+describe('a document that is not text', () => {
   it.each([
     [
       '<?xml version="1.0"?>\n<FictionBook xmlns="x">',

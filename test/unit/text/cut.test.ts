@@ -249,7 +249,7 @@ test.each(['word ', '世', '\u0301'])(
     const give = (all: Iterable<Segment<Limit> | Rest>) => {
       for (const each of all) if (each.kind === 'segment') length += bare(each.written).length;
     };
-    inTime(10, () => {
+    inTime(30, () => {
       const before = heldMemory();
       // Each piece is a string of its own, as those of a stream are.
       for (let at = 0; at < 8; at += 1) give(cutter.push(plainPieces()(piece.toString())));

@@ -100,7 +100,7 @@ test('Silence that outlasts the patience counts as a failure, before the first s
 test.each([
   ['a text that is refused', new TtsError('no', { exitCode: ExitCode.service, concernsThisTextOnly: true })],
   ['a key that is refused', new TtsError('no', { exitCode: ExitCode.key })],
-  ['an answer that is no sound', new TtsError('no', { exitCode: ExitCode.service })],
+  ['an answer that is not sound', new TtsError('no', { exitCode: ExitCode.service })],
 ])('No other voice speaks after %s.', async (_, error) => {
   const run = await heard({ 1: () => error });
   expect(run).toMatchObject({ told: undefined, error: { exitCode: error.exitCode } });

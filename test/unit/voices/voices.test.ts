@@ -224,7 +224,7 @@ describe('the voices of a run', () => {
     [{ language: 'English' }, 'rms'],
     [{ speaker: 'slt', language: 'en' }, 'slt'],
     [{ speaker: 'slt', language: 'fr' }, /speaks English, and not French/],
-    [{ language: 'xyzzy' }, /"xyzzy" is no language/],
+    [{ language: 'xyzzy' }, /"xyzzy" is not a language/],
   ] as const)('speak the language that is asked for: %j', async (flags, expected) => {
     const found = (await voicesOf(flags)).of();
     if (typeof expected === 'string') expect((await found).voice.name).toBe(expected);
