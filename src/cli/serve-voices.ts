@@ -12,7 +12,7 @@ import {
 } from '../options/load.ts';
 import { longFlag } from '../options/option.ts';
 import { rowOf, rows } from '../options/rows.ts';
-import type { Clean } from '../serve/clean.ts';
+import type { TextReading } from '../serve/clean.ts';
 import type { ServedVoices } from '../serve/speak.ts';
 import { optionsOf, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './commands.ts';
@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly host: string;
   /** The service chooses a free port for 0. */
   readonly port: number;
+  /** The port of the face of Wyoming. */
+  readonly wyoming: number | undefined;
   /** `null` lets all clients in. */
   readonly apiKey: string | null | undefined;
   /** The path before all others, as in `/api`. It may be empty. */
@@ -56,6 +58,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
   return {
     host: said.host.value,
     port: said.port.value,
+    wyoming: said.wyoming?.value,
     apiKey: readKey(said, relay ? {} : context.host.env),
     basePath: said.basePath.value,
     workers: said.workers?.value,
@@ -121,10 +124,10 @@ function readKey(
   );
 }
 
-/** What speaks in the service, and what becomes of a text before. */
+/** What speaks in the service, and how texts are read before. */
 export interface Serving {
   readonly voices: ServedVoices;
-  readonly clean: Clean | undefined;
+  readonly texts: TextReading | undefined;
 }
 
 /** A service that it stands in front of speaks, or else the voices of this machine do. */
@@ -136,12 +139,12 @@ export async function openServeEngines(options: ServeOptions, context: Context):
   const host = relay ? { ...context.host, env } : context.host;
   const flags = { ...relay, ...reading };
   const { settings, files } = await loadSettings({ flags }, { ...context, host });
-  const { cleanOf } = await import('../serve/clean.ts');
-  const clean = await cleanOf(settings, context);
+  const { readingOf } = await import('../serve/clean.ts');
+  const texts = await readingOf(settings, context);
   const voices = relay
     ? await openRelay({ settings, files, maxQueue }, context)
     : await openLocalVoices({ ...namedEngines(options, settings, context), maxQueue, workers }, context);
-  return { voices, clean };
+  return { voices, texts };
 }
 
 /** The config counts for what somebody has named here, and for how texts are read. */

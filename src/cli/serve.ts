@@ -74,7 +74,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   await ready?.check();
   const service = await listen(setup, host, notices);
   try {
-    announce(service.url, setup, notices);
+    announce(service, setup, notices);
     await ready?.write(`${service.url}\n`);
     await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
@@ -88,31 +88,33 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
 const ALWAYS_LOGGED: ReadonlySet<LogRecord['event']> = new Set(['defect', 'engine', 'voice']);
 
 async function listen(
-  { voices, clean, key, options }: Setup,
+  { voices, texts, key, options }: Setup,
   host: Host,
   notices: Notices,
 ): Promise<Service> {
-  const { log: form, port } = options;
+  const { log: form } = options;
   const log = (record: LogRecord) => {
     if (form === undefined && !ALWAYS_LOGGED.has(record.event)) return;
     notices.print(logLine(record, form ?? 'text', { time: new Date(), notices }));
   };
   try {
     const hide = (text: string) => notices.redactOwn(text);
-    return await startService({ ...options, voices, clean, apiKey: key.value, log, hide, programs: host });
+    return await startService({ ...options, voices, texts, apiKey: key.value, log, hide, programs: host });
   } catch (cause) {
     const code = codeOf(cause);
     const hint = UNUSABLE[code];
     if (hint === undefined) throw cause;
-    throw usageError(`cannot listen on ${options.host} port ${port} (${code})`, hint, cause);
+    const { port = options.port } = cause as { readonly port?: number };
+    const flag = port === options.port ? '--port' : '--wyoming';
+    throw usageError(`cannot listen on ${options.host} port ${port} (${code})`, hint(flag), cause);
   }
 }
 
-const UNUSABLE: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there; choose with --port, 0 picks a free one',
-  EACCES: 'ports below 1024 are for administrators; choose with --port',
-  EADDRNOTAVAIL: 'this machine has no such address; choose with --host',
-  ENOTFOUND: 'there is no such name; choose with --host',
+const UNUSABLE: Readonly<Record<string, (flag: string) => string>> = {
+  EADDRINUSE: (flag) => `another program listens there; choose with ${flag}, 0 picks a free one`,
+  EACCES: (flag) => `ports below 1024 are for administrators; choose with ${flag}`,
+  EADDRNOTAVAIL: () => 'this machine has no such address; choose with --host',
+  ENOTFOUND: () => 'there is no such name; choose with --host',
 };
 
 /**
@@ -131,15 +133,15 @@ async function closeUnlessHurried(service: Service, host: Host): Promise<void> {
 }
 
 /** Prints for people on stderr, and for programs on stdout. Only a key that this run made is shown. */
-function announce(url: string, { voices, key, options }: Setup, notices: Notices): void {
+function announce({ url, wyoming }: Service, { voices, key, options }: Setup, notices: Notices): void {
   const made = key.isMade ? key.value : undefined;
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
   // A browser never sends the part behind the sign, and the page takes it out of the address.
   notices.note(`in a browser: ${url}/${made ? `#key=${made}` : ''}`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
-  if (!isLoopback(options.host))
-    notices.warn('the network can connect, and read along: http is not encrypted');
+  if (wyoming) notices.note(`for Home Assistant, without a key: ${wyoming}`);
+  if (!isLoopback(options.host)) warnOfNetwork(wyoming !== undefined, notices);
   if (key.value !== null && !made)
     notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   const [speaker] = voices.speakers;
@@ -148,7 +150,13 @@ function announce(url: string, { voices, key, options }: Setup, notices: Notices
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${speaker?.no ?? 1}}'`;
   notices.note(`try: curl -fsS${header} ${body} -o hello.wav ${url}/tts`);
-  if (options.json) notices.result({ url, ...(made && { apiKey: made }) });
+  if (options.json) notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });
+}
+
+function warnOfNetwork(hasWyoming: boolean, notices: Notices): void {
+  notices.warn('the network can connect, and read along: http is not encrypted');
+  if (hasWyoming)
+    notices.warn('--wyoming asks for no key: anyone in the network can make this machine speak');
 }
 
 export function logLine(

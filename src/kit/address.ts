@@ -1,8 +1,13 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { type AddressInfo, BlockList, isIP, isIPv4 } from 'node:net';
 
 /** Takes off the brackets of an IPv6 address. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** @returns host and port as a URL has them */
+export function authorityOf({ address, family, port }: AddressInfo): string {
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /** @param address a valid address of http or https */

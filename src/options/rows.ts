@@ -1040,6 +1040,14 @@ export const rows = {
     help: 'port; 0 picks a free one',
     affects: 'run',
   }),
+  wyoming: option({
+    schema: whole({ min: 0, max: 65_535 }),
+    flags: '--wyoming <port>',
+    commands: ['serve'],
+    otherwise: 'none',
+    help: 'port for Home Assistant (Wyoming), without a key',
+    affects: 'run',
+  }),
   auth: option({
     schema: toggle(),
     flags: '--no-auth',

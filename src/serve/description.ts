@@ -1,5 +1,5 @@
 import { openApi } from '../kit/http/openapi.ts';
-import { FACES } from './service.ts';
+import { FACES } from './faces.ts';
 
 /** The service in OpenAPI. The build puts the document in the place of this module: .config/description.ts. */
 export const description = openApi(

@@ -222,15 +222,12 @@ async function speakForOpenAi(
  * One of OpenAI's names stands for the default voice where no voice of the service has it. Clients with names such as
  * `pt-BR-FranciscaNeural` get another voice of the language, which the log tells.
  */
-function voiceOf(name: string, { id }: Exchange, { voices, log, hide }: ServiceContext) {
+function voiceOf(name: string, { id }: Exchange, context: ServiceContext) {
+  const { voices } = context;
   const isUsual = name === '' || OPENAI_VOICES.has(name.toLowerCase());
-  const speaker = voiceNamed(name, voices) ?? (isUsual ? defaultVoice(voices) : undefined);
+  const speaker =
+    voiceNamed(name, voices) ?? (isUsual ? defaultVoice(voices) : undefined) ?? voiceNear(name, id, context);
   if (speaker) return speaker;
-  const near = voiceNear(name, voices);
-  if (near) {
-    log({ event: 'voice', id, asked: quotable(name), voice: hide(near.name), language: near.language });
-    return near;
-  }
   throw new HttpError(
     400,
     'unknown_voice',

@@ -1,16 +1,15 @@
-/** `tts serve` as a server: its faces and its own routes, its start and its end. */
+/** `tts serve` as a server: its start and its end, and what clients may use of it. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as v from 'valibot';
 import type { Host } from '../kit/host.ts';
-import { type Face, json, type Route } from '../kit/http/route.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
 import { type CallbackLimits, Callbacks, callbackOrigin } from './callbacks.ts';
-import type { Clean } from './clean.ts';
+import type { TextReading } from './clean.ts';
+import { FACES } from './faces.ts';
 import { Metrics } from './metrics.ts';
-import { openAiFace } from './openai.ts';
 import { errorOf, type ServedVoices, type ServiceContext } from './speak.ts';
 import { ttsFace } from './tts.ts';
+import type { WyomingLimits, WyomingOptions, WyomingServer } from './wyoming.ts';
 
 /** Characters. It is nine hours of speech. */
 const DEFAULT_MAX_TEXT = 500_000;
@@ -26,6 +25,8 @@ export interface ServiceOptions {
   readonly host?: string;
   /** By default it is 0, which takes a free port. */
   readonly port?: number;
+  /** The port of the face of Wyoming, which asks for no key; 0 takes a free one. Without it, there is no such face. */
+  readonly wyoming?: number | undefined;
   /** The path in front of all paths, such as `/api`. By default it is empty. */
   readonly basePath?: string;
   /** Code points. */
@@ -36,7 +37,7 @@ export interface ServiceOptions {
   readonly cors?: string | undefined;
   readonly log?: Log | undefined;
   /** Without it, texts are spoken as they come. */
-  readonly clean?: Clean | undefined;
+  readonly texts?: TextReading | undefined;
   /** Takes keys out of names of voices. */
   hide?(text: string): string;
   readonly limits?: Partial<Limits>;
@@ -46,6 +47,8 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly url: string;
+  /** Where the face of Wyoming listens. */
+  readonly wyoming: string | undefined;
   /** @param graceMs milliseconds that requests under way have to end */
   close(graceMs: number): Promise<void>;
 }
@@ -65,40 +68,46 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     errorBody: (error, id) => ttsFace.error(errorFor(error, id)),
   });
   const speaking: ServiceContext['speaking'] = new Set();
-  const context = {
-    voices,
-    log,
-    hide,
-    clean: options.clean,
-    maxText,
-    programs,
-    callbacks,
-    metrics,
-    speaking,
-    basePath,
+  const own = { voices, log, hide, maxText, programs, callbacks, metrics, speaking, basePath };
+  const context = { ...own, reading: options.texts };
+  const onEnd = (record: RequestRecord, route: string | undefined) => {
+    // The page has an address with a slash at its end, and one without.
+    metrics.addRequest(route === undefined ? 'other' : route || '/', record.status);
+    log(record);
   };
-  const server = await HttpServer.listen({
-    ...{ host, port, basePath, faces: FACES, context, apiKey, cors, limits },
-    errorOf: errorFor,
-    onEnd: (record, route) => {
-      // The page has an address with a slash at its end, and one without.
-      metrics.addRequest(route === undefined ? 'other' : route || '/', record.status);
-      log(record);
-    },
+  const common = { host, context, limits, errorOf: errorFor, onEnd };
+  const http = await HttpServer.listen({ ...common, port, basePath, faces: FACES, apiKey, cors });
+  const wyoming = await openWyoming(options.wyoming, common).catch(async (error) => {
+    await http.stop();
+    throw error;
   });
-  return {
-    url: server.url,
-    async close(graceMs) {
-      const finished = server.stop().then(() => callbacks.settled());
-      const isFinished = new AbortController();
-      const late = sleep(graceMs, undefined, isFinished).catch(() => {});
-      await Promise.race([finished, late]);
-      isFinished.abort();
-      server.abort();
-      callbacks.abort();
-      await finished;
-    },
-  };
+  const close = (graceMs: number) => closeAll([http, ...(wyoming ? [wyoming] : [])], callbacks, graceMs);
+  return { url: http.url, wyoming: wyoming?.url, close };
+}
+
+async function openWyoming(
+  port: number | undefined,
+  options: Omit<WyomingOptions, 'port'>,
+): Promise<WyomingServer | undefined> {
+  if (port === undefined) return undefined;
+  const { WyomingServer } = await import('./wyoming.ts');
+  return WyomingServer.listen({ ...options, port });
+}
+
+async function closeAll(
+  servers: readonly Pick<WyomingServer, 'stop' | 'abort'>[],
+  callbacks: Callbacks,
+  graceMs: number,
+): Promise<void> {
+  const stopped = Promise.all(servers.map((server) => server.stop()));
+  const finished = stopped.then(() => callbacks.settled());
+  const isFinished = new AbortController();
+  const late = sleep(graceMs, undefined, isFinished).catch(() => {});
+  await Promise.race([finished, late]);
+  isFinished.abort();
+  for (const server of servers) server.abort();
+  callbacks.abort();
+  await finished;
 }
 
 interface CallbackRecord {
@@ -137,11 +146,12 @@ export type LogRecord = RequestRecord | CallbackRecord | EngineRecord | VoiceRec
 export type Log = (record: LogRecord) => void;
 
 /** What clients may use of the service. Times are in milliseconds. */
-type Limits = HttpLimits & CallbackLimits;
+type Limits = HttpLimits & CallbackLimits & WyomingLimits;
 
 const LIMITS: Limits = {
   body: 1024 * 1024,
   connections: 2048,
+  peers: 128,
   headers: 10_000,
   request: 30_000,
   stall: 300_000,
@@ -154,90 +164,3 @@ const LIMITS: Limits = {
 export function randomKey(): string {
   return randomBytes(24).toString('hex');
 }
-
-const HEALTH = v.object({
-  status: v.pipe(
-    v.picklist(['ok', 'starting']),
-    v.description('`starting` while no worker is ready: requests are taken, and wait until one is'),
-  ),
-  workers: v.pipe(v.number(), v.description('Speech workers that are alive')),
-  queued: v.pipe(v.number(), v.description('Requests that wait for a worker to begin with them')),
-  requests: v.pipe(v.number(), v.description('Requests for speech that are under way')),
-  callbacks: v.pipe(v.number(), v.description('Callbacks that are not delivered yet')),
-});
-
-const health: Route<ServiceContext> = {
-  method: 'GET',
-  path: '/healthz',
-  isOpen: true,
-  isAnywhere: true,
-  about: {
-    operationId: 'checkHealth',
-    summary: 'Say whether the service is well',
-    answers: { 200: { description: 'It runs.', content: { 'application/json': HEALTH } } },
-  },
-  handle: (_, { voices: { workers, queued }, speaking, callbacks }) =>
-    json({
-      status: workers > 0 ? 'ok' : 'starting',
-      workers,
-      queued,
-      requests: speaking.size,
-      callbacks: callbacks.pending,
-    }),
-};
-
-const metrics: Route<ServiceContext> = {
-  method: 'GET',
-  path: '/metrics',
-  isOpen: true,
-  isAnywhere: true,
-  about: {
-    operationId: 'measure',
-    summary: 'Count requests and sound',
-    description:
-      'For Prometheus: requests by path and status, seconds of sound, the length of the queue, and a histogram of the time to the first byte of sound. It holds no texts.',
-    answers: {
-      200: {
-        description: 'The text form of Prometheus, version 0.0.4.',
-        content: { 'text/plain': undefined },
-      },
-    },
-  },
-  handle: (_, { metrics, voices }) => ({
-    headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' },
-    body: Buffer.from(metrics.text(voices.queued)),
-  }),
-};
-
-const description: Route<ServiceContext> = {
-  method: 'GET',
-  path: '/openapi.json',
-  isOpen: true,
-  about: {
-    operationId: 'describe',
-    summary: 'Describe the service',
-    answers: { 200: { description: 'This document.', content: { 'application/json': v.looseObject({}) } } },
-  },
-  handle: async (_, { basePath }) => {
-    const { description } = await import('./description.ts');
-    return json({ ...description, servers: [{ url: basePath || '/' }] });
-  },
-};
-
-/** Browsers get the page; for all others, nothing is here. */
-const page: Omit<Route<ServiceContext>, 'path'> = {
-  method: 'GET',
-  isOpen: true,
-  isFor: ({ method, headers }) =>
-    (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? ''),
-  handle: async ({ target }) => (await import('./page.ts')).page(target),
-};
-
-const ownFace: Face<ServiceContext> = {
-  ...ttsFace,
-  name: 'service',
-  // Without a slash at its end, the address of the page leads to the one with it.
-  routes: [health, metrics, description, { ...page, path: '/' }, { ...page, path: '' }],
-};
-
-export const FACES = [ttsFace, ownFace, openAiFace] as const;

@@ -66,10 +66,14 @@ export async function soundOrSilence(text: string, sound: Promise<Sound>): Promi
   if (/[\p{L}\p{N}]/u.test(text)) return sound;
   const { format, pcm, isSure } = await sound.catch((error: unknown) => {
     if (!isUnreadable(error)) throw error;
-    const format = formatAt(OWN_RATE);
-    return { format, isSure: true, pcm: shortSilence(format) };
+    return shortSound();
   });
   return { format, isSure, pcm: orSilence(pcm, format) };
+}
+
+export function shortSound(): Sound {
+  const format = formatAt(OWN_RATE);
+  return { format, isSure: true, pcm: shortSilence(format) };
 }
 
 async function* orSilence(pcm: AsyncIterable<Uint8Array>, format: PcmFormat): AsyncGenerator<Uint8Array> {

@@ -9,14 +9,14 @@ import {
 } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
 import type { Host } from '../kit/host.ts';
-import { type Exchange, HttpError, json, type Reply } from '../kit/http/route.ts';
+import { type Exchange, HttpError, json, quotable, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
 import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { Clean } from './clean.ts';
+import type { TextReading } from './clean.ts';
 import type { Metrics } from './metrics.ts';
 import type { Log } from './service.ts';
 import { begun, formatAt, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
@@ -51,7 +51,7 @@ export interface ServiceContext {
   readonly voices: ServedVoices;
   readonly log: Log;
   /** Without it, texts are spoken as they come. */
-  readonly clean?: Clean | undefined;
+  readonly reading?: TextReading | undefined;
   /** An engine may quote a key in the name of a voice. */
   hide(text: string): string;
   /** Code points. */
@@ -61,7 +61,7 @@ export interface ServiceContext {
   readonly callbacks: Callbacks;
   readonly metrics: Metrics;
   /** Requests for speech that are under way. */
-  readonly speaking: Set<Exchange>;
+  readonly speaking: Set<object>;
   readonly basePath: string;
 }
 
@@ -92,13 +92,13 @@ export async function speak(
   context: ServiceContext,
 ): Promise<Reply> {
   const { speaker, fields, live, callback, silentIfUnreadable = false } = request;
-  const { voices, callbacks, metrics, speaking } = context;
+  const { voices, callbacks, metrics, speaking, reading } = context;
   const { id, signal, details } = exchange;
   Object.assign(details, { speaker: speaker.no, characters: countCodePoints(request.text) });
   speaking.add(exchange);
   void aborted(signal).then(() => speaking.delete(exchange));
 
-  const text = (await context.clean?.(request.text, signal)) ?? request.text;
+  const text = (await reading?.cleaned(request.text, signal)) ?? request.text;
   // A far service reads the instructions itself.
   const { ignored } = styleOf(voices.isFar ? undefined : fields.instructions);
   const headers = { ...(ignored.length > 0 && { 'X-Instructions-Ignored': ignoredHeader(ignored) }) };
@@ -124,7 +124,8 @@ export async function speak(
   return { headers: { ...headers, 'Content-Type': 'audio/wav', 'Content-Length': bytes }, body: read() };
 }
 
-async function soundOf(
+/** The sound of a text in the queue of its voice. @throws EngineError here, and while it is read */
+export async function soundOf(
   order: Order,
   { voices, metrics }: ServiceContext,
   signal: AbortSignal,
@@ -237,10 +238,33 @@ export function voiceNamed(asked: string, voices: ServedVoices): Speaker | undef
   );
 }
 
-/** A voice of the language, whatever its region, for the name of a voice that begins with both (`pt-BR-FranciscaNeural`). */
-export function voiceNear(name: string, voices: ServedVoices): Speaker | undefined {
+/**
+ * A voice of the language, whatever its region, for the name of a voice that begins with both (`pt-BR-FranciscaNeural`). The log
+ * tells it.
+ */
+export function voiceNear(
+  name: string,
+  id: string,
+  { voices, log, hide }: Pick<ServiceContext, 'voices' | 'log' | 'hide'>,
+): Speaker | undefined {
   const language = languageInName(name);
-  return language === undefined ? undefined : voiceForLanguage(language, inGroups(voices));
+  const near = language === undefined ? undefined : voiceForLanguage(language, inGroups(voices));
+  if (near)
+    log({ event: 'voice', id, asked: quotable(name), voice: hide(near.name), language: near.language });
+  return near;
+}
+
+/** @returns the voices with a name by which {@link voiceNamed} finds each of them */
+export function namesOf(voices: ServedVoices): readonly (readonly [name: string, speaker: Speaker])[] {
+  const seen = new Set<string>();
+  return inGroups(voices)
+    .flat()
+    .map((speaker) => {
+      const { name, engine, no } = speaker;
+      const free = [name, `${engine}:${name}`].find((each) => !seen.has(each.toLowerCase())) ?? String(no);
+      seen.add(free.toLowerCase());
+      return [free, speaker] as const;
+    });
 }
 
 /** The first voice that an engine brings, else the first of all. */

@@ -28,6 +28,7 @@ const test = it.skipIf(process.platform !== 'linux');
 
 interface Served {
   readonly port: string;
+  readonly wyoming: string;
   readonly memory: () => number;
   readonly descriptors: () => number;
   readonly get: (path: string) => Promise<Reply>;
@@ -36,11 +37,12 @@ interface Served {
 }
 
 async function serveKeyed(): Promise<Served> {
-  const { child, url, said } = await serve('--json', { env: { TTS_API_KEY: KEY } });
+  const { child, url, said } = await serve('--json --wyoming 0', { env: { TTS_API_KEY: KEY } });
   const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
   const question = () => ({ headers, signal: AbortSignal.timeout(PATIENCE) });
   return {
     port: new URL(url).port,
+    wyoming: new URL(JSON.parse(said.stdout).wyoming).port,
     memory: () => {
       const status = readFileSync(`/proc/${child.pid}/status`, 'latin1');
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
@@ -52,8 +54,8 @@ async function serveKeyed(): Promise<Served> {
   };
 }
 
-async function abuse({ port }: Served, seed: number, count: number): Promise<void> {
-  const child = spawn(node, [ABUSE, port, KEY, String(seed), String(count)], { stdio: 'inherit' });
+async function abuse({ port, wyoming }: Served, seed: number, count: number): Promise<void> {
+  const child = spawn(node, [ABUSE, port, KEY, String(seed), String(count), wyoming], { stdio: 'inherit' });
   onTestFinished(() => void child.kill());
   const [status] = await once(child, 'close');
   expect(status).toBe(0);

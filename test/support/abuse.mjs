@@ -1,11 +1,12 @@
 /**
- * Abuses `tts serve` on loopback, as hostile and broken clients do: `node abuse.mjs PORT KEY SEED COUNT`. On a busy machine it
+ * Abuses `tts serve` on loopback, as hostile and broken clients do: `node abuse.mjs PORT KEY SEED COUNT WYOMING`, where the last one is
+ * the port of the Wyoming protocol. On a busy machine it
  * takes longer, and abuses no harder.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const [port, key, seed, count] = process.argv.slice(2);
+const [port, key, seed, count, wyoming] = process.argv.slice(2);
 
 const AT_ONCE = 100;
 
@@ -65,6 +66,52 @@ function requests(count) {
   return Array.from({ length: count }, () => anyRequest(keyed)).join('');
 }
 
+function eventOf(type, data) {
+  const further = JSON.stringify(data);
+  return `${JSON.stringify({ type, data_length: further.length })}\n${further}`;
+}
+
+function wyomingEvent() {
+  const text = oneOf(['Hello.', 'This sen', 'tence is longer than the others. '.repeat(1 + below(50))]);
+  const voice = oneOf([{ name: 'slt' }, { name: 'nobody' }, {}]);
+  const [type, data] = oneOf([
+    ['describe', {}],
+    ['ping', { text }],
+    ['synthesize', { text, voice: {} }],
+    ['synthesize-start', { voice }],
+    ['synthesize-chunk', { text }],
+    ['synthesize-stop', {}],
+    ['audio-chunk', { text }],
+  ]);
+  return below(40) === 0 ? '{"type":"describe","data_length":1e9}\n' : eventOf(type, data);
+}
+
+const wyomingEvents = (count) =>
+  eventOf('synthesize-start', {}) + Array.from({ length: count }, wyomingEvent).join('');
+
+/** Few of them: all are spoken, for there is no key. */
+const wyomingAbuses = {
+  async flood(socket) {
+    socket.resume().write(wyomingEvents(2 + below(50)));
+    await sleep(below(LONGEST_STAY));
+  },
+  async reset(socket) {
+    socket.resume().write(wyomingEvents(1 + below(10)));
+    await sleep(below(50));
+    socket.resetAndDestroy();
+  },
+  async slowReader(socket) {
+    for (let at = 0; at < 20; at += 1) socket.write(wyomingEvents(10));
+    await sleep(below(LONGEST_STAY));
+  },
+  async tornEvent(socket) {
+    const whole = wyomingEvents(2);
+    socket.resume().write(whole.slice(0, 1 + below(whole.length - 1)));
+    await sleep(below(LONGEST_STAY));
+    if (below(2) === 0) socket.end();
+  },
+};
+
 const abuses = {
   async pipelining(socket) {
     socket.resume().write(requests(2 + below(oneOf([9, 50]))));
@@ -88,8 +135,9 @@ const abuses = {
 };
 
 async function abuse() {
-  const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
-  await oneOf(Object.values(abuses))(socket);
+  const [to, all] = below(5) === 0 ? [wyoming, wyomingAbuses] : [port, abuses];
+  const socket = connect(Number(to), '127.0.0.1').on('error', () => {});
+  await oneOf(Object.values(all))(socket);
   socket.destroy();
 }
 

@@ -1,6 +1,6 @@
 /** What the server of HTTP is made of: faces with their routes, what a route gets and answers, and the errors that clients see. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Schema } from '../schema.ts';
+import { check, type Schema } from '../schema.ts';
 
 /** One interface of a server: its paths, and how it tells errors. */
 export interface Face<Context> {
@@ -119,4 +119,18 @@ const QUOTED = 80;
 /** Cuts a word of a client, and replaces halves of surrogate pairs, which UTF-8 does not have. */
 export function quotable(word: string): string {
   return word.slice(0, QUOTED).toWellFormed();
+}
+
+const NO_OBJECT = { kind: 'wrong', path: '', problem: 'must be an object' } as const;
+
+/** @throws HttpError that names the field */
+export function checked<Body>(data: unknown, schema: Schema<Body>, invalid: Face<never>['invalid']): Body {
+  // valibot takes a list for an object without fields.
+  const result = Array.isArray(data) ? NO_OBJECT : check(schema, data);
+  if (!('problem' in result)) return result.value;
+  const { kind, path, problem } = result;
+  const field = quotable(path) || undefined;
+  const code = kind === 'wrong' ? invalid.code : `${kind}_field`;
+  const said = { unknown: 'is not a field of the request', missing: 'is missing', wrong: problem }[kind];
+  throw new HttpError(invalid.status, code, `${field ?? 'The body'} ${said}`, { field });
 }

@@ -13,9 +13,8 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { finished, pipeline } from 'node:stream/promises';
-import { isLoopback } from '../address.ts';
-import { check, type Schema } from '../schema.ts';
-import { type Exchange, type Face, HttpError, json, quotable, type Reply, type Route } from './route.ts';
+import { authorityOf, isLoopback } from '../address.ts';
+import { checked, type Exchange, type Face, HttpError, json, type Reply, type Route } from './route.ts';
 
 export interface HttpServerOptions<Context> {
   /** The address to listen on. */
@@ -108,8 +107,7 @@ export class HttpServer<Context> {
   }
 
   get url(): string {
-    const { address, family, port } = this.#server.address() as AddressInfo;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${this.#options.basePath}`;
+    return `http://${authorityOf(this.#server.address() as AddressInfo)}${this.#options.basePath}`;
   }
 
   /** Takes no more connections, and closes each as soon as its request is answered. Resolves when all are closed. */
@@ -312,20 +310,6 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
 
 function tooLarge(limit: number): HttpError {
   return new HttpError(413, 'body_too_large', `The body is larger than ${limit} bytes`);
-}
-
-const NO_OBJECT = { kind: 'wrong', path: '', problem: 'must be an object' } as const;
-
-/** @throws HttpError that names the field */
-function checked<Body>(data: unknown, schema: Schema<Body>, invalid: Face<never>['invalid']): Body {
-  // valibot takes a list for an object without fields.
-  const result = Array.isArray(data) ? NO_OBJECT : check(schema, data);
-  if (!('problem' in result)) return result.value;
-  const { kind, path, problem } = result;
-  const field = quotable(path) || undefined;
-  const code = kind === 'wrong' ? invalid.code : `${kind}_field`;
-  const said = { unknown: 'is not a field of the request', missing: 'is missing', wrong: problem }[kind];
-  throw new HttpError(invalid.status, code, `${field ?? 'The body'} ${said}`, { field });
 }
 
 /** @throws the error of a stream, after which the client must not take the answer for whole */

@@ -1,0 +1,387 @@
+/** The face of the Wyoming protocol, which Home Assistant speaks: over TCP, without a key. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import * as v from 'valibot';
+import type { Speaker } from '../engines/engine.ts';
+import { authorityOf } from '../kit/address.ts';
+import { checked, HttpError, quotable } from '../kit/http/route.ts';
+import type { RequestRecord } from '../kit/http/server.ts';
+import { openObject, type ValueOf } from '../kit/schema.ts';
+import { wordsSource } from '../read/source.ts';
+import { countCodePoints } from '../text/unicode.ts';
+import { speakLive, TextInPieces } from './live.ts';
+import { defaultVoice, namesOf, type ServiceContext, voiceNamed, voiceNear } from './speak.ts';
+import { EventReader, eventBytes, type WyomingEvent } from './wyoming-events.ts';
+
+/** What clients may use of the face. Times are in milliseconds. */
+export interface WyomingLimits {
+  /** Bytes of an event. */
+  readonly body: number;
+  /** Connections of this face. They need no key, so that there are fewer. */
+  readonly peers: number;
+  /** The time in which a client that has sent all it will send takes no sound. */
+  readonly request: number;
+  /** The time in which nothing comes and nothing goes. Making sound has no limit. */
+  readonly stall: number;
+}
+
+export interface WyomingOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly context: ServiceContext;
+  readonly limits: WyomingLimits;
+  /** What a client may know of an error. */
+  errorOf(error: unknown, id: string): HttpError;
+  /** @param route what metrics call it */
+  onEnd(record: RequestRecord, route: string): void;
+}
+
+export class WyomingServer {
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+
+  private constructor(options: WyomingOptions) {
+    const info = infoOf(options.context);
+    // A client may end its side when it has sent all of its text.
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      const connection = new Connection(socket, { ...options, info });
+      this.#connections.add(connection);
+      socket.once('close', () => this.#connections.delete(connection));
+      void connection.serve();
+    });
+    this.#server.maxConnections = options.limits.peers;
+  }
+
+  /** @throws the error of `listen` */
+  static async listen(options: WyomingOptions): Promise<WyomingServer> {
+    const server = new WyomingServer(options);
+    server.#server.listen(options.port, options.host);
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get url(): string {
+    return `tcp://${authorityOf(this.#server.address() as AddressInfo)}`;
+  }
+
+  /** Takes no more connections, and closes each as soon as its request is answered. Resolves when all are closed. */
+  async stop(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
+    this.#server.close();
+    for (const connection of this.#connections) connection.stop();
+    await closed;
+  }
+
+  /** Closes all connections now. */
+  abort(): void {
+    for (const connection of this.#connections) connection.abort();
+  }
+}
+
+const VOICE = openObject({
+  name: v.nullish(v.string('must be a text')),
+  language: v.nullish(v.string('must be a text')),
+  speaker: v.nullish(v.string('must be a text')),
+});
+const WISHES = { voice: v.nullish(VOICE, {}), text_format: v.nullish(v.string('must be a text'), 'text') };
+const TEXT = { text: v.string('must be a text') };
+const START = openObject(WISHES);
+const CHUNK = openObject(TEXT);
+const WHOLE = openObject({ ...WISHES, ...TEXT });
+const INVALID = { status: 422, code: 'invalid_field' };
+
+type Wishes = ValueOf<typeof START>;
+
+/** Milliseconds in which a client that got an error may take it. */
+const FAREWELL = 5_000;
+
+/** One client. It may ask again and again: one text is spoken after the other. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #options: WyomingOptions & { readonly info: object };
+  /** The text that is being spoken, or was spoken last. */
+  #speech: Speech | undefined;
+  #isStopping = false;
+  /** What comes after an error counts for nothing. */
+  #hasFailed = false;
+
+  constructor(socket: Socket, options: WyomingOptions & { readonly info: object }) {
+    this.#socket = socket;
+    this.#options = options;
+  }
+
+  async serve(): Promise<void> {
+    const socket = this.#socket.on('error', () => {}).once('close', () => this.#speech?.leave());
+    const { body, request, stall } = this.#options.limits;
+    socket.setTimeout(stall, () => {
+      if (!this.#isMaking || socket.writableLength > 0 || socket.readableEnded) socket.destroy();
+    });
+    // The sound of the last text goes out after the client has ended its side.
+    const events = new EventReader(socket.iterator({ destroyOnReturn: false }), body);
+    try {
+      for (let event = await events.next(); event; event = await events.next())
+        if (!this.#hasFailed) await this.#take(event);
+    } catch (error) {
+      if (!socket.destroyed) this.#fail(this.#options.errorOf(error, randomUUID()));
+      await events.drain().catch(() => {});
+    }
+    // A client whose machine is gone looks the same: it takes no sound.
+    socket.setTimeout(request);
+    if (this.#speech?.isOpen) this.#speech.leave();
+    await this.#speech?.ended;
+    socket.end();
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    if (!this.#speech?.isUnderWay) this.#socket.destroy();
+  }
+
+  abort(): void {
+    this.#socket.destroy();
+  }
+
+  /** True while a client waits for sound, and nobody waits for the client. */
+  get #isMaking(): boolean {
+    return this.#speech?.isUnderWay === true && !this.#speech.isOpen;
+  }
+
+  /** @throws HttpError */
+  async #take({ type, data }: WyomingEvent): Promise<void> {
+    const open = this.#speech?.isOpen ? this.#speech : undefined;
+    switch (type) {
+      case 'describe':
+        return this.#send(eventBytes('info', this.#options.info));
+      case 'ping':
+        return this.#send(eventBytes('pong', { text: typeof data.text === 'string' ? data.text : null }));
+      case 'synthesize-start':
+        open?.leave();
+        return this.#begin(checked(data, START, INVALID));
+      case 'synthesize-chunk':
+        return opened(open, type).push(checked(data, CHUNK, INVALID).text);
+      case 'synthesize-stop':
+        return opened(open, type).end();
+      case 'synthesize': {
+        const { text, ...wishes } = checked(data, WHOLE, INVALID);
+        // Behind the pieces of a text comes all of it, for servers that do not know pieces.
+        if (open) return open.hasText ? undefined : open.push(text);
+        return this.#begin(wishes, text);
+      }
+    }
+  }
+
+  /** @param text all of it; without one, it comes in pieces */
+  async #begin(wishes: Wishes, text?: string): Promise<void> {
+    await this.#speech?.ended;
+    if (this.#hasFailed || this.#isStopping || this.#socket.destroyed) return;
+    const speech = new Speech({ wishes, text, send: (bytes) => this.#send(bytes) }, this.#options);
+    this.#speech = speech;
+    void speech.ended.then((error) => {
+      if (error) this.#fail(error);
+      else if (this.#isStopping) this.#socket.destroySoon();
+    });
+  }
+
+  #fail({ message, code }: HttpError): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#speech?.leave();
+    this.#socket.end(eventBytes('error', { text: message, code }));
+    const late = setTimeout(() => this.#socket.destroy(), FAREWELL).unref();
+    this.#socket.once('close', () => clearTimeout(late));
+  }
+
+  /** Waits while the client takes nothing. */
+  async #send(bytes: Uint8Array): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.writable || socket.write(bytes)) return;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        socket.off('drain', go).off('close', go);
+        resolve();
+      };
+      socket.once('drain', go).once('close', go);
+    });
+  }
+}
+
+/** @throws HttpError for a piece of a text that was not begun */
+function opened(speech: Speech | undefined, type: string): Speech {
+  if (speech) return speech;
+  throw new HttpError(400, 'unexpected_event', `${type} needs a synthesize-start before it`);
+}
+
+interface Asked {
+  readonly wishes: Wishes;
+  /** All of the text; without it, the text comes in pieces. */
+  readonly text: string | undefined;
+  send(bytes: Uint8Array): Promise<void>;
+}
+
+/** One text, from its first event to the last of its sound. */
+class Speech {
+  /** Resolves with the error that the client is to get. */
+  readonly ended: Promise<HttpError | undefined>;
+  readonly #options: WyomingOptions;
+  readonly #left = new AbortController();
+  readonly #id = randomUUID();
+  readonly #begunAt = performance.now();
+  readonly #details: { speaker?: number; characters: number; refusal?: string } = { characters: 0 };
+  #pieces: TextInPieces | undefined;
+  #isHeard = false;
+  #isUnderWay = true;
+
+  constructor(asked: Asked, options: WyomingOptions) {
+    this.#options = options;
+    if (asked.text === undefined) this.#pieces = new TextInPieces();
+    this.ended = this.#speak(asked);
+  }
+
+  get isUnderWay(): boolean {
+    return this.#isUnderWay;
+  }
+
+  /** True while more of the text may come. */
+  get isOpen(): boolean {
+    return this.#pieces !== undefined;
+  }
+
+  get hasText(): boolean {
+    return this.#details.characters > 0;
+  }
+
+  /** @throws HttpError for too long a text */
+  push(piece: string): void {
+    this.#count(piece);
+    this.#pieces?.push(piece);
+  }
+
+  end(): void {
+    this.#pieces?.end();
+    this.#pieces = undefined;
+  }
+
+  /** Nobody wants the sound any more. */
+  leave(): void {
+    this.end();
+    this.#left.abort(new Error('the client left'));
+  }
+
+  async #speak(asked: Asked): Promise<HttpError | undefined> {
+    const { context, errorOf } = this.#options;
+    const { signal } = this.#left;
+    context.speaking.add(this);
+    let told: HttpError | undefined;
+    let isWhole = false;
+    try {
+      await this.#send(asked, signal);
+      isWhole = true;
+    } catch (error) {
+      if (!signal.aborted) told = errorOf(error, this.#id);
+      // A client that begins another text hears that this one is over.
+      else if (this.#isHeard) await asked.send(eventBytes('audio-stop'));
+    }
+    this.#isUnderWay = false;
+    this.leave();
+    context.speaking.delete(this);
+    this.#log(asked, { told, isWhole });
+    return told;
+  }
+
+  /** @throws HttpError, EngineError */
+  async #send({ wishes, text, send }: Asked, signal: AbortSignal): Promise<void> {
+    const { context } = this.#options;
+    if (text !== undefined) this.#count(text);
+    if (wishes.text_format !== 'text')
+      throw new HttpError(
+        422,
+        'unsupported_format',
+        `text_format must be text, and not ${quotable(wishes.text_format)}`,
+      );
+    const speaker = voiceOf(wishes.voice, this.#id, context);
+    this.#details.speaker = speaker.no;
+    const source = this.#pieces?.source ?? wordsSource(text ?? '');
+    const { format, pcm } = await speakLive({ source, speaker }, context, signal);
+    const { sampleRate: rate, bitsPerSample, channels } = format;
+    const about = { rate, width: bitsPerSample / 8, channels };
+    for await (const piece of pcm) {
+      signal.throwIfAborted();
+      if (!this.#isHeard) {
+        this.#isHeard = true;
+        context.metrics.addFirstByte((performance.now() - this.#begunAt) / 1000);
+        await send(eventBytes('audio-start', about));
+      }
+      await send(eventBytes('audio-chunk', about, piece));
+    }
+    signal.throwIfAborted();
+    await send(eventBytes('audio-stop'));
+    if (text === undefined) await send(eventBytes('synthesize-stopped'));
+  }
+
+  #count(piece: string): void {
+    const { maxText } = this.#options.context;
+    this.#details.characters += countCodePoints(piece);
+    if (this.#details.characters > maxText)
+      throw new HttpError(413, 'text_too_long', `The text is longer than ${maxText} characters`);
+  }
+
+  #log(
+    { text }: Asked,
+    { told, isWhole }: { readonly told: HttpError | undefined; readonly isWhole: boolean },
+  ) {
+    const record = {
+      event: 'request',
+      id: this.#id,
+      method: 'WYOMING',
+      path: text === undefined ? 'synthesize-start' : 'synthesize',
+      status: this.#isHeard ? 200 : told?.status,
+      // An error that comes before all sound is a whole answer.
+      cut: !isWhole && (this.#isHeard || !told),
+      milliseconds: Math.round(performance.now() - this.#begunAt),
+      ...this.#details,
+      ...(told && { refusal: told.code }),
+    } as const;
+    this.#options.onEnd(record, 'wyoming');
+  }
+}
+
+/** @throws HttpError */
+function voiceOf({ name, language, speaker }: Wishes['voice'], id: string, context: ServiceContext): Speaker {
+  const { voices } = context;
+  const asked = (name || language || '').trim();
+  const found =
+    asked === ''
+      ? defaultVoice(voices)
+      : ((speaker ? voiceNamed(`${asked}:${speaker}`, voices) : undefined) ??
+        voiceNamed(asked, voices) ??
+        voiceNear(asked, id, context));
+  if (found) return found;
+  const what = asked === '' ? 'The service has no voice of its own' : `There is no voice ${quotable(asked)}`;
+  throw new HttpError(422, 'unknown_voice', `${what}; describe lists the voices of this service`);
+}
+
+const ABOUT = {
+  attribution: { name: 'tts-pipe', url: 'https://www.npmjs.com/package/tts-pipe' },
+  installed: true,
+  version: null,
+};
+
+/** What `info` says. Home Assistant offers the voices by their languages. */
+function infoOf({ voices, hide }: ServiceContext): object {
+  const tts = {
+    ...ABOUT,
+    name: 'tts',
+    description: 'The voices of tts serve',
+    supports_synthesize_streaming: true,
+    voices: namesOf(voices).map(([name, { language, alsoSpeaks = [] }]) => ({
+      ...ABOUT,
+      name: hide(name),
+      description: hide(name),
+      languages: [...new Set([language, ...alsoSpeaks])],
+      speakers: null,
+    })),
+  };
+  return { asr: [], tts: [tts], handle: [], intent: [], wake: [] };
+}
