@@ -226,11 +226,9 @@ export function voiceNamed(asked: string, voices: ServedVoices): Speaker | undef
   const groups = inGroups(voices);
   const speakers = groups.flat();
   const lower = asked.toLowerCase();
-  const namesOf = ({ name, engine }: Speaker) =>
-    engine === undefined ? [name] : [name, `${engine}:${name}`];
   return (
-    speakers.find((speaker) => namesOf(speaker).includes(asked)) ??
-    speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
+    speakers.find((speaker) => ownNames(speaker).includes(asked)) ??
+    speakers.find((speaker) => ownNames(speaker).some((each) => each.toLowerCase() === lower)) ??
     (/^-?\d+$/.test(asked) ? voices.numbered(Number(asked)) : undefined) ??
     speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
     speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower) ??
@@ -254,14 +252,17 @@ export function voiceNear(
   return near;
 }
 
+function ownNames({ name, engine }: Speaker): readonly string[] {
+  return engine === undefined ? [name] : [name, `${engine}:${name}`];
+}
+
 /** @returns the voices with a name by which {@link voiceNamed} finds each of them */
 export function namesOf(voices: ServedVoices): readonly (readonly [name: string, speaker: Speaker])[] {
   const seen = new Set<string>();
   return inGroups(voices)
     .flat()
     .map((speaker) => {
-      const { name, engine, no } = speaker;
-      const free = [name, `${engine}:${name}`].find((each) => !seen.has(each.toLowerCase())) ?? String(no);
+      const free = ownNames(speaker).find((each) => !seen.has(each.toLowerCase())) ?? String(speaker.no);
       seen.add(free.toLowerCase());
       return [free, speaker] as const;
     });

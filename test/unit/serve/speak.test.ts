@@ -6,7 +6,14 @@ import { Callbacks } from '../../../src/serve/callbacks.ts';
 import { Metrics } from '../../../src/serve/metrics.ts';
 import { openAiFace } from '../../../src/serve/openai.ts';
 import { storeSound } from '../../../src/serve/sound.ts';
-import { errorOf, ignoredHeader, type ServiceContext, speak } from '../../../src/serve/speak.ts';
+import {
+  errorOf,
+  ignoredHeader,
+  namesOf,
+  type ServiceContext,
+  speak,
+  voiceNamed,
+} from '../../../src/serve/speak.ts';
 import { ToneEngine } from '../../support/tone-service.ts';
 
 describe('X-Instructions-Ignored', () => {
@@ -26,6 +33,26 @@ describe('X-Instructions-Ignored', () => {
     const header = ignoredHeader(Array.from({ length: 10_000 }, () => '慢'.repeat(50)));
     expect(header.length).toBeLessThanOrEqual(2000);
     expect(header.length).toBeGreaterThan(1000);
+  });
+});
+
+describe('namesOf', () => {
+  it('finds each voice again by its name, whichever others have the same', () => {
+    const engine = new ToneEngine();
+    const [some] = engine.speakers;
+    const speakers = [
+      { name: 'slt', no: 2 },
+      { name: 'slt', no: 101 },
+      { name: 'alloy', no: 900, engine: 'first' },
+      { name: 'alloy', no: 901, engine: 'second' },
+      { name: 'Alloy', no: 902, engine: 'second' },
+      { name: 'SLT', no: 903, engine: 'first' },
+    ].map((speaker) => ({ ...some, ...speaker }) as (typeof engine.speakers)[number]);
+    const voices = Object.assign(new ToneEngine(), { speakers });
+    voices.numbered = (no) => speakers.find((speaker) => speaker.no === no);
+    const names = namesOf(voices);
+    expect(names.map(([name]) => name)).toEqual(['alloy', 'second:alloy', '902', 'SLT', '2', '101']);
+    for (const [name, { no }] of names) expect(voiceNamed(name, voices)?.no).toBe(no);
   });
 });
 
