@@ -51,11 +51,24 @@ export async function speakLive(
       listeners: [],
       blank: () => blank,
     });
-    return track ?? shortSound();
+    return track ? { format: track.format, pcm: refusing(track.pcm) } : shortSound();
   } catch (error) {
     if (error === blank) return shortSound();
-    throw error instanceof TtsError ? new EngineError('unsupported text', error.message) : error;
+    throw refusal(error);
   }
+}
+
+async function* refusing(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pcm;
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+/** What a voice cannot do is an `EngineError` already: this is about what cannot be read. */
+function refusal(error: unknown): unknown {
+  return error instanceof TtsError ? new EngineError('unsupported text', error.message) : error;
 }
 
 /** One of the voices of the service as a run asks for it. */
@@ -95,7 +108,8 @@ export class TextInPieces {
   }
 
   push(piece: string): void {
-    const text = this.#half + piece;
+    // In a file, this character would mean that it is no text.
+    const text = this.#half + piece.replaceAll('\0', '');
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : '';
     const whole = text.slice(0, text.length - this.#half.length);
     if (whole !== '') this.#bytes.push(Buffer.from(whole));

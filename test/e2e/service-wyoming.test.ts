@@ -216,6 +216,42 @@ describe('a text in pieces', () => {
   });
 });
 
+describe('a hostile text', () => {
+  it.each([
+    '\0',
+    'a\0b c',
+    '%PDF-1.4 obj',
+    'PK\u0003\u0004 zip',
+    '{\\rtf1 text}',
+    '<html><body>one</body></html>',
+    '\u001b[31mred\u001b]0;x\u0007',
+    '\ufeffmark',
+    '\ud800',
+    'x\udc00y',
+    '\r\n\r\n',
+    '[pause 5s] [voice nobody] word',
+    '\u202e\u2066word\u2069',
+    'a\u0301'.repeat(300),
+    '../../etc/passwd',
+    `${'A sentence. '.repeat(30)}\0 end. ${'A sentence. '.repeat(30)}`,
+    '# heading\n\n- a list\n\n* * *\n\nend',
+    `${'('.repeat(500)}word`,
+  ])('is spoken, or refused with a sentence, whole and in pieces: %j', async (text) => {
+    const { connect, tones, records } = await start();
+    for (const inPieces of [false, true]) {
+      const client = await connect();
+      if (inPieces) await client.sendInPieces([...text]);
+      else client.send('synthesize', { text });
+      const events = await client.until('audio-stop');
+      expect(['audio-stop', 'error']).toContain(events.at(-1)?.type);
+      if (events.at(-1)?.type === 'error') expect(events.at(-1)?.data.code).toBe('unsupported_text');
+      client.socket.destroy();
+    }
+    expect(records.filter(({ event }) => event === 'defect')).toEqual([]);
+    await expect.poll(tones.health).toMatchObject({ requests: 0 });
+  });
+});
+
 describe('an error', () => {
   it.each<[string, string, Parameters<typeof written>]>([
     ['a voice that is not there', 'unknown_voice', ['synthesize', { text: 'x', voice: { name: 'nobody' } }]],
