@@ -127,7 +127,7 @@ class Connection {
       if (!socket.destroyed) this.#fail(this.#options.errorOf(error, randomUUID()));
       await events.drain().catch(() => {});
     }
-    // A client whose machine is gone looks the same: it takes no sound.
+    // A client that has left looks like one that has only ended its side, until it takes no sound.
     socket.setTimeout(request);
     if (this.#speech?.isOpen) this.#speech.leave();
     await this.#speech?.ended;
@@ -143,7 +143,7 @@ class Connection {
     this.#socket.destroy();
   }
 
-  /** True while a client waits for sound, and nobody waits for the client. */
+  /** True while the client waits for sound, and has nothing more to send for it. */
   get #isMaking(): boolean {
     return this.#speech?.isUnderWay === true && !this.#speech.isOpen;
   }
@@ -165,7 +165,7 @@ class Connection {
         return opened(open, type).end();
       case 'synthesize': {
         const { text, ...wishes } = checked(data, WHOLE, INVALID);
-        // Behind the pieces of a text comes all of it, for servers that do not know pieces.
+        // Clients send the whole text behind its pieces, for servers that take no pieces.
         if (open) return open.hasText ? undefined : open.push(text);
         return this.#begin(wishes, text);
       }
