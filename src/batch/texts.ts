@@ -148,9 +148,15 @@ function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible)
   if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
   if (piece.kind === 'cue' && piece.time) hash.addMark(`cue ${JSON.stringify(piece.time)}`);
   if (piece.kind === 'voice')
-    hash.addMark(
-      `voice ${JSON.stringify(piece.voice === undefined ? null : shapeOf(cast?.speakerOf(piece.voice)))}`,
-    );
+    hash.addMark(`voice ${JSON.stringify(shapeOf(speakerOf(piece, cast)) ?? null)}`);
+}
+
+function speakerOf(
+  { voice, language }: Extract<Piece, { kind: 'voice' }>,
+  cast: Cast | undefined,
+): Speaker | undefined {
+  if (language !== undefined) return cast?.roleIn(language).speaker;
+  return voice === undefined ? undefined : cast?.speakerOf(voice);
 }
 
 function shapeOf(speaker: Speaker | undefined): unknown {

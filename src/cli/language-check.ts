@@ -12,6 +12,12 @@ const NEARLY_ALL = 0.9;
 /** Letters: a text that is read this far tells its language. */
 const ENOUGH = 2000;
 
+/** Letters: a text that is read this far tells whether half of it is in another language. */
+const ENOUGH_PASSAGES = 20_000;
+
+/** From this share of the letters on, a second language is told. */
+const HALF = 0.5;
+
 /** UTF-16 units that are looked at in one step. */
 const STEP = 1000;
 
@@ -37,6 +43,31 @@ export class BuiltInReading {
   }
 }
 
+/** The languages of passages, as far as their words tell them. */
+class Passages {
+  letters = 0;
+  readonly #byLanguage = new Map<string, number>();
+
+  add(text: string): void {
+    for (const passage of text.split(/\n[^\S\n]*\n/u)) {
+      const written = new Written();
+      written.add(passage);
+      this.letters += written.letters;
+      const { language } = written;
+      if (language !== undefined)
+        this.#byLanguage.set(language, (this.#byLanguage.get(language) ?? 0) + written.letters);
+    }
+  }
+
+  /** @returns the other language of half of the text, where a part of it is in this one */
+  halfBeside(spoken: string): string | undefined {
+    if (!this.#byLanguage.has(spoken)) return undefined;
+    return [...this.#byLanguage].find(
+      ([language, letters]) => language !== spoken && letters >= HALF * this.letters,
+    )?.[0];
+  }
+}
+
 type Checked = Pick<SpeechJob, 'speaker' | 'cast'>;
 
 /**
@@ -51,27 +82,31 @@ export async function checkLanguage(
 ): Promise<string | undefined> {
   const spoken = languageOf(voice.language ?? '');
   if (cast || spoken === undefined) return undefined;
-  const language = await languageIn(text, voice, context);
+  const passages = new Passages();
+  const language = await languageIn(text, { voice, passages }, context);
+  const what = text.about ? 'book' : 'text';
+  const other = passages.halfBeside(spoken);
+  if (other !== undefined)
+    return `about half of the ${what} is in ${languageName(other) ?? other}, and the voice speaks ${languageName(spoken)}: --languages ${other} gives it a voice of its own`;
   if (language === undefined) return undefined;
   const isUnread = voice.source.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken);
   if (language === spoken && !isUnread) return undefined;
   const name = languageName(language) ?? language;
   const remedy = await advice(language, context);
   if (isUnread) return `espeak-ng does not read the characters of ${name}: ${remedy}`;
-  const what = text.about ? 'book' : 'text';
   return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${remedy}`;
 }
 
 /** @throws TtsError (service) where the built-in voice would leave out nearly all of the text */
 async function languageIn(
   text: RunText,
-  { source }: Voice,
+  { voice: { source }, passages }: { readonly voice: Voice; readonly passages: Passages },
   context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
 ): Promise<string | undefined> {
   const isBuiltIn = source.kind === 'built-in';
   const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
   const reading = new BuiltInReading(normalise);
-  if (text.canBeReadAgain) await look(text, reading, context.signal);
+  if (text.canBeReadAgain) await look(text, { reading, passages }, context.signal);
   const said = text.about?.language;
   const language = reading.written.language ?? (said && baseLanguage(said));
   if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
@@ -79,11 +114,18 @@ async function languageIn(
 }
 
 /** The beginning is enough, unless the voice cannot read it. */
-async function look(text: RunText, reading: BuiltInReading, signal: AbortSignal): Promise<void> {
+async function look(
+  text: RunText,
+  { reading, passages }: { readonly reading: BuiltInReading; readonly passages: Passages },
+  signal: AbortSignal,
+): Promise<void> {
   for await (const piece of text.pieces(signal)) {
     if (piece.kind !== 'text') continue;
-    for (let at = 0; at < piece.text.length; at += STEP) reading.add(piece.text.slice(at, at + STEP));
-    if (reading.written.letters >= ENOUGH && !reading.leavesOutNearlyAll) return;
+    passages.add(piece.text);
+    const isRead = reading.written.letters >= ENOUGH && !reading.leavesOutNearlyAll;
+    for (let at = 0; at < piece.text.length && !isRead; at += STEP)
+      reading.add(piece.text.slice(at, at + STEP));
+    if (isRead && passages.letters >= ENOUGH_PASSAGES) return;
   }
 }
 

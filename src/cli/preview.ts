@@ -7,12 +7,13 @@ import { costOf, type Pricing, type Resolved } from '../run/job.ts';
 import { type Mix, silenceOf } from '../run/mix.ts';
 import { checkOutput } from '../run/outputs.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
-import type { Speaker } from '../sound/voice.ts';
+import { labelOf, type Speaker } from '../sound/voice.ts';
 import { EMPTY_LINE, type Heading, Spacing } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { type Cache, cacheKey } from '../voices/cache.ts';
+import { languageName, languageOf } from '../voices/language.ts';
 import { requestBody } from '../voices/service.ts';
 import type { Context } from './commands.ts';
 import { checkLanguage } from './language-check.ts';
@@ -197,6 +198,47 @@ export class ChapterCosts {
   }
 }
 
+interface LanguageShare {
+  /** As the user names it; that of the voice of the run; `null` where this is not known. */
+  readonly language: string | null;
+  readonly speaker: string;
+  readonly characters: number;
+  /** Of all characters, from 0 to 1. */
+  readonly share: number;
+}
+
+/** How much of a text each language has, where languages have voices of their own. */
+class LanguageShares {
+  readonly #shares = new Map<string | null, Omit<LanguageShare, 'share'>>();
+  readonly #usual: string | undefined;
+  readonly #isAsked: boolean;
+
+  constructor({ cast, speaker: { voice } }: DryRun['job']) {
+    this.#isAsked = cast !== undefined && cast.languages.length > 0;
+    this.#usual = languageOf(voice.language ?? '');
+  }
+
+  add({ text, role }: Segment): void {
+    const language = role.language ?? this.#usual ?? null;
+    const { characters = 0 } = this.#shares.get(language) ?? {};
+    const speaker = labelOf(role.speaker.voice);
+    this.#shares.set(language, { language, speaker, characters: characters + countCodePoints(text) });
+  }
+
+  /** The largest share comes first. */
+  get list(): readonly LanguageShare[] {
+    if (!this.#isAsked) return [];
+    const shares = [...this.#shares.values()].toSorted((a, b) => b.characters - a.characters);
+    const all = shares.reduce((sum, { characters }) => sum + characters, 0);
+    return shares.map((share) => ({ ...share, share: Math.round((1000 * share.characters) / all) / 1000 }));
+  }
+}
+
+function shareInWords({ language, speaker, share }: LanguageShare): string {
+  const name = language === null ? 'others' : (languageName(language) ?? language);
+  return `${printable(name)} ${Math.round(100 * share)} % (${printable(speaker)})`;
+}
+
 /** A line for each chapter, in columns. */
 export function chapterLines(chapters: readonly ChapterCost[]): readonly string[] {
   const rows = chapters.map((chapter) => ({
@@ -244,6 +286,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   await tellNamesBefore(job, runText, context);
   await openCache(job);
   const chapters = new ChapterCosts(estimate, pricing);
+  const languages = new LanguageShares(job);
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'segment') chapters.enter(segment.chapter);
@@ -251,6 +294,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
     await estimate.add(segment, isFirst, speaker, await job.voices.cacheFor(speaker));
     if (segment.kind === 'rest') continue;
     isFirst = false;
+    languages.add(segment);
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, speaker));
   }
   chapters.enter(undefined);
@@ -259,7 +303,11 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
   const remarks = [...runText.remarks, languageWarning];
-  const book = { chapters: chapters.list, remarks: remarks.filter((remark) => remark !== undefined) };
+  const book = {
+    chapters: chapters.list,
+    languages: languages.list,
+    remarks: remarks.filter((remark) => remark !== undefined),
+  };
   notices.result(
     job.json ? asData(cost, book, bodies) : asText(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
   );
@@ -275,13 +323,18 @@ type Cost = Estimated & Partial<ReturnType<typeof costOf>>;
 
 interface Book {
   readonly chapters: ChapterCosts['list'];
+  readonly languages: LanguageShares['list'];
   /** What the reader has to say of the book, such as what was left out. */
   readonly remarks: readonly string[];
 }
 
-function asData(cost: Cost, { chapters, remarks }: Book, bodies: readonly string[]): object {
+function asData(cost: Cost, { chapters, languages, remarks }: Book, bodies: readonly string[]): object {
   const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
-  const book = { ...(chapters.length > 0 && { chapters }), ...(remarks.length > 0 && { remarks }) };
+  const book = {
+    ...(chapters.length > 0 && { chapters }),
+    ...(languages.length > 0 && { languages }),
+    ...(remarks.length > 0 && { remarks }),
+  };
   return { dryRun: true, ...cost, ...book, ...shown };
 }
 
@@ -289,6 +342,7 @@ function asText(
   { characters, charactersToSend, segments, requests, inCache, duration: seconds, price, currency }: Cost,
   {
     chapters,
+    languages,
     remarks,
     bodies,
     isGuessed,
@@ -302,6 +356,7 @@ function asText(
     `requests    ${requests}`,
     `length      ${isGuessed ? 'about ' : ''}${duration(seconds)}`,
     ...(price === undefined ? [] : [`price       ${priceInWords({ price, ...(currency && { currency }) })}`]),
+    ...(languages.length === 0 ? [] : [`languages   ${languages.map(shareInWords).join(', ')}`]),
     ...(chapters.length === 0 ? [] : [`chapters    ${chapters.length}`, ...chapterLines(chapters)]),
     ...remarks.map(printable),
     ...bodies.map(visible),

@@ -193,6 +193,32 @@ export const pauses = v.pipe(
 /** Voices by the names of a dialogue. */
 export const voices = named(words, speaker, 'must be names with their voices, as in Alice=anna,Bob=7,*=2');
 
+const LANGUAGES = 'must be languages, with or without their voices, as in de=thorsten,fr';
+
+/** Voices by languages. A language alone means a voice that speaks it. */
+export const languages = v.union(
+  [
+    v.pipe(
+      oneOrMore(textAs(readLanguages, LANGUAGES), LANGUAGES),
+      v.transform((maps): ReadonlyMap<string, string | number> => new Map(maps.flatMap((map) => [...map]))),
+    ),
+    // An array would pass as an object with numbers as names.
+    named(words, speaker, LANGUAGES),
+  ],
+  LANGUAGES,
+);
+
+function readLanguages(typed: string): ReadonlyMap<string, string | number> | undefined {
+  const pairs = typed.split(',').map((part) => {
+    const [language = '', voice = language, ...more] = part.split('=').map((each) => each.trim());
+    const asked = readSpeaker(voice);
+    return language === '' || asked === undefined || more.length > 0
+      ? undefined
+      : ([language, asked] as const);
+  });
+  return pairs.includes(undefined) ? undefined : new Map(pairs.filter((pair) => pair !== undefined));
+}
+
 const namedSpeaker = () =>
   checked(
     object({

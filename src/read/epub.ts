@@ -32,10 +32,11 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
   const location = await locationOf(source, signal);
   using archive = await Archive.open(name, location, signal);
   const content = await openPackage(archive, name, signal);
-  const plan = await planOf(archive, content, options, { name, signal });
+  const about = aboutBook(content, name, location);
+  const plan = { ...(await planOf(archive, content, options, { name, signal })), language: about.language };
   return {
     source,
-    about: aboutBook(content, name, location),
+    about,
     book: { name, location },
     async *pieces(until, how) {
       const read = (said?: PieceOptions) => {
@@ -59,6 +60,8 @@ interface Plan {
   /** The number of places in the reading order without a document of text. */
   readonly missing: number;
   readonly hasFixedPages: boolean;
+  /** What the book says of all its text. */
+  readonly language: string | undefined;
 }
 
 async function planOf(
@@ -66,7 +69,7 @@ async function planOf(
   content: Package,
   { readsAll }: HtmlOptions,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
-): Promise<Plan> {
+): Promise<Omit<Plan, 'language'>> {
   const { spine, items, withoutText, hasFixedPages } = content;
   const inOrder = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
   const documents = inOrder.map(({ path }) => path);
@@ -117,7 +120,7 @@ async function* piecesOf(
   plan: Plan,
   { source, location, options, frame }: Book,
   signal: AbortSignal,
-  { inFront, onRemark }: PieceOptions = {},
+  { inFront, onRemark, languageMark }: PieceOptions = {},
 ): AsyncGenerator<Piece> {
   const name = labelOf(source);
   using archive = await Archive.open(name, location, signal);
@@ -125,7 +128,7 @@ async function* piecesOf(
   const damaged = new Map<string, number>();
   const open = (path: string) =>
     openDocument(archive, path, { name, onDamage: (count) => damaged.set(path, count) }, signal);
-  const text = new BookText(source, plan.contents, options, frame);
+  const text = new BookText(source, plan, { ...options, languageMark }, frame);
   let searched = 0;
   const notes = new FoundNotes({
     readsNotes: options.readsNotes,
@@ -168,11 +171,18 @@ class BookText {
   /** The chapters of the document that is read. */
   #open = new Map<string, ChapterStart>();
 
-  constructor(source: string, { entries }: Contents, options: HtmlOptions, frame: MarkupBook | undefined) {
+  constructor(
+    source: string,
+    { contents, language }: Plan,
+    { languageMark, ...options }: HtmlOptions & PieceOptions,
+    frame: MarkupBook | undefined,
+  ) {
     this.#source = source;
-    for (const entry of entries) this.#add(entry);
+    for (const entry of contents.entries) this.#add(entry);
     this.#rules = {
       notes: undefined,
+      languageMark,
+      language,
       leavesOut: (element, attributes, meanings) => {
         if (frame?.leavesOut(attributes)) return true;
         const kind = meanings.find((meaning) => KINDS.has(meaning));

@@ -28,7 +28,7 @@ import {
 import { Inline } from './html-inline.ts';
 import { endLink, endRaised, type Notes } from './html-notes.ts';
 import { isLineNumber, isVerse, Stanza, withoutLineNumbers } from './html-verse.ts';
-import type { HtmlOptions } from './reading.ts';
+import type { HtmlOptions, LanguageMark } from './reading.ts';
 
 export interface ChapterStart {
   readonly title: string | undefined;
@@ -43,6 +43,10 @@ export interface Rules {
   leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
   /** The chapter that begins where the element with this id begins. */
   chapterAt?(id: string): ChapterStart | undefined;
+  /** Gives the placeholder of a language that an element has. */
+  languageMark?: LanguageMark | undefined;
+  /** What is said of the whole document, where its own root says nothing. */
+  readonly language?: string | undefined;
   place(): Place;
   piece(piece: Piece): void;
 }
@@ -118,6 +122,7 @@ export class Blocks {
 
   #enter(name: string, isBlock: boolean, attributes: Attributes, meanings: readonly string[]): void {
     const { mark } = this.#inline;
+    const language = this.#languageOf(name, attributes);
     this.#frames.push({
       name,
       isBlock,
@@ -125,8 +130,10 @@ export class Blocks {
       hasBlocks: false,
       nameAt: isPersona(meanings) ? mark : undefined,
       initialAt: isInitial(attributes) ? mark : undefined,
+      language,
       end: this.#begin(name, attributes, meanings),
     });
+    this.#speak(isBlock);
   }
 
   text(text: string): void {
@@ -152,6 +159,29 @@ export class Blocks {
     if (this.#stanza.isIn(frame)) this.#endStanza();
     frame?.end?.();
     this.#frames.pop();
+    this.#speak(frame?.isBlock === true);
+  }
+
+  /** @returns the placeholder of the language in an element, "" for an unknown one */
+  #languageOf(name: string, { 'xml:lang': xml, lang = xml }: Attributes): string {
+    const { languageMark, language } = this.#rules;
+    const around = this.#frames.at(-1)?.language;
+    if (!languageMark) return '';
+    const isWhole = name === 'html' || name === 'body';
+    if (lang !== undefined) return languageMark(lang.trim() || undefined, isWhole);
+    return around ?? languageMark(language, true);
+  }
+
+  /** The text of an element follows, or what comes after it. */
+  #speak(isBlock: boolean): void {
+    if (!this.#rules.languageMark) return;
+    const language = this.#frames.at(-1)?.language ?? '';
+    this.#inline.speak(language, isBlock ? this.#blockLanguage : undefined);
+  }
+
+  /** The placeholder of the language of the innermost block. */
+  get #blockLanguage(): string {
+    return this.#frames.findLast(({ isBlock }) => isBlock)?.language ?? '';
   }
 
   /** The end of the document. */
@@ -383,7 +413,8 @@ export class Blocks {
     const block = this.#frames.findLast(({ isBlock }) => isBlock);
     const { name } = block ?? { name: 'body' };
     const bare = withoutLineNumbers(text, numbers);
-    if (this.#row && !this.#row.isLong) this.#giveTight(this.#row.add(text, this.#place), this.#row);
+    if (this.#row && !this.#row.isLong)
+      this.#giveTight(this.#row.add(this.#blockLanguage + text, this.#place), this.#row);
     else if (SCENE.test(text)) this.#scene();
     else if (CLOSED.has(name)) this.#give(withFullStop(text), TIGHT.has(name));
     else if (!LINES.has(name) || !this.#takeLine(text, bare, block))
@@ -394,6 +425,7 @@ export class Blocks {
   #takeLine(text: string, bare: string, block: Frame | undefined): boolean {
     if (this.#goesOn || !block || block.hasBlocks || block.end) return false;
     const container = this.#frames[this.#frames.lastIndexOf(block) - 1];
+    if (block.language !== (container?.language ?? '')) return false;
     const line = { text, bare, place: this.#place ?? this.#rules.place() };
     if (this.#stanza.take(line, container)) return true;
     this.#endStanza();
@@ -440,7 +472,8 @@ export class Blocks {
     else if (!this.#isFirst && isTight && this.#wasTight)
       this.#rules.piece({ kind: 'text', text: '\n', place });
     else if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
-    for (const piece of inSteps(text, place)) this.#rules.piece(piece);
+    const marked = this.#goesOn ? text : this.#blockLanguage + text;
+    for (const piece of inSteps(marked, place)) this.#rules.piece(piece);
     this.#isFirst = false;
     this.#wasTight = isTight;
   }
@@ -458,6 +491,8 @@ interface Frame {
   readonly nameAt: number | undefined;
   /** What may be the large first letter of a word begins at this place of the text. */
   readonly initialAt: number | undefined;
+  /** The placeholder of the language of its text. */
+  readonly language: string;
   readonly end: (() => void) | undefined;
 }
 

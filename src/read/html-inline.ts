@@ -52,6 +52,9 @@ export class Inline {
   /** The base of a ruby begins here; `undefined` outside of rubies. */
   #base: number | undefined;
   #reading: string | undefined;
+  /** The placeholders of the language of the next text, and of the text before. */
+  #language = '';
+  #languageBefore = '';
 
   /** UTF-16 units. */
   get length(): number {
@@ -74,6 +77,15 @@ export class Inline {
   text(text: string): void {
     if (this.#reading !== undefined) this.#reading += text;
     else if (this.#base === undefined || text.trim() !== '') this.#add(text);
+  }
+
+  /**
+   * The text that follows is in a language.
+   * @param before that of the block, where one begins
+   */
+  speak(language: string, before = this.#languageBefore): void {
+    this.#language = language;
+    this.#languageBefore = before;
   }
 
   /** @param text its line ends count */
@@ -220,7 +232,14 @@ export class Inline {
   }
 
   #add(text: string): void {
-    if (text.trim() !== '') this.#inked.push(this.#parts.length);
+    if (text.trim() !== '') {
+      if (this.#language !== this.#languageBefore) {
+        this.#parts.push(this.#language);
+        this.#length += this.#language.length;
+        this.#languageBefore = this.#language;
+      }
+      this.#inked.push(this.#parts.length);
+    }
     this.#parts.push(text);
     this.#length += text.length;
   }

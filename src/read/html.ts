@@ -1,10 +1,10 @@
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
 import { MarkupBook } from './gutenberg.ts';
-import { Blocks } from './html-blocks.ts';
+import { Blocks, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { leavesOutMost, textOf } from './html-main.ts';
-import { FoundNotes, indexed, NamedNotes, type Notes, skippedNotes } from './html-notes.ts';
+import { FoundNotes, indexed, NamedNotes, skippedNotes } from './html-notes.ts';
 import { Markup, type MarkupHandler, scanned } from './html-parse.ts';
 import { type Region, Regions } from './html-regions.ts';
 import type { HtmlOptions, Reading, Source } from './reading.ts';
@@ -17,12 +17,12 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
   const bytes = everyTime(source);
   return {
     source,
-    async *pieces(until, { inFront, onRemark } = {}) {
+    async *pieces(until, { inFront, onRemark, languageMark } = {}) {
       const notes = found?.of('', new Set()) ?? new NamedNotes(options.readsNotes);
       const decoder = new MarkupDecoder(name);
       const characters = inFront ? inTurn(decoder, inFront) : decoder;
       const book = options.readsAll ? undefined : new MarkupBook(onRemark ?? (() => {}));
-      const page = new Page(source.name, options, { notes, book });
+      const page = new Page(source.name, options, { notes, book, languageMark });
       yield* through(bytes(until), inTurn(characters, book ? inTurn(page, book) : page));
       for (const remark of [page.leftOut, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)])
         if (remark !== undefined) onRemark?.(remark);
@@ -72,11 +72,16 @@ export class Page {
   constructor(
     name: string,
     options: HtmlOptions,
-    { notes, book }: { readonly notes?: Notes; readonly book?: MarkupBook | undefined } = {},
+    {
+      notes,
+      book,
+      languageMark,
+    }: Pick<Rules, 'notes' | 'languageMark'> & { readonly book?: MarkupBook | undefined } = {},
   ) {
     const regions = this.#regions;
     const blocks = new Blocks(options, {
       notes,
+      languageMark,
       leavesOut: (_name, attributes) => book?.leavesOut(attributes) ?? false,
       place: () => {
         const place: Place = { source: name, line: this.#markup.line };

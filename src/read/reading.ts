@@ -67,7 +67,12 @@ export interface PieceOptions {
   readonly inFront?: Stage<string, string> | undefined;
   /** Called with what was left out and the like: sentences without a full stop. */
   readonly onRemark?: ((remark: string) => void) | undefined;
+  /** Languages that the document marks become these placeholders; otherwise they are left out. */
+  readonly languageMark?: LanguageMark | undefined;
 }
+
+/** @returns the placeholder of a language; `isWhole` where it is said of the whole document */
+export type LanguageMark = (language: string | undefined, isWhole: boolean) => string;
 
 /** What is read in step with its writer: the cutter after it has to know how long the writer waits. */
 interface LiveText {

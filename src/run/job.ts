@@ -411,12 +411,12 @@ function assertFits({ fit, length, callbackUrl, split, input }: Settings, { word
 }
 
 /** @throws TtsError (usage) */
-function hasCast({ marks, voices, callbackUrl }: Settings): boolean {
-  const said = marks.value ? marks : voices;
+function hasCast({ marks, voices, languages, callbackUrl }: Settings): boolean {
+  const said = marks.value ? marks : (voices ?? languages);
   if (!said || !callbackUrl) return said !== undefined;
   throw usageError(
     `${said.origin.name}: pauses and voices need several requests, and with --callback-url the text is one`,
-    `leave --callback-url out, or speak the text ${marks.value ? 'with --no-marks' : 'without --voices'}`,
+    `leave --callback-url out, or speak the text ${marks.value ? 'with --no-marks' : voices ? 'without --voices' : 'without --languages'}`,
   );
 }
 

@@ -5,6 +5,7 @@ import {
   type BookFile,
   InStep,
   type Item,
+  type PieceOptions,
   type Reader,
   type Reading,
   type Source,
@@ -78,7 +79,7 @@ export class RunText {
       const talk = plan.isConversation && source.name === '-' ? new Answers(one.source) : undefined;
       answers ??= talk;
       const reading = await reader.open(talk?.source ?? one.source, signal);
-      if (plan.cast?.Marks && source.again)
+      if (plan.cast?.obeysMarks && source.again)
         await (await import('../voices/cast.ts')).checkMarks(reading, plan.cast, signal);
       readings.push(reading);
     }
@@ -165,7 +166,7 @@ export class RunText {
     if (mayWait && !cast)
       return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
     const read = mayWait ? whileArriving(items, reader, until, isHeardLive) : through(items, reader);
-    const pieces = voiced(pace === 'whole' ? whole(read) : read, voice, cast?.roleOf);
+    const pieces = voiced(pace === 'whole' ? whole(read) : read, voice, cast);
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
@@ -191,21 +192,28 @@ export class RunText {
   }
 
   async *#read(reading: Reading, { isHeardLive, places }: Way, signal: AbortSignal): AsyncGenerator<Item> {
-    const { cast: { Marks, dialogue } = {}, stages, inFront } = this.#plan;
+    const {
+      cast: { Marks, obeysMarks = false, dialogue, languages } = {},
+      stages,
+      inFront,
+      role,
+    } = this.#plan;
     const { name } = reading.source;
-    const marks = Marks && new Marks({ source: name });
+    const marks = Marks && new Marks({ source: name, areObeyed: obeysMarks });
     const onRemark = (remark: string) => this.#remarks.add(remark);
     const passed = name === '-' ? this.#answers?.passed : undefined;
     const place = places?.of(this.#readings.length === 1 ? '' : name, passed);
-    const options = {
+    const options: PieceOptions = {
       onRemark,
+      languageMark: languages && marks && ((...said) => marks.languageMark(...said)),
       inFront: allInTurn([
         inFront?.({ filler: places?.filler, isLive: isHeardLive && reading.source.isLive }),
         place,
         marks?.lift(),
       ]),
     };
-    const after = allInTurn([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
+    const byLanguage = languages?.(role?.speaker.voice.language);
+    const after = allInTurn([marks?.place(), dialogue?.(), byLanguage, ...stages.map((make) => make())]);
     const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
     if (live) {
       const stage = after ? inTurn(live.stage, after) : live.stage;

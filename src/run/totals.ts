@@ -51,7 +51,7 @@ export class RunTotals implements Listener {
 
   #count(segment: Part['segment']): void {
     const { text } = segment;
-    const { name, speaker } = segment.role;
+    const { speaker, language, name = language } = segment.role;
     const spoken = this.spoken.get(name) ?? { speaker: labelOf(speaker.voice), segments: 0, characters: 0 };
     spoken.segments += 1;
     spoken.characters += countCodePoints(text);

@@ -48,7 +48,7 @@ function windowOf({ maxChars }: Limit): number {
 }
 
 /** All pieces but marks. */
-type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' | 'cue' }>;
+type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' | 'language' | 'cue' }>;
 
 /**
  * Cuts text into segments, and drops nothing but white space between them. A text that fits is one segment, except where it is
@@ -106,7 +106,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     } else if (piece.kind === 'cue') {
       if (piece.time) yield* this.#endText();
       this.#cue = piece.time;
-    } else if (piece.kind !== 'voice') yield* this.#hold(piece);
+    } else if (piece.kind !== 'voice' && piece.kind !== 'language') yield* this.#hold(piece);
   }
 
   /** Yields what is complete if the writer has waited so long, too. */

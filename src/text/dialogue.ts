@@ -89,6 +89,7 @@ export class Dialogue implements Stage<Piece, Piece> {
   *push(piece: Piece): Generator<Piece> {
     if (piece.kind === 'text') return yield* this.#read(piece);
     yield* this.end();
+    if (piece.kind === 'language') return yield piece;
     if (piece.kind === 'voice') {
       this.#usual = piece.voice;
       this.#isCast = false;

@@ -13,6 +13,8 @@ interface MarksOptions {
   readonly source: string;
   /** Called for each mark, at once. */
   readonly onMark?: (mark: Mark, spot: Place) => void;
+  /** False where brackets are text; then only readers make marks. */
+  readonly areObeyed?: boolean;
 }
 
 /**
@@ -30,6 +32,14 @@ export class Marks {
   /** It holds back what may become a mark. */
   lift(): Stage<string, string> {
     return new Lifting(this.#table, this.#options);
+  }
+
+  /**
+   * The placeholder for a language, which a reader puts into its text.
+   * @param isWhole true where it is said of the whole document
+   */
+  languageMark(language: string | undefined, isWhole: boolean): string {
+    return this.#table.characterFor({ kind: 'language', language, isWhole });
   }
 
   /** A faulty mark ends the text in front of it. */
@@ -89,8 +99,9 @@ class Lifting implements Stage<string, string> {
 
   /** @returns the offset of a character that may begin a mark, or the end */
   #next(text: string, from: number): number {
-    MARK_BEGINNING.lastIndex = from;
-    return MARK_BEGINNING.exec(text)?.index ?? text.length;
+    const beginning = this.#options.areObeyed === false ? ANY_PLACEHOLDER : MARK_BEGINNING;
+    beginning.lastIndex = from;
+    return beginning.exec(text)?.index ?? text.length;
   }
 
   #take(text: string, at: number, isWhole: boolean): Taken | 'open' {
@@ -164,7 +175,7 @@ class Placing implements Stage<Piece, Piece> {
     for (const part of title.split(BETWEEN)) {
       const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
       if (mark?.kind === 'chapter') break;
-      text += mark ? (mark.kind === 'literal' ? mark.text : ' ') : part;
+      text += mark ? (mark.kind === 'literal' ? mark.text : mark.kind === 'language' ? '' : ' ') : part;
     }
     return text.replace(/\s+/gu, ' ').trim() || undefined;
   }
@@ -182,7 +193,7 @@ function compact(text: string): string {
 }
 
 function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Generator<Piece> {
-  if (mark.kind === 'pause') yield mark;
+  if (mark.kind === 'pause' || mark.kind === 'language') yield mark;
   if (mark.kind === 'voice') yield { kind: 'voice', voice: mark.voice, place: mark.spot ?? place };
   if (mark.kind === 'chapter') yield { ...mark, level: 1 };
   if (mark.kind !== 'fault') return;
@@ -198,6 +209,7 @@ const LAST = 0x10_ffff;
 const PRIVATE = new RegExp(MARK, 'u');
 const BETWEEN = new RegExp(`(${MARK})`, 'u');
 const MARK_BEGINNING = new RegExp(`[[\\\\]|${MARK}`, 'gu');
+const ANY_PLACEHOLDER = new RegExp(MARK, 'gu');
 
 /** The marks of a text by their placeholders. Equal marks share one, so memory does not grow where a text repeats its marks. */
 class MarkTable {
@@ -226,6 +238,7 @@ type Mark =
   | { readonly kind: 'pause'; readonly seconds: number }
   | { readonly kind: 'voice'; readonly voice: string | undefined; readonly spot?: Place }
   | { readonly kind: 'chapter'; readonly title: string }
+  | Extract<Piece, { kind: 'language' }>
   /** Text that only looks like a part of a mark. */
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'fault'; readonly what: string; readonly hint: string; readonly spot?: Place };

@@ -46,7 +46,8 @@ export type Piece<V = string | undefined> =
   | { readonly kind: 'scene' }
   | ChapterPiece
   | { readonly kind: 'pause'; readonly seconds: number }
-  | { readonly kind: 'voice'; readonly voice: V; readonly place: Place }
+  | VoicePiece<V>
+  | LanguagePiece
   | CuePiece;
 
 /** Begins a cue of subtitles. */
@@ -68,6 +69,23 @@ export interface CueTime {
   readonly next: number | undefined;
   /** The end of the last cue of the film. */
   readonly filmEnd: number;
+}
+
+interface VoicePiece<V> {
+  readonly kind: 'voice';
+  readonly voice: V;
+  /** The voice of the run gives way to that of this language, if there is one. */
+  readonly language?: string | undefined;
+  readonly place: Place;
+}
+
+/** What a document says of the language of the text that follows. */
+interface LanguagePiece {
+  readonly kind: 'language';
+  /** A tag of BCP 47; `undefined` is unknown. */
+  readonly language: string | undefined;
+  /** It is said of the whole document, which is often said without thought. */
+  readonly isWhole: boolean;
 }
 
 interface ChapterPiece {

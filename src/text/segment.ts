@@ -13,6 +13,8 @@ export interface Limit {
 export interface Role extends Limit {
   readonly speaker: Speaker;
   readonly name?: string | undefined;
+  /** The language that the role speaks, where the text has several; as the user names it. */
+  readonly language?: string | undefined;
 }
 
 /** The borders that a run has a silence for, from the greatest to the smallest. Where two of them meet, the greater one counts. */

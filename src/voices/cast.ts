@@ -1,6 +1,6 @@
 import { usageError } from '../kit/error.ts';
 import { readSpeaker } from '../options/kinds.ts';
-import type { Origin, Settings } from '../options/load.ts';
+import type { Origin, Setting, Settings } from '../options/load.ts';
 import type { Reading } from '../read/reading.ts';
 import type { Speaker } from '../sound/voice.ts';
 import { Dialogue, OTHERS } from '../text/dialogue.ts';
@@ -11,10 +11,19 @@ import type { Stage } from '../text/stage.ts';
 import type { Voices } from './catalogue.ts';
 
 export interface CastPlan {
-  /** It is set if brackets are marks. */
+  /** It is set if a text has marks, of its writer or of a reader. */
   readonly Marks: typeof Marks | undefined;
+  /** True if brackets are marks. */
+  readonly obeysMarks: boolean;
   /** It is set if lines may begin with names. */
   readonly dialogue: (() => Stage<Piece, Piece>) | undefined;
+  /**
+   * It is set if languages have voices of their own.
+   * @param usual what the voice of the run speaks
+   */
+  readonly languages?: ((usual: string | undefined) => Stage<Piece, Piece>) | undefined;
+  /** The role of a language that has a voice of its own. */
+  readonly roleIn?: (language: string) => Role;
   /**
    * It is missing where nothing is to be spoken.
    * @throws TtsError (usage) for an unknown voice
@@ -22,26 +31,27 @@ export interface CastPlan {
   readonly roleOf?: (name: string, place: Place) => Promise<Role>;
 }
 
-type CastSettings = Pick<Settings, 'marks' | 'voices'>;
+type CastSettings = Pick<Settings, 'marks' | 'voices' | 'languages'>;
 
 /** The number of names that are remembered. */
 const MOST_ROLES = 10_000;
 
 /** What a text without speakers needs: its marks and names are taken out. */
 export function textCast(
-  { marks, voices }: CastSettings,
+  { marks, voices }: Pick<CastSettings, 'marks' | 'voices'>,
   onName: (name: string) => void = () => {},
   onUnlisted: (name: string) => void = () => {},
 ): Omit<CastPlan, 'roleOf'> {
   return {
     Marks: marks.value ? Marks : undefined,
+    obeysMarks: marks.value,
     dialogue: voices && (() => new Dialogue(voices.value.keys(), onName, onUnlisted)),
   };
 }
 
 /** Finds the voices that a text names. */
 export class Cast {
-  readonly plan: CastPlan;
+  #plan: CastPlan;
   /** What is wrong with the names of the dialogue has been told. */
   areNamesTold = false;
   readonly #voices: Pick<Voices, 'cast'>;
@@ -51,6 +61,8 @@ export class Cast {
   /** Names that begin lines and are not listed, with the number of their lines. */
   readonly #unlisted = new Map<string, number>();
   readonly #roles = new Map<string, Role>();
+  /** By the languages that have voices of their own. */
+  readonly #inLanguages = new Map<string, Role>();
   readonly #all = new Set<Speaker>();
 
   /** @throws TtsError (usage) for an unknown voice of the dialogue */
@@ -62,12 +74,13 @@ export class Cast {
         name,
         await cast.#find(speaker, { ...origin, name: `${origin?.name}, ${name}` } as Origin),
       );
+    if (settings.languages) await cast.#openLanguages(settings.languages);
     return cast;
   }
 
   private constructor(settings: CastSettings, voices: Pick<Voices, 'cast'>) {
     this.#voices = voices;
-    this.plan = {
+    this.#plan = {
       ...textCast(
         settings,
         (name) => this.#said.add(name),
@@ -75,6 +88,50 @@ export class Cast {
       ),
       roleOf: (name, place) => this.#roleOf(name, place),
     };
+  }
+
+  get plan(): CastPlan {
+    return this.#plan;
+  }
+
+  async #openLanguages({ value, origin }: NonNullable<CastSettings['languages']>): Promise<void> {
+    const [{ Languages }, { baseLanguage, languageOf, voiceForLanguage }] = await Promise.all([
+      import('../text/languages.ts'),
+      import('./language.ts'),
+    ]);
+    const named: { key: string; code: string; language: string }[] = [];
+    for (const [key, asked] of value) {
+      const place = { ...origin, name: `${origin.name}, ${key}` };
+      const code = baseLanguage(key);
+      if (code === undefined)
+        throw usageError(
+          `${place.name}: "${key}" is not a language`,
+          'name languages by their tags: de, fr, pt-BR',
+        );
+      const speaker = await this.#find(asked, place, { value: key, origin: place });
+      this.#inLanguages.set(key, { ...asRole(speaker), language: key });
+      named.push({ key, code, language: key });
+    }
+    const meantBy = (tag: string) =>
+      languageOf(tag) === undefined ? undefined : (voiceForLanguage(tag, [named])?.key ?? '');
+    this.#plan = {
+      ...this.#plan,
+      Marks,
+      languages: (usual) => new Languages({ named, usual: usual && languageOf(usual), meantBy }),
+      roleIn: (language) => this.roleIn(language),
+    };
+  }
+
+  /** The role of a language that has a voice of its own. */
+  roleIn(language: string): Role {
+    const role = this.#inLanguages.get(language);
+    if (!role) throw new RangeError(`no voice was opened for ${language}`);
+    return role;
+  }
+
+  /** The languages that have voices of their own. */
+  get languages(): readonly string[] {
+    return [...this.#inLanguages.keys()];
   }
 
   /** All that were found so far. */
@@ -98,7 +155,7 @@ export class Cast {
   }
 
   get hasDialogue(): boolean {
-    return this.plan.dialogue !== undefined;
+    return this.#plan.dialogue !== undefined;
   }
 
   #countUnlisted(name: string): void {
@@ -131,8 +188,8 @@ export class Cast {
     );
   }
 
-  async #find(value: string | number, origin: Origin): Promise<Speaker> {
-    const speaker = await this.#voices.cast({ value, origin });
+  async #find(value: string | number, origin: Origin, language?: Setting<string>): Promise<Speaker> {
+    const speaker = await this.#voices.cast({ value, origin }, { language });
     this.#all.add(speaker);
     return speaker;
   }
@@ -221,10 +278,11 @@ export function spokenBy(voice: Role): Stage<Piece, Piece<Role>> {
 export async function* voiced(
   pieces: AsyncIterable<Piece>,
   usual: Role,
-  roleOf: CastPlan['roleOf'],
+  { roleOf, roleIn }: Pick<CastPlan, 'roleOf' | 'roleIn'> = {},
 ): AsyncGenerator<Piece<Role>> {
   for await (const piece of pieces) {
     if (piece.kind !== 'voice') yield piece;
+    else if (piece.language !== undefined && roleIn) yield { ...piece, voice: roleIn(piece.language) };
     else if (piece.voice === undefined || !roleOf) yield { ...piece, voice: usual };
     else yield* calledFor(piece.voice, piece.place, roleOf);
   }

@@ -92,17 +92,24 @@ export class Voices implements AsyncDisposable {
    * A further voice of a text. It may be one of this program or its engines besides the service of the run, and takes only
    * those settings of the run that it can do.
    * @param mayAskService false where the service of the run is not meant: then a number is one of this program
+   * @param language what it is to speak
    * @throws TtsError (usage) for an unknown speaker
    */
-  async cast(speaker: Setting<string | number>, mayAskService = true): Promise<Speaker> {
-    const key = JSON.stringify(['cast', speaker.value, speaker.origin.place, mayAskService]);
+  async cast(
+    speaker: Setting<string | number>,
+    {
+      mayAskService = true,
+      language,
+    }: { mayAskService?: boolean; language?: Setting<string> | undefined } = {},
+  ): Promise<Speaker> {
+    const key = JSON.stringify(['cast', speaker.value, speaker.origin.place, mayAskService, language?.value]);
     return this.#remembered(key, async () => {
       const { settings } = this.#plan;
       const { baseUrl, speakers } = settings;
       const isNumber =
         typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
       // The engine that a service stands for is not meant.
-      const alone = { ...settings, speaker, language: undefined, ...(baseUrl && { engine: undefined }) };
+      const alone = { ...settings, speaker, language, ...(baseUrl && { engine: undefined }) };
       const found = await this.#find(alone, baseUrl !== undefined && isNumber && mayAskService).catch(
         async (error) => {
           const service = mayAskService && (await this.#plan.service());

@@ -32,7 +32,7 @@ export async function planFallback(
   { speaker, voices, makesFile }: Planning,
 ): Promise<Fallback | undefined> {
   if (!fallback) return undefined;
-  const other = await voices.cast(fallback, false);
+  const other = await voices.cast(fallback, { mayAskService: false });
   const isUseless = other === speaker || callbackUrl !== undefined || split !== undefined;
   if (isUseless || (!keepGoing.value && (await makesFile()))) return undefined;
   return new Fallback(other, String(fallback.value));

@@ -76,8 +76,8 @@ const LANGUAGES = [
 ];
 
 /** A machine whose espeak-ng speaks these languages. */
-function multilingual() {
-  const machine = equipped();
+function multilingual(speaking?: string) {
+  const machine = equipped(speaking);
   const list = LANGUAGES.map((line) => `echo '${line}'`).join('; ');
   const program = `${machine.box.path('bin')}/espeak-ng`;
   const script = readFileSync(program, 'utf8');
@@ -201,4 +201,75 @@ it('espeak-ng gets no key of the service that starts it.', async () => {
   expect(asked()).toHaveLength(2);
   expect(box.read('env').toString()).toContain('PATH=');
   expect(box.read('env').toString()).not.toContain('key-of-serve');
+});
+
+describe('the voices of languages', () => {
+  /** Notes each text with its voice. */
+  const NOTING = 'printf "%s: %s\\n" "$2" "$(cat)" >> said; cat voice.wav';
+  const PAGE = `<html lang="en"><body><h1>A day in May</h1><p>He said <i lang="fr">bonjour</i> and left.</p>
+<table><tr><td>the dog</td><td lang="de">der Hund</td></tr></table>
+<p>Der Zug hatte Verspätung. Wir warteten lange.</p><p>It was late. Nobody said a word to us.</p>
+<p xml:lang="de-AT">Servus!</p><p>She wrote 你好 on it.</p></body></html>`;
+
+  it('speak what a page marks, what another script is written in, and passages of their language', async () => {
+    const { box, env } = multilingual(NOTING);
+    box.file('a.html', PAGE);
+    const args = ['-f', 'a.html', '--languages', 'de,fr=French (France)', '--languages', 'zh', '-o', 'a.wav'];
+    const run = await box.run([...args, '--json', '--no-cache', '--concurrency', '1'], { env });
+    expect(run, run.stderr).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('said').toString().trim().split('\n').toSorted()).toEqual([
+      'gmw/de: Der Zug hatte Verspätung.',
+      'gmw/de: Servus!',
+      'gmw/de: Wir warteten lange.',
+      'gmw/de: der Hund.',
+      'roa/fr: bonjour',
+      'sit/cmn: 你好',
+    ]);
+    const { voices } = JSON.parse(run.stdout.toString());
+    expect(voices.map(({ name, speaker }: Record<string, string>) => [name, speaker])).toEqual([
+      [null, '1'],
+      ['fr', 'French (France)'],
+      ['de', 'German'],
+      ['zh', 'Chinese (Mandarin)'],
+    ]);
+    const dry = await box.run([...args, '--dry-run'], { env });
+    expect(dry.stdout.toString()).toMatch(
+      /^languages {3}English \d+ % \(1\), German \d+ % \(German\), French \d+ % \(French \(France\)\), Chinese/m,
+    );
+    box.file('t.csv', 'id,file\na,a.html\n');
+    const stateOf = async (...more: string[]) => {
+      const { stdout } = await box.run(['batch', 't.csv', '-o', '{id}.wav', '--json', ...more], { env });
+      return JSON.parse(stdout.toString().split('\n')[0] ?? '').state;
+    };
+    expect(await stateOf('--languages', 'de')).toBe('made');
+    expect(await stateOf('--languages', 'de')).toBe('unchanged');
+    expect(await stateOf('--check')).toBe('stale');
+  });
+
+  it.each([
+    ['de=slt', 'the voice slt speaks English, and not German'],
+    ['it', 'no voice of this machine speaks Italian\nhint: tts voices install paola'],
+    ['nothing=slt', '"nothing" is not a language'],
+    ['de=', 'must be languages, with or without their voices, as in de=thorsten,fr'],
+  ])('that are not there, or speak another one, are told before the run: %s', async (languages, message) => {
+    const { box, env } = multilingual();
+    const run = await box.run(['Hello', '--languages', languages, '-o', 'out.wav'], { env });
+    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('are hinted at, once, where half of a text is in another language', async () => {
+    const { box, env } = multilingual();
+    const english =
+      'It was late, and the wind was in the trees that were not far from the house where she had lived.';
+    const german =
+      'Es war spät, und der Wind war in den Bäumen, die nicht weit von dem Haus waren, in dem sie auch wohnte.';
+    box.file('half.txt', `${english}\n\n${german}\n`);
+    box.file('some.txt', `${english}\n\n${german}\n\n${english} ${english}\n`);
+    const hint = /half of the text is in German, and the voice speaks English: --languages de/g;
+    const told = async (...args: string[]) =>
+      (await box.run([...args, '-o', 'a.wav'], { env })).stderr.match(hint) ?? [];
+    expect(await told('-f', 'half.txt')).toHaveLength(1);
+    expect(await told('-f', 'half.txt', '--languages', 'de')).toEqual([]);
+    expect(await told('-f', 'some.txt')).toEqual([]);
+  });
 });

@@ -26,6 +26,7 @@ import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
 import { Cutter } from '../../src/text/cut.ts';
 import { Dialogue } from '../../src/text/dialogue.ts';
+import { Languages } from '../../src/text/languages.ts';
 import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
@@ -65,6 +66,12 @@ function asText(): Stage<string, TextPiece> {
 }
 
 const after = (stage: Stage<Piece, unknown>) => inTurn(asText(), stage as Stage<TextPiece, unknown>);
+const languages = () =>
+  new Languages({
+    named: ['de', 'ru', 'el', 'ja', 'zh'].map((code) => ({ key: code, code })),
+    usual: 'en',
+    meantBy: (tag) => tag,
+  });
 const segmenter = (): Stage<Piece<never>, unknown> =>
   new Cutter({ voice: { maxChars: 1000 } as never, pace: 'full' });
 const markdown = () => new GrowingMarkdown({ code: 'read', footnotes: 'read', math: 'read' }, '');
@@ -78,6 +85,13 @@ async function readHtml(html: string): Promise<void> {
     signal,
   );
   await drain(reading.pieces(signal));
+}
+
+function readMarkedHtml(html: string): void {
+  const marks = new Marks({ source: '' });
+  const languageMark: Marks['languageMark'] = (...said) => marks.languageMark(...said);
+  const page = new Page('', { speaksReadings: true, readsNotes: true } as never, { languageMark });
+  push(html, inTurn(page, inTurn(marks.place(), languages())));
 }
 
 async function readPlain(text: string): Promise<void> {
@@ -201,6 +215,14 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     push(text, after(new Dialogue(['A', '*'], () => {})), 16),
   ),
   'names of a dialogue': many('A: x\n', (text) => push(text, after(new Dialogue(['A', '*'], () => {})))),
+  'a text in many scripts': many('a б α 中 か. ', (text) => push(text, after(languages()))),
+  'lines that languages wait for': many('Ja.\n\n', (text) => push(text, after(languages()), 16)),
+  'a sentence without an end, for languages': many('ab ', (text) => push(text, after(languages()), 16)),
+  'white space between paragraphs, for languages': many(' ', (text) => push(text, after(languages())), [
+    'x\n',
+    'x',
+  ]),
+  'marks of languages in a page': many('<i lang="de">x</i>', readMarkedHtml),
   'marks in a text': many('[pause:1s]x[', readMarks),
   'backslashes in front of a mark': many('\\', readMarks, ['', '[pause]']),
   'marks at the end of a heading': many('[pause]', (text) => readMarks(text, markdown()), [

@@ -256,7 +256,7 @@ describe('the voices of a run', () => {
     expect(await found('dear')).toEqual(['engine', 1002, 8000]);
     expect(await found('slt')).toEqual(['built-in', 2, undefined]);
     expect(await found('en-gb')).toEqual(['built-in', 3, undefined]);
-    expect((await voices.cast(said(1), false)).voice.source.kind).toBe('built-in');
+    expect((await voices.cast(said(1), { mayAskService: false })).voice.source.kind).toBe('built-in');
     await expect(cast('nobody')).rejects.toThrow(
       'p.csv, line 2, column speaker: no speaker is called "nobody"',
     );

@@ -1,0 +1,481 @@
+import { eld } from 'eld/extrasmall';
+import { completeLength } from './complete.ts';
+import { SIGHT } from './marks.ts';
+import { type Piece, type Place, placeAfter } from './piece.ts';
+import { sentences } from './sentences.ts';
+import { type Stage, WAITS } from './stage.ts';
+import { hasWord } from './unicode.ts';
+import { count, LETTERS } from './written.ts';
+
+/** A language with a voice of its own. */
+interface NamedLanguage {
+  /** As the user names it; pieces have it. */
+  readonly key: string;
+  /** Without region: `de` for `de-AT`. */
+  readonly code: string;
+}
+
+export interface LanguagesOptions {
+  readonly named: readonly NamedLanguage[];
+  /** The code of what the voice of the run speaks, if that is known. */
+  readonly usual: string | undefined;
+  /** @returns the key that a tag in a document means, "" for a language without a voice, `undefined` for a tag of no language */
+  meantBy(tag: string): string | undefined;
+}
+
+/** Stands for the voice of the run, beside the keys of languages. */
+const USUAL = '';
+
+/** Letters: a shorter passage of a single sentence does not tell its language. */
+const ENOUGH_LETTERS = 60;
+const ENOUGH_SENTENCES = 2;
+/** Letters: in a shorter one, a language that has no voice is more likely a mistake. */
+const ENOUGH_FOR_OTHERS = 30;
+/** Han characters: fewer may be Japanese without kana. */
+const ENOUGH_HAN = 8;
+
+/** UTF-16 units. A sentence does not wait for its end longer than this. */
+const LONGEST = 2048;
+/** UTF-16 units between two looks at the text that is held, at least; a longer one is looked at less often. */
+const BETWEEN_LOOKS = 64;
+/** Passages that wait for what follows them, and their UTF-16 units. */
+const MOST_WAITING = 50;
+const MOST_WAITING_TEXT = 400;
+
+const EMPTY_LINES = /\n[^\S\n]*\n\s*/u;
+
+/** A part of a paragraph. */
+interface Part {
+  readonly text: string;
+  readonly place: Place;
+  /** What the document says of it: the key of a language, or the voice of the run. */
+  readonly marked: string | undefined;
+  /** A pause between two texts. */
+  readonly piece?: Piece;
+}
+
+/** Sentences of one paragraph, or a piece between paragraphs. */
+interface Passage {
+  readonly parts: readonly Part[];
+  readonly isHeading: boolean;
+  /** The number of its paragraph. */
+  readonly paragraph: number;
+  /** The key, once it is known. */
+  readonly language: string | undefined;
+}
+
+/**
+ * Gives each passage to the voice of its language. First counts what the document marks, then the script, and then statistics,
+ * for two sentences or sixty letters. A shorter passage has the language of those around it. What the text gives to a voice by
+ * name stays with that voice.
+ */
+export class Languages implements Stage<Piece, Piece> {
+  readonly #tongues: Tongues;
+  readonly #meantBy: (tag: string) => string | undefined;
+  /** The beginning of a paragraph, as far as it is not given out. */
+  #held: Part[] = [];
+  #heldText = '';
+  #sinceLook = 0;
+  /** Some of the paragraph was given out, and has this language. */
+  #begun: string | undefined;
+  #paragraph = 0;
+  /** Passages whose language is that of the next one that is known. */
+  #waiting: Passage[] = [];
+  /** The language of the last passage that was known. */
+  #last: string | undefined;
+  /** What the document says of all its text. */
+  #whole: string | undefined;
+  #marked: string | undefined;
+  #isHeading = false;
+  /** A voice that the text names speaks. */
+  #isNamed = false;
+  #spoken = USUAL;
+
+  constructor({ named, usual, meantBy }: LanguagesOptions) {
+    this.#tongues = new Tongues(named, usual);
+    this.#meantBy = meantBy;
+  }
+
+  get isHolding(): boolean {
+    return this.#waiting.length > 0 || /\S/u.test(this.#heldText);
+  }
+
+  *push(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'language') return this.#mark(piece);
+    if (piece.kind === 'text' && !this.#isNamed) return yield* this.#read(piece.text, piece.place);
+    if (piece.kind === 'pause' && this.#held.length > 0) return this.#hold({ piece });
+    if (piece.kind === 'text' || piece.kind === 'pause') return yield* this.#pass(piece);
+    yield* this.#settle(true);
+    this.#endParagraph();
+    if (piece.kind === 'heading') this.#isHeading = !this.#isHeading;
+    if (piece.kind !== 'voice') return yield* this.#pass(piece);
+    yield* this.#release(undefined);
+    this.#isNamed = piece.voice !== undefined;
+    this.#spoken = USUAL;
+    yield piece;
+  }
+
+  *flush(idleMs: number): Generator<Piece> {
+    if (idleMs < WAITS.sentence) return;
+    const length = completeLength(this.#heldText, idleMs);
+    const text = this.#unmarked(length);
+    if (length > 0) yield* this.#take(length, this.#tongues.of(text, sentences(text).length));
+    if (length > 0 || this.#heldText.trim() === '') yield* this.#release(undefined);
+  }
+
+  *end(): Generator<Piece> {
+    yield* this.#settle(true);
+    yield* this.#release(undefined);
+  }
+
+  #mark({ language, isWhole }: Extract<Piece, { kind: 'language' }>): void {
+    const meant = language === undefined ? undefined : this.#meantBy(language);
+    this.#marked = isWhole ? undefined : meant;
+    if (isWhole) this.#whole = meant;
+  }
+
+  *#read(text: string, place: Place): Generator<Piece> {
+    this.#hold({ text, place });
+    this.#sinceLook += text.length;
+    if (this.#sinceLook < Math.max(BETWEEN_LOOKS, this.#heldText.length / 4)) return;
+    this.#sinceLook = 0;
+    yield* this.#settle(false);
+  }
+
+  #hold({ text = '', place = { source: '' }, piece }: Partial<Part>): void {
+    this.#held.push({ text, place, marked: this.#marked, ...(piece && { piece }) });
+    this.#heldText += text;
+  }
+
+  /** Gives out what is complete. */
+  *#settle(isWhole: boolean): Generator<Piece> {
+    for (;;) {
+      const { index, 0: empty = '' } = EMPTY_LINES.exec(this.#heldText) ?? {};
+      // White space may go on.
+      const isBorder = index !== undefined && (isWhole || index + empty.length < this.#heldText.length);
+      yield* this.#sentences(
+        isBorder ? this.#heldText.slice(0, index + empty.length) : this.#heldText,
+        isWhole || isBorder,
+      );
+      if (!isBorder) break;
+      this.#endParagraph();
+    }
+    if (isWhole && this.#held.length > 0) yield* this.#take(this.#heldText.length, undefined);
+  }
+
+  #endParagraph(): void {
+    this.#begun = undefined;
+    this.#paragraph += 1;
+  }
+
+  /** Each pass takes a passage away: two sentences, or enough letters. */
+  *#sentences(paragraph: string, isWhole: boolean): Generator<Piece> {
+    let length = 0;
+    let before = 0;
+    let number = 0;
+    let after = paragraph.length;
+    for (const sentence of sentences(paragraph)) {
+      after -= sentence.length;
+      if (!isWhole && after < SIGHT) break;
+      before = length;
+      length += sentence.length;
+      if (hasWord(sentence)) number += 1;
+      const text = this.#unmarked(length);
+      const isEnough = number >= ENOUGH_SENTENCES || count(text, LETTERS()) >= ENOUGH_LETTERS;
+      if (!isEnough && !this.#tongues.isCertain(text)) continue;
+      yield* this.#takeSentences(before, length, number);
+      length = 0;
+      number = 0;
+    }
+    const rest = isWhole || length + after > LONGEST ? length + after : 0;
+    // With the sentence before it in its paragraph, one is two.
+    if (this.#begun !== undefined) number += 1;
+    if (rest > 0) yield* this.#take(rest, this.#tongues.of(this.#unmarked(rest), number));
+  }
+
+  /** Two sentences of different languages are two passages. */
+  *#takeSentences(before: number, length: number, number: number): Generator<Piece> {
+    const first = this.#unmarked(before);
+    const second = this.#unmarked(length).slice(first.length);
+    const isApart = this.#tongues.areApart(first, second);
+    if (isApart) yield* this.#take(before, this.#tongues.of(first, number));
+    const left = isApart ? length - before : length;
+    yield* this.#take(left, this.#tongues.of(this.#unmarked(left), number));
+  }
+
+  /** @returns what is held up to this length, without what the document marks */
+  #unmarked(length: number): string {
+    let text = '';
+    let at = 0;
+    for (const part of this.#held) {
+      if (at >= length) break;
+      if (part.marked === undefined) text += part.text.slice(0, length - at);
+      else text += ' ';
+      at += part.text.length;
+    }
+    return text;
+  }
+
+  *#take(length: number, found: string | undefined): Generator<Piece> {
+    const parts: Part[] = [];
+    let left = length;
+    for (let part = this.#held.shift(); part; part = this.#held.shift()) {
+      const text = part.text.slice(0, left);
+      left -= text.length;
+      parts.push({ ...part, text });
+      const rest = part.text.slice(text.length);
+      if (rest === '' && (left > 0 || this.#held[0]?.text === '')) continue;
+      if (rest !== '') this.#held.unshift({ ...part, text: rest, place: placeAfter(part.place, text) });
+      break;
+    }
+    this.#heldText = this.#heldText.slice(length);
+    const words = parts.filter(({ text }) => hasWord(text));
+    const isMarked = words.length > 0 && words.every(({ marked }) => marked !== undefined);
+    const language = (isMarked ? words[0]?.marked : found) ?? this.#begun;
+    const passage = { parts, isHeading: this.#isHeading, paragraph: this.#paragraph, language };
+    // What is marked says nothing of what is not.
+    if (isMarked) return yield* this.#inTurn(passage);
+    this.#begun = language;
+    yield* this.#put(passage);
+  }
+
+  /** A piece outside of what is looked at. */
+  *#pass(piece: Piece): Generator<Piece> {
+    const parts = [{ text: '', place: { source: '' }, marked: USUAL, piece }];
+    yield* this.#inTurn({ parts, isHeading: false, paragraph: this.#paragraph, language: USUAL });
+  }
+
+  /** What does not wait by itself stays behind what does. */
+  *#inTurn(passage: Passage): Generator<Piece> {
+    if (this.#waiting.length === 0) yield* this.#say(passage, passage.language ?? this.#spoken);
+    else yield* this.#wait(passage);
+  }
+
+  *#put(passage: Passage): Generator<Piece> {
+    const { language } = passage;
+    if (language !== undefined) {
+      yield* this.#release(language);
+      this.#last = language;
+      return yield* this.#say(passage, language);
+    }
+    if (passage.parts.some(({ text }) => hasWord(text))) yield* this.#wait(passage);
+    else yield* this.#inTurn(passage);
+  }
+
+  *#wait(passage: Passage): Generator<Piece> {
+    this.#waiting.push(passage);
+    const units = this.#waiting.reduce(
+      (sum, { parts }) => parts.reduce((all, { text }) => all + text.length, sum),
+      0,
+    );
+    if (this.#waiting.length > MOST_WAITING || units > MOST_WAITING_TEXT) yield* this.#release(undefined);
+  }
+
+  /** @param next the language of what follows; `undefined` where that is not known */
+  *#release(next: string | undefined): Generator<Piece> {
+    const waiting = this.#waiting.splice(0);
+    const nearest = waiting.findLastIndex(({ language }) => language === undefined);
+    for (const [at, passage] of waiting.entries()) {
+      const leadsOn = passage.paragraph === this.#paragraph || (passage.isHeading && at === nearest);
+      const before = passage.isHeading ? undefined : this.#last;
+      const around = leadsOn && next !== undefined ? next : this.#between(before, next);
+      yield* this.#say(passage, passage.language ?? around ?? this.#whole ?? USUAL);
+    }
+  }
+
+  /** @returns the language of what stands between two others; `undefined` where they do not tell it */
+  #between(before: string | undefined, next: string | undefined): string | undefined {
+    if (before === next) return before;
+    if (this.#whole !== undefined || (before !== undefined && next !== undefined)) return undefined;
+    return next ?? before;
+  }
+
+  *#say({ parts }: Passage, language: string): Generator<Piece> {
+    for (const { piece, text, place, marked } of parts) {
+      if (piece) yield piece;
+      let at = place;
+      for (const run of this.#tongues.runs(text, marked ?? language)) {
+        yield* this.#sayIn(run.language, run.text, at);
+        at = placeAfter(at, run.text);
+      }
+    }
+  }
+
+  *#sayIn(language: string, text: string, place: Place): Generator<Piece> {
+    if (text === '') return;
+    if (language !== this.#spoken && hasWord(text)) {
+      this.#spoken = language;
+      yield { kind: 'voice', voice: undefined, language: language || undefined, place };
+    }
+    yield { kind: 'text', text, place };
+  }
+}
+
+/** Scripts of ISO 15924 that Unicode knows as several. */
+const WRITTEN_IN: Readonly<Record<string, readonly string[]>> = {
+  Jpan: ['Hira', 'Kana', 'Hani'],
+  Kore: ['Hang'],
+  Hans: ['Hira', 'Kana', 'Hani'],
+  Hant: ['Hira', 'Kana', 'Hani'],
+};
+
+const KANA = /[\p{sc=Hira}\p{sc=Kana}]/gu;
+const HAN = /\p{sc=Hani}/gu;
+const SYLLABLES = /[\p{sc=Hira}\p{sc=Kana}\p{sc=Hani}\p{sc=Hang}]/gu;
+const LATIN = /\p{sc=Latn}/gu;
+const OTHER_SCRIPTS = /[^\P{L}\p{sc=Latn}]+/gu;
+/** From this share of the letters on, Latin ones are more than names and brands in a text of another script. */
+const LEAST_LATIN = 0.4;
+/** What may stand between two letters of a script. */
+const NEUTRAL = '[\\P{L}\\p{sc=Zyyy}]';
+const OPENING = /[\p{Ps}\p{Pi}"'¿¡]{0,9}$/u;
+const CLOSING = /^[^\p{L}\p{N}\p{Ps}\p{Pi}\s]{0,9}/u;
+
+/** Languages that share a script which is not Latin. */
+interface Family {
+  readonly codes: readonly string[];
+  readonly letters: RegExp;
+  /** Letters with what stands between them. */
+  readonly runs: RegExp;
+}
+
+/** Tells the languages of a run apart. */
+class Tongues {
+  /** By codes, those with voices of their own first. */
+  readonly #keys = new Map<string, string>();
+  readonly #codes = new Map<string, string>();
+  readonly #families: readonly Family[];
+  readonly #hasLatin: boolean;
+
+  constructor(named: readonly NamedLanguage[], usual: string | undefined) {
+    for (const { key, code } of named) {
+      if (!this.#keys.has(code)) this.#keys.set(code, key);
+      this.#codes.set(key, code);
+    }
+    this.#hasLatin = [...this.#keys.keys()].some((code) => scriptOf(code) === 'Latn');
+    if (usual !== undefined) {
+      if (!this.#keys.has(usual)) this.#keys.set(usual, USUAL);
+      this.#codes.set(USUAL, usual);
+    }
+    this.#families = familiesOf([...this.#keys.keys()]);
+  }
+
+  /** True for a text that need not be longer. */
+  isCertain(text: string): boolean {
+    return (!this.#hasLatin || !isLatin(text)) && this.of(text, 0) !== undefined;
+  }
+
+  /** @returns the key of the language; `undefined` where the text does not tell it */
+  of(text: string, sentences: number): string | undefined {
+    if (!hasWord(text) || count(text, LETTERS()) === 0) return undefined;
+    if (!isLatin(text)) return this.#ofScript(text);
+    if (!this.#hasLatin) return USUAL;
+    const latin = text.replace(OTHER_SCRIPTS, ' ');
+    const letters = count(latin, LETTERS());
+    if (letters < ENOUGH_LETTERS && sentences < ENOUGH_SENTENCES) return undefined;
+    const found = this.#counted(latin);
+    if (found === undefined) return undefined;
+    return this.#keys.get(found) ?? (letters >= ENOUGH_FOR_OTHERS ? USUAL : undefined);
+  }
+
+  /** True for two sentences of different languages. */
+  areApart(first: string, second: string): boolean {
+    if (!isLatin(first) || !isLatin(second)) return false;
+    const [one, other] = [first, second].map((text) => this.#keys.get(this.#counted(text) ?? ''));
+    return one !== undefined && other !== undefined && one !== other;
+  }
+
+  /** Divides a text where a script begins that its language is not written in. */
+  *runs(text: string, language: string): Generator<{ readonly text: string; readonly language: string }> {
+    const own = this.#codes.get(language) ?? '';
+    const found = this.#families
+      .filter(({ codes }) => !codes.includes(own))
+      .flatMap((family) =>
+        [...text.matchAll(family.runs)].map(({ 0: run, index }) => ({ run, index, family })),
+      )
+      .toSorted((a, b) => a.index - b.index);
+    let at = 0;
+    for (const { run, index, family } of found) {
+      const key = isSymbol(run) ? undefined : this.#within(run, family);
+      if (key === undefined || key === language) continue;
+      const [opening = ''] = OPENING.exec(text.slice(Math.max(at, index - SIGHT), index)) ?? [];
+      const end = index + run.length;
+      const [closing = ''] = CLOSING.exec(text.slice(end, end + SIGHT)) ?? [];
+      const start = index - opening.length;
+      yield { text: text.slice(at, start), language };
+      at = end + closing.length;
+      yield { text: text.slice(start, at), language: key };
+    }
+    yield { text: text.slice(at), language };
+  }
+
+  #ofScript(text: string): string | undefined {
+    const letters = count(text, LETTERS()) - count(text, LATIN);
+    for (const family of this.#families)
+      if (count(text, family.letters) * 2 > letters) return this.#within(text, family);
+    return USUAL;
+  }
+
+  #within(text: string, { codes }: Family): string | undefined {
+    const [first = '', second] = codes;
+    if (codes.some((code) => scriptsOf(code).includes('Hani'))) return this.#eastAsian(text, codes);
+    if (second === undefined) return this.#keys.get(first);
+    const found = this.#counted(text);
+    return found !== undefined && codes.includes(found) ? this.#keys.get(found) : undefined;
+  }
+
+  /** Japanese is written with characters of Chinese, and with kana beside them. */
+  #eastAsian(text: string, codes: readonly string[]): string | undefined {
+    const kana = count(text, KANA);
+    const han = count(text, HAN);
+    const chinese = codes.find((code) => code !== 'ja');
+    const hasJapanese = codes.includes('ja');
+    if (kana * 10 > han) return hasJapanese ? this.#keys.get('ja') : USUAL;
+    if (hasJapanese && chinese !== undefined && han < ENOUGH_HAN) return undefined;
+    return this.#keys.get(chinese ?? 'ja');
+  }
+
+  #counted(text: string): string | undefined {
+    const found = eld.detect(text);
+    return found.isReliable() ? found.language : undefined;
+  }
+}
+
+/** A character of East Asia says as much as two letters. */
+function isLatin(text: string): boolean {
+  return count(text, LATIN) >= LEAST_LATIN * (count(text, LETTERS()) + count(text, SYLLABLES));
+}
+
+/** A single letter, such as the Greek ones of mathematics. Of Chinese and Japanese, one is a word. */
+function isSymbol(run: string): boolean {
+  return count(run, LETTERS()) < 2 && count(run, HAN) + count(run, KANA) === 0;
+}
+
+function familiesOf(codes: readonly string[]): Family[] {
+  const families = new Map<string, string[]>();
+  for (const code of codes) {
+    const scripts = scriptsOf(code).join(' ');
+    if (scripts !== 'Latn') families.set(scripts, [...(families.get(scripts) ?? []), code]);
+  }
+  return [...families].map(([scripts, codes]) => {
+    const letter = `[${scripts
+      .split(' ')
+      .map((script) => `\\p{sc=${script}}`)
+      .join('')}]`;
+    return {
+      codes,
+      letters: new RegExp(letter, 'gu'),
+      runs: new RegExp(`${letter}+(?:${NEUTRAL}*${letter}+)*`, 'gu'),
+    };
+  });
+}
+
+function scriptsOf(code: string): readonly string[] {
+  const script = scriptOf(code);
+  return WRITTEN_IN[script] ?? [script];
+}
+
+/** The script that a language is most often written in, by ISO 15924. */
+function scriptOf(code: string): string {
+  return new Intl.Locale(code).maximize().script ?? 'Latn';
+}
