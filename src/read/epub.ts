@@ -140,6 +140,7 @@ async function* piecesOf(
     },
   });
   const said = new Set<string>();
+  const ofPictures: string[] = [];
   let skipped = 0;
   for (const path of plan.documents) {
     const characters = await open(path);
@@ -149,10 +150,24 @@ async function* piecesOf(
     const document = text.document(path, ids, inDocument);
     yield* through(characters(), inFront ? inTurn(inFront, document) : document);
     skipped += inDocument.skipped;
+    if (text.isOfPictures) ofPictures.push(path);
   }
   if (!text.hasText) throw noText(name);
   const notDecoded = damagedBytes([...damaged.values()].reduce((sum, count) => sum + count, 0));
-  for (const remark of remarksOn(plan, text.leftOut, [skippedNotes(skipped), notDecoded])) onRemark?.(remark);
+  const more = [pagesOfPictures(ofPictures), skippedNotes(skipped), notDecoded];
+  for (const remark of remarksOn(plan, text.leftOut, more)) onRemark?.(remark);
+}
+
+/** Documents that are named in a remark. */
+const MOST_NAMED = 3;
+
+function pagesOfPictures(paths: readonly string[]): string | undefined {
+  if (paths.length === 0) return undefined;
+  const names = paths.slice(0, MOST_NAMED).map((path) => path.slice(path.lastIndexOf('/') + 1));
+  const others = paths.length - names.length;
+  const list = [...names, ...(others > 0 ? [`${others} more`] : [])];
+  const all = [list.slice(0, -1).join(', '), list.at(-1)].filter((part) => part !== '').join(' and ');
+  return `only pictures, and no description of them, are in ${all}`;
 }
 
 /** The text of a book, one document after the other. */
@@ -162,6 +177,8 @@ class BookText {
   readonly leftOut = new Set<string>();
   readonly #source: string;
   readonly #blocks: Blocks;
+  #hasTextHere = false;
+  #picturesBefore = 0;
   readonly #rules: { notes: Notes | undefined } & Rules;
   /** The keys are documents, then fragments. */
   readonly #chapters = new Map<string, Map<string, ChapterStart>>();
@@ -193,11 +210,16 @@ class BookText {
       chapterAt: (id) => this.#take(id),
       place: () => ({ source, document: this.#here() }),
       piece: (piece) => {
-        this.hasText ||= piece.kind === 'text';
+        if (piece.kind === 'text') this.hasText = this.#hasTextHere = true;
         this.#ready.push(piece);
       },
     };
     this.#blocks = new Blocks(options, this.#rules);
+  }
+
+  /** True if the document that was read last holds pictures, and no word. */
+  get isOfPictures(): boolean {
+    return !this.#hasTextHere && this.#blocks.pictures > this.#picturesBefore;
   }
 
   fragmentsIn(path: string): ReadonlySet<string> {
@@ -209,6 +231,8 @@ class BookText {
   /** @param found the fragments that the document has; chapters of others begin where it begins */
   document(path: string, found: ReadonlySet<string>, notes: Notes): Stage<string, Piece> {
     this.#rules.notes = notes;
+    this.#hasTextHere = false;
+    this.#picturesBefore = this.#blocks.pictures;
     const chapters = [...(this.#chapters.get(path) ?? [])];
     this.#open = new Map(chapters.filter(([fragment]) => found.has(fragment)));
     const first = chapters.find(([fragment]) => !found.has(fragment));

@@ -70,6 +70,8 @@ export class Blocks {
   #pre = 0;
   /** The drawing says that it is a picture. */
   #isPicture = false;
+  /** Pictures and drawings that were seen, described or not. */
+  #pictures = 0;
   /** Drawings that are open. */
   #drawings = 0;
   /** The description of the picture before. A decoration repeats it. */
@@ -97,6 +99,11 @@ export class Blocks {
   constructor(options: HtmlOptions, rules: Rules) {
     this.#options = options;
     this.#rules = rules;
+  }
+
+  /** Pictures and drawings up to here. */
+  get pictures(): number {
+    return this.#pictures;
   }
 
   /** True inside of an element that is not read. */
@@ -328,6 +335,7 @@ export class Blocks {
 
   #picture(attributes: Attributes, meanings: readonly string[]): void {
     const { alt } = attributes;
+    this.#pictures += 1;
     const isRepeated = alt !== undefined && alt.length > 1 && alt === this.#lastAlt;
     this.#lastAlt = alt;
     if (
@@ -352,6 +360,7 @@ export class Blocks {
   }
 
   #drawing(): () => void {
+    this.#pictures += 1;
     this.#drawings += 1;
     return () => {
       this.#drawings -= 1;

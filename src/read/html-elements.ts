@@ -58,14 +58,17 @@ export const TIGHT = named('dd dt li td th');
 /** Text of a drawing is in its `text`; what is in these is not shown. */
 export const UNSHOWN_IN_SVG = named('defs desc metadata symbol');
 
-const FILE_NAME = /\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$/iu;
+const FILE_NAME = /\.(?:avif|bmp|gif|heic|jpe?g|mp4|pdf|png|svg|tiff?|webm|webp)$/iu;
 const NO_DESCRIPTION =
   /^(?:art|bild|cover|figure|foto|icon|logo|picto)$|^(?:dscn?|dscf|image|img|photo|pic|picture|untitled)[\s_-]*\d*$/iu;
+/** The name that a program gives to a picture of the screen or of its clipboard: it ends with a time. */
+const CAPTURED =
+  /^(?:bildschirmfoto|capture d’écran|clipboard|pasted[ _-]?image|screen[ _-]?shot)(?:[\s\d._:-]|\b(?:[ap]m|at|um|à)\b)*$/iu;
 
 /** True for a description that names the kind or the file of a picture, and says nothing of what it shows. */
 export function describesNothing({ alt = '', src = '' }: Attributes): boolean {
   const text = alt.trim();
-  if (FILE_NAME.test(text) || NO_DESCRIPTION.test(text)) return true;
+  if (FILE_NAME.test(text) || NO_DESCRIPTION.test(text) || CAPTURED.test(text)) return true;
   const file = src.slice(src.lastIndexOf('/') + 1).replace(FILE_NAME, '');
   return /[\d_-]/u.test(text) && text.toLowerCase() === file.toLowerCase();
 }

@@ -24,8 +24,13 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const book = options.readsAll ? undefined : new MarkupBook(onRemark ?? (() => {}));
       const page = new Page(source.name, options, { notes, book, languageMark });
       yield* through(bytes(until), inTurn(characters, book ? inTurn(page, book) : page));
-      for (const remark of [page.leftOut, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)])
-        if (remark !== undefined) onRemark?.(remark);
+      const remarks = [
+        page.leftOut,
+        page.onlyPictures,
+        skippedNotes(notes.skipped),
+        damagedBytes(decoder.damaged),
+      ];
+      for (const remark of remarks) if (remark !== undefined) onRemark?.(remark);
     },
   };
 }
@@ -64,6 +69,7 @@ export class Page {
   #heldUnits = 0;
   #ready: Piece[] = [];
   #leavesOutMost = false;
+  #hasText = false;
 
   /**
    * @param found `notes` that were found before, where the page can be read twice; `book` leaves out what surrounds the text of a
@@ -115,6 +121,13 @@ export class Page {
     return 'most of the page is left out: comments, teasers and the like; --all reads them';
   }
 
+  /** What there is to say of a page without words. It is known at the end. */
+  get onlyPictures(): string | undefined {
+    return this.#hasText || this.#blocks.pictures === 0
+      ? undefined
+      : 'the page holds only pictures, and no description of them';
+  }
+
   *push(text: string): Generator<Piece> {
     this.#markup.write(text);
     yield* this.#ready.splice(0);
@@ -132,6 +145,7 @@ export class Page {
   }
 
   #add(piece: Piece): void {
+    this.#hasText ||= piece.kind === 'text';
     if (!this.#held) return void this.#ready.push(piece);
     const region = piece.kind === 'text' ? this.#regionAt.get(piece.place) : undefined;
     this.#held.push({ piece, region: region ?? this.#regions.current });

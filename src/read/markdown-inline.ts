@@ -240,7 +240,7 @@ function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions
     case 'code_inline':
       return isInlineQuery(content) ? '' : content;
     case 'image':
-      return pictureWords(flatten(children ?? [], {}));
+      return pictureWords(flatten(children ?? [], {}), String(token.attrGet('src') ?? ''));
     case 'softbreak':
       return ' ';
     case 'hardbreak':

@@ -1,4 +1,5 @@
 import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
+import { describesNothing } from './html-elements.ts';
 
 /*
  * What the note-taking programs Obsidian, Logseq and Notion write besides Markdown: names of blocks, embedded notes, queries and
@@ -182,13 +183,13 @@ export function isInlineQuery(code: string): boolean {
   return /^\$?=\s*(?:this\.|dv\.|\[\[|[a-z]+\()/u.test(code);
 }
 
-const FILE_NAME = /\.(?:png|jpe?g|gif|svg|webp|avif|bmp|heic|tiff?|pdf|mp4|webm)$/iu;
-const NO_NAME = /^(?:image|img|picture|photo|screenshot|untitled(?: \d+)?|pasted image \d+|\d+(?:x\d+)?)$/iu;
+/** Of Obsidian: `300`, or behind the description `|300x200`. */
+const SIZE = /(?:^|\|)\s*\d+(?:x\d+)?\s*$/u;
 
-/** The description of a picture without its size; empty where it is only the name of its file. */
-export function pictureWords(alt: string): string {
-  const words = alt.replace(/\|\s*\d+(?:x\d+)?\s*$/u, '').trim();
-  return FILE_NAME.test(words) || NO_NAME.test(words) ? '' : words;
+/** The description of a picture without its size; empty where it says nothing. */
+export function pictureWords(alt: string, src: string): string {
+  const words = alt.replace(SIZE, '').trim();
+  return describesNothing({ alt: words, src }) ? '' : words;
 }
 
 const OPENING = /^(---|\+\+\+)[ \t]*\n/u;

@@ -271,11 +271,14 @@ export class NothingToSay extends TtsError {
   }
 }
 
-/** The error for sources in which nothing is to be spoken. */
-export function nothingToSay(sources: readonly Watched[]): NothingToSay {
+/**
+ * The error for sources in which nothing is to be spoken.
+ * @param remarks what their readers have to say
+ */
+export function nothingToSay(sources: readonly Watched[], remarks: readonly string[]): NothingToSay {
   if (sources.some(({ isWritten }) => isWritten))
     return new NothingToSay(
-      'the text has no words that are spoken',
+      ['the text has no words that are spoken', ...remarks].join('; '),
       'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',
     );
   const [only, ...others] = sources;

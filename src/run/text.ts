@@ -97,7 +97,7 @@ export class RunText {
 
   /** The error for a text in which nothing is to be spoken. */
   blank(): TtsError {
-    return nothingToSay(this.#watched);
+    return nothingToSay(this.#watched, this.remarks);
   }
 
   /** What the first document that says something says of itself. */

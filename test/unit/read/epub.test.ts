@@ -54,6 +54,29 @@ describe('a book', () => {
     ]);
   });
 
+  it('names its documents of pictures', async () => {
+    const page = '<svg viewBox="0 0 1 1"><image xlink:href="a.jpg"/></svg>';
+    const documents = {
+      'cover.xhtml': page,
+      'a.xhtml': 'Text <img src="b.png"/>',
+      'p1.xhtml': '<img src="c.png"/>',
+    };
+    const remarksOf = async (more: Record<string, string>) => {
+      const remarks: string[] = [];
+      const reading = await opened(epubOf({ documents: { ...documents, ...more } }));
+      await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
+      return remarks.slice(1);
+    };
+    expect(await remarksOf({})).toEqual([
+      'only pictures, and no description of them, are in cover.xhtml and p1.xhtml',
+    ]);
+    expect(
+      await remarksOf({ 'p2.xhtml': page, 'p3.xhtml': page, 'p4.xhtml': '<img src="d.png" alt="A dog"/>' }),
+    ).toEqual([
+      'only pictures, and no description of them, are in cover.xhtml, p1.xhtml, p2.xhtml and 1 more',
+    ]);
+  });
+
   it('is found by prefixes, percent codes and folders', async () => {
     const opf = packageOf({ documents: { '../text/a b%C3%A9.xhtml': '' } })
       .replaceAll(/<(\/?)(package|metadata|manifest|item|spine|itemref)\b/g, '<$1opf:$2')

@@ -219,7 +219,15 @@ describe('HTML', () => {
     ],
     [
       'no kinds of pictures',
-      ['image', 'Image 3', 'logo', 'Untitled', 'picto', 'Photo', 'art']
+      [
+        ...['image', 'Image 3', 'logo', 'Untitled', 'picto', 'Photo', 'art', 'clip.mp4', 'IMG_1.heic'],
+        ...[
+          'Screenshot 2024-01-02 at 10.11.12 PM',
+          'Pasted image 20240102101112',
+          'Screen Shot',
+          'screenshot_3',
+        ],
+      ]
         .map((alt) => `<img alt="${alt}">`)
         .join(''),
       '',
@@ -231,8 +239,8 @@ describe('HTML', () => {
     ],
     [
       'a description that is a name',
-      '<p><img alt="Map" src="map.png"> <img alt="The cover of the book"></p>',
-      'Map The cover of the book',
+      '<p><img alt="Map" src="map.png"> <img alt="The cover of the book"> <img alt="Screenshot of Mars"></p>',
+      'Map The cover of the book Screenshot of Mars',
     ],
     ['an empty title', '<title/><p>a</p>', 'a'],
     ['empty elements', '<p/>a<div/>b', 'a\n\nb'],
@@ -426,6 +434,16 @@ describe('the text of a page', () => {
     ]);
     expect((await readPage(Buffer.from(paragraphs))).remarks).toEqual([]);
   });
+});
+
+it.each([
+  ['pictures', '<p><img src="a.png"><img src="b.png" alt=""></p>'],
+  ['pictures whose descriptions say nothing', '<h1><img src="a.png" alt="cover"></h1>'],
+  ['a drawing', '<div><svg viewBox="0 0 1 1"><image href="a.jpg"/></svg></div>'],
+])('says of a page that it holds only %s', async (_, page) => {
+  const { text, remarks } = await readPage(Buffer.from(page));
+  expect(text).toBe('');
+  expect(remarks).toEqual(['the page holds only pictures, and no description of them']);
 });
 
 it('says of a page how much of it could not be decoded', async () => {

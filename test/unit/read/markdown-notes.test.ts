@@ -50,6 +50,9 @@ describe('links and tags', () => {
     ['A std::string is a::b.', 'A std::string is a::b.'],
     ['![image.png](a/image.png){:height 30, :width 40}The end.', 'The end.'],
     ['![Untitled](Untitled%201.png) ![A cat|300](cat.png)', 'A cat'],
+    ['a ![image](a.png)![logo](b.svg)![300](c.png)![IMG_12](d/IMG_12.jpg)![Figure](e.png) b', 'a b'],
+    ['![my-map_2](a/my-map_2.png) ![Map](map.png)', 'Map'],
+    ['![Pasted image 20240102101112.png](x.png) ![Screenshot 2024-01-02 at 10.11](y)', ''],
   ])('%s', (note, text) => {
     expect(spoken(note)).toBe(text);
   });
