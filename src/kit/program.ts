@@ -222,8 +222,8 @@ export class ProgramError extends Error {
 
 export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd' | 'usesNetwork'> {
   readonly signal: AbortSignal;
-  /** The text is written to stdin. */
-  readonly input?: string;
+  /** The text is written to stdin. A number is the descriptor of a file that is its stdin. */
+  readonly input?: string | number;
 }
 
 /**
@@ -236,9 +236,10 @@ export async function outputOf(
   args: readonly string[],
   { input = '', ...options }: OutputOptions,
 ): Promise<Buffer> {
-  const child = new Child(program, args, { ...options, stdin: 'pipe', stdout: 'pipe' });
+  const stdin = typeof input === 'number' ? input : 'pipe';
+  const child = new Child(program, args, { ...options, stdin, stdout: 'pipe' });
   await child.started;
-  child.stdin.end(input);
+  if (typeof input === 'string') child.stdin.end(input);
   try {
     const bytes = await allOf(child.stdout);
     const exit = await child.closed;

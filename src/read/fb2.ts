@@ -1,20 +1,46 @@
+import { usageError } from '../kit/error.ts';
 import { isNumbered } from '../text/chapters.ts';
 import { labelOf } from '../text/piece.ts';
 import { through } from '../text/stage.ts';
+import { goingOn, headOf, isZip } from './first-bytes.ts';
 import { MarkupDecoder } from './html-charset.ts';
 import { type Attributes, localName } from './html-elements.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
 import { escaped, openAsPage } from './page-of.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
+import { Archive, locationOf } from './zip.ts';
 
 /** A book of FictionBook 2 as a page. Its sections are chapters, and its notes are where they are referred to. */
 export async function openFb2(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
   const book = new FictionBook();
   const markup = new Markup(book, name, { isXml: true });
-  for await (const text of through(source.bytes(signal), new MarkupDecoder(name))) markup.write(text);
+  for await (const text of through(unpacked(source, name, signal), new MarkupDecoder(name)))
+    markup.write(text);
   markup.end();
   return openAsPage(source, book.html, options, { about: book.about, signal });
+}
+
+/** The bytes of the book, which may be in an archive. */
+async function* unpacked(source: Source, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const bytes = source.bytes(signal)[Symbol.asyncIterator]();
+  const head = await headOf(bytes);
+  const all = goingOn(head, bytes);
+  if (!isZip(head)) return yield* all;
+  // A file is read from its end.
+  if (source.path !== undefined) await bytes.return?.();
+  const location = await locationOf({ ...source, bytes: () => all }, signal);
+  using archive = await Archive.open(name, location, signal);
+  const [path, ...others] = archive.paths.filter((each) => /\.fb2$/iu.test(each));
+  if (path === undefined || others.length > 0)
+    throw usageError(
+      path === undefined
+        ? `${name} is not text: it is a ZIP file without a FictionBook`
+        : `${name} holds ${others.length + 1} books`,
+      'unpack it, and name the file that holds the text',
+    );
+  archive.assertAllReadable([path]);
+  yield* archive.bytes(path, signal);
 }
 
 /** The element of HTML that stands for one of FictionBook. What is not here is left out with its tags, and its text is read. */

@@ -2,8 +2,8 @@ import { usageError } from '../kit/error.ts';
 import { SSML } from '../kit/hints.ts';
 import { shellQuoted } from '../kit/words.ts';
 
-/** Bytes that are looked at: of a byte order mark, of a PDF, of the first file of an EPUB, of HTML without and behind a comment. */
-const [MARK_BYTES, PDF_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 5, 58, 64, 1024] as const;
+/** Bytes that are looked at: of a byte order mark, of a PDF, of the first file of an archive, of HTML without and behind a comment. */
+const [MARK_BYTES, PDF_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 5, 286, 64, 1024] as const;
 
 const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
 /** HTML without its head, as it comes through a pipe. */
@@ -23,6 +23,30 @@ export function leastBytes(start: Uint8Array): number {
   if (text.startsWith('PK')) return BOOK_BYTES;
   if (text.startsWith('<')) return text.startsWith('<!--') ? COMMENTED_BYTES : HTML_BYTES;
   return start.length < LONGEST_BEGINNING && MAYBE_WRITTEN.test(text) ? start.length + 1 : MARK_BYTES;
+}
+
+/** @returns the first bytes, which tell the kind of a text */
+export async function headOf(bytes: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  let head: Uint8Array = new Uint8Array();
+  while (head.length < leastBytes(head)) {
+    const { done, value } = await bytes.next();
+    if (done) break;
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
+  }
+  return head;
+}
+
+/** @returns all bytes again, of which the first ones were taken */
+export async function* goingOn(
+  head: Uint8Array,
+  bytes: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (head.length > 0) yield head;
+    for (let next = await bytes.next(); !next.done; next = await bytes.next()) yield next.value;
+  } finally {
+    await bytes.return?.();
+  }
 }
 
 export function beginsLikeHtml(start: Uint8Array): boolean {
@@ -50,8 +74,21 @@ export function isDocx(start: Uint8Array): boolean {
   return /^PK.{28}(?:\[Content_Types\]\.xml|_rels\/|docProps\/|word\/)/s.test(latin1(start, BOOK_BYTES));
 }
 
+/** Also in an archive, as it is mostly shared. */
 export function isFictionBook(start: Uint8Array): boolean {
+  if (isZip(start)) return /\.fb2$/i.test(nameOfFirst(start));
   return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<FictionBook\b/.test(latin1(start, COMMENTED_BYTES));
+}
+
+export function isZip(start: Uint8Array): boolean {
+  return latin1(start, 4) === 'PK\x03\x04';
+}
+
+/** The name of the first file of an archive (APPNOTE, section 4.3.7). */
+function nameOfFirst(start: Uint8Array): string {
+  if (start.length < 30) return '';
+  const length = Buffer.from(start.subarray(0, 28)).readUInt16LE(26);
+  return latin1(start, 30 + length).slice(30);
 }
 
 export function isPdf(start: Uint8Array): boolean {
@@ -66,7 +103,7 @@ const READ: readonly (readonly [
   what: string,
 ])[] = [
   [isHtml, /\.x?html?$/iu, 'html', 'HTML'],
-  [isFictionBook, /\.fb2$/iu, 'fb2', 'a FictionBook'],
+  [isFictionBook, /\.fb2(?:\.zip)?$/iu, 'fb2', 'a FictionBook'],
   [isDocx, /\.docx$/iu, 'docx', 'a document of Word'],
   [beginsLikeSubtitles, /\.(?:srt|vtt|ass|ssa)$/iu, 'subtitles', 'a file of subtitles'],
   [isPdf, /\.pdf$/iu, 'pdf', 'a PDF'],

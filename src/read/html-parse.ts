@@ -112,6 +112,7 @@ const LONGEST = 64 * 1024 * 1024;
 export class Markup {
   readonly #name: string;
   readonly #parser: Parser;
+  readonly #closings: SelfClosings | undefined;
   #length = 0;
   #depth = 0;
   /** What was read of declarations inside the document type. */
@@ -122,6 +123,7 @@ export class Markup {
   /** @param name of the document, for errors */
   constructor(handler: MarkupHandler, name: string, options: { readonly isXml?: boolean } = {}) {
     this.#name = name;
+    this.#closings = options.isXml ? undefined : new SelfClosings();
     this.#parser = new Parser(
       {
         onopentag: (tag, attributes) => {
@@ -164,13 +166,18 @@ export class Markup {
     this.#length += text.length;
     if (this.#length > LONGEST)
       throw usageError(`${this.#name} is longer than ${LONGEST} characters`, 'speak it in parts');
-    this.#countLines();
-    this.#lines.rest += text;
-    this.#parser.write(text);
+    this.#parse(this.#closings?.push(text) ?? text);
   }
 
   end(): void {
+    this.#parse(this.#closings?.end() ?? '');
     this.#parser.end();
+  }
+
+  #parse(text: string): void {
+    this.#countLines();
+    this.#lines.rest += text;
+    this.#parser.write(text);
   }
 
   /** The parser takes the end of the first declaration for the end of the document type. */
@@ -195,5 +202,52 @@ export class Markup {
       at: at + passed,
       rest: rest.slice(passed),
     };
+  }
+}
+
+const SELF_CLOSED = /<(?:script|style)\b[^<>]*\/>/giu;
+const NEXT_BORDER = /<\/?(?:script|style)\b/giu;
+/** What may become such a tag with the characters that follow. */
+const BEGUN = /^<(?:s[^>]*)?$/iu;
+/** UTF-16 units. */
+const LONGEST_TAG = 1000;
+/** UTF-16 units in which the end of an element of code is looked for. */
+const LONGEST_CODE = 65_536;
+
+/**
+ * `<script/>` is empty in XHTML; in HTML its code follows, up to `</script>`. A document of either kind is read, so its tags decide:
+ * where the next one of this kind is an end, the slash is replaced by a space.
+ */
+class SelfClosings {
+  #held = '';
+
+  push(text: string): string {
+    const all = this.#held + text;
+    let [from, settled] = [0, ''];
+    SELF_CLOSED.lastIndex = 0;
+    for (let tag = SELF_CLOSED.exec(all); tag; tag = SELF_CLOSED.exec(all)) {
+      const end = SELF_CLOSED.lastIndex;
+      NEXT_BORDER.lastIndex = end;
+      const next = NEXT_BORDER.exec(all)?.[0];
+      if (next === undefined && all.length - end < LONGEST_CODE)
+        return this.#hold(all, tag.index, settled, from);
+      if (!next?.startsWith('</')) continue;
+      settled += `${all.slice(from, end - 2)} >`;
+      from = end;
+    }
+    const last = all.lastIndexOf('<');
+    const isBegun = last >= from && all.length - last < LONGEST_TAG && BEGUN.test(all.slice(last));
+    return this.#hold(all, isBegun ? last : all.length, settled, from);
+  }
+
+  end(): string {
+    const held = this.#held;
+    this.#held = '';
+    return held;
+  }
+
+  #hold(all: string, at: number, settled: string, from: number): string {
+    this.#held = all.slice(at);
+    return settled + all.slice(from, at);
   }
 }

@@ -109,9 +109,20 @@ const PRIORITY = /(?<!\S)\[#[A-C]\](?!\S)[ \t]?/gu;
 const NAMED_VALUE = /\((\p{L}[^()[\]:\n]{0,60}):: ([^()\n]*)\)/gu;
 const WRITTEN_KEY = /^([ \t]*[*_]{0,3}\p{L}[^:[(\n]{0,60}?)::(?=[*_]{0,3}[ \t])/u;
 
+/** Of the plugin Tasks of Obsidian: signs in front of a date, a rule or an id, and those of a priority at the end. */
+const TASK_SIGN =
+  /(?:(?:📅|📆|🗓|⏳|⌛|🛫|➕|✅|❌)\ufe0f?(?=[^\S\n]?\d{4}-\d\d-\d\d)|🔁\ufe0f?(?=[^\S\n]?every\b)|(?:🆔|⛔)\ufe0f?[^\S\n]?(?=[a-z]{0,5}\d)[a-z\d]{6}\b|🏁\ufe0f?(?=[^\S\n]?(?:delete|keep)\b)|(?:🔺|⏫|🔼|🔽|⏬)\ufe0f?(?=[^\S\n]?(?:$|\p{Extended_Pictographic})))[^\S\n]?/gmu;
+/** Of the plugin Kanban: a date or a time. */
+const CARD_TIME = /@{1,2}\{(\d[\d:. -]{2,20})\}/gu;
+
 /** The text of a block without its name, its properties, and what a program notes of a task. */
 export function withoutProperties(content: string): string {
-  if (!/::|\^|\(\(|\[#|:LOGBOOK:|(?:SCHEDULED|DEADLINE): |#\+/u.test(content)) return content;
+  if (
+    !/::|\^|\(\(|\[#|:LOGBOOK:|(?:SCHEDULED|DEADLINE): |#\+|@\{|[📅📆🗓⏳⌛🛫➕✅❌🔁🆔⛔🏁🔺⏫🔼🔽⏬]/u.test(
+      content,
+    )
+  )
+    return content;
   const lines = content.replace(BLOCK_NAME, '').split('\n');
   const isGroup = lines.some((line) => KNOWN_KEY.test(PROPERTY.exec(line)?.[1] ?? ''));
   let isInQuery = false;
@@ -126,7 +137,9 @@ export function withoutProperties(content: string): string {
     .join('\n')
     .replace(BLOCK_REFERENCE, '')
     .replace(PRIORITY, '')
-    .replace(NAMED_VALUE, '($2)');
+    .replace(NAMED_VALUE, '($2)')
+    .replace(TASK_SIGN, '')
+    .replace(CARD_TIME, '$1');
 }
 
 /** Names that Notion gives to the properties of a page. */

@@ -9,6 +9,7 @@ import { withoutLine } from './page-of.ts';
 import { Lines } from './plain.ts';
 import { prose, TextFacts } from './prose.ts';
 import type { Reading, ReadOptions, Source } from './reading.ts';
+import { type Location, locationOf } from './zip.ts';
 
 const INSTALL =
   'install poppler-utils (apt, dnf) or poppler (brew, pacman): pdftotext, which is in it, reads a PDF';
@@ -19,17 +20,15 @@ const INSTALL =
  */
 export async function openPdf(source: Source, options: ReadOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
-  const { path } = source;
   const { host } = options;
-  if (path === undefined || !host)
-    throw usageError(
-      `${name} is not text: it is a PDF`,
-      'name the file with -f, or make text of it first: `pdftotext FILE - | tts`',
-    );
+  if (!host)
+    throw usageError(`${name} is not text: it is a PDF`, 'make text of it first: `pdftotext FILE - | tts`');
   const program = await findProgram('pdftotext', host.env.PATH ?? '', host.platform);
   if (program === undefined)
     throw usageError(`cannot read ${name}: it is a PDF, and pdftotext is not installed`, INSTALL);
-  const text = await textOf(program, [...UTF8, path, '-'], { env: host.env, signal }).catch((error) => {
+  const location = await locationOf(source, signal);
+  const run = { env: host.env, signal };
+  const text = await textOf(program, location, run).catch((error) => {
     signal.throwIfAborted();
     throw unreadable(name, error);
   });
@@ -39,8 +38,9 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
       'its pages are pictures: `ocrmypdf` finds the words in them and makes a PDF with text',
     );
   const lister = options.hasChapters && (await findProgram('pdftohtml', host.env.PATH ?? '', host.platform));
-  const outline = lister ? await outlineOf(lister, path, { env: host.env, signal }) : [];
-  const facts = new TextFacts();
+  const outline = lister ? await outlineOf(lister, location, run) : [];
+  const pages = text.replace(/\f$/u, '').split('\f');
+  const facts = new TextFacts({ hasTwoPages: pages.length === 2 });
   // The first page is one like the others.
   facts.see(`\f${text}`);
   facts.finish();
@@ -48,7 +48,7 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   const parts = partsOf(text, outline);
   return {
     source,
-    async *pieces(until, { inFront } = {}) {
+    async *pieces(until, { inFront, onRemark } = {}) {
       for (const { chapter, text: written } of parts) {
         until.throwIfAborted();
         if (chapter) yield chapter;
@@ -56,16 +56,32 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
         for await (const piece of through(only(written), inFront ? inTurn(inFront, lines) : lines))
           yield withoutLine(piece);
       }
+      const remark = pagesWithoutText(pages);
+      if (remark !== undefined) onRemark?.(remark);
     },
   };
 }
 
+function pagesWithoutText(pages: readonly string[]): string | undefined {
+  const count = pages.filter((page) => page.trim() === '').length;
+  if (count === 0) return undefined;
+  const hold =
+    count === 1 ? 'holds no text: it is empty or a picture' : 'hold no text: they are empty or pictures';
+  return `${count} of ${pages.length} pages ${hold}, in which \`ocrmypdf\` finds the words`;
+}
+
 const UTF8 = ['-enc', 'UTF-8', '-eol', 'unix'] as const;
 
-type Run = Parameters<typeof outputOf>[2];
+type Run = Omit<Parameters<typeof outputOf>[2], 'input'>;
 
-async function textOf(program: string, args: readonly string[], run: Run): Promise<string> {
-  const text = (await outputOf(program, args, run)).toString();
+/** The programs of poppler seek in a PDF, so one without a name is their stdin, and not a pipe to it. */
+function inputOf(location: Location): { readonly path: string; readonly input?: number } {
+  return typeof location === 'string' ? { path: location } : { path: '/dev/fd/0', input: location };
+}
+
+async function textOf(program: string, location: Location, run: Run): Promise<string> {
+  const { path, ...input } = inputOf(location);
+  const text = (await outputOf(program, [...UTF8, path, '-'], { ...run, ...input })).toString();
   // A word that is divided at the end of a line.
   return text.replace(/\u00ad\n?/gu, '').replaceAll('\0', '');
 }
@@ -89,9 +105,10 @@ interface Line {
 }
 
 /** @returns no lines for a PDF without an outline, or where the program fails */
-async function outlineOf(program: string, path: string, run: Run): Promise<readonly Line[]> {
+async function outlineOf(program: string, location: Location, run: Run): Promise<readonly Line[]> {
+  const { path, ...input } = inputOf(location);
   const args = ['-xml', '-i', '-q', '-stdout', '-enc', 'UTF-8', '-f', '1', '-l', '1', path];
-  const xml = await outputOf(program, args, run).then(String, () => '');
+  const xml = await outputOf(program, args, { ...run, ...input }).then(String, () => '');
   run.signal.throwIfAborted();
   const start = xml.indexOf('<outline>');
   const root = start < 0 ? undefined : firstIn(treeOf(xml.slice(start), 'the outline'), 'outline');
@@ -112,7 +129,7 @@ interface Part {
 }
 
 /** A chapter begins at the line that is its title, otherwise with its page. */
-function partsOf(text: string, outline: readonly Line[]): readonly Part[] {
+export function partsOf(text: string, outline: readonly Line[]): readonly Part[] {
   const starts = [0];
   for (let at = text.indexOf('\f'); at >= 0; at = text.indexOf('\f', at + 1)) starts.push(at + 1);
   const parts: Part[] = [];
@@ -130,11 +147,14 @@ function partsOf(text: string, outline: readonly Line[]): readonly Part[] {
   return parts;
 }
 
+/** UTF-16 units of a page in which a title is looked for. */
+const LONGEST_PAGE = 16_384;
+
 /** UTF-16 units in front of the line that begins with the title, or is the beginning of it; 0 where there is none. */
 function lineWith(title: string, page: string): number {
   const wanted = keyOf(title);
   let at = 0;
-  for (const line of page.split('\n')) {
+  for (const line of page.slice(0, LONGEST_PAGE).split('\n')) {
     const key = keyOf(line);
     if (key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)))) return at;
     at += line.length + 1;

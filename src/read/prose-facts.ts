@@ -15,8 +15,9 @@ const MOST_REMEMBERED = 100_000;
 const MOST_DIVIDED = 1000;
 /** It takes this many words that are known with a hyphen to tell the habit of a text. */
 const FEWEST_HYPHENS = 3;
-/** A line at the border of this many pages is not part of the text. */
+/** A line at the border of this many pages is not part of the text. A text of two pages has no third. */
 const FEWEST_PAGES = 3;
+const TWO_PAGES = 2;
 
 /** Each fifth or tenth line of a poem has its number at its end; so many of them in a row are no chance. */
 const FEWEST_NUMBERED = 2;
@@ -41,6 +42,7 @@ const ALONE = /^(?:and|or|nor|to|und|oder|bis|et|ou|y|o)$/iu;
 
 /** What is known of a plain text: all of it where it can be read again, else what has come so far. */
 export class TextFacts {
+  readonly #hasTwoPages: boolean;
   #seen = 0;
   #words = 0;
   #tokens = 0;
@@ -61,6 +63,11 @@ export class TextFacts {
   readonly #counts = new Map<string, number>();
   /** Words that a line end divides. */
   readonly #divided: (readonly [first: string, second: string])[] = [];
+
+  /** @param pages `hasTwoPages` is set for a text that is known to have two pages */
+  constructor({ hasTwoPages = false }: { readonly hasTwoPages?: boolean } = {}) {
+    this.#hasTwoPages = hasTwoPages;
+  }
 
   /** @param text follows what was seen before */
   see(text: string): void {
@@ -106,9 +113,13 @@ export class TextFacts {
     return this.#hasLaterPages || this.#isOnLaterPage(this.#partial);
   }
 
-  /** True for a running head or foot. */
-  isRepeated(line: string): boolean {
-    return (this.#borders.get(keyOfLine(line)) ?? 0) >= FEWEST_PAGES;
+  /**
+   * True for a running head or foot.
+   * @param mayBeTitle true at the head of the first page. Of two pages, the second may only repeat what is the title there.
+   */
+  isRepeated(line: string, mayBeTitle = false): boolean {
+    const pages = this.#borders.get(keyOfLine(line)) ?? 0;
+    return pages >= (this.#hasTwoPages && !mayBeTitle ? TWO_PAGES : FEWEST_PAGES);
   }
 
   /** Counts words, by which divided words are put together. */

@@ -25,6 +25,7 @@ class Pages implements Stage<string, string> {
   #held = '';
   /** The text that comes next begins a page. */
   #isNext = true;
+  #isFirst = true;
   /** The page before ended inside a sentence. */
   #goesOn = false;
   /** Line breaks that were taken out, and are put in later. */
@@ -63,7 +64,8 @@ class Pages implements Stage<string, string> {
 
   *#begin(page: string): Generator<string> {
     if (!this.#isNext) return yield this.#withRemoved(page);
-    const head = this.#headLength(page);
+    const head = this.#headLength(page, this.#isFirst);
+    this.#isFirst = false;
     const space = /^\s*/u.exec(page.slice(head))?.[0] ?? '';
     const text = page.slice(head + space.length);
     this.#removed += countLineBreaks(page.slice(0, head + space.length));
@@ -97,18 +99,18 @@ class Pages implements Stage<string, string> {
     }
   }
 
-  #headLength(page: string): number {
+  #headLength(page: string, mayBeTitle: boolean): number {
     for (let at = 0; ; ) {
       const start = at + (/^\s*/u.exec(page.slice(at))?.[0].length ?? 0);
       const end = page.indexOf('\n', start);
       const line = page.slice(start, end < 0 ? page.length : end);
-      if (line === '' || !this.#isFurniture(line)) return at;
+      if (line === '' || !this.#isFurniture(line, mayBeTitle)) return at;
       at = start + line.length;
     }
   }
 
-  #isFurniture(line: string): boolean {
-    return isPageNumber(line) || this.#facts.isRepeated(line);
+  #isFurniture(line: string, mayBeTitle = false): boolean {
+    return isPageNumber(line) || this.#facts.isRepeated(line, mayBeTitle);
   }
 }
 

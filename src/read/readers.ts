@@ -1,15 +1,15 @@
-import { extname } from 'node:path';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import {
   beginsLikeHtml,
   beginsLikeSubtitles,
+  goingOn,
+  headOf,
   isDocx,
   isEpub,
   isFictionBook,
   isPdf,
-  leastBytes,
 } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
 import {
@@ -62,7 +62,7 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
     open: async (...text) => (await import('./docx.ts')).openDocx(...text),
   },
   fb2: {
-    endings: ['.fb2'],
+    endings: ['.fb2', '.fb2.zip', '.fbz'],
     begins: isFictionBook,
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./fb2.ts')).openFb2(...text),
@@ -81,8 +81,8 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
 
 /** @returns the kind that the ending of a name tells */
 export function kindOfName(name: string): InputKind | undefined {
-  const ending = extname(name).toLowerCase();
-  return INPUT_KINDS.find((kind) => READERS[kind].endings.includes(ending));
+  const inLowerCase = name.toLowerCase();
+  return INPUT_KINDS.find((kind) => READERS[kind].endings.some((ending) => inLowerCase.endsWith(ending)));
 }
 
 /**
@@ -118,25 +118,6 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
 
 function kindOf(head: Uint8Array): InputKind {
   return INPUT_KINDS.find((kind) => READERS[kind].begins?.(head)) ?? 'text';
-}
-
-async function headOf(bytes: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
-  let head: Uint8Array = new Uint8Array();
-  while (head.length < leastBytes(head)) {
-    const { done, value } = await bytes.next();
-    if (done) break;
-    head = head.length === 0 ? value : Buffer.concat([head, value]);
-  }
-  return head;
-}
-
-async function* goingOn(head: Uint8Array, bytes: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    if (head.length > 0) yield head;
-    for (let next = await bytes.next(); !next.done; next = await bytes.next()) yield next.value;
-  } finally {
-    await bytes.return?.();
-  }
 }
 
 /** Gives pages and Markdown the chapters of their headings, and leaves the titles of chapters out. */

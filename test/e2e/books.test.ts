@@ -199,6 +199,24 @@ describe('a PDF', () => {
     },
   );
 
+  it.runIf(isThere('pdftotext') && isThere('pdftohtml'))(
+    'comes through a pipe, with two pages or with a page of pictures',
+    async () => {
+      const box = new Sandbox();
+      const planned = await box.run('--format pdf -o a.mp3 --dry-run', { stdin: pdf });
+      expect(planned.stdout.toString().match(/The (?:Hill|Sea)$/gmu)).toEqual(['The Hill', 'The Sea']);
+      const two = pdfOf([page(1, 'We went up the'), page(2, 'hill.'), []].slice(0, 2));
+      const shown = await box.run('--show-text', { stdin: two });
+      expect(shown.stdout.toString().trim().split(/\s+/u).join(' ')).toBe(
+        'A Small Tale We went up the hill.',
+      );
+      const withPicture = await box.run('-o a.wav', {
+        stdin: pdfOf([['We went up.'], [], ['We went down.']]),
+      });
+      expect(withPicture.stderr.toString()).toContain('1 of 3 pages holds no text: it is empty or a picture');
+    },
+  );
+
   it('names the program that reads it where there is none', async () => {
     const box = new Sandbox();
     box.file('a.pdf', pdf);

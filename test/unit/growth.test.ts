@@ -12,15 +12,19 @@ import { Unspoken } from '../../src/read/assistant.ts';
 import { readCues } from '../../src/read/cue-files.ts';
 import { openCues } from '../../src/read/cues.ts';
 import { Controls } from '../../src/read/decode.ts';
+import { openDocx } from '../../src/read/docx.ts';
 import { resolved } from '../../src/read/epub-package.ts';
 import { plainText, treeOf } from '../../src/read/epub-tree.ts';
+import { openFb2 } from '../../src/read/fb2.ts';
 import { MarkupBook, plainBook } from '../../src/read/gutenberg.ts';
 import { openHtml, Page } from '../../src/read/html.ts';
 import { GrowingMarkdown } from '../../src/read/markdown.ts';
+import { partsOf } from '../../src/read/pdf.ts';
 import { openPlain } from '../../src/read/plain.ts';
 import { prose } from '../../src/read/prose.ts';
 import { TextFacts } from '../../src/read/prose-facts.ts';
 import { wordsSource } from '../../src/read/source.ts';
+import { withSpans } from '../../src/read/spans.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
 import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
@@ -31,6 +35,7 @@ import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
 import { inTurn, type Stage, WAITS } from '../../src/text/stage.ts';
+import { zipOf } from '../support/zip.ts';
 import { plainWav, sound } from './sound/wav-builder.ts';
 import { inTime, segments } from './text/pieces.ts';
 
@@ -75,6 +80,20 @@ const languages = () =>
 const segmenter = (): Stage<Piece<never>, unknown> =>
   new Cutter({ voice: { maxChars: 1000 } as never, pace: 'full' });
 const markdown = () => new GrowingMarkdown({ code: 'read', footnotes: 'read', math: 'read' }, '');
+
+const PAGE = { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false } as const;
+
+async function readDocx(body: string): Promise<void> {
+  const text = `<w:document><w:body>${body}</w:body></w:document>`;
+  const bytes = () => singleItem(zipOf([{ name: 'word/document.xml', data: text }]));
+  const source = { name: 'a.docx', isLive: false, size: undefined, bytes, again: undefined };
+  await drain((await openDocx(source, PAGE, signal)).pieces(signal));
+}
+
+async function readFb2(body: string): Promise<void> {
+  const { words, ...source } = wordsSource(`<FictionBook><body>${body}</body></FictionBook>`);
+  await drain((await openFb2(source, PAGE, signal)).pieces(signal));
+}
 
 async function readHtml(html: string): Promise<void> {
   const { bytes, ...source } = wordsSource(html);
@@ -186,6 +205,42 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'blanks in a heading of a page': many(' \n', readHtml, ['<h1>x', 'x</h1>']),
   'entities of a page': many('&;#', readHtml),
   'tags that stay open': many('<a ', readHtml),
+  'self-closed scripts of a page': many('<script/>x', readHtml),
+  'beginnings of scripts in a page': many('<s <script ', readHtml),
+  'a self-closed script in front of a page': many('x ', readHtml, ['<script/>', '']),
+  'paragraphs of a document of Word': many('<w:p><w:r><w:t>Hi. </w:t></w:r></w:p>', readDocx),
+  'runs of a document of Word': many('<w:r><w:t>a</w:t></w:r>', readDocx, ['<w:p>', '</w:p>']),
+  'notes of a document of Word': many('<w:r><w:footnoteReference w:id="2"/></w:r>', readDocx, [
+    '<w:p>',
+    '</w:p>',
+  ]),
+  'sections of a FictionBook': many('<section><title><p>I</p></title><p>a</p></section>', readFb2),
+  'lines of a title of a FictionBook': many('<p>a</p>', readFb2, ['<title>', '</title>']),
+  'signs of a FictionBook': many('&lt;', readFb2, ['<p>', '</p>']),
+  'an outline of one page of a PDF': numbered(
+    (at) => `line ${at}\n`,
+    (text) => {
+      const titles = text.split('\n').map((title) => ({ title: `no ${title}`, level: 1, page: 1 }));
+      partsOf(text.repeat(4), titles);
+    },
+  ),
+  'pages of a PDF': many('line\f', (text) => partsOf(text, [{ title: 'line', level: 1, page: 9 }])),
+  'sentences of a document': many('<p>One two.</p>', (text) => {
+    const count = text.length / 15;
+    withSpans(
+      text,
+      Array.from({ length: count }, (_, at) => ({ written: 'One two.', at: at * 15 })),
+      '',
+    );
+  }),
+  'sentences that a document does not have': many('<p>One two.</p>', (text) => {
+    const count = text.length / 15;
+    withSpans(
+      text,
+      Array.from({ length: count }, (_, at) => ({ written: 'Three four.', at: at * 15 })),
+      '',
+    );
+  }),
   'notes of Markdown': numbered(
     (at) => `x\n\n[^${at}]: y\n\n`,
     (text) => push(text, markdown()),

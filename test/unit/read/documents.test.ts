@@ -6,8 +6,11 @@ import { pipe, written } from './spoken.ts';
 
 const { signal } = new AbortController();
 
-async function read(bytes: Buffer, options: Partial<ReadOptions> = {}) {
-  const reader = readerFor('', 'auto', {
+async function read(
+  bytes: Buffer,
+  { format = 'auto', ...options }: Partial<ReadOptions> & { readonly format?: 'auto' | 'fb2' } = {},
+) {
+  const reader = readerFor('', format, {
     code: 'announce',
     footnotes: 'read',
     readsNotes: false,
@@ -218,6 +221,20 @@ describe('a FictionBook', () => {
     const book = fb2('<p>Up.<a l:href="#n1" type="note">[1]</a> Down.</p>', notes);
     expect((await read(book)).text).toBe('Up. Down.');
     expect((await read(book, { readsNotes: true })).text).toBe('Up. A note. Down.');
+  });
+
+  it('may be in an archive', async () => {
+    const name = 'Ann Author - A Tale with a name that is quite long.fb2';
+    const packed = zipOf([{ name, data: fb2('<p>Up.</p>') }]);
+    expect((await read(packed)).text).toBe('Up.');
+    const two = zipOf([
+      { name, data: fb2('<p>Up.</p>') },
+      { name: 'b.FB2', data: fb2('<p>Up.</p>') },
+    ]);
+    await expect(read(two)).rejects.toThrow(/holds 2 books/);
+    await expect(read(zipOf([{ name: 'a.txt', data: 'x' }]), { format: 'fb2' })).rejects.toThrow(
+      /it is a ZIP file without a FictionBook/,
+    );
   });
 
   it('may be in another encoding', async () => {

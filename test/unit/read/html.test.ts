@@ -141,6 +141,15 @@ describe('HTML', () => {
       'a.\n\nb',
     ],
     ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p>', 'a\n\nb'],
+    ['a script behind a slash', '<p>a</p><script type="x"/>if (a<b) c</script><p>b</p>', 'a\n\nb'],
+    ['a style behind a slash', '<p>a</p><STYLE/>p > b {}</STYLE ><p>b</p>', 'a\n\nb'],
+    ['scripts of both kinds', '<script src="a"/><p>a</p><script>x</script><script/>y</script>b', 'a\n\nb'],
+    ['a script behind a slash without an end', `<p>a</p><script/>${'b '.repeat(3)}`, 'a\n\nb b b'],
+    [
+      'a tag that only begins like a script',
+      '<p>a <s>b</s> <span>c</span> <script-x>d</script-x></p>',
+      'a b c d',
+    ],
     ['empty scripts', '<script src="a"/><p>a</p><script/><style/><p>b</p>', 'a\n\nb'],
     [
       'powers',

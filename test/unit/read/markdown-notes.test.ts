@@ -124,6 +124,45 @@ const FORMS = [
   'WORD [[My Page]], [[Other]] and [[#Here]]',
   'WORD **[[bold link]]** #tag ^end-1',
   'WORD <!--SR:!2021-01-01,1,2-->',
+  // Dataview.
+  'WORD (key:: a value) and [other key:: b]',
+  'WORD [due:: 2024-01-01] [completion:: 2024-01-02]',
+  // Tasks.
+  'WORD 📅 2024-01-01',
+  'WORD ⏳ 2024-01-01 🛫 2023-12-31 ➕ 2023-12-01',
+  'WORD 🔁 every day ✅ 2024-01-02',
+  'WORD ⏫ 🆔 abc123 ⛔ def456 🏁 delete',
+  'WORD #task 🔼 📅 2024-01-01 ^task-1',
+  'WORD @due(2024-01-01) @{2024-01-01}',
+  // Embeds and references.
+  '![[Note#Part]] WORD',
+  '![[sound.mp3]] WORD ![[a.pdf#page=3]]',
+  '![[picture.png|A cat|300]] WORD',
+  'WORD {{embed ((63f0a5b2-1d5e-4c3f-9a51-0123456789ab))}}',
+  'WORD ((63f0a5b2-1d5e-4c3f-9a51-0123456789ab))',
+  'WORD {{query (todo now later)}}',
+  'WORD {{renderer :todomaster}}',
+  // Comments and marks.
+  '%%hidden%% WORD %% more %%',
+  'WORD ==a **b**== and ~~c~~',
+  'WORD #emoji/📚 #étude #日本',
+  'WORD [Notes](Notes%201a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d.md)',
+];
+
+/** Notes of several lines. */
+const LINES = [
+  'WORD\nkey:: value',
+  'WORD\n**Due date**:: [[2024-01-01]]',
+  'TODO WORD\nSCHEDULED: <2024-01-01 Mon .+1d>',
+  'DOING WORD\nDEADLINE: <2024-01-01 Mon 10:00>',
+  'LATER WORD\n:LOGBOOK:\nCLOCK: [2024-01-01 Mon 10:00:00]--[2024-01-01 Mon 10:00:05] =>  00:00:05\n:END:',
+  'NOW [#B] WORD\nid:: 63f0a5b2-1d5e-4c3f-9a51-0123456789ab',
+  'DONE WORD\ncollapsed:: true\nlogseq.order-list-type:: number',
+  'WORD\ntemplate:: x\ntemplate-including-parent:: false',
+  '#+BEGIN_NOTE\nWORD\n#+END_NOTE',
+  '%%\nhidden\n%%\n\nWORD',
+  '<aside>\n💡 WORD\n\n</aside>',
+  '<details><summary>WORD</summary>\n\nInside\n\n</details>',
 ];
 
 /** Where they stand. */
@@ -148,6 +187,31 @@ describe.each(PLACES.map((place) => [place('…'), place] as const))('No sign is
     expect(said).toContain('WORD');
     expect(said).not.toMatch(SIGNS);
   });
+});
+
+const LINES_PLACES: readonly ((lines: readonly string[]) => string)[] = [
+  (lines) => lines.join('\n'),
+  (lines) => `# Note\n\nBefore.\n\n${lines.join('\n')}\n\nAfter.`,
+  (lines) => lines.map((line, at) => (at === 0 ? `- ${line}` : `  ${line}`)).join('\n'),
+  (lines) => lines.map((line, at) => (at === 0 ? `- a\n\t- ${line}` : `\t  ${line}`)).join('\n'),
+  (lines) => ['[!note] Title', '', ...lines].map((line) => `> ${line}`).join('\n'),
+];
+
+describe.each(LINES)('No sign is spoken in %j', (lines) => {
+  it.each(LINES_PLACES.map((place) => place(lines.split('\n'))))('%j', (note) => {
+    const said = spoken(note);
+    expect(said).toContain('WORD');
+    expect(said).not.toMatch(SIGNS);
+  });
+});
+
+test.each([
+  ['Call 📅 2024-01-01 ⏳2024-01-02', 'Call 2024-01-01 2024-01-02'],
+  ['Call ⏫ 🔁 every day 🆔 ab12cd', 'Call every day'],
+  ['Good 📅 and ✅ or ⛔ entry', 'Good 📅 and ✅ or ⛔ entry'],
+  ['Card @{2024-01-01} @@{10:30}', 'Card 2024-01-01 10:30'],
+])('The signs of a task are silent, and its dates are not: %s', (note, text) => {
+  expect(spoken(note)).toBe(text);
 });
 
 test.each(['query', 'dataview', 'dataviewjs', 'tasks'])('A query in %s is silent.', (language) => {
