@@ -53,6 +53,8 @@ export class Estimate {
   #segments = 0;
   #inCache = 0;
   #pauses = 0;
+  /** Seconds of the films that the sound fits. */
+  #films = 0;
 
   constructor(mix: Mix) {
     this.#mix = mix;
@@ -65,13 +67,13 @@ export class Estimate {
       segments: this.#segments,
       requests: this.#segments - this.#inCache,
       inCache: this.#inCache,
-      duration: Math.round(10 * (this.#pauses + this.#seconds)) / 10,
+      duration: Math.round(10 * (this.#mix.fit ? this.#films : this.#pauses + this.#seconds)) / 10,
     };
   }
 
-  /** True if a part of the length is not that of sound in the cache. */
+  /** True if a part of the length is not that of sound in the cache, or of a film. */
   get isGuessed(): boolean {
-    return [...this.#paces.values()].some(({ newUsual }) => newUsual > 0);
+    return !this.#mix.fit && [...this.#paces.values()].some(({ newUsual }) => newUsual > 0);
   }
 
   /**
@@ -88,7 +90,8 @@ export class Estimate {
       this.#pauses += segment.seconds;
       return;
     }
-    const { text, pause } = segment;
+    const { text, pause, cue } = segment;
+    if (isFirst && cue) this.#films += this.#mix.fit?.length ?? cue.filmEnd;
     if (!isFirst || typeof pause === 'number') this.#pauses += silenceOf(pause, this.#mix);
     const asked = { ...speaker, text };
     const seconds = await cache?.secondsOf(asked);

@@ -1,5 +1,15 @@
-import { framesAtSpeed, type PcmFormat, type Speech } from '../sound/pcm.ts';
+import {
+  frameBytes,
+  framesAtSpeed,
+  type PcmFormat,
+  type Speech,
+  shortPieces,
+  silence,
+} from '../sound/pcm.ts';
 import type { CueTime, Place } from '../text/piece.ts';
+import type { Segment } from '../text/segment.ts';
+import type { LookAhead, Part, PartInTurn } from './ahead.ts';
+import type { RunEvent } from './run.ts';
 
 /** How sound is laid over the times of subtitles. */
 export interface FitPlan {
@@ -33,11 +43,101 @@ interface Placed {
   readonly misfit: Pick<Misfit, 'late' | 'missing'> | undefined;
 }
 
+/** The parts of a cue, and the sound of each in the format of the track. */
+interface Cue {
+  readonly time: CueTime;
+  readonly parts: { readonly part: PartInTurn; readonly speech: Speech; sound: Buffer; isBroken: boolean }[];
+}
+
+/** What a run does with the sound of a film. */
+interface FitDesk {
+  readonly format: PcmFormat;
+  /** @returns the sound in the format of the track */
+  adapted(speech: Speech, segment: Segment): Promise<Speech>;
+  tell(event: Extract<RunEvent, { type: 'misfit' | 'sound' }>): void;
+  begin(part: Part, pauseFrames: number): void;
+  spoken(isBroken: boolean): Promise<void>;
+}
+
+/**
+ * Cues are heard at their times. The sound of one is held until all of it has come.
+ * @returns frames of silence behind the last cue
+ */
+export async function* fittedSound(
+  first: PartInTurn,
+  ahead: LookAhead,
+  plan: FitPlan,
+  desk: FitDesk,
+): AsyncGenerator<Uint8Array, number> {
+  const { format } = desk;
+  const timetable = new Timetable(plan, format);
+  const size = frameBytes(format);
+  for await (const { time, parts } of cuesOf(first, ahead, desk)) {
+    const spoken = Buffer.concat(parts.map(({ sound }) => sound));
+    const placed = timetable.place(time, spoken.length / size);
+    const [begun] = parts;
+    if (placed.misfit && begun)
+      desk.tell({ type: 'misfit', misfit: misfitOf(time, begun.part.segment, placed.misfit) });
+    const heard = await stretched(spoken, format, placed);
+    let [passed, from] = [0, 0];
+    for (const [at, { part, speech, sound, isBroken }] of parts.entries()) {
+      passed += sound.length / size;
+      const border =
+        at === parts.length - 1 ? placed.frames : Math.round((passed * placed.frames * size) / spoken.length);
+      const pauseFrames = at === 0 ? placed.pauseFrames : 0;
+      desk.begin({ ...part, speech }, pauseFrames);
+      yield* silence(format, pauseFrames / format.sampleRate);
+      for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
+        desk.tell({ type: 'sound', bytes: piece.length, pcm: piece });
+        yield piece;
+      }
+      await desk.spoken(isBroken);
+      from = border;
+    }
+  }
+  const rest = timetable.restFrames;
+  yield* silence(format, rest / format.sampleRate);
+  return rest;
+}
+
+async function* cuesOf(
+  first: PartInTurn,
+  ahead: LookAhead,
+  { format, adapted }: FitDesk,
+): AsyncGenerator<Cue> {
+  let cue: Cue | undefined;
+  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
+    const { cue: time } = part.segment;
+    if (!time || !part.speech) continue;
+    if (cue && cue.time !== time) yield cue;
+    if (cue?.time !== time) cue = { time, parts: [] };
+    const speech = await adapted(part.speech, part.segment);
+    const { pause } = part.segment;
+    // A mark inside a cue is a part of its sound.
+    const isInside = cue.parts.length > 0 && typeof pause === 'number';
+    const before = isInside ? [...silence(format, pause)] : [];
+    const { pieces, isBroken } = await heldSound(speech, ahead);
+    cue.parts.push({ part, speech, sound: Buffer.concat([...before, ...pieces]), isBroken });
+  }
+  if (cue) yield cue;
+}
+
+async function heldSound({ pcm }: Speech, ahead: LookAhead) {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of pcm) pieces.push(piece);
+    return { pieces, isBroken: false };
+  } catch (error) {
+    ahead.goOnBehind(error);
+    return { pieces, isBroken: true };
+  }
+}
+
 /**
  * Says where each cue is heard, to the frame. It begins at its time; one that is too long goes on in the silence behind it, and is
  * heard faster where that is too short. What still does not fit moves the next cue by as much as it needs, and no more.
  */
-export class Timetable {
+class Timetable {
   readonly #plan: FitPlan;
   readonly #sampleRate: number;
   /** Frames up to the end of the last cue. */
@@ -78,7 +178,7 @@ export class Timetable {
 }
 
 /** @returns the misfit of a cue that is spoken by a segment */
-export function misfitOf(
+function misfitOf(
   { number, start }: CueTime,
   { place, written }: { readonly place: Place; readonly written: string },
   how: Pick<Misfit, 'late' | 'missing'>,

@@ -10,14 +10,13 @@ import {
   inShortPieces,
   type Speech,
   sameFormat,
-  shortPieces,
   silence,
   silentFrames,
   type Tags,
   type Track,
 } from '../sound/pcm.ts';
 import { rateOf, type Speaker, type VoiceEvent } from '../sound/voice.ts';
-import type { CueTime, Heading, Piece } from '../text/piece.ts';
+import type { Heading, Piece } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import type { FellBack } from '../voices/fallback.ts';
 import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './ahead.ts';
@@ -203,22 +202,21 @@ async function trackFrom(
     !mix.fit && ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
   options.drops?.listen(() => mixer.restart());
-  const desk = {
+  const desk: Desk = {
     mixer,
     speakerOf,
     listeners: all,
     fallback: options.fallback,
     chapters,
     isLive,
+    ...flushesOf(options.drops),
     // Sound that waits until its voice was measured may come in front of the next part.
     idle: () => (mix.loudness === undefined ? idle?.() : undefined) ?? 0,
   };
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
-    pcm: mix.fit
-      ? fittedSound(first, ahead, { ...desk, fit: mix.fit })
-      : soundOf(first, ahead, { ...desk, ...flushesOf(options.drops) }),
+    pcm: mix.fit ? soundOfFilm(first, ahead, desk, mix.fit) : soundOf(first, ahead, desk),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -278,18 +276,15 @@ class Listeners {
   }
 }
 
-interface Desk extends FitDesk {
-  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
-  flush(): readonly Flush[];
-}
-
-interface FitDesk {
+interface Desk {
   readonly mixer: Mixer;
   readonly speakerOf: DeliverOptions['speakerOf'];
   readonly listeners: Listeners;
   readonly fallback: TrackOptions['fallback'];
   readonly chapters: Chapters;
   readonly isLive: boolean;
+  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
+  flush(): readonly Flush[];
   /** @returns seconds for which nothing has been heard */
   idle(): number;
 }
@@ -343,86 +338,27 @@ async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): Asy
   if (!dropped?.aborted) await listeners.wait({ type: 'spoken', isBroken });
 }
 
-/** The parts of a cue, and the sound of each in the format of the track. */
-interface Cue {
-  readonly time: CueTime;
-  readonly parts: { readonly part: PartInTurn; readonly speech: Speech; sound: Buffer; isBroken: boolean }[];
-}
-
-/** Cues are heard at their times. The sound of one is held until all of it has come. */
-async function* fittedSound(
+/** Cues are heard at their times. */
+async function* soundOfFilm(
   first: PartInTurn,
   ahead: LookAhead,
-  desk: FitDesk & { readonly fit: FitPlan },
+  desk: Desk,
+  plan: FitPlan,
 ): AsyncGenerator<Uint8Array> {
-  const { mixer, listeners, chapters, fit } = desk;
-  const { Timetable, misfitOf, stretched } = await import('./fit.ts');
-  const { format } = mixer;
-  const timetable = new Timetable(fit, format);
-  const size = frameBytes(format);
-  for await (const { time, parts } of cuesOf(first, ahead, desk)) {
-    const spoken = Buffer.concat(parts.map(({ sound }) => sound));
-    const placed = timetable.place(time, spoken.length / size);
-    const [begun] = parts;
-    if (placed.misfit && begun)
-      listeners.tell({ type: 'misfit', misfit: misfitOf(time, begun.part.segment, placed.misfit) });
-    const heard = await stretched(spoken, format, placed);
-    let [passed, from] = [0, 0];
-    for (const [at, { part, speech, sound, isBroken }] of parts.entries()) {
-      passed += sound.length / size;
-      const border =
-        at === parts.length - 1 ? placed.frames : Math.round((passed * placed.frames * size) / spoken.length);
-      const pauseFrames = at === 0 ? placed.pauseFrames : 0;
-      tellBegun({ ...part, speech }, pauseFrames, desk);
-      yield* silence(format, pauseFrames / format.sampleRate);
-      for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
-        listeners.tell({ type: 'sound', bytes: piece.length, pcm: piece });
-        yield piece;
-      }
-      await listeners.wait({ type: 'spoken', isBroken });
-      from = border;
-    }
-  }
-  const rest = timetable.restFrames;
-  yield* silence(format, rest / format.sampleRate);
+  const { mixer, speakerOf, listeners, chapters } = desk;
+  const { fittedSound } = await import('./fit.ts');
+  const rest = yield* fittedSound(first, ahead, plan, {
+    format: mixer.format,
+    adapted: (speech, segment) => mixer.adapted(speech, speakerOf(segment)),
+    tell: (event) => listeners.tell(event),
+    begin: (part, pauseFrames) => tellBegun(part, pauseFrames, desk),
+    spoken: (isBroken) => listeners.wait({ type: 'spoken', isBroken }),
+  });
   chapters.end(rest);
   await listeners.wait({ type: 'end' });
 }
 
-async function* cuesOf(
-  first: PartInTurn,
-  ahead: LookAhead,
-  { mixer, speakerOf }: FitDesk,
-): AsyncGenerator<Cue> {
-  let cue: Cue | undefined;
-  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
-    const { cue: time } = part.segment;
-    if (!time || !part.speech) continue;
-    if (cue && cue.time !== time) yield cue;
-    if (cue?.time !== time) cue = { time, parts: [] };
-    const speech = await mixer.adapted(part.speech, speakerOf(part.segment));
-    const { pause } = part.segment;
-    // A mark inside a cue is a part of its sound.
-    const isInside = cue.parts.length > 0 && typeof pause === 'number';
-    const before = isInside ? [...silence(mixer.format, pause)] : [];
-    const { pieces, isBroken } = await heldSound(speech, ahead);
-    cue.parts.push({ part, speech, sound: Buffer.concat([...before, ...pieces]), isBroken });
-  }
-  if (cue) yield cue;
-}
-
-async function heldSound({ pcm }: Speech, ahead: LookAhead) {
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const piece of pcm) pieces.push(piece);
-    return { pieces, isBroken: false };
-  } catch (error) {
-    ahead.goOnBehind(error);
-    return { pieces, isBroken: true };
-  }
-}
-
-function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: FitDesk): void {
+function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: Desk): void {
   const how = fallback?.begun(part.segment);
   if (how) listeners.tell({ type: 'fallback', how });
   listeners.tell({ type: 'started', part, pauseFrames });

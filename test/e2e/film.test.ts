@@ -74,6 +74,14 @@ describe('Subtitles', () => {
     expect(loud.run.stdout.toString()).toContain('[door slams] How are you?');
   });
 
+  it('tell their length before they are spoken.', async () => {
+    const lengthOf = async (args: string) =>
+      JSON.parse((await dub(FILM, `${args} --dry-run --json -o x.wav`)).run.stdout.toString()).duration;
+    expect(await lengthOf('--fit')).toBe(6);
+    expect(await lengthOf('--fit --length 1:00')).toBe(60);
+    expect(await lengthOf('')).toBeLessThan(6);
+  });
+
   it('that are too long move what follows, are listed, and end with 9.', async () => {
     const { box, run } = await dub(TIGHT, '-s rms --fit 1.25 --json -o dub.wav');
     expect(run.status).toBe(9);

@@ -113,7 +113,6 @@ describe('the text', () => {
   });
 
   it.each([
-    ['%PDF-1.4\n', 'a PDF', 'pdftotext'],
     ['{\\rtf1 hi}', 'an RTF document', 'pandoc'],
     ['PK\x03\x04', 'a zip file', 'pandoc'],
     ['\x1f\x8b\x08', 'packed', 'gunzip'],
