@@ -189,12 +189,14 @@ function* textPieces(passages: readonly Passage[], source: string): Generator<Pi
   for (const passage of passages) {
     const [first] = passage;
     const place = placeOf(first, source);
-    if (first.name !== before?.name) yield { kind: 'cue', name: first.name, time: undefined, place };
-    else if (before && first.start - before.end > PARAGRAPH_SECONDS) yield { kind: 'paragraph' };
+    const isOther = first.name !== before?.name;
+    if (before && first.start - before.end > PARAGRAPH_SECONDS) yield { kind: 'paragraph' };
     else if (before) {
-      const endsLine = SENTENCE_END.test(before.text) || LABEL.test(first.text) || first.text.includes('\n');
+      const endsLine =
+        isOther || SENTENCE_END.test(before.text) || LABEL.test(first.text) || first.text.includes('\n');
       yield { kind: 'text', text: endsLine ? '\n' : ' ', place };
     }
+    if (isOther) yield { kind: 'cue', name: first.name, time: undefined, place };
     yield { kind: 'text', text: textOf(passage), place };
     before = passage.at(-1);
   }

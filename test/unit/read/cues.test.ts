@@ -275,6 +275,7 @@ it('Without times, sentences and scenes stay apart, and a name is told once.', a
   expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : piece.kind))).toEqual([
     'cue',
     'Yes, I do.',
+    '\n',
     'cue',
     'Good.',
     'paragraph',
