@@ -89,13 +89,15 @@ const NOTE = '[♪♫♬♩]';
 const SUNG = new RegExp(`^${NOTE}.*$|^#\\s.*#$`, 'u');
 /** The sounds of a film in brackets; in parentheses too, where a whole line or capitals say that these are none of the words. */
 const SOUND = /\[[^[\]]{1,200}\]|［[^［］]{1,200}］|【[^【】]{1,200}】|\([\p{Lu}\d\s,.'’&-]{2,200}\)/gu;
+/** UTF-16 units, with its brackets. */
+const LONGEST_SOUND = 202;
 const SOUND_LINE = /^[(（][^()（）]{1,200}(?<![.!?…。！？])[)）]$/u;
 
 /** @param sounds gets what is not speech; without it, all is spoken */
 function speechOf(cue: FilmCue, sounds: string[] | undefined): Speech[] {
   const { lines, ...rest } = cue;
   let text = '';
-  for (const line of lines) {
+  for (const line of withWholeBrackets(lines)) {
     const isOther = SPEAKER_SIGN.test(line);
     const labelled = line.replace(SPEAKER_SIGN, '').replace(/^\[([^[\]\n]{1,40})\]\s?([:：])/u, '$1$2');
     const said = sounds ? withoutSounds(labelled, sounds) : labelled;
@@ -103,6 +105,22 @@ function speechOf(cue: FilmCue, sounds: string[] | undefined): Speech[] {
     text += `${text === '' ? '' : isOther || LABEL.test(said) ? '\n' : ' '}${said}`;
   }
   return hasWord(text) ? [{ ...rest, text: text.trim() }] : [];
+}
+
+const OPEN_BRACKET = /[[(（［【][^[\](（)）［］【】]{0,200}$/u;
+const CLOSING_BRACKET = /^[^[\](（)）［］【】]{0,200}[\])）］】]/u;
+
+/** Lines, of which one that ends inside brackets goes on with the next. */
+function withWholeBrackets(lines: readonly string[]): readonly string[] {
+  const whole: string[] = [];
+  for (const line of lines) {
+    const before = whole.at(-1) ?? '';
+    const goesOn = CLOSING_BRACKET.test(line) && !SPEAKER_SIGN.test(line);
+    if (goesOn && OPEN_BRACKET.test(before.slice(-LONGEST_SOUND)))
+      whole[whole.length - 1] = `${before} ${line}`;
+    else whole.push(line);
+  }
+  return whole;
 }
 
 function withoutSounds(line: string, sounds: string[]): string {

@@ -268,6 +268,15 @@ it('What is left out and how a file was read is said.', async () => {
   expect(await cuesOf(srt('[door slams] Hello.'), true)).toEqual(['1 [door slams] Hello.']);
 });
 
+it.each([
+  ['(computer playing\nelectronic melody)', []],
+  ['[door slams,\nfar away]\nHello.', ['1 Hello.']],
+  ['Ann (my friend\nfrom school) called.', ['1 Ann (my friend from school) called.']],
+  ['- Wait (\n- No)', ['1 Wait (\nNo)']],
+])('A sound over two lines is one: %j', async (text, cues) => {
+  expect(await cuesOf(srt(text))).toEqual(cues);
+});
+
 it('Without times, sentences and scenes stay apart, and a name is told once.', async () => {
   const film =
     'WEBVTT\n\n00:01.000 --> 00:02.000\n<v Anna>Yes,\n\n00:02.000 --> 00:03.000\n<v Anna>I do.\n\n00:03.500 --> 00:04.000\nGood.\n\n00:20.000 --> 00:21.000\nBye.\n';
