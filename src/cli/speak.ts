@@ -195,13 +195,13 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   opening.catch(() => {});
   const text = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, text, context);
-  await using words = job.timesWords ? await timeWords(job, context) : undefined;
+  await using words = await timeWords(job, context);
   const readAlong = await readAlongOf(job, text, context);
   await using outputs = await openHeard(job, { ...context, words, readAlong });
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
   const drops = job.text.isConversation && isLive ? new Drops() : undefined;
-  await using events = await tellEvents(job, sink, { ...context, drops });
+  await using events = await tellEvents(job, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
   using progress = isTerminalShared(job, request, context)
     ? undefined
@@ -254,7 +254,8 @@ async function tellBefore(
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
 }
 
-async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes> {
+async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes | undefined> {
+  if (!job.timesWords && job.events === undefined) return undefined;
   const { WordTimes } = await import('../run/words.ts');
   return new WordTimes(speakerIn(job), context);
 }
@@ -289,7 +290,10 @@ async function openHeard(
     ...context
   }: InTurn & { readonly words: WordTimes | undefined; readonly readAlong: ReadAlong | undefined },
 ): Promise<Outputs> {
-  const outputs = await openOutputs({ ...job, words, encoding: readAlong?.encoding }, context);
+  const outputs = await openOutputs(
+    { ...job, words: job.timesWords ? words : undefined, encoding: readAlong?.encoding },
+    context,
+  );
   turn?.onPause((isPaused) => outputs.sink.pause?.(isPaused));
   return outputs;
 }
@@ -310,7 +314,7 @@ function speakingIn(job: SpeechJob, isLive: boolean) {
 async function tellEvents(
   { events }: SpeechJob,
   sink: Sink,
-  context: Context & { readonly drops: Drops | undefined },
+  context: Context & { readonly drops: Drops | undefined; readonly words: WordTimes | undefined },
 ): Promise<RunEvents | undefined> {
   if (events === undefined) return undefined;
   return (await import('../run/events.ts')).openEvents(events, sink, context);

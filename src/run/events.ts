@@ -25,6 +25,7 @@ import { countCodePoints } from '../text/unicode.ts';
 import type { FellBack } from '../voices/fallback.ts';
 import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
+import { spread, type WordAt, type WordTimes, wordsIn } from './words.ts';
 
 /** docs/events.schema.json describes the lines. */
 export type EventLine = Readonly<Record<string, string | number | boolean>>;
@@ -33,6 +34,8 @@ interface EventsOptions {
   readonly write: (line: EventLine) => void;
   /** PCM bytes that have been heard; without it, what was taken counts. */
   readonly heard: (() => number) | undefined;
+  /** Words with exact times in the sound of a segment; without it, its time is shared out among them. */
+  readonly wordsOf?: (segment: Segment) => Promise<readonly WordAt[] | undefined>;
 }
 
 export type StopReason = 'interrupted' | 'dropped' | 'left' | 'failed';
@@ -50,6 +53,8 @@ interface Sounding {
   /** True if some of its sound is missing. */
   isBroken: boolean;
   isPlaying: boolean;
+  /** As soon as they are known. */
+  words: readonly WordAt[] | undefined;
 }
 
 /** Milliseconds between two looks at what has been heard. */
@@ -103,8 +108,16 @@ export class Events implements Listener {
     this.#taken += pauseFrames * frameBytes(speech.format);
     const from = this.#taken;
     const { format, bytes } = speech;
-    const state = { isEnded: false, isBroken: false, isPlaying: false };
-    this.#sounding.push({ segment, format, bytes, from, to: from, ...state });
+    const state = { isEnded: false, isBroken: false, isPlaying: false, words: undefined };
+    const sounding: Sounding = { segment, format, bytes, from, to: from, ...state };
+    this.#sounding.push(sounding);
+    this.#options.wordsOf?.(segment).then(
+      (words) => {
+        sounding.words = words;
+      },
+      // The run was stopped.
+      () => {},
+    );
   }
 
   #hearMore(bytes: number): void {
@@ -158,6 +171,7 @@ export class Events implements Listener {
       heard: this.#heardTo,
       estimated: isBegun,
       at: this.#secondsAt(heard),
+      ...(isBegun && this.#wordAt(current, heard)),
     });
   }
 
@@ -188,7 +202,8 @@ export class Events implements Listener {
       const at = this.#secondsAt(to);
       if (isBroken) {
         this.#heardTo = this.#charactersOf(first, to);
-        this.#tell('broken', segment, { at, heard: this.#heardTo, estimated: true });
+        const about = { at, heard: this.#heardTo, estimated: true, ...this.#wordAt(first, to) };
+        this.#tell('broken', segment, about);
         continue;
       }
       this.#tell('spoken', segment, { at });
@@ -199,14 +214,32 @@ export class Events implements Listener {
   }
 
   /** The share of a segment that was heard, in characters of the input. */
-  #charactersOf({ segment, format, bytes, from, to, ...state }: Sounding, heard: number): number {
+  #charactersOf(sounding: Sounding, heard: number): number {
+    const { segment, from } = sounding;
     const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
+    const share = (heard - from) / (this.#wholeOf(sounding) - from);
+    return start + Math.floor((end - start) * Math.min(1, share));
+  }
+
+  /** Where the sound of a segment ends, or will end as far as it can be guessed. */
+  #wholeOf({ segment, format, bytes, from, to, isEnded, isBroken }: Sounding): number {
+    if (isEnded && !isBroken) return to;
     const { seconds, characters } = this.#spoken;
     const guessed =
       characters > 0 ? (seconds / characters) * countCodePoints(segment.text) : usualSeconds(segment.text);
-    const guessedTo = from + (bytes ?? guessed * format.sampleRate * frameBytes(format));
-    const whole = state.isEnded && !state.isBroken ? to : Math.max(to, guessedTo);
-    return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
+    return Math.max(to, from + (bytes ?? guessed * format.sampleRate * frameBytes(format)));
+  }
+
+  /** The last word that had begun. */
+  #wordAt(sounding: Sounding, heard: number): EventLine {
+    const { segment, format, from, words: exact } = sounding;
+    const seconds = secondsOf(format, heard - from);
+    const words =
+      exact ?? spread(wordsIn(segment.text), 0, secondsOf(format, this.#wholeOf(sounding) - from));
+    const word = words.findLast(({ start }) => start <= seconds) ?? words[0];
+    if (!word) return {};
+    const wordAt = countCodePoints(segment.text.slice(0, word.at));
+    return { word: word.text, wordAt, wordTimes: exact ? 'exact' : 'spread' };
   }
 
   /** Where the next segment begins, or the last one was left. */
@@ -365,6 +398,11 @@ export interface RunEvents extends AsyncDisposable {
   end(delivery: Delivery | undefined): void;
 }
 
+type EventsContext = Pick<RunContext, 'host' | 'signal'> & {
+  readonly drops: Drops | undefined;
+  readonly words: WordTimes | undefined;
+};
+
 /**
  * @param where the value of `--events`
  * @throws TtsError (usage) for a descriptor that is not open, (output) for a file that cannot be written
@@ -372,10 +410,16 @@ export interface RunEvents extends AsyncDisposable {
 export async function openEvents(
   where: string,
   { played }: Sink,
-  { host, signal, drops }: Pick<RunContext, 'host' | 'signal'> & { readonly drops: Drops | undefined },
+  { host, signal, drops, words }: EventsContext,
 ): Promise<RunEvents> {
   const log = await openEventLog(where, host.cwd, signal);
-  const listener = new Events({ write: (line) => log.write(line), heard: played });
+  const write = (line: EventLine) => log.write(line);
+  const listener = new Events({
+    write,
+    heard: played,
+    // Only what is played is stopped inside a word that somebody heard.
+    ...(played && words && { wordsOf: (segment) => words.exactOf(segment) }),
+  });
   const interrupt = () => listener.stop('interrupted');
   signal.addEventListener('abort', interrupt, { once: true });
   drops?.listen(() => listener.drop());

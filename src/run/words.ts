@@ -70,6 +70,23 @@ export class WordTimes implements AsyncDisposable {
     return words;
   }
 
+  /**
+   * Asks for the words of a segment before its sound has come.
+   * @returns `undefined` for a voice that says nothing of its own words
+   */
+  async exactOf(segment: Segment): Promise<readonly WordAt[] | undefined> {
+    const speaker = this.#speakerOf(segment);
+    const reference = isOwn(speaker) ? await this.#speak(segment.written, { speaker }, true) : undefined;
+    if (!reference) return undefined;
+    const { speed = 1 } = speaker;
+    const spoken = reference.words.map(({ text, start, end }) => ({
+      text,
+      start: start / speed,
+      end: end / speed,
+    }));
+    return matchedTo(wordsIn(segment.text), spoken, reference.seconds / speed);
+  }
+
   async #wordsOf(heard: Heard): Promise<TimedWords> {
     const { segment, seconds, format } = heard;
     const own = isOwn(heard.speaker);
@@ -91,7 +108,7 @@ export class WordTimes implements AsyncDisposable {
   /** @returns `undefined` where the built-in voice could not read the text as it was spoken */
   async #speak(
     text: string,
-    { speaker: { voice, fields } }: Heard,
+    { speaker: { voice, fields } }: Pick<Heard, 'speaker'>,
     own: boolean,
   ): Promise<TimedSound | undefined> {
     const { host, signal } = this.#context;
@@ -178,6 +195,7 @@ const REFERENCE_RATE = 16_000;
 
 interface Word {
   readonly text: string;
+  /** UTF-16 units in front of it. */
   readonly at: number;
 }
 
@@ -186,6 +204,8 @@ interface Moment {
   readonly start: number;
   readonly end: number;
 }
+
+export type WordAt = Word & Moment;
 
 /** UTF-16 units. A longer one is of a script without spaces. */
 const LONGEST_WORD = 24;
@@ -212,7 +232,7 @@ function divided(run: string, from: number): Word[] {
 }
 
 /** In proportion to the characters. */
-function spread(words: readonly Word[], start: number, end: number): (Word & Moment)[] {
+export function spread(words: readonly Word[], start: number, end: number): WordAt[] {
   const all = words.reduce((sum, { text }) => sum + text.length, 0);
   let before = 0;
   return words.map((word) => {
@@ -230,8 +250,8 @@ export function matchedTo(
   words: readonly Word[],
   spoken: readonly (Moment & { readonly text: string })[],
   seconds: number,
-): (Word & Moment)[] {
-  const timed: (Word & Moment)[] = [];
+): WordAt[] {
+  const timed: WordAt[] = [];
   const pairs = samePairs(
     words.map(({ text }) => keyOf(text)),
     spoken.map(({ text }) => keyOf(text)),
@@ -290,7 +310,7 @@ function samePairs(words: readonly string[], spoken: readonly string[]): (readon
 }
 
 function inFrames(
-  words: readonly (Word & Moment)[],
+  words: readonly WordAt[],
   { seconds, format: { sampleRate } }: Pick<Heard, 'seconds' | 'format'>,
 ): TimedWord[] {
   const last = Math.round(seconds * sampleRate);

@@ -73,7 +73,9 @@ test('Events tell which sentence is heard, and where a run was stopped, in chara
     ['playing', 1],
     ['stopped', 1],
   ]);
-  const { heard, reason, estimated } = others.at(-1);
+  const { heard, reason, estimated, text, word, wordAt } = others.at(-1);
+  expect(text.split(' ')).toContain(word);
+  expect(text.slice(wordAt)).toMatch(new RegExp(`^${word}( |$)`, 'u'));
   expect({ reason, estimated }).toEqual({ reason: 'interrupted', estimated: true });
   expect(heard).toBeGreaterThanOrEqual(queued[1].start);
   expect(heard).toBeLessThan(queued[1].end);

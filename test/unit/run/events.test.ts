@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type EventLine, Events, openEventLog } from '../../../src/run/events.ts';
+import { wordsIn } from '../../../src/run/words.ts';
 import type { Speech } from '../../../src/sound/pcm.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { segmentOf } from './segment-of.ts';
@@ -82,6 +83,59 @@ test('Before any sound has been counted, how long a text lasts is guessed by its
   events.on({ type: 'sound', bytes: SECOND, pcm: new Uint8Array(SECOND) });
   events.stop('interrupted');
   expect(said().at(-1)).toBe('stopped 0 4');
+});
+
+const DOG = { ...segmentOf('The “old” dog was tired.', 0), span: { start: 0, end: 24 } };
+const TIMES = [0, 0.1, 0.2, 0.3, 0.9];
+
+test.each([
+  [0.05, false, ['The', 0, 'spread']],
+  [0.3, false, ['“old”', 4, 'spread']],
+  [0.55, false, ['was', 14, 'spread']],
+  [0.99, false, ['tired.', 18, 'spread']],
+  [0.05, true, ['The', 0, 'exact']],
+  [0.25, true, ['dog', 10, 'exact']],
+  [0.3, true, ['was', 14, 'exact']],
+  [0.55, true, ['was', 14, 'exact']],
+  [0.95, true, ['tired.', 18, 'exact']],
+])('After %d s of a sentence, a stop names its word (exact: %s).', async (seconds, isExact, expected) => {
+  const lines: EventLine[] = [];
+  const words = wordsIn(DOG.text).map((word, at) => ({ ...word, start: TIMES[at] ?? 1, end: 1 }));
+  const events = new Events({
+    write: (line) => lines.push(line),
+    heard: () => SECOND + 2 * Math.round(1000 * seconds),
+    wordsOf: async () => (isExact ? words : undefined),
+  });
+  sound(events, DOG, SECOND);
+  events.on({ type: 'spoken', isBroken: false });
+  await Promise.resolve();
+  events.stop('interrupted');
+  const { word, wordAt, wordTimes } = lines.at(-1) ?? {};
+  expect([word, wordAt, wordTimes]).toEqual(expected);
+});
+
+test.each([
+  ['between two sentences', SECOND + 2 * SECOND],
+  ['before the first sound', SECOND],
+])('A stop %s names no word.', (_, played) => {
+  const lines: EventLine[] = [];
+  const events = new Events({ write: (line) => lines.push(line), heard: () => played });
+  sound(events, one, SECOND);
+  events.on({ type: 'spoken', isBroken: false });
+  events.on({ type: 'started', part: { segment: two, speech }, pauseFrames: 1000 });
+  events.stop('interrupted');
+  expect(lines.at(-1)).not.toHaveProperty('word');
+});
+
+test('Where the sound of a sentence breaks off, its last word is named, also beyond the plane of most characters.', () => {
+  const lines: EventLine[] = [];
+  const events = new Events({ write: (line) => lines.push(line), heard: undefined });
+  const smile = { ...segmentOf('𝒜𝒷𝒸 𝒟𝑒𝒻', 0), span: { start: 0, end: 7 } };
+  const half = { format, bytes: SECOND } as Speech;
+  events.on({ type: 'started', part: { segment: smile, speech: half }, pauseFrames: 0 });
+  events.on({ type: 'sound', bytes: 0.6 * SECOND, pcm: new Uint8Array(0.6 * SECOND) });
+  events.on({ type: 'spoken', isBroken: true });
+  expect(lines.at(-1)).toMatchObject({ event: 'broken', word: '𝒟𝑒𝒻', wordAt: 4, wordTimes: 'spread' });
 });
 
 test('A second drop, with nothing to drop, tells what the first one told.', () => {
