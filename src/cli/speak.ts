@@ -200,7 +200,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   await using outputs = await openHeard(job, { ...context, words, readAlong });
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
-  const drops = job.text.isConversation && isLive ? new Drops() : undefined;
+  const drops = isLive && (job.text.isConversation || job.text.inFront) ? new Drops() : undefined;
   await using events = await tellEvents(job, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
   using progress = isTerminalShared(job, request, context)

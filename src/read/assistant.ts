@@ -59,6 +59,11 @@ export interface UnspokenOptions {
   readonly isLive?: boolean;
   /** The text begins with a thought. */
   readonly beginsInThought?: boolean;
+  /**
+   * It is called at most once, where all text so far turns out to be a thought that only ends.
+   * @param units UTF-16 units of the answer that have come
+   */
+  readonly onAnswer?: ((units: number) => void) | undefined;
 }
 
 /** Where the stage is, if not in the text. */
@@ -85,13 +90,15 @@ export class Unspoken implements Stage<string, string> {
   /** A block of code is awaited that may be a call. */
   #awaitsCall = false;
   readonly #isLive: boolean;
+  readonly #onAnswer: UnspokenOptions['onAnswer'];
   /** What came so far, as long as it may be a thought. A live text leaves with each piece. */
   #kept: string[] | undefined = [];
   #keptLength = 0;
 
-  constructor({ filler = '', isLive = false, beginsInThought = false }: UnspokenOptions = {}) {
+  constructor({ filler = '', isLive = false, beginsInThought = false, onAnswer }: UnspokenOptions = {}) {
     this.#filler = filler;
     this.#isLive = isLive;
+    this.#onAnswer = onAnswer;
     if (!beginsInThought) return;
     this.#kept = undefined;
     this.#inside = {
@@ -164,9 +171,10 @@ export class Unspoken implements Stage<string, string> {
     return this.#last.slice(-SIGHT) + (/^[ \t]/u.exec(citation)?.[0] ?? '');
   }
 
-  /** All before it was a thought; what has left cannot be taken back. */
+  /** All before it was a thought. What has left is dropped behind this stage. */
   *#endThought(length: number): Generator<string> {
     const gone = (this.#kept ?? []).join('') + this.#pull(length);
+    if (this.#kept) this.#onAnswer?.(this.#held.length);
     this.#kept = undefined;
     if (this.#filler !== '') yield this.#takenOut(gone);
   }

@@ -1,11 +1,14 @@
-/** `--input jsonl`: a conversation over a pipe, one message a line, answer by answer. */
+/** Answers over a pipe: the messages of `--input jsonl`, or one text in which all up to some place may be a thought. */
 
 import type { Drops } from '../kit/drops.ts';
 import { usageError } from '../kit/error.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
+import type { UnspokenOptions } from '../read/assistant.ts';
+import { decode } from '../read/decode.ts';
 import type { Source } from '../read/reading.ts';
 import type { Places } from '../text/places.ts';
 import type { Rest, Segment } from '../text/segment.ts';
+import type { Stage } from '../text/stage.ts';
 
 /** UTF-16 units that are read ahead of the voice: a stop has to be found behind an answer that is not wanted. */
 const MOST_AHEAD = 4 * 1024 * 1024;
@@ -48,17 +51,49 @@ export interface Passed {
   readonly lines: number;
 }
 
+/** UTF-16 units. The stage is sure of what has come after fewer. */
+const LONGEST_DOUBT = 128 * 1024;
+
+/** Watches a text for the answer behind a thought that has no beginning. */
+export class Thought {
+  readonly #stage: Stage<string, string>;
+  /** The end of what has come. */
+  #last = '';
+  #units: number | undefined;
+
+  constructor(stageOf: (how: Pick<UnspokenOptions, 'isLive' | 'onAnswer'>) => Stage<string, string>) {
+    const onAnswer = (units: number) => {
+      this.#units = units;
+    };
+    this.#stage = stageOf({ isLive: true, onAnswer });
+  }
+
+  /** @returns what has come of the answer, once, as soon as all before it is known for a thought */
+  answerIn(text: string): string | undefined {
+    this.#last += text;
+    if (this.#last.length > 2 * LONGEST_DOUBT) this.#last = this.#last.slice(-LONGEST_DOUBT);
+    for (const _ of this.#stage.push(text));
+    if (this.#units === undefined) return undefined;
+    const answer = this.#last.slice(this.#last.length - this.#units);
+    this.#units = undefined;
+    return answer;
+  }
+}
+
 /** It stands for the end of an answer. */
 const END = Symbol('the end of an answer');
 
-/** The messages of a pipe as answers. */
+/** What comes over a pipe as answers. It is read ahead of the voice, so that what is not wanted is known in time. */
 export class Answers {
   /** Its bytes are those of the next answer; of all answers where they are not heard while they are written. */
   readonly source: Source;
   readonly #original: Source;
+  /** It is set for a text without messages. */
+  readonly #thought: Thought | undefined;
   readonly #queue: (string | typeof END)[] = [];
   #ahead = 0;
   #isBegun = false;
+  #isTaken = false;
   #isOver = false;
   #error: unknown;
   #changed = () => {};
@@ -70,9 +105,11 @@ export class Answers {
   #dropped = 0;
   #drops: Drops | undefined;
 
-  constructor(source: Source) {
+  constructor(source: Source, thought?: Thought) {
     this.#original = source;
-    const bytes = (signal: AbortSignal) => this.#next(signal);
+    this.#thought = thought;
+    const bytes = (signal: AbortSignal) =>
+      thought && !this.#drops ? source.bytes(signal) : this.#next(signal);
     this.source = { ...source, bytes, again: undefined, size: undefined, isLive: true };
   }
 
@@ -92,7 +129,7 @@ export class Answers {
     this.#drops = drops;
     drops.listen(() => {
       this.#dropped += 1;
-      while (this.#queue.length > 0) this.#take();
+      this.#empty();
       this.#changed();
     });
   }
@@ -110,6 +147,7 @@ export class Answers {
         continue;
       }
       const text = this.#take();
+      this.#isTaken = true;
       if (text !== END) yield Buffer.from(text);
       else if (this.#drops) return;
       else yield Buffer.from('\n\n');
@@ -119,17 +157,38 @@ export class Answers {
   async #read(signal: AbortSignal): Promise<void> {
     this.#isBegun = true;
     try {
-      let number = 0;
-      for await (const line of linesOf(this.#original.bytes(signal))) {
-        number += 1;
-        if (line.trim() !== '') await this.#follow(messageIn(line, number));
-      }
+      const bytes = this.#original.bytes(signal);
+      await (this.#thought ? this.#readText(bytes, this.#thought) : this.#readMessages(bytes));
     } catch (error) {
       this.#error = error;
     } finally {
       this.#isOver = true;
       this.#changed();
     }
+  }
+
+  async #readMessages(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    let number = 0;
+    for await (const line of linesOf(bytes)) {
+      number += 1;
+      if (line.trim() !== '') await this.#follow(messageIn(line, number));
+    }
+  }
+
+  async #readText(bytes: AsyncIterable<Uint8Array>, thought: Thought): Promise<void> {
+    for await (const text of decode(bytes, 'stdin')) {
+      const answer = thought.answerIn(text);
+      const stop = answer !== undefined && this.#isTaken;
+      if (answer !== undefined) {
+        this.#empty();
+        this.#pass(text.slice(0, Math.max(0, text.length - answer.length)));
+      }
+      await this.#follow({ text: answer ?? text, end: false, stop });
+    }
+  }
+
+  #empty(): void {
+    while (this.#queue.length > 0) this.#take();
   }
 
   async #follow({ text, end, stop }: Message): Promise<void> {
@@ -153,12 +212,16 @@ export class Answers {
     if (next === END) return next;
     this.#ahead -= next.length;
     this.#room();
-    for (const character of next) {
+    this.#pass(next);
+    return next;
+  }
+
+  #pass(text: string): void {
+    for (const character of text) {
       if (character !== '\n' || this.#last !== '\r') this.#characters += 1;
       if (character === '\n') this.#lines += 1;
       this.#last = character;
     }
-    return next;
   }
 }
 

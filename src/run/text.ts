@@ -18,7 +18,7 @@ import type { Places } from '../text/places.ts';
 import type { Rest, Role, Segment } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
-import { Answers, type Talking, talk } from './conversation.ts';
+import { Answers, type Talking, Thought, talk } from './conversation.ts';
 import { whole } from './run.ts';
 
 /** What a run speaks, and how it is cut. */
@@ -30,7 +30,7 @@ export interface TextPlan {
   /** Stdin holds messages of `--input jsonl`. */
   readonly isConversation?: boolean;
   /** Each text passes it before its reader. */
-  readonly inFront?: ((how: Pick<UnspokenOptions, 'filler' | 'isLive'>) => Stage<string, string>) | undefined;
+  readonly inFront?: ((how: Omit<UnspokenOptions, 'beginsInThought'>) => Stage<string, string>) | undefined;
   /** Who speaks, where the text says nothing else. Without it, the text is only read. */
   readonly role?: Role | undefined;
   /** It is set if the text may name voices or have other marks. */
@@ -76,7 +76,7 @@ export class RunText {
     for (const { source, reader } of plan.sources()) {
       const one = new Watched(source);
       watched.push(one);
-      const talk = plan.isConversation && source.name === '-' ? new Answers(one.source) : undefined;
+      const talk = answersOf(one.source, plan);
       answers ??= talk;
       const reading = await reader.open(talk?.source ?? one.source, signal);
       if (plan.cast?.obeysMarks && source.again)
@@ -147,7 +147,9 @@ export class RunText {
       return places ? places.placing(segments) : segments;
     };
     const answers = this.#answers;
-    if (!drops || !answers || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
+    const isDivided = this.#readings.some(({ source, live }) => source.name === '-' && live);
+    if (!drops || !answers || !isDivided || !isHeardLive || this.#plan.pace === 'whole')
+      return segmentsOf(signal);
     answers.divide(drops);
     return talk(segmentsOf, { drops, answers, signal });
   }
@@ -229,6 +231,13 @@ export class RunText {
     const inStep = new InStep(this.#readings.length === 1);
     return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
   }
+}
+
+/** @returns `undefined` for what is one text, whatever comes */
+function answersOf(source: Source, { isConversation, inFront }: TextPlan): Answers | undefined {
+  if (source.name !== '-') return undefined;
+  if (isConversation) return new Answers(source);
+  return inFront && source.isLive ? new Answers(source, new Thought(inFront)) : undefined;
 }
 
 /** How a text is read once. */

@@ -154,6 +154,33 @@ test('An answer that comes after a silence begins at once.', async () => {
   expect(player.heard()).toHaveLength(expected);
 });
 
+test('Where only the end of a thought comes, what is queued of it is not heard, and the answer begins at once.', async () => {
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'isInTime');
+  const run = box.start(['--assistant', '--no-echo', '--player', player.command], { stdin: 'open' });
+  const thought =
+    'The user asks for twice two, and so I have to think about this for a long while before I answer.';
+  run.stdin.write(`${thought} ${'And I think once more about it all. '.repeat(200)}`);
+  await player.running();
+  run.stdin.end('So it is clear.\n</think>\n\nThe answer is **four**.\n');
+  expect((await run.ended).status).toBe(0);
+  const sound = async (text: string) => (await box.tts([text, '--encode', 's16le'])).stdout;
+  const [first = Buffer.alloc(0), second = Buffer.alloc(0), ...others] = player.heardEach();
+  expect(others).toEqual([]);
+  expect(first.length).toBeLessThan((await sound(thought)).length);
+  expect(second.subarray(44).equals(await sound('The answer is four.'))).toBe(true);
+});
+
+test('A thought that comes with its answer is never heard, and no player is stopped for it.', async () => {
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'plays');
+  const run = box.start(['--assistant', '--no-echo', '--player', player.command], { stdin: 'open' });
+  run.stdin.end('Twice two, then.\n</think>\n\nThe answer is four.\n');
+  expect((await run.ended).status).toBe(0);
+  const { stdout } = await box.tts(['The answer is four.', '--encode', 's16le']);
+  expect(player.heardEach().map((bytes) => bytes.subarray(44).equals(stdout))).toEqual([true]);
+});
+
 /** The block of the guide that holds these words. */
 function recipe(language: string, words: string): string {
   const blocks = [...GUIDE.matchAll(new RegExp(`\\n\`\`\`${language}\\n(.*?)\`\`\`\\n`, 'gsu'))];
