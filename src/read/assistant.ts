@@ -16,7 +16,7 @@ const SIGHT = 80;
 const EVENT = new RegExp(
   [
     // Most characters begin nothing of it.
-    '(?=[ \\t]?[<[{【◁✿:`~\\ue200]|(?<![^\\n])[ \\t])(?:',
+    '(?=[ \\t]?(?:[<[{【◁✿:`~\\ue200]|(?:file)?citet)|(?<![^\\n])[ \\t])(?:',
     '(?<fence>(?<![^\\n])[ \\t]*(?:`{3,}[^`\\n]*|~{3,}[^\\n]*)\\n)|(?<code>`+)|',
     ...ENCLOSURES.map(({ opens }, at) => `(?<row${at}>${opens})|`),
     `(?<thoughtEnd>${endsWhere(({ mayEndOnly }) => mayEndOnly)})|`,

@@ -29,6 +29,15 @@ const GEMMA_4 = 'https://ai.google.dev/gemma/docs/core/prompt-formatting-gemma4'
 const FUNCTION_GEMMA = 'https://ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices';
 const COHERE = 'https://docs.cohere.com/docs/command-a-reasoning-hf';
 const CLAUDE = 'https://docs.claude.com/en/docs/build-with-claude/prompt-engineering/chain-of-thought';
+const CLAUDE_TOOLS = 'https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use';
+const GROK = 'https://github.com/xai-org/grok-prompts';
+const CLINE = 'https://github.com/cline/cline';
+const PANGU = 'https://huggingface.co/FreedomIntelligence/openPangu-Embedded-7B-V1.1';
+
+const CITATION_FORMAT = 'https://platform.openai.com/docs/guides/citation-formatting';
+const GEMINI = 'https://github.com/search?type=code&q=%22%5Bcite_start%5D%22';
+/** A source of ChatGPT: `turn0search1`. */
+const REFERENCE = String.raw`turn\d{1,3}[a-z]{3,12}\d{1,3}`;
 
 /** What follows JSON: an empty line, or one that does not begin as lines of JSON do. */
 const AFTER_JSON = String.raw`(?=\n[^\s[\]{}"]|\n\n)`;
@@ -41,8 +50,9 @@ const MESSAGE_END = String.raw`<\|(?:end|return|call)\|>|(?=<\|start\|>)`;
 export const ENCLOSURES: readonly Enclosure[] = [
   ...tags('think', 'https://huggingface.co/deepseek-ai/DeepSeek-R1', true),
   ...tags('thinking thought reason reasoning', WEBUI, true),
-  ...tags('thoughts reflection scratchpad', CLAUDE, true),
+  ...tags('thoughts reflection scratchpad antml:thinking', CLAUDE, true),
   ...tags('seed:think', `${VLLM_PARSERS}seed_oss/`, true),
+  ...tags('longcat_think', `${VLLM_PARSERS}longcat/`, true),
   ...tags('antThinking lobeThinking', 'https://github.com/lobehub/lobe-chat', true),
   between(
     String.raw`\[THINK\]`,
@@ -50,6 +60,7 @@ export const ENCLOSURES: readonly Enclosure[] = [
     'https://docs.mistral.ai/capabilities/reasoning',
     true,
   ),
+  between(String.raw`\[unused16\]`, String.raw`\[unused17\]`, PANGU, true),
   between('◁think▷', '◁/think▷', 'https://huggingface.co/moonshotai/Kimi-VL-A3B-Thinking', true),
   between(String.raw`<\|begin_of_thought\|>`, String.raw`<\|end_of_thought\|>`, WEBUI, true),
   between(String.raw`<\|START_THINKING\|>`, String.raw`<\|END_THINKING\|>`, COHERE, true),
@@ -82,6 +93,13 @@ export const ENCLOSURES: readonly Enclosure[] = [
   ),
   ...tags('tool_call tool_calls tool_response tool_result', QWEN),
   ...tags('function_call function_calls function_result function_results function_response', VLLM_TOOLS),
+  ...tags('antml:function_calls antml:invoke', CLAUDE_TOOLS),
+  between(String.raw`<invoke name=[^<>\n]{1,80}>`, '</invoke>', CLAUDE_TOOLS),
+  ...tags('search_quality_reflection search_quality_score', 'https://github.com/anthropics/claude-cookbooks'),
+  ...tags('grok:render xaiArtifact xai:function_call', GROK),
+  ...tags('tool_use use_mcp_tool access_mcp_resource', CLINE),
+  ...tags('tool_code tool_outputs', 'https://ai.google.dev/gemma/docs/capabilities/function-calling'),
+  ...tags('longcat_tool_call', `${VLLM_PARSERS}longcat/`),
   ...tags('minimax:tool_call', `${VLLM_PARSERS}minimax_m2/`),
   ...tags('seed:tool_call', `${VLLM_PARSERS}seed_oss/`),
   between(String.raw`<function=[^<>\n]{1,80}>`, '</function>', LLAMA),
@@ -97,11 +115,10 @@ export const ENCLOSURES: readonly Enclosure[] = [
   between(String.raw`\[AVAILABLE_TOOLS\]`, String.raw`\[/AVAILABLE_TOOLS\]`, MISTRAL),
   between(String.raw`<\|tool_call\|>`, String.raw`<\|/tool_call\|>|${AFTER_JSON}`, `${VLLM_PARSERS}granite/`),
   between(String.raw`<\|tool_calls_section_begin\|>`, String.raw`<\|tool_calls_section_end\|>`, KIMI),
-  between(String.raw`<\|tool_call_begin\|>`, String.raw`<\|tool_call_end\|>`, KIMI),
-  between('<｜tool▁calls▁begin｜>', '<｜tool▁calls▁end｜>', DEEPSEEK),
-  between('<｜tool▁call▁begin｜>', '<｜tool▁call▁end｜>', DEEPSEEK),
-  between('<｜tool▁outputs▁begin｜>', '<｜tool▁outputs▁end｜>', DEEPSEEK),
-  between('<｜tool▁output▁begin｜>', '<｜tool▁output▁end｜>', DEEPSEEK),
+  // Some servers write the tokens of DeepSeek in ASCII, and that of one call is then one of Kimi.
+  ...['calls', 'call', 'outputs', 'output'].map((what) =>
+    between(`<[|｜]tool[▁_]${what}[▁_]begin[|｜]>`, `<[|｜]tool[▁_]${what}[▁_]end[|｜]>`, DEEPSEEK),
+  ),
   between(
     String.raw`<｜DSML｜\s?(?:function|tool)_calls>`,
     String.raw`</｜DSML｜\s?(?:function|tool)_calls>`,
@@ -135,12 +152,14 @@ export const MARKS: readonly Mark[] = [
     pattern: String.raw`<\|(?:im_start|start_header_id|header_start|start_of_role|im_assistant)\|>(?:(?:assistant|model|user|system|tool|ipython)\b)?(?:<\|(?:end_header_id|header_end|end_of_role|im_middle)\|>)?\n?`,
     source: LLAMA,
   },
-  { pattern: String.raw`<\|/?[A-Za-z][\w.:/-]{0,60}\|>`, source: QWEN },
+  { pattern: String.raw`<\|/?[A-Za-z][\w.:/▁-]{0,60}\|>`, source: QWEN },
   { pattern: String.raw`<｜[^<>｜\n]{1,60}｜>`, source: DEEPSEEK },
   { pattern: String.raw`<start_of_turn>(?:(?:model|user)\b)?\n?|<end_of_turn>`, source: GEMMA_3 },
   { pattern: String.raw`<\|turn>(?:(?:model|user|system)\b)?\n?|<turn\|>|<\|"\|>`, source: GEMMA_4 },
   { pattern: String.raw`<(?:bos|eos|pad|unk)>|<unused\d{1,3}>`, source: GEMMA_3 },
   { pattern: String.raw`\[/?INST\]`, source: MISTRAL },
+  { pattern: String.raw`\[gMASK\]|<[se]op>`, source: 'https://huggingface.co/zai-org/GLM-4.5' },
+  { pattern: String.raw`\[unused\d{1,3}\]`, source: PANGU },
   // Elsewhere it may be that of HTML, which strikes a text out.
   { pattern: String.raw`</s>(?=\s{0,9}(?:$|<s>))`, source: MISTRAL },
   { pattern: '</?(?:answer|final_answer|response)>', source: `${VLLM_PARSERS}granite_thinking/` },
@@ -150,15 +169,29 @@ export const MARKS: readonly Mark[] = [
   },
   { pattern: '✿(?:RESULT|RETURN|ARGS)✿[:：]?', source: 'https://github.com/QwenLM/Qwen-Agent' },
   {
-    pattern: String.raw`[ \t]?【\d+(?::\d+)?†[^】\n]{0,80}】`,
+    pattern: String.raw`[ \t]?(?:【\d+(?::\d+)?†[^】\n]{0,80}】|\[\d+(?::\d+)?†[^\]\n]{0,80}\])`,
     source: 'https://platform.openai.com/docs/assistants/tools/file-search',
   },
   {
     pattern: String.raw`[ \t]?\ue200[^\ue200\ue201\n]{0,200}\ue201`,
-    source: 'https://platform.openai.com/docs/guides/citation-formatting',
+    source: CITATION_FORMAT,
+  },
+  // So they are copied from a page.
+  {
+    pattern: String.raw`[ \t]?(?:(?:file)?cite(?:${REFERENCE}){1,9}|\[${REFERENCE}\]|【${REFERENCE}】)`,
+    source: CITATION_FORMAT,
   },
   {
-    pattern: String.raw`[ \t]?\[(?:citation|source|ref|doc|webpage)\s?:\s?\d{1,3}(?:\s?[,-]\s?\d{1,3}){0,9}\](?!\()`,
+    pattern: String.raw`[ \t]?\[\^\d{1,3}\^\](?:\[\d{1,3}\])?`,
+    source: 'https://github.com/acheong08/EdgeGPT/issues/299',
+  },
+  {
+    pattern: String.raw`[ \t]?\[\[\d{1,3}\]\]\(https?:[^()\s]{1,500}\)`,
+    source: 'https://github.com/Chevey339/kelivo/pull/394',
+  },
+  { pattern: String.raw`\[cite_start\][ \t]?|[ \t]?\[cite_end\]`, source: GEMINI },
+  {
+    pattern: String.raw`[ \t]?\[(?:citation|cite|source|ref|doc|webpage|web|post|file)\s?:\s?\d{1,3}(?:\s?[,-]\s?\d{1,3}){0,9}\](?!\()`,
     source: 'https://github.com/deepseek-ai/DeepSeek-R1',
   },
 ];
@@ -174,7 +207,9 @@ export const BEGUN = new RegExp(
     String.raw`<(?:[|｜/A-Za-z<][^<>\n]{0,200})?$`,
     String.raw`<\|(?:start|channel)\|>(?:(?!<\|message\|>)[^\n]){0,300}$`,
     String.raw`<(?:\|(?:im_start|start_header_id|header_start|start_of_role|im_assistant)\||start_of_turn|\|turn)>[a-z]{0,9}(?:<\|[a-z_]{0,20}\|?>?)?\n?$`,
-    String.raw`[ \t]?(?:\[[\d,;\s–-]{1,40}\][ \t]?){0,9}(?:\[[^[\]\n]{0,40})?$`,
+    String.raw`[ \t]?(?:\[[\d,;\s–-]{1,40}\][ \t]?){0,9}(?:\[[^[\]\n]{0,60})?$`,
+    String.raw`[ \t]?\[(?:\[(?:\d{1,3}(?:\](?:\](?:\([^()\s]{0,500})?)?)?)?)?$`,
+    String.raw`[ \t]?(?:file)?citet[a-z\d]{0,200}$`,
     String.raw`[ \t]?(?:【[^】\n]{0,90}|\ue200[^\ue201\n]{0,200})$`,
     String.raw`</s>\s{0,9}$`,
     String.raw`(?:◁[^▷\n]{0,8}|✿[^✿\n]{0,10}✿?)$`,
@@ -188,8 +223,9 @@ export const BEGUN = new RegExp(
 const BEFORE_NUMBERS =
   /(?:^|[^\p{L}])(?:press|type|enter|keys?|buttons?|see|in|of|options?|steps?|items?|choose|select|pick|refs?|references?|sources?|and|or|with|numbers?|lines?|sections?|from|to|by|at|is|are|was|equals?|returns?|gives?|the|an?|intervals?|ranges?|lists?|arrays?|vectors?|tuples?|sets?|matrix|sequence|values?|digits?|element|index)[ \t]$/iu;
 const BEFORE_CITATION = /[\p{L}\p{N}.,;!?)\]"'”’%°*_…][ \t]?$/u;
-/** A variable, such as in `x[1]`. */
-const VARIABLE = /(?:^|[^\p{L}\p{N}_])(?:\p{L}|\p{L}\w{0,30}[_\d]\w{0,30})$/u;
+/** A variable or a call, such as in `x[1]`: a letter, a name with a digit or an underscore, and a name that is one in code. */
+const VARIABLE =
+  /(?:^|[^\p{L}\p{N}_])(?:\p{L}|\p{L}\w{0,30}[_\d]\w{0,30}|lists?|arrays?|arr|vec|vectors?|tuples?|dict|matrix|items|args|argv|nums|str|row|col)$|\w\(\)$/u;
 
 /**
  * Whether numbers in brackets refer to a source.
@@ -208,6 +244,11 @@ function between(opens: string, closes: string, source: string, mayEndOnly = fal
 function tags(names: string, source: string, mayEndOnly = false): Enclosure[] {
   return names.split(' ').map((name) => {
     const anyCase = name.replace(/[a-z]/giu, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
-    return between(String.raw`<${anyCase}(?:[ =][^<>\n]{0,200})?>`, `</${anyCase}>`, source, mayEndOnly);
+    return between(
+      String.raw`<${anyCase}(?:[ =][^<>\n]{0,200})?(?<!/)>`,
+      String.raw`</${anyCase}[ \t]{0,9}>`,
+      source,
+      mayEndOnly,
+    );
   });
 }

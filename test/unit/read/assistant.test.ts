@@ -7,6 +7,7 @@ function spoken(pieces: readonly string[], options?: UnspokenOptions): string {
   return [...pieces.flatMap((piece) => [...stage.push(piece)]), ...stage.end()].join('');
 }
 
+const CLAUDE = ['ant', 'ml:'].join('');
 const CALL = '```json\n{"name": "ls", "arguments": {"path": "."}}\n```\n';
 
 test.each([
@@ -78,6 +79,29 @@ test.each([
   '<|tool_call>call:add{a:<|"|>2<|"|>}<tool_call|><|tool_response>4<tool_response|>',
   '<|START_ACTION|>[{"tool_name": "add"}]<|END_ACTION|>',
   '✿FUNCTION✿: add\n✿ARGS✿: {}\n✿RESULT✿: 4\n✿RETURN✿: ',
+  '<think >Hm.</think >',
+  '<longcat_think>Hm.</longcat_think>',
+  '[unused16]Hm.[unused17]',
+  '<grok:render card_id="a" card_type="citation_card"><argument name="citation_id">1</argument></grok:render>',
+  '<xai:function_call name="add"><parameter name="a">2</parameter></xai:function_call>',
+  '<xaiArtifact artifact_id="a" title="A page"><p>Two</p></xaiArtifact>',
+  `<${CLAUDE}function_calls>\n<${CLAUDE}invoke name="add">\n</${CLAUDE}invoke>\n</${CLAUDE}function_calls>`,
+  `<${CLAUDE}thinking>Hm.</${CLAUDE}thinking>`,
+  '<invoke name="add">\n<parameter name="a">2</parameter>\n</invoke>',
+  '<search_quality_reflection>Hm.</search_quality_reflection><search_quality_score>5</search_quality_score>',
+  '<tool_use><name>add</name><arguments>{}</arguments></tool_use>',
+  '<use_mcp_tool><server_name>a</server_name></use_mcp_tool>',
+  '<tool_code>\nprint(add(2))\n</tool_code>\n<tool_outputs>4</tool_outputs>',
+  '<longcat_tool_call>{}</longcat_tool_call>',
+  '<｜tool▁call▁begin｜>add<｜tool▁sep｜>{"a": 2}<｜tool▁call▁end｜><｜end▁of▁sentence｜>',
+  '<|tool▁calls▁begin|><|tool▁call▁begin|>add<|tool▁sep|>{}<|tool▁call▁end|><|tool▁calls▁end|>',
+  '<｜tool_calls_begin｜>add<｜tool_calls_end｜>',
+  '<|channel|>commentary to=browser.search code<|message|>{"query": "2"}<|call|>',
+  '[gMASK]<sop><|assistant|>\n',
+  '<|observation|>',
+  '[cite_start]',
+  'I go on.</THINK >',
+  'I go on.[unused17]',
   '<antArtifact identifier="a" type="text/html" title="A page"><p>Two</p></antArtifact>',
   '<boltArtifact id="a" title="A page"><boltAction type="shell">ls</boltAction></boltArtifact>',
   '<|im_start|>assistant\n',
@@ -135,6 +159,17 @@ test.each([
   '【5†L1-L4】',
   ' [citation:3]',
   '\ue200cite\ue202turn0search0\ue201',
+  '\ue200cite\ue202turn0search0\ue202turn1view2\ue201',
+  '[turn0search1]',
+  '【turn0search1】',
+  '[^1^]',
+  ' [^2^][^3^]',
+  ' [cite: 1, 2]',
+  ' [cite: 12, 14-16]',
+  ' [web:1][post:3]',
+  ' [1†source]',
+  ' [[1]](https://example.org/a_b?c=1)',
+  '<|observation|>',
   '<think>And',
 ])('After an answer, %j is for no listener.', (after) => {
   const text = `The answer is four.${after}`;
@@ -147,6 +182,10 @@ test.each([
   ['It boils at 100 °C [1], and freezes at zero [2][3].', 'It boils at 100 °C, and freezes at zero.'],
   ['Cats sleep [1] and dogs bark[2].', 'Cats sleep and dogs bark.'],
   ['<answer>Four.</answer>', 'Four.'],
+  ['[cite_start]**Cats** sleep[cite: 1, 2].', '**Cats** sleep.'],
+  ['Cats sleep[^1^], and dogs bark [^2^][^3^].', 'Cats sleep, and dogs bark.'],
+  ['Cats<grok:render type="a"><argument>1</argument></grok:render> sleep.', 'Cats sleep.'],
+  ['Take list[1], args[2] and get()[3], says a book[4].', 'Take list[1], args[2] and get()[3], says a book.'],
   ['<co: 0,1>Cats</co: 0,1> sleep.', 'Cats sleep.'],
   ['Look.\n[TOOL_CALLS]add{}\nDone.', 'Look.\n\nDone.'],
   ['Look.\n{"name": "add", "arguments": {"a": 2}}\nDone.', 'Look.\n\nDone.'],
@@ -171,6 +210,9 @@ test.each([
   '<details>\n<summary>More</summary>\nWords.\n</details>',
   '<s>gone</s> and here',
   'if a <b and c> d: f <| g |> h',
+  'They cite <think/> and <grok:render id="a"/> here.',
+  'To cite turns, see [[1, 2]] or [cite] or [web page] or [^1].',
+  'The citet command \\citet{a} cites.',
   'In 【中文】 and [THIS] and [think] and :::note',
   '{"name": "Ada"} is JSON.',
   'One ` tick, and then\n\nanother ` one.',
@@ -178,6 +220,26 @@ test.each([
   expect(spoken([text])).toBe(text);
   for (const size of [1, 2, 3, 7])
     expect(spoken(text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [])).toBe(text);
+});
+
+test.each([
+  ['The answer is four.citeturn0search1', 'The answer is four.'],
+  ['The answer citeturn0search1turn12news3 is four.', 'The answer is four.'],
+  ['Four.fileciteturn0file2 Five.', 'Four. Five.'],
+])('Signs of ChatGPT are known as they are copied: %j', (text, expected) => {
+  expect(spoken([text])).toBe(expected);
+});
+
+test('The answer behind a thought that only ends is told once, with what has come of it.', () => {
+  const told: number[] = [];
+  const stage = new Unspoken({ isLive: true, onAnswer: (units) => told.push(units) });
+  for (const text of ['I ponder. `</think>` is ', 'a tag.</th', 'ink>Fo', 'ur.</think> Five.'])
+    void [...stage.push(text)];
+  expect(told).toEqual(['Fo'.length]);
+  const others: number[] = [];
+  const second = new Unspoken({ isLive: true, onAnswer: (units) => others.push(units) });
+  for (const text of ['<think>Hm.</think>Four.', '</think>']) void [...second.push(text)];
+  expect(others).toEqual([]);
 });
 
 test('Where the beginning of a thought stood in the prompt, nothing is spoken before its end.', () => {
