@@ -142,7 +142,8 @@ const PUNCTUATION: readonly Spelling[] = [
   [/[‘’‚‛′ʼ´]/gu, "'"],
   [/[“”„‟″«»‹›]/gu, '"'],
   [/(?<=\d)\s?[·⋅]\s?(?=\d)/gu, ' times '],
-  [/(\d[%kKMB]?)\s?[–—‒]\s?(?=[$€£¥]?\d)/gu, '$1 to '],
+  [/(\d(?:[%kKMB]|\s?[ap]\.?m\.?)?)\s?[–—‒]\s?(?=[$€£¥]?\d)/gu, '$1 to '],
+  [/(\d\s?(?:°\s?[CF]?|\p{L}{1,3}))[–‒](?=[$€£¥]?\d)/gu, '$1 to '],
   [/−\s?/gu, ' minus '],
   [/[‐‑]/gu, '-'],
   [/(?<!\s)\s*[–—―‒]+\s*/gu, ', '],
@@ -195,7 +196,7 @@ const ABBREVIATIONS: readonly Spelling[] = [
   [/\bviz\.,?(?=\s)/giu, 'namely,'],
   [/\bcf\.(?=\s)/giu, 'compare'],
   [/&c\.(?=["'”’)]*\s*$)/giu, 'et cetera.'],
-  [/&c\.?/giu, 'et cetera'],
+  [/(?<![\w=?])&c(?!\w|=)\.?/giu, 'et cetera'],
   [/&\s?Co\.(?=["'”’)]*\s*$)/gu, 'and Company.'],
   [/&\s?Co\./gu, 'and Company'],
 ];

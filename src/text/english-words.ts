@@ -110,8 +110,18 @@ const ENDING: readonly (readonly [short: string, word: string])[] = [
   ['Sr', 'Senior'],
 ];
 
+/** Characters that a page left in a text. */
+const CHARACTERS: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
 const RULES: readonly Rule[] = [
-  [/&amp;/gu, '&'],
+  [/&(amp|lt|gt|quot|apos|nbsp);/gu, (_, name = '') => CHARACTERS[name] ?? ''],
   [/(?<!\w)Ms\.?(?=\s+["']?\p{Lu})/gu, 'Miz'],
   [/(?<!\w)Mx\.?(?=\s+["']?\p{Lu})/gu, 'Mix'],
   [/(?<!\w)Mt\.(?=\s+\p{Lu})/gu, 'Mount'],
