@@ -39,8 +39,8 @@ const SEP = /^"?sep=([^"\r\n]?)"?[;,\t|]*[\r\n]?$/iu;
 
 /**
  * The delimiter is what is set, or what a first line `sep=;` names, as Excel reads it. Otherwise the header tells it: it is the
- * one that makes the columns of a batch, or else the most columns. A line without a delimiter above such a header is the name of
- * the table, as Numbers writes it.
+ * one that makes the columns of a batch, or else the most columns. Lines of one cell above such a header are the name of the
+ * table, as Numbers writes it.
  */
 export async function layoutOf(text: AsyncIterable<string>, options: LayoutOptions): Promise<Layout> {
   const start = new Start(text);
@@ -50,10 +50,26 @@ export async function layoutOf(text: AsyncIterable<string>, options: LayoutOptio
     const delimiter = options.delimiter ?? (named || undefined);
     return layout(first, await start.line(), start, { ...options, delimiter });
   }
-  const isTitle = likely(options).every((each) => cellsOf(first, each).length === 1);
-  const second = isTitle ? await start.line() : '';
-  const isHeader = likely(options).some((each) => options.isHeader(cellsOf(second, each)));
-  return isHeader ? layout(first, second, start, options) : layout('', first, start, options);
+  let before = '';
+  let line = first;
+  for (let lines = 0; lines < MOST_TITLES && isTitle(line, options); lines += 1) {
+    before += line;
+    line = await start.line();
+    if (isHeader(line, options)) return layout(before, line, start, options);
+  }
+  return layout('', first, start, options);
+}
+
+/** Lines. */
+const MOST_TITLES = 5;
+
+function isTitle(line: string, options: LayoutOptions): boolean {
+  const isOneCell = (each: string) => cellsOf(line, each).filter((cell) => cell !== '').length === 1;
+  return !isHeader(line, options) && likely(options).every(isOneCell);
+}
+
+function isHeader(line: string, options: LayoutOptions): boolean {
+  return likely(options).some((each) => options.isHeader(cellsOf(line, each)));
 }
 
 function layout(before: string, header: string, start: Start, options: LayoutOptions): Layout {

@@ -153,6 +153,11 @@ describe('a table of a spreadsheet', () => {
     ['columns without a name', ';id;text;;\n;a;"One, and; more";;\n;b;Two;note;\n'],
     ['empty cells behind the last column', 'id;text\na;"One, and; more";;\nb;Two;\n'],
     ['Numbers, with the name of the table', 'Table 1\nid;text\na;"One, and; more"\nb;Two\n'],
+    ['Numbers, with its delimiters', 'Tabelle 1;\nid;text\na;"One, and; more"\nb;Two\n'],
+    [
+      'titles above the table',
+      'Texts;;\r\n;;\r\nMay 2024;;\r\nid;text;\r\na;"One, and; more";\r\nb;Two;\r\n',
+    ],
   ])('is read, from %s', async (_, text, how = {}, kind = 'csv') => {
     expect(texts(await read(text, kind, how))).toEqual(both);
     expect(texts(await read(text, kind, { ...how, size: 65_536 }))).toEqual(both);
