@@ -38,21 +38,32 @@ function fromJson(text: string): string | undefined {
   }
 }
 
+/** The names of a message: those of most services, of Deepgram, of Murf and PlayHT, of MiniMax, and of Apigee. */
+const MESSAGES = [
+  'message',
+  'msg',
+  'detail',
+  'err_msg',
+  'error_message',
+  'status_msg',
+  'base_resp',
+  'faultstring',
+  'fault',
+];
+const CODES = ['code', 'err_code', 'error_code', 'error_id'];
+
 function sentence(data: unknown): string {
   if (typeof data === 'string') return data;
   if (Array.isArray(data)) return data.map(sentence).filter(Boolean).join('; ');
   if (typeof data !== 'object' || data === null) return '';
-  const { error, errors, message, msg, detail, title, description, code, loc, field } = data as Record<
-    string,
-    unknown
-  >;
+  const { error, errors, title, description, loc, field, ...others } = data as Record<string, unknown>;
   const fields = fieldErrors(errors) || fieldErrors(data);
-  const own = [message, msg, detail, error].map(sentence).find(Boolean);
+  const own = [...MESSAGES.map((name) => others[name]), error].map(sentence).find(Boolean);
   const text =
     [own, fields].filter(Boolean).join(' ') ||
     ([errors, description, title].map(sentence).find(Boolean) ?? '');
   if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${text}`;
-  const about = [code, field].filter(
+  const about = [...CODES.map((name) => others[name]), field].filter(
     (part) => typeof part === 'string' && part !== '' && !text.includes(part),
   );
   if (text === '') return about.join(' ');
@@ -135,6 +146,17 @@ export function askedWait(
   now = Date.now(),
 ): number | undefined {
   return retryAfter(headers, now) ?? (status === 429 ? limitReset(headers, now) : undefined);
+}
+
+/**
+ * How long an error asks to wait in its own words: `"retryDelay": "36s"` of Google, `"retry_after": 60` of Cloudflare.
+ * @returns seconds, at least 0.05
+ */
+export function waitIn(body: Uint8Array): number | undefined {
+  const [, seconds] =
+    /"retry_?(?:delay|after)"\s{0,9}:\s{0,9}"?(\d{1,9}(?:\.\d{1,9})?)s?"?\s{0,9}[,}]/i.exec(decoded(body)) ??
+    [];
+  return seconds === undefined ? undefined : bounded(Number(seconds));
 }
 
 const NUMBER = /^\d+(?:\.\d+)?$/;

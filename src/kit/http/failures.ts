@@ -5,7 +5,7 @@ import { codeOf, ExitCode, TtsError } from '../error.ts';
 import { isBusy, isTransient, LONGEST_REQUESTED_WAIT } from '../retry.ts';
 import { IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
-import { askedWait, decoded, messageIn } from './answer.ts';
+import { askedWait, decoded, messageIn, waitIn } from './answer.ts';
 import type { Answer } from './client.ts';
 
 /** A proxy cannot be reached, or makes no connection to the host behind it. */
@@ -281,7 +281,11 @@ export async function firstBytes(
 
 /** What a word of an error means, whatever the status it comes with. The first row that matches counts. */
 const CODES: readonly (readonly [code: RegExp, status: number])[] = [
-  [/quota|credits?(?![a-z])|billing|payment|balance(?![a-z])|funds|daily_?limit/i, 402],
+  // Alibaba's `Throttling.RateQuota` is a limit of a minute.
+  [
+    /^(?!throttl).*(?:quota|credits?(?![a-z])|billing|payment|balance(?![a-z])|funds|daily_?limit)|^arrear/i,
+    402,
+  ],
   [/^too[_-]?many|^(?:user[_-]?)?rate|^throttl/i, 429],
   [
     /^(?:unauthori[sz]ed|unauthenticated|forbidden|(?:invalid|missing|bad)[_-]?api[_-]?key|api[_-]?key[_-]?invalid)/i,
@@ -412,10 +416,10 @@ export async function refusal(answer: Answer, to: ServiceName, stands?: number):
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
   const status = stands ?? meantStatus(answer.status, bytes);
-  const after = askedWait({ status, headers });
+  const after = askedWait({ status, headers }) ?? waitIn(bytes);
   const { exitCode = ExitCode.service, ...meaning } = meaningOf(status);
   const what = status === 402 && answer.status !== 402 ? SPENT_QUOTA : meaning.what;
-  const said = status === 404 ? `there is nothing at ${to.url.href}` : `${to.url.host} ${what}`;
+  const said = status === 404 ? nothingAt(to.url, message) : `${to.url.host} ${what}`;
   return new TtsError(`${said} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode,
     concernsThisTextOnly: UNWANTED.has(status),
@@ -423,6 +427,13 @@ export async function refusal(answer: Answer, to: ServiceName, stands?: number):
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: isBusy(status), status } }),
   });
+}
+
+/** Services answer 404 for a voice or a model that they do not have as well. */
+const NAMES_WHAT = /\b(?:model|voice|speaker)s?\b/i;
+
+function nothingAt({ host, href }: URL, message: string): string {
+  return NAMES_WHAT.test(message) ? `${host} does not have what is asked for` : `there is nothing at ${href}`;
 }
 
 export function hintToWait(seconds = 0): string | undefined {
@@ -439,7 +450,7 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   const { exitCode, hint } = meaningOf(status);
   if (hint !== undefined) return hint;
   if (exitCode === ExitCode.key) return `the key came from ${keyOrigin}`;
-  if (status === 404) return hintToAddress(url, message);
+  if (status === 404 && !NAMES_WHAT.test(message)) return hintToAddress(url, message);
   if (status === 400 && url.protocol === 'http:' && /\bHTTPS\b/i.test(message))
     return 'write https:// instead of http:// in the base URL';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ExitCode } from '../../../src/kit/error.ts';
-import { meantStatus, noAnswer, ProxyError } from '../../../src/kit/http/failures.ts';
+import type { Answer } from '../../../src/kit/http/client.ts';
+import { meantStatus, noAnswer, ProxyError, refusal } from '../../../src/kit/http/failures.ts';
 
 const url = new URL('https://tts.example.com/tts');
 
@@ -102,6 +103,16 @@ it.each<[number, number, object]>([
   [400, 402, { error: { code: 'billing_hard_limit_reached' } }],
   [400, 402, { __type: 'ServiceQuotaExceededException' }],
   [422, 402, { code: 'INSUFFICIENT_BALANCE' }],
+  [400, 402, { code: 'Arrearage', message: 'Access denied, is your account in good standing?' }],
+  [403, 402, { error_message: 'Forbidden', error_id: 'INSUFFICIENT_CREDITS' }],
+  [403, 402, { error: { code: 403, details: [{ reason: 'BILLING_DISABLED' }] } }],
+  [403, 402, { error: { code: '403', message: 'Out of call volume quota.' } }],
+  [403, 402, { detail: 'User is locked. Reason: Exhausted balance.' }],
+  [429, 429, { code: 'Throttling.RateQuota', message: 'Requests rate limit exceeded' }],
+  [429, 429, { code: 'Throttling.AllocationQuota', message: 'Allocated quota exceeded' }],
+  [429, 429, { error_code: 'concurrency_limited', title: 'Too many concurrent requests' }],
+  [429, 429, { category: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' }],
+  [401, 401, { err_code: 'INVALID_AUTH', err_msg: 'Invalid credentials.' }],
   [429, 402, { error: { code: 'insufficient_quota', type: 'insufficient_quota', message: 'Pay' } }],
   [429, 402, { error: { type: 'billing_not_active' } }],
   [400, 429, { __type: 'ThrottlingException' }],
@@ -121,6 +132,30 @@ it.each<[number, number, object]>([
   [500, 500, { error: 'quota_exceeded' }],
 ])('A status %i is meant as %i with %j.', (status, meant, body) => {
   expect(meantStatus(status, Buffer.from(JSON.stringify(body)))).toBe(meant);
+});
+
+async function refused(status: number, body: object) {
+  async function* bytes() {
+    yield Buffer.from(JSON.stringify(body));
+  }
+  return refusal({ status, headers: {}, body: bytes() } as unknown as Answer, { url, keyOrigin: 'a file' });
+}
+
+it.each([
+  ['The model `tts-9` does not exist', /^tts\.example\.com does not have what is asked for/],
+  ['A voice for the voice_id x was not found.', /^tts\.example\.com does not have what is asked for/],
+  ['Not Found', /^there is nothing at https:\/\/tts\.example\.com\/tts/],
+])('A status 404 is about what its message names: %s', async (message, said) => {
+  expect((await refused(404, { error: { message } })).message).toMatch(said);
+});
+
+it.each<[number, object, number | undefined]>([
+  [429, { error: { code: 429, details: [{ '@type': 'RetryInfo', retryDelay: '36s' }] } }, 36],
+  [525, { title: 'Error 525', retry_after: 60 }, 60],
+  [429, { error: 'slow down', retryAfter: '1.5' }, 1.5],
+  [429, { error: 'slow down', text: 'retry_after: 5' }, undefined],
+])('The wait that an error of status %i asks for counts: %j', async (status, body, after) => {
+  expect((await refused(status, body)).retry).toMatchObject({ after });
 });
 
 it.each(['ERR_INVALID_ARG_TYPE', 'UND_ERR_INVALID_ARG', ''])(
