@@ -68,7 +68,7 @@ function bookIn(work, characters = CHARACTERS) {
   const all = chapters(characters);
   const documents = all.map((paragraphs, at) => [
     `c${at}.xhtml`,
-    `<html><head><title>c</title></head><body><h2>Chapter ${at}</h2>${paragraphs.map((text) => `<p><i>${text.slice(0, 20)}</i>${text.slice(20)}</p>`).join('\n')}</body></html>`,
+    `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>c</title></head><body><h2>Chapter ${at}</h2>${paragraphs.map((text) => `<p><i>${text.slice(0, 20)}</i>${text.slice(20)}</p>`).join('\n')}</body></html>`,
   ]);
   const names = documents.map(([name]) => name);
   const items = names.map((name) => `<item id="${name}" href="${name}" media-type="application/xhtml+xml"/>`);
@@ -79,13 +79,13 @@ function bookIn(work, characters = CHARACTERS) {
   const files = [
     [
       'META-INF/container.xml',
-      '<container><rootfiles><rootfile full-path="b.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
+      '<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="b.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
     ],
     [
       'b.opf',
-      `<package><metadata/><manifest>${items.join('')}<item id="ncx" href="b.ncx" media-type="application/x-dtbncx+xml"/></manifest><spine toc="ncx">${order.join('')}</spine></package>`,
+      `<package version="2.0" xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Book</dc:title></metadata><manifest>${items.join('')}<item id="ncx" href="b.ncx" media-type="application/x-dtbncx+xml"/></manifest><spine toc="ncx">${order.join('')}</spine></package>`,
     ],
-    ['b.ncx', `<ncx><navMap>${points.join('')}</navMap></ncx>`],
+    ['b.ncx', `<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap>${points.join('')}</navMap></ncx>`],
     ...documents,
   ];
   const [epub, text] = [join(work, 'book.epub'), join(work, 'book.txt')];
@@ -128,6 +128,17 @@ export const bookRows = [
         ratios.push(ofBook / (await allText(tts('--show-text', '-f', text), env)));
       }
       return median(ratios);
+    },
+  },
+  {
+    what: 'all text of that EPUB / `pandoc -t plain` of the same',
+    most: { 20: 0.2 },
+    unit: '×',
+    digits: 2,
+    async measure({ tts, work, env }) {
+      const { epub } = bookIn(work);
+      const converted = ['pandoc', '-f', 'epub', '-t', 'plain', '--wrap=none', epub];
+      return (await pairs(tts('--show-text', '-f', epub), converted, { rounds: 5, env })).ratio;
     },
   },
   {
