@@ -46,13 +46,16 @@ const DIGITS: readonly Rule[] = [
   [/(?<![\w.,'])\d{1,3}(?:(?<mark>[_'\u00a0\u202f\u2009])\d{3})(?:\k<mark>\d{3}){0,9}(?![\w'])/gu, joined],
   [/(?<![\w.,] ?)\d{1,3}(?: 000){1,4}(?![\w.,]\d|\d| \d)/gu, joined],
   // 1.000.000 and 1.000,50, but no address.
-  [/(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3}){2,5}(?![\w.]|,\d)/gu, (all) => (isAddress(all) ? all : joined(all))],
   [
-    /(?<![\w.,$€£¥₹₩₽₿])([1-9]\d{0,2}(?:\.\d{3}){1,5}),(\d{1,9})(?![\w.,]|\s?[€£¥₹₩₽₿])/gu,
-    (_, whole = '', rest) => `${joined(whole)}.${rest}`,
+    /(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3}){2,5}(?!\w|[.,]\d)/gu,
+    (all) => (isAddress(all) ? all : withCommas(all)),
+  ],
+  [
+    /(?<![\w.,])([1-9]\d{0,2}(?:\.\d{3}){1,5}),(\d{1,9})(?!\w|[.,]\d)/gu,
+    (_, whole = '', rest) => `${withCommas(whole)}.${rest}`,
   ],
   // 0,5 and 1,5 kg: a list has spaces.
-  [/(?<![\w.,])0,(?=\d{1,9}(?![\w,]|\s?[€£¥₹₩₽₿]))/gu, '0.'],
+  [/(?<![\w.,([{])0,(?=\d{1,9}(?![\w,]|\s?[€£¥₹₩₽₿]))/gu, '0.'],
   [
     /(?<![\w.,$€£¥₹₩₽₿])(\d{1,3}),(\d{1,2})(?=\s?(?:[%°]|(?:[kcmµ]?[mgl]|km\/h|[kM]W|[kMGT]B)(?![\w/])))/gu,
     '$1.$2',
@@ -60,12 +63,17 @@ const DIGITS: readonly Rule[] = [
   // IPv6, and addresses of network cards.
   [
     /(?<![\w:.])(?=[\da-f:]{0,40}(?:::|(?::[\da-f]{2,4}){5}))(?=:{0,2}[\da-f])(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:]|\.\d)/giu,
-    (all) => [...all.toUpperCase()].map((sign) => (sign === ':' ? 'colon' : sign)).join(' '),
+    (all) => (/\d/u.test(all) ? [...all.toUpperCase()].join(' ').replaceAll(':', 'colon') : all),
   ],
   // 5,00,000
   [/(?<![\d.,])\d{1,2}(?:,\d\d){1,5},\d{3}(?![,\d])/gu, joined],
   [/(?<=\d)\.{2,3}(?=\d)/gu, ' to '],
 ];
+
+/** Without its marks, a number of four digits would be read as a year. */
+function withCommas(number: string): string {
+  return number.replaceAll('.', ',');
+}
 
 function joined(number: string): string {
   return number.replace(/\D/gu, '');
@@ -290,10 +298,14 @@ function scaledInEnglish(text: string): string {
 const RANGES: readonly Rule[] = [
   // Of whole numbers, the voice knows it.
   [/(?<=\d\.\d{1,9}(?:[%kKM]|\s?°[CF]?)?|\d[%kKMB°])-(?=\d)/gu, ' to '],
+  [/(?<![\w.,/-])(\d{1,3})-(?=\d{1,2}\/\d{1,2}(?![\w/]))/gu, '$1 '],
   // Of a decimal with letters behind it, or a slash, the voice would leave out the point.
   [/(?<=\d\.\d{1,9})\/(?=(?:5|10|20|100)(?![\w.,]))/gu, ' out of '],
   [/(?<=\d\.\d{1,9})\/(?=\d)|(?<![\d/]\d{0,9})(?<=\d)\/(?=\d{1,9}\.\d)/gu, ' over '],
-  [/(?<![\w.,])(\d{1,9}(?:\.\d{1,9})?)x(?!\w)/gu, (_, number) => counted(number, 'time', 'times')],
+  [
+    /(?<![\w.,])(\d{1,9}(?:\.\d{1,9})?)x(?!\w|\s?[-+*/=<>^])/gu,
+    (_, number) => counted(number, 'time', 'times'),
+  ],
   [/(?<=\d\s?[a-zA-Z]{0,2})\s[x×]\s(?=\d)|(?<=[1-9]\d{0,5})x(?=\d)/gu, ' by '],
 ];
 
@@ -380,7 +392,7 @@ const EXPRESSIONS: readonly Rule[] = [
   ],
   [/(?<=[\w)]\s)-(?=\s[a-z]\s?=)/gu, ' minus '],
   [
-    /(?<![\w.,-])(\d{1,2})-(\d{1,2})(?![\w-]|[.,]\d)/gu,
+    /(?<![\w.,/-])(\d{1,2})-(\d{1,2})(?![\w/-]|[.,]\d)/gu,
     (all, from, to) => (Number(from) > Number(to) ? `${from} to ${to}` : all),
   ],
   [/(?<=^|[\s(])-(?=\.\d)/gu, ' minus 0'],

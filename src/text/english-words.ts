@@ -118,10 +118,17 @@ const CHARACTERS: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",
   nbsp: ' ',
+  copy: '©',
+  deg: '°',
+  euro: '€',
+  pound: '£',
 };
 
 const RULES: readonly Rule[] = [
-  [/&(amp|lt|gt|quot|apos|nbsp);/gu, (_, name = '') => CHARACTERS[name] ?? ''],
+  [
+    /&(?:#(\d{1,3})|(amp|lt|gt|quot|apos|nbsp|copy|deg|euro|pound));/gu,
+    (_, number, name = '') => CHARACTERS[name] ?? String.fromCharCode(Number(number)),
+  ],
   [/(?<!\w)Ms\.?(?=\s+["']?\p{Lu})/gu, 'Miz'],
   [/(?<!\w)Mx\.?(?=\s+["']?\p{Lu})/gu, 'Mix'],
   [/(?<!\w)Mt\.(?=\s+\p{Lu})/gu, 'Mount'],

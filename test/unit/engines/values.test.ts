@@ -326,6 +326,16 @@ main.py = main dot pie
 1,5 kg = one point five kilograms
 3,5 % = three point five percent
 1.000.007 = one million seven
+1.234.567. = one million two hundred thirty four thousand five hundred sixty seven
+1.234,75. = one thousand two hundred thirty four point seven five
+1.000.008,50 € = one million eight euros fifty
+[0,1] = zero one
+2x + 3 = two X plus three
+2x = 4 = two X equals four
+3-1/2 = three and a half
+5€–8€ = five euros to eight euros
+20&deg;F = twenty degrees fahrenheit
+it&#39;s 7 = it's seven
 1.000,75 = one thousand point seven five
 fe80::1 = F E eight zero colon colon one
 ::1 = colon colon one
