@@ -16,11 +16,14 @@ import type { Part } from './ahead.ts';
  */
 export type TimeSource = 'exact' | 'aligned' | 'spread';
 
-/** Seconds by which the beginning of a word is off on average, as it was measured. */
+/**
+ * Seconds by which the border of a word is off on average, as it was measured: `aligned` between the built-in voices (26 ms, 95 % within 87) and with
+ * two voices of Festival (14 and 24 ms, 95 % within 54); `spread` with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
+ */
 export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
   exact: 0.005,
   aligned: 0.03,
-  spread: 0.15,
+  spread: 0.24,
 };
 
 /** Start and end count frames. */

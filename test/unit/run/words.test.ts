@@ -4,7 +4,7 @@ import { delayOf, finish } from '../../../src/engines/finish.ts';
 import { FLITE_SPEAKERS, Flite, fliteFile, fliteUse } from '../../../src/engines/flite.ts';
 import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
-import { matchedTo, wordsIn } from '../../../src/run/words.ts';
+import { EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
 import { align, comparableUpTo, FeatureMeter, type Features } from '../../../src/sound/align.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
 
@@ -23,6 +23,7 @@ const RATE = 22_050;
 interface Said {
   readonly words: readonly SpokenWord[];
   readonly features: Features;
+  readonly seconds: number;
 }
 
 let flite: Flite;
@@ -47,7 +48,7 @@ function say(name: string, text: string): Said {
     start: start + delay,
     end: end + delay,
   }));
-  return { words, features: meter.end() };
+  return { words, features: meter.end(), seconds: sound.length / RATE };
 }
 
 describe('Words of a sound whose times are known', () => {
@@ -63,6 +64,18 @@ describe('Words of a sound whose times are known', () => {
     expect(errors.length).toBeGreaterThan(200);
     expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.03);
     expect(errors[Math.floor(0.95 * errors.length)]).toBeLessThan(0.09);
+  });
+
+  it('is off by what files say of times that are spread.', () => {
+    const errors = SENTENCES.flatMap((text) => {
+      const { words, seconds } = say('rms', text);
+      const written = wordsIn(text);
+      const known = matchedTo(written, words, seconds);
+      return spread(written, 0, seconds).map(({ start }, at) => Math.abs(start - (known[at]?.start ?? 99)));
+    });
+    const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
+    expect(mean).toBeGreaterThan(0.8 * EXPECTED_ERROR.spread);
+    expect(mean).toBeLessThan(1.2 * EXPECTED_ERROR.spread);
   });
 
   it('is the same as that of the sound itself.', () => {
