@@ -28,6 +28,8 @@ export interface Features {
   readonly count: number;
   /** {@link VALUES} for each frame; each has the mean 0 over the sound. */
   readonly values: Float32Array;
+  /** 1 for a frame that is no pause. */
+  readonly sounding: Uint8Array;
 }
 
 /** @returns Hz up to which features of sounds of these rates can be compared */
@@ -50,6 +52,7 @@ export class FeatureMeter {
   #passed = 0;
   #begun = 0;
   readonly #logs: number[] = [];
+  readonly #powers: number[] = [];
 
   /**
    * @param sampleRate Hz
@@ -96,6 +99,7 @@ export class FeatureMeter {
   }
 
   #measure(): void {
+    this.#powers.push(this.#ahead.reduce((sum, sample) => sum + sample * sample, 0));
     const power = this.#fourier.power(this.#ahead, this.#window);
     for (const { first, weights } of this.#filters) {
       let sum = 0;
@@ -106,8 +110,17 @@ export class FeatureMeter {
 
   end(): Features {
     const count = this.#logs.length / BANDS;
-    return { count, values: normalised(withChanges(cepstraOf(this.#logs), count), count) };
+    const values = normalised(withChanges(cepstraOf(this.#logs), count), count);
+    return { count, values, sounding: soundingIn(this.#powers) };
   }
+}
+
+/** Of the power of loud speech: 26 dB below it. */
+const PAUSE = 0.0025;
+
+function soundingIn(powers: readonly number[]): Uint8Array {
+  const loud = powers.toSorted((a, b) => a - b)[Math.floor(0.95 * powers.length)] ?? 0;
+  return Uint8Array.from(powers, (power) => (power > PAUSE * loud ? 1 : 0));
 }
 
 interface Filter {
@@ -235,7 +248,7 @@ class Fourier {
 }
 
 /** The path may leave the straight line by this share of the longer sound, and by this number of frames in any case. */
-const BAND = 0.15;
+const BAND = 0.35;
 const LEAST_BAND = 100;
 /** Cells of the band, of which each takes a byte: a minute of speech, and narrower for more. */
 const MOST_CELLS = 64 * 1024 * 1024;
@@ -253,6 +266,10 @@ export interface Alignment {
   at(seconds: number): number;
   /** The mean distance of what was found to be the same. */
   readonly distance: number;
+  /** Seconds of the first sound that the second one seems to lack. */
+  readonly missing: number;
+  /** Seconds of the second sound that the first one seems to lack. */
+  readonly extra: number;
 }
 
 /**
@@ -271,9 +288,11 @@ export function align(first: Features, second: Features): Alignment | undefined 
     Math.max(0, Math.min(second.count - width, Math.round(row * slope) - (width >> 1))),
   );
   const { steps, total } = stepsThrough(first, second, { lows, width });
+  const path = pathThrough(first, second, { lows, width, steps });
   return {
-    at: momentsOf(first, second, { lows, width, steps }),
+    at: momentsOf(first, path),
     distance: total / (first.count + second.count),
+    ...differences(first, second, path),
   };
 }
 
@@ -327,29 +346,82 @@ function distance(a: Float32Array, row: number, b: Float32Array, column: number)
   return Math.sqrt(sum);
 }
 
-/** Of several frames of the second sound for one of the first, the middle one counts. */
-function momentsOf(
+/** Frames of both sounds that belong together, from the last to the first. */
+type Path = readonly (readonly [row: number, column: number])[];
+
+function pathThrough(
   first: Features,
   second: Features,
   { lows, width, steps }: Band & { readonly steps: Uint8Array },
-): Alignment['at'] {
-  const middles = new Float64Array(first.count);
-  let column = second.count - 1;
-  for (let row = first.count - 1, last = column; row >= 0; ) {
+): Path {
+  let [row, column] = [first.count - 1, second.count - 1];
+  const path: (readonly [number, number])[] = [[row, column]];
+  while (row + column > 0) {
     const step = steps[row * width + column - (lows[row] ?? 0)];
-    if (step === OF_SECOND && column > 0) {
-      column -= 1;
-      continue;
-    }
-    middles[row] = (column + last) / 2;
-    if (step === BOTH) column = Math.max(0, column - 1);
-    last = column;
-    row -= 1;
+    const isOfSecond = row === 0 || (step === OF_SECOND && column > 0);
+    if (column > 0 && (isOfSecond || step === BOTH)) column -= 1;
+    if (!isOfSecond) row -= 1;
+    path.push([row, column]);
   }
+  return path;
+}
+
+/** Of several frames of the second sound for one of the first, the middle one counts. */
+function momentsOf(first: Features, path: Path): Alignment['at'] {
+  const [lows, highs] = [new Float64Array(first.count), new Float64Array(first.count).fill(-1)];
+  for (const [row, column] of path) {
+    lows[row] = column;
+    highs[row] = Math.max(highs[row] ?? 0, column);
+  }
+  const middles = lows.map((low, row) => (low + (highs[row] ?? low)) / 2);
   return (seconds) => {
     const place = Math.max(0, Math.min(first.count - 1, (seconds - WINDOW / 2) / STEP));
     const [low, high] = [Math.floor(place), Math.ceil(place)];
     const [from = 0, to = 0] = [middles[low], middles[high]];
     return (from + (to - from) * (place - low)) * STEP + WINDOW / 2;
   };
+}
+
+/** Where one sound goes on at less than this share of its pace, a part of it may be missing. */
+const SHARE = 0.4;
+
+/** Steps of a path over which a pace is measured. */
+const STRETCH = 60;
+/** The frames that count for a pace must be as many. */
+const FEWEST = 6;
+/** Frames of the second sound for one of the first. */
+const SLOWEST = 2.5;
+
+/** Pauses do not count: each voice has its own. */
+function differences(first: Features, second: Features, path: Path): Pick<Alignment, 'missing' | 'extra'> {
+  const moves = path.map(([row, column], at) => {
+    const [before, other] = path[at - 1] ?? [row, column];
+    return [
+      row === before ? 0 : (first.sounding[row] ?? 0),
+      column === other ? 0 : (second.sounding[column] ?? 0),
+    ] as const;
+  });
+  const pace = paceOf(moves);
+  let [missing, extra, lacking, adding] = [0, 0, 0, 0];
+  for (const [ofFirst, ofSecond] of moves) {
+    lacking = Math.max(0, lacking + SHARE * ofFirst - ofSecond / pace);
+    adding = Math.max(0, adding + (SHARE * ofSecond) / pace - ofFirst);
+    missing = Math.max(missing, lacking);
+    extra = Math.max(extra, adding);
+  }
+  return { missing: (missing * STEP) / SHARE, extra: (extra * STEP) / SHARE };
+}
+
+/** @returns the median, which a part that is missing does not change */
+function paceOf(moves: readonly (readonly [number, number])[]): number {
+  const paces: number[] = [];
+  let [ofFirst, ofSecond] = [0, 0];
+  for (const [at, [one, other]] of moves.entries()) {
+    const [gone = 0, also = 0] = moves[at - STRETCH] ?? [];
+    ofFirst += one - gone;
+    ofSecond += other - also;
+    if (at >= STRETCH && ofFirst >= FEWEST) paces.push(ofSecond / ofFirst);
+  }
+  const median = paces.sort((a, b) => a - b)[Math.floor(paces.length / 2)] ?? 1;
+  return Math.min(SLOWEST, Math.max(1 / SLOWEST, median));
 }
