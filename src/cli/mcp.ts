@@ -1,6 +1,6 @@
 /** `tts mcp`: a session of the Model Context Protocol on stdin and stdout, with the tools that an agent speaks with. */
 import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import {
@@ -330,6 +330,8 @@ function placeOf(file: string, overwrite: boolean, { folder }: Session): string 
   if (path === undefined || path === folder || !isWithin(folder, path))
     throw usageError(`${file} is no place inside ${folder}`, 'name a file in it, as in "talk.mp3"');
   const found = statSync(path, { throwIfNoEntry: false });
+  if (extname(path) === '')
+    throw usageError(`${file} has no ending`, 'it is the format, as in "talk.mp3" or "talk.wav"');
   if (found && !found.isFile()) throw usageError(`${file} is not a file`, 'choose another name');
   if (found && !overwrite)
     throw usageError(`${file} is there already`, 'choose another name, or set overwrite');

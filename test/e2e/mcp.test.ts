@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { fakePlayer } from '../support/fake-player.ts';
@@ -115,13 +115,14 @@ test('A file is made inside the folder of the user and nowhere else, and replace
     'a\0.wav',
     '-\n.wav',
   ];
-  for (const file of [...outside, 'x.exe', 'none/x.wav', '']) {
+  for (const file of [...outside, 'x.exe', 'none/x.wav', '', '.ttsrc', 'Makefile', 'sub/.bashrc']) {
     const { isError, said } = await call('save', { text: 'Hello.', file, overwrite: true });
     expect({ file, isError, said }).toEqual({ file, isError: true, said: expect.stringContaining('Hint: ') });
   }
   expect(box.list()).toEqual(['outside', 'sounds']);
-  const dash = await call('save', { text: 'Hello.', file: '--play' });
-  expect(dash.data.path ?? dash.said).toContain('--play');
+  expect(readdirSync(box.path('sounds')).sort()).toEqual(['link', 'new.wav', 'sub']);
+  const dash = await call('save', { text: 'Hello.', file: '--play.wav' });
+  expect(dash.data.path ?? dash.said).toContain('--play.wav');
   const nowhere = await startMcp(box);
   expect((await nowhere.call('save', { text: 'Hello.', file: 'a.wav' })).said).toContain('tts mcp --folder');
 });
