@@ -12,31 +12,35 @@ import { everyTime } from './source.ts';
 /** Bytes; three hours of film are a fiftieth of it. The cues are sorted, so all of them are held. */
 const MOST_BYTES = 16 * 2 ** 20;
 
+/** Hours. A time code counts them from midnight; a later one is a mistake, and hours of silence. */
+const LONGEST_FILM = 24;
+
 /** UTF-16 units; half an hour of speech. */
 const LONGEST_CUE = 30_000;
 
 /** @throws TtsError (usage) for what has no cues */
 export async function openCues(source: Source, options: CueOptions, signal: AbortSignal): Promise<Reading> {
   const label = labelOf(source.name);
-  if (source.again) await readFilm(source.again(signal), label);
+  const { isTimed } = options;
+  if (source.again) await readFilm(source.again(signal), label, isTimed);
   const bytes = everyTime(source);
   return {
     source,
     async *pieces(until, { inFront, onRemark = () => {} } = {}) {
-      const { text, remark } = await readFilm(bytes(until), label);
+      const { text, remark } = await readFilm(bytes(until), label, isTimed);
       if (remark !== undefined) onRemark(remark);
       const film = readCues(inFront ? throughStage(text, inFront) : text);
       const sounds: string[] = [];
       const spoken = film.flatMap((cue) => speechOf(cue, options.speaksSounds ? undefined : sounds));
       const end = film.reduce((latest, cue) => Math.max(latest, cue.end), 0);
       const passages = passagesOf(spoken);
-      yield* options.isTimed ? timedPieces(passages, end, source.name) : textPieces(passages, source.name);
+      yield* isTimed ? timedPieces(passages, end, source.name) : textPieces(passages, source.name);
       if (sounds.length > 0) onRemark(leftOut(sounds));
     },
   };
 }
 
-async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string) {
+async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string, isTimed: boolean) {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of bytes) {
@@ -54,6 +58,12 @@ async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string) {
     throw usageError(
       `${label}: the cue of line ${long.line} has more than ${LONGEST_CUE} characters`,
       'divide it: the sound of a cue is held until it is complete',
+    );
+  const late = isTimed && cues.find(({ end }) => end > LONGEST_FILM * 3600);
+  if (late)
+    throw usageError(
+      `${label}: the cue of line ${late.line} ends behind ${LONGEST_FILM} hours`,
+      'correct its times; without --fit, its words are read as they come',
     );
   return { text, remark: decoded.remark };
 }

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../kit/wait.ts';
 import {
   frameBytes,
   framesAtSpeed,
@@ -57,6 +58,7 @@ interface FitDesk {
   tell(event: Extract<RunEvent, { type: 'misfit' | 'sound' }>): void;
   begin(part: Part, pauseFrames: number): void;
   spoken(isBroken: boolean): Promise<void>;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -69,7 +71,7 @@ export async function* fittedSound(
   plan: FitPlan,
   desk: FitDesk,
 ): AsyncGenerator<Uint8Array, number> {
-  const { format } = desk;
+  const { format, signal } = desk;
   const timetable = new Timetable(plan, format);
   const size = frameBytes(format);
   for await (const { time, parts } of cuesOf(first, ahead, desk)) {
@@ -86,7 +88,7 @@ export async function* fittedSound(
         at === parts.length - 1 ? placed.frames : Math.round((passed * placed.frames * size) / spoken.length);
       const pauseFrames = at === 0 ? placed.pauseFrames : 0;
       desk.begin({ ...part, speech }, pauseFrames);
-      yield* silence(format, pauseFrames / format.sampleRate);
+      yield* longSilence(format, pauseFrames / format.sampleRate, signal);
       for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
         desk.tell({ type: 'sound', bytes: piece.length, pcm: piece });
         yield piece;
@@ -96,8 +98,26 @@ export async function* fittedSound(
     }
   }
   const rest = timetable.restFrames;
-  yield* silence(format, rest / format.sampleRate);
+  yield* longSilence(format, rest / format.sampleRate, signal);
   return rest;
+}
+
+/** Pieces that are written without a look at what else happens. */
+const PIECES_AT_ONCE = 64;
+
+/** Hours may pass between two cues, and a signal ends them. */
+async function* longSilence(
+  format: PcmFormat,
+  seconds: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let pieces = 0;
+  for (const piece of silence(format, seconds)) {
+    if (pieces % PIECES_AT_ONCE === 0) await yieldToEventLoop();
+    signal.throwIfAborted();
+    pieces += 1;
+    yield piece;
+  }
 }
 
 async function* cuesOf(

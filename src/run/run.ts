@@ -216,7 +216,9 @@ async function trackFrom(
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
-    pcm: mix.fit ? soundOfFilm(first, ahead, desk, mix.fit) : soundOf(first, ahead, desk),
+    pcm: mix.fit
+      ? soundOfFilm(first, ahead, desk, { ...mix.fit, signal: options.signal })
+      : soundOf(first, ahead, desk),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -343,7 +345,7 @@ async function* soundOfFilm(
   first: PartInTurn,
   ahead: LookAhead,
   desk: Desk,
-  plan: FitPlan,
+  { signal, ...plan }: FitPlan & { readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const { mixer, speakerOf, listeners, chapters } = desk;
   const { fittedSound } = await import('./fit.ts');
@@ -353,6 +355,7 @@ async function* soundOfFilm(
     tell: (event) => listeners.tell(event),
     begin: (part, pauseFrames) => tellBegun(part, pauseFrames, desk),
     spoken: (isBroken) => listeners.wait({ type: 'spoken', isBroken }),
+    signal,
   });
   chapters.end(rest);
   await listeners.wait({ type: 'end' });

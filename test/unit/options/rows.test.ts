@@ -29,7 +29,17 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'ruby',
     ],
     ...['lexicon', 'stream', 'sampleRate', 'instructions', 'baseUrl', 'engine', 'apiKey', 'apiKeyFile'],
-    ...['maxChars', 'concurrency', 'speed', 'marks', 'voices', 'languages', 'pauses', 'paragraphPause', 'cache'],
+    ...[
+      'maxChars',
+      'concurrency',
+      'speed',
+      'marks',
+      'voices',
+      'languages',
+      'pauses',
+      'paragraphPause',
+      'cache',
+    ],
     ...['pricePer1000Chars', 'currency', 'timeout', 'retries', 'proxy'],
   ]);
 });

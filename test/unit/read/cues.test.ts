@@ -292,6 +292,15 @@ it('Without times, sentences and scenes stay apart, and a name is told once.', a
   ]);
 });
 
+it('A cue behind a day is refused where it is to be heard at its time.', async () => {
+  const film = (hours: string) =>
+    `1\n00:00:01,000 --> 00:00:02,000\nHi.\n\n2\n${hours}:00:00,000 --> ${hours}:00:01,000\nBye.\n`;
+  for (const hours of ['24', '99', '999'])
+    await expect(read(film(hours))).rejects.toThrow('film: the cue of line 6 ends behind 24 hours');
+  expect((await read(film('23'))).pieces).toHaveLength(4);
+  expect((await read(film('99'), { isTimed: false })).pieces.length).toBeGreaterThan(1);
+});
+
 it('A file without times is refused.', async () => {
   await expect(read('Hello.\n\nBye.\n')).rejects.toThrow('film has no cues: no line has times');
 });

@@ -146,3 +146,20 @@ it.each([1.05, 1.2, 1.5, 2])('What is heard %s times as fast is right to 20 ms.'
   for (const [at, onset] of onsets.entries())
     expect(Math.abs((found[at] ?? 0) - onset / speed)).toBeLessThan(0.02);
 });
+
+it('A signal ends the silence in front of a cue.', async () => {
+  const run = new AbortController();
+  const sink = new MemorySink(false);
+  const delivered = deliverTo(sink, {
+    segments: async function* () {
+      yield* segmentsOf([{ start: 3000, parts: [100] }], 3001);
+    },
+    speakerOf: () => voice,
+    mix: { pauses: NO_PAUSES, fit: { most: 1, length: undefined } },
+    listeners: [
+      { on: ({ type }) => void (type === 'started' && setImmediate(() => run.abort(new Error('over')))) },
+    ],
+    signal: run.signal,
+  });
+  await expect(delivered).rejects.toThrow('over');
+});
