@@ -161,16 +161,20 @@ function pathOf(entry: Entry): string | undefined {
   const path = nameOf(entry);
   const isLink = ((entry.externalFileAttributes >>> 16) & 0o170_000) === STORED_LINK;
   const isOutside = /^\/|^[a-z]:|\0/i.test(path) || path.split('/').includes('..');
-  return isLink || isOutside || path.endsWith('/') ? undefined : path;
+  return isLink || isOutside || path === '' || path.endsWith('/') ? undefined : path;
 }
 
 /** Names are in UTF-8 even where the archive does not say so. */
 function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entry): string {
   try {
-    return utf8.decode(fileNameRaw).replaceAll('\\', '/');
+    return withSlashes(utf8.decode(fileNameRaw));
   } catch {
-    return getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false);
+    return withSlashes(getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false));
   }
+}
+
+function withSlashes(path: string): string {
+  return path.replaceAll('\\', '/');
 }
 
 function damaged(name: string, cause: unknown): TtsError {

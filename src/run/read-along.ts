@@ -40,8 +40,10 @@ export async function openReadAlong(
 ): Promise<ReadAlong> {
   if (!file) return new ReadAlong(undefined, options);
   using archive = await Archive.open(file.name, file.location, signal);
+  // All of its files are copied, and one that cannot be is not to fail the run at its end.
+  archive.assertAllReadable(archive.paths);
   await narratedPackage(archive, file.name, signal);
-  return new ReadAlong(file, options);
+  return new ReadAlong(file, options, freeFolder(archive.paths));
 }
 
 /** What is heard of one document of the book. */
@@ -59,13 +61,16 @@ export class ReadAlong implements Listener {
   readonly encoding: Encoding;
   readonly #book: BookFile | undefined;
   readonly #options: ReadAlongOptions;
+  readonly #folder: string;
   readonly #sections: Section[] = [];
   readonly #paths = new Set<string>();
   #frames = 0;
   #frameBytes = 1;
 
-  constructor(book: BookFile | undefined, options: ReadAlongOptions) {
+  /** @param folder of what is added; in a new book it is next to the package file, so that links between the two have no folders in them */
+  constructor(book: BookFile | undefined, options: ReadAlongOptions, folder = `EPUB/${NARRATION}`) {
     this.#book = book;
+    this.#folder = folder;
     this.#options = options;
     const sound = mp3({ bitrate: options.bitrate });
     this.encoding = {
@@ -127,11 +132,6 @@ export class ReadAlong implements Listener {
     const { bytes } = await mp3({ bitrate: this.#options.bitrate }).record(out, sound, signal);
     await book.stream(`${this.#folder}/${nameOf(number)}.mp3`, file.read(1));
     return bytes / frameBytes(format);
-  }
-
-  /** Next to the package file, so that links between the two have no folders in them. */
-  get #folder(): string {
-    return this.#book ? NARRATION : `EPUB/${NARRATION}`;
   }
 
   async #addText(
@@ -199,6 +199,14 @@ export class ReadAlong implements Listener {
 
 /** The folder of what is added to a book. */
 const NARRATION = 'tts-read-along';
+
+/** @returns one in which the book has no file */
+function freeFolder(paths: readonly string[]): string {
+  const taken = new Set(paths.map((path) => path.split('/', 1)[0]?.toLowerCase()));
+  let name = NARRATION;
+  for (let number = 2; taken.has(name); number += 1) name = `${NARRATION}-${number}`;
+  return name;
+}
 
 function nameOf(number: number): string {
   return String(number + 1).padStart(4, '0');

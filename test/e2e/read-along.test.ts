@@ -133,11 +133,45 @@ describe('a read-along book', () => {
   it.each([
     ['without sound', { opf: OPF_2 }, /is an EPUB 2\.0, and only EPUB 3/],
     ['with a narration', { manifest: SMIL }, /has a narration already/],
+    // The text is small, and all files are copied.
+    [
+      'with a trap beside its text',
+      { files: [{ name: 'EPUB/a.bin', data: Buffer.alloc(5 * 2 ** 20) }] },
+      /a\.bin in .*novel\.epub unpacks to 5242880 bytes/,
+    ],
   ])('is refused for a book %s', async (_, parts, message) => {
     const box = new Sandbox();
     box.file('novel.epub', epubOf({ documents: { 'a.xhtml': '<p>A.</p>' }, ...parts }));
     expectFailure(await box.run(['-f', 'novel.epub', '-o', 'out.epub']), 2, message);
     expect(existsSync(box.path('out.epub'))).toBe(false);
+  });
+
+  it('keeps no file that leaves its folder, and its own files where the book has some of the same names', async () => {
+    const { files } = await made(
+      'novel.epub',
+      epubOf({
+        metadata: METADATA,
+        documents: { 'a.xhtml': '<p>Hello.</p>' },
+        files: [
+          { name: '../a', data: 'x' },
+          { name: '/b', data: 'x' },
+          { name: Buffer.from('..\\\xff', 'latin1'), data: 'x', flags: 0 },
+          { name: '', data: 'x' },
+          { name: 'tts-read-along/0001.mp3', data: 'x' },
+          { name: 'tts-read-along/0001.smil', data: 'x' },
+        ],
+      }).toString('latin1'),
+    );
+    const added = [...files.keys()].filter((path) => !/^(?:mimetype|META-INF\/|EPUB\/)/u.test(path));
+    expect(added.sort()).toEqual([
+      'tts-read-along-2/0001.mp3',
+      'tts-read-along-2/0001.smil',
+      'tts-read-along-2/active.css',
+      'tts-read-along/0001.mp3',
+      'tts-read-along/0001.smil',
+    ]);
+    expect(files.get('tts-read-along/0001.mp3')).toBe('x');
+    expect(clipsIn(files).map(({ target }) => target)).toEqual(['Hello.']);
   });
 
   it('is not made of rows and parts, and leaves no file where it fails', async () => {
