@@ -17,7 +17,7 @@ const EVENT = new RegExp(
   [
     // Most characters begin nothing of it.
     '(?=[ \\t]?(?:[<[{【◁✿:`~\\ue200]|(?:file)?citet)|(?<![^\\n])[ \\t])(?:',
-    '(?<fence>(?<![^\\n])[ \\t]*(?:`{3,}[^`\\n]*|~{3,}[^\\n]*)\\n)|(?<code>`+)|',
+    '(?<fence>(?<![^\\n])[ \\t]*(?:`{3,}[^`\\n]*|~{3,}(?!~)[^\\n]*)\\n)|(?<code>`+)|',
     ...ENCLOSURES.map(({ opens }, at) => `(?<row${at}>${opens})|`),
     `(?<thoughtEnd>${endsWhere(({ mayEndOnly }) => mayEndOnly)})|`,
     // The end of a call without its beginning is one, too.
@@ -33,8 +33,8 @@ const NAME = /"(?:name|function|tool)"\s*:/u;
 const ARGUMENTS = /"(?:arguments|parameters|input|args)"\s*:/u;
 /** Gemma 3 calls tools in these: https://ai.google.dev/gemma/docs/capabilities/function-calling */
 const OF_TOOL = /(?:`{3}|~{3})tool_(?:code|outputs?)\b/iu;
-const PART_OF_FENCE = /(?:(?<![^\n])[ \t]*(?:[`~]{1,2}|`{3,}[^`\n]{0,60}|~{3,}[^\n]{0,60})|`)$/u;
-const PART_OF_CLOSING = /(?<![^\n])[ \t]*[`~]*[ \t]*$/u;
+const PART_OF_FENCE = /(?:(?<![^\n])[ \t]*(?:[`~]{1,2}|`{3,}[^`\n]{0,60}|~{3,}(?!~)[^\n]{0,60})|`)$/u;
+const PART_OF_CLOSING = /(?<![^\n])[ \t]*(?:[`~]+[ \t]*)?$/u;
 
 /** Emoji with their modifiers. Signs such as "©" are text. */
 const EMOJI =
@@ -45,7 +45,8 @@ const LONGEST_EMOJI = 64;
 
 /** A line that is written over counts with its last state. */
 const WRITTEN_OVER = /(?<![^\n])[^\n]*\r(?!\n|$)/gu;
-const PROGRESS = /(?:\d\s?%|[█▓▒░▉-▏#=]{3,}|(?<!\d)\d+\/\d+)(?:(?![.!?]\s+\p{L})[^\n]){0,60}$/u;
+const PROGRESS =
+  /(?:\d\s?%|(?<![█▓▒░▉-▏#=])[█▓▒░▉-▏#=]{3,}(?![█▓▒░▉-▏#=])|(?<!\d)\d+\/\d+)(?:(?![.!?]\s+\p{L})[^\n]){0,60}$/u;
 /** A line that has only begun may be a progress bar. */
 const BARE = /^[^\p{L}\n]{1,40}$/u;
 

@@ -48,14 +48,14 @@ function timedCues(lines: readonly string[]): Found[] {
     return times ? [{ at, start: seconds(times.slice(1, 5)), end: seconds(times.slice(5, 9)) }] : [];
   });
   const isRolling = isVtt && lines.some((line) => /<\d{2}:[\d:.]{3,12}><c/u.test(line));
-  let shown: readonly string[] = [];
+  let shown: ReadonlySet<string> = new Set();
   return heads.map(({ at, start, end }, number) => {
     const written = isVtt ? vttLines(lines, at) : srtLines(lines, at, heads[number + 1]?.at ?? lines.length);
     const { name, lines: all } = withoutTags(written, isVtt);
     // Captions of YouTube show each line again above the next one.
-    const isShown = (line: string) => line === '' || (isRolling && shown.includes(line));
+    const isShown = (line: string) => line === '' || (isRolling && shown.has(line));
     const fresh = all.filter((line) => !isShown(line));
-    shown = all;
+    shown = new Set(all);
     return { start, end: Math.max(start, end), name, lines: fresh, line: at + 1 };
   });
 }
@@ -123,18 +123,28 @@ function tidied(line: string): string {
 }
 
 /** The fields of an event where no line says them, in ASS. */
-const FIELDS = ['layer', 'start', 'end', 'style', 'name', 'marginl', 'marginr', 'marginv', 'effect', 'text'];
+const FIELDS = fieldsOf('layer,start,end,style,name,marginl,marginr,marginv,effect,text');
+
+/** The place of each field in an event, and their number. */
+interface Fields {
+  readonly places: ReadonlyMap<string, number>;
+  readonly count: number;
+}
+
+function fieldsOf(format: string): Fields {
+  const names = format.split(',').map((field) => field.trim().toLowerCase());
+  return { places: new Map(names.map((name, at) => [name, at] as const).reverse()), count: names.length };
+}
 
 function scriptCues(lines: readonly string[]): Found[] {
   let section = '';
-  let fields: readonly string[] = FIELDS;
+  let fields = FIELDS;
   const cues: Found[] = [];
   for (const [at, line] of lines.entries()) {
     section = /^\[([^\]]{1,100})\]/u.exec(line)?.[1]?.toLowerCase() ?? section;
     const [, kind = '', content = ''] = /^(Format|Dialogue)\s{0,5}:(.*)$/iu.exec(line) ?? [];
     if (section !== 'events' || kind === '') continue;
-    if (kind.toLowerCase() === 'format')
-      fields = content.split(',').map((field) => field.trim().toLowerCase());
+    if (kind.toLowerCase() === 'format') fields = fieldsOf(content);
     else {
       const cue = scriptCue(content, fields, at + 1);
       if (cue) cues.push(cue);
@@ -144,14 +154,14 @@ function scriptCues(lines: readonly string[]): Found[] {
 }
 
 /** The text is the last field, and may have commas. */
-function scriptCue(content: string, fields: readonly string[], line: number): Found | undefined {
+function scriptCue(content: string, { places, count }: Fields, line: number): Found | undefined {
   const cells = content.split(',');
-  const cellOf = (field: string) => cells[fields.indexOf(field)]?.trim();
+  const cellOf = (field: string) => cells[places.get(field) ?? -1]?.trim();
   const [start, end] = [cellOf('start'), cellOf('end')].map((time) => {
     const clock = new RegExp(`^${CLOCK}$`, 'u').exec(time ?? '');
     return clock ? seconds(clock.slice(1)) : undefined;
   });
-  const text = cells.slice(fields.length - 1).join(',');
+  const text = cells.slice(count - 1).join(',');
   // A drawing is not text, and what a template made for each syllable stands in the script once more.
   if (start === undefined || end === undefined || cellOf('effect') === 'fx') return undefined;
   if (/\{[^{}]{0,500}\\p[1-9]/u.test(text)) return undefined;

@@ -75,7 +75,7 @@ function stylesOf(root: Element): Styles {
     let [at, element] = [style as Element | undefined, undefined as string | undefined];
     for (let steps = 0; at && element === undefined && steps < MOST_BASES; steps += 1) {
       element = elementOf(at);
-      at = byId.get(firstIn(at, 'basedOn')?.attributes.val ?? '');
+      at = byId.get(partOf(at, 'basedOn')?.attributes.val ?? '');
     }
     if (element !== undefined) found.set(id, element);
   }
@@ -85,12 +85,22 @@ function stylesOf(root: Element): Styles {
 /** Styles are based on styles. */
 const MOST_BASES = 16;
 
+/** Only the first children are looked at: many styles may be based on one. */
+function partOf({ children }: Element, name: string): Element | undefined {
+  return children.slice(0, MOST_PARTS).find((child) => child.name === name);
+}
+
+/** Word writes at most 25. */
+const MOST_PARTS = 100;
+
 function elementOf(style: Element): string | undefined {
-  const name = firstIn(style, 'name')?.attributes.val?.toLowerCase() ?? '';
+  const name = partOf(style, 'name')?.attributes.val?.toLowerCase() ?? '';
   if (/^toc \d$/u.test(name)) return 'nav';
   if (name === 'title') return 'h1';
   if (/^list (?:bullet|number)/u.test(name)) return 'li';
-  const level = Number(firstIn(style, 'outlineLvl')?.attributes.val ?? Number.NaN) + 1;
+  const paragraph = partOf(style, 'pPr');
+  const outline = paragraph && partOf(paragraph, 'outlineLvl');
+  const level = Number(outline?.attributes.val ?? Number.NaN) + 1;
   return headingOf(Number(/^heading (\d)$/u.exec(name)?.[1] ?? level));
 }
 

@@ -134,12 +134,14 @@ export function partsOf(text: string, outline: readonly Line[]): readonly Part[]
   for (let at = text.indexOf('\f'); at >= 0; at = text.indexOf('\f', at + 1)) starts.push(at + 1);
   const parts: Part[] = [];
   let [from, chapter] = [0, undefined as Piece | undefined];
-  for (const { title, level, page } of outline) {
+  const keys = new Keys();
+  for (const { title, level, page } of outline.slice(0, MOST_CHAPTERS)) {
     const start = starts[page - 1];
     if (start === undefined) continue;
     const end = starts[page] ?? text.length;
+    const begin = Math.max(from, start);
     const at =
-      Math.max(from, start) + lineWith(title, text.slice(Math.max(from, start), Math.max(from, end)));
+      begin + lineWith(title, keys.of(text, begin, Math.min(Math.max(from, end), begin + LONGEST_PAGE)));
     parts.push({ ...(chapter && { chapter }), text: text.slice(from, at) });
     [from, chapter] = [at, { kind: 'chapter', title, level }];
   }
@@ -147,19 +149,46 @@ export function partsOf(text: string, outline: readonly Line[]): readonly Part[]
   return parts;
 }
 
+/** Lines of an outline; the largest books have some thousands. */
+const MOST_CHAPTERS = 10_000;
+
 /** UTF-16 units of a page in which a title is looked for. */
-const LONGEST_PAGE = 16_384;
+const LONGEST_PAGE = 20_000;
+
+interface Keyed {
+  readonly key: string;
+  /** UTF-16 units in front of the line. */
+  readonly at: number;
+}
+
+/** The lines of a part of the text, which is often asked for again: many lines of an outline may name one page. */
+class Keys {
+  #part = '';
+  #lines: readonly Keyed[] = [];
+
+  of(text: string, start: number, end: number): readonly Keyed[] {
+    const part = `${start} ${end}`;
+    if (part === this.#part) return this.#lines;
+    let at = 0;
+    this.#part = part;
+    this.#lines = text
+      .slice(start, end)
+      .split('\n')
+      .map((line) => {
+        const keyed = { key: keyOf(line), at };
+        at += line.length + 1;
+        return keyed;
+      });
+    return this.#lines;
+  }
+}
 
 /** UTF-16 units in front of the line that begins with the title, or is the beginning of it; 0 where there is none. */
-function lineWith(title: string, page: string): number {
+function lineWith(title: string, lines: readonly Keyed[]): number {
   const wanted = keyOf(title);
-  let at = 0;
-  for (const line of page.slice(0, LONGEST_PAGE).split('\n')) {
-    const key = keyOf(line);
-    if (key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)))) return at;
-    at += line.length + 1;
-  }
-  return 0;
+  const isIt = ({ key }: Keyed) =>
+    key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)));
+  return lines.find(isIt)?.at ?? 0;
 }
 
 function keyOf(text: string): string {

@@ -65,10 +65,10 @@ function isEnough(
 
 /** @returns the beginning of names that the document does not have */
 function freeId(document: string): string {
-  for (let number = 0; ; number += 1) {
-    const id = number === 0 ? 'tts-' : `tts${number}-`;
-    if (!document.includes(`"${id}`) && !document.includes(`'${id}`)) return id;
-  }
+  const taken = new Set([...document.matchAll(/["']tts(\d{0,9})-/gu)].map(([, number]) => number));
+  let number = 0;
+  while (taken.has(number === 0 ? '' : String(number))) number += 1;
+  return number === 0 ? 'tts-' : `tts${number}-`;
 }
 
 interface Edit {

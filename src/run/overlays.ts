@@ -115,7 +115,7 @@ export async function narratedPackage(
 
 const SMIL = 'application/smil+xml';
 
-function withNarration(
+export function withNarration(
   text: string,
   path: string,
   { narrated, folder, narrator }: Narration,
@@ -123,7 +123,7 @@ function withNarration(
 ): string {
   const [manifest, metadata] = [closing(text, 'manifest'), closing(text, 'metadata')];
   const overlays = new Map(narrated.map(({ path }, at) => [idOf.get(path) ?? '', `tts-smil-${at + 1}`]));
-  const edits = [...text.matchAll(/<(?:[\w.-]+:)?item\s[^>]*>/gu)].flatMap(({ 0: tag, index }) => {
+  const edits = [...text.matchAll(/<(?:[\w.-]+:)?item\s[^<>]*>/gu)].flatMap(({ 0: tag, index }) => {
     const [, , id = ''] = /\sid\s*=\s*(["'])(.*?)\1/u.exec(tag) ?? [];
     const smil = overlays.get(unescaped(id));
     const at = index + tag.search(/\s/u);

@@ -25,6 +25,7 @@ import { prose } from '../../src/read/prose.ts';
 import { TextFacts } from '../../src/read/prose-facts.ts';
 import { wordsSource } from '../../src/read/source.ts';
 import { withSpans } from '../../src/read/spans.ts';
+import { withNarration } from '../../src/run/overlays.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
 import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
@@ -50,6 +51,29 @@ async function filmOf(text: string): Promise<void> {
   const source = { name: 'film', isLive: false, size: undefined, bytes, again: undefined };
   const reading = await openCues(source, { isTimed: true, speaksSounds: false }, signal);
   await drain(reading.pieces(signal));
+}
+
+/** Many styles are based on one that has many elements. */
+async function readDocx(styles: number): Promise<void> {
+  const based = Array.from(
+    { length: styles },
+    (_, at) => `<style styleId="s${at}"><basedOn val="a"/></style>`,
+  );
+  const bytes = zipOf([
+    { name: 'word/document.xml', data: '<p><r><t>Hello.</t></r></p>' },
+    {
+      name: 'word/styles.xml',
+      data: `<styles><style styleId="a">${'<b/>'.repeat(styles)}</style>${based.join('')}</styles>`,
+    },
+  ]);
+  const { words: _, ...about } = wordsSource('');
+  const source = { ...about, bytes: () => singleItem(bytes), again: undefined };
+  const options = { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false } as const;
+  await drain((await openDocx(source, options, signal)).pieces(signal));
+}
+
+function narrated(opf: string): void {
+  withNarration(opf, 'a.opf', { narrated: [], folder: 'a', narrator: undefined }, new Map());
 }
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
@@ -265,6 +289,15 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'digits, as an assistant writes': many('1', (text) => push(text, new Unspoken(), text.length)),
   'thoughts of an assistant': many('<think>x</think>', (text) => push(text, new Unspoken(), text.length)),
   'blocks that an assistant leaves open': many('```json\n', (text) => push(text, new Unspoken())),
+  'tildes, as an assistant writes': many('~', (text) => push(text, new Unspoken(), text.length)),
+  'blanks in code, as an assistant writes': many(' ', (text) => {
+    const stage = new Unspoken();
+    for (const part of ['~~~\n', `${text}x`]) push(part, stage, part.length + 1);
+  }),
+  'bars of progress, as an assistant writes': many('#', (text) => push(text, new Unspoken(), text.length), [
+    '',
+    ' x'.repeat(99),
+  ]),
   'escape sequences': many('\u001b]', (text) => push(text, new Controls())),
   'white space in front of a name': many(' ', (text) =>
     push(text, after(new Dialogue(['A', '*'], () => {})), 16),
@@ -368,6 +401,24 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'cues of a film': many('1\n00:00:01,000 --> 00:00:01,000\nand\n\n', filmOf),
   'cues of WebVTT': many('00:01.000 --> 00:01.000\na\n', filmOf, ['WEBVTT\n\n', '']),
   'lines of a cue': many('[a\n', readCues, ['00:00:01,000 --> 00:00:02,000\n', '']),
+  'lines of captions that roll': (size) => {
+    const lines = (from: number) => Array.from({ length: size / 8 }, (_, at) => from + at).join('\n');
+    readCues(
+      `WEBVTT\n\n00:01.000 --> 00:02.000\n<00:01.500><c>a</c>\n${lines(1e6)}\n\n00:02.000 --> 00:03.000\n${lines(2e6)}`,
+    );
+  },
+  'fields of a script': (size) => {
+    const fields = Array.from({ length: size / 8 }, (_, at) => `field${at}`);
+    readCues(`[Events]\nFormat: ${fields},Start,End,Text\n${'Dialogue: 0\n'.repeat(size / 4)}`);
+  },
+  'styles of a document of Word': (size) => readDocx(size / 32),
+  'names in a document of a book': numbered(
+    (at) => (at === 0 ? '"tts-' : `"tts${at}-`),
+    (text) => withSpans(text, [], ''),
+  ),
+  'items of a package file that do not end': many('<item ', (text) =>
+    narrated(`<manifest></manifest><metadata></metadata>${text}`),
+  ),
   'events of a script': many('Dialogue: 0,0:00:01.00,0:00:02.00,,,,,,,{\\i1}a\n', filmOf, ['[Events]\n', '']),
   ...Object.fromEntries(
     ['<', '<c', '{\\', '&', '[', '(A', '.', '♪ ', '> ', '- '].map((sign) => [
