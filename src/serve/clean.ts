@@ -22,9 +22,9 @@ export interface TextReading extends Pick<TextPlan, 'stages' | 'inFront'> {
 export async function readingOf(settings: Settings, context: RunContext): Promise<TextReading | undefined> {
   const { assistant, format, lexicon } = settings;
   if (!assistant.value && format.value === 'auto' && !lexicon) return undefined;
-  if (format.value === 'epub')
+  if (!OF_CLIENTS.has(format.value))
     throw usageError(
-      `${format.origin.name} epub: clients send texts, and an EPUB is a file`,
+      `${format.origin.name} ${format.value}: clients send texts, and this is the format of a file`,
       'choose text, markdown or html',
     );
   const all = withAssistant(settings);
@@ -45,3 +45,5 @@ async function cleaned(
   for await (const piece of (await RunText.open(plan, signal)).pieces(signal)) clean += spacing.of(piece);
   return clean.trim();
 }
+
+const OF_CLIENTS: ReadonlySet<string> = new Set(['auto', 'text', 'markdown', 'html']);

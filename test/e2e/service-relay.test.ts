@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { parseWav } from '../support/read-wav.ts';
-import { Sandbox } from '../support/run.ts';
+import { expectFailure, Sandbox } from '../support/run.ts';
 import { FIXED_RATE_SPEAKER, type SeedService, serveSeed, UNKNOWN_SPEAKER } from '../support/seed-service.ts';
 import { serve } from '../support/serve.ts';
 import { FRAMES_PER_CHARACTER, startToneService, type ToneService } from '../support/tone-service.ts';
@@ -222,6 +222,15 @@ describe('in front of a service that has the interface and no more', () => {
       expect((await post('/v1/audio/speech', { input: written, voice: 'anna' })).status).toBe(200);
       // Equal texts are asked for once.
       expect(seed.bodies).toEqual([{ text: expected, speaker_no: 3 }]);
+    });
+
+    it.each(['epub', 'docx', 'pdf', 'subtitles'])('is not %s: that is a file', async (format) => {
+      const run = await new Sandbox().run(['serve', '--no-auth', '--port', '0', '--format', format]);
+      expectFailure(
+        run,
+        2,
+        new RegExp(`--format ${format}: clients send texts.*\\nhint: choose text, markdown or html`, 'u'),
+      );
     });
 
     it('has nothing to ask for where nothing is to be heard', async () => {
