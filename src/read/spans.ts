@@ -71,8 +71,10 @@ function freeId(document: string): string {
   return number === 0 ? 'tts-' : `tts${number}-`;
 }
 
-interface Edit {
+export interface Edit {
   readonly at: number;
+  /** Of what the text replaces. */
+  readonly end?: number;
   readonly text: string;
   /** Of two in one place, the lower one comes first. */
   readonly order: number;
@@ -81,9 +83,9 @@ interface Edit {
 export function edited(document: string, edits: readonly Edit[]): string {
   let last = 0;
   const parts: string[] = [];
-  for (const { at, text } of edits.toSorted((a, b) => a.at - b.at || a.order - b.order)) {
+  for (const { at, end = at, text } of edits.toSorted((a, b) => a.at - b.at || a.order - b.order)) {
     parts.push(document.slice(last, at), text);
-    last = at;
+    last = Math.max(last, end);
   }
   return [...parts, document.slice(last)].join('');
 }
@@ -131,6 +133,7 @@ const MOST_WIDENED = 8;
 
 /** The text of a document, and where each character of it comes from. */
 class Page {
+  readonly #document: string;
   readonly #runs: Run[] = [];
   readonly #tags: Tag[] = [];
   #text = '';
@@ -142,6 +145,7 @@ class Page {
   prefix = '';
 
   constructor(document: string) {
+    this.#document = document;
     const parser: Parser = new Parser(
       {
         onopentag: (name, attributes) => this.#open(name, attributes, parser),
@@ -174,14 +178,24 @@ class Page {
   }
 
   #tag(name: string, { startIndex, endIndex }: Parser, opens: boolean): void {
+    const at = this.#from(startIndex);
+    const isCut = !opens && this.#document.startsWith('</', at);
+    const end = isCut ? this.#document.indexOf('>', endIndex) : endIndex;
     const isBlock = BLOCKS.has(name) || name === 'br' || name === 'body';
-    this.#tags.push({ at: startIndex, end: endIndex + 1, opens, isBlock });
+    this.#tags.push({ at, end: Math.max(end, endIndex) + 1, opens, isBlock });
     this.#node += 1;
     if (isBlock && !this.#text.endsWith('\n')) this.#text += '\n';
   }
 
-  #add(text: string, start: number, end: number): void {
+  /** For the parser, `</p  >` ends with its name, and what follows begins there. */
+  #from(startIndex: number): number {
+    const last = this.#tags.at(-1);
+    return last && last.at < startIndex && startIndex < last.end ? last.end : startIndex;
+  }
+
+  #add(text: string, startIndex: number, end: number): void {
     if (this.#hidden > 0) return;
+    const start = this.#from(startIndex);
     const run = { from: this.#text.length, length: text.length, start, end };
     this.#runs.push({ ...run, node: this.#node, type: this.#types.at(-1) });
     this.#text += text;
@@ -224,7 +238,8 @@ class Page {
     const whole = this.#balanced(first.start, last.end);
     if (whole) return [{ ...whole, length, type: first.type }];
     const worded = inked.filter(
-      ({ start, end, type }) => type !== 'noteref' && this.#has(/[\p{L}\p{N}]/u, start, end),
+      ({ start, end, type }) =>
+        type !== 'noteref' && type !== 'pagebreak' && this.#has(/[\p{L}\p{N}]/u, start, end),
     );
     return worded.length > 0 ? worded : inked;
   }

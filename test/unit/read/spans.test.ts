@@ -53,6 +53,12 @@ test.each([
   ['a line break', '<p>One two<br/>three.</p>', ['One two\nthree.'], '<p>[One two]<br/>[three.]</p>'],
   ['wrapped lines', '<p>One\n  two\n  three.</p>', ['One two three.'], '<p>[One\n  two\n  three.]</p>'],
   [
+    'white space at the end of a tag',
+    '<p\n  ><b id="a">One two.</b\n  ><b>Three <i>four</i\n >.</b\n  > <i>Five.</i ></p >',
+    ['One two.', 'Three four.', 'Five.'],
+    '<p\n  ><b id="a">[One two.]</b\n  ><b>[Three <i>four</i\n >.]</b\n  > <i>[Five.]</i ></p >',
+  ],
+  [
     'what is not spoken before',
     '<p>Zero.</p><p>One two three.</p>',
     ['One two three.'],
