@@ -1,11 +1,7 @@
 /** The files that make a book read itself, by EPUB 3.3: media overlays (SMIL) and what the package file says of them. */
 import { createHash } from 'node:crypto';
 import { usageError } from '../kit/error.ts';
-import { openPackage } from '../read/epub-package.ts';
-import { firstIn } from '../read/epub-tree.ts';
-import { decodeMarkup } from '../read/html-charset.ts';
-import { edited, type Target } from '../read/spans.ts';
-import type { Archive } from '../read/zip.ts';
+import type { Target } from '../read/spans.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 
@@ -31,16 +27,18 @@ export interface Narration {
   readonly narrator: string | undefined;
 }
 
-const ACTIVE = 'tts-active';
+/** The class of what is lit, where a book has none. */
+export const ACTIVE = 'tts-active';
 
 /** A colour that black and white text can be read on, in light and dark. */
-export const STYLE = `.${ACTIVE} { background-color: rgba(255, 190, 0, 0.35); border-radius: 0.15em; }\n`;
+export const styleOf = (active: string) =>
+  `.${active} { background-color: rgba(255, 190, 0, 0.35); border-radius: 0.15em; }\n`;
 
 export function styleLink(document: string, style: string): string {
   return `<link rel="stylesheet" type="text/css" href="${linkFrom(document, style)}"/>`;
 }
 
-function linkFrom(from: string, to: string): string {
+export function linkFrom(from: string, to: string): string {
   const folders = from.split('/').slice(0, -1);
   const target = to.split('/');
   let same = 0;
@@ -52,6 +50,8 @@ function linkFrom(from: string, to: string): string {
 function clock(seconds: number): string {
   return `${Number(seconds.toFixed(6))}s`;
 }
+
+export const SMIL = 'application/smil+xml';
 
 interface Overlay {
   readonly document: string;
@@ -76,7 +76,7 @@ ${lines.join('\n')}
 `;
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -84,91 +84,105 @@ function escaped(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Bytes. */
-const LARGEST_PACKAGE = 4 * 1024 * 1024;
-
-/**
- * The package file of a book, and how it is with a narration.
- * @throws TtsError (usage) for a book that cannot hold one
- */
-export async function narratedPackage(
-  archive: Archive,
-  name: string,
-  signal: AbortSignal,
-): Promise<{ readonly path: string; edit(narration: Narration): string }> {
-  const { root, path, items } = await openPackage(archive, name, signal);
-  const { version = '' } = firstIn(root, 'package')?.attributes ?? {};
-  if (!version.startsWith('3'))
-    throw usageError(
-      `${name} is an EPUB ${version || 'of an unknown version'}, and only EPUB 3 can hold sound with its text`,
-      `convert it first: ebook-convert ${name} book3.epub --epub-version 3 (calibre)`,
-    );
-  if ([...items.values()].some(({ mediaType }) => mediaType === SMIL))
-    throw usageError(
-      `${name} has a narration already`,
-      'play it as it is; -o book.m4b makes an audiobook of its text',
-    );
-  const text = decodeMarkup((await archive.whole(path, LARGEST_PACKAGE, signal)) ?? Buffer.alloc(0));
-  const idOf = new Map([...items.values()].map((item) => [item.path, item.id]));
-  return { path, edit: (narration) => withNarration(text, path, narration, idOf) };
-}
-
-const SMIL = 'application/smil+xml';
-
-export function withNarration(
-  text: string,
-  path: string,
-  { narrated, folder, narrator }: Narration,
-  idOf: ReadonlyMap<string, string>,
-): string {
-  const [manifest, metadata] = [closing(text, 'manifest'), closing(text, 'metadata')];
-  const overlays = new Map(narrated.map(({ path }, at) => [idOf.get(path) ?? '', `tts-smil-${at + 1}`]));
-  const edits = [...text.matchAll(/<(?:[\w.-]+:)?item\s[^<>]*>/gu)].flatMap(({ 0: tag, index }) => {
-    const [, , id = ''] = /\sid\s*=\s*(["'])(.*?)\1/u.exec(tag) ?? [];
-    const smil = overlays.get(unescaped(id));
-    const at = index + tag.search(/\s/u);
-    return smil === undefined ? [] : [{ at, text: ` media-overlay="${smil}"`, order: 0 }];
-  });
-  const items = [...itemsOf(narrated, path), styleItem(path, folder)].map(
-    (item) => `<${manifest.prefix}item ${item}/>\n`,
-  );
-  const metas = metasOf({ narrated, narrator }).map(
-    ({ attributes, value }) =>
-      `<${metadata.prefix}meta ${attributes}>${escaped(value)}</${metadata.prefix}meta>\n`,
-  );
-  edits.push({ at: manifest.at, text: items.join(''), order: 0 });
-  edits.push({ at: metadata.at, text: metas.join(''), order: 0 });
-  return edited(text, edits);
-}
-
+/** Also single quotation marks, which an attribute may have around it. */
 function unescaped(text: string): string {
   return text
     .replaceAll('&quot;', '"')
+    .replaceAll('&apos;', "'")
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
 }
 
+interface TagAt {
+  readonly at: number;
+  readonly tag: string;
+}
+
+/** The opening tags of a name in the source of a package file. */
+export function tagsIn(text: string, name: string): readonly TagAt[] {
+  const tag = new RegExp(`<(?:[\\w.-]{1,40}:)?${name}(?:\\s[^<>]*)?>`, 'gu');
+  return [...withoutComments(text).matchAll(tag)].map(({ 0: found, index }) => ({ at: index, tag: found }));
+}
+
+interface ElementAt extends TagAt {
+  readonly end: number;
+  /** With its prefix. */
+  readonly name: string;
+  readonly content: string;
+}
+
+/** Elements with text alone. */
+export function elementsIn(text: string, prefix: 'dc' | 'meta'): readonly ElementAt[] {
+  const name = prefix === 'dc' ? 'dc:[\\w-]{1,40}' : '(?:[\\w.-]{1,40}:)?meta';
+  const element = new RegExp(`<(${name})(?:\\s[^<>]*)?>`, 'gu');
+  const bare = withoutComments(text);
+  return [...bare.matchAll(element)].map(({ 0: tag, 1: own = '', index: at }) => {
+    const start = at + tag.length;
+    if (tag.endsWith('/>')) return { at, tag, end: start, name: own, content: '' };
+    const close = bare.indexOf('<', start);
+    const content = bare.slice(start, close < 0 ? start : close);
+    const ending = new RegExp(`</${own}\\s*>`, 'uy');
+    ending.lastIndex = Math.max(close, start);
+    return {
+      at,
+      tag,
+      end: ending.test(bare) ? ending.lastIndex : start + content.length,
+      name: own,
+      content,
+    };
+  });
+}
+
+export function attributesIn(tag: string): Map<string, string> {
+  const attributes = tag.matchAll(/\s([\w.:-]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)')/gu);
+  return new Map(
+    [...attributes].map(([, name = '', double, single]) => [name, unescaped(double ?? single ?? '')]),
+  );
+}
+
+/** Of the same length. */
+function withoutComments(text: string): string {
+  const parts: string[] = [];
+  let last = 0;
+  for (;;) {
+    const start = text.indexOf('<!--', last);
+    const end = start < 0 ? -1 : text.indexOf('-->', start);
+    if (end < 0) return parts.join('') + text.slice(last);
+    parts.push(text.slice(last, start), ' '.repeat(end + 3 - start));
+    last = end + 3;
+  }
+}
+
 /** Where an element of the package file ends. */
-function closing(text: string, name: string): { readonly at: number; readonly prefix: string } {
-  const found = new RegExp(`</([\\w.-]+:)?${name}\\s*>`, 'u').exec(text);
+export function closing(text: string, name: string): { readonly at: number; readonly prefix: string } {
+  const found = new RegExp(`</([\\w.-]{1,40}:)?${name}\\s*>`, 'u').exec(withoutComments(text));
   if (!found) throw usageError(`the package file has no ${name}`, 'the book is damaged: get it again');
   return { at: found.index, prefix: found[1] ?? '' };
 }
 
-function* itemsOf(narrated: readonly Narrated[], from: string): Generator<string> {
+export function* itemsOf(narrated: readonly Narrated[], from: string): Generator<string> {
   for (const [at, { smil, sound }] of narrated.entries()) {
     yield `id="tts-smil-${at + 1}" href="${linkFrom(from, smil)}" media-type="${SMIL}"`;
     yield `id="tts-sound-${at + 1}" href="${linkFrom(from, sound)}" media-type="audio/mpeg"`;
   }
 }
 
-function styleItem(from: string, folder: string): string {
+export function styleItem(from: string, folder: string): string {
   return `id="tts-active-css" href="${linkFrom(from, `${folder}/active.css`)}" media-type="text/css"`;
 }
 
-function metasOf({ narrated, narrator }: Pick<Narration, 'narrated' | 'narrator'>) {
-  const all = narrated.reduce((sum, { seconds }) => sum + seconds, 0);
+/** Of a narration that stays in the book, beside the new one. */
+export interface Kept {
+  readonly seconds: number;
+  readonly active: string;
+}
+
+export function metasOf(
+  { narrated, narrator }: Pick<Narration, 'narrated' | 'narrator'>,
+  kept: Kept = { seconds: 0, active: ACTIVE },
+) {
+  const all = narrated.reduce((sum, { seconds }) => sum + seconds, kept.seconds);
   const meta = (property: string, value: string, refines = '') => ({
     attributes: `property="media:${property}"${refines}`,
     value,
@@ -177,7 +191,7 @@ function metasOf({ narrated, narrator }: Pick<Narration, 'narrated' | 'narrator'
     ...narrated.map(({ seconds }, at) => meta('duration', clock(seconds), ` refines="#tts-smil-${at + 1}"`)),
     meta('duration', clock(all)),
     ...(narrator === undefined ? [] : [meta('narrator', narrator)]),
-    meta('active-class', ACTIVE),
+    meta('active-class', kept.active),
   ];
 }
 
@@ -207,7 +221,7 @@ export function newBook(chapters: readonly Chapter[], about: About): NewBook {
     const targets = segments.map(({ text }, number) => [
       { id: `s${number + 1}`, length: text.length, type: undefined },
     ]);
-    return { path, title, targets, text: Buffer.from(page(title, bodyOf(segments), about.language)) };
+    return { path, title, targets, text: Buffer.from(page(title, bodyOf(segments), about.language, STYLED)) };
   });
   const hash = createHash('sha256');
   for (const { text } of documents) hash.update(text);
@@ -216,11 +230,22 @@ export function newBook(chapters: readonly Chapter[], about: About): NewBook {
     documents,
     files: (narration) => [
       ['META-INF/container.xml', Buffer.from(CONTAINER)],
-      ['EPUB/nav.xhtml', Buffer.from(navOf(documents, about))],
+      [
+        'EPUB/nav.xhtml',
+        Buffer.from(
+          navPage(
+            'EPUB/nav.xhtml',
+            documents.map((line) => ({ ...line, fragment: '', level: 1 })),
+            about,
+          ),
+        ),
+      ],
       ['EPUB/book.opf', Buffer.from(packageOf(documents, { ...about, identifier }, narration))],
     ],
   };
 }
+
+const STYLED = styleLink('EPUB/x', 'EPUB/tts-read-along/active.css');
 
 const CONTAINER = `<?xml version="1.0" encoding="utf-8"?>
 <container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles><rootfile full-path="EPUB/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>
@@ -230,15 +255,13 @@ const CONTAINER = `<?xml version="1.0" encoding="utf-8"?>
 function bodyOf(segments: readonly Segment[]): string {
   const blocks: { isTitle: boolean; isScene: boolean; sentences: string[] }[] = [];
   for (const [at, { text, pause, chapter }] of segments.entries()) {
-    const sentence = `<span id="s${at + 1}">${escaped(text)}</span>`;
+    const isTitle = at === 0 && chapter?.title !== undefined && keyOf(text) === keyOf(chapter.title);
+    // A title that is spoken ends like a sentence.
+    const shown = isTitle ? (chapter?.title ?? text) : text;
+    const sentence = `<span id="s${at + 1}">${escaped(shown)}</span>`;
     const last = blocks.at(-1);
     if (last && (pause === 'sentence' || pause === 'none')) last.sentences.push(sentence);
-    else
-      blocks.push({
-        isTitle: at === 0 && chapter?.title !== undefined && keyOf(text) === keyOf(chapter.title),
-        isScene: pause === 'scene' && at > 0,
-        sentences: [sentence],
-      });
+    else blocks.push({ isTitle, isScene: pause === 'scene' && at > 0, sentences: [sentence] });
   }
   return blocks
     .map(({ isTitle, isScene, sentences }) => {
@@ -252,11 +275,11 @@ function keyOf(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-function page(title: string, body: string, language: string): string {
+function page(title: string, body: string, language: string, head = ''): string {
   return `<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" lang="${language}" xml:lang="${language}">
-<head><title>${escaped(title)}</title>${styleLink('EPUB/x', 'EPUB/tts-read-along/active.css')}</head>
+<head><title>${escaped(title)}</title>${head}</head>
 <body>
 ${body}
 </body>
@@ -264,14 +287,27 @@ ${body}
 `;
 }
 
-function navOf(
-  documents: readonly { readonly path: string; readonly title: string }[],
-  about: About,
-): string {
-  const lines = documents.map(
-    ({ path, title }) => `<li><a href="${linkFrom('EPUB/nav.xhtml', path)}">${escaped(title)}</a></li>`,
-  );
-  return page(about.title, `<nav epub:type="toc"><ol>\n${lines.join('\n')}\n</ol></nav>`, about.language);
+interface Line {
+  readonly path: string;
+  readonly fragment: string;
+  readonly title: string | undefined;
+  /** 1 is the highest. */
+  readonly level: number;
+}
+
+/** A table of contents. */
+export function navPage(path: string, lines: readonly Line[], about: Omit<About, 'author'>): string {
+  const parts: string[] = [];
+  let level = 0;
+  for (const line of lines) {
+    const next = Math.min(Math.max(1, line.level), level + 1);
+    parts.push(next > level ? '<ol>\n' : `</li>\n${'</ol></li>\n'.repeat(level - next)}`);
+    level = next;
+    const fragment = line.fragment === '' ? '' : `#${encodeURIComponent(line.fragment)}`;
+    parts.push(`<li><a href="${linkFrom(path, line.path)}${fragment}">${escaped(line.title ?? '…')}</a>`);
+  }
+  parts.push('</li></ol>\n'.repeat(level));
+  return page(about.title, `<nav epub:type="toc">${parts.join('')}</nav>`, about.language);
 }
 
 function packageOf(
@@ -312,7 +348,7 @@ ${documents.map((_, at) => `<itemref idref="c${at + 1}"/>`).join('\n')}
 }
 
 /** The same for all, so that the same text makes the same bytes. */
-const MODIFIED = '2000-01-01T00:00:00Z';
+export const MODIFIED = '2000-01-01T00:00:00Z';
 
 /** A UUID of version 8 (RFC 9562). */
 function uuidOf(hex: string): string {

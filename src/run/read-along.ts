@@ -12,15 +12,17 @@ import type { Encoding, OpenFile, Written } from '../sound/encode/encoding.ts';
 import { mp3 } from '../sound/encode/mp3.ts';
 import { frameBytes, type Track, untagged } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
+import type { Upgrade } from './epub-three.ts';
+import { type NarratedPackage, narratedPackage } from './narrated-package.ts';
 import {
+  ACTIVE,
   type Clip,
   type Narrated,
   type Narration,
-  narratedPackage,
   newBook,
   overlay,
-  STYLE,
   styleLink,
+  styleOf,
 } from './overlays.ts';
 import type { Listener, RunEvent } from './run.ts';
 
@@ -39,11 +41,24 @@ export async function openReadAlong(
   signal: AbortSignal,
 ): Promise<ReadAlong> {
   if (!file) return new ReadAlong(undefined, options);
-  using archive = await Archive.open(file.name, file.location, signal);
-  // All of its files are copied, and one that cannot be is not to fail the run at its end.
-  archive.assertAllReadable(archive.paths);
-  await narratedPackage(archive, file.name, signal);
-  return new ReadAlong(file, options, freeFolder(archive.paths));
+  using book = await openedBook(file, signal);
+  // A file that cannot be copied is named before anything is spoken.
+  for (const path of book.archive.paths) book.archive.assertAllReadable([path]);
+  return new ReadAlong(file, options, freeFolder(book.archive.paths));
+}
+
+async function openedBook(
+  { name, location }: BookFile,
+  signal: AbortSignal,
+): Promise<{ readonly archive: Archive; readonly own: NarratedPackage } & Disposable> {
+  const archive = await Archive.open(name, location, signal);
+  const close = () => archive[Symbol.dispose]();
+  try {
+    return { archive, own: await narratedPackage(archive, name, signal), [Symbol.dispose]: close };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 /** What is heard of one document of the book. */
@@ -143,7 +158,8 @@ export class ReadAlong implements Listener {
     const sections = this.#sections.slice(0, lengths.length);
     const folder = this.#folder;
     const narrator = tags.narrator ?? this.#options.narrator;
-    using archive = this.#book && (await Archive.open(this.#book.name, this.#book.location, signal));
+    using opened = this.#book && (await openedBook(this.#book, signal));
+    const { archive, own } = opened ?? {};
     const made = archive ? undefined : newBook(sections, { ...tags, ...this.#about(tags) });
     const documents = new Map<string, Buffer>();
     const narrated: Narrated[] = [];
@@ -151,7 +167,7 @@ export class ReadAlong implements Listener {
       const length = lengths[number] ?? 0;
       const name = `${folder}/${nameOf(number)}`;
       const { path, text, targets } =
-        made?.documents[number] ?? (await spanned(archive, section, { folder, signal }));
+        made?.documents[number] ?? (await spanned(archive, section, { folder, own, signal }));
       const clips = clipsOf(targets, section, length).map((clip) => ({
         ...clip,
         from: clip.from / sampleRate,
@@ -162,39 +178,56 @@ export class ReadAlong implements Listener {
       documents.set(path, text);
       narrated.push({ path, ...files, seconds: length / sampleRate });
     }
-    book.add(`${folder}/active.css`, Buffer.from(STYLE));
+    book.add(`${folder}/active.css`, Buffer.from(styleOf(own?.active ?? ACTIVE)));
     const narration = { narrated, folder, narrator };
     for (const [path, bytes] of made?.files(narration) ?? []) documents.set(path, bytes);
-    if (archive) await this.#copy(archive, book, { documents, narration, signal });
+    if (archive && own) await copy(archive, book, { own, documents, narration, signal });
     else for (const [path, bytes] of documents) book.add(path, bytes);
-  }
-
-  /** The other files of the book are the same to the byte. */
-  async #copy(
-    archive: Archive,
-    book: BookWriter,
-    {
-      documents,
-      narration,
-      signal,
-    }: {
-      readonly documents: ReadonlyMap<string, Buffer>;
-      readonly narration: Narration;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<void> {
-    const { path: packagePath, edit } = await narratedPackage(archive, this.#book?.name ?? '', signal);
-    const changed = new Map([...documents, [packagePath, Buffer.from(edit(narration))]]);
-    for (const path of archive.paths) {
-      const bytes = changed.get(path);
-      if (bytes) book.add(path, bytes);
-      else if (path !== 'mimetype') await book.stream(path, archive.bytes(path, signal));
-    }
   }
 
   #about({ title, language }: Track['tags']): { title: string; language: string } {
     return { title: title ?? 'Untitled', language: language ?? this.#options.language ?? 'en' };
   }
+}
+
+interface Changes {
+  readonly own: NarratedPackage;
+  readonly documents: ReadonlyMap<string, Buffer>;
+  readonly narration: Narration;
+  readonly signal: AbortSignal;
+}
+
+/** The other files of the book are the same to the byte, but for those of an EPUB 2 that EPUB 3 writes in another way. */
+async function copy(
+  archive: Archive,
+  book: BookWriter,
+  { own, documents, narration, signal }: Changes,
+): Promise<void> {
+  const { upgrade } = own;
+  const leftOut = new Set([...own.replacedBy(narration), own.path, 'mimetype']);
+  for (const path of archive.paths) {
+    const bytes = documents.get(path) ?? (upgrade && (await upgraded(archive, path, upgrade, signal)));
+    if (leftOut.has(path)) continue;
+    if (bytes) book.add(path, bytes);
+    else await book.stream(path, archive.bytes(path, signal));
+  }
+  const nav = `${narration.folder}/nav.xhtml`;
+  if (upgrade) book.add(nav, Buffer.from(upgrade.nav(nav)));
+  book.add(own.path, Buffer.from(own.edit(narration, nav)));
+}
+
+/** @returns `undefined` for a file that is the same in EPUB 2 and 3 */
+async function upgraded(
+  archive: Archive,
+  path: string,
+  upgrade: Upgrade,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const isPage = upgrade.isPage(path);
+  if (!isPage && !upgrade.isNcx(path)) return undefined;
+  const bytes = (await archive.whole(path, Number.POSITIVE_INFINITY, signal)) ?? Buffer.alloc(0);
+  const text = decodeMarkup(bytes);
+  return encoded(isPage ? upgrade.page(path, text) : upgrade.ncx(text), text, bytes);
 }
 
 /** The folder of what is added to a book. */
@@ -215,7 +248,15 @@ function nameOf(number: number): string {
 async function spanned(
   archive: Archive | undefined,
   { path = '', spoken }: Section,
-  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+  {
+    folder,
+    own,
+    signal,
+  }: {
+    readonly folder: string;
+    readonly own: NarratedPackage | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<{ path: string; text: Buffer; targets: Spanned['targets'] }> {
   const bytes = await archive?.whole(path, Number.POSITIVE_INFINITY, signal);
   if (!bytes)
@@ -226,7 +267,8 @@ async function spanned(
   }));
   const document = decodeMarkup(bytes);
   const { text, targets } = withSpans(document, sentences, styleLink(path, `${folder}/active.css`));
-  return { path, text: encoded(text, document, bytes), targets };
+  const written = own?.upgrade?.page(path, text) ?? text;
+  return { path, text: encoded(written, document, bytes), targets };
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -62,6 +62,14 @@ const TARGETS: Readonly<Record<string, Target>> = {
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.toString('latin1', 0, 3) === 'ID3' && content.length > 800,
   },
+  'read-along book': {
+    prepare: (box) => void box.file('out.epub', 'old'),
+    args: ['hi', '-o', 'out.epub'],
+    path: (box) => box.path('out.epub'),
+    isOld: (content) => content.equals(Buffer.from('old')),
+    // The end of the archive's directory is the last thing that is written.
+    isNew: (content) => content.readUInt32LE(content.length - 22) === 0x06054b50,
+  },
   subtitles: {
     prepare: (box) => void box.file('out.srt', 'old'),
     args: ['hi', '-o', 'out.wav', '--subtitles', 'out.srt'],
@@ -82,6 +90,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
 it.each([
   ['output', 'kill', 1],
   ['encoded', 'onwards', 4],
+  ['read-along book', 'kill', 5],
   ['subtitles', 'kill', 5],
   ['keys', 'onwards', 2],
 ] as const)(

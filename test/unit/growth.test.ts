@@ -25,7 +25,7 @@ import { prose } from '../../src/read/prose.ts';
 import { TextFacts } from '../../src/read/prose-facts.ts';
 import { wordsSource } from '../../src/read/source.ts';
 import { withSpans } from '../../src/read/spans.ts';
-import { withNarration } from '../../src/run/overlays.ts';
+import { tagsIn } from '../../src/run/overlays.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
 import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
@@ -51,10 +51,6 @@ async function filmOf(text: string): Promise<void> {
   const source = { name: 'film', isLive: false, size: undefined, bytes, again: undefined };
   const reading = await openCues(source, { isTimed: true, speaksSounds: false }, signal);
   await drain(reading.pieces(signal));
-}
-
-function narrated(opf: string): void {
-  withNarration(opf, 'a.opf', { narrated: [], folder: 'a', narrator: undefined }, new Map());
 }
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
@@ -412,7 +408,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     (text) => withSpans(text, [], ''),
   ),
   'items of a package file that do not end': many('<item ', (text) =>
-    narrated(`<manifest></manifest><metadata></metadata>${text}`),
+    tagsIn(`<manifest></manifest><metadata></metadata>${text}`, 'item'),
   ),
   'events of a script': many('Dialogue: 0,0:00:01.00,0:00:02.00,,,,,,,{\\i1}a\n', filmOf, ['[Events]\n', '']),
   ...Object.fromEntries(

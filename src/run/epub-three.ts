@@ -1,0 +1,200 @@
+/** An EPUB 2 as an EPUB 3: its package file, its documents, and a nav from its NCX. Only what EPUB 3 does not have is changed. */
+import { Parser } from 'htmlparser2';
+import { type TtsError, usageError } from '../kit/error.ts';
+import { type Entry, openNavigation, type Package } from '../read/epub-package.ts';
+import { allIn, firstIn, plainText } from '../read/epub-tree.ts';
+import { type Edit, edited } from '../read/spans.ts';
+import type { Archive } from '../read/zip.ts';
+import { attributesIn, closing, elementsIn, escaped, MODIFIED, navPage, tagsIn } from './overlays.ts';
+
+const XHTML = 'application/xhtml+xml';
+const SVG = 'image/svg+xml';
+
+export class Upgrade {
+  readonly #book: Package;
+  readonly #entries: readonly Entry[];
+  readonly #pages: ReadonlySet<string>;
+  /** What the package file has to say of a document. */
+  readonly #properties = new Map<string, readonly string[]>();
+
+  private constructor(book: Package, entries: readonly Entry[]) {
+    this.#book = book;
+    this.#entries = entries;
+    const items = [...book.items.values()];
+    this.#pages = new Set(items.filter(({ mediaType }) => mediaType === XHTML).map(({ path }) => path));
+  }
+
+  /** @throws TtsError (usage) for a book that cannot become an EPUB 3 */
+  static async open(archive: Archive, book: Package, name: string, signal: AbortSignal): Promise<Upgrade> {
+    const types = new Map([...book.items.values()].map(({ path, mediaType }) => [path, mediaType]));
+    const old = book.spine.find(({ path }) => ![XHTML, SVG].includes(types.get(path) ?? ''));
+    if (old)
+      throw notUpgraded(
+        name,
+        `${old.path} is ${types.get(old.path) || 'of no type'}, which EPUB 3 does not read`,
+      );
+    const { tables } = await openNavigation(archive, book, signal);
+    const spine = new Set(book.spine.map(({ path }) => path));
+    const ncx = tables.find(({ source }) => source === 'ncx')?.entries ?? [];
+    const entries = ncx.filter(({ path }) => spine.has(path));
+    if (entries.length === 0) throw notUpgraded(name, 'it has no table of contents (NCX)');
+    return new Upgrade(book, entries);
+  }
+
+  isPage(path: string): boolean {
+    return this.#pages.has(path);
+  }
+
+  isNcx(path: string): boolean {
+    return path === this.#book.ncx;
+  }
+
+  /** A document in the syntax of EPUB 3. */
+  page(path: string, text: string): string {
+    const found = PROPERTIES.filter(([pattern]) => pattern.test(text)).map(([, property]) => property);
+    this.#properties.set(path, found);
+    return text
+      .replace(DOCTYPE, '<!DOCTYPE html>')
+      .replace(HTML_VERSION, '$1')
+      .replace(HTTP_EQUIV, '')
+      .replace(ENTITY, (entity, name: string) => (OF_XML.has(name) ? entity : character(entity)));
+  }
+
+  /** An NCX names the book as the package file does. */
+  ncx(text: string): string {
+    const id = firstIn(this.#book.root, 'package')?.attributes['unique-identifier'];
+    const identifier = [...allIn(this.#book.root, 'identifier')].find(
+      ({ attributes }) => attributes.id === id,
+    );
+    if (!identifier) return text;
+    return text.replace(NCX_UID, (tag) =>
+      tag.replace(
+        /(\scontent\s*=\s*)(?:"[^"]*"|'[^']*')/u,
+        (_, key: string) => `${key}"${escaped(plainText(identifier))}"`,
+      ),
+    );
+  }
+
+  nav(path: string): string {
+    const [title, language] = ['title', 'language'].map((name) => firstIn(this.#book.root, name));
+    const about = {
+      title: (title && plainText(title)) || 'Contents',
+      language: (language && plainText(language)) || 'und',
+    };
+    return navPage(path, this.#entries, about);
+  }
+
+  /** @param nav the link to it */
+  package(text: string, nav: string): string {
+    const [manifest, metadata] = [closing(text, 'manifest'), closing(text, 'metadata')];
+    const meta = (attributes: string, value: string) =>
+      `<${metadata.prefix}meta ${attributes}>${escaped(value)}</${metadata.prefix}meta>\n`;
+    const edits: Edit[] = [];
+    const refined = dublinCore(text, edits);
+    const metas = [...refined, { attributes: 'property="dcterms:modified"', value: MODIFIED }];
+    for (const { attributes, value } of metas)
+      edits.push({ at: metadata.at, text: meta(attributes, value), order: 0 });
+    edits.push(...versionEdits(text), ...this.#propertyEdits(text));
+    const item = `<${manifest.prefix}item id="tts-nav" href="${nav}" media-type="${XHTML}" properties="nav"/>\n`;
+    edits.push({ at: manifest.at, text: item, order: 0 });
+    return edited(text, edits);
+  }
+
+  #propertyEdits(text: string): readonly Edit[] {
+    const cover = [...allIn(this.#book.root, 'meta')].find(({ attributes }) => attributes.name === 'cover');
+    return tagsIn(text, 'item').flatMap(({ at, tag }) => {
+      const item = this.#book.items.get(attributesIn(tag).get('id') ?? '');
+      const isCover = item?.id === cover?.attributes.content && item?.mediaType.startsWith('image/');
+      const properties = isCover ? ['cover-image'] : (this.#properties.get(item?.path ?? '') ?? []);
+      if (properties.length === 0) return [];
+      return [{ at: at + tag.search(/\s/u), text: ` properties="${properties.join(' ')}"`, order: 0 }];
+    });
+  }
+}
+
+function versionEdits(text: string): readonly Edit[] {
+  return tagsIn(text, 'package').flatMap(({ at, tag }) => {
+    const version = /\sversion\s*=\s*(?:"[^"]*"|'[^']*')/u.exec(tag);
+    if (!version) return [];
+    const start = at + version.index;
+    return [{ at: start, end: start + version[0].length, text: ' version="3.0"', order: 0 }];
+  });
+}
+
+function notUpgraded(name: string, why: string): TtsError {
+  return usageError(
+    `${name} is an EPUB 2, and cannot become the EPUB 3 that holds sound with its text: ${why}`,
+    `convert it first: ebook-convert ${name} book3.epub --epub-version 3 (calibre)`,
+  );
+}
+
+const DOCTYPE = /<!DOCTYPE\s[^<>[]{0,1000}>/iu;
+const HTML_VERSION = /(<(?:\w{1,20}:)?html\b[^<>]{0,2000}?)\sversion\s*=\s*(?:"[^"<>]*"|'[^'<>]*')/iu;
+/** The encoding is that of the declaration in front, and UTF-8 without one. */
+const HTTP_EQUIV = /<meta\s[^<>]{0,500}?http-equiv\s*=[^<>]{0,500}>/giu;
+const ENTITY = /&([A-Za-z][A-Za-z\d]{1,31});/gu;
+const OF_XML: ReadonlySet<string> = new Set(['amp', 'lt', 'gt', 'quot', 'apos']);
+const NCX_UID = /<(?:\w{1,20}:)?meta\s[^<>]{0,2000}?["']dtb:uid["'][^<>]{0,2000}>/u;
+
+const PROPERTIES: readonly (readonly [RegExp, string])[] = [
+  [/<(?:\w{1,20}:)?svg[\s>/]/u, 'svg'],
+  [/<(?:\w{1,20}:)?math[\s>/]/u, 'mathml'],
+  [/<(?:\w{1,20}:)?script[\s>/]/u, 'scripted'],
+];
+
+/** A name that only the document types of EPUB 2 know; one that none knows stays. */
+function character(entity: string): string {
+  let text = '';
+  const parser = new Parser({ ontext: (part) => (text += part) }, { decodeEntities: true });
+  parser.end(entity);
+  return text;
+}
+
+interface Meta {
+  readonly attributes: string;
+  readonly value: string;
+}
+
+/** Attributes of EPUB 2 become elements that refine what they stood on; of several dates, that of publication stays. */
+function dublinCore(text: string, edits: Edit[]): readonly Meta[] {
+  const all = elementsIn(text, 'dc').map((element) => ({
+    ...element,
+    attributes: attributesIn(element.tag),
+  }));
+  const dates = all.filter(({ name, content }) => name === 'dc:date' && content.trim() !== '');
+  const eventOf = ({ attributes }: (typeof all)[number]) => attributes.get('opf:event');
+  const date =
+    dates.find((each) => eventOf(each) === 'publication') ??
+    dates.find((each) => eventOf(each) === undefined) ??
+    dates[0];
+  const metas: Meta[] = [];
+  for (const [number, element] of all.entries()) {
+    const { at, end, tag, name, content, attributes } = element;
+    const isEmpty = content.trim() === '' && !text.slice(at, end).includes('<![CDATA[');
+    if (isEmpty || (name === 'dc:date' && element !== date)) {
+      edits.push({ at, end, text: '', order: 0 });
+      continue;
+    }
+    const id = attributes.get('id') ?? `tts-dc-${number + 1}`;
+    const own = refinements(attributes).map(({ attributes: said, value }) => ({
+      attributes: `refines="#${escaped(id)}" ${said}`,
+      value,
+    }));
+    metas.push(...own);
+    const kept = [...attributes].filter(([key]) => !key.includes(':') || /^xml(?:ns)?:/u.test(key));
+    if (own.length > 0 && !attributes.has('id')) kept.push(['id', id]);
+    const written = kept.map(([key, value]) => ` ${key}="${escaped(value)}"`).join('');
+    edits.push({ at, end: at + tag.length, text: `<${name}${written}>`, order: 0 });
+  }
+  return metas;
+}
+
+function refinements(attributes: ReadonlyMap<string, string>): readonly Meta[] {
+  const [fileAs, role] = [attributes.get('opf:file-as'), attributes.get('opf:role')];
+  return [
+    ...(fileAs ? [{ attributes: 'property="file-as"', value: fileAs }] : []),
+    ...(role && /^[a-z]{3}$/u.test(role)
+      ? [{ attributes: 'property="role" scheme="marc:relators"', value: role }]
+      : []),
+  ];
+}

@@ -1,0 +1,197 @@
+/** The package file of a book that gets a narration. One that it has already stays where nothing new is spoken. */
+import { usageError } from '../kit/error.ts';
+import { openPackage, type Package, resolved } from '../read/epub-package.ts';
+import { allIn, firstIn, treeOf } from '../read/epub-tree.ts';
+import { decodeMarkup } from '../read/html-charset.ts';
+import { type Edit, edited } from '../read/spans.ts';
+import type { Archive } from '../read/zip.ts';
+import { Upgrade } from './epub-three.ts';
+import {
+  ACTIVE,
+  attributesIn,
+  closing,
+  elementsIn,
+  escaped,
+  itemsOf,
+  linkFrom,
+  metasOf,
+  type Narration,
+  SMIL,
+  styleItem,
+  tagsIn,
+} from './overlays.ts';
+
+/** Bytes. */
+const LARGEST_PACKAGE = 4 * 1024 * 1024;
+
+export interface NarratedPackage {
+  readonly path: string;
+  /** For an EPUB 2. */
+  readonly upgrade: Upgrade | undefined;
+  /** The class of what is lit. */
+  readonly active: string;
+  /** The files of narrations that are replaced. */
+  replacedBy(narration: Narration): ReadonlySet<string>;
+  /** The package file. @param nav the path of that of an EPUB 2 */
+  edit(narration: Narration, nav: string): string;
+}
+
+/** @throws TtsError (usage) for a book that cannot hold a narration */
+export async function narratedPackage(
+  archive: Archive,
+  name: string,
+  signal: AbortSignal,
+): Promise<NarratedPackage> {
+  const book = await openPackage(archive, name, signal);
+  const { version = '' } = firstIn(book.root, 'package')?.attributes ?? {};
+  if (!/^[23]/u.test(version))
+    throw usageError(
+      `${name} is an EPUB ${version || 'of an unknown version'}, and only EPUB 3 can hold sound with its text`,
+      `convert it first: ebook-convert ${name} book3.epub --epub-version 3 (calibre)`,
+    );
+  const upgrade = version.startsWith('2') ? await Upgrade.open(archive, book, name, signal) : undefined;
+  const text = decodeMarkup((await archive.whole(book.path, LARGEST_PACKAGE, signal)) ?? Buffer.alloc(0));
+  const sounds = await soundsOf(archive, book, signal);
+  const own = elementsIn(text, 'meta').find(
+    ({ tag }) => attributesIn(tag).get('property') === 'media:active-class',
+  );
+  const active = own && CLASS.test(own.content.trim()) ? own.content.trim() : ACTIVE;
+  return {
+    path: book.path,
+    upgrade,
+    active,
+    replacedBy: (narration) => replaced(text, book, sounds, narration).files,
+    edit(narration, nav) {
+      const three = upgrade ? upgrade.package(text, linkFrom(book.path, nav)) : text;
+      return withNarration(three, book, narration, { ...replaced(text, book, sounds, narration), active });
+    },
+  };
+}
+
+/** It is written into a style. */
+const CLASS = /^[A-Za-z][\w-]{0,99}$/u;
+
+/** The sounds that each overlay of the book plays. */
+async function soundsOf(
+  archive: Archive,
+  { items }: Package,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const sounds = new Map<string, ReadonlySet<string>>();
+  for (const { path, mediaType } of items.values()) {
+    if (mediaType !== SMIL) continue;
+    const bytes = await archive.whole(path, LARGEST_PACKAGE, signal);
+    const audio = bytes ? [...allIn(treeOf(decodeMarkup(bytes), path), 'audio')] : [];
+    sounds.set(
+      path,
+      new Set(audio.flatMap(({ attributes }) => resolved(path, attributes.src ?? '')?.path ?? [])),
+    );
+  }
+  return sounds;
+}
+
+interface Replaced {
+  readonly ids: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
+}
+
+/** Overlays of documents that have new ones, and the sounds that no other overlay plays. */
+function replaced(
+  text: string,
+  { items }: Package,
+  sounds: ReadonlyMap<string, ReadonlySet<string>>,
+  { narrated }: Narration,
+): Replaced {
+  const spoken = new Set(narrated.map(({ path }) => path));
+  const kept = new Set<string>();
+  for (const { tag } of tagsIn(text, 'item')) {
+    const attributes = attributesIn(tag);
+    const [document, smil] = ['id', 'media-overlay'].map((key) => items.get(attributes.get(key) ?? ''));
+    if (document && smil && !spoken.has(document.path)) kept.add(smil.path);
+  }
+  const smils = [...sounds].filter(([path]) => !kept.has(path));
+  const heard = new Set([...kept].flatMap((path) => [...(sounds.get(path) ?? [])]));
+  const played = smils.flatMap(([, paths]) => [...paths].filter((path) => !heard.has(path)));
+  const files = new Set([...smils.map(([path]) => path), ...played]);
+  return {
+    files,
+    ids: new Set([...items.values()].filter(({ path }) => files.has(path)).map(({ id }) => id)),
+  };
+}
+
+function withNarration(
+  text: string,
+  { path, items }: Package,
+  { narrated, folder, narrator }: Narration,
+  { ids, active }: Replaced & { readonly active: string },
+): string {
+  const [manifest, metadata] = [closing(text, 'manifest'), closing(text, 'metadata')];
+  const overlays = new Map(narrated.map(({ path: spoken }, at) => [spoken, `tts-smil-${at + 1}`]));
+  const edits: Edit[] = [];
+  let isKept = false;
+  for (const { at, tag } of tagsIn(text, 'item')) {
+    const id = attributesIn(tag).get('id') ?? '';
+    const smil = overlays.get(items.get(id)?.path ?? '');
+    if (ids.has(id)) edits.push({ at, end: at + tag.length, text: '', order: 0 });
+    else if (smil === undefined) isKept ||= attributesIn(tag).has('media-overlay');
+    else {
+      const old = /\smedia-overlay\s*=\s*(?:"[^"]*"|'[^']*')/u.exec(tag);
+      const start = at + (old?.index ?? tag.search(/\s/u));
+      edits.push({
+        at: start,
+        end: start + (old?.[0].length ?? 0),
+        text: ` media-overlay="${smil}"`,
+        order: 0,
+      });
+    }
+  }
+  const { seconds, edits: metaEdits } = oldMetas(text, ids, isKept);
+  edits.push(...metaEdits);
+  const added = [...itemsOf(narrated, path), styleItem(path, folder)];
+  edits.push({
+    at: manifest.at,
+    text: added.map((item) => `<${manifest.prefix}item ${item}/>\n`).join(''),
+    order: 0,
+  });
+  const metas = metasOf({ narrated, narrator }, { seconds, active }).map(
+    ({ attributes, value }) =>
+      `<${metadata.prefix}meta ${attributes}>${escaped(value)}</${metadata.prefix}meta>\n`,
+  );
+  edits.push({ at: metadata.at, text: metas.join(''), order: 0 });
+  return edited(text, edits);
+}
+
+/** What the package file says of narrations: what stays of them, in seconds, and what goes. */
+function oldMetas(
+  text: string,
+  ids: ReadonlySet<string>,
+  isKept: boolean,
+): { readonly seconds: number; readonly edits: readonly Edit[] } {
+  let seconds = 0;
+  const edits: Edit[] = [];
+  for (const { at, end, tag, content } of elementsIn(text, 'meta')) {
+    const attributes = attributesIn(tag);
+    const [property = '', refines] = ['property', 'refines'].map((name) => attributes.get(name));
+    const isGone = refines === undefined ? isOfAll(property, isKept) : ids.has(refines.replace(/^#/u, ''));
+    if (isGone) edits.push({ at, end, text: '', order: 0 });
+    else if (property === 'media:duration') seconds += secondsIn(content);
+  }
+  return { seconds, edits };
+}
+
+function isOfAll(property: string, isKept: boolean): boolean {
+  if (property === 'media:narrator') return !isKept;
+  return property === 'media:duration' || property === 'media:active-class';
+}
+
+const UNITS: Readonly<Record<string, number>> = { h: 3600, min: 60, s: 1, ms: 0.001 };
+
+/** A clock value of SMIL 3: `1:02:03.5`, `02:03`, `3.5s`, `90min`. */
+function secondsIn(clock: string): number {
+  const [, amount, unit = 's'] = /^\s*(\d+(?:\.\d+)?)(h|min|s|ms)?\s*$/u.exec(clock) ?? [];
+  if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
+  const parts = /^\s*(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)\s*$/u.exec(clock);
+  if (!parts) return 0;
+  const [hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part) => Number(part ?? 0));
+  return 3600 * hours + 60 * minutes + seconds;
+}
