@@ -366,29 +366,66 @@ function asText(
   ].join('\n');
 }
 
+type ShownText = Pick<Extract<Resolved, { mode: 'show-text' }>, 'text' | 'numbers'>;
+
 /**
  * It is not an error if the reader leaves.
  * @throws TtsError (output)
  */
-export async function showText(plan: TextPlan, { host, signal }: Context): Promise<number> {
+export async function showText(
+  { text: plan, numbers }: ShownText,
+  { host, signal }: Context,
+): Promise<number> {
   assertOpen(host.stdout);
   const { stream } = host.stdout;
   stream.on('error', () => {});
   let isBlank = true;
   const spacing = new Spacing();
+  const worded = new Worded(numbers);
   const printer = new Printer(stream, signal);
   const text = await RunText.open(plan, signal);
   for await (const piece of text.pieces(signal)) {
     const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
     isBlank &&= written.trim() === '';
-    await printer.print(written);
+    await printer.print(await worded.push(written));
     if (printer.hasReaderLeft) return ExitCode.ok;
   }
   if (isBlank) throw text.blank();
-  await printer.print('\n');
+  await printer.print(`${await worded.end()}\n`);
   await printer.flush();
   return ExitCode.ok;
 }
+
+/** Puts numbers in words up to the last empty line, since a value may go on behind any other place. */
+class Worded {
+  readonly #language: string | undefined;
+  #held = '';
+
+  constructor(language: string | undefined) {
+    this.#language = language;
+  }
+
+  async push(text: string): Promise<string> {
+    if (this.#language === undefined) return text;
+    this.#held += text;
+    const end = this.#held.length > LONGEST_HELD ? this.#held.length : this.#held.lastIndexOf(EMPTY_LINE);
+    return end <= 0 ? '' : await this.#inWords(end);
+  }
+
+  end(): Promise<string> {
+    return this.#inWords(this.#held.length);
+  }
+
+  async #inWords(end: number): Promise<string> {
+    const [text, language] = [this.#held.slice(0, end), this.#language];
+    this.#held = this.#held.slice(end);
+    if (language === undefined) return text;
+    return (await import('../text/in-words.ts')).numbersInWords(text, language);
+  }
+}
+
+/** UTF-16 units. */
+const LONGEST_HELD = 65_536;
 
 /** UTF-16 units. */
 const BATCH = 16_384;

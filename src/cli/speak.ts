@@ -143,7 +143,7 @@ interface InTurn extends Context {
 
 async function speak(request: SpeakRequest, context: Context): Promise<number> {
   const resolved = await resolveJob(request, context);
-  if (resolved.mode === 'show-text') return (await import('./preview.ts')).showText(resolved.text, context);
+  if (resolved.mode === 'show-text') return (await import('./preview.ts')).showText(resolved, context);
   if (resolved.mode === 'dry-run') return (await import('./preview.ts')).dryRun(resolved, context);
   const { job } = resolved;
   if (job.echo) context.notices.besides(() => job.echo?.breakLine() ?? '');

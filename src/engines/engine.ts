@@ -144,6 +144,8 @@ export interface ServerConfig {
   readonly askAuthorization?: (() => Promise<string | undefined>) | undefined;
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
+  /** As in `SourceVoice`. */
+  readonly numbers?: string | undefined;
   /** Hz. With it, an answer that is not a WAV is read as bare samples. */
   readonly sampleRate?: number | undefined;
   readonly maxChars: number;
@@ -158,6 +160,8 @@ export interface ProgramConfig {
   /** Hz. The output `s16le` needs it. */
   readonly sampleRate?: number | undefined;
   readonly voices?: readonly string[] | undefined;
+  /** As in `SourceVoice`. */
+  readonly numbers?: string | undefined;
   readonly maxChars: number;
   readonly concurrency: number;
 }
@@ -233,6 +237,8 @@ export interface SourceVoice {
   readonly sampleRate: number | undefined;
   readonly style?: string | undefined;
   readonly gender?: Gender | undefined;
+  /** A tag of BCP 47: the voice gets numbers in words of that language. Without it, it reads them itself. */
+  readonly numbers?: string | undefined;
   /** Hz. It stands for the voice's own rate in the keys of the cache. By default it is `sampleRate`. */
   readonly usualRate?: number;
 }

@@ -94,13 +94,14 @@ export class ExternalEngine implements Engine {
   ): Promise<EngineSound> {
     const voice = this.#voices.get(speaker.no);
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
+    const spoken = voice.numbers === undefined ? text : await inWords(text, voice.numbers);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
     await this.#seats.take(until);
     const rate = new Rate(sampleRate);
     const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
-    const parts = cutText(text, this.#source)[Symbol.iterator]();
-    const begun = this.#start({ ...task, text: parts.next().value ?? text });
+    const parts = cutText(spoken, this.#source)[Symbol.iterator]();
+    const begun = this.#start({ ...task, text: parts.next().value ?? spoken });
     const samples = this.#soundOf(begun, { ...task, parts }, left);
     try {
       return { sampleRate: await rate.settled, samples };
@@ -187,6 +188,11 @@ export class ExternalEngine implements Engine {
   #failed(what: string): EngineError {
     return new EngineError('failed', `${this.#source.name} ${what}`);
   }
+}
+
+/** Subtitles, events and the cache keep the text as it is written. */
+async function inWords(text: string, language: string): Promise<string> {
+  return (await import('../text/in-words.ts')).numbersInWords(text, language);
 }
 
 /** The rate of an utterance: the one that is asked for, or else that of the engine's first answer. */

@@ -19,6 +19,7 @@ export interface Model {
   readonly files: Readonly<Record<string, string>>;
   /** WAV files of Pocket's voices; other voices have numbers. */
   readonly references: readonly string[];
+  readonly numbers?: Family['numbers'];
 }
 
 interface Family {
@@ -27,6 +28,8 @@ interface Family {
   readonly mayHave?: Readonly<Record<string, RegExp>>;
   /** The metadata of the model has this word, where families share file names. */
   readonly word?: string;
+  /** It is given its numbers in words, since it has no reader of numbers of its own. */
+  readonly numbers?: 'words' | undefined;
 }
 
 const TOKENS = /^tokens\.txt$/;
@@ -40,6 +43,7 @@ const MODEL = /^model.*\.onnx$/;
 const FAMILIES: readonly Family[] = [
   {
     name: 'pocket',
+    numbers: 'words',
     needs: {
       lmFlow: /^lm_flow.*\.onnx$/,
       lmMain: /^lm_main.*\.onnx$/,
@@ -52,6 +56,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'supertonic',
+    numbers: 'words',
     needs: {
       durationPredictor: /^duration_predictor.*\.onnx$/,
       textEncoder: /^text_encoder.*\.onnx$/,
@@ -69,6 +74,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     name: 'kitten',
+    numbers: 'words',
     word: 'kitten',
     needs: { model: MODEL, voices: /^voices\.bin$/, tokens: TOKENS, dataDir: ESPEAK },
   },
@@ -121,9 +127,9 @@ function filled(family: Family, contents: Contents): Model | undefined {
   const { dataDir, ...others } = files;
   if (dataDir !== undefined && dataDir !== espeakData) assertOwnFolder(dataDir, folder);
   for (const file of Object.values(others).flatMap((each) => each.split(','))) assertOwn(file, folder, false);
-  const { word, name } = family;
+  const { word, name, numbers } = family;
   const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
-  return isMeant ? { family: name, files, references: [] } : undefined;
+  return isMeant ? { family: name, files, references: [], numbers } : undefined;
 }
 
 /** @returns `undefined` if a file is missing */

@@ -32,7 +32,10 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   const { sampleRate, voices: count } = installed ?? checked(await processOf(first).open(), name);
   const speakers = installed?.speakers ?? speakersOf(model, { name, count, voices: names, language });
   const voices = speakers.map(
-    ({ name, language, style, gender }): SourceVoice => ({ name, language, sampleRate, style, gender }),
+    ({ name, language, style, gender }): SourceVoice => ({
+      ...{ name, language, sampleRate, style, gender },
+      numbers: model.numbers && language,
+    }),
   );
   const speakerOf = (voice: SourceVoice) => speakers[voices.indexOf(voice)] ?? missing(voice);
   return {

@@ -1,6 +1,7 @@
 import { withoutEscapes } from '../kit/words.ts';
 import { valuesInEnglish } from '../text/english-values.ts';
 import { addressesInEnglish, shortFormsInEnglish } from '../text/english-words.ts';
+import { romanValue } from '../text/roman.ts';
 
 /** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
 export function normalise(text: string): string {
@@ -36,15 +37,10 @@ function headingSpoken(sentence: string): string {
     .replace(NUMERAL, (written, before: string, numeral: string) => {
       const isTitle = !/[.!?]["”’']?\s*$/u.test(sentence) || numeral.length === sentence.trim().length - 1;
       return numeral.length > 1 || (SINGLE.test(numeral) && isTitle)
-        ? `${before}${numberOf(numeral)}`
+        ? `${before}${romanValue(numeral)}`
         : written;
     })
     .replace(DROP_CAP, '$1$2$3$4$5');
-}
-
-function numberOf(numeral: string): number {
-  const values = [...numeral].map((letter) => VALUES[letter] ?? 0);
-  return values.reduce((sum, value, at) => sum + (value < (values[at + 1] ?? 0) ? -value : value), 0);
 }
 
 /** Unicode does not decompose them. */
@@ -72,7 +68,6 @@ const NUMERAL =
   /^(\s*["“‘']?)((?=[IVXLC])(?:C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?=\.?\s*$|\.\s+\p{Lu}(?!\.))/u;
 /** Other letters by themselves are initials or grades. */
 const SINGLE = /^[IVX]$/u;
-const VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100 };
 
 /** A drop cap that stands apart: "T HE lamps". */
 const DROP_CAP = /^(\s*["“‘']?)(?:([B-HJ-NP-Z]) ([A-Z]{2,})|([AIO]) ([B-DF-HJ-NP-TV-Z]{1,2}))(?=\s)/u;

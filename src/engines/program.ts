@@ -37,6 +37,7 @@ export async function openProgram(
       name: voice,
       language: 'und',
       sampleRate: config.sampleRate,
+      numbers: config.numbers,
       usualRate: sampleRate,
     })),
     takesAnyVoice: false,

@@ -69,13 +69,12 @@ export async function openServer(
     if (!config.voices) list = await server.listVoices(signal);
   }
   const listed = list.voices;
-  const { sampleRate } = config;
-  const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, sampleRate));
+  const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, config));
   return {
     name: config.name,
     voices,
     takesAnyVoice: !listed?.length,
-    addVoice: (name) => void voices.push(voiceOf(name, sampleRate)),
+    addVoice: (name) => void voices.push(voiceOf(name, config)),
     identityOf: (voice) => identityOf(config, voice),
     maxChars: config.maxChars,
     concurrency: config.concurrency,
@@ -95,8 +94,8 @@ function wantsKey({ url }: ServerConfig, { status }: VoiceList): boolean {
   return status === 401 || status === 403 || (status !== undefined && !isNearby(url.hostname));
 }
 
-function voiceOf(name: string, sampleRate: number | undefined): SourceVoice {
-  return { name, language: 'und', sampleRate, usualRate: sampleRate ?? USUAL_RATE };
+function voiceOf(name: string, { sampleRate, numbers }: ServerConfig): SourceVoice {
+  return { name, language: 'und', sampleRate, numbers, usualRate: sampleRate ?? USUAL_RATE };
 }
 
 /** All that shapes the sound. */

@@ -29,13 +29,16 @@ const entry = () =>
       output: optional(choice('wav', 's16le')),
       sampleRate: optional(sampleRate),
       voices: optional(list(words)),
-      /** A tag of BCP 47: what a model of several languages is to speak. */
+      /** A tag of BCP 47: what a model of several languages is to speak, and the language of numbers in words. */
       language: optional(words),
+      /** The engine cannot read digits: it gets numbers in words of the language. */
+      numbers: optional(choice('words')),
       /** Characters in one call. */
       maxChars: optional(whole({ min: 1, max: 1_000_000 })),
       concurrency: optional(whole({ min: 1, max: 64 })),
     }),
-    ({ url, command, model, output, format, sampleRate }) => {
+    (entry) => {
+      const { url, command, model, output, format, sampleRate } = entry;
       if (url === undefined && command === undefined && model === undefined)
         return `has none of "url", "command" and "model"; ${EXAMPLE}`;
       if (url !== undefined && command !== undefined)
@@ -44,9 +47,26 @@ const entry = () =>
       const isBare = output === 's16le' || format === 'pcm';
       return isBare && sampleRate === undefined
         ? 'has no "sampleRate", which bare samples need: 22050'
-        : undefined;
+        : numbersFault(entry);
     },
   );
+
+interface Worded {
+  readonly url?: string;
+  readonly command?: readonly string[];
+  readonly numbers?: string;
+  readonly language?: string;
+}
+
+/** What is wrong with `numbers`. */
+function numbersFault({ url, command, numbers, language }: Worded): string | undefined {
+  if (numbers === undefined) return undefined;
+  if (url === undefined && command === undefined)
+    return 'has "numbers", which is for a server or a program: what a model reads is known from its files';
+  return language === undefined
+    ? 'has "numbers" and no "language", which says in which words: "de"'
+    : undefined;
+}
 
 const EXAMPLE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1" } }';
 

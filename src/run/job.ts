@@ -216,7 +216,12 @@ export interface Pricing {
 }
 
 export type Resolved =
-  | { readonly mode: 'show-text'; readonly text: TextPlan }
+  | {
+      readonly mode: 'show-text';
+      readonly text: TextPlan;
+      /** The language in whose words the voice gets numbers. */
+      readonly numbers: string | undefined;
+    }
   | { readonly mode: 'speak'; readonly job: SpeechJob }
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
@@ -231,11 +236,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const settings = withAssistant(loaded.settings);
   let echo: Echo | undefined;
   const { planned, lines } = await planText(request, { settings, echoed: () => echo }, context);
-  if (settings.showText.value) {
-    const cutting = cuttingOf(settings, undefined);
-    const cast = hasCast(settings) ? (await import('../voices/cast.ts')).textCast(settings) : undefined;
-    return { mode: 'show-text', text: { ...planned, cast, ...cutting } };
-  }
+  if (settings.showText.value) return shownText(planned, settings, context);
   assertHeardHere(settings);
   assertFits(settings, request);
   const output = planOutput(settings, context);
@@ -275,6 +276,29 @@ function textOf(
   { cast }: Pick<SpeechJob, 'cast'>,
 ): TextPlan {
   return { ...planned, cast: cast?.plan, ...cutting };
+}
+
+async function shownText(
+  planned: Awaited<ReturnType<typeof planText>>['planned'],
+  settings: Settings,
+  context: RunContext,
+): Promise<Resolved> {
+  const cast = hasCast(settings) ? (await import('../voices/cast.ts')).textCast(settings) : undefined;
+  const text = { ...planned, cast, ...cuttingOf(settings, undefined) };
+  return { mode: 'show-text', text, numbers: await numbersOf(settings, context) };
+}
+
+/** @returns `undefined` as well where the voice cannot be found: the text can be shown all the same */
+async function numbersOf(settings: Settings, context: RunContext): Promise<string | undefined> {
+  const { speaker, engine, language, baseUrl } = settings;
+  if (baseUrl || !(speaker || engine || language)) return undefined;
+  try {
+    await using voices = await openVoices({ settings, service: async () => undefined }, context);
+    return (await voices.of()).voice.numbers;
+  } catch {
+    context.signal.throwIfAborted();
+    return undefined;
+  }
 }
 
 /** What is the same for every way to read a text. */

@@ -27,6 +27,8 @@ export interface Voice {
   /** Further tags that the voice is listed under. */
   readonly alsoSpeaks?: readonly string[] | undefined;
   readonly gender?: 'woman' | 'man' | 'neutral' | undefined;
+  /** A tag of BCP 47: the voice gets numbers in words of that language. Without it, it reads them itself. */
+  readonly numbers?: string | undefined;
   /** The name that the voice shares with itself in other languages. */
   readonly style?: string | undefined;
   /** The same style in all its languages, where it has several. */

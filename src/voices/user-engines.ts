@@ -144,9 +144,9 @@ export function openVoices(external: ExternalSource, { wrap, settings, numberOf 
       for (const voice of external.voices.slice(voices.length)) {
         const no = numberOf(voices.length);
         numbers.set(no, voice);
-        const { name, language, sampleRate, gender, style } = voice;
-        const about = { name, language, gender, style, kind: undefined, sampleRate };
-        const identity = external.identityOf(voice);
+        const { name, language, sampleRate, gender, style, numbers: words } = voice;
+        const about = { name, language, gender, style, kind: undefined, sampleRate, numbers: words };
+        const identity = external.identityOf(voice) + (words === undefined ? '' : ` numbers ${words}`);
         const siblings =
           style === undefined ? undefined : () => voices.filter((each) => each.style === style);
         voices.push({ source, no, ...about, siblings, follows: ['sampleRate'], identity });
@@ -266,7 +266,7 @@ function adviceOn(config: SourceConfig): string {
   return `check that ${config.command[0]} is installed and on the PATH`;
 }
 
-type KeySettings = Pick<Settings, 'allowInsecureHttp' | 'engineKey' | 'engineKeyFile'>;
+type KeySettings = Pick<Settings, 'allowInsecureHttp' | 'engineKey' | 'engineKeyFile' | 'language'>;
 
 interface KeyedContext extends RunContext {
   readonly settings: KeySettings;
@@ -425,7 +425,8 @@ function unknownEngine({ value: name, origin }: Setting<string>, there: readonly
 async function configOf(name: string, entry: EngineEntry, context: KeyedContext): Promise<SourceConfig> {
   const { host } = context;
   const { voices, sampleRate, maxChars = MAX_CHARS } = entry;
-  const common = { name, voices, maxChars };
+  const numbers = entry.numbers && (await languageOfWords(entry, context.settings));
+  const common = { name, voices, maxChars, numbers };
   const home = (word: string) => fromHome(word, host.home);
   if (entry.url !== undefined) {
     const address = serverAddress(entry.url);
@@ -444,4 +445,14 @@ async function configOf(name: string, entry: EngineEntry, context: KeyedContext)
   }
   const folder = resolve(host.cwd, home(entry.model ?? ''));
   return { ...common, kind: 'model', folder, language: entry.language, concurrency };
+}
+
+/** The language in which the engine gets its numbers: a tag, also where `--language` has the name of one. */
+async function languageOfWords(
+  { language: own }: EngineEntry,
+  { language }: Pick<Settings, 'language'>,
+): Promise<string | undefined> {
+  const asked = language?.value ?? own;
+  if (asked === undefined || /^[a-z]{2,3}(?:[-_]|$)/i.test(asked)) return asked;
+  return (await import('./language.ts')).baseLanguage(asked);
 }

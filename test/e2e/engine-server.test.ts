@@ -47,6 +47,32 @@ describe('an engine that is a server', () => {
     expect(samplesIn(box)).toEqual(pcm);
   });
 
+  it('gets numbers in words where the config says so, and events keep the text', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    const own = { url: server.url, numbers: 'words', language: 'de', voices: ['anna'] };
+    writeUserConfig(box, { engines: { own, plain: { url: server.url, voices: ['anna'] } } });
+    const say = async (...args: string[]) => {
+      const run = await box.run(['Um 14:30 Uhr, 5 km.', '-o', 'out.wav', ...args]);
+      expect(run).toMatchObject({ status: 0 });
+      return (server.asked.at(-1) as { readonly input: string }).input;
+    };
+    expect(await say('--engine', 'own', '--events', 'events.jsonl')).toBe(
+      'Um vierzehn Uhr dreißig, fünf Kilometer.',
+    );
+    expect(box.read('events.jsonl').toString()).toContain('Um 14:30 Uhr, 5 km.');
+    expect(await say('--engine', 'own', '--language', 'French')).toBe(
+      'Um quatorze heures trente Uhr, cinq kilomètres.',
+    );
+    expect(await say('--engine', 'plain')).toBe('Um 14:30 Uhr, 5 km.');
+    const shown = async (engine: string) => {
+      const { stdout } = await box.run(['Um 14:30 Uhr.\n\nEs sind 5 km.', '--show-text', '--engine', engine]);
+      return stdout.toString();
+    };
+    expect(await shown('own')).toBe('Um vierzehn Uhr dreißig.\n\nEs sind fünf Kilometer.\n');
+    expect(await shown('plain')).toBe('Um 14:30 Uhr.\n\nEs sind 5 km.\n');
+  });
+
   it.each<[string, Script, RegExp]>([
     ['MP3', complete(Buffer.from('ID3\x04rest of it', 'latin1')), /it sent MP3 instead of a WAV/],
     [

@@ -31,6 +31,7 @@ import { readWav } from '../../src/sound/wav.ts';
 import { HeadingChapters, PageChapters, UntitledChapters } from '../../src/text/chapters.ts';
 import { Cutter } from '../../src/text/cut.ts';
 import { Dialogue } from '../../src/text/dialogue.ts';
+import { numbersInWords } from '../../src/text/in-words.ts';
 import { Languages } from '../../src/text/languages.ts';
 import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
@@ -370,6 +371,11 @@ const HOSTILE: Readonly<Record<string, Work>> = {
       '°',
       ':/',
     ].map((unit) => [`${unit} for the built-in voice`, many(unit, (text) => normalise(text))]),
+  ),
+  ...Object.fromEntries(
+    ['1', '1,', '1.', '1 ', '1-', '+1 ', '$1', '1:', '1/', '1a', 'X', 'Paul X ', '½', '1 a', 'May 1 '].map(
+      (unit) => [`${unit} for a voice that gets words`, many(unit, (text) => numbersInWords(text, 'en'))],
+    ),
   ),
   'products of Markdown': many('2*', (text) => push(text, markdown())),
   'signs for the built-in voice': many('€½&', (text) => drain(passages(text, normalise, signal))),

@@ -1,0 +1,562 @@
+/**
+ * Numbers, dates, money, measures, ordinals and Roman numerals in words, for voices that cannot read digits. What is no number
+ * stays as it is written.
+ */
+import { NUMBER_LANGUAGES } from './number-languages.ts';
+import { Numbers, type Unit } from './numbers.ts';
+import { romanValue } from './roman.ts';
+
+/**
+ * @param tag the language of the text, in BCP 47
+ * @returns the text as it is, where the language is not one of `NUMBER_LANGUAGES`
+ */
+export async function numbersInWords(text: string, tag: string): Promise<string> {
+  if (!HAS_NUMBER.test(text)) return text;
+  const rules = known.get(tag) ?? rulesFor(tag);
+  known.set(tag, rules);
+  return (await rules).reduce(applied, text);
+}
+
+const known = new Map<string, Promise<readonly Rule[]>>();
+
+async function rulesFor(tag: string): Promise<readonly Rule[]> {
+  const [, language = '', region] =
+    /^([a-z]{2})(?:[-_][a-z]{4})?(?:[-_]([a-z]{2}))?(?![a-z\d])/iu.exec(tag) ?? [];
+  const row = NUMBER_LANGUAGES[language.toLowerCase()];
+  if (!row) return [];
+  const known = region === undefined ? row.language : `${row.language}-${region.toUpperCase()}`;
+  return rulesOf(new Numbers(row, known, await row.load(known)));
+}
+
+/** Digits, fractions, and what may be a Roman number. */
+const HAS_NUMBER = /[\d½¼¾⅓⅔]|(?<!\p{L})[IVXLC]+/u;
+
+/** What is found, and its words; `undefined` leaves it to later rules. No words have digits. */
+type Rule = readonly [pattern: RegExp, words: (found: Found) => string | undefined];
+
+interface Found {
+  readonly all: string;
+  /** A few characters in front of it. */
+  readonly before: string;
+  readonly behind: string;
+  /** A group that took no part is empty. */
+  readonly groups: Readonly<Record<string, string>>;
+}
+
+const CONTEXT = 40;
+
+function applied(text: string, [pattern, words]: Rule): string {
+  return text.replace(pattern, (all: string, ...rest: unknown[]) => {
+    // Without named groups, the text is last.
+    const last = rest.at(-1) as string | Readonly<Record<string, string | undefined>>;
+    const [named, at] = typeof last === 'string' ? [{}, rest.at(-2)] : [last, rest.at(-3)];
+    const groups = Object.fromEntries(Object.entries(named).map(([name, found]) => [name, found ?? '']));
+    const start = at as number;
+    const end = start + all.length;
+    const [before, behind] = [
+      text.slice(Math.max(0, start - CONTEXT), start),
+      text.slice(end, end + CONTEXT),
+    ];
+    return words({ all, before, behind, groups }) ?? all;
+  });
+}
+
+/** Here a number begins, and not in the middle of one or of a name. */
+const START = String.raw`(?<![\p{L}\d_]|\d[.,:/-])`;
+const DIGITS = String.raw`\d{1,15}`;
+const SPACE = '[\u00a0\u202f\u2009 ]';
+
+/** The order counts: what is longer comes first, and single digits come last. */
+function rulesOf(numbers: Numbers): readonly Rule[] {
+  const { row, decimal, group } = numbers;
+  const thousands = `[${group}\u00a0\u202f\u2009'’${row.hasSpaces ? ' ' : ''}]`;
+  // Spaces part numbers as well: a space is no mark of thousands where it comes once, except before 000.
+  const spaced = String.raw`[1-9]\d{0,2}(?:(?: \d{3}){2,4}| 000)(?!\d| \d{3}(?!\d))`;
+  const number = String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands}\d{3}){1,4}(?!\d)|${DIGITS}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
+  const context = { numbers, number, isCommaDecimal: decimal === ',' };
+  return [
+    ...romanRules(numbers),
+    ...dateRules(numbers),
+    ...timeRules(numbers),
+    ...codeRules(numbers),
+    ...rangeRules(context),
+    ...moneyRules(context),
+    ...unitRules(context),
+    ...ordinalRules(numbers),
+    ...plainRules(context),
+  ];
+}
+
+interface Context {
+  readonly numbers: Numbers;
+  /** The pattern of a number. */
+  readonly number: string;
+}
+
+/** Names of rulers and popes in the six languages. */
+const RULERS =
+  'Alexander|Alexandre|Alfonso|Afonso|Alphonse|Benedict|Benedikt|Benedetto|Benedicto|Bento|Benoît|Charles|Carlos|Carlo|Karl|Catherine|Katharina|Caterina|Catalina|Catarina|Christian|Clement|Clément|Edward|Eduard|Édouard|Eduardo|Elizabeth|Elisabeth|Élisabeth|Isabel|Elisabetta|Felipe|Philip|Philipp|Philippe|Filippo|Filipe|Fernando|Ferdinand|Francis|François|Franz|Francisco|Francesco|Frederick|Friedrich|Frédéric|Federico|Frederico|George|Georg|Giorgio|Jorge|Gregory|Gregor|Gregorio|Gustav|Harald|Heinrich|Henry|Henri|Enrique|Enrico|Henrique|Innocent|Innocenzo|Inocencio|James|Jakob|Jacques|Jaime|Giacomo|João|John|Johann|Johannes|Jean|Juan|Giovanni|John Paul|Johannes Paul|Jean-Paul|Juan Pablo|Giovanni Paolo|João Paulo|Joseph|Josef|José|Giuseppe|Leo|Léon|León|Leone|Leão|Leopold|Louis|Ludwig|Luis|Luigi|Luís|Manuel|Maximilian|Napoleon|Napoléon|Napoleón|Napoleone|Napoleão|Nicholas|Nikolaus|Nicolas|Nicolás|Nicola|Nicolau|Otto|Othon|Paul|Paolo|Paulo|Pablo|Peter|Pierre|Pedro|Pietro|Pius|Pie|Pío|Pio|Ramses|Ramsès|Ramsés|Richard|Ricardo|Riccardo|Rudolf|Sixtus|Umberto|Urban|Urbain|Victor|Vittorio Emanuele|Wilhelm|William|Guillaume|Guillermo|Guglielmo|Guilherme';
+const REGNAL = `(?=[IVX])(?<roman>X{0,3}(?:IX|IV|V?I{0,3}))`;
+const ROMAN = `(?=[IVXLC])(?<roman>(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+
+/** "Louis XIV", "Chapter IV", "XXe siècle", "XX. Jahrhundert". Elsewhere letters stay letters. */
+function romanRules(numbers: Numbers): Rule[] {
+  const { row } = numbers;
+  const { isGerman, isEnglish } = numbers;
+  const end = isGerman ? String.raw`\.?(?![\p{L}\d.])` : String.raw`(?![\p{L}\d]|\.\p{L})`;
+  const rules: Rule[] = [
+    [
+      new RegExp(String.raw`(?<=(?<!\p{L})(?:${RULERS})\s)${REGNAL}(?:er(?!\p{L}))?${end}`, 'gu'),
+      ({ all, behind, groups: { roman = '' } }) => {
+        // "Elizabeth I think" has a pronoun.
+        if (
+          roman === '' ||
+          (roman === 'I' && isEnglish && !/^(?:[,.;:!?)'’]|$| (?:of|was|is|and)\b)/u.test(behind))
+        )
+          return undefined;
+        // An initial.
+        if (roman.length === 1 && /^\.\s+\p{Lu}/u.test(`${all.slice(roman.length)}${behind}`))
+          return undefined;
+        const isEnd =
+          all.endsWith('.') && (behind === '' || /^["'”’)]*(?:\s*$|\s+\p{Lu}\p{Ll}+\s+\p{Ll})/u.test(behind));
+        return `${row.regnal(romanValue(roman), numbers)}${isEnd ? '.' : ''}`;
+      },
+    ],
+    [
+      new RegExp(String.raw`(?<=(?<!\p{L})(?:${row.numbered})\s)${ROMAN}(?![\p{L}\d]|\.\p{L})`, 'gu'),
+      ({ groups: { roman = '' } }) => (roman === '' ? undefined : numbers.cardinal(romanValue(roman))),
+    ],
+  ];
+  if (row.century !== undefined)
+    rules.push([
+      new RegExp(String.raw`(?<![\p{L}\d.])${ROMAN}${row.century}`, 'gu'),
+      ({ groups: { roman = '' } }) => (roman === '' ? undefined : numbers.ordinal(romanValue(roman))),
+    ]);
+  return rules;
+}
+
+/** "2024-03-05", "05.03.2024", "am 5.3." */
+function dateRules(numbers: Numbers): Rule[] {
+  const { row, tag, isEnglish, months } = numbers;
+  const said = (day: string, month: string, year: string, before: string): string | undefined => {
+    const name = months[Number(month) - 1];
+    if (name === undefined || !isDay(day)) return undefined;
+    return row.date({ day: Number(day), month: name, year: numbers.year(year) }, numbers, before);
+  };
+  const isMonthFirst = tag === 'en' || tag === 'en-US';
+  return [
+    [
+      /(?<![\p{L}\d.,/-])(?<year>\d{4})(?<mark>[-/])(?<month>\d\d)\k<mark>(?<day>\d\d)(?:T(?=\d\d:)|(?![\d/-]|[.,]\d))/gu,
+      ({ all, before, groups: { year = '', month = '', day = '' } }) => {
+        const date = said(day, month, year, before);
+        return date && (all.endsWith('T') ? `${date} ` : date);
+      },
+    ],
+    [
+      /(?<![\p{L}\d.,/-])(?<first>\d{1,2})(?<mark>[./-])(?<second>\d{1,2})\k<mark>(?<year>[12]\d{3}|(?<=\d\d.\d\d.)\d\d)(?![\p{L}\d/-]|[.,]\d)/gu,
+      ({ before, groups: { first = '', mark = '', second = '', year = '' } }) => {
+        if (year.length === 2 && (mark === '-' || isEnglish)) return undefined;
+        if (!isMonthFirst || mark === '.' || Number(first) > 12) return said(first, second, year, before);
+        if (Number(second) > 12) return said(second, first, year, before);
+        // One of two days.
+        const [one, other] = [first, second].map((digits) => numbers.cardinal(Number(digits)));
+        return `${one} ${row.slash} ${other} ${row.slash} ${numbers.year(year)}`;
+      },
+    ],
+    [
+      /(?<=(?<!\p{L})(?:am|vom|zum|bis|ab|den|der|dem)\s)(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?!\d)/giu,
+      ({ groups: { day = '', month = '' } }) =>
+        numbers.isGerman && isDay(day) && months[Number(month) - 1]
+          ? `${numbers.ordinal(Number(day), 'n')} ${numbers.ordinal(Number(month), 'n')}`
+          : undefined,
+    ],
+    ...writtenDateRules(numbers),
+  ];
+}
+
+function isDay(digits: string): boolean {
+  return Number(digits) >= 1 && Number(digits) <= 31;
+}
+
+/** "3. Mai 2024", "May 3, 2024": the month is in words already. */
+function writtenDateRules(numbers: Numbers): Rule[] {
+  const { row, isEnglish, months } = numbers;
+  const short = isEnglish ? '|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\.?' : '';
+  const names = `(?:${months.join('|')}${short})(?!\\p{L})`;
+  return [
+    [
+      new RegExp(
+        String.raw`(?<![\p{L}\d.,/-])(?<day>\d{1,2})(?:st|nd|rd|th|er|[º°.])?(?=\s(?:de\s|of\s)?${names})`,
+        'giu',
+      ),
+      ({ before, behind, groups: { day = '' } }) =>
+        isDay(day) ? row.day(Number(day), numbers, { before, behind }) : undefined,
+    ],
+    [
+      new RegExp(
+        String.raw`(?<=(?<!\p{L})${names}\s)(?<day>\d{1,2})(?:st|nd|rd|th)?(?![\p{L}\d:%]|[.,/-]\d)`,
+        'gu',
+      ),
+      ({ groups: { day = '' } }) => (isEnglish && isDay(day) ? numbers.ordinal(Number(day)) : undefined),
+    ],
+    [
+      new RegExp(
+        String.raw`(?<=(?<!\p{L})(?:${names}|${ORDINAL_DAY}),?\s(?:de\s|del\s)?)(?<year>[12]\d{3})(?![\p{L}\d%]|[.,:/]\d)`,
+        'giu',
+      ),
+      ({ groups: { year = '' } }) => numbers.year(year),
+    ],
+  ];
+}
+
+/** The day of "May fifth, 2024", which is in words already. */
+const ORDINAL_DAY = String.raw`(?:first|second|third|\p{L}{3,12}th|twenty-\p{L}{4,8}|thirty-first)(?!\p{L})`;
+
+function timeRules(numbers: Numbers): Rule[] {
+  const { row, isEnglish } = numbers;
+  return [
+    [
+      new RegExp(
+        String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${row.hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
+        'gu',
+      ),
+      ({ before, groups: { hour = '', mark, minute = '', second = '', sign = '', half = '' } }) => {
+        if (Number(hour) > 24 || (mark === 'h' && isEnglish) || (mark === '.' && sign === ''))
+          return undefined;
+        const isSure = hour.length === 2 || sign !== '' || (row.timeWords?.test(before) ?? true);
+        if (!isSure) return `${numbers.whole(hour)} ${numbers.whole(minute)}`;
+        const time = row.time({ hour: Number(hour), minute: Number(minute) }, numbers);
+        const end = half === '' ? '' : ` ${half.trim()}`;
+        const seconds =
+          second &&
+          ` ${numbers.named(String(Number(second)), { style: 'unit', unit: 'second', unitDisplay: 'long' })}`;
+        return (half === '' ? time : time.replace(" o'clock", '')) + seconds + end;
+      },
+    ],
+    [
+      new RegExp(String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})${row.hourSign}`, 'gu'),
+      ({ groups: { hour = '' } }) =>
+        Number(hour) <= 24 ? row.time({ hour: Number(hour), minute: 0 }, numbers) : undefined,
+    ],
+  ];
+}
+
+/** Telephone numbers, addresses and versions: they are no quantities. */
+function codeRules(numbers: Numbers): Rule[] {
+  const { row } = numbers;
+  const spelled = (all: string) =>
+    [...all.matchAll(/\d+/gu)].map(([digits]) => numbers.digits(digits)).join(', ');
+  return [
+    [
+      /(?<![\p{L}\d+])\+(?:\d{8,15}|\d{1,4}(?:[ \-./]\(?\d{1,9}\)?){1,7})(?![\p{L}\d])/gu,
+      ({ all }) => (all.replace(/\D/gu, '').length < 8 ? undefined : `${row.plus} ${spelled(all)}`),
+    ],
+    [
+      /(?<![\p{L}\d.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\p{L}\d]|[-.]\d)/gu,
+      ({ all }) => spelled(all),
+    ],
+    [
+      /(?<![\p{L}\d.,]|[vV]\d)(?<version>[vV]?)(?<parts>\d{1,9}(?:\.\d{1,9}){2,9})(?!\d|\.\d)/gu,
+      ({ groups: { version = '', parts = '' } }) => {
+        const isQuantity = numbers.grouping.exec(parts)?.[0] === parts;
+        const words = parts.split('.').map((part) => numbers.whole(part));
+        return isQuantity ? undefined : `${version && `${version} `}${words.join(` ${row.point} `)}`;
+      },
+    ],
+  ];
+}
+
+/** "10–20": the words "to" stand between two numbers. */
+function rangeRules({ numbers }: Context): Rule[] {
+  const { to } = numbers.row;
+  return [
+    [/(?<=\d[%€$£°]?)\s?[–—]\s?(?=[€$£]?\d)/gu, () => ` ${to} `],
+    [
+      /(?<![\p{L}\d\-–/.,:])(?<from>\d{1,4})-(?<until>\d{1,4})(?![\p{L}\d\-–/]|[.,:]\d)/gu,
+      ({ groups: { from = '', until = '' } }) =>
+        Number(from) < Number(until) && (from.length === until.length || until.length <= 3)
+          ? `${from} ${to} ${until}`
+          : undefined,
+    ],
+  ];
+}
+
+const CODES: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' };
+const NAMED_CODES = 'CHF|SEK|NOK|DKK|PLN|CZK|HUF|INR|CNY|CAD|AUD|BRL|MXN|TRY|RUB|UAH|KRW|ZAR|NZD|SGD|HKD';
+
+/** "$5.50", "5,50 €", "1,5 Mio. €", "3 Mrd." */
+function moneyRules({ numbers, number }: Context): Rule[] {
+  const { row } = numbers;
+  const words = Object.keys(row.scales).filter((scale) => scale.length > 1);
+  // A letter behind a space may be the next word.
+  const letters = Object.keys(row.scales).filter((scale) => scale.length === 1);
+  const long = eitherOf(words);
+  const either = String.raw`(?:\s?(?<word>${long})|(?<letter>${eitherOf(letters)}))(?![\p{L}\d])`;
+  const loose = String.raw`\s?(?<word>${long}|${eitherOf(letters)})`;
+  const sign = String.raw`(?<sign>R\$|[$€£¥]|(?:${Object.keys(CODES).join('|')}|${NAMED_CODES})(?!\p{L}))`;
+  const minus = String.raw`(?<minus>(?<![\p{L}\d])[-−]\s?)?`;
+  const said = ({ groups: { minus, amount = '', word, letter, sign = '' } }: Found) =>
+    (minus ? `${row.minus} ` : '') +
+    moneyInWords(numbers, { amount, scale: row.scales[word || letter || ''], sign });
+  return [
+    [
+      new RegExp(
+        String.raw`(?<![\p{L}\d$])${minus}${sign}\s?(?<amount>${number})(?:${either})?(?![\d%])`,
+        'gu',
+      ),
+      said,
+    ],
+    [
+      new RegExp(String.raw`${START}${minus}(?<amount>${number})(?:${loose})?\s?${sign}(?!\s?\d)`, 'gu'),
+      said,
+    ],
+    [
+      new RegExp(String.raw`${START}(?<amount>${number})\s?(?<word>${long})(?![\p{L}\d])`, 'gu'),
+      ({ groups: { amount = '', word = '' } }) => scaled(numbers, amount, row.scales[word]),
+    ],
+  ];
+}
+
+function eitherOf(words: readonly string[]): string {
+  if (words.length === 0) return '(?!)';
+  const longestFirst = words.toSorted((one, other) => other.length - one.length);
+  return longestFirst.map((word) => word.replace(/[.^]/gu, '\\$&')).join('|');
+}
+
+function scaled(numbers: Numbers, amount: string, scale: Unit | undefined): string | undefined {
+  if (!scale) return undefined;
+  const form = numbers.form(amount, scale);
+  return `${numbers.written(amount, form)} ${form}`;
+}
+
+interface Money {
+  readonly amount: string;
+  readonly scale: Unit | undefined;
+  readonly sign: string;
+}
+
+function moneyInWords(numbers: Numbers, { amount, scale, sign: written }: Money): string {
+  const { row } = numbers;
+  const sign = CODES[written] ?? written;
+  const currency = row.currencies[sign];
+  const named = {
+    style: 'currency',
+    currency: CURRENCY_SIGNS[sign] ?? sign,
+    currencyDisplay: 'name',
+  } as const;
+  if (scale !== undefined) {
+    const name = currency?.[1] ?? numbers.nameOf(2, named);
+    return `${scaled(numbers, amount, scale)} ${row.ofScale(name)}${name}`;
+  }
+  if (!currency) return numbers.named(amount, named);
+  const { whole, mark, fraction } = numbers.parts(amount);
+  if (mark === '' || fraction.length !== 2) {
+    return numbers.counted(amount, numbers.form(amount, currency));
+  }
+  const cents = row.cents[sign];
+  const count = String(Number(fraction));
+  const hundredths = () => {
+    if (count === '0') return '';
+    return cents ? numbers.counted(count, numbers.form(count, cents)) : numbers.whole(count);
+  };
+  if (Number(whole) === 0 && count !== '0' && cents) return hundredths();
+  const main = numbers.counted(amount.slice(0, -3), numbers.form(whole, currency));
+  if (count === '0') return main;
+  return row.namesCents ? `${main} ${row.and} ${hundredths()}` : `${main} ${numbers.whole(count)}`;
+}
+
+const CURRENCY_SIGNS: Readonly<Record<string, string>> = { R$: 'BRL' };
+
+/** Signs of units, with their names in Unicode CLDR. */
+const UNITS: Readonly<Record<string, string>> = {
+  '%': 'percent',
+  '°C': 'celsius',
+  '° C': 'celsius',
+  '°F': 'fahrenheit',
+  '°': 'degree',
+  km: 'kilometer',
+  m: 'meter',
+  cm: 'centimeter',
+  mm: 'millimeter',
+  mi: 'mile',
+  yd: 'yard',
+  ft: 'foot',
+  kg: 'kilogram',
+  lb: 'pound',
+  lbs: 'pound',
+  oz: 'ounce',
+  l: 'liter',
+  L: 'liter',
+  ml: 'milliliter',
+  mL: 'milliliter',
+  ha: 'hectare',
+  h: 'hour',
+  min: 'minute',
+  s: 'second',
+  ms: 'millisecond',
+  kB: 'kilobyte',
+  KB: 'kilobyte',
+  MB: 'megabyte',
+  GB: 'gigabyte',
+  TB: 'terabyte',
+  'Mbit/s': 'megabit-per-second',
+  Mbps: 'megabit-per-second',
+  'km/h': 'kilometer-per-hour',
+  kmh: 'kilometer-per-hour',
+  mph: 'mile-per-hour',
+  'm/s': 'meter-per-second',
+};
+const PREFIXES = ['k', 'M', 'G', 'm', 'µ', 'h'];
+const PREFIXED = ['W', 'Wh', 'V', 'Hz', 'g', 'Pa'];
+const AREAS: Readonly<Record<string, string>> = {
+  km: 'kilometer',
+  m: 'meter',
+  cm: 'centimeter',
+  mm: 'millimeter',
+};
+
+function unitRules({ numbers, number }: Context): Rule[] {
+  const { row } = numbers;
+  const own = new Map<string, Unit>(Object.entries(row.units));
+  for (const [at, prefix] of PREFIXES.entries())
+    for (const sign of PREFIXED) {
+      const unit = row.units[sign];
+      if (unit)
+        own.set(prefix + sign, [prefixed(row.prefixes[at], unit[0]), prefixed(row.prefixes[at], unit[1])]);
+    }
+  for (const [sign, unit] of Object.entries(AREAS)) {
+    const named = { style: 'unit', unit, unitDisplay: 'long' } as const;
+    const forms = [numbers.nameOf(1, named), numbers.nameOf(2, named)] as const;
+    for (const two of ['²', '^2']) own.set(sign + two, row.square(forms));
+    for (const three of ['³', '^3']) own.set(sign + three, row.cubic(forms));
+  }
+  const sign = eitherOf([...new Set([...own.keys(), ...Object.keys(UNITS)])]);
+  return [
+    [
+      new RegExp(
+        String.raw`${START}(?<minus>(?<![\p{L}\d)])[-−]\s?)?(?<amount>${number})(?<gap>${SPACE}?|-)(?<sign>${sign})(?![\p{L}\p{M}\d²³/^]|['’]\p{L})`,
+        'gu',
+      ),
+      ({ all, groups: { minus, amount = '', gap = '', sign = '' } }) => {
+        if (!isMeasure({ amount, gap, sign })) return undefined;
+        const unit = own.get(sign);
+        const before = minus ? `${row.minus} ` : '';
+        if (unit) return before + numbers.counted(amount, numbers.form(amount, unit));
+        const named = UNITS[sign];
+        if (named === undefined) return all;
+        return before + numbers.named(amount, { style: 'unit', unit: named, unitDisplay: 'long' });
+      },
+    ],
+  ];
+}
+
+/** "the 1990s" and "the 80s" are decades, and "5-m" may be anything. */
+function isMeasure({ amount, gap, sign }: Readonly<Record<'amount' | 'gap' | 'sign', string>>): boolean {
+  if (gap === '-') return sign.length > 1;
+  return sign !== 's' || gap !== '' || !/^(?:\d0|[12]\d\d0)$/u.test(amount);
+}
+
+function prefixed(prefix = '', unit = ''): string {
+  return prefix + unit.charAt(0).toLowerCase() + unit.slice(1);
+}
+
+function ordinalRules(numbers: Numbers): Rule[] {
+  const { row } = numbers;
+  if (numbers.isGerman) return germanOrdinals(numbers);
+  const endings = Object.keys(row.ordinals).sort((a, b) => b.length - a.length);
+  const rules: Rule[] = [
+    [
+      new RegExp(String.raw`${START}(?<number>\d{1,6})\.?(?<ending>${endings.join('|')})(?![\p{L}\d])`, 'gu'),
+      ({ groups: { number = '', ending = '' } }) =>
+        /^0/u.test(number) ? undefined : numbers.ordinal(Number(number), ending),
+    ],
+  ];
+  if (numbers.isEnglish)
+    rules.push([
+      /(?<![\p{L}\d.,])['’]?(?<century>\d\d)?(?<decade>[2-9]0|10|(?<=\d\d)00)['’]?s(?![\p{L}\d])/gu,
+      ({ groups: { century = '', decade = '' } }) => {
+        if (decade === '00') return `${numbers.year(`${century}00`)}s`;
+        const word = numbers.cardinal(Number(decade)).replace(/y$/u, 'ie');
+        return `${century && `${numbers.cardinal(Number(century))} `}${word}s`;
+      },
+    ]);
+  return rules;
+}
+
+/** "der 3. Versuch", "im 20. Jahrhundert", "die 1990er". A number at the end of a sentence has the same point. */
+function germanOrdinals(numbers: Numbers): Rule[] {
+  return [
+    [
+      /(?<=(?<!\p{L})(?:der|die|das|den|dem|des|am|im|vom|zum|zur|beim|eine?|einen|einem|einer|jede[rnms]?|diese[rnms]?|sein(?:en|em|e)?|ihr(?:en|em|e)?)\s)(?<number>\d{1,4})\.(?=\s\p{L})/giu,
+      ({ before, behind, groups: { number = '' } }) =>
+        /^0/u.test(number) ? undefined : numbers.row.day(Number(number), numbers, { before, behind }),
+    ],
+    [
+      /(?<![\p{L}\d.,])(?<number>\d{2,4})er(?![\p{L}\d])/gu,
+      ({ groups: { number = '' } }) => (/0$/u.test(number) ? `${numbers.year(number)}er` : undefined),
+    ],
+  ];
+}
+
+function plainRules({ numbers, number }: Context): Rule[] {
+  const { row } = numbers;
+  const signs = Object.keys(row.fractions).join('');
+  const alone = (sign: string) => row.fractions[sign]?.[0] ?? sign;
+  return [
+    [
+      /(?<=(?<![\d/.,])(?:\d{1,4} )?)(?<![\d/.,])(?:1\/2|1\/4|3\/4|1\/3|2\/3)(?=\s\p{L})/gu,
+      ({ all }) => COMMON[all],
+    ],
+    [
+      new RegExp(String.raw`${START}(?<whole>\d{1,9})\s?(?<sign>[${signs}])`, 'gu'),
+      ({ groups: { whole = '', sign = '' } }) => `${numbers.whole(whole)}${row.fractions[sign]?.[1] ?? sign}`,
+    ],
+    [new RegExp(`[${signs}]`, 'gu'), ({ all }) => alone(all)],
+    [
+      new RegExp(
+        String.raw`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?![\p{L}\d]|[.,/]\d)`,
+        'gu',
+      ),
+      ({ before, behind, groups: { minus, amount = '' } }) =>
+        (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, behind }),
+    ],
+    // All that is left, digit by digit where it is no number.
+    [
+      /(?<letter>(?<=\p{L}))?(?<digits>\d+)(?<end>(?=\p{L}))?/gu,
+      ({ before, behind, groups: { digits = '' } }) => {
+        const start = /\p{L}$/u.test(before) ? ' ' : '';
+        const end = /^\p{L}/u.test(behind) ? ' ' : '';
+        return `${start}${numbers.whole(digits)}${end}`;
+      },
+    ],
+  ];
+}
+
+const COMMON: Readonly<Record<string, string>> = {
+  '1/2': '½',
+  '1/4': '¼',
+  '3/4': '¾',
+  '1/3': '⅓',
+  '2/3': '⅔',
+};
+
+/** A number in a sentence: of four digits it may be a year, and it may agree with the noun behind it. */
+function inText(
+  numbers: Numbers,
+  amount: string,
+  { before, behind }: Pick<Found, 'before' | 'behind'>,
+): string {
+  const { row } = numbers;
+  const noun = /^\s(\p{L}+)(?!\p{L})/u.exec(behind)?.[1] ?? '';
+  if (/^\d{4}$/u.test(amount)) {
+    const counts =
+      numbers.isEnglish &&
+      /^(?!(?:was|is|has|as|its|this|his|does)$)\p{Ll}{2,}s$|^people$|^(?:men|women|children)$/u.test(noun);
+    if (!counts) return numbers.year(amount);
+  }
+  const isLabel = /\p{Lu}\p{Ll}{3,}\s$/u.test(before);
+  const value = numbers.value(amount);
+  const isOne = value === 1;
+  const isFit = isOne ? !isLabel : /s$/u.test(noun);
+  return numbers.written(amount, isFit && row.counted?.test(noun) ? noun : undefined);
+}

@@ -1,0 +1,149 @@
+import type { NumberLanguage, Say } from './number-languages.ts';
+import { Spellout, TOO_LARGE } from './spellout.ts';
+
+/** What is written: digits, with or without a decimal mark and a part behind it. */
+interface Written {
+  readonly whole: string;
+  readonly mark: string;
+  readonly fraction: string;
+}
+
+/** What is counted. */
+export type Unit = readonly [one: string, many: string];
+
+/** Longer ones are said digit by digit: they are no quantities. */
+const MOST_DIGITS = 9;
+
+/** The numbers of one language in words. */
+export class Numbers implements Say {
+  readonly row: NumberLanguage;
+  readonly tag: string;
+  /** A comma or a point. */
+  readonly decimal: string;
+  /** By their order in a year. */
+  readonly months: readonly string[];
+  readonly #spellout: Spellout;
+  readonly #plural: Intl.PluralRules;
+
+  constructor(row: NumberLanguage, tag: string, data: ConstructorParameters<typeof Spellout>[0]) {
+    this.row = row;
+    this.tag = tag;
+    this.#spellout = new Spellout(data, tag);
+    const month = new Intl.DateTimeFormat(tag, { month: 'long', timeZone: 'UTC' });
+    this.months = Array.from({ length: 12 }, (_, at) => month.format(Date.UTC(2024, at, 15)));
+    this.#plural = new Intl.PluralRules(tag);
+    const parts = new Intl.NumberFormat(tag).formatToParts(0.5);
+    this.decimal = parts.find(({ type }) => type === 'decimal')?.value === ',' ? ',' : '.';
+  }
+
+  get isEnglish(): boolean {
+    return this.row.language === 'en';
+  }
+
+  get isGerman(): boolean {
+    return this.row.language === 'de';
+  }
+
+  get group(): string {
+    return this.decimal === ',' ? '.' : ',';
+  }
+
+  cardinal(number: number, gender?: 'masculine' | 'feminine'): string {
+    const [plain, masculine, feminine] = this.row.cardinals;
+    if (gender === undefined || (this.row.onlyOneAgrees && number !== 1)) return this.#words(number, plain);
+    return this.#words(number, gender === 'feminine' ? feminine : masculine);
+  }
+
+  ordinal(number: number, ending?: string): string {
+    return this.#words(number, this.row.ordinals[ending ?? ''] ?? this.row.ordinal);
+  }
+
+  year(digits: string): string {
+    const number = Number(digits);
+    const isOld = number >= 1100 && number < 2000;
+    const isPaired = isOld || (number >= 2010 && number < 2100);
+    if (digits.length === 4 && isPaired && this.row.year !== undefined)
+      return this.#words(number, this.row.year);
+    return this.whole(digits);
+  }
+
+  /** With a zero in front, or too many of them, digits are said one by one. */
+  whole(digits: string, gender?: 'masculine' | 'feminine'): string {
+    const isNumber = /^(?:0|[1-9]\d*)$/u.test(digits) && digits.length <= MOST_DIGITS;
+    return isNumber ? this.cardinal(Number(digits), gender) : this.digits(digits);
+  }
+
+  digits(digits: string): string {
+    return [...digits].map((digit) => this.cardinal(Number(digit))).join(' ');
+  }
+
+  /** @param unit what is counted */
+  written(number: string, unit?: string): string {
+    const { whole, mark, fraction } = this.parts(number);
+    const gender = unit === undefined ? undefined : this.row.feminine.test(unit) ? 'feminine' : 'masculine';
+    // Marks of thousands say that it is a quantity, however long.
+    const isQuantity = /^[1-9]/u.test(whole) && whole.length < number.length && Number(whole) < TOO_LARGE;
+    if (mark === '') return isQuantity ? this.cardinal(Number(whole), gender) : this.whole(whole, gender);
+    const said = isQuantity ? this.cardinal(Number(whole)) : this.whole(whole);
+    return `${said} ${mark === ',' ? this.row.comma : this.row.point} ${this.#fraction(fraction)}`;
+  }
+
+  parts(number: string): Written {
+    const grouped = number
+      .replace(/[\s'’]/gu, '')
+      .replace(this.grouping, (digits) => digits.replaceAll(this.group, ''));
+    const [, whole = grouped, mark = '', fraction = ''] = /^(\d+)([.,])(\d+)$/u.exec(grouped) ?? [];
+    return { whole, mark, fraction };
+  }
+
+  get grouping(): RegExp {
+    return this.group === '.' ? /^[1-9]\d{0,2}(?:\.\d{3})+(?![\d.])/u : /^[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/u;
+  }
+
+  /** What is counted, in its form: "1 Stunde", "2 Stunden". */
+  form(number: string, [one, many]: Unit): string {
+    return this.#plural.select(this.value(number)) === 'one' ? one : many;
+  }
+
+  value(number: string): number {
+    const { whole, fraction } = this.parts(number);
+    return Number(`${whole}.${fraction || '0'}`);
+  }
+
+  /** A number with what is counted. */
+  counted(number: string, name: string): string {
+    const words = this.written(number, name);
+    if (words === 'una' && this.row.language === 'it' && /^[aeiou]/u.test(name)) return `un'${name}`;
+    const isScale = /(?:million|milliard|millón|millon|milion|miliard|milh|bilh)\p{L}{0,3}$/u.test(words);
+    return `${words} ${isScale ? this.row.ofScale(name) : ''}${name}`;
+  }
+
+  /** A number with what Unicode CLDR calls the unit or the currency. */
+  named(number: string, options: Intl.NumberFormatOptions): string {
+    return this.counted(number, this.nameOf(this.value(number), options));
+  }
+
+  nameOf(value: number, options: Intl.NumberFormatOptions): string {
+    const digits = Number.isInteger(value) ? 0 : 2;
+    const format = new Intl.NumberFormat(this.tag, { ...options, minimumFractionDigits: digits });
+    const parts = format.formatToParts(value);
+    const last = parts.findLastIndex(({ type }) => type === 'integer' || type === 'fraction');
+    return parts
+      .slice(last + 1)
+      .map(({ value }) => value)
+      .join('')
+      .replaceAll('’', "'")
+      .trim();
+  }
+
+  #fraction(digits: string): string {
+    if (this.row.isDigitwise || digits.length > 3) return this.digits(digits);
+    const zeros = /^0*/u.exec(digits)?.[0] ?? '';
+    const rest = digits.slice(zeros.length);
+    return [this.digits(zeros), rest && this.whole(rest)].filter((part) => part !== '').join(' ');
+  }
+
+  #words(number: number, set: string): string {
+    return this.#spellout.words(number, set).replace('oh-', 'oh ');
+  }
+}
