@@ -6,7 +6,7 @@ import { duration, priceInWords, printable, visible } from '../kit/words.ts';
 import { costOf, type Pricing, type Resolved } from '../run/job.ts';
 import { type Mix, silenceOf } from '../run/mix.ts';
 import { checkOutput } from '../run/outputs.ts';
-import { RunText, type TextPlan } from '../run/text.ts';
+import { RunText } from '../run/text.ts';
 import { labelOf, type Speaker } from '../sound/voice.ts';
 import { EMPTY_LINE, type Heading, Spacing } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
