@@ -214,7 +214,7 @@ async function speakForOpenAi(
   const reply = await speak(request, exchange, context);
   return {
     ...reply,
-    headers: { ...reply.headers, 'X-Voice': encodeURIComponent(context.hide(speaker.name)) },
+    headers: { ...reply.headers, 'X-Voice': encodeURIComponent(context.hide(speaker.name).toWellFormed()) },
   };
 }
 
