@@ -1,6 +1,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -19,6 +20,7 @@ import {
   hasSherpa,
   metadata,
   TINY_RATE,
+  tinyMatcha,
   tinySound,
   writeTinyPiper,
   writeTinyVoice,
@@ -123,14 +125,22 @@ describe.runIf(hasSherpa())('a model folder', () => {
   });
 });
 
+function writeFiles(folder: string, files: Readonly<Record<string, Buffer>>): void {
+  mkdirSync(folder);
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(`${folder}/${name}`, bytes);
+}
+
 const ESPEAK_DATA = ['/usr/lib/x86_64-linux-gnu/espeak-ng-data', '/usr/share/espeak-ng-data'].find(
   existsSync,
 );
 
-describe.runIf(hasSherpa())("a model with Piper's front end", () => {
-  it.runIf(ESPEAK_DATA)("speaks phonemes of the system's espeak-ng-data", async () => {
+describe.runIf(hasSherpa())('a model that is given phonemes', () => {
+  it.runIf(ESPEAK_DATA).each<[string, (folder: string) => void]>([
+    ["with Piper's front end", (folder) => writeTinyPiper(folder)],
+    ['of Matcha, with its vocoder', (folder) => writeFiles(folder, tinyMatcha())],
+  ])("speaks those of the system's espeak-ng-data: %s", async (_, write) => {
     const box = new Sandbox();
-    writeTinyPiper(box.path('voice'));
+    write(box.path('voice'));
     cpSync(ESPEAK_DATA as string, box.path('voice/espeak-ng-data'), { recursive: true });
     const frames: number[] = [];
     for (const text of ['hello', 'hello', 'hello world']) {

@@ -68,6 +68,15 @@ function node(operator: string, inputs: readonly string[], output: string, attri
 
 const int64s = (...values: number[]) => new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer);
 
+const floats = (name: string, shape: readonly number[], ...values: number[]) =>
+  tensor(name, FLOAT, shape, new Uint8Array(Float32Array.from(values).buffer));
+
+/** An attribute of an operator. */
+const attribute = (name: string, amount: number) =>
+  Buffer.concat([bytes(1, name), number(3, amount), number(20, 2)]);
+
+const TO_FLOAT = attribute('to', FLOAT);
+
 /** Numbers in a style of Kitten and of Kokoro. */
 const STYLE = 4;
 
@@ -106,9 +115,8 @@ function tinyModel(
   entries: Readonly<Record<string, string>>,
   factor = 'one',
 ): Buffer {
-  const toFloat = Buffer.concat([bytes(1, 'to'), number(3, FLOAT), number(20, 2)]);
   const graph = Buffer.concat([
-    bytes(1, node('Cast', ['x'], 'f', toFloat)),
+    bytes(1, node('Cast', ['x'], 'f', TO_FLOAT)),
     bytes(1, node('Unsqueeze', ['f', 'axes'], 'u')),
     bytes(1, node('Mul', ['u', 'sine'], 'm')),
     bytes(1, node('Mul', ['m', factor], 'n')),
@@ -133,6 +141,23 @@ function model(graph: Buffer, entries: Readonly<Record<string, string>> = {}): B
     bytes(8, operators),
     metadata(entries),
   ]);
+}
+
+/** A model of these operators, whose constants have names. */
+function modelOf(
+  nodes: readonly Buffer[],
+  inputs: readonly Buffer[],
+  outputs: Buffer | readonly Buffer[],
+  constants: readonly Buffer[] = [],
+): Buffer {
+  const graph = Buffer.concat([
+    ...nodes.map((each) => bytes(1, each)),
+    bytes(2, 'tiny'),
+    ...constants.map((each) => bytes(5, each)),
+    ...inputs.map((each) => bytes(11, each)),
+    ...[outputs].flat().map((each) => bytes(12, each as Buffer)),
+  ]);
+  return model(graph);
 }
 
 const ESPEAK = { ...{ voice: 'en-us', has_espeak: '1', language: 'English' }, sample_rate: '24000' };
@@ -170,31 +195,20 @@ export function tinySupertonic(): Record<string, Buffer> {
   const mask = value('text_mask', FLOAT, [1, 1, 'L']);
   const style = (name: string) => value(name, FLOAT, [1, 1, STYLE]);
   const latent = (name: string) => value(name, FLOAT, [1, CHUNK, 'T']);
-  const graph = (nodes: readonly Buffer[], inputs: readonly Buffer[], output: Buffer, parts: Buffer[] = []) =>
-    model(
-      Buffer.concat([
-        ...nodes.map((each) => bytes(1, each)),
-        bytes(2, 'tiny'),
-        ...parts.map((each) => bytes(5, each)),
-        ...inputs.map((each) => bytes(11, each)),
-        bytes(12, output),
-      ]),
-    );
-  const factor = (amount: number) =>
-    tensor('factor', FLOAT, [1], new Uint8Array(Float32Array.of(amount).buffer));
-  const duration = graph(
+  const factor = (amount: number) => floats('factor', [1], amount);
+  const duration = modelOf(
     [node('ReduceSum', ['text_mask'], 's'), node('Mul', ['s', 'factor'], 'y')],
     [text, style('style_dp'), mask],
     value('y', FLOAT, [1, 1, 1]),
     [factor(0.05)],
   );
-  const encoder = graph(
+  const encoder = modelOf(
     [node('Identity', ['style_ttl'], 'y')],
     [text, style('style_ttl'), mask],
     value('y', FLOAT, [1, 1, STYLE]),
   );
   const steps = ['current_step', 'total_step'].map((name) => value(name, FLOAT, [1]));
-  const estimator = graph(
+  const estimator = modelOf(
     [node('Identity', ['noisy_latent'], 'y')],
     [
       latent('noisy_latent'),
@@ -206,7 +220,7 @@ export function tinySupertonic(): Record<string, Buffer> {
     ],
     latent('y'),
   );
-  const vocoder = graph(
+  const vocoder = modelOf(
     [node('Mul', ['latent', 'factor'], 'm'), node('Reshape', ['m', 'shape'], 'y')],
     [latent('latent')],
     value('y', FLOAT, [1, 'S']),
@@ -225,6 +239,37 @@ export function tinySupertonic(): Record<string, Buffer> {
     'tts.json': Buffer.from(JSON.stringify(settings)),
     'unicode_indexer.bin': Buffer.alloc(4 * 65_536),
     'voice.bin': Buffer.concat([int64s(...styles), Buffer.alloc(2 * 4 * 10 * STYLE)]),
+  };
+}
+
+/** The same of Matcha: an acoustic model with one band, and a vocoder of which each frame is the sound of a phoneme. */
+export function tinyMatcha(): Record<string, Buffer> {
+  const mel = value('mel', FLOAT, [1, 1, 'T']);
+  const entries = { ...ESPEAK, model_type: 'matcha-tts', n_speakers: '1', use_eos_bos: '0', pad_id: '0' };
+  const acoustic = modelOf(
+    [node('Cast', ['x'], 'f', TO_FLOAT), node('Unsqueeze', ['f', 'axes'], 'mel')],
+    INPUTS.inflect,
+    mel,
+    [tensor('axes', INT64, [1], int64s(1))],
+  );
+  const vocoder = modelOf(
+    [
+      node('Reshape', ['mel', 'column'], 'c'),
+      node('Mul', ['c', 'sine'], 'm'),
+      node('Reshape', ['m', 'row'], 'y'),
+    ],
+    [mel],
+    value('y', FLOAT, [1, 'S']),
+    [
+      tensor('column', INT64, [3], int64s(1, -1, 1)),
+      floats('sine', [1, 1, FRAMES_PER_CHARACTER], ...SINE),
+      tensor('row', INT64, [2], int64s(1, -1)),
+    ],
+  );
+  return {
+    'model-steps-3.onnx': Buffer.concat([acoustic, metadata(entries)]),
+    'hifigan_v2.onnx': Buffer.concat([vocoder, metadata({ model_type: 'hifigan' })]),
+    'tokens.txt': tokensOf(PIPER_SYMBOLS),
   };
 }
 
