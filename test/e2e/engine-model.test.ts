@@ -12,6 +12,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { wavHeader } from '../../src/sound/encode/wav.ts';
 import { piperSettings } from '../support/piper-settings.ts';
 import { expectFailure, node, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
@@ -19,8 +20,11 @@ import {
   FRAMES_PER_CHARACTER,
   hasSherpa,
   metadata,
+  POCKET_RATE,
   TINY_RATE,
   tinyMatcha,
+  tinyPocket,
+  tinyPocketDecoder,
   tinySound,
   writeTinyPiper,
   writeTinyVoice,
@@ -151,6 +155,33 @@ describe.runIf(hasSherpa())('a model that is given phonemes', () => {
     expect(frames[1]).toBe(frames[0]);
     expect(frames[2]).toBeGreaterThan(frames[0] as number);
     expect(frames.every(Number.isInteger)).toBe(true);
+  });
+});
+
+/** A second of a sound that is `level` loud, of 1. */
+function reference(level: number): Buffer {
+  const pcm = new Int16Array(POCKET_RATE).fill(Math.round(level * 32_767));
+  const format = { encoding: 'integer', sampleRate: POCKET_RATE, channels: 1, bitsPerSample: 16 } as const;
+  return Buffer.concat([wavHeader(format, 2 * pcm.length), Buffer.from(pcm.buffer)]);
+}
+
+describe.runIf(hasSherpa())('a model of Pocket', () => {
+  it('speaks with the likeness of the recording that is chosen', async () => {
+    const box = new Sandbox();
+    const voices = { 'loud.wav': reference(0.8), 'quiet.wav': reference(0.2) };
+    writeFiles(box.path('voice'), { ...tinyPocket(), 'decoder.onnx': tinyPocketDecoder(), ...voices });
+    const speak = async (text: string, speaker: string) => {
+      const run = await box.run([text, ...OUT, '--engine', './voice', '-s', speaker]);
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(box.read('out.wav').readUInt32LE(24)).toBe(POCKET_RATE);
+      const peak = Math.max(...samplesOf(box.read('out.wav').subarray(44)));
+      return { frames: framesIn(box) / FRAMES_PER_CHARACTER, peak };
+    };
+    const loud = await speak('hello', 'loud');
+    const quiet = await speak('hello', 'quiet');
+    expect(loud.peak / quiet.peak).toBeCloseTo(4, 1);
+    expect(quiet.frames).toBe(loud.frames);
+    expect((await speak('hello there', 'quiet')).frames).toBe(quiet.frames + 6 + 2);
   });
 });
 

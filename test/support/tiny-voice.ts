@@ -273,6 +273,121 @@ export function tinyMatcha(): Record<string, Buffer> {
   };
 }
 
+/** Hz. */
+export const POCKET_RATE = 24_000;
+/** Numbers of an embedding, and of a frame: the runtime knows them. */
+const EMBEDDING = 1024;
+const LATENT = 32;
+
+/**
+ * The same of Pocket, without its decoder and its voices: {@link FRAMES_PER_CHARACTER} samples for each byte of a text and a few
+ * more, as loud as the reference is.
+ */
+export function tinyPocket(): Record<string, Buffer> {
+  const embeddings = (name: string) => value(name, FLOAT, [1, 'L', EMBEDDING]);
+  const wide = tensor('wide', INT64, [3], int64s(1, 1, EMBEDDING));
+  const encoder = modelOf(
+    [node('Abs', ['audio'], 'a'), node('ReduceMean', ['a'], 'm'), node('Expand', ['m', 'wide'], 'y')],
+    [value('audio', FLOAT, [1, 1, 'N'])],
+    embeddings('y'),
+    [wide],
+  );
+  const conditioner = modelOf(
+    [
+      node('Cast', ['token_ids'], 'f', TO_FLOAT),
+      node('Unsqueeze', ['f', 'axes'], 'u'),
+      node('Mul', ['u', 'zero'], 'm'),
+      node('Expand', ['m', 'wide'], 'y'),
+    ],
+    [value('token_ids', INT64, [1, 'L'])],
+    embeddings('y'),
+    [tensor('axes', INT64, [1], int64s(2)), floats('zero', [1], 0), wide],
+  );
+  const flow = modelOf(
+    // The straight way from noise to what is wanted.
+    [node('Sub', ['c', 'x'], 'd'), node('Sub', ['one', 's'], 'r'), node('Div', ['d', 'r'], 'y')],
+    [
+      value('c', FLOAT, [1, 1, 1]),
+      ...['s', 't'].map((name) => value(name, FLOAT, [1, 1])),
+      value('x', FLOAT, [1, LATENT]),
+    ],
+    value('y', FLOAT, [1, 1, LATENT]),
+    [floats('one', [1], 1)],
+  );
+  return {
+    'lm_flow.int8.onnx': flow,
+    'lm_main.int8.onnx': pocketLanguageModel(),
+    'encoder.onnx': encoder,
+    'text_conditioner.onnx': conditioner,
+    ...pocketVocabulary(),
+  };
+}
+
+/** It counts down what it was given to say, and remembers how loud the reference is. */
+function pocketLanguageModel(): Buffer {
+  const states = (prefix: string) => [
+    value(`${prefix}left`, INT64, [1]),
+    value(`${prefix}level`, FLOAT, [1, 1, 1]),
+  ];
+  return modelOf(
+    [
+      ...['sequence', 'embeddings'].flatMap((name) => [
+        node('Shape', [name], `${name}_shape`),
+        node('Gather', [`${name}_shape`, 'second'], `${name}_length`),
+      ]),
+      node('Sub', ['embeddings_length', 'sequence_length'], 'more'),
+      node('Add', ['left', 'more'], 'new_left'),
+      node('Cast', ['new_left'], 'count', TO_FLOAT),
+      node('Mul', ['count', 'minus'], 'ends'),
+      // There is no largest number of none.
+      node('Concat', ['embeddings', 'silence'], 'padded', attribute('axis', 1)),
+      node('ReduceMax', ['padded'], 'loudest'),
+      node('Max', ['level', 'loudest'], 'new_level'),
+      node('Identity', ['new_level'], 'conditioning'),
+    ],
+    [
+      value('sequence', FLOAT, [1, 'S', LATENT]),
+      value('embeddings', FLOAT, [1, 'L', EMBEDDING]),
+      ...states(''),
+    ],
+    [value('conditioning', FLOAT, [1, 1, 1]), value('ends', FLOAT, [1]), ...states('new_')],
+    [
+      tensor('second', INT64, [1], int64s(1)),
+      floats('minus', [1], -10),
+      floats('silence', [1, 1, EMBEDDING], ...new Float32Array(EMBEDDING)),
+    ],
+  );
+}
+
+/** Each token is a byte. */
+function pocketVocabulary(): Record<'vocab.json' | 'token_scores.json', Buffer> {
+  const tokens = Array.from(
+    { length: 256 },
+    (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`,
+  );
+  const json = (of: (byte: number) => number) =>
+    Buffer.from(JSON.stringify(Object.fromEntries(tokens.map((token, byte) => [token, of(byte)]))));
+  return { 'vocab.json': json((byte) => byte), 'token_scores.json': json(() => -1) };
+}
+
+/** The decoder of {@link tinyPocket}, which comes from another place than the rest. */
+export function tinyPocketDecoder(): Buffer {
+  return modelOf(
+    [
+      node('MatMul', ['latent', 'sum'], 'a'),
+      node('Mul', ['a', 'sine'], 'm'),
+      node('Reshape', ['m', 'row'], 'y'),
+    ],
+    [value('latent', FLOAT, [1, 'F', LATENT])],
+    value('y', FLOAT, [1, 1, 'S']),
+    [
+      floats('sum', [LATENT, 1], ...new Float32Array(LATENT).fill(64 / LATENT)),
+      floats('sine', [1, 1, FRAMES_PER_CHARACTER], ...SINE),
+      tensor('row', INT64, [3], int64s(1, 1, -1)),
+    ],
+  );
+}
+
 /**
  * Writes the voice into a folder, as its users have it.
  * @param factor the input of the model by which the sound is multiplied
