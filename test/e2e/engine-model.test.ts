@@ -12,7 +12,6 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { wavHeader } from '../../src/sound/encode/wav.ts';
 import { piperSettings } from '../support/piper-settings.ts';
 import { expectFailure, node, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
@@ -25,6 +24,7 @@ import {
   tinyMatcha,
   tinyPocket,
   tinyPocketDecoder,
+  tinyReference,
   tinySound,
   writeTinyPiper,
   writeTinyVoice,
@@ -158,17 +158,10 @@ describe.runIf(hasSherpa())('a model that is given phonemes', () => {
   });
 });
 
-/** A second of a sound that is `level` loud, of 1. */
-function reference(level: number): Buffer {
-  const pcm = new Int16Array(POCKET_RATE).fill(Math.round(level * 32_767));
-  const format = { encoding: 'integer', sampleRate: POCKET_RATE, channels: 1, bitsPerSample: 16 } as const;
-  return Buffer.concat([wavHeader(format, 2 * pcm.length), Buffer.from(pcm.buffer)]);
-}
-
 describe.runIf(hasSherpa())('a model of Pocket', () => {
   it('speaks with the likeness of the recording that is chosen', async () => {
     const box = new Sandbox();
-    const voices = { 'loud.wav': reference(0.8), 'quiet.wav': reference(0.2) };
+    const voices = { 'loud.wav': tinyReference(0.8), 'quiet.wav': tinyReference(0.2) };
     writeFiles(box.path('voice'), { ...tinyPocket(), 'decoder.onnx': tinyPocketDecoder(), ...voices });
     const speak = async (text: string, speaker: string) => {
       const run = await box.run([text, ...OUT, '--engine', './voice', '-s', speaker]);

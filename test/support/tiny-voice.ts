@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { wavHeader } from '../../src/sound/encode/wav.ts';
 
 // A voice for sherpa-onnx of a few kilobytes: an ONNX model, written by hand in the form of protocol buffers
 // (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), that makes of each character a piece of a sine.
@@ -386,6 +387,13 @@ export function tinyPocketDecoder(): Buffer {
       tensor('row', INT64, [3], int64s(1, 1, -1)),
     ],
   );
+}
+
+/** A voice of Pocket: a second of a sound that is `level` loud, of 1. */
+export function tinyReference(level: number): Buffer {
+  const pcm = new Int16Array(POCKET_RATE).fill(Math.round(level * 32_767));
+  const format = { encoding: 'integer', sampleRate: POCKET_RATE, channels: 1, bitsPerSample: 16 } as const;
+  return Buffer.concat([wavHeader(format, 2 * pcm.length), Buffer.from(pcm.buffer)]);
 }
 
 /**

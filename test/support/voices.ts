@@ -11,6 +11,9 @@ import {
   PIPER_SYMBOLS,
   rawTinyPiper,
   tinyInflect,
+  tinyPocket,
+  tinyPocketDecoder,
+  tinyReference,
   tinyStyled,
   tinySupertonic,
   writeTinyVoice,
@@ -154,7 +157,7 @@ async function furtherVoices(pin: Pin): Promise<readonly object[]> {
     Object.entries(files).map(([path, bytes]) => pin(repo, path, bytes));
   const kitten = tinyStyled('kitten', 'expr-voice-2-m,expr-voice-2-f');
   const releases = { from: 'releases', language: 'en-US', sampleRate: 24_000 };
-  const reference = Buffer.from('RIFF');
+  const reference = tinyReference(0.5);
   return [
     {
       ...{ ...releases, name: 'ina', key: 'vits-ina', speakers: 1, gender: 'man' },
@@ -177,21 +180,13 @@ async function furtherVoices(pin: Pin): Promise<readonly object[]> {
       ...{ name: 'poc', key: 'pocket-poc', from: 'tiny', speakers: 2, sampleRate: 24_000, language: 'en' },
       speakerList: [{ name: 'mary', sid: 0, gender: 'woman' }],
       files: [
-        ...all('tiny/voices', pocketFiles()),
-        { ...pin('other/voices', 'decoder.onnx', Buffer.from('d')), from: 'other' },
+        ...all('tiny/voices', tinyPocket()),
+        { ...pin('other/voices', 'decoder.onnx', tinyPocketDecoder()), from: 'other' },
         { ...pin('other/voices', 'vctk/p333.wav', reference), from: 'other', as: 'mary.wav' },
         { ...pin('other/voices', 'zero/bill.wav', reference), from: 'other', as: 'bill.wav' },
       ],
     },
   ];
-}
-
-/** The names that tell the family; they hold no model. */
-function pocketFiles(): Record<string, Buffer> {
-  const names = ['lm_flow.int8.onnx', 'lm_main.int8.onnx', 'encoder.onnx', 'text_conditioner.onnx'];
-  return Object.fromEntries(
-    [...names, 'vocab.json', 'token_scores.json'].map((name) => [name, Buffer.from(name)]),
-  );
 }
 
 /** A .tar.gz with one folder, as releases have it. */
