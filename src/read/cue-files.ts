@@ -21,7 +21,7 @@ type Found = Omit<FilmCue, 'number'>;
 export function readCues(text: string): FilmCue[] {
   const lines = text.replace(/^\ufeff/u, '').split('\n');
   const cues = isScript(lines) ? scriptCues(lines) : timedCues(lines);
-  const inOrder = withoutRepeats(cues.toSorted((a, b) => a.start - b.start));
+  const inOrder = withoutFrames(withoutRepeats(cues.toSorted((a, b) => a.start - b.start)));
   return inOrder.map((cue, at) => ({ ...cue, number: at + 1 }));
 }
 
@@ -78,6 +78,8 @@ function srtLines(lines: readonly string[], head: number, next: number): readonl
 /** Markup of both formats; anything else between these signs is text, such as "x < 3". */
 const TAG =
   /<\/?(?:i|b|u|s|c|v|em|strong|font|span|lang|ruby|p|div)(?:[.\s][^<>]{0,500})?\/?>|<\d{1,3}:[\d:.]{2,12}>|\{\\[^{}]{0,500}\}|\{[a-z]:[^{}]{0,100}\}|\{\/?[ibus]\d?\}/giu;
+/** Breaks and spaces of ASS, which programs leave in the files they make from it; none in a path of Windows. */
+const ESCAPE = /(?<!\b[A-Za-z]:\S{0,100})\\[Nh]/gu;
 const READING = /<rp>[^<]{0,100}(?:<\/rp>)?|<rt>[^<]{0,500}(?:<\/rt>)?/giu;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -91,7 +93,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'name' | 'lines'> {
-  const all = lines.join('\n').replace(/<br\s{0,3}\/?>/giu, '\n');
+  const all = lines
+    .join('\n')
+    .replace(/<br\s{0,3}\/?>/giu, '\n')
+    .replace(ESCAPE, (sign) => (sign === '\\h' ? ' ' : '\n'));
   const names = [...all.matchAll(/<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu)].map(([, name = '']) =>
     name.trim(),
   );
@@ -164,8 +169,8 @@ function scriptCue(content: string, { places, count }: Fields, line: number): Fo
   const text = cells.slice(count - 1).join(',');
   // A drawing is not text, and what a template made for each syllable stands in the script once more.
   if (start === undefined || end === undefined || cellOf('effect') === 'fx') return undefined;
-  if (/\{[^{}]{0,500}\\p[1-9]/u.test(text)) return undefined;
-  const spoken = text.replace(/\{[^{}]{0,2000}\}/gu, '').replaceAll('\\h', ' ');
+  if (/\{[^{}]*\\p[1-9]/u.test(text)) return undefined;
+  const spoken = text.replace(/\{[^{}]*\}/gu, '').replaceAll('\\h', ' ');
   const name = (cellOf('name') ?? cellOf('actor')) || undefined;
   const lines = spoken
     .split(/\\[nN]/u)
@@ -183,4 +188,26 @@ function withoutRepeats(cues: readonly Found[]): Found[] {
     seen.add(key);
     return isNew;
   });
+}
+
+/** Seconds in which nothing can be said. */
+const FRAME_SECONDS = 0.2;
+/** Seconds between two frames. */
+const FRAME_GAP = 0.05;
+
+/** A text that moves is written once for each frame. */
+function withoutFrames(cues: readonly Found[]): Found[] {
+  const kept: Found[] = [];
+  const last = new Map<string, { readonly at: number; readonly cue: Found }>();
+  for (const cue of cues) {
+    const key = JSON.stringify(cue.lines);
+    const before = last.get(key);
+    const isFrame = (each: Found) => each.end - each.start < FRAME_SECONDS;
+    const goesOn =
+      before && (isFrame(cue) || isFrame(before.cue)) && Math.abs(cue.start - before.cue.end) <= FRAME_GAP;
+    const at = goesOn ? before.at : kept.length;
+    kept[at] = goesOn ? { ...(kept[at] as Found), end: cue.end } : cue;
+    last.set(key, { at, cue });
+  }
+  return kept;
 }

@@ -90,7 +90,7 @@ interface Speech extends Omit<FilmCue, 'lines'> {
 type Passage = readonly [first: Speech, ...more: Speech[]];
 
 /** Signs before the words of another speaker; a minus before a number is none. */
-const SPEAKER_SIGN = /^(?:>{2,3}|[-‐–—‒](?!\d))\s{0,5}/u;
+const SPEAKER_SIGN = /^(?:>{2,3}|[-‐–—‒―](?!\d))\s{0,5}/u;
 /** `Name:`, and `[Name]:`. */
 const LABEL = /^(?:\[([^[\]\n]{1,40})\]|([\p{Lu}\p{Lo}][\p{L}\p{N} .'’-]{0,40}))\s?[:：]/u;
 

@@ -85,11 +85,17 @@ describe('A film is read:', () => {
       srt('- Who is it?\n- Me.', '-Come in.\n-5 degrees!'),
       ['1 Who is it?\nMe.', '3 Come in. -5 degrees!'],
     ],
+    ['with dashes of Japan', srt('なぜ？\n―早く！'), ['1 なぜ？\n早く！']],
     ['with marks of a new speaker', srt('>> Good evening.\n>> Hello.'), ['1 Good evening.\nHello.']],
     [
       'with tags',
       srt('<i>Hello</i>, <font color="#fff">you</font>.', '{\\an8}{\\i1}Up.{\\i0}', '{y:i}Old.'),
       ['1 Hello, you.', '3 Up.', '5 Old.'],
+    ],
+    [
+      'with breaks and spaces of ASS',
+      srt('Hello,\\Nall\\hof\\h\\hyou.', 'It is in C:\\New\\home.'),
+      ['1 Hello, all of you.', '3 It is in C:\\New\\home.'],
     ],
     ['with signs that are no tags', srt('If x < 3 and y > 2, <stop>.'), ['1 If x < 3 and y > 2, <stop>.']],
     ['with entities', srt('Tom &amp; Anna&#39;s &lt;b&gt;&nbsp;x.'), ["1 Tom & Anna's <b> x."]],
@@ -168,6 +174,20 @@ describe('A film is read:', () => {
         'Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,fx,He\nDialogue: 1,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hello.\nDialogue: 2,0:00:01.00,0:00:02.00,Default,,0,0,0,,{\\blur3}Hello.',
       ),
       ['1 Hello.'],
+    ],
+    [
+      'ASS with long tags, as of a shape that hides',
+      ASS(
+        `Dialogue: 0,0:00:01.00,0:00:02.00,Sign,,0,0,0,,{\\clip(m${' 0 0'.repeat(9000)})}Hello.\nDialogue: 0,0:00:03.00,0:00:04.00,Sign,,0,0,0,,{\\clip(m${' 0 0'.repeat(9000)})\\p1}m 0 0 l 1 1`,
+      ),
+      ['1 Hello.'],
+    ],
+    [
+      'ASS with a text that moves',
+      ASS(
+        'Dialogue: 0,0:00:01.00,0:00:01.04,Sign,,0,0,0,,{\\pos(1,2)}Hello.\nDialogue: 0,0:00:01.04,0:00:01.08,Sign,,0,0,0,,{\\pos(1,3)}Hello.\nDialogue: 0,0:00:01.08,0:00:03.00,Sign,,0,0,0,,Hello.\nDialogue: 0,0:00:03.00,0:00:04.00,Sign,,0,0,0,,Hello.',
+      ),
+      ['1 Hello.', '3 Hello.'],
     ],
     [
       'SSA',
