@@ -65,6 +65,9 @@ interface LocalOptions extends Pick<VoiceSource, 'kind' | 'name' | 'maxChars' | 
   readonly timeoutMs: number;
 }
 
+/** An engine of the user ends a silent server or program by itself, and says more of it: a run waits longer by this factor. */
+const PATIENCE = 1.2;
+
 /** An engine of this machine as a source. */
 export function localSource({ engine, prepare, advice, timeoutMs, ...about }: LocalOptions): VoiceSource {
   let opened: Promise<Engine> | undefined;
@@ -73,6 +76,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     return opened;
   };
   const failing = { name: about.name, isExternal: about.kind === 'engine', advice, timeoutMs };
+  const patienceMs = about.kind === 'engine' ? timeoutMs * PATIENCE : timeoutMs;
   /** The texts that wait for their next sound. */
   const waiting = new Set<IdleTimer>();
   return {
@@ -83,7 +87,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     },
     async speak(utterance, signal) {
       try {
-        const sound = await speakOnce(await open(), utterance, new Watch(waiting, timeoutMs, signal), about);
+        const sound = await speakOnce(await open(), utterance, new Watch(waiting, patienceMs, signal), about);
         return { ...sound, pcm: worded(sound.pcm, failing) };
       } catch (error) {
         throw inWords(error, failing, signal);

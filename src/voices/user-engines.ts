@@ -28,9 +28,6 @@ const NUMBERS_PER_ENGINE = 1000;
 /** Texts that wait at an engine besides those that it speaks: it never waits for one. */
 const WAITING = 2;
 
-/** A run waits longer for an engine than the engine for its server or program. */
-const PATIENCE = 1.2;
-
 /** A hint names no more voices. */
 const MOST_SHOWN = 20;
 
@@ -128,8 +125,7 @@ export function openVoices(external: ExternalSource, { wrap, settings, numberOf 
       advice: external.advice,
       maxChars: external.maxChars,
       atOnce: isSaid ? concurrency.value : external.concurrency + WAITING,
-      // An engine that ends by itself says more of its silence.
-      timeoutMs: timeout.value * 1000 * PATIENCE,
+      timeoutMs: timeout.value * 1000,
       engine: async () => new ExternalEngine(external, numbers),
       prepare({ no }) {
         const voice = numbers.get(no);
