@@ -108,7 +108,7 @@ export class TextInPieces {
   }
 
   push(piece: string): void {
-    // In a file, this character would mean that it is no text.
+    // In a file, this character would mean that it is not text.
     const text = this.#half + piece.replaceAll('\0', '');
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : '';
     const whole = text.slice(0, text.length - this.#half.length);

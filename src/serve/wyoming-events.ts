@@ -37,7 +37,7 @@ export class EventReader {
 
   /**
    * @returns `undefined` at the end; a torn last event is dropped
-   * @throws HttpError for what is no event, and for one that is too large; then the rest means nothing
+   * @throws HttpError for a line that is not an event, and for one that is too large; then the rest means nothing
    */
   async next(): Promise<WyomingEvent | undefined> {
     let line = await this.#line();
@@ -78,7 +78,7 @@ export class EventReader {
   }
 }
 
-/** @throws HttpError for what is no JSON in UTF-8 */
+/** @throws HttpError for bytes that are not JSON in UTF-8 */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

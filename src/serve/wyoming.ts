@@ -263,7 +263,7 @@ class Speech {
     this.#pieces = undefined;
   }
 
-  /** Nobody wants the sound any more. */
+  /** The sound is not wanted any more. */
   leave(): void {
     this.end();
     this.#left.abort(new Error('the client left'));

@@ -1,5 +1,5 @@
 /**
- * Numbers, dates, money, measures, ordinals and Roman numerals in words, for voices that cannot read digits. What is no number
+ * Numbers, dates, money, measures, ordinals and Roman numerals in words, for voices that cannot read digits. What is not a number
  * stays as it is written.
  */
 import { NUMBER_LANGUAGES } from './number-languages.ts';
@@ -520,7 +520,7 @@ function plainRules({ numbers, number }: Context): Rule[] {
       ({ before, behind, groups: { minus, amount = '' } }) =>
         (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, behind }),
     ],
-    // All that is left, digit by digit where it is no number.
+    // All that is left, digit by digit where it is not a number.
     [
       /(?<letter>(?<=\p{L}))?(?<digits>\d+)(?<end>(?=\p{L}))?/gu,
       ({ before, behind, groups: { digits = '' } }) => {
