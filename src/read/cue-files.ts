@@ -1,4 +1,5 @@
 /** Files of subtitles as programs write them: SubRip, WebVTT (W3C), and the scripts of SubStation Alpha (ASS, SSA). */
+import { NAMED_CHARACTERS } from '../text/unicode.ts';
 
 /** A text of the film, with its times. */
 export interface FilmCue {
@@ -81,16 +82,6 @@ const TAG =
 /** Breaks and spaces of ASS, which programs leave in the files they make from it; none in a path of Windows. */
 const ESCAPE = /(?<!\b[A-Za-z]:\S{0,100})\\[Nh]/gu;
 const READING = /<rp>[^<]{0,100}(?:<\/rp>)?|<rt>[^<]{0,500}(?:<\/rt>)?/giu;
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  lrm: '',
-  rlm: '',
-};
 
 function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'name' | 'lines'> {
   const all = lines
@@ -115,7 +106,7 @@ function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'n
 
 function withEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,5}));/giu, (entity, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
+    if (name !== undefined) return NAMED_CHARACTERS[name.toLowerCase()] ?? entity;
     const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
     return code > 0x1f && code < 0x110000 && !(code >= 0xd800 && code < 0xe000)
       ? String.fromCodePoint(code)

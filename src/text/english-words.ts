@@ -1,6 +1,7 @@
 /** Addresses, names of files and short forms as an English reader says them. */
 
 import { type Rule, spokenBy } from './english-values.ts';
+import { NAMED_CHARACTERS } from './unicode.ts';
 
 const SCHEME = String.raw`[a-z][a-z\d+.-]{1,15}:\/\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\]}*_]`;
 const LABEL = String.raw`[a-z\d][\w-]{0,62}`;
@@ -110,24 +111,10 @@ const ENDING: readonly (readonly [short: string, word: string])[] = [
   ['Sr', 'Senior'],
 ];
 
-/** Characters that a page left in a text. */
-const CHARACTERS: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  deg: '°',
-  euro: '€',
-  pound: '£',
-};
-
 const RULES: readonly Rule[] = [
   [
     /&(?:#(\d{1,3})|(amp|lt|gt|quot|apos|nbsp|copy|deg|euro|pound));/gu,
-    (_, number, name = '') => CHARACTERS[name] ?? String.fromCharCode(Number(number)),
+    (_, number, name = '') => NAMED_CHARACTERS[name] ?? String.fromCharCode(Number(number)),
   ],
   [/(?<!\w)Ms\.?(?=\s+["']?\p{Lu})/gu, 'Miz'],
   [/(?<!\w)Mx\.?(?=\s+["']?\p{Lu})/gu, 'Mix'],

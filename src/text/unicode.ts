@@ -134,3 +134,19 @@ export function countLineBreaks(text: string): number {
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
 }
+
+/** Characters by their names in HTML, as they occur in texts that are not HTML. Marks of direction are nothing. */
+export const NAMED_CHARACTERS: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  lrm: '',
+  rlm: '',
+  copy: '©',
+  deg: '°',
+  euro: '€',
+  pound: '£',
+};
