@@ -222,7 +222,8 @@ export const BEGUN = new RegExp(
 /** Words after which brackets do not refer to a source. */
 const BEFORE_NUMBERS =
   /(?:^|[^\p{L}])(?:press|type|enter|keys?|buttons?|see|in|of|options?|steps?|items?|choose|select|pick|refs?|references?|sources?|and|or|with|numbers?|lines?|sections?|from|to|by|at|is|are|was|equals?|returns?|gives?|the|an?|intervals?|ranges?|lists?|arrays?|vectors?|tuples?|sets?|matrix|sequence|values?|digits?|element|index)[ \t]$/iu;
-const BEFORE_CITATION = /[\p{L}\p{N}.,;!?)\]"'”’%°*_…][ \t]?$/u;
+/** Behind code it is a source only with a space: `list`[1] is an element. */
+const BEFORE_CITATION = /(?:[\p{L}\p{N}.,;!?)\]"'”’%°*_…][ \t]?|`[ \t])$/u;
 /** A variable or a call, such as in `x[1]`: a letter, a name with a digit or an underscore, and a name that is one in code. */
 const VARIABLE =
   /(?:^|[^\p{L}\p{N}_])(?:\p{L}|\p{L}\w{0,30}[_\d]\w{0,30}|lists?|arrays?|arr|vec|vectors?|tuples?|dict|matrix|items|args|argv|nums|str|row|col)$|\w\(\)$/u;

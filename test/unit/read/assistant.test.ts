@@ -186,6 +186,7 @@ test.each([
   ['Cats sleep[^1^], and dogs bark [^2^][^3^].', 'Cats sleep, and dogs bark.'],
   ['Cats<grok:render type="a"><argument>1</argument></grok:render> sleep.', 'Cats sleep.'],
   ['Take list[1], args[2] and get()[3], says a book[4].', 'Take list[1], args[2] and get()[3], says a book.'],
+  ['Call `run` [1], or `list`[2].', 'Call `run`, or `list`[2].'],
   ['<co: 0,1>Cats</co: 0,1> sleep.', 'Cats sleep.'],
   ['Look.\n[TOOL_CALLS]add{}\nDone.', 'Look.\n\nDone.'],
   ['Look.\n{"name": "add", "arguments": {"a": 2}}\nDone.', 'Look.\n\nDone.'],
