@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Dropped, type Drops } from '../kit/drops.ts';
 import { TtsError } from '../kit/error.ts';
-import { AsyncQueue } from '../kit/queue.ts';
+import { AsyncQueue, ByteBudget } from '../kit/queue.ts';
 import { Arrivals, singleItem } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import { labelOf } from '../text/piece.ts';
@@ -29,7 +29,7 @@ export class Prefetch {
   readonly speech: Promise<Speech | undefined>;
   /** It resolves with the first sound, or with the end of a part without any. */
   readonly begun: Promise<void>;
-  readonly #budget: Budget;
+  readonly #budget: ByteBudget;
   readonly #options: PrefetchOptions;
   readonly #pieces = new AsyncQueue<Uint8Array>(({ length }) => this.#letGo(length + PIECE_BYTES));
   #held = 0;
@@ -39,7 +39,7 @@ export class Prefetch {
   #onBegun = () => {};
   #onFailed: (error: unknown) => void = () => {};
 
-  constructor(asked: Promise<Speech | undefined>, budget: Budget, options: PrefetchOptions) {
+  constructor(asked: Promise<Speech | undefined>, budget: ByteBudget, options: PrefetchOptions) {
     this.#budget = budget;
     this.#options = options;
     this.begun = new Promise((resolve, reject) => {
@@ -100,54 +100,25 @@ export class Prefetch {
 
   #hold(bytes: number): void {
     this.#held += bytes;
-    this.#budget.take(bytes);
+    this.#budget.spend(bytes);
   }
 
   async #roomMade(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wakePump = resolve;
-      if (!this.#isHead) this.#budget.onRoom(resolve);
+      if (!this.#isHead) void this.#budget.change().then(resolve);
     });
   }
 
   #letGo(bytes: number): void {
     this.#held -= bytes;
-    this.#budget.give(bytes);
+    this.#budget.giveBack(bytes);
     if (this.#isHead) this.#wakePump();
   }
 }
 
 /** 25 minutes of sound. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
-
-export class Budget {
-  #remaining: number;
-  #waiting = new Set<() => void>();
-
-  constructor(bytes: number) {
-    this.#remaining = bytes;
-  }
-
-  get isSpent(): boolean {
-    return this.#remaining <= 0;
-  }
-
-  take(bytes: number): void {
-    this.#remaining -= bytes;
-  }
-
-  give(bytes: number): void {
-    this.#remaining += bytes;
-    if (this.isSpent) return;
-    const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const wake of waiting) wake();
-  }
-
-  onRoom(wake: () => void): void {
-    this.#waiting.add(wake);
-  }
-}
 
 /** A segment that is asked for. */
 export interface StartedPart {
@@ -177,14 +148,14 @@ type OnFailure = (error: unknown, segment: Segment, isWithin: boolean) => void;
 /** Asks for the sound of segments. Where their voice fails, another one may speak it and all after it. */
 export class Asking {
   readonly #options: AskingOptions;
-  readonly #budget: Budget;
+  readonly #budget: ByteBudget;
   readonly #onFailure: OnFailure;
   /** The parts whose turn has not come. */
   readonly #waiting = new Set<StartedPart>();
   /** The part in its turn, until a drop. */
   head: StartedPart | undefined;
 
-  constructor(options: AskingOptions, budget: Budget, onFailure: OnFailure) {
+  constructor(options: AskingOptions, budget: ByteBudget, onFailure: OnFailure) {
     this.#options = options;
     this.#budget = budget;
     this.#onFailure = onFailure;
@@ -369,7 +340,7 @@ export class LookAhead {
     setMaxListeners(0, signal);
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
-    this.#asking = new Asking(options, new Budget(budgetBytes), (error, segment, isWithin) => {
+    this.#asking = new Asking(options, new ByteBudget(budgetBytes), (error, segment, isWithin) => {
       this.#failed ||= isWithin || !options.maySkip?.(error, segment);
     });
     this.begun = new Promise((resolve) => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import { Budget, LookAhead, type Part, Prefetch } from '../../../src/run/ahead.ts';
+import { ByteBudget } from '../../../src/kit/queue.ts';
+import { LookAhead, type Part, Prefetch } from '../../../src/run/ahead.ts';
 import type { Speech } from '../../../src/sound/pcm.ts';
 import type { Segment } from '../../../src/text/segment.ts';
 import { turns } from '../../support/turns.ts';
@@ -144,7 +145,11 @@ const quiet = { signal: new AbortController().signal, onFailure: () => {} };
 
 test('A great many small pieces take a moment, and keep their order.', async () => {
   const taken = { pieces: 0 };
-  const prefetch = new Prefetch(Promise.resolve(countedSound(60_000, { taken })), new Budget(1 << 30), quiet);
+  const prefetch = new Prefetch(
+    Promise.resolve(countedSound(60_000, { taken })),
+    new ByteBudget(1 << 30),
+    quiet,
+  );
   const speech = await prefetch.speech;
   while (taken.pieces < 60_000) await sleep(1);
   prefetch.takeTurn();
@@ -158,7 +163,11 @@ test('A great many small pieces take a moment, and keep their order.', async () 
 
 test('What pieces take besides their samples counts as well.', async () => {
   const taken = { pieces: 0 };
-  const prefetch = new Prefetch(Promise.resolve(countedSound(60_000, { taken })), new Budget(1 << 20), quiet);
+  const prefetch = new Prefetch(
+    Promise.resolve(countedSound(60_000, { taken })),
+    new ByteBudget(1 << 20),
+    quiet,
+  );
   await prefetch.speech;
   await sleep(100);
   expect(taken.pieces).toBeGreaterThan(1000);
@@ -170,7 +179,7 @@ test('A part that waits for room is closed when the signal aborts, though its tu
   const pcm = new WatchedBody([new Uint8Array(100), new Uint8Array(100)]);
   const speech: Speech = { format: speechFormat, bytes: undefined, pcm };
   const options = { signal: controller.signal, onFailure: () => {} };
-  await new Prefetch(Promise.resolve(speech), new Budget(1), options).speech;
+  await new Prefetch(Promise.resolve(speech), new ByteBudget(1), options).speech;
   await sleep(10);
   expect(pcm.returned).toBe(0);
   controller.abort(new Error('over'));
