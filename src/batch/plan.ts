@@ -90,7 +90,7 @@ export class NameTemplate {
 
   /**
    * Makes a name relative to the fixed folder, with "/".
-   * @throws NameError
+   * @throws RowFault
    */
   nameOf(cell: (column: string) => string | undefined): string {
     const name = this.#pieces
@@ -112,8 +112,8 @@ export class NameTemplate {
   }
 }
 
-class NameError extends Error {
-  /** The column is `undefined` if the whole name is wrong. */
+/** What is wrong with a row. */
+class RowFault extends Error {
   readonly column: string | undefined;
 
   constructor(message: string, column?: string) {
@@ -143,16 +143,16 @@ function folderOf(start: string): string {
 }
 
 function checkedValue(column: string, value: string | undefined): string {
-  if (value === undefined) throw new NameError('the row has no such value', column);
+  if (value === undefined) throw new RowFault('the row has no such value', column);
   if (value.trim() === '')
-    throw new NameError('the value is empty, but the name of the file needs it', column);
+    throw new RowFault('the value is empty, but the name of the file needs it', column);
   const shown = `"${visible(value.slice(0, 80))}"`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\0-\x1f\x7f]/.test(value)) throw new NameError(`${shown} holds a control character`, column);
-  if (/\p{Cs}/u.test(value)) throw new NameError(`${shown} holds half a character`, column);
-  if (/^(?:[/\\]|[a-z]:[/\\])/i.test(value)) throw new NameError(`${shown} is an absolute name`, column);
+  if (/[\0-\x1f\x7f]/.test(value)) throw new RowFault(`${shown} holds a control character`, column);
+  if (/\p{Cs}/u.test(value)) throw new RowFault(`${shown} holds half a character`, column);
+  if (/^(?:[/\\]|[a-z]:[/\\])/i.test(value)) throw new RowFault(`${shown} is an absolute name`, column);
   if (value.split(/[/\\]/).some((part) => part === '..' || part === '.'))
-    throw new NameError(`${shown} leads to another folder`, column);
+    throw new RowFault(`${shown} leads to another folder`, column);
   return value;
 }
 
@@ -160,13 +160,13 @@ function checkedValue(column: string, value: string | undefined): string {
 function assertSafe(name: string): void {
   for (const part of name.split(/[/\\]/)) {
     const shown = `"${visible(part.slice(0, 80))}"`;
-    if (RESERVED.test(part)) throw new NameError(`${shown} is a name that Windows keeps for a device`);
-    if (part === '..') throw new NameError(`${shown} leads to another folder`);
-    if (FORBIDDEN.test(part)) throw new NameError(`${shown} holds a character that Windows forbids in names`);
+    if (RESERVED.test(part)) throw new RowFault(`${shown} is a name that Windows keeps for a device`);
+    if (part === '..') throw new RowFault(`${shown} leads to another folder`);
+    if (FORBIDDEN.test(part)) throw new RowFault(`${shown} holds a character that Windows forbids in names`);
     if (part !== '.' && /[. ]$/.test(part))
-      throw new NameError(`${shown} ends with a dot or a space, which Windows drops`);
+      throw new RowFault(`${shown} ends with a dot or a space, which Windows drops`);
     if (Buffer.byteLength(part) > LONGEST_NAME - SUFFIX)
-      throw new NameError(`${shown}… is too long for the name of a file`);
+      throw new RowFault(`${shown}… is too long for the name of a file`);
   }
 }
 
@@ -332,7 +332,7 @@ export class BatchPlan {
     this.#faultCount += 1;
     if (error instanceof TtsError) this.#advice ??= error.hint;
     if (this.#faults.length === MOST_SHOWN) return;
-    const column = error instanceof RowFault || error instanceof NameError ? error.column : undefined;
+    const column = error instanceof RowFault ? error.column : undefined;
     const place = `${table}, line ${line}${column === undefined ? '' : `, column ${column}`}`;
     this.#faults.push(error.message.startsWith(place) ? error.message : `${place}: ${error.message}`);
   }
@@ -359,18 +359,9 @@ const OF_THE_RUN: readonly number[] = [
   ExitCode.terminated,
 ];
 
-function isOfTheRow(error: unknown): error is RowFault | NameError | TtsError {
+function isOfTheRow(error: unknown): error is RowFault | TtsError {
   if (error instanceof TtsError) return !OF_THE_RUN.includes(error.exitCode);
-  return error instanceof RowFault || error instanceof NameError;
-}
-
-class RowFault extends Error {
-  readonly column: string | undefined;
-
-  constructor(message: string, column?: string) {
-    super(message);
-    this.column = column;
-  }
+  return error instanceof RowFault;
 }
 
 function placeOf({ table, line }: BatchRow): string {
