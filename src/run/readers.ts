@@ -16,52 +16,14 @@ export interface Input {
   readonly files: readonly string[];
 }
 
-type ReaderSettings = Pick<
-  Settings,
-  | 'code'
-  | 'math'
-  | 'footnotes'
-  | 'ruby'
-  | 'all'
-  | 'chapters'
-  | 'split'
-  | 'titles'
-  | 'pauses'
-  | 'output'
-  | 'encode'
-  | 'fit'
-  | 'sounds'
->;
-
 /** Chapters end requests, so a text that is not a book has them only where somebody asks for them. */
-function wantsChapters({
-  chapters,
-  split,
-  titles,
-  pauses,
-  output,
-  encode,
-}: Pick<ReaderSettings, 'chapters' | 'split' | 'titles' | 'pauses' | 'output' | 'encode'>): boolean {
+function wantsChapters({ chapters, split, titles, pauses, output, encode }: Settings): boolean {
   const isAsked = (chapters ?? split) !== undefined || !titles.value || pauses?.value.has('chapter');
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);
 }
 
-export function readerOf(
-  name: string,
-  {
-    format,
-    code,
-    math,
-    footnotes,
-    ruby,
-    all,
-    titles,
-    fit,
-    sounds,
-    ...rest
-  }: ReaderSettings & Pick<Settings, 'format'>,
-  host?: Pick<Host, 'env' | 'platform'>,
-): Reader {
+export function readerOf(name: string, settings: Settings, host?: Pick<Host, 'env' | 'platform'>): Reader {
+  const { format, code, math, footnotes, ruby, all, titles, fit, sounds } = settings;
   return readerFor(name, format.value, {
     code: code.value,
     math: math.value,
@@ -70,7 +32,7 @@ export function readerOf(
     readsNotes: footnotes.value === 'read' && footnotes.origin.place !== 'default',
     speaksReadings: ruby.value === 'reading',
     readsAll: all.value,
-    hasChapters: wantsChapters({ titles, ...rest }),
+    hasChapters: wantsChapters(settings),
     speaksTitles: titles.value,
     isTimed: fit !== undefined,
     speaksSounds: sounds.value === 'read',
@@ -94,10 +56,7 @@ export function sourcesOf(
 }
 
 /** @returns what takes thoughts and calls out of the answer of a model, before its reader */
-export async function inFrontOf({
-  assistant,
-  beginsThinking,
-}: Pick<Settings, 'assistant' | 'beginsThinking'>): Promise<TextPlan['inFront']> {
+export async function inFrontOf({ assistant, beginsThinking }: Settings): Promise<TextPlan['inFront']> {
   if (!assistant.value) return undefined;
   const { Unspoken } = await import('../read/assistant.ts');
   return (how) => new Unspoken({ ...how, beginsInThought: beginsThinking.value });
