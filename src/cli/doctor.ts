@@ -5,7 +5,6 @@ import { singleItem } from '../kit/wait.ts';
 import { countOf, inOneLine } from '../kit/words.ts';
 import { type LoadedSettings, loadSettings, type Settings } from '../options/load.ts';
 import { openPlayer } from '../out/players.ts';
-import { playerOptions } from '../run/outputs.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { encodingOf } from '../sound/encode/encodings.ts';
 import { type PcmFormat, silence, untagged } from '../sound/pcm.ts';
@@ -191,7 +190,7 @@ async function tryPlayer(settings: Settings | undefined, { host, signal }: Conte
   const moment = untagged({ format: FORMAT, bytes: samples.length, pcm: singleItem(samples) });
   const limit = AbortSignal.timeout(LIMIT_MS);
   try {
-    const sink = await openPlayer(playerOptions(settings?.player?.value, host));
+    const sink = await openPlayer(settings?.player?.value, host);
     const { player = '' } = await sink.write(moment, AbortSignal.any([signal, limit]));
     return `${player} took a moment of silence`;
   } catch (error) {

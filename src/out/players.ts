@@ -5,11 +5,6 @@ import type { Programs } from '../sound/encode/encoding.ts';
 import { liveSink, PlayerProcess, temporarySink } from './player.ts';
 import type { Sink } from './sink.ts';
 
-export interface PlayerOptions extends Programs {
-  /** Without one, the first player of the platform that starts is used. */
-  readonly command: readonly string[] | undefined;
-}
-
 export type PlayerCommand = { readonly program: string } & (
   | { readonly input: 'stdin'; readonly args: readonly string[] }
   | { readonly input: 'file'; args(file: string): readonly string[] }
@@ -70,29 +65,22 @@ export function namedPlayer(
   return onFile(program, (file) => args.map((arg) => arg.replaceAll('{}', () => file)));
 }
 
-export interface FoundPlayer {
-  /** It is an absolute path. */
-  readonly file: string;
-  readonly isLive: boolean;
-}
-
-export async function findPlayer({
-  command,
-  platform,
-  env,
-}: PlayerOptions): Promise<FoundPlayer | undefined> {
-  for (const { program, input } of command ? [namedPlayer(command, platform)] : playersOf(platform)) {
-    const file = await findProgram(program, env.PATH ?? '', platform);
-    if (file) return { file, isLive: input !== 'file' };
-  }
-  return undefined;
+/** @returns true if the player that would be started gets sound while it is made */
+export async function playsLive(
+  command: readonly string[] | undefined,
+  { platform, env }: Programs,
+): Promise<boolean> {
+  for (const { program, input } of command ? [namedPlayer(command, platform)] : playersOf(platform))
+    if (await findProgram(program, env.PATH ?? '', platform)) return input !== 'file';
+  return false;
 }
 
 /**
  * Starts the player before there is sound; a player of files starts when its file is complete.
+ * @param command without one, the first player of the platform that starts is used
  * @throws TtsError (output) if the named player cannot be started, or if none of the platform can
  */
-export async function openPlayer({ command, ...programs }: PlayerOptions): Promise<Sink> {
+export async function openPlayer(command: readonly string[] | undefined, programs: Programs): Promise<Sink> {
   const { platform } = programs;
   if (command) return startPlayer(namedPlayer(command, platform), programs);
   for (const player of playersOf(platform)) {

@@ -3,7 +3,6 @@ import type { Host, RunContext } from '../kit/host.ts';
 import { closeQuietly } from '../kit/wait.ts';
 import type { Settings } from '../options/load.ts';
 import { checkSink, isStdout, openSink } from '../out/open.ts';
-import type { PlayerOptions } from '../out/players.ts';
 import type { Sink } from '../out/sink.ts';
 import type { Encoding, EncodingName } from '../sound/encode/encoding.ts';
 import { encodingKey, encodingOf } from '../sound/encode/encodings.ts';
@@ -97,13 +96,6 @@ export function encodingsOf(
   };
 }
 
-export function playerOptions(
-  command: readonly string[] | undefined,
-  { platform, env }: Pick<Host, 'platform' | 'env'>,
-): PlayerOptions {
-  return { command, platform, env };
-}
-
 /** Closing discards what is not published, and never throws. */
 export interface Outputs extends AsyncDisposable {
   readonly sink: Sink;
@@ -120,25 +112,20 @@ interface OutputPlans {
   readonly encoding?: Encoding | undefined;
 }
 
-/**
- * @throws TtsError (output); then none is left open
- */
+/** @throws TtsError (output); then none is left open */
 export async function openOutputs(
   { output, speaker, subtitles: plan, words, encoding = output.encoding }: OutputPlans,
-  { host, notices, signal }: RunContext,
+  context: RunContext,
 ): Promise<Outputs> {
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan, words);
   try {
-    const sink = await openOutput(
-      { ...output, encoding, sampleRate: speaker && rateOf(speaker) },
-      host,
-      signal,
-    );
+    const opened = openOutput({ ...output, encoding }, speaker && rateOf(speaker), context);
+    const sink = await (output.mayFail ? opened.catch(failingSink) : opened);
     return {
       sink,
       subtitles,
       async [Symbol.asyncDispose]() {
-        await closeQuietly(() => sink.discard(), notices);
+        await closeQuietly(() => sink.discard(), context.notices);
         subtitles?.discard();
       },
     };
@@ -148,24 +135,17 @@ export async function openOutputs(
   }
 }
 
-type RatedPlan = OutputPlan & { readonly sampleRate: number | undefined };
-
-function openOutput(output: RatedPlan, host: Host, signal: AbortSignal): Promise<Sink> {
-  const opened = openPlanned(output, host, signal);
-  return output.mayFail ? opened.catch(failingSink) : opened;
-}
-
-async function openPlanned(
-  { name, encoding, clobber, keepsPartial, isPlayed, player, sampleRate }: RatedPlan,
-  host: Host,
-  signal: AbortSignal,
+async function openOutput(
+  { name, encoding, clobber, keepsPartial, isPlayed, player }: OutputPlan,
+  sampleRate: number | undefined,
+  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
 ): Promise<Sink> {
   await encoding.assertReady(sampleRate);
   const open = (output: string) => openSink({ output, encoding, clobber, keepsPartial }, host, signal);
   if (!isPlayed) return open(name ?? '-');
   const file = name === undefined ? undefined : await open(name);
   const { openPlayer } = await import('../out/players.ts');
-  const opened = openPlayer(playerOptions(player, host));
+  const opened = openPlayer(player, host);
   if (!file) return opened;
   try {
     const { tee } = await import('../out/tee.ts');
@@ -205,8 +185,7 @@ export async function checkOutput(
   { name, clobber, isPlayed, player }: OutputPlan,
   host: Host,
 ): Promise<boolean> {
-  const { findPlayer } = await import('../out/players.ts');
-  const isHeard = isPlayed && (await findPlayer(playerOptions(player, host)))?.isLive === true;
+  const isHeard = isPlayed && (await (await import('../out/players.ts')).playsLive(player, host));
   if (name === undefined && isPlayed) return isHeard;
   const output = name ?? '-';
   if (isStdout(output) && host.stdout.isTTY) return true;
