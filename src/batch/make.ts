@@ -165,7 +165,7 @@ export async function makeRow(
   sound: Omit<DeliverOptions, 'sink'>,
 ): Promise<ManifestEntry> {
   let entry: ManifestEntry | undefined;
-  const onFinished = async ({ format, bytes, sha256 }: FinishedFile) => {
+  const onFinished = ({ format, bytes, sha256 }: FinishedFile) => {
     const { key, characters, shape } = keyOf();
     const frames = bytes / frameBytes(format);
     entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters, shape };

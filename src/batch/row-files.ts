@@ -90,31 +90,27 @@ export interface FinishedFile {
   readonly sha256: string;
 }
 
-export interface RowFileOptions {
-  /** Absolute. */
-  readonly path: string;
-  /** Messages name the file by it. */
-  readonly name: string;
-  readonly writer: Writer;
+export interface RowFileOptions extends NamedFile {
   readonly encoding: Encoding;
   /** It is called before the file gets its name: a run that is killed in between makes it again. */
-  readonly onFinished: (file: FinishedFile) => Promise<void>;
+  readonly onFinished: (file: FinishedFile) => void;
 }
 
 /**
  * The part opens while the service works: making a file waits for the disk.
  * @throws TtsError (output)
  */
-export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOptions): Sink {
-  const part = openRowPart({ path, name, writer });
+export function rowFile({ encoding, onFinished, ...file }: RowFileOptions): Sink {
+  makeOutputFolder(dirname(file.path));
+  const part = openPart(file, true);
   return {
     isLive: false,
     async write(track: Track, signal: AbortSignal): Promise<Delivery> {
-      const file = { fd: part.fd, path: part.path, name, start: 0 };
-      const written = await encoding.record(file, track, signal);
+      const open = { fd: part.fd, path: part.path, name: file.name, start: 0 };
+      const written = await encoding.record(open, track, signal);
       await part.prepare();
       const sha256 = await hashFile(part.path, signal);
-      await onFinished({ format: track.format, bytes: written.bytes, sha256 });
+      onFinished({ format: track.format, bytes: written.bytes, sha256 });
       await part.publish(signal);
       return { ...written, readerLeft: false };
     },
@@ -133,19 +129,10 @@ export async function syncFolders(folders: Iterable<string>): Promise<void> {
   }
 }
 
-function openRowPart({ path, name, writer }: Omit<RowFileOptions, 'encoding' | 'onFinished'>): AtomicFile {
-  try {
-    makeOutputFolder(dirname(path));
-    const old = lookAt(path, name);
-    return AtomicFile.forOutput({ path, name, writer, old, clobber: true, isOneOfMany: true });
-  } catch (error) {
-    throw unwritable(name, error);
-  }
-}
-
-interface TextFile {
+interface NamedFile {
+  /** Absolute. */
   readonly path: string;
-  /** Messages use this name. */
+  /** Messages name the file by it. */
   readonly name: string;
   readonly writer: Writer;
 }
@@ -155,13 +142,13 @@ interface TextFile {
  * @throws TtsError (output), (usage) for a link
  */
 export async function writeText(
-  { path, name, writer }: TextFile,
+  named: NamedFile,
   pieces: Iterable<string> | AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const part = openPart({ path, name, writer });
+  const part = openPart(named);
   try {
-    const file = new FileWriter(part.fd, name);
+    const file = new FileWriter(part.fd, named.name);
     for await (const piece of pieces) file.write(Buffer.from(piece));
     file.flush();
     await part.publish(signal);
@@ -174,24 +161,22 @@ export async function writeText(
  * Finds before any writing what will make it fail.
  * @throws TtsError (output), (usage) for a link
  */
-export function assertTextWritable(file: TextFile): void {
-  const { name } = file;
-  try {
-    const old = lookAt(file.path, name);
-    assertRegular(file.path);
-    checkFile({ ...file, old, clobber: true });
-  } catch (error) {
-    throw unwritable(name, error);
-  }
+export function assertTextWritable(file: NamedFile): void {
+  replacing(file, (old) => checkFile({ ...file, old, clobber: true }));
 }
 
-function openPart(file: TextFile): AtomicFile {
+function openPart(file: NamedFile, isOneOfMany = false): AtomicFile {
+  return replacing(file, (old) => AtomicFile.forOutput({ ...file, old, clobber: true, isOneOfMany }));
+}
+
+/** @throws TtsError (output), (usage) for a link in the place of the file */
+function replacing<T>({ path, name }: NamedFile, act: (old: Stats | undefined) => T): T {
   try {
-    const old = lookAt(file.path, file.name);
-    assertRegular(file.path);
-    return AtomicFile.forOutput({ ...file, old, clobber: true });
+    const old = lookAt(path, name);
+    assertRegular(path);
+    return act(old);
   } catch (error) {
-    throw unwritable(file.name, error);
+    throw unwritable(name, error);
   }
 }
 
