@@ -7,8 +7,8 @@ import {
   readlinkSync,
   readSync,
   rmSync,
+  writeFileSync,
   writeSync,
-  writevSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,11 +41,11 @@ export class FileWriter {
   }
 
   flush(): void {
-    let left = this.#block;
+    const block = Buffer.concat(this.#block);
     this.#block = [];
     this.#bytes = 0;
     try {
-      while (left.length > 0) left = after(left, writevSync(this.#fd, left));
+      writeFileSync(this.#fd, block);
     } catch (error) {
       throw unwritable(this.#name, error, this.#elsewhere);
     }
@@ -55,15 +55,6 @@ export class FileWriter {
 export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; )
     done += writeSync(fd, bytes, done, bytes.length - done, position + done);
-}
-
-function after(pieces: readonly Uint8Array[], written: number): Uint8Array[] {
-  let skip = written;
-  return pieces.flatMap((piece) => {
-    const left = piece.subarray(Math.min(skip, piece.length));
-    skip -= piece.length - left.length;
-    return left.length > 0 ? [left] : [];
-  });
 }
 
 /** The flag O_APPEND of Linux. */

@@ -33,5 +33,5 @@ function failing(name, isCounted = () => true) {
 }
 
 failing('openSync', ([, flags]) => typeof flags === 'string' && flags.startsWith('wx'));
-for (const name of ['writeSync', 'writevSync', 'renameSync', 'linkSync', 'write', 'fsync'])
+for (const name of ['writeSync', 'renameSync', 'linkSync', 'write', 'fsync'])
   failing(name, ([fd]) => fd !== 1 && fd !== 2);
