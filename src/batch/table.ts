@@ -3,6 +3,7 @@ import { type CsvError, parse } from 'csv-parse';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { countOf, quoted, visible } from '../kit/words.ts';
 import { VOICE_OPTIONS } from '../options/values.ts';
+import { filledLines } from '../read/source.ts';
 import { delimiterInWords, layoutOf } from './layout.ts';
 
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
@@ -49,7 +50,7 @@ export function readTable(
     const isHeader = (cells: readonly string[]) => hasColumns(cells, columns);
     return readQuoted(text, name, { kind, delimiter, isHeader });
   }
-  return kind === 'jsonl' ? readObjects(text, name) : readPipes(text, name);
+  return readLines(text, name, kind === 'jsonl' ? objectRow : pipedRow);
 }
 
 /** A line of a table, for messages. */
@@ -176,8 +177,13 @@ function inPlainWords(
   return error;
 }
 
-async function* readObjects(text: AsyncIterable<string>, name: string): AsyncGenerator<TableRow> {
-  for await (const { line, content } of linesOf(text, name)) yield objectRow(content, line);
+async function* readLines(
+  text: AsyncIterable<string>,
+  name: string,
+  rowOf: (content: string, line: number) => TableRow,
+): AsyncGenerator<TableRow> {
+  const lines = filledLines(text, LONGEST_ROW, (line) => tooLong(name, line));
+  for await (const { line, content } of lines) yield rowOf(content, line);
 }
 
 const OBJECT = '{"id":"hello","text":"Hello."}';
@@ -198,41 +204,12 @@ function objectRow(content: string, line: number): TableRow {
   return { line, cells: new Map(entries.map(([column, cell]) => [column, String(cell)])) };
 }
 
-async function* readPipes(text: AsyncIterable<string>, name: string): AsyncGenerator<TableRow> {
-  for await (const { line, content } of linesOf(text, name)) {
-    const [id = '', spoken, ...more] = content.split('|');
-    const further = more.map((cell, at) => [String(at + 3), cell] as const);
-    if (spoken === undefined)
-      yield { line, cells: new Map(), fault: 'there is no "|" in the line; expected id|text' };
-    else yield { line, cells: new Map([['id', id], ['text', spoken], ...further]) };
-  }
-}
-
-interface Line {
-  /** Lines count from 1. */
-  readonly line: number;
-  readonly content: string;
-}
-
-async function* linesOf(text: AsyncIterable<string>, name: string): AsyncGenerator<Line> {
-  let pieces: string[] = [];
-  let length = 0;
-  let line = 1;
-  for await (const piece of text) {
-    const [first = '', ...rest] = piece.split('\n');
-    pieces.push(first);
-    length += first.length;
-    if (length > LONGEST_ROW) throw tooLong(name, line);
-    for (const next of rest) {
-      const content = pieces.join('');
-      if (content.trim() !== '') yield { line, content };
-      line += 1;
-      pieces = [next];
-      length = next.length;
-    }
-  }
-  const content = pieces.join('');
-  if (content.trim() !== '') yield { line, content };
+function pipedRow(content: string, line: number): TableRow {
+  const [id = '', spoken, ...more] = content.split('|');
+  if (spoken === undefined)
+    return { line, cells: new Map(), fault: 'there is no "|" in the line; expected id|text' };
+  const further = more.map((cell, at) => [String(at + 3), cell] as const);
+  return { line, cells: new Map([['id', id], ['text', spoken], ...further]) };
 }
 
 function tooLong(name: string, line: number): TtsError {

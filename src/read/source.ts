@@ -235,6 +235,38 @@ export async function readWhole(
   return pieces.join('');
 }
 
+/** A line that is not blank. Lines count from 1. */
+interface Line {
+  readonly line: number;
+  readonly content: string;
+}
+
+/** @param most UTF-16 units of a line */
+export async function* filledLines(
+  text: AsyncIterable<string>,
+  most: number,
+  tooLong: (line: number) => TtsError,
+): AsyncGenerator<Line> {
+  let pieces: string[] = [];
+  let length = 0;
+  let line = 1;
+  for await (const piece of text) {
+    const [first = '', ...rest] = piece.split('\n');
+    pieces.push(first);
+    length += first.length;
+    if (length > most) throw tooLong(line);
+    for (const next of rest) {
+      const content = pieces.join('');
+      if (content.trim() !== '') yield { line, content };
+      line += 1;
+      pieces = [next];
+      length = next.length;
+    }
+  }
+  const content = pieces.join('');
+  if (content.trim() !== '') yield { line, content };
+}
+
 /** Notes whether a source holds more than blanks. */
 export class Watched {
   readonly source: Source;

@@ -1,11 +1,12 @@
 /** Answers over a pipe: the messages of `--input jsonl`, or one text in which all up to some place may be a thought. */
 
 import type { Drops } from '../kit/drops.ts';
-import { usageError } from '../kit/error.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import type { UnspokenOptions } from '../read/assistant.ts';
 import { decode } from '../read/decode.ts';
 import type { Source } from '../read/reading.ts';
+import { filledLines } from '../read/source.ts';
 import type { Places } from '../text/places.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
@@ -168,11 +169,8 @@ export class Answers {
   }
 
   async #readMessages(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    let number = 0;
-    for await (const line of linesOf(bytes)) {
-      number += 1;
-      if (line.trim() !== '') await this.#follow(messageIn(line, number));
-    }
+    for await (const { line, content } of filledLines(decoded(bytes), LONGEST_LINE, tooLong))
+      await this.#follow(messageIn(content, line));
   }
 
   async #readText(bytes: AsyncIterable<Uint8Array>, thought: Thought): Promise<void> {
@@ -225,25 +223,17 @@ export class Answers {
   }
 }
 
-/** @throws TtsError (usage) for an endless line */
-async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let open = '';
-  for await (const piece of bytes) {
-    open += decoder.decode(piece, { stream: true });
-    let start = 0;
-    for (let end = open.indexOf('\n'); end >= 0; end = open.indexOf('\n', start)) {
-      yield open.slice(start, end);
-      start = end + 1;
-    }
-    open = open.slice(start);
-    if (open.length > LONGEST_LINE)
-      throw usageError(
-        `stdin holds a line of more than ${LONGEST_LINE} characters`,
-        'write each message of --input jsonl into a line of its own',
-      );
-  }
-  yield open + decoder.decode();
+  for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
+}
+
+function tooLong(): TtsError {
+  return usageError(
+    `stdin holds a line of more than ${LONGEST_LINE} characters`,
+    'write each message of --input jsonl into a line of its own',
+  );
 }
 
 /** What a run that is heard wants besides the segments. */
