@@ -27,8 +27,8 @@ import {
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, visible } from '../kit/words.ts';
-import { type SpeechJob, USUAL_PAUSES } from '../run/job.ts';
-import type { Mix } from '../run/mix.ts';
+import type { SpeechJob } from '../run/job.ts';
+import { type Mix, USUAL_PAUSES } from '../run/mix.ts';
 import type { DeliverOptions, Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';

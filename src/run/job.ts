@@ -24,7 +24,7 @@ import { asRole, type Cast } from '../voices/cast.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import type { Fallback, Patience } from '../voices/fallback.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
-import type { Mix, Pauses } from './mix.ts';
+import { type Mix, type Pauses, USUAL_PAUSES } from './mix.ts';
 import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
 import { type Input, inFrontOf, replacementsOf, sourcesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
@@ -39,8 +39,6 @@ export function mixOf(settings: Settings): Mix {
     fit: fit && { most: fit.value, length: length?.value },
   };
 }
-
-export const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
 
 /** Where both say how long the silence between paragraphs is, the stronger place counts, and `pauses` in the same place. */
 function pausesOf({ pauses, paragraphPause }: Settings): Pauses {

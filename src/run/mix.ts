@@ -17,6 +17,8 @@ export interface Mix {
 /** Seconds of silence. */
 export type Pauses = Readonly<Record<Border, number>>;
 
+export const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
+
 /** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
 const HIGHEST_RATIO = 200;
 

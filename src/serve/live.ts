@@ -5,21 +5,16 @@ import { AsyncQueue } from '../kit/queue.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
 import type { Source } from '../read/reading.ts';
-import { USUAL_PAUSES } from '../run/job.ts';
-import { trackOf } from '../run/run.ts';
+import { USUAL_PAUSES } from '../run/mix.ts';
+import { type TrackOptions, trackOf } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
-import type { Speech } from '../sound/pcm.ts';
+import type { Speech, Track } from '../sound/pcm.ts';
 import type { Speaker, VoiceSource } from '../sound/voice.ts';
 import { asRole } from '../voices/cast.ts';
 import { eachField } from '../voices/sources.ts';
+import type { TextReading } from './clean.ts';
 import { shortSound, soundOrSilence } from './sound.ts';
 import { type ServiceContext, soundOf } from './speak.ts';
-
-/** Segments that are under way or kept for one text. */
-const WINDOW = 2;
-
-/** Bytes of sound that wait for one text. */
-const BUDGET = 4 * 2 ** 20;
 
 /**
  * The sound of a text without a word is a short silence.
@@ -30,32 +25,59 @@ export async function speakLive(
   context: ServiceContext,
   signal: AbortSignal,
 ): Promise<Pick<Speech, 'format' | 'pcm'>> {
-  const { reader = plain, stages = [], inFront } = context.reading ?? {};
-  const voice = asVoice(speaker, context);
+  try {
+    const how = { ...context.reading, isHeardLive: true, mix: { pauses: USUAL_PAUSES } };
+    const track = await trackOfText(source, asVoice(speaker, context), how, signal);
+    return track ? { format: track.format, pcm: refusing(track.pcm) } : shortSound();
+  } catch (error) {
+    if (error === BLANK) return shortSound();
+    throw refusal(error);
+  }
+}
+
+/** Segments that are under way or kept for each text that the source of the voice takes at once. */
+const WINDOW = 2;
+
+/** Bytes of sound that wait for one text. */
+const BUDGET = 4 * 2 ** 20;
+
+const BLANK = usageError('the text has no words', 'send some');
+
+interface How extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>, Pick<TrackOptions, 'mix'> {
+  readonly isHeardLive: boolean;
+}
+
+/**
+ * A whole text in segments, by one voice.
+ * @returns `undefined` if the sound is sent elsewhere
+ * @throws TtsError here, and while the sound is read
+ */
+export async function trackOfText(
+  source: Source,
+  speaker: Speaker,
+  { reader = plain, stages = [], inFront, isHeardLive, mix }: How,
+  signal: AbortSignal,
+): Promise<Track | undefined> {
   const sources = () => [{ source, reader }];
   const plan = {
-    ...{ sources, stages, inFront, role: asRole(voice) },
+    sources,
+    stages,
+    inFront,
+    role: asRole(speaker),
     pace: 'by output',
     cutsParagraphs: false,
   } as const;
-  const blank = usageError('the text has no words', 'send some');
-  try {
-    const text = await RunText.open(plan, signal);
-    const track = await trackOf({
-      segments: (until) => text.segments(true, until),
-      speakerOf: () => voice,
-      window: WINDOW,
-      budgetBytes: BUDGET,
-      mix: { pauses: USUAL_PAUSES },
-      signal,
-      listeners: [],
-      blank: () => blank,
-    });
-    return track ? { format: track.format, pcm: refusing(track.pcm) } : shortSound();
-  } catch (error) {
-    if (error === blank) return shortSound();
-    throw refusal(error);
-  }
+  const text = await RunText.open(plan, signal);
+  return trackOf({
+    segments: (until) => text.segments(isHeardLive, until),
+    speakerOf: () => speaker,
+    window: WINDOW * speaker.voice.source.atOnce,
+    budgetBytes: BUDGET,
+    mix,
+    signal,
+    listeners: [],
+    blank: () => BLANK,
+  });
 }
 
 async function* refusing(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -80,7 +102,7 @@ function asVoice(speaker: Served, context: ServiceContext): Speaker {
     kind: 'engine',
     name,
     maxChars: Number.POSITIVE_INFINITY,
-    atOnce: WINDOW,
+    atOnce: 1,
     async open() {},
     async speak({ text, index }, until) {
       // Only the first segment can be refused because of a full queue: a text that is heard goes on.

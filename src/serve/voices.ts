@@ -11,19 +11,16 @@ import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Setting, Settings } from '../options/load.ts';
-import { plain } from '../read/plain.ts';
 import { wordsSource } from '../read/source.ts';
-import { trackOf } from '../run/run.ts';
-import { RunText } from '../run/text.ts';
 import { mono } from '../sound/convert.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Voice, VoiceSource } from '../sound/voice.ts';
-import { asRole } from '../voices/cast.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
 import { builtInPlace, EspeakPlace, eachField, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
+import { trackOfText } from './live.ts';
 import type { Order, ServedVoices } from './speak.ts';
 
 interface Limits {
@@ -245,12 +242,6 @@ interface RelayOptions {
   readonly maxQueue: number;
 }
 
-/** Requests that are under way or kept for each utterance, for each that the service takes at once. */
-const WINDOW = 2;
-
-/** Bytes of sound that wait for each utterance. */
-const BUDGET = 4 * 2 ** 20;
-
 /** Texts are joined as their authors wrote them: a service makes its own pauses. */
 const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence: 0 } };
 
@@ -318,24 +309,7 @@ class Relay implements Backend {
     const named = this.#named.get(speaker);
     const all = { ...fields, ...eachField((field) => fields[field] ?? named?.[field]) };
     const voice = await this.#voices.ofService(speaker.no, all, named?.speed);
-    const sources = () => [{ source: wordsSource(text), reader: plain }];
-    const plan = {
-      sources,
-      stages: [],
-      role: asRole(voice),
-      pace: 'by output',
-      cutsParagraphs: false,
-    } as const;
-    const run = await RunText.open(plan, signal);
-    const track = await trackOf({
-      segments: (until) => run.segments(false, until),
-      speakerOf: () => voice,
-      window: WINDOW * voice.voice.source.atOnce,
-      budgetBytes: BUDGET,
-      mix: MIX,
-      signal,
-      listeners: [],
-    });
+    const track = await trackOfText(wordsSource(text), voice, { isHeardLive: false, mix: MIX }, signal);
     if (!track) throw new Error('no sound came, though none was to go elsewhere');
     return track;
   }
