@@ -143,15 +143,24 @@ const ROOT = 0;
 
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
-export function cacheFolder({ env, home, platform }: User): string | undefined {
-  const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
+const PLACES = {
+  cache: { xdg: 'XDG_CACHE_HOME', windows: 'Cache', mac: 'Caches', other: '.cache' },
+  data: { xdg: 'XDG_DATA_HOME', windows: 'Data', mac: 'Application Support', other: '.local/share' },
+} as const;
+
+function folderFor(kind: keyof typeof PLACES, { env, home, platform }: User): string | undefined {
+  const { xdg, windows, mac, other } = PLACES[kind];
+  const named = env[xdg];
   // XDG Base Directory Specification: relative paths are ignored.
-  if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
-  if (platform === 'win32' && local) return join(local, 'tts', 'Cache');
+  if (named && isAbsolute(named)) return join(named, 'tts');
+  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'tts', windows);
   if (home === undefined) return undefined;
-  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Cache');
-  if (platform === 'darwin') return join(home, 'Library', 'Caches', 'tts');
-  return join(home, '.cache', 'tts');
+  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', windows);
+  return platform === 'darwin' ? join(home, 'Library', mac, 'tts') : join(home, other, 'tts');
+}
+
+export function cacheFolder(user: User): string | undefined {
+  return folderFor('cache', user);
 }
 
 /** @returns `undefined` also for a folder of another user: root may have their HOME, and they would not get in afterwards */
@@ -191,15 +200,8 @@ export function noSegmentFolder(): TtsError {
  * @throws TtsError (usage)
  */
 export function dataFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
-  const { env, home, platform } = host;
-  const { TTS_DATA_DIR: named, XDG_DATA_HOME: xdg, LOCALAPPDATA: local } = env;
-  if (named) return located(named, 'TTS_DATA_DIR', host);
-  if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
-  if (platform === 'win32' && local) return join(local, 'tts', 'Data');
-  if (home === undefined) return undefined;
-  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Data');
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'tts');
-  return join(home, '.local', 'share', 'tts');
+  const { TTS_DATA_DIR: named } = host.env;
+  return named ? located(named, 'TTS_DATA_DIR', host) : folderFor('data', host);
 }
 
 function located(named: string, variable: string, { home, cwd }: Pick<Host, 'home' | 'cwd'>): string {
