@@ -5,7 +5,7 @@ import { bytesInWords, countOf, duration, grouped, printable } from '../kit/word
 import { isStdout } from '../out/open.ts';
 import type { Delivery } from '../out/sink.ts';
 import type { Misfit } from '../run/fit.ts';
-import type { RunPlan, SpeechJob } from '../run/job.ts';
+import type { SpeechJob } from '../run/job.ts';
 import type { OutputPlan } from '../run/outputs.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
@@ -20,7 +20,7 @@ import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
 import { LONG_RUN_MS, type Progress, totalOf } from './progress.ts';
 
-type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
+type Reported = Pick<SpeechJob, 'output'> & Partial<Pick<SpeechJob, 'callbackUrl'>>;
 
 export function report(
   { output, callbackUrl }: Reported,

@@ -123,12 +123,7 @@ interface Written {
 
 function writtenBy(
   { name = '-', isPlayed }: OutputPlan,
-  {
-    subtitles,
-    events,
-    callbackUrl,
-    dryRun,
-  }: Pick<Settings, 'subtitles' | 'events' | 'callbackUrl' | 'dryRun'>,
+  { subtitles, events, callbackUrl, dryRun }: Settings,
 ): Written[] {
   const files = [
     { option: '--output', name },
@@ -161,18 +156,14 @@ export interface SpeakRequest extends Input {
   readonly flags: Flags;
 }
 
-/** What does not depend on the text. */
-export interface RunPlan {
+/** All of it is resolved and checked. */
+export interface SpeechJob {
   readonly output: OutputPlan;
   readonly mix: Mix;
   readonly tags: TagsPlan;
   /** A service sends the sound to this address instead of here. */
   readonly callbackUrl: string | undefined;
   readonly json: boolean;
-}
-
-/** All of it is resolved and checked. */
-export interface SpeechJob extends RunPlan {
   readonly text: TextPlan;
   /** The run that speaks the job closes them. */
   readonly voices: Voices;
@@ -250,30 +241,22 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const job: SpeechJob = {
     ...planRun(settings, output),
     ...others,
-    text: textOf(planned, cuttingOf(settings, asRole(speaker), { ...others, output }), others),
-    ...planTalk(settings, output),
+    text: {
+      ...planned,
+      cast: others.cast?.plan,
+      ...cuttingOf(settings, asRole(speaker), { ...others, output }),
+    },
     echo,
     voices,
     speaker,
     cacheBytes: await voices.cacheBytesFor(speaker),
     note: service?.note,
     lexicon: lines,
-    chosen: settings.speaker?.value,
-    keepsGoing: settings.keepGoing.value,
     split,
     subtitles: await subtitlesOf(settings, host),
-    timesWords: settings.words.value,
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
-}
-
-function textOf(
-  planned: Pick<TextPlan, 'sources' | 'stages'>,
-  cutting: ReturnType<typeof cuttingOf>,
-  { cast }: Pick<SpeechJob, 'cast'>,
-): TextPlan {
-  return { ...planned, cast: cast?.plan, ...cutting };
 }
 
 async function shownText(
@@ -325,14 +308,6 @@ async function speakerFor(
     if (!service) throw withForgottenBase(error, settings);
     throw await withListedNumber(error, settings, service, context);
   });
-}
-
-function planTalk(
-  settings: Settings,
-  output: OutputPlan,
-): Pick<SpeechJob, 'isAssistant' | 'channel' | 'events'> {
-  const { assistant } = settings;
-  return { isAssistant: assistant.value, channel: channelOf(settings, output), events: eventsOf(settings) };
 }
 
 /** The voices that speak besides that of the run. */
@@ -452,17 +427,25 @@ export function costOf(characters: number, { per1000Chars, currency }: Pricing) 
   return { price, ...(currency !== undefined && { currency }) };
 }
 
-function planRun(settings: Settings, output: OutputPlan): RunPlan {
+/** What the settings say by themselves. */
+function planRun(settings: Settings, output: OutputPlan) {
+  const { title, author, speaker, cover } = settings;
   return {
     output,
     mix: mixOf(settings),
     tags: {
-      title: settings.title?.value,
-      author: settings.author?.value,
-      speaker: typeof settings.speaker?.value === 'string' ? settings.speaker.value : undefined,
-      cover: settings.cover?.value,
+      title: title?.value,
+      author: author?.value,
+      speaker: typeof speaker?.value === 'string' ? speaker.value : undefined,
+      cover: cover?.value,
     },
     callbackUrl: settings.callbackUrl?.value.href,
     json: settings.json.value,
+    isAssistant: settings.assistant.value,
+    channel: channelOf(settings, output),
+    events: eventsOf(settings),
+    chosen: speaker?.value,
+    keepsGoing: settings.keepGoing.value,
+    timesWords: settings.words.value,
   };
 }
