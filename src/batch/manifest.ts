@@ -37,20 +37,9 @@ export interface ManifestEntry {
   readonly shape?: RowShape | undefined;
 }
 
-function manifestName(shard?: Shard): string {
-  return `${baseName(shard)}.jsonl`;
-}
-
-export function journalName(shard?: Shard): string {
-  return `${baseName(shard)}.journal`;
-}
-
-function lockName(shard?: Shard): string {
-  return `${baseName(shard)}.lock`;
-}
-
-function baseName(shard?: Shard): string {
-  return shard ? `tts-batch.${shard.index}-of-${shard.count}` : 'tts-batch';
+/** @param shard none for a run that makes the whole table */
+export function batchFile(kind: 'jsonl' | 'journal' | 'lock', shard?: Shard): string {
+  return `tts-batch${shard ? `.${shard.index}-of-${shard.count}` : ''}.${kind}`;
 }
 
 export interface BatchFiles {
@@ -66,14 +55,15 @@ const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
 export function findBatchFiles(folder: string): BatchFiles {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   const shards = names.filter((name) => PART.test(name));
-  const [main, journal] = [manifestName(), journalName()].map((name) =>
-    names.filter((each) => each === name),
-  );
+  const [main, journal] = [
+    names.filter((name) => name === batchFile('jsonl')),
+    names.filter((name) => name === batchFile('journal')),
+  ];
   const byAge = [...shards.filter(isManifest), ...shards.filter((name) => !isManifest(name))];
   return {
-    parts: [...shards, ...(journal ?? [])],
+    parts: [...shards, ...journal],
     locks: names.filter((name) => LOCK.test(name)),
-    sources: [...(main ?? []), ...byAge, ...(journal ?? [])],
+    sources: [...main, ...byAge, ...journal],
   };
 }
 
@@ -107,25 +97,29 @@ const OF_CONFLICT = 'this is a conflict of git: delete the lines <<<<<<<, ======
 
 function entryOf(line: string): ManifestEntry | undefined {
   try {
-    const entry = JSON.parse(line);
+    const entry = inOrder(JSON.parse(line));
     const texts = [entry.id, entry.file, entry.key, entry.sha256];
     const numbers = [entry.frames, entry.sampleRate, entry.characters];
     const isWhole = texts.every((text) => typeof text === 'string') && numbers.every(Number.isSafeInteger);
     if (!isWhole || !isInside(entry.file)) return undefined;
-    const { id, file, key, sha256, frames, sampleRate, characters, shape } = entry;
-    return {
-      id,
-      file,
-      key,
-      sha256,
-      frames,
-      sampleRate,
-      characters,
-      ...(isShape(shape) && { shape }),
-    };
+    return isShape(entry.shape) ? entry : { ...entry, shape: undefined };
   } catch {
     return undefined;
   }
+}
+
+/** The fields have one order, so that equal runs write equal bytes. */
+function inOrder({
+  id,
+  file,
+  key,
+  sha256,
+  frames,
+  sampleRate,
+  characters,
+  shape,
+}: ManifestEntry): ManifestEntry {
+  return { id, file, key, sha256, frames, sampleRate, characters, shape };
 }
 
 /** The manifest may come from somebody else, so the number of fields is bounded. */
@@ -145,10 +139,8 @@ function isInside(file: string): boolean {
 
 const NO_NAMES = new Set(['', '.', '..']);
 
-/** The fields have one order, so that equal runs write equal bytes. */
 export function lineOf(entry: ManifestEntry): string {
-  const { id, file, key, sha256, frames, sampleRate, characters, shape } = entry;
-  return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters, shape })}\n`;
+  return `${JSON.stringify(inOrder(entry))}\n`;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -369,9 +361,9 @@ type Left = Pick<Outcome, 'folder' | 'plan' | 'known'>;
  */
 export async function writeManifest(outcome: Outcome, writer: Writer, signal: AbortSignal): Promise<void> {
   const { folder, shard } = outcome;
-  const path = join(folder.path, manifestName(shard));
+  const path = join(folder.path, batchFile('jsonl', shard));
   await writeText({ path, name: path, writer }, entryLinesOf(outcome), signal);
-  const merged = shard ? [journalName(shard)] : findBatchFiles(folder.path).parts;
+  const merged = shard ? [batchFile('journal', shard)] : findBatchFiles(folder.path).parts;
   for (const name of merged) rmSync(join(folder.path, name), { force: true });
 }
 
@@ -465,7 +457,7 @@ export function lockFolder(
   host: LeaseHost,
   machine: string,
 ): Disposable {
-  const path = join(folder, lockName(shard));
+  const path = join(folder, batchFile('lock', shard));
   const lease = inWords(path, () => Lease.take(path, host, { machine }));
   if (!(lease instanceof Lease)) throw lockedBy(path, lease);
   try {
@@ -479,7 +471,7 @@ export function lockFolder(
 }
 
 function excludes(name: string, shard: Shard | undefined): boolean {
-  if (name === lockName(shard)) return false;
+  if (name === batchFile('lock', shard)) return false;
   return !(shard && name.endsWith(`-of-${shard.count}.lock`));
 }
 

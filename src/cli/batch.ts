@@ -2,10 +2,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Maker } from '../batch/make.ts';
 import {
+  batchFile,
   countLeftOver,
   findBatchFiles,
   Journal,
-  journalName,
   lockFolder,
   type ManifestEntry,
   type Outcome,
@@ -261,7 +261,7 @@ async function make(
   await using voices = job.voices;
   if (service) await assertSpeakers(outcome, voices, context);
   if (service?.note) notices.note(service.note);
-  using journal = new Journal(join(folder.path, journalName(shard)), host.uid);
+  using journal = new Journal(join(folder.path, batchFile('journal', shard)), host.uid);
   const progress = progressOf(survey.toDoCount, output);
   using _progress = showWhile((columns) => renderRows(progress(), columns), context);
   const [first] = survey.toDo();

@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';
 import {
+  batchFile,
   Journal,
-  journalName,
   type KnownFiles,
   lockFolder,
   type Outcome,
@@ -171,7 +171,7 @@ async function make(
   const { text, tags, begin, ...speaking } = split;
   const toDo = new Set<BatchRow | undefined>(survey.toDo());
   const count = Number(plan.rows.at(-1)?.id);
-  using journal = new Journal(join(folder.path, journalName()), host.uid);
+  using journal = new Journal(join(folder.path, batchFile('journal')), host.uid);
   const target = { folder, journal, writer: host, encoding: job.output.encoding };
   const total = sizeOf(chapters.filter((_, number) => toDo.has(plan.rows[number])));
   using progress = showProgress(async () => total, context);
