@@ -8,9 +8,8 @@ import {
   silence,
 } from '../sound/pcm.ts';
 import type { CueTime, Place } from '../text/piece.ts';
-import type { Segment } from '../text/segment.ts';
-import type { LookAhead, Part, PartInTurn } from './ahead.ts';
-import type { RunEvent } from './run.ts';
+import type { LookAhead, PartInTurn } from './ahead.ts';
+import type { Desk } from './run.ts';
 
 /** How sound is laid over the times of subtitles. */
 export interface FitPlan {
@@ -50,17 +49,6 @@ interface Cue {
   readonly parts: { readonly part: PartInTurn; readonly speech: Speech; sound: Buffer; isBroken: boolean }[];
 }
 
-/** What a run does with the sound of a film. */
-interface FitDesk {
-  readonly format: PcmFormat;
-  /** @returns the sound in the format of the track */
-  adapted(speech: Speech, segment: Segment): Promise<Speech>;
-  tell(event: Extract<RunEvent, { type: 'misfit' | 'sound' }>): void;
-  begin(part: Part, pauseFrames: number): void;
-  spoken(isBroken: boolean): Promise<void>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Cues are heard at their times. The sound of one is held until all of it has come.
  * @returns frames of silence behind the last cue
@@ -69,7 +57,7 @@ export async function* fittedSound(
   first: PartInTurn,
   ahead: LookAhead,
   plan: FitPlan,
-  desk: FitDesk,
+  desk: Desk,
 ): AsyncGenerator<Uint8Array, number> {
   const { format, signal } = desk;
   const timetable = new Timetable(plan, format);
@@ -120,11 +108,7 @@ async function* longSilence(
   }
 }
 
-async function* cuesOf(
-  first: PartInTurn,
-  ahead: LookAhead,
-  { format, adapted }: FitDesk,
-): AsyncGenerator<Cue> {
+async function* cuesOf(first: PartInTurn, ahead: LookAhead, { format, adapted }: Desk): AsyncGenerator<Cue> {
   let cue: Cue | undefined;
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     const { cue: time } = part.segment;

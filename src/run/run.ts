@@ -8,6 +8,7 @@ import {
   frameBytes,
   framesAtSpeed,
   inShortPieces,
+  type PcmFormat,
   type Speech,
   sameFormat,
   silence,
@@ -202,23 +203,11 @@ async function trackFrom(
     !mix.fit && ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
   options.drops?.listen(() => mixer.restart());
-  const desk: Desk = {
-    mixer,
-    speakerOf,
-    listeners: all,
-    fallback: options.fallback,
-    chapters,
-    isLive,
-    ...flushesOf(options.drops),
-    // Sound that waits until its voice was measured may come in front of the next part.
-    idle: () => (mix.loudness === undefined ? idle?.() : undefined) ?? 0,
-  };
+  const desk = deskOf(mixer, all, { ...options, isLive, idle, chapters });
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
-    pcm: mix.fit
-      ? soundOfFilm(first, ahead, desk, { ...mix.fit, signal: options.signal })
-      : soundOf(first, ahead, desk),
+    pcm: mix.fit ? soundOfFilm(first, ahead, desk, mix.fit) : soundOf(first, ahead, desk),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -226,6 +215,39 @@ async function trackFrom(
   if (!turns || mix.loudness === undefined) return track;
   const { levelled } = await import('../sound/loudness.ts');
   return levelled(track, { target: mix.loudness, turns, isLive });
+}
+
+interface DeskOptions extends TrackOptions {
+  readonly chapters: Chapters;
+  readonly isLive: boolean;
+  readonly idle: Sink['idle'] | undefined;
+}
+
+function deskOf(
+  mixer: Mixer,
+  listeners: Listeners,
+  { speakerOf, mix, fallback, drops, signal, chapters, isLive, idle }: DeskOptions,
+): Desk {
+  return {
+    format: mixer.format,
+    isLive,
+    signal,
+    flush: flushesOf(drops),
+    // Sound that waits until its voice was measured may come in front of the next part.
+    pauseBefore: (part) => mixer.pauseBefore(part, mix.loudness === undefined ? idle?.() : 0),
+    adapted: (speech, segment) => mixer.adapted(speech, speakerOf(segment)),
+    begin(part, pauseFrames) {
+      const how = fallback?.begun(part.segment);
+      if (how) listeners.tell({ type: 'fallback', how });
+      listeners.tell({ type: 'started', part, pauseFrames });
+    },
+    tell: (event) => listeners.tell(event),
+    spoken: (isBroken) => listeners.wait({ type: 'spoken', isBroken }),
+    async end(restFrames) {
+      chapters.end(restFrames);
+      await listeners.wait({ type: 'end' });
+    },
+  };
 }
 
 function bytesAtSpeed({ bytes, format }: Speech, speed = 1): number | undefined {
@@ -260,6 +282,9 @@ async function unlessGone<T>(coming: Promise<T>, gone: Promise<void> | undefined
   return Promise.race([coming, gone.then(() => 'gone' as const)]);
 }
 
+/** What takes no time of a listener. Only the end of a part, and of all, may. */
+type Told = Exclude<RunEvent, { type: 'spoken' | 'end' }>;
+
 /** All listeners of a run, which are told one after the other. */
 class Listeners {
   readonly #all: readonly Listener[];
@@ -268,8 +293,7 @@ class Listeners {
     this.#all = all.filter((listener) => listener !== undefined);
   }
 
-  /** Only the end of a part, and of all, may take time. */
-  tell(event: Exclude<RunEvent, { type: 'spoken' | 'end' }>): void {
+  tell(event: Told): void {
     for (const listener of this.#all) void listener.on(event);
   }
 
@@ -278,66 +302,67 @@ class Listeners {
   }
 }
 
-interface Desk {
-  readonly mixer: Mixer;
-  readonly speakerOf: DeliverOptions['speakerOf'];
-  readonly listeners: Listeners;
-  readonly fallback: TrackOptions['fallback'];
-  readonly chapters: Chapters;
+/** What a run does with the parts of a track. */
+export interface Desk {
+  /** That of the track. */
+  readonly format: PcmFormat;
   readonly isLive: boolean;
+  readonly signal: AbortSignal;
   /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
   flush(): readonly Flush[];
-  /** @returns seconds for which nothing has been heard */
-  idle(): number;
+  /** @returns seconds of silence */
+  pauseBefore(part: PartInTurn): number;
+  /** @returns the sound in the format of the track */
+  adapted(speech: Speech, segment: Segment): Promise<Speech>;
+  begin(part: Part, pauseFrames: number): void;
+  tell(event: Told): void;
+  spoken(isBroken: boolean): Promise<void>;
+  /** @param restFrames silence behind the last part */
+  end(restFrames: number): Promise<void>;
 }
 
 /** A drop that comes before the sound is read counts as well. */
-function flushesOf(drops: Drops | undefined): Pick<Desk, 'flush'> {
+function flushesOf(drops: Drops | undefined): Desk['flush'] {
   let last = drops?.flush;
-  return {
-    flush() {
-      if (!drops || drops.flush === last) return [];
-      last = drops.flush;
-      return [last];
-    },
+  return () => {
+    if (!drops || drops.flush === last) return [];
+    last = drops.flush;
+    return [last];
   };
 }
 
 async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
-  const { mixer, listeners, chapters } = desk;
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     if (part.dropped?.aborted) continue;
     yield* desk.flush();
     yield* soundOfPart(part, ahead, desk);
   }
   const { rest = 0 } = ahead;
-  yield* silence(mixer.format, rest);
-  chapters.end(silentFrames(mixer.format, rest));
-  await listeners.wait({ type: 'end' });
+  yield* silence(desk.format, rest);
+  await desk.end(silentFrames(desk.format, rest));
 }
 
 async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
-  const { mixer, speakerOf, listeners, isLive, idle } = desk;
-  const { format } = mixer;
-  const { dropped } = part;
-  const pause = mixer.pauseBefore(part, idle());
-  const speech = part.speech && (await mixer.adapted(part.speech, speakerOf(part.segment)));
+  const { format, isLive } = desk;
+  const { dropped, segment } = part;
+  const pause = desk.pauseBefore(part);
+  const speech = part.speech && (await desk.adapted(part.speech, segment));
   if (dropped?.aborted) return;
-  tellBegun({ ...part, speech }, silentFrames(format, pause), desk);
+  desk.begin({ ...part, speech }, silentFrames(format, pause));
   if (!speech) return;
   for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
   let isBroken = false;
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
-      listeners.tell({ type: 'sound', bytes: piece.length, pcm: piece });
+      desk.tell({ type: 'sound', bytes: piece.length, pcm: piece });
       yield piece;
     }
   } catch (error) {
     if (!dropped?.aborted) ahead.goOnBehind(error);
     isBroken = true;
   }
-  if (!dropped?.aborted) await listeners.wait({ type: 'spoken', isBroken });
+  if (!dropped?.aborted) await desk.spoken(isBroken);
 }
 
 /** Cues are heard at their times. */
@@ -345,26 +370,10 @@ async function* soundOfFilm(
   first: PartInTurn,
   ahead: LookAhead,
   desk: Desk,
-  { signal, ...plan }: FitPlan & { readonly signal: AbortSignal },
+  plan: FitPlan,
 ): AsyncGenerator<Uint8Array> {
-  const { mixer, speakerOf, listeners, chapters } = desk;
   const { fittedSound } = await import('./fit.ts');
-  const rest = yield* fittedSound(first, ahead, plan, {
-    format: mixer.format,
-    adapted: (speech, segment) => mixer.adapted(speech, speakerOf(segment)),
-    tell: (event) => listeners.tell(event),
-    begin: (part, pauseFrames) => tellBegun(part, pauseFrames, desk),
-    spoken: (isBroken) => listeners.wait({ type: 'spoken', isBroken }),
-    signal,
-  });
-  chapters.end(rest);
-  await listeners.wait({ type: 'end' });
-}
-
-function tellBegun(part: Part, pauseFrames: number, { listeners, fallback }: Desk): void {
-  const how = fallback?.begun(part.segment);
-  if (how) listeners.tell({ type: 'fallback', how });
-  listeners.tell({ type: 'started', part, pauseFrames });
+  await desk.end(yield* fittedSound(first, ahead, plan, desk));
 }
 
 /** UTF-16 units of a text in one request; 75 hours of speech. */
