@@ -3,26 +3,34 @@ import { TtsError } from '../kit/error.ts';
 import { AtomicFile, type FileOptions } from '../kit/file.ts';
 import { behindLinks } from '../kit/folders.ts';
 import { printable } from '../kit/words.ts';
-import type { Encoding, OpenFile, Written } from '../sound/encode/encoding.ts';
+import type { Encoding, Written } from '../sound/encode/encoding.ts';
 import type { Track } from '../sound/pcm.ts';
 import type { Sink } from './sink.ts';
 
-export interface FileSinkOptions {
-  readonly encoding: Encoding;
-  /** What came before an error is published as `out.partial.wav`. */
-  readonly keepsPartial: boolean;
-}
-
-/** @throws TtsError (output) */
-export function fileSink(file: FileOptions, { encoding, keepsPartial }: FileSinkOptions): Sink {
+/**
+ * @param keepsPartial what came before an error is published as `out.partial.wav`
+ * @throws TtsError (output)
+ */
+export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: boolean): Sink {
   const part = AtomicFile.forOutput(file);
   const open = { fd: part.fd, path: part.path, name: file.name, start: 0 };
+  const recordBeginning = async (track: Track): Promise<Written> => {
+    const beginning = upToFailure(track);
+    // The signal ends the track, and what came before is written to its end.
+    const written = await encoding.record(open, beginning.track, new AbortController().signal);
+    const { failure } = beginning;
+    if (!failure) return written;
+    if (written.bytes === 0) throw failure.error;
+    const partial = partialName(behindLinks(file.path));
+    await part.publish(undefined, partial);
+    throw withPartial(failure.error, basename(partial));
+  };
   return {
     isLive: false,
     async write(track, signal) {
       try {
         const written = keepsPartial
-          ? await recordBeginning({ part, open, path: file.path, encoding }, track)
+          ? await recordBeginning(track)
           : await encoding.record(open, track, signal);
         await part.publish(signal);
         return { ...written, readerLeft: false };
@@ -34,35 +42,17 @@ export function fileSink(file: FileOptions, { encoding, keepsPartial }: FileSink
   };
 }
 
-interface PartialFile {
-  readonly part: AtomicFile;
-  readonly open: OpenFile;
-  readonly path: string;
-  readonly encoding: Encoding;
-}
-
-/**
- * Publishes what came before an error under a name of its own.
- * @returns what was written if all came
- * @throws TtsError (output); what the track throws
- */
-async function recordBeginning({ part, open, path, encoding }: PartialFile, track: Track): Promise<Written> {
-  const partial = partialName(behindLinks(path));
-  let failure: { readonly error: unknown } | undefined;
-  async function* untilFailure(): AsyncGenerator<Uint8Array> {
+/** A track that ends where its sound fails, and the failure as soon as there is one. */
+function upToFailure(track: Track): { readonly track: Track; failure?: { readonly error: unknown } } {
+  const beginning: ReturnType<typeof upToFailure> = { track: { ...track, pcm: pcm() } };
+  async function* pcm(): AsyncGenerator<Uint8Array> {
     try {
       yield* track.pcm;
     } catch (error) {
-      failure = { error };
+      beginning.failure = { error };
     }
   }
-  // The signal ends the track, and what came before is written to its end.
-  const never = new AbortController().signal;
-  const written = await encoding.record(open, { ...track, pcm: untilFailure() }, never);
-  if (!failure) return written;
-  if (written.bytes === 0) throw failure.error;
-  await part.publish(undefined, partial);
-  throw withPartial(failure.error, basename(partial));
+  return beginning;
 }
 
 function partialName(target: string): string {

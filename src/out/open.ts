@@ -59,7 +59,7 @@ export async function openSink(
     const old = lookAt(path, output);
     if (!old || old.isFile()) {
       const file = { name: output, path, old, clobber, writer: host };
-      return fileSink(file, { encoding, keepsPartial });
+      return fileSink(file, encoding, keepsPartial);
     }
     const streaming = streamingOf(encoding, output);
     if (old.isFIFO()) return pipeSink(await openPipe(path, signal), output, streaming);

@@ -45,20 +45,14 @@ export class Gate {
  * @param fd owned by the sink
  */
 export function pipeSink(fd: number, name: string, encoding: StreamingEncoding): Sink {
-  return streamSink({ fd, name, encoding }, () => new Socket({ fd, readable: false, writable: true }));
+  return streamSink(fd, name, encoding, () => new Socket({ fd, readable: false, writable: true }));
 }
 
 export function deviceSink(fd: number, name: string, encoding: StreamingEncoding): Sink {
-  return streamSink({ fd, name, encoding }, () => createWriteStream(name, { fd }));
+  return streamSink(fd, name, encoding, () => createWriteStream(name, { fd }));
 }
 
-interface OpenStream {
-  readonly fd: number;
-  readonly name: string;
-  readonly encoding: StreamingEncoding;
-}
-
-function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): Sink {
+function streamSink(fd: number, name: string, encoding: StreamingEncoding, open: () => Writable): Sink {
   // A closed number may soon be another file's.
   let isOurs = true;
   const gate = new Gate();
@@ -108,18 +102,13 @@ export interface Pouring {
  */
 export async function pour(track: Track, reader: Writable, pouring: Pouring): Promise<Delivery> {
   const { name, signal, poured } = pouring;
-  const delivered = (readerLeft: boolean): Delivery => ({
-    bytes: poured.bytes,
-    writtenBytes: poured.writtenBytes,
-    readerLeft,
-  });
   try {
     await pipeline(leaving(track, pouring), reader, { signal });
-    return delivered(false);
+    return { ...poured, readerLeft: false };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof TtsError) throw error;
-    if (isReaderGone(error as Error)) return delivered(true);
+    if (isReaderGone(error as Error)) return { ...poured, readerLeft: true };
     throw unwritable(name, error);
   }
 }

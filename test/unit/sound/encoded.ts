@@ -72,7 +72,7 @@ export async function writeInto(
   });
   const file = { name, path: join(folder, name), old: undefined, clobber: true, writer: host };
   await encoding.assertReady();
-  await fileSink(file, { encoding, keepsPartial: false }).write(trackOf(sound), signal);
+  await fileSink(file, encoding, false).write(trackOf(sound), signal);
 }
 
 /**
