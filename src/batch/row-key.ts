@@ -35,6 +35,7 @@ export interface RowKey {
   readonly shape: RowShape;
 }
 
+/** Hashes a text, as it comes, with all that shapes its sound. */
 export class TextHash {
   readonly #hash = createHash('sha256');
   #characters = 0;
@@ -58,21 +59,12 @@ export class TextHash {
   }
 
   finish(shape: Shape): RowKey {
-    return rowKey(this.#hash.digest('hex'), { characters: this.#characters, isBlank: this.#isBlank }, shape);
+    const [characters, isBlank] = [this.#characters, this.#isBlank];
+    const { owner } = shape;
+    const values = { ...shape.voice, ...keyOf(finishOf(shape, characters), 'finish') };
+    const key = hash('sha256', JSON.stringify([owner, values, this.#hash.digest('hex')]));
+    return { key, characters, isBlank, shape: described({ owner, ...values }) };
   }
-}
-
-export function rowKeyOf(text: string, shape: Shape): RowKey {
-  const measured = { characters: countCodePoints(text), isBlank: text.trim() === '' };
-  return rowKey(hash('sha256', text), measured, shape);
-}
-
-type Measured = Pick<RowKey, 'characters' | 'isBlank'>;
-
-function rowKey(text: string, measured: Measured, shape: Shape): RowKey {
-  const values = { ...shape.voice, ...keyOf(finishOf(shape, measured.characters), 'finish') };
-  const key = hash('sha256', JSON.stringify([shape.owner, values, text]));
-  return { ...measured, key, shape: described({ owner: shape.owner, ...values }) };
 }
 
 /** What shapes a file, but no segment. Silences that only some texts have are hashed with the text. */

@@ -19,7 +19,7 @@ import type { Rest, Segment } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 import { asRole, type Cast } from '../voices/cast.ts';
 import type { BatchRow } from './plan.ts';
-import { type RowKey, rowKeyOf, type Shape, soundOf, TextHash } from './row-key.ts';
+import { type RowKey, type Shape, soundOf, TextHash } from './row-key.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
   ownerOf(speaker: Speaker): string;
@@ -55,16 +55,20 @@ export class RowTexts {
 
   /** @throws TtsError (usage) for a file that cannot be read */
   async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
-    const written = this.asWritten(row);
-    if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
     const hash = new TextHash();
+    const written = this.asWritten(row);
+    if (written === undefined) await this.#hashText(row, hash, signal);
+    else hash.add(written);
+    return hash.finish(this.#shapeOf(row));
+  }
+
+  async #hashText(row: BatchRow, hash: TextHash, signal: AbortSignal): Promise<void> {
     try {
       const text = await RunText.open(this.#planOf(row), signal);
       for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
     } catch (error) {
       throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
     }
-    return hash.finish(this.#shapeOf(row));
   }
 
   /** The file may have changed since the plan: the key belongs to these segments. */
