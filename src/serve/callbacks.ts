@@ -38,7 +38,7 @@ interface Message extends StoredSound {
   readonly type: 'audio/wav' | 'application/json';
 }
 
-interface Outcome {
+export interface CallbackOutcome {
   readonly delivered: boolean;
   readonly tries: number;
   readonly reason?: string;
@@ -130,7 +130,11 @@ export class Callbacks {
     }
   }
 
-  async #deliver(url: URL, headers: Readonly<Record<string, string>>, message: Message): Promise<Outcome> {
+  async #deliver(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    message: Message,
+  ): Promise<CallbackOutcome> {
     const { callbackTry, callbackBackoff } = this.#options.limits;
     const { HttpClient } = await import('../kit/http/client.ts');
     await using http = new HttpClient({ connections: 1, timeoutMs: callbackTry });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../kit/host.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
-import { type CallbackLimits, Callbacks, callbackOrigin } from './callbacks.ts';
+import { type CallbackLimits, type CallbackOutcome, Callbacks, callbackOrigin } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
 import { FACES } from './faces.ts';
 import { Metrics } from './metrics.ts';
@@ -110,39 +110,15 @@ async function closeAll(
   await finished;
 }
 
-interface CallbackRecord {
-  readonly event: 'callback';
-  readonly id: string;
-  readonly origin: string;
-  readonly delivered: boolean;
-  readonly tries: number;
-  readonly reason?: string;
-}
-
-/** The words of an engine that clients do not get. */
-interface EngineRecord {
-  readonly event: 'engine';
-  readonly id: string;
-  readonly reason: string;
-}
-
-/** A voice of another region speaks than the client named. */
-interface VoiceRecord {
-  readonly event: 'voice';
-  readonly id: string;
-  readonly asked: string;
-  readonly voice: string;
-  /** Of the voice that speaks. */
-  readonly language: string;
-}
-
-interface DefectRecord {
-  readonly event: 'defect';
-  readonly id: string;
-  readonly error: unknown;
-}
-
-export type LogRecord = RequestRecord | CallbackRecord | EngineRecord | VoiceRecord | DefectRecord;
+export type LogRecord = { readonly id: string } & (
+  | RequestRecord
+  | ({ readonly event: 'callback'; readonly origin: string } & CallbackOutcome)
+  /** The words of an engine that clients do not get. */
+  | { readonly event: 'engine'; readonly reason: string }
+  /** A voice of another region speaks than the client named; the language is that of the voice. */
+  | { readonly event: 'voice'; readonly asked: string; readonly voice: string; readonly language: string }
+  | { readonly event: 'defect'; readonly error: unknown }
+);
 export type Log = (record: LogRecord) => void;
 
 /** What clients may use of the service. Times are in milliseconds. */
