@@ -1,3 +1,4 @@
+import { goingOn } from '../kit/wait.ts';
 import type { TableKind } from './table.ts';
 
 /** How a table with a header is laid out, as its first lines show it. */
@@ -145,13 +146,7 @@ class Start {
   }
 
   /** All of the text behind so many characters. */
-  async *from(length: number): AsyncGenerator<string> {
-    try {
-      yield this.#read.slice(length);
-      for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next())
-        yield next.value;
-    } finally {
-      await this.#pieces.return?.();
-    }
+  from(length: number): AsyncGenerator<string> {
+    return goingOn([this.#read.slice(length)], this.#pieces);
   }
 }

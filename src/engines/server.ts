@@ -4,6 +4,7 @@ import { askedWait, holdsEncodedSound, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
 import { isBusy } from '../kit/retry.ts';
+import { goingOn } from '../kit/wait.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -27,11 +28,7 @@ async function peek(
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
   }
-  async function* all() {
-    yield head;
-    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
-  }
-  return { head, all: all() };
+  return { head, all: goingOn<Uint8Array>([head], source) };
 }
 
 /** Hz. Kokoro and most others have it. */

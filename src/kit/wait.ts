@@ -22,6 +22,19 @@ export async function* singleItem<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
 
+/**
+ * Gives items that were taken from a source already, and then the rest of it, which ends with its reader.
+ * @param taken is emptied on the way
+ */
+export async function* goingOn<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGenerator<T> {
+  try {
+    while (taken.length > 0) yield taken.shift() as T;
+    for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) yield next.value;
+  } finally {
+    await rest?.return?.();
+  }
+}
+
 /** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */
 export async function closeQuietly(
   close: () => Promise<void>,

@@ -36,19 +36,6 @@ export async function headOf(bytes: AsyncIterator<Uint8Array>): Promise<Uint8Arr
   return head;
 }
 
-/** @returns all bytes again, of which the first ones were taken */
-export async function* goingOn(
-  head: Uint8Array,
-  bytes: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (head.length > 0) yield head;
-    for (let next = await bytes.next(); !next.done; next = await bytes.next()) yield next.value;
-  } finally {
-    await bytes.return?.();
-  }
-}
-
 export function beginsLikeHtml(start: Uint8Array): boolean {
   return isHtml(start) || PART.test(latin1(start, HTML_BYTES));
 }

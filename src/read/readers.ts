@@ -1,10 +1,10 @@
 import { type TtsError, usageError } from '../kit/error.ts';
+import { goingOn } from '../kit/wait.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import {
   beginsLikeHtml,
   beginsLikeSubtitles,
-  goingOn,
   headOf,
   isDocx,
   isEpub,
@@ -109,7 +109,7 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
     async *pieces(until, how) {
       const bytes = source.bytes(until)[Symbol.asyncIterator]();
       const head = await headOf(bytes);
-      const all = goingOn(head, bytes);
+      const all = goingOn(head.length > 0 ? [head] : [], bytes);
       const reading = await openAs(kindOf(head))({ ...source, bytes: () => all }, options, until);
       yield* reading.pieces(until, how);
     },

@@ -2,7 +2,7 @@
 import { EngineError, OWN_RATE } from '../engines/engine.ts';
 import { NamelessFile } from '../kit/descriptor.ts';
 import { TtsError } from '../kit/error.ts';
-import { yieldToEventLoop } from '../kit/wait.ts';
+import { goingOn, yieldToEventLoop } from '../kit/wait.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
 import { type PcmFormat, silence } from '../sound/pcm.ts';
 
@@ -30,12 +30,9 @@ export async function begun({ isSure, pcm }: Sound, onSound: () => void): Promis
   first.catch(() => {}); // not every case awaits it
   await (isSure ? Promise.race([first, yieldToEventLoop()]) : first);
   async function* all() {
-    try {
-      if (!(await first).done) onSound();
-      for (let next = await first; !next.done; next = await pieces.next()) yield next.value;
-    } finally {
-      await pieces.return?.();
-    }
+    const { done, value } = await first;
+    if (!done) onSound();
+    yield* goingOn(done ? [] : [value], pieces);
   }
   return all();
 }

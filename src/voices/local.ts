@@ -8,7 +8,7 @@ import { styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
-import { IdleError, IdleTimer, unlessAborted } from '../kit/wait.ts';
+import { goingOn, IdleError, IdleTimer, unlessAborted } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
@@ -32,27 +32,18 @@ async function collected(sound: AsyncIterable<Uint8Array>): Promise<Collected> {
   let bytes = 0;
   while (bytes < MOST_COLLECTED) {
     const next = await source.next();
-    if (next.done) return { bytes, pcm: each(held) };
+    if (next.done) return { bytes, pcm: goingOn(held) };
     held.push(next.value);
     bytes += next.value.length;
   }
-  return { bytes: undefined, pcm: each(held, source) };
+  return { bytes: undefined, pcm: goingOn(held, source) };
 }
 
 /** Waits for the first piece, since an engine may refuse a text only when it is to speak. */
 async function begun(sound: AsyncIterable<Uint8Array>): Promise<Collected> {
   const source = sound[Symbol.asyncIterator]();
   const first = await source.next();
-  return { bytes: undefined, pcm: first.done ? each([]) : each([first.value], source) };
-}
-
-async function* each(held: Uint8Array[], rest?: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    for (let piece = held.shift(); piece; piece = held.shift()) yield piece;
-    for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) yield next.value;
-  } finally {
-    await rest?.return?.();
-  }
+  return { bytes: undefined, pcm: goingOn(first.done ? [] : [first.value], source) };
 }
 
 interface LocalOptions extends Pick<VoiceSource, 'kind' | 'name' | 'maxChars' | 'atOnce'> {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { IdleError } from '../wait.ts';
+import { goingOn, IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
 
@@ -377,11 +377,8 @@ async function* decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
   const pieces = packed[Symbol.asyncIterator]();
   const first = await pieces.next();
   const decoder = await decoderOf(coding, first.done ? 0 : (first.value[0] ?? 0));
-  async function* all() {
-    for (let next = first; !next.done; next = await pieces.next()) yield next.value;
-  }
   // The reader of the decoder gets the errors.
-  pipeline(Readable.from(all()), decoder).catch(() => {});
+  pipeline(Readable.from(goingOn(first.done ? [] : [first.value], pieces)), decoder).catch(() => {});
   try {
     yield* decoder;
   } finally {

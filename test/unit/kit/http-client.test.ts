@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TtsError } from '../../../src/kit/error.ts';
 import { HttpClient, type HttpClientOptions } from '../../../src/kit/http/client.ts';
@@ -70,29 +72,36 @@ describe('a body', () => {
     });
   });
 
-  it('stops its server while nothing is read, and ends its connection when it is left', async () => {
-    let written = 0;
-    let hasLeft = false;
-    const { get } = await open(async (wire) => {
-      void wire.closed.then(() => {
-        hasLeft = true;
+  it.each([
+    ['as it is', {}],
+    ['packed', { 'Content-Encoding': 'gzip' }],
+  ])(
+    '%s stops its server while nothing is read, and ends its connection when it is left',
+    async (_, packing) => {
+      let written = 0;
+      let hasLeft = false;
+      const { get } = await open(async (wire) => {
+        void wire.closed.then(() => {
+          hasLeft = true;
+        });
+        await wire.write(head(200, packing));
+        if ('Content-Encoding' in packing) await wire.write(gzipSync(randomBytes(2 ** 20)));
+        for (const block = Buffer.alloc(2 ** 20); !hasLeft && written < 200; written += 1)
+          await wire.write(block);
       });
-      await wire.write(head(200));
-      for (const block = Buffer.alloc(2 ** 20); !hasLeft && written < 200; written += 1)
-        await wire.write(block);
-    });
-    const { body } = await get();
-    await expect
-      .poll(async () => {
-        const before = written;
-        await sleep(300);
-        return written - before;
-      })
-      .toBe(0);
-    expect(written).toBeLessThan(20);
-    for await (const _ of body) break;
-    await expect.poll(() => hasLeft).toBe(true);
-  });
+      const { body } = await get();
+      await expect
+        .poll(async () => {
+          const before = written;
+          await sleep(300);
+          return written - before;
+        })
+        .toBe(0);
+      expect(written).toBeLessThan(20);
+      for await (const _ of body) break;
+      await expect.poll(() => hasLeft).toBe(true);
+    },
+  );
 
   it('in single bytes comes in order', async () => {
     const bytes = Buffer.from(Array.from({ length: 2000 }, (_, at) => at % 251));
