@@ -4,7 +4,7 @@ import { askedWait, holdsEncodedSound, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
 import { isBusy } from '../kit/retry.ts';
-import { goingOn } from '../kit/wait.ts';
+import { failingAs, goingOn } from '../kit/wait.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -158,15 +158,7 @@ class SpeechServer {
       const answer = await this.#ask('audio/speech', JSON.stringify(request), signal);
       if (answer.status !== 200) throw await this.#refusal(answer);
       const sound = await this.#sound(answer.body, sampleRate);
-      return { ...sound, samples: this.#explained(sound.samples, signal) };
-    } catch (error) {
-      throw this.#failed(error, signal);
-    }
-  }
-
-  async *#explained(samples: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Int16Array> {
-    try {
-      yield* samples;
+      return { ...sound, samples: failingAs(sound.samples, (error) => this.#failed(error, signal)) };
     } catch (error) {
       throw this.#failed(error, signal);
     }

@@ -35,6 +35,18 @@ export async function* goingOn<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGen
   }
 }
 
+/** Gives the items of a source, and puts another error in the place of its own. */
+export async function* failingAs<T>(
+  items: AsyncIterable<T>,
+  errorFor: (error: unknown) => unknown,
+): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw errorFor(error);
+  }
+}
+
 /** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */
 export async function closeQuietly(
   close: () => Promise<void>,

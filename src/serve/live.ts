@@ -2,6 +2,7 @@
 import { EngineError, type Speaker as Served } from '../engines/engine.ts';
 import { TtsError, usageError } from '../kit/error.ts';
 import { AsyncQueue } from '../kit/queue.ts';
+import { failingAs } from '../kit/wait.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
 import type { Source } from '../read/reading.ts';
@@ -28,7 +29,7 @@ export async function speakLive(
   try {
     const how = { ...context.reading, isHeardLive: true, mix: { pauses: USUAL_PAUSES } };
     const track = await trackOfText(source, asVoice(speaker, context), how, signal);
-    return track ? { format: track.format, pcm: refusing(track.pcm) } : shortSound();
+    return track ? { format: track.format, pcm: failingAs(track.pcm, refusal) } : shortSound();
   } catch (error) {
     if (error === BLANK) return shortSound();
     throw refusal(error);
@@ -78,14 +79,6 @@ export async function trackOfText(
     listeners: [],
     blank: () => BLANK,
   });
-}
-
-async function* refusing(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    throw refusal(error);
-  }
 }
 
 /** What a voice cannot do is an `EngineError` already: this is about what cannot be read. */

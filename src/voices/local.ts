@@ -8,7 +8,7 @@ import { styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
-import { goingOn, IdleError, IdleTimer, unlessAborted } from '../kit/wait.ts';
+import { failingAs, goingOn, IdleError, IdleTimer, unlessAborted } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
@@ -79,7 +79,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     async speak(utterance, signal) {
       try {
         const sound = await speakOnce(await open(), utterance, new Watch(waiting, patienceMs, signal), about);
-        return { ...sound, pcm: worded(sound.pcm, failing) };
+        return { ...sound, pcm: failingAs(sound.pcm, (error) => inWords(error, failing)) };
       } catch (error) {
         throw inWords(error, failing, signal);
       }
@@ -90,14 +90,6 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
       await (await opened?.catch(() => undefined))?.close();
     },
   };
-}
-
-async function* worded(pcm: AsyncIterable<Uint8Array>, who: Failing): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    throw inWords(error, who);
-  }
 }
 
 function inWords(error: unknown, who: Failing, signal?: AbortSignal): unknown {

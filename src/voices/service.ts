@@ -12,7 +12,7 @@ import {
 } from '../kit/http/failures.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
-import { singleItem } from '../kit/wait.ts';
+import { failingAs, singleItem } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import { bodyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
@@ -151,7 +151,7 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
       const { http, service } = await connected();
       try {
         const speech = await request(utterance, { http, ...service }, signal);
-        return speech && { ...speech, pcm: worded(speech.pcm, service) };
+        return speech && { ...speech, pcm: failingAs(speech.pcm, (error) => audioFailure(error, service)) };
       } catch (error) {
         throw audioFailure(error, service);
       }
@@ -163,18 +163,6 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
       await http?.[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Errors of reading in words. */
-async function* worded(
-  pcm: AsyncIterable<Uint8Array>,
-  expected: Parameters<typeof audioFailure>[1],
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    throw audioFailure(error, expected);
-  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { goingOn, IdleError } from '../wait.ts';
+import { failingAs, goingOn, IdleError } from '../wait.ts';
 import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
 
@@ -72,7 +72,7 @@ export class HttpClient implements AsyncDisposable {
     try {
       const answer = await this.#dispatch(request, signal);
       const body = headers?.['accept-encoding'] === 'identity' ? answer.body : decoded(answer);
-      return { ...answer, body: failing(body, (cause) => worded(brokenAnswer, cause)) };
+      return { ...answer, body: failingAs(body, (cause) => worded(brokenAnswer, cause)) };
     } catch (cause) {
       throw worded(noAnswer, cause);
     }
@@ -342,18 +342,6 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
       return [name, LISTS.has(name) ? value.join(', ') : value[0]];
     }),
   );
-}
-
-/** Words the errors of a body. */
-async function* failing(
-  body: AsyncIterable<Uint8Array>,
-  worded: (cause: unknown) => unknown,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (cause) {
-    throw worded(cause);
-  }
 }
 
 const CODINGS = ['gzip', 'x-gzip', 'deflate', 'br'];
