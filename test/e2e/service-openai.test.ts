@@ -68,12 +68,6 @@ describe("OpenAI's own library for JavaScript", () => {
     expect(Buffer.concat(all.map(({ audio }) => Buffer.from(audio, 'base64')))).toEqual(bytes);
   });
 
-  it('gets another speed, with the pitch kept', async () => {
-    const { bytes } = await speak({ response_format: 'pcm', speed: 2, input: 'a longer text '.repeat(20) });
-    const usual = await speak({ response_format: 'pcm', input: 'a longer text '.repeat(20) });
-    expect(Math.abs(bytes.length - usual.bytes.length / 2)).toBeLessThan(8);
-  });
-
   it.each([
     ['TONE-4', 4],
     ['4', 4],
@@ -204,6 +198,7 @@ describe('a request', () => {
   );
 
   it.each<[unknown, number | undefined]>([
+    [2, 2],
     ['2', 2],
     [' 2.0 ', 2],
     ['0.5', 0.5],
@@ -224,7 +219,6 @@ describe('a request', () => {
   it.each<[string, unknown, Readonly<Record<string, string>>, number, string]>([
     ['a body beyond the limit', 'x'.repeat(2 ** 21), {}, 413, 'body_too_large'],
     ['another type', '{}', { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
-    ['a deep list', '['.repeat(100_000), {}, 400, 'invalid_json'],
     ['a text that is a number', { input: 5 }, {}, 400, 'invalid_value'],
   ])('with %s is refused in the form of the interface', async (...row) => {
     const [, body, headers, status, code] = row;

@@ -20,9 +20,9 @@ import { emptyFolder } from '../../support/folder.ts';
 const { signal } = new AbortController();
 
 /** A part with a text in it. */
-function open(path: string, text: string, clobber = true): AtomicFile {
+function open(path: string, text: string): AtomicFile {
   const file = AtomicFile.forOutput({
-    ...{ name: 'out.wav', path, old: undefined, clobber },
+    ...{ name: 'out.wav', path, old: undefined, clobber: true },
     writer: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
   });
   writeSync(file.fd, text);
@@ -54,16 +54,6 @@ it('What is discarded leaves no trace, what is published stays, and neither is c
   other.discard();
   expect(fstatSync(third).size).toBe(4);
   expect(readFileSync(path, 'utf8')).toBe('text');
-  expect(readdirSync(folder)).toEqual(['out.wav']);
-});
-
-it('A file that came up meanwhile is kept where none may be replaced.', async () => {
-  const folder = emptyFolder();
-  const path = join(folder, 'out.wav');
-  const file = open(path, 'mine', false);
-  writeFileSync(path, 'theirs');
-  await expect(file.publish(signal)).rejects.toThrow('out.wav exists');
-  expect(readFileSync(path, 'utf8')).toBe('theirs');
   expect(readdirSync(folder)).toEqual(['out.wav']);
 });
 
