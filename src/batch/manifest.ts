@@ -12,7 +12,7 @@ import {
 import { dirname, join, relative, sep } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { removeLeftoversIn, type Writer } from '../kit/file.ts';
-import { unwritable } from '../kit/folders.ts';
+import { systemError, writing } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
 import { lookAt } from '../out/open.ts';
@@ -178,7 +178,7 @@ export class Journal implements Disposable {
   /** @throws TtsError (usage) for a link, (output), as `add` does */
   constructor(path: string, uid?: number) {
     this.#path = path;
-    this.#fd = openJournal(path, uid);
+    this.#fd = writing(path, () => openOwn(path, 'O_APPEND', uid));
     assertNoHardLink(this.#fd, path);
     // This ends a torn line.
     this.#write('\n');
@@ -193,19 +193,7 @@ export class Journal implements Disposable {
   }
 
   #write(text: string): void {
-    try {
-      writeSync(this.#fd, text);
-    } catch (error) {
-      throw unwritable(this.#path, error);
-    }
-  }
-}
-
-function openJournal(path: string, uid: number | undefined): number {
-  try {
-    return openOwn(path, 'O_APPEND', uid);
-  } catch (error) {
-    throw unwritable(path, error);
+    writing(this.#path, () => writeSync(this.#fd, text));
   }
 }
 
@@ -423,13 +411,9 @@ export function prepareRowFiles({ folder, plan, survey }: Outcome, writer: Write
   for (const { file } of survey.toDo()) {
     const path = folder.pathOf(file);
     const parent = dirname(path);
-    try {
-      lookAt(path, path);
-      if (folders.has(parent)) continue;
-      assertFolderWritable(parent);
-    } catch (error) {
-      throw unwritable(path, error);
-    }
+    writing(path, () => lookAt(path, path));
+    if (folders.has(parent)) continue;
+    writing(path, () => assertFolderWritable(parent));
     folders.add(parent);
     removeLeftoversIn(parent, (name) => isRowFile(join(parent, name)), writer);
   }
@@ -442,7 +426,7 @@ function assertFolderWritable(folder: string): void {
     assertFolderWritable(dirname(folder));
     return;
   }
-  if (!stats?.isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
+  if (!stats?.isDirectory()) throw systemError('ENOTDIR');
   accessSync(folder, constants.W_OK | constants.X_OK);
 }
 
@@ -458,7 +442,7 @@ export function lockFolder(
   machine: string,
 ): Disposable {
   const path = join(folder, batchFile('lock', shard));
-  const lease = inWords(path, () => Lease.take(path, host, { machine }));
+  const lease = writing(path, () => Lease.take(path, host, { machine }));
   if (!(lease instanceof Lease)) throw lockedBy(path, lease);
   try {
     for (const other of findBatchFiles(folder).locks)
@@ -476,17 +460,8 @@ function excludes(name: string, shard: Shard | undefined): boolean {
 }
 
 function assertDead(path: string, host: LeaseHost): void {
-  const holder = inWords(path, () => holderOf(path, host));
+  const holder = writing(path, () => holderOf(path, host));
   if (holder && !isDead(holder, host)) throw lockedBy(path, holder);
-}
-
-/** Puts errors of the system into words. */
-function inWords<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw unwritable(path, error);
-  }
 }
 
 function lockedBy(path: string, { owner }: Holder): TtsError {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { FileWriter } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
 import { AtomicFile, syncFolder, type Writer } from '../kit/file.ts';
-import { makeOutputFolder, unwritable } from '../kit/folders.ts';
+import { makeOutputFolder, systemError, unwritable, writing } from '../kit/folders.ts';
 import { assertRegular, assertUnlinked, leadsBelow, realOf } from '../kit/guard.ts';
 import { checkFile, lookAt } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
@@ -51,11 +51,7 @@ export class RowFolder {
   }
 
   #lookAt(path: string): Stats | undefined {
-    try {
-      return lstatSync(path, { throwIfNoEntry: false });
-    } catch (error) {
-      throw unwritable(path, error);
-    }
+    return writing(path, () => lstatSync(path, { throwIfNoEntry: false }));
   }
 
   #holds(folder: string): boolean {
@@ -74,12 +70,8 @@ export class RowFolder {
 export function openRowFolder(name: string, cwd: string): RowFolder {
   assertUnlinked(name, cwd);
   const path = resolve(cwd, name);
-  try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
-      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
-  } catch (error) {
-    throw unwritable(path, error);
-  }
+  const stats = writing(path, () => statSync(path, { throwIfNoEntry: false }));
+  if (stats?.isDirectory() === false) throw unwritable(path, systemError('ENOTDIR'));
   return new RowFolder(path);
 }
 
@@ -171,13 +163,11 @@ function openPart(file: NamedFile, isOneOfMany = false): AtomicFile {
 
 /** @throws TtsError (output), (usage) for a link in the place of the file */
 function replacing<T>({ path, name }: NamedFile, act: (old: Stats | undefined) => T): T {
-  try {
+  return writing(name, () => {
     const old = lookAt(path, name);
     assertRegular(path);
     return act(old);
-  } catch (error) {
-    throw unwritable(name, error);
-  }
+  });
 }
 
 const SMALL_FILE = 4 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { notWritable, wasClosed } from '../kit/descriptor.ts';
+import { wasClosed } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { isReaderGone, unwritable } from '../kit/folders.ts';
+import { isReaderGone, systemError, unwritable } from '../kit/folders.ts';
 import type { Host, Output, RunContext } from '../kit/host.ts';
 import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
 import { withoutEscapes } from '../kit/words.ts';
@@ -42,7 +42,7 @@ const STDERR = 2;
  */
 export function assertOpen(stdout: Output): void {
   if (foundOpen.has(stdout)) return;
-  if (wasClosed(stdout.fd) && !wasClosed(STDERR)) throw stdoutError(notWritable());
+  if (wasClosed(stdout.fd) && !wasClosed(STDERR)) throw stdoutError(systemError('EBADF'));
   foundOpen.add(stdout);
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unwritable } from './folders.ts';
+import { writing } from './folders.ts';
 import { yieldToEventLoop } from './wait.ts';
 
 /** Bytes. The cost of a system call does not count for blocks of this size. */
@@ -44,11 +44,7 @@ export class FileWriter {
     const block = Buffer.concat(this.#block);
     this.#block = [];
     this.#bytes = 0;
-    try {
-      writeFileSync(this.#fd, block);
-    } catch (error) {
-      throw unwritable(this.#name, error, this.#elsewhere);
-    }
+    writing(this.#name, () => writeFileSync(this.#fd, block), this.#elsewhere);
   }
 }
 
@@ -95,11 +91,6 @@ export function positionOf(fd: number): number | undefined {
   return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
 }
 
-/** Makes the error for a descriptor that is closed or cannot be written. */
-export function notWritable(): NodeJS.ErrnoException {
-  return Object.assign(new Error('not open for writing'), { code: 'EBADF' });
-}
-
 function accessOf(fd: number): number {
   return flagsOf(fd) & O_ACCMODE;
 }
@@ -129,18 +120,9 @@ export class NamelessFile implements Disposable {
    */
   constructor(what: string) {
     this.#path = join(tmpdir(), `tts-${what}-${randomUUID()}`);
-    this.fd = this.writing(() => openSync(this.#path, 'wx+', 0o600));
+    this.fd = writing(this.#path, () => openSync(this.#path, 'wx+', 0o600), ELSEWHERE);
     this.#writer = new FileWriter(this.fd, this.#path, ELSEWHERE);
     this.#remove();
-  }
-
-  /** @throws TtsError (output) in place of the system's error */
-  writing<T>(write: () => T): T {
-    try {
-      return write();
-    } catch (error) {
-      throw unwritable(this.#path, error, ELSEWHERE);
-    }
   }
 
   write(piece: Uint8Array): void {

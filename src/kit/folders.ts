@@ -91,6 +91,20 @@ export function unwritable(name: string, cause: unknown, elsewhere = 'write else
   return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
 }
 
+/** @throws TtsError (output) in place of the system's error */
+export function writing<T>(name: string, write: () => T, elsewhere?: string): T {
+  try {
+    return write();
+  } catch (error) {
+    throw unwritable(name, error, elsewhere);
+  }
+}
+
+/** Makes an error as the system has it. */
+export function systemError(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(code), { code });
+}
+
 /** The codes of a write to a reader that has gone. */
 const READER_GONE = new Set([
   'EPIPE',
@@ -121,11 +135,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
  * @throws TtsError (output)
  */
 export function makeOutputFolder(folder: string): void {
-  try {
-    makeFolder(folder, 0o777);
-  } catch (error) {
-    throw unwritable(folder, error);
-  }
+  writing(folder, () => makeFolder(folder, 0o777));
 }
 
 function whyNotMade(folder: string, mode: number): unknown {

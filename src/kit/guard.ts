@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { codeOf, type TtsError, usageError } from './error.ts';
-import { unwritable } from './folders.ts';
+import { writing } from './folders.ts';
 
 type Flags = 'O_RDONLY' | 'O_APPEND';
 
@@ -95,19 +95,12 @@ export function assertUnlinked(name: string, cwd: string): void {
   }
   for (const part of relative(place, path).split(sep)) {
     place = join(place, part);
-    if (statsOf(place)?.isSymbolicLink())
+    const stats = writing(place, () => lstatSync(place, { throwIfNoEntry: false }));
+    if (stats?.isSymbolicLink())
       throw usageError(
         `${place} is a symbolic link`,
         'name the place that it leads to by its absolute path, if you mean it',
       );
-  }
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw unwritable(path, error);
   }
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
 import { assertWritable, type FileOptions } from '../kit/file.ts';
-import { behindLinks, pathOf, unwritable } from '../kit/folders.ts';
+import { behindLinks, pathOf, systemError, unwritable, writing } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import { type Asked, assertEncodable, streamingOf } from '../sound/encode/encodings.ts';
@@ -72,8 +72,7 @@ export async function openSink(
 /** @throws an error with the code EISDIR for a folder, or the system's error */
 export function lookAt(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name)))
-    throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+  if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name))) throw systemError('EISDIR');
   return stats;
 }
 
@@ -116,12 +115,10 @@ export async function checkSink(
 
 /** @throws TtsError (output) */
 export function checkFile(options: FileOptions): void {
-  try {
+  writing(options.name, () => {
     const target = behindLinks(options.path);
     assertWritable(target, options);
     // `.` exists in folders only.
     accessSync(`${dirname(target)}${sep}.`, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw unwritable(options.name, error);
-  }
+  });
 }

@@ -3,10 +3,10 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isReadOnly, notWritable, positionOf, wasClosed } from '../kit/descriptor.ts';
+import { isReadOnly, positionOf, wasClosed } from '../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { synced } from '../kit/file.ts';
-import { isReaderGone, unwritable } from '../kit/folders.ts';
+import { isReaderGone, systemError, unwritable, writing } from '../kit/folders.ts';
 import type { Output } from '../kit/host.ts';
 import { unlessAborted } from '../kit/wait.ts';
 import type { Encoding, StreamingEncoding } from '../sound/encode/encoding.ts';
@@ -193,13 +193,12 @@ function openFileSink(fd: number, start: number | undefined, encoding: Encoding)
 
 function kindOf({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>) {
   if (isTTY) throw onTerminal();
-  try {
+  return writing('stdout', () => {
     const kind = fstatSync(fd);
-    if (kind.isFile() ? isReadOnly(fd) : kind.isCharacterDevice() && wasClosed(fd)) throw notWritable();
+    const isUnfit = kind.isFile() ? isReadOnly(fd) : kind.isCharacterDevice() && wasClosed(fd);
+    if (isUnfit) throw systemError('EBADF');
     return kind;
-  } catch (error) {
-    throw unwritable('stdout', error);
-  }
+  });
 }
 
 /** `undefined` if every write appends. */

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { ModelSpeaker, Scales } from '../../engines/engine.ts';
-import { namesIn, unwritable } from '../../kit/folders.ts';
+import { namesIn, writing } from '../../kit/folders.ts';
 import { isOwnFolder, readOwn } from '../../kit/guard.ts';
 
 /** A file of an installed voice. */
@@ -58,11 +58,7 @@ export const ELSEWHERE = 'name another folder with TTS_DATA_DIR';
 
 /** @throws TtsError (output) in place of the system's error */
 export function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw unwritable(path, error, ELSEWHERE);
-  }
+  return writing(path, action, ELSEWHERE);
 }
 
 export function voicesFolder(data: string): string {

@@ -2,12 +2,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
-import { findProgram, unwritable } from '../../../src/kit/folders.ts';
+import { findProgram, systemError, unwritable } from '../../../src/kit/folders.ts';
 import { emptyFolder } from '../../support/folder.ts';
-
-function systemError(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}
 
 describe('an output that cannot be written', () => {
   it.each([
