@@ -221,19 +221,12 @@ async function espeakVoices(espeak: EspeakPlace, { notices }: RunContext): Promi
   return espeak.list();
 }
 
-function asSpeaker({ source, no, name, kind, language, alsoSpeaks, gender, sampleRate }: Voice): Speaker {
-  const { kind: place } = source;
-  return {
-    no,
-    name: name ?? String(no),
-    // A service has a kind for each of its speakers.
-    kind: kind ?? 'neo.one',
-    language: language ?? 'und',
-    gender,
-    ...(alsoSpeaks && { alsoSpeaks }),
-    sampleRate,
-    ...(place === 'engine' && { engine: source.name }),
-  };
+/** A service has a kind for each of its speakers. */
+function asSpeaker(voice: Voice): Speaker {
+  const { source, no, name = String(no), kind = 'neo.one', language = 'und' } = voice;
+  const { alsoSpeaks, gender, sampleRate } = voice;
+  const engine = source.kind === 'engine' ? source.name : undefined;
+  return { no, name, kind, language, gender, sampleRate, engine, ...(alsoSpeaks && { alsoSpeaks }) };
 }
 
 interface RelayOptions {
@@ -281,8 +274,7 @@ class Relay implements Backend {
     this.#listed = new Map(listed.map((voice) => [voice.no, speakerOf(voice.no, voice)]));
     for (const [name, named] of settings.speakers?.value ?? []) {
       const { no } = named;
-      if (no !== undefined)
-        this.#named.set({ ...speakerOf(no, { ...this.numbered(no), ...named, name }) }, named);
+      if (no !== undefined) this.#named.set(speakerOf(no, { ...this.numbered(no), ...named, name }), named);
     }
     this.speakers = this.#inOrder([...this.#named.keys(), ...this.#listed.values()], settings);
     this.#atOnce = { atOnce: settings.concurrency.value };
@@ -321,12 +313,7 @@ class Relay implements Backend {
 
 function speakerOf(
   no: number,
-  {
-    name,
-    kind,
-    language = 'und',
-    sampleRate,
-  }: Partial<Pick<Voice, 'name' | 'kind' | 'language' | 'sampleRate'>>,
+  { name = String(no), kind, language = 'und', sampleRate }: Partial<Speaker> | Voice,
 ): Speaker {
-  return { no, name: name ?? String(no), kind, language, sampleRate };
+  return { no, name, kind, language, sampleRate };
 }
