@@ -143,6 +143,17 @@ export function cellsOf(character: string): number {
   return point >= 0x2300 || (point >= 0x1100 && point < 0x1160) ? 2 : 1;
 }
 
+/** Reads a table that is written as a text: `km kilometer, m meter`. A key ends at the first space. */
+export function entriesOf(table: string): (readonly [key: string, value: string])[] {
+  return table
+    .trim()
+    .split(/,\s+/u)
+    .map((entry) => {
+      const [key = ''] = entry.split(' ', 1);
+      return [key, entry.slice(key.length + 1)];
+    });
+}
+
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

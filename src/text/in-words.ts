@@ -2,8 +2,9 @@
  * Numbers, dates, money, measures, ordinals and Roman numerals in words, for voices that cannot read digits. What is not a number
  * stays as it is written.
  */
-import { NUMBER_LANGUAGES } from './number-languages.ts';
-import { Numbers, type Unit } from './numbers.ts';
+import { entriesOf } from '../kit/words.ts';
+import { type Forms, NUMBER_LANGUAGES } from './number-languages.ts';
+import { Numbers } from './numbers.ts';
 import { romanValue } from './roman.ts';
 
 /**
@@ -22,9 +23,10 @@ const known = new Map<string, Promise<readonly Rule[]>>();
 async function rulesFor(tag: string): Promise<readonly Rule[]> {
   const [, language = '', region] =
     /^([a-z]{2})(?:[-_][a-z]{4})?(?:[-_]([a-z]{2}))?(?![a-z\d])/iu.exec(tag) ?? [];
-  const row = NUMBER_LANGUAGES[language.toLowerCase()];
+  const code = language.toLowerCase();
+  const row = NUMBER_LANGUAGES[code];
   if (!row) return [];
-  const known = region === undefined ? row.language : `${row.language}-${region.toUpperCase()}`;
+  const known = region === undefined ? code : `${code}-${region.toUpperCase()}`;
   return rulesOf(new Numbers(row, known, await row.load(known)));
 }
 
@@ -68,12 +70,12 @@ const SPACE = '[\u00a0\u202f\u2009 ]';
 
 /** The order counts: what is longer comes first, and single digits come last. */
 function rulesOf(numbers: Numbers): readonly Rule[] {
-  const { row, decimal, group } = numbers;
+  const { row, group } = numbers;
   const thousands = `[${group}\u00a0\u202f\u2009'’${row.hasSpaces ? ' ' : ''}]`;
   // Spaces part numbers as well: a space is no mark of thousands where it comes once, except before 000.
   const spaced = String.raw`[1-9]\d{0,2}(?:(?: \d{3}){2,4}| 000)(?!\d| \d{3}(?!\d))`;
   const number = String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands}\d{3}){1,4}(?!\d)|${DIGITS}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
-  const context = { numbers, number, isCommaDecimal: decimal === ',' };
+  const context = { numbers, number };
   return [
     ...romanRules(numbers),
     ...dateRules(numbers),
@@ -141,7 +143,10 @@ function dateRules(numbers: Numbers): Rule[] {
   const said = (day: string, month: string, year: string, before: string): string | undefined => {
     const name = months[Number(month) - 1];
     if (name === undefined || !isDay(day)) return undefined;
-    return row.date({ day: Number(day), month: name, year: numbers.year(year) }, numbers, before);
+    if (row.inDates === undefined) return `${name} ${numbers.ordinal(Number(day))}, ${numbers.year(year)}`;
+    return [row.day(Number(day), numbers, { before, behind: '' }), name, numbers.year(year)].join(
+      row.inDates,
+    );
   };
   const isMonthFirst = tag === 'en' || tag === 'en-US';
   return [
@@ -214,10 +219,11 @@ const ORDINAL_DAY = String.raw`(?:first|second|third|\p{L}{3,12}th|twenty-\p{L}{
 
 function timeRules(numbers: Numbers): Rule[] {
   const { row, isEnglish } = numbers;
+  const { hourSign = '(?!)' } = row;
   return [
     [
       new RegExp(
-        String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${row.hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
+        String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
         'gu',
       ),
       ({ before, groups: { hour = '', mark, minute = '', second = '', sign = '', half = '' } }) => {
@@ -225,7 +231,7 @@ function timeRules(numbers: Numbers): Rule[] {
           return undefined;
         const isSure = hour.length === 2 || sign !== '' || (row.timeWords?.test(before) ?? true);
         if (!isSure) return `${numbers.whole(hour)} ${numbers.whole(minute)}`;
-        const time = row.time({ hour: Number(hour), minute: Number(minute) }, numbers);
+        const time = row.time(Number(hour), Number(minute), numbers);
         const end = half === '' ? '' : ` ${half.trim()}`;
         const seconds =
           second &&
@@ -234,9 +240,8 @@ function timeRules(numbers: Numbers): Rule[] {
       },
     ],
     [
-      new RegExp(String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})${row.hourSign}`, 'gu'),
-      ({ groups: { hour = '' } }) =>
-        Number(hour) <= 24 ? row.time({ hour: Number(hour), minute: 0 }, numbers) : undefined,
+      new RegExp(String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})${hourSign}`, 'gu'),
+      ({ groups: { hour = '' } }) => (Number(hour) <= 24 ? row.time(Number(hour), 0, numbers) : undefined),
     ],
   ];
 }
@@ -323,7 +328,7 @@ function eitherOf(words: readonly string[]): string {
   return longestFirst.map((word) => word.replace(/[.^]/gu, '\\$&')).join('|');
 }
 
-function scaled(numbers: Numbers, amount: string, scale: Unit | undefined): string | undefined {
+function scaled(numbers: Numbers, amount: string, scale: Forms | undefined): string | undefined {
   if (!scale) return undefined;
   const form = numbers.form(amount, scale);
   return `${numbers.written(amount, form)} ${form}`;
@@ -331,7 +336,7 @@ function scaled(numbers: Numbers, amount: string, scale: Unit | undefined): stri
 
 interface Money {
   readonly amount: string;
-  readonly scale: Unit | undefined;
+  readonly scale: Forms | undefined;
   readonly sign: string;
 }
 
@@ -362,70 +367,39 @@ function moneyInWords(numbers: Numbers, { amount, scale, sign: written }: Money)
   if (Number(whole) === 0 && count !== '0' && cents) return hundredths();
   const main = numbers.counted(amount.slice(0, -3), numbers.form(whole, currency));
   if (count === '0') return main;
-  return row.namesCents ? `${main} ${row.and} ${hundredths()}` : `${main} ${numbers.whole(count)}`;
+  return row.and === undefined ? `${main} ${numbers.whole(count)}` : `${main} ${row.and} ${hundredths()}`;
 }
 
 const CURRENCY_SIGNS: Readonly<Record<string, string>> = { R$: 'BRL' };
 
 /** Signs of units, with their names in Unicode CLDR. */
 const UNITS: Readonly<Record<string, string>> = {
-  '%': 'percent',
-  '°C': 'celsius',
+  ...Object.fromEntries(
+    entriesOf(`
+      % percent, °C celsius, °F fahrenheit, ° degree, km kilometer, m meter, cm centimeter, mm millimeter, mi mile,
+      yd yard, ft foot, kg kilogram, lb pound, lbs pound, oz ounce, l liter, L liter, ml milliliter, mL milliliter,
+      ha hectare, h hour, min minute, s second, ms millisecond, kB kilobyte, KB kilobyte, MB megabyte, GB gigabyte,
+      TB terabyte, Mbit/s megabit-per-second, Mbps megabit-per-second, km/h kilometer-per-hour,
+      kmh kilometer-per-hour, mph mile-per-hour, m/s meter-per-second`),
+  ),
   '° C': 'celsius',
-  '°F': 'fahrenheit',
-  '°': 'degree',
-  km: 'kilometer',
-  m: 'meter',
-  cm: 'centimeter',
-  mm: 'millimeter',
-  mi: 'mile',
-  yd: 'yard',
-  ft: 'foot',
-  kg: 'kilogram',
-  lb: 'pound',
-  lbs: 'pound',
-  oz: 'ounce',
-  l: 'liter',
-  L: 'liter',
-  ml: 'milliliter',
-  mL: 'milliliter',
-  ha: 'hectare',
-  h: 'hour',
-  min: 'minute',
-  s: 'second',
-  ms: 'millisecond',
-  kB: 'kilobyte',
-  KB: 'kilobyte',
-  MB: 'megabyte',
-  GB: 'gigabyte',
-  TB: 'terabyte',
-  'Mbit/s': 'megabit-per-second',
-  Mbps: 'megabit-per-second',
-  'km/h': 'kilometer-per-hour',
-  kmh: 'kilometer-per-hour',
-  mph: 'mile-per-hour',
-  'm/s': 'meter-per-second',
 };
 const PREFIXES = ['k', 'M', 'G', 'm', 'µ', 'h'];
 const PREFIXED = ['W', 'Wh', 'V', 'Hz', 'g', 'Pa'];
-const AREAS: Readonly<Record<string, string>> = {
-  km: 'kilometer',
-  m: 'meter',
-  cm: 'centimeter',
-  mm: 'millimeter',
-};
+/** Lengths, which make areas and volumes. */
+const LENGTHS = ['km', 'm', 'cm', 'mm'];
 
 function unitRules({ numbers, number }: Context): Rule[] {
   const { row } = numbers;
-  const own = new Map<string, Unit>(Object.entries(row.units));
+  const own = new Map<string, Forms>(Object.entries(row.units));
+  const prefixes = row.prefixes.split(' ');
   for (const [at, prefix] of PREFIXES.entries())
     for (const sign of PREFIXED) {
       const unit = row.units[sign];
-      if (unit)
-        own.set(prefix + sign, [prefixed(row.prefixes[at], unit[0]), prefixed(row.prefixes[at], unit[1])]);
+      if (unit) own.set(prefix + sign, [prefixed(prefixes[at], unit[0]), prefixed(prefixes[at], unit[1])]);
     }
-  for (const [sign, unit] of Object.entries(AREAS)) {
-    const named = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  for (const sign of LENGTHS) {
+    const named = { style: 'unit', unit: UNITS[sign], unitDisplay: 'long' } as const;
     const forms = [numbers.nameOf(1, named), numbers.nameOf(2, named)] as const;
     for (const two of ['²', '^2']) own.set(sign + two, row.square(forms));
     for (const three of ['³', '^3']) own.set(sign + three, row.cubic(forms));
@@ -505,7 +479,7 @@ function plainRules({ numbers, number }: Context): Rule[] {
   return [
     [
       /(?<=(?<![\d/.,])(?:\d{1,4} )?)(?<![\d/.,])(?:1\/2|1\/4|3\/4|1\/3|2\/3)(?=\s\p{L})/gu,
-      ({ all }) => COMMON[all],
+      ({ all }) => COMMON.get(all),
     ],
     [
       new RegExp(String.raw`${START}(?<whole>\d{1,9})\s?(?<sign>[${signs}])`, 'gu'),
@@ -522,23 +496,17 @@ function plainRules({ numbers, number }: Context): Rule[] {
     ],
     // All that is left, digit by digit where it is not a number.
     [
-      /(?<letter>(?<=\p{L}))?(?<digits>\d+)(?<end>(?=\p{L}))?/gu,
-      ({ before, behind, groups: { digits = '' } }) => {
+      /\d+/gu,
+      ({ all, before, behind }) => {
         const start = /\p{L}$/u.test(before) ? ' ' : '';
         const end = /^\p{L}/u.test(behind) ? ' ' : '';
-        return `${start}${numbers.whole(digits)}${end}`;
+        return `${start}${numbers.whole(all)}${end}`;
       },
     ],
   ];
 }
 
-const COMMON: Readonly<Record<string, string>> = {
-  '1/2': '½',
-  '1/4': '¼',
-  '3/4': '¾',
-  '1/3': '⅓',
-  '2/3': '⅔',
-};
+const COMMON = new Map(entriesOf('1/2 ½, 1/4 ¼, 3/4 ¾, 1/3 ⅓, 2/3 ⅔'));
 
 /** A number in a sentence: of four digits it may be a year, and it may agree with the noun behind it. */
 function inText(

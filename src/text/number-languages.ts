@@ -1,25 +1,10 @@
 /** What a language says around its numbers. The words of numbers, units, months and most currencies are those of Unicode CLDR. */
+import { entriesOf } from '../kit/words.ts';
 import type { SpelloutData } from './spellout.ts';
 
-type Forms = readonly [one: string, many: string];
-
-interface DateParts {
-  readonly day: number;
-  /** In words. */
-  readonly month: string;
-  readonly year: string;
-}
-
-interface TimeParts {
-  readonly hour: number;
-  readonly minute: number;
-}
-
-/** A few characters of the text. */
-interface Around {
-  readonly before: string;
-  readonly behind: string;
-}
+/** The name of what is counted. */
+export type Forms = readonly [one: string, many: string];
+type Table<T> = Readonly<Record<string, T>>;
 
 /** How the numbers of a language are said. */
 export interface Say {
@@ -29,20 +14,19 @@ export interface Say {
 }
 
 export interface NumberLanguage {
-  readonly language: string;
   load(tag: string): Promise<SpelloutData>;
   /** The rules of cardinals: by themselves, of masculine nouns, of feminine nouns. */
   readonly cardinals: readonly [plain: string, masculine: string, feminine: string];
   /** The rules of years from 1100 to 1999, and of those that follow. */
   readonly year?: string;
   /** The rules of ordinals, by what stands behind the digits. */
-  readonly ordinals: Readonly<Record<string, string>>;
+  readonly ordinals: Table<string>;
   /** The ordinal by itself. */
   readonly ordinal: string;
   readonly point: string;
   readonly comma: string;
   /** What follows a decimal mark is said digit by digit, and otherwise as a number. */
-  readonly isDigitwise: boolean;
+  readonly isDigitwise?: boolean;
   /** A space may part thousands. */
   readonly hasSpaces?: boolean;
   readonly minus: string;
@@ -55,31 +39,31 @@ export interface NumberLanguage {
   readonly counted?: RegExp;
   /** Of its numbers, 1 alone does. */
   readonly onlyOneAgrees?: boolean;
-  date(date: DateParts, say: Say, before: string): string;
   /** The day in front of a written month. */
-  day(day: number, say: Say, around: Around): string;
-  time(time: TimeParts, say: Say): string;
+  day(day: number, say: Say, around: { readonly before: string; readonly behind: string }): string;
+  /** What stands between day, month and year. Without it, the month is first, as in English. */
+  readonly inDates?: string;
+  time(hour: number, minute: number, say: Say): string;
   /** What stands in front of a time or behind it. Without it, hours of one digit may be something else: "John 3:16". */
   readonly timeWords?: RegExp;
   /** What stands behind a time, and is said by it. */
-  readonly hourSign: string;
-  readonly currencies: Readonly<Record<string, Forms>>;
+  readonly hourSign?: string;
+  readonly currencies: Table<Forms>;
   /** Hundredths by the sign of the currency. */
-  readonly cents: Readonly<Record<string, Forms>>;
+  readonly cents: Table<Forms>;
   /** Between the whole and its hundredths, which are named after "and" only. */
-  readonly and: string;
-  readonly namesCents: boolean;
+  readonly and?: string;
   /** Words and signs for many of something, which may be money. */
-  readonly scales: Readonly<Record<string, Forms>>;
+  readonly scales: Table<Forms>;
   /** Between "million" and a currency. */
   ofScale(currency: string): string;
-  readonly units: Readonly<Record<string, Forms>>;
+  readonly units: Table<Forms>;
   /** Of units: kilo, mega, giga, milli, micro, hecto. */
-  readonly prefixes: readonly string[];
+  readonly prefixes: string;
   readonly square: (unit: Forms) => Forms;
   readonly cubic: (unit: Forms) => Forms;
   /** "½": by itself, and behind a whole. */
-  readonly fractions: Readonly<Record<string, readonly [alone: string, behind: string]>>;
+  readonly fractions: Table<Forms>;
   /** What stands in front of a Roman number that is said as a cardinal. */
   readonly numbered: string;
   /** A Roman number behind the name of a ruler. */
@@ -88,8 +72,15 @@ export interface NumberLanguage {
   readonly century?: string;
 }
 
-const same = (word: string): Forms => [word, word];
-const plural = (word: string): Forms => [word, `${word}s`];
+/** Reads `km Kilometer, t Tonne|Tonnen`. A word that stands alone has one form. */
+function forms(table: string): Table<Forms> {
+  const rows = entriesOf(table).map(([sign, words]): [string, Forms] => {
+    const [one = '', many = one] = words.split('|');
+    return [sign, [one, many]];
+  });
+  return Object.fromEntries(rows);
+}
+
 const twoDigits = (minute: number, zero: string, say: Say) =>
   `${minute < 10 ? `${zero} ` : ''}${say.cardinal(minute)}`;
 
@@ -106,7 +97,6 @@ function germanEnding(before: string): string {
 }
 
 const GERMAN: NumberLanguage = {
-  language: 'de',
   load: async () => (await import('cldr-rbnf/rbnf/de.json', { with: { type: 'json' } })).default,
   cardinals: ['numbering', 'cardinal-masculine', 'cardinal-feminine'],
   year: 'numbering-year',
@@ -122,54 +112,32 @@ const GERMAN: NumberLanguage = {
   feminine: /^\p{Lu}\p{L}*e(?!\p{L})|^Million$/u,
   counted: /^(?!(?:Die|Eine|Keine)$)\p{Lu}\p{L}+$/u,
   onlyOneAgrees: true,
-  date: ({ day, month, year }, say, before) => `${say.ordinal(day, germanEnding(before))} ${month} ${year}`,
+  inDates: ' ',
   day: (day, say, { before }) => say.ordinal(day, germanEnding(before)),
-  time: ({ hour, minute }, say) =>
+  time: (hour, minute, say) =>
     `${say.cardinal(hour, 'masculine')} Uhr${minute === 0 ? '' : ` ${say.cardinal(minute)}`}`,
   timeWords: /\b(?:um|ab|bis|gegen|von|seit|vor|nach|und)\s$/iu,
   hourSign: '\\s?Uhr(?!\\p{L})',
-  currencies: { $: same('Dollar'), '€': same('Euro'), '£': same('Pfund'), '¥': same('Yen') },
-  cents: { $: same('Cent'), '€': same('Cent'), '£': ['Penny', 'Pence'] },
-  and: '',
-  namesCents: false,
-  scales: {
-    'Mio.': ['Million', 'Millionen'],
-    Mio: ['Million', 'Millionen'],
-    'Mrd.': ['Milliarde', 'Milliarden'],
-    Mrd: ['Milliarde', 'Milliarden'],
-    Millionen: same('Millionen'),
-    Milliarden: same('Milliarden'),
-    Tausend: same('Tausend'),
-    'Tsd.': same('Tausend'),
-  },
+  currencies: forms('$ Dollar, € Euro, £ Pfund, ¥ Yen'),
+  cents: forms('$ Cent, € Cent, £ Penny|Pence'),
+  scales: forms(`
+    Mio. Million|Millionen, Mio Million|Millionen, Mrd. Milliarde|Milliarden, Mrd Milliarde|Milliarden,
+    Millionen Millionen, Milliarden Milliarden, Tausend Tausend, Tsd. Tausend`),
   ofScale: () => '',
-  prefixes: 'Kilo Mega Giga Milli Mikro Hekto'.split(' '),
-  units: {
-    W: same('Watt'),
-    Wh: ['Wattstunde', 'Wattstunden'],
-    V: same('Volt'),
-    Hz: same('Hertz'),
-    g: same('Gramm'),
-    Pa: same('Pascal'),
-    t: ['Tonne', 'Tonnen'],
-    dB: same('Dezibel'),
-    kcal: ['Kilokalorie', 'Kilokalorien'],
-  },
+  prefixes: 'Kilo Mega Giga Milli Mikro Hekto',
+  units: forms(`
+    W Watt, Wh Wattstunde|Wattstunden, V Volt, Hz Hertz, g Gramm, Pa Pascal, t Tonne|Tonnen, dB Dezibel,
+    kcal Kilokalorie|Kilokalorien`),
   square: ([one, many]) => [`Quadrat${one.toLowerCase()}`, `Quadrat${many.toLowerCase()}`],
   cubic: ([one, many]) => [`Kubik${one.toLowerCase()}`, `Kubik${many.toLowerCase()}`],
-  fractions: {
-    '½': ['ein halb', 'einhalb'],
-    '¼': ['ein Viertel', ' ein Viertel'],
-    '¾': ['drei Viertel', ' drei Viertel'],
-    '⅓': ['ein Drittel', ' ein Drittel'],
-    '⅔': ['zwei Drittel', ' zwei Drittel'],
-  },
+  fractions: forms(`
+    ½ ein halb|einhalb, ¼ ein Viertel| ein Viertel, ¾ drei Viertel| drei Viertel, ⅓ ein Drittel| ein Drittel,
+    ⅔ zwei Drittel| zwei Drittel`),
   numbered: 'Kapitel|Band|Teil|Abschnitt|Akt|Szene|Buch|Artikel|Anhang|Weltkrieg|Tafel',
   regnal: (number, say) => `der ${capital(say.ordinal(number))}`,
 };
 
 const ENGLISH: NumberLanguage = {
-  language: 'en',
   load: async () => (await import('cldr-rbnf/rbnf/en.json', { with: { type: 'json' } })).default,
   cardinals: ['cardinal', 'cardinal', 'cardinal'],
   year: 'numbering-year',
@@ -183,57 +151,31 @@ const ENGLISH: NumberLanguage = {
   to: 'to',
   slash: 'slash',
   feminine: /(?!)/u,
-  date: ({ day, month, year }, say) => `${month} ${say.ordinal(day)}, ${year}`,
   day: (day, say, { before, behind }) =>
     `${/\b(?:the|a)\s$/iu.test(before) ? '' : 'the '}${say.ordinal(day)}${/^\sof\b/u.test(behind) ? '' : ' of'}`,
-  time: ({ hour, minute }, say) =>
+  time: (hour, minute, say) =>
     minute === 0 ? `${say.cardinal(hour)} o'clock` : `${say.cardinal(hour)} ${twoDigits(minute, 'oh', say)}`,
-  hourSign: '(?!)',
-  currencies: { $: plural('dollar'), '€': plural('euro'), '£': plural('pound'), '¥': same('yen') },
-  cents: { $: plural('cent'), '€': plural('cent'), '£': ['penny', 'pence'] },
+  currencies: forms('$ dollar|dollars, € euro|euros, £ pound|pounds, ¥ yen'),
+  cents: forms('$ cent|cents, € cent|cents, £ penny|pence'),
   and: 'and',
-  namesCents: true,
-  scales: {
-    thousand: same('thousand'),
-    million: same('million'),
-    billion: same('billion'),
-    trillion: same('trillion'),
-    k: same('thousand'),
-    K: same('thousand'),
-    m: same('million'),
-    M: same('million'),
-    bn: same('billion'),
-    B: same('billion'),
-    tn: same('trillion'),
-  },
+  scales: forms(`
+    thousand thousand, million million, billion billion, trillion trillion, k thousand, K thousand,
+    m million, M million, bn billion, B billion, tn trillion`),
   ofScale: () => '',
-  prefixes: 'kilo mega giga milli micro hecto'.split(' '),
-  units: {
-    W: plural('watt'),
-    Wh: plural('watt hour'),
-    V: plural('volt'),
-    Hz: same('hertz'),
-    g: plural('gram'),
-    Pa: plural('pascal'),
-    t: ['metric ton', 'metric tons'],
-    dB: plural('decibel'),
-    kcal: plural('kilocalorie'),
-  },
+  prefixes: 'kilo mega giga milli micro hecto',
+  units: forms(`
+    W watt|watts, Wh watt hour|watt hours, V volt|volts, Hz hertz, g gram|grams, Pa pascal|pascals,
+    t metric ton|metric tons, dB decibel|decibels, kcal kilocalorie|kilocalories`),
   square: ([one, many]) => [`square ${one}`, `square ${many}`],
   cubic: ([one, many]) => [`cubic ${one}`, `cubic ${many}`],
-  fractions: {
-    '½': ['a half', ' and a half'],
-    '¼': ['a quarter', ' and a quarter'],
-    '¾': ['three quarters', ' and three quarters'],
-    '⅓': ['a third', ' and a third'],
-    '⅔': ['two thirds', ' and two thirds'],
-  },
+  fractions: forms(`
+    ½ a half| and a half, ¼ a quarter| and a quarter, ¾ three quarters| and three quarters,
+    ⅓ a third| and a third, ⅔ two thirds| and two thirds`),
   numbered: 'Chapter|Part|Book|Volume|Act|Scene|Section|Article|Appendix|War|Type|Phase|Title|Figure|Table',
   regnal: (number, say) => `the ${capital(say.ordinal(number))}`,
 };
 
 const FRENCH: NumberLanguage = {
-  language: 'fr',
   load: async () => (await import('cldr-rbnf/rbnf/fr.json', { with: { type: 'json' } })).default,
   cardinals: ['cardinal-masculine', 'cardinal-masculine', 'cardinal-feminine'],
   ordinals: {
@@ -247,7 +189,6 @@ const FRENCH: NumberLanguage = {
   ordinal: 'ordinal-masculine',
   point: 'point',
   comma: 'virgule',
-  isDigitwise: false,
   hasSpaces: true,
   minus: 'moins',
   plus: 'plus',
@@ -257,58 +198,32 @@ const FRENCH: NumberLanguage = {
     /^(?:heure|minute|seconde|milliseconde|microseconde|tonne|semaine|année|journée|livre|once|couronne|roupie|calorie|kilocalorie|fois|page|personne|femme|fille|maison|chose|partie|semaine|ville|équipe|voiture|question|vie|table|chambre|place|voix|idée|étoile)s?(?!\p{L})/u,
   counted:
     /^(?:heure|minute|seconde|tonne|semaine|année|journée|couronne|fois|page|personne|femme|fille|maison|chose|partie|ville|équipe|voiture|question|table|chambre|place|voix|idée|étoile)s?$/u,
-  date: ({ day, month, year }, say) => `${frenchDay(day, say)} ${month} ${year}`,
-  day: frenchDay,
-  time: ({ hour, minute }, say) =>
+  day: (day, say) => (day === 1 ? 'premier' : say.cardinal(day)),
+  inDates: ' ',
+  time: (hour, minute, say) =>
     `${say.cardinal(hour, 'feminine')} heure${hour < 2 ? '' : 's'}${minute === 0 ? '' : ` ${say.cardinal(minute, 'feminine')}`}`,
-  hourSign: '(?!)',
-  currencies: { $: plural('dollar'), '€': plural('euro'), '£': plural('livre'), '¥': plural('yen') },
-  cents: { $: plural('cent'), '€': plural('centime'), '£': ['penny', 'pence'] },
-  and: '',
-  namesCents: false,
-  scales: {
-    million: same('million'),
-    millions: same('millions'),
-    milliard: same('milliard'),
-    milliards: same('milliards'),
-    M: ['million', 'millions'],
-    Md: ['milliard', 'milliards'],
-    Mds: ['milliard', 'milliards'],
-  },
+  currencies: forms('$ dollar|dollars, € euro|euros, £ livre|livres, ¥ yen|yens'),
+  cents: forms('$ cent|cents, € centime|centimes, £ penny|pence'),
+  scales: forms(`
+    million million, millions millions, milliard milliard, milliards milliards, M million|millions,
+    Md milliard|milliards, Mds milliard|milliards`),
   ofScale: (currency) => (/^[aeiouyé]/u.test(currency) && currency !== 'yens' ? "d'" : 'de '),
-  prefixes: 'kilo méga giga milli micro hecto'.split(' '),
-  units: {
-    W: plural('watt'),
-    Wh: ['wattheure', 'wattheures'],
-    V: plural('volt'),
-    Hz: same('hertz'),
-    g: plural('gramme'),
-    Pa: plural('pascal'),
-    t: plural('tonne'),
-    dB: plural('décibel'),
-    kcal: plural('kilocalorie'),
-  },
+  prefixes: 'kilo méga giga milli micro hecto',
+  units: forms(`
+    W watt|watts, Wh wattheure|wattheures, V volt|volts, Hz hertz, g gramme|grammes, Pa pascal|pascals,
+    t tonne|tonnes, dB décibel|décibels, kcal kilocalorie|kilocalories`),
   square: ([one, many]) => [`${one} carré`, `${many} carrés`],
   cubic: ([one, many]) => [`${one} cube`, `${many} cubes`],
-  fractions: {
-    '½': ['un demi', ' et demi'],
-    '¼': ['un quart', ' un quart'],
-    '¾': ['trois quarts', ' trois quarts'],
-    '⅓': ['un tiers', ' un tiers'],
-    '⅔': ['deux tiers', ' deux tiers'],
-  },
+  fractions: forms(`
+    ½ un demi| et demi, ¼ un quart| un quart, ¾ trois quarts| trois quarts, ⅓ un tiers| un tiers,
+    ⅔ deux tiers| deux tiers`),
   numbered:
     'Chapitre|chapitre|Tome|tome|Partie|partie|Acte|acte|Scène|scène|Livre|livre|Article|article|Annexe|annexe|Volume|volume',
   regnal: (number, say) => (number === 1 ? 'premier' : say.cardinal(number)),
   century: '(?:e|ème|ᵉ)(?=\\s(?:siècle|arrondissement|République|dynastie)s?)',
 };
 
-function frenchDay(day: number, say: Say): string {
-  return day === 1 ? 'premier' : say.cardinal(day);
-}
-
 const SPANISH: NumberLanguage = {
-  language: 'es',
   load: async () => (await import('cldr-rbnf/rbnf/es.json', { with: { type: 'json' } })).default,
   cardinals: ['numbering', 'cardinal-masculine', 'cardinal-feminine'],
   ordinals: {
@@ -321,7 +236,6 @@ const SPANISH: NumberLanguage = {
   ordinal: 'ordinal-masculine',
   point: 'punto',
   comma: 'coma',
-  isDigitwise: false,
   hasSpaces: true,
   minus: 'menos',
   plus: 'más',
@@ -330,52 +244,36 @@ const SPANISH: NumberLanguage = {
   feminine: /^(?!(?:días?|idiomas?|problemas?|programas?|sistemas?|temas?)(?!\p{L}))\p{L}*as?(?!\p{L})/u,
   counted:
     /^(?!(?:más|además|jamás|menos|entonces|antes|para|como|contra|hasta|hacia|cuando|pero|cada|esta|era|ahora|luego|cuanto|solo|todo|nada|las|los|unos|unas)$)\p{Ll}{2,20}(?:[ao]s|es|[ao])$/u,
-  date: ({ day, month, year }, say) => `${say.cardinal(day)} de ${month} de ${year}`,
   day: (day, say) => say.cardinal(day),
-  time: ({ hour, minute }, say) =>
+  inDates: ' de ',
+  time: (hour, minute, say) =>
     `${say.cardinal(hour, 'feminine')}${minute === 0 ? '' : ` ${twoDigits(minute, 'cero', say)}`}`,
-  hourSign: '(?!)',
-  currencies: { $: ['dólar', 'dólares'], '€': plural('euro'), '£': plural('libra'), '¥': ['yen', 'yenes'] },
-  cents: { $: plural('centavo'), '€': plural('céntimo'), '£': plural('penique') },
+  currencies: forms('$ dólar|dólares, € euro|euros, £ libra|libras, ¥ yen|yenes'),
+  cents: forms('$ centavo|centavos, € céntimo|céntimos, £ penique|peniques'),
   and: 'con',
-  namesCents: true,
-  scales: { millón: same('millón'), millones: same('millones'), mil: same('mil'), M: ['millón', 'millones'] },
+  scales: forms('millón millón, millones millones, mil mil, M millón|millones'),
   ofScale: () => 'de ',
-  prefixes: 'kilo mega giga mili micro hecto'.split(' '),
-  units: {
-    W: plural('vatio'),
-    Wh: ['vatio hora', 'vatios hora'],
-    V: plural('voltio'),
-    Hz: plural('hercio'),
-    g: plural('gramo'),
-    Pa: ['pascal', 'pascales'],
-    t: plural('tonelada'),
-    dB: ['decibelio', 'decibelios'],
-    kcal: plural('kilocaloría'),
-  },
+  prefixes: 'kilo mega giga mili micro hecto',
+  units: forms(`
+    W vatio|vatios, Wh vatio hora|vatios hora, V voltio|voltios, Hz hercio|hercios, g gramo|gramos,
+    Pa pascal|pascales, t tonelada|toneladas, dB decibelio|decibelios, kcal kilocaloría|kilocalorías`),
   square: ([one, many]) => [`${one} cuadrado`, `${many} cuadrados`],
   cubic: ([one, many]) => [`${one} cúbico`, `${many} cúbicos`],
-  fractions: {
-    '½': ['medio', ' y medio'],
-    '¼': ['un cuarto', ' y cuarto'],
-    '¾': ['tres cuartos', ' y tres cuartos'],
-    '⅓': ['un tercio', ' y un tercio'],
-    '⅔': ['dos tercios', ' y dos tercios'],
-  },
+  fractions: forms(`
+    ½ medio| y medio, ¼ un cuarto| y cuarto, ¾ tres cuartos| y tres cuartos, ⅓ un tercio| y un tercio,
+    ⅔ dos tercios| y dos tercios`),
   numbered:
     'siglo|Siglo|Capítulo|capítulo|Tomo|tomo|Parte|parte|Acto|acto|Escena|escena|Libro|libro|Artículo|artículo|Volumen|volumen|Mundial',
   regnal: (number, say) => (number <= 10 ? say.ordinal(number) : say.cardinal(number)),
 };
 
 const ITALIAN: NumberLanguage = {
-  language: 'it',
   load: async () => (await import('cldr-rbnf/rbnf/it.json', { with: { type: 'json' } })).default,
   cardinals: ['numbering', 'cardinal-masculine', 'cardinal-feminine'],
   ordinals: { º: 'ordinal-masculine', ª: 'ordinal-feminine' },
   ordinal: 'ordinal-masculine',
   point: 'punto',
   comma: 'virgola',
-  isDigitwise: false,
   minus: 'meno',
   plus: 'più',
   to: 'a',
@@ -384,62 +282,33 @@ const ITALIAN: NumberLanguage = {
   counted:
     /^(?!(?:dalla|della|nella|alla|sulla|prima|dopo|come|sono|ogni|anche|quando|una|uno)$)\p{Ll}{3,20}[aoe]$/u,
   onlyOneAgrees: true,
-  date: ({ day, month, year }, say) => `${italianDay(day, say)} ${month} ${year}`,
-  day: italianDay,
-  time: ({ hour, minute }, say) =>
+  day: (day, say) => (day === 1 ? 'primo' : say.cardinal(day)),
+  inDates: ' ',
+  time: (hour, minute, say) =>
     `${hour === 1 ? 'una' : say.cardinal(hour)}${minute === 0 ? '' : ` e ${say.cardinal(minute)}`}`,
-  hourSign: '(?!)',
-  currencies: {
-    $: ['dollaro', 'dollari'],
-    '€': same('euro'),
-    '£': ['sterlina', 'sterline'],
-    '¥': same('yen'),
-  },
-  cents: { $: ['centesimo', 'centesimi'], '€': ['centesimo', 'centesimi'], '£': ['penny', 'pence'] },
+  currencies: forms('$ dollaro|dollari, € euro, £ sterlina|sterline, ¥ yen'),
+  cents: forms('$ centesimo|centesimi, € centesimo|centesimi, £ penny|pence'),
   and: 'e',
-  namesCents: true,
-  scales: {
-    milione: same('milione'),
-    milioni: same('milioni'),
-    miliardo: same('miliardo'),
-    miliardi: same('miliardi'),
-    mln: ['milione', 'milioni'],
-    mld: ['miliardo', 'miliardi'],
-  },
+  scales: forms(`
+    milione milione, milioni milioni, miliardo miliardo, miliardi miliardi, mln milione|milioni,
+    mld miliardo|miliardi`),
   ofScale: () => 'di ',
-  prefixes: 'kilo mega giga milli micro etto'.split(' '),
-  units: {
-    W: same('watt'),
-    Wh: same('wattora'),
-    V: same('volt'),
-    Hz: same('hertz'),
-    g: ['grammo', 'grammi'],
-    Pa: same('pascal'),
-    t: ['tonnellata', 'tonnellate'],
-    dB: same('decibel'),
-    kcal: ['chilocaloria', 'chilocalorie'],
-  },
+  prefixes: 'kilo mega giga milli micro etto',
+  units: forms(`
+    W watt, Wh wattora, V volt, Hz hertz, g grammo|grammi, Pa pascal, t tonnellata|tonnellate, dB decibel,
+    kcal chilocaloria|chilocalorie`),
   square: ([one, many]) => [`${one} quadrato`, `${many} quadrati`],
   cubic: ([one, many]) => [`${one} cubo`, `${many} cubi`],
-  fractions: {
-    '½': ['mezzo', ' e mezzo'],
-    '¼': ['un quarto', ' e un quarto'],
-    '¾': ['tre quarti', ' e tre quarti'],
-    '⅓': ['un terzo', ' e un terzo'],
-    '⅔': ['due terzi', ' e due terzi'],
-  },
+  fractions: forms(`
+    ½ mezzo| e mezzo, ¼ un quarto| e un quarto, ¾ tre quarti| e tre quarti, ⅓ un terzo| e un terzo,
+    ⅔ due terzi| e due terzi`),
   numbered:
     'Capitolo|capitolo|Tomo|tomo|Parte|parte|Atto|atto|Scena|scena|Libro|libro|Articolo|articolo|Volume|volume',
   regnal: (number, say) => say.ordinal(number),
   century: '(?=\\s(?:secolo|secoli))',
 };
 
-function italianDay(day: number, say: Say): string {
-  return day === 1 ? 'primo' : say.cardinal(day);
-}
-
 const PORTUGUESE: NumberLanguage = {
-  language: 'pt',
   load: async (tag) =>
     /^pt-(?!BR)/iu.test(tag)
       ? (await import('cldr-rbnf/rbnf/pt-PT.json', { with: { type: 'json' } })).default
@@ -449,7 +318,6 @@ const PORTUGUESE: NumberLanguage = {
   ordinal: 'ordinal-masculine',
   point: 'ponto',
   comma: 'vírgula',
-  isDigitwise: false,
   minus: 'menos',
   plus: 'mais',
   to: 'a',
@@ -458,62 +326,32 @@ const PORTUGUESE: NumberLanguage = {
     /^(?!(?:dias?|idiomas?|problemas?|programas?|sistemas?|temas?|\p{L}*gramas?)(?!\p{L}))\p{L}*as?(?!\p{L})/u,
   counted:
     /^(?!(?:mais|demais|jamais|menos|antes|para|como|contra|cada|quando|entre|era|agora|logo|todo|nada|das|dos|nas|nos|uns|umas|pela|pelo|pelas|pelos)$)\p{Ll}{2,20}(?:[ao]s|es|[ao])$/u,
-  date: ({ day, month, year }, say) => `${portugueseDay(day, say)} de ${month} de ${year}`,
-  day: portugueseDay,
-  time: ({ hour, minute }, say) =>
+  day: (day, say) => (day === 1 ? 'primeiro' : say.cardinal(day)),
+  inDates: ' de ',
+  time: (hour, minute, say) =>
     minute === 0
       ? `${say.cardinal(hour, 'feminine')} hora${hour < 2 ? '' : 's'}`
       : `${say.cardinal(hour, 'feminine')} e ${say.cardinal(minute)}`,
-  hourSign: '(?!)',
-  currencies: {
-    $: ['dólar', 'dólares'],
-    '€': plural('euro'),
-    '£': plural('libra'),
-    '¥': plural('iene'),
-    R$: ['real', 'reais'],
-  },
-  cents: { $: plural('centavo'), '€': plural('cêntimo'), '£': ['péni', 'pence'], R$: plural('centavo') },
+  currencies: forms('$ dólar|dólares, € euro|euros, £ libra|libras, ¥ iene|ienes, R$ real|reais'),
+  cents: forms('$ centavo|centavos, € cêntimo|cêntimos, £ péni|pence, R$ centavo|centavos'),
   and: 'e',
-  namesCents: true,
-  scales: {
-    milhão: same('milhão'),
-    milhões: same('milhões'),
-    bilhão: same('bilhão'),
-    bilhões: same('bilhões'),
-    mil: same('mil'),
-    mi: ['milhão', 'milhões'],
-    bi: ['bilhão', 'bilhões'],
-  },
+  scales: forms(`
+    milhão milhão, milhões milhões, bilhão bilhão, bilhões bilhões, mil mil, mi milhão|milhões,
+    bi bilhão|bilhões`),
   ofScale: () => 'de ',
-  prefixes: 'quilo mega giga mili micro hecto'.split(' '),
-  units: {
-    W: plural('watt'),
-    Wh: ['watt-hora', 'watts-hora'],
-    V: plural('volt'),
-    Hz: same('hertz'),
-    g: plural('grama'),
-    Pa: ['pascal', 'pascais'],
-    t: plural('tonelada'),
-    dB: ['decibel', 'decibéis'],
-    kcal: plural('quilocaloria'),
-  },
+  prefixes: 'quilo mega giga mili micro hecto',
+  units: forms(`
+    W watt|watts, Wh watt-hora|watts-hora, V volt|volts, Hz hertz, g grama|gramas, Pa pascal|pascais,
+    t tonelada|toneladas, dB decibel|decibéis, kcal quilocaloria|quilocalorias`),
   square: ([one, many]) => [`${one} quadrado`, `${many} quadrados`],
   cubic: ([one, many]) => [`${one} cúbico`, `${many} cúbicos`],
-  fractions: {
-    '½': ['meio', ' e meio'],
-    '¼': ['um quarto', ' e um quarto'],
-    '¾': ['três quartos', ' e três quartos'],
-    '⅓': ['um terço', ' e um terço'],
-    '⅔': ['dois terços', ' e dois terços'],
-  },
+  fractions: forms(`
+    ½ meio| e meio, ¼ um quarto| e um quarto, ¾ três quartos| e três quartos, ⅓ um terço| e um terço,
+    ⅔ dois terços| e dois terços`),
   numbered:
     'século|Século|Capítulo|capítulo|Tomo|tomo|Parte|parte|Ato|ato|Cena|cena|Livro|livro|Artigo|artigo|Volume|volume',
   regnal: (number, say) => (number <= 10 ? say.ordinal(number) : say.cardinal(number)),
 };
-
-function portugueseDay(day: number, say: Say): string {
-  return day === 1 ? 'primeiro' : say.cardinal(day);
-}
 
 function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);

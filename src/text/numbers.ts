@@ -1,4 +1,4 @@
-import type { NumberLanguage, Say } from './number-languages.ts';
+import type { Forms, NumberLanguage, Say } from './number-languages.ts';
 import { Spellout, TOO_LARGE } from './spellout.ts';
 
 /** What is written: digits, with or without a decimal mark and a part behind it. */
@@ -7,9 +7,6 @@ interface Written {
   readonly mark: string;
   readonly fraction: string;
 }
-
-/** What is counted. */
-export type Unit = readonly [one: string, many: string];
 
 /** Longer ones are said digit by digit: they are no quantities. */
 const MOST_DIGITS = 9;
@@ -37,11 +34,11 @@ export class Numbers implements Say {
   }
 
   get isEnglish(): boolean {
-    return this.row.language === 'en';
+    return this.tag.startsWith('en');
   }
 
   get isGerman(): boolean {
-    return this.row.language === 'de';
+    return this.tag.startsWith('de');
   }
 
   get group(): string {
@@ -101,7 +98,7 @@ export class Numbers implements Say {
   }
 
   /** What is counted, in its form: "1 Stunde", "2 Stunden". */
-  form(number: string, [one, many]: Unit): string {
+  form(number: string, [one, many]: Forms): string {
     return this.#plural.select(this.value(number)) === 'one' ? one : many;
   }
 
@@ -113,7 +110,7 @@ export class Numbers implements Say {
   /** A number with what is counted. */
   counted(number: string, name: string): string {
     const words = this.written(number, name);
-    if (words === 'una' && this.row.language === 'it' && /^[aeiou]/u.test(name)) return `un'${name}`;
+    if (words === 'una' && this.tag.startsWith('it') && /^[aeiou]/u.test(name)) return `un'${name}`;
     const isScale = /(?:million|milliard|millón|millon|milion|miliard|milh|bilh)\p{L}{0,3}$/u.test(words);
     return `${words} ${isScale ? this.row.ofScale(name) : ''}${name}`;
   }
