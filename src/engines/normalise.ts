@@ -1,12 +1,12 @@
-import { withoutEscapes } from '../kit/words.ts';
-import { valuesInEnglish } from '../text/english-values.ts';
+import { entriesOf, withoutEscapes } from '../kit/words.ts';
+import { type Rule, spokenBy, valuesInEnglish } from '../text/english-values.ts';
 import { addressesInEnglish, shortFormsInEnglish } from '../text/english-words.ts';
 import { romanValue } from '../text/roman.ts';
 
 /** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
 export function normalise(text: string): string {
-  const written = spell(PUNCTUATION, headingSpoken(withoutEscapes(text)));
-  const ascii = spell(SIGNS, addressesInEnglish(spell(ABBREVIATIONS, written), inWords))
+  const written = spokenBy(PUNCTUATION, headingSpoken(withoutEscapes(text)));
+  const ascii = spokenBy(SIGNS, addressesInEnglish(spokenBy(ABBREVIATIONS, written), inWords))
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')
     .replace(LETTER, englishLetter)
@@ -18,11 +18,7 @@ export function normalise(text: string): string {
 }
 
 function inWords(text: string): string {
-  return spell(FRACTIONS, valuesInEnglish(shortFormsInEnglish(text)));
-}
-
-function spell(spellings: readonly Spelling[], text: string): string {
-  return spellings.reduce((spelt, [pattern, spoken]) => spelt.replace(pattern, spoken), text);
+  return spokenBy(FRACTIONS, valuesInEnglish(shortFormsInEnglish(text)));
 }
 
 function englishLetter(letter: string): string {
@@ -44,23 +40,9 @@ function headingSpoken(sentence: string): string {
 }
 
 /** Unicode does not decompose them. */
-const LETTERS: ReadonlyMap<string, string> = new Map([
-  ['ß', 'ss'],
-  ['æ', 'ae'],
-  ['œ', 'oe'],
-  ['ø', 'o'],
-  ['ł', 'l'],
-  ['đ', 'd'],
-  ['ð', 'th'],
-  ['þ', 'th'],
-  ['ħ', 'h'],
-  ['ı', 'i'],
-  ['ŋ', 'ng'],
-  ['ŧ', 't'],
-  ['ĸ', 'k'],
-  ['ƒ', 'f'],
-  ['ə', 'e'],
-]);
+const LETTERS = new Map(
+  entriesOf('ß ss, æ ae, œ oe, ø o, ł l, đ d, ð th, þ th, ħ h, ı i, ŋ ng, ŧ t, ĸ k, ƒ f, ə e'),
+);
 
 const LETTER = new RegExp([...LETTERS.keys()].join('|'), 'giu');
 
@@ -72,34 +54,15 @@ const SINGLE = /^[IVX]$/u;
 /** A drop cap that stands apart: "T HE lamps". */
 const DROP_CAP = /^(\s*["“‘']?)(?:([B-HJ-NP-Z]) ([A-Z]{2,})|([AIO]) ([B-DF-HJ-NP-TV-Z]{1,2}))(?=\s)/u;
 
-/** `$1` is the first group. */
-type Spelling = readonly [pattern: RegExp, spoken: string];
-
-const FRACTIONS: readonly Spelling[] = [
-  ['½', 'a half'],
-  ['⅓', 'a third'],
-  ['⅔', 'two thirds'],
-  ['¼', 'a quarter'],
-  ['¾', 'three quarters'],
-  ['⅕', 'a fifth'],
-  ['⅖', 'two fifths'],
-  ['⅗', 'three fifths'],
-  ['⅘', 'four fifths'],
-  ['⅙', 'a sixth'],
-  ['⅚', 'five sixths'],
-  ['⅐', 'a seventh'],
-  ['⅛', 'an eighth'],
-  ['⅜', 'three eighths'],
-  ['⅝', 'five eighths'],
-  ['⅞', 'seven eighths'],
-  ['⅑', 'a ninth'],
-  ['⅒', 'a tenth'],
-].flatMap(([sign, name]): Spelling[] => [
+const FRACTIONS = entriesOf(`
+  ½ a half, ⅓ a third, ⅔ two thirds, ¼ a quarter, ¾ three quarters, ⅕ a fifth, ⅖ two fifths, ⅗ three fifths,
+  ⅘ four fifths, ⅙ a sixth, ⅚ five sixths, ⅐ a seventh, ⅛ an eighth, ⅜ three eighths, ⅝ five eighths,
+  ⅞ seven eighths, ⅑ a ninth, ⅒ a tenth`).flatMap(([sign, name]): Rule[] => [
   [new RegExp(`(\\d)\\s?${sign}`, 'gu'), `$1 and ${name} `],
   [new RegExp(`${sign}`, 'gu'), ` ${name} `],
 ]);
 
-const SIGNS: readonly Spelling[] = [
+const SIGNS: readonly Rule[] = [
   [/°\s?C\b/gu, ' degrees Celsius '],
   [/°\s?F\b/gu, ' degrees Fahrenheit '],
   [/℃/gu, ' degrees Celsius '],
@@ -133,7 +96,7 @@ const SIGNS: readonly Spelling[] = [
   [/∫/gu, ' integral of '],
 ];
 
-const PUNCTUATION: readonly Spelling[] = [
+const PUNCTUATION: readonly Rule[] = [
   [/[‘’‚‛′ʼ´]/gu, "'"],
   [/[“”„‟″«»‹›]/gu, '"'],
   [/(?<=\d)\s?[·⋅]\s?(?=\d)/gu, ' times '],
@@ -150,39 +113,21 @@ const PUNCTUATION: readonly Spelling[] = [
 ];
 
 /** They stand in front of a name. */
-const TITLES: readonly Spelling[] = [
-  ['Capt', 'Captain'],
-  ['Col', 'Colonel'],
-  ['Gen', 'General'],
-  ['Lieut', 'Lieutenant'],
-  ['Lt', 'Lieutenant'],
-  ['Sgt', 'Sergeant'],
-  ['Gov', 'Governor'],
-  ['Sen', 'Senator'],
-  ['Prof', 'Professor'],
-  ['Rev', 'Reverend'],
-  ['Hon', 'Honourable'],
-  ['Messrs', 'Messieurs'],
-].map(([short, word]): Spelling => [new RegExp(`\\b${short}\\.(?=\\s+["'“‘]?\\p{Lu})`, 'gu'), String(word)]);
+const TITLES = entriesOf(`
+  Capt Captain, Col Colonel, Gen General, Lieut Lieutenant, Lt Lieutenant, Sgt Sergeant, Gov Governor, Sen Senator,
+  Prof Professor, Rev Reverend, Hon Honourable, Messrs Messieurs`).map(
+  ([short, word]): Rule => [new RegExp(`\\b${short}\\.(?=\\s+["'“‘]?\\p{Lu})`, 'gu'), word],
+);
 
 /** They stand in front of a number. */
-const COUNTED: readonly Spelling[] = [
-  ['Nos', 'numbers'],
-  ['No', 'number'],
-  ['pp', 'pages'],
-  ['p', 'page'],
-  ['Figs', 'figures'],
-  ['Fig', 'figure'],
-  ['Vol', 'volume'],
-  ['Ch', 'chapter'],
-  ['Sec', 'section'],
-  ['Eq', 'equation'],
-].map(([short = '', word]): Spelling => {
+const COUNTED = entriesOf(`
+  Nos numbers, No number, pp pages, p page, Figs figures, Fig figure, Vol volume, Ch chapter, Sec section,
+  Eq equation`).map(([short, word]): Rule => {
   const either = `[${short.charAt(0).toUpperCase()}${short.charAt(0).toLowerCase()}]${short.slice(1)}`;
   return [new RegExp(`\\b${either}\\.\\s*(?=\\d)`, 'gu'), `${word} `];
 });
 
-const ABBREVIATIONS: readonly Spelling[] = [
+const ABBREVIATIONS: readonly Rule[] = [
   ...TITLES,
   ...COUNTED,
   [/\be\.\s?g\.,?(?=\s)/giu, 'for example,'],

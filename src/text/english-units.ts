@@ -1,134 +1,60 @@
 /** Units of measure in English words. */
+import { entriesOf } from '../kit/words.ts';
 
-/** Names that have no plural in "s". */
-const PLURALS: ReadonlyMap<string, string> = new Map([
-  ['foot', 'feet'],
-  ['inch', 'inches'],
-  ['hertz', 'hertz'],
-  ['kilohertz', 'kilohertz'],
-  ['megahertz', 'megahertz'],
-  ['gigahertz', 'gigahertz'],
-  ['terahertz', 'terahertz'],
-  ['lux', 'lux'],
-]);
-
-/** Signs with the same name differ in nothing that is heard. */
-const NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    kilometer: 'km',
-    meter: 'm',
-    centimeter: 'cm',
-    millimeter: 'mm',
-    micrometer: 'µm',
-    nanometer: 'nm',
-    mile: 'mi',
-    yard: 'yd yds',
-    foot: 'ft',
-    inch: 'in',
-    hectare: 'ha',
-    kilogram: 'kg',
-    gram: 'g',
-    milligram: 'mg',
-    microgram: 'µg mcg',
-    // Not "tonne", which sounds as "ton" does.
-    'metric ton': 't',
-    pound: 'lb lbs',
-    ounce: 'oz',
-    'fluid ounce': 'fl_oz',
-    gallon: 'gal',
-    tablespoon: 'tbsp',
-    teaspoon: 'tsp',
-    liter: 'l L',
-    deciliter: 'dl dL',
-    centiliter: 'cl cL',
-    milliliter: 'ml mL',
-    microliter: 'µl µL',
-    day: 'd',
-    hour: 'h hr hrs',
-    minute: 'min mins',
-    second: 's sec secs',
-    millisecond: 'ms',
-    microsecond: 'µs',
-    nanosecond: 'ns',
-    hertz: 'Hz',
-    kilohertz: 'kHz',
-    megahertz: 'MHz',
-    gigahertz: 'GHz',
-    terahertz: 'THz',
-    kilobyte: 'KB kB',
-    megabyte: 'MB',
-    gigabyte: 'GB',
-    terabyte: 'TB',
-    petabyte: 'PB',
-    kibibyte: 'KiB',
-    mebibyte: 'MiB',
-    gibibyte: 'GiB',
-    tebibyte: 'TiB',
-    kilobit: 'kb Kb kbit Kbit',
-    megabit: 'Mb Mbit',
-    gigabit: 'Gb Gbit',
-    'kilobit per second': 'kbps Kbps',
-    'megabit per second': 'Mbps',
-    'gigabit per second': 'Gbps',
-    volt: 'V',
-    millivolt: 'mV',
-    kilovolt: 'kV',
-    amp: 'A',
-    milliamp: 'mA',
-    microamp: 'µA',
-    'amp hour': 'Ah',
-    'milliamp hour': 'mAh',
-    watt: 'W',
-    milliwatt: 'mW',
-    kilowatt: 'kW',
-    megawatt: 'MW',
-    gigawatt: 'GW',
-    'watt hour': 'Wh',
-    'kilowatt hour': 'kWh',
-    'megawatt hour': 'MWh',
-    'gigawatt hour': 'GWh',
-    kilojoule: 'kJ',
-    megajoule: 'MJ',
-    calorie: 'cal',
-    kilocalorie: 'kcal',
-    electronvolt: 'eV',
-    kilonewton: 'kN',
-    pascal: 'Pa',
-    hectopascal: 'hPa',
-    kilopascal: 'kPa',
-    megapascal: 'MPa',
-    'pound per square inch': 'psi',
-    'millimeter of mercury': 'mmHg',
-    ohm: 'Ω',
-    kiloohm: 'kΩ',
-    megaohm: 'MΩ',
-    decibel: 'dB',
-    lumen: 'lm',
-    lux: 'lx',
-    mole: 'mol',
-    millimole: 'mmol',
-    pixel: 'px',
-    point: 'pt',
-    megapixel: 'MP',
-    'mile per hour': 'mph',
-    'kilometer per hour': 'kph kmh',
-    'revolution per minute': 'rpm',
-    'beat per minute': 'bpm',
-    'frame per second': 'fps',
-    'part per million': 'ppm',
-    'part per billion': 'ppb',
-  }).flatMap(([name, signs]) =>
-    signs.split(' ').map((sign): [string, string] => [sign.replace('_', ' '), name]),
+const PREFIXES = new Map(
+  entriesOf(
+    'n nano, µ micro, m milli, c centi, d deci, h hecto, k kilo, K kilo, M mega, G giga, T tera, P peta',
   ),
 );
 
+/** Names with the signs of the unit and the prefixes that they have; a dash is the unit itself. */
+const PREFIXED = [
+  ['meter', 'm', '- n µ m c k'],
+  ['gram', 'g', '- µ m k'],
+  ['liter', 'l L', '- µ m c d'],
+  ['second', 's', '- n µ m'],
+  ['hertz', 'Hz', '- k M G T'],
+  ['byte', 'B', 'k K M G T P'],
+  ['bit', 'b bit', 'k K M G'],
+  ['bit per second', 'bps', 'k K M G'],
+  ['volt', 'V', '- m k'],
+  ['amp', 'A', '- µ m'],
+  ['amp hour', 'Ah', '- m'],
+  ['watt', 'W', '- m k M G'],
+  ['watt hour', 'Wh', '- k M G'],
+  ['joule', 'J', 'k M'],
+  ['calorie', 'cal', '- k'],
+  ['newton', 'N', 'k'],
+  ['pascal', 'Pa', '- h k M'],
+  ['ohm', 'Ω', '- k M'],
+  ['mole', 'mol', '- m'],
+] as const;
+
+/** Signs of units with their names. Signs with the same name differ in nothing that is heard. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ...PREFIXED.flatMap(([name, signs, prefixes]) =>
+    prefixes
+      .split(' ')
+      .map((prefix) => (prefix === '-' ? '' : prefix))
+      .flatMap((prefix) =>
+        signs.split(' ').map((sign) => [prefix + sign, (PREFIXES.get(prefix) ?? '') + name] as const),
+      ),
+  ),
+  // Not "tonne", which sounds as "ton" does.
+  ...entriesOf(`
+    t metric ton, mcg microgram, lb pound, lbs pound, oz ounce, gal gallon, tbsp tablespoon, tsp teaspoon,
+    mi mile, yd yard, yds yard, ft foot, in inch, ha hectare, d day, h hour, hr hour, hrs hour, min minute,
+    mins minute, sec second, secs second, KiB kibibyte, MiB mebibyte, GiB gibibyte, TiB tebibyte,
+    eV electronvolt, psi pound per square inch, mmHg millimeter of mercury, dB decibel, lm lumen, lx lux, px pixel,
+    pt point, MP megapixel, mph mile per hour, kph kilometer per hour, kmh kilometer per hour,
+    rpm revolution per minute, bpm beat per minute, fps frame per second, ppm part per million,
+    ppb part per billion`),
+  ['fl oz', 'fluid ounce'],
+]);
+
 /** What is counted for each of something, and is no sign of a unit. */
 const WORDS_AFTER_PER = /^(?:[a-z]{3,20}|yr|wk|mo)$/u;
-const SHORT_WORDS: ReadonlyMap<string, string> = new Map([
-  ['yr', 'year'],
-  ['wk', 'week'],
-  ['mo', 'month'],
-]);
+const SHORT_WORDS: ReadonlyMap<string, string> = new Map(entriesOf('yr year, wk week, mo month'));
 
 /** Words in front of the number of a place or a thing: "Seat 5 V" is no measure. */
 export const BEFORE_NAME =
@@ -205,5 +131,10 @@ export function perInEnglish(per: string): string {
 /** The first noun has the plural: "miles per hour"; or the last: "kilowatt hours". */
 function plural(name: string): string {
   const [head = '', ...tail] = name.split(/(?= per | of )/u);
-  return (PLURALS.get(head) ?? `${head}s`) + tail.join('');
+  return pluralOf(head) + tail.join('');
+}
+
+function pluralOf(noun: string): string {
+  if (/(?:hertz|lux)$/u.test(noun)) return noun;
+  return noun === 'foot' ? 'feet' : noun === 'inch' ? 'inches' : `${noun}s`;
 }

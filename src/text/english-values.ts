@@ -1,5 +1,6 @@
 /** Values as an English reader says them, for a voice that would say another value, or letters and signs. */
 
+import { entriesOf } from '../kit/words.ts';
 import { BEFORE_NAME, NUMBER, perInEnglish, START, unitsInEnglish } from './english-units.ts';
 
 /**
@@ -79,9 +80,10 @@ function joined(number: string): string {
   return number.replace(/\D/gu, '');
 }
 
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
+export const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+];
 
 function date(year: string, month: string, day: string): string | undefined {
   const name = MONTHS[Number(month) - 1];
@@ -165,30 +167,17 @@ const CURRENCIES: Readonly<Record<string, Currency>> = {
   '₿': { one: 'bitcoin', many: 'bitcoins', cent: '', cents: '' },
   '¢': { one: 'cent', many: 'cents', cent: '', cents: '' },
 };
-const DOLLARS: Readonly<Record<string, string>> = {
-  US: 'U S ',
-  A: 'Australian ',
-  AU: 'Australian ',
-  C: 'Canadian ',
-  CA: 'Canadian ',
-  HK: 'Hong Kong ',
-  NZ: 'New Zealand ',
-  S: 'Singapore ',
-};
+const DOLLARS = new Map(
+  entriesOf(
+    'US U S, A Australian, AU Australian, C Canadian, CA Canadian, HK Hong Kong, NZ New Zealand, S Singapore',
+  ),
+);
 
-const SCALES: Readonly<Record<string, string>> = {
-  k: 'thousand',
-  m: 'million',
-  mn: 'million',
-  mio: 'million',
-  mln: 'million',
-  b: 'billion',
-  bn: 'billion',
-  bln: 'billion',
-  t: 'trillion',
-  tn: 'trillion',
-  trn: 'trillion',
-};
+const SCALES = new Map(
+  entriesOf(`
+    k thousand, m million, mn million, mio million, mln million, b billion, bn billion, bln billion, t trillion,
+    tn trillion, trn trillion`),
+);
 const SCALE = String.raw`(?:\s?(?:mn|mio|mln|bn|bln|tn|trn)|[kmbt]|\s(?:hundred|thousand|million|billion|trillion))(?![\p{L}\d])`;
 const SIGN = '[$€£¥₹₩₽₿]';
 /** "1,234.50", "1.234,50", "1 234,50" without its spaces, "3,50", ".50". */
@@ -239,7 +228,8 @@ function inWords({ minus, inner, land = '', sign, spaced, per, ...sum }: Sum): s
   if (!currency) return sum.amount;
   const before = minus || inner ? 'minus ' : '';
   const after = per === undefined ? '' : perInEnglish(per);
-  return before + partsOf(sum, currency, DOLLARS[land.toUpperCase()] ?? '').join(' ') + after;
+  const country = DOLLARS.get(land.toUpperCase());
+  return before + partsOf(sum, currency, country === undefined ? '' : `${country} `).join(' ') + after;
 }
 
 function partsOf(
@@ -268,7 +258,7 @@ function amountOf(written: string): string {
 
 function scaleOf(written: string): string {
   const scale = written.trim();
-  return scale === '' ? '' : ` ${SCALES[scale.toLowerCase()] ?? scale}`;
+  return scale === '' ? '' : ` ${SCALES.get(scale.toLowerCase()) ?? scale}`;
 }
 
 /** What is counted by the billion. */
@@ -314,7 +304,7 @@ const LENGTHS: readonly Rule[] = [
   [
     /(?<=°\s?)(\d{1,2})'\s?(?:(\d{1,2}(?:\.\d{1,9})?)")?\s?([NSEW]\b)?/gu,
     (_, minutes, seconds, side) =>
-      ` ${minutes} minutes${seconds ? ` ${seconds} seconds` : ''}${side ? ` ${SIDES[side]}` : ''}`,
+      ` ${minutes} minutes${seconds ? ` ${seconds} seconds` : ''}${side ? ` ${SIDES.get(side)}` : ''}`,
   ],
   [/(?<![\w.,'"])(\d{1,2})\s?(?:'|ft\.?)\s?((?:1[01]|\d)(?:\.\d)?)\s?(?:"|''|in\b\.?)/gu, '$1 foot $2'],
   [/(?<![\w.,'"])(\d{1,2})'(1[01]|\d)(?![\d'"]|[.,]\d)/gu, '$1 foot $2'],
@@ -339,7 +329,7 @@ const LENGTHS: readonly Rule[] = [
   [/(?<=hours? )(\d{1,2})m(?!\w)/gu, '$1 minutes'],
   [/(?<![\w.,])(\d{1,3})m(?= (?:ago|later|timeout|delay)\b)/gu, '$1 minutes'],
 ];
-const SIDES: Readonly<Record<string, string>> = { N: 'north', S: 'south', E: 'east', W: 'west' };
+const SIDES = new Map(entriesOf('N north, S south, E east, W west'));
 
 function counted(number: string, one: string, many: string): string {
   return `${number} ${number === '1' ? one : many}`;
@@ -362,7 +352,7 @@ const EXPRESSIONS: readonly Rule[] = [
   [/(?:>=|≥|⩾)(?=\s?[\d.$-])/gu, ' at least '],
   [/(?<=[\w)]\s)(?:-{1,2}>|=>)(?=\s[\w(])/gu, ' to '],
   [/(?<=[\w)\]]\s?)===?(?=\s?[\w("'-])/gu, ' equals '],
-  [/(?<=\w\s?)([-+*/])=(?=\s?[\w(])/gu, (_, sign) => ` ${ASSIGNED[sign]} equals `],
+  [/(?<=\w\s?)([-+*/])=(?=\s?[\w(])/gu, (_, sign) => ` ${ASSIGNED.get(sign)} equals `],
   // Elsewhere they may be marks, or belong to a tag.
   [
     new RegExp(
@@ -402,12 +392,7 @@ const EXPRESSIONS: readonly Rule[] = [
   // The names of programs: "snake_case".
   [/(?<=\w)_{1,3}(?=\w)|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/gu, ' '],
 ];
-const ASSIGNED: Readonly<Record<string, string>> = {
-  '+': 'plus',
-  '-': 'minus',
-  '*': 'times',
-  '/': 'divided by',
-};
+const ASSIGNED = new Map(entriesOf('+ plus, - minus, * times, / divided by'));
 
 function powerOf(power: string): string {
   if (power === '2') return ' squared ';

@@ -1,6 +1,7 @@
 /** Addresses, names of files and short forms as an English reader says them. */
 
-import { type Rule, spokenBy } from './english-values.ts';
+import { entriesOf } from '../kit/words.ts';
+import { MONTHS, type Rule, spokenBy } from './english-values.ts';
 import { NAMED_CHARACTERS } from './unicode.ts';
 
 const SCHEME = String.raw`[a-z][a-z\d+.-]{1,15}:\/\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\]}*_]`;
@@ -22,20 +23,11 @@ function caseless(pattern: string): string {
   return pattern.replace(/\[a-z/gu, '[A-Za-z');
 }
 
-const SIGNS: Readonly<Record<string, string>> = {
-  '.': 'dot',
-  '/': 'slash',
-  '@': 'at',
-  '-': 'dash',
-  _: 'underscore',
-  '?': 'question mark',
-  '=': 'equals',
-  '&': 'and',
-  '#': 'hash',
-  '%': 'percent',
-  '+': 'plus',
-  '~': 'tilde',
-};
+const SIGNS: ReadonlyMap<string, string> = new Map(
+  entriesOf(`
+    . dot, / slash, @ at, - dash, _ underscore, ? question mark, = equals, & and, # hash, % percent, + plus,
+    ~ tilde`),
+);
 
 /** @param others for what is not an address */
 export function addressesInEnglish(text: string, others: (text: string) => string): string {
@@ -50,7 +42,7 @@ function addressInWords(address: string): string {
   return address
     .replace(/^(\w+):\/\/\/?|^mailto:/u, (_, scheme) => (scheme ? `${scheme} ` : 'mail to '))
     .replace(/:(?=\d)/u, ' port ')
-    .replace(/[./@\-_?=&#%+~]/gu, (sign) => ` ${SIGNS[sign]} `)
+    .replace(/[./@\-_?=&#%+~]/gu, (sign) => ` ${SIGNS.get(sign)} `)
     .replace(/(?<=^| )(?:api|url|uri|id|ui|os)(?= |$)/gu, (word) => [...word.toUpperCase()].join(' '));
 }
 
@@ -59,57 +51,23 @@ const SPELLED =
   'URL|URI|API|UI|AI|OS|EU|UN|UAE|UK|CEO|CIO|COO|CFO|FAQ|ETA|EPA|IRS|ID|AWS|DIY|UFO|IP|IQ|EV|IDE|CLI|GUI|UUID|CI|QA|AKA|CPU|GPU|TPU|NPU|ATM|NGO';
 const INITIALS = new RegExp(`(?<![\\w&])(${SPELLED})(s|'s)?(?![\\w&])`, 'gu');
 
-const DAYS: Readonly<Record<string, string>> = {
-  mon: 'Monday',
-  tue: 'Tuesday',
-  tues: 'Tuesday',
-  wed: 'Wednesday',
-  weds: 'Wednesday',
-  thu: 'Thursday',
-  thur: 'Thursday',
-  thurs: 'Thursday',
-  fri: 'Friday',
-  sat: 'Saturday',
-  sun: 'Sunday',
-};
-const MONTHS: Readonly<Record<string, string>> = {
-  jan: 'January',
-  feb: 'February',
-  mar: 'March',
-  apr: 'April',
-  jun: 'June',
-  jul: 'July',
-  aug: 'August',
-  sep: 'September',
-  sept: 'September',
-  oct: 'October',
-  nov: 'November',
-  dec: 'December',
-};
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const DAY = 'Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun';
 const MONTH = 'Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec';
 const ANY = `${DAY}|${MONTH}`;
 
+/** The first three letters tell days and months apart. */
 function day(_: string, short = ''): string {
-  return DAYS[short.toLowerCase()] ?? MONTHS[short.toLowerCase()] ?? short;
+  const beginsAlike = (name: string) => name.slice(0, 3).toLowerCase() === short.slice(0, 3).toLowerCase();
+  return [...DAYS, ...MONTHS].find(beginsAlike) ?? short;
 }
 
 /** With an end behind it, the point ends the sentence as well. */
-const ENDING: readonly (readonly [short: string, word: string])[] = [
-  ['approx', 'approximately'],
-  ['Ltd', 'Limited'],
-  ['Inc', 'Incorporated'],
-  ['Corp', 'Corporation'],
-  ['Blvd', 'Boulevard'],
-  ['Dept', 'Department'],
-  ['dept', 'department'],
-  ['Govt', 'Government'],
-  ['govt', 'government'],
-  ['Assn', 'Association'],
-  ['Bros', 'Brothers'],
-  ['Jr', 'Junior'],
-  ['Sr', 'Senior'],
-];
+const ENDING = new Map(
+  entriesOf(`
+    approx approximately, Ltd Limited, Inc Incorporated, Corp Corporation, Blvd Boulevard, Dept Department,
+    dept department, Govt Government, govt government, Assn Association, Bros Brothers, Jr Junior, Sr Senior`),
+);
 
 const RULES: readonly Rule[] = [
   [
@@ -138,10 +96,9 @@ const RULES: readonly Rule[] = [
   [new RegExp(`(?<=\\d(?:st|nd|rd|th)?(?: of)?[\\s-])(${MONTH})\\b(?:\\.(?!\\s*$))?`, 'gu'), day],
   // "Jan." and "Sun." are names and words as well.
   [
-    /(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.(?=\s*$)/gu,
-    (all, short) => `${day(all, short)}.`,
+    /(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.(?=(\s*$)|)/gu,
+    (all, short, end) => day(all, short) + (end === undefined ? '' : '.'),
   ],
-  [/(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\./gu, day],
   [
     /(?<=\b(?:in|since|until|till|from|by|of|on|next|last|this|every|each|early|late|mid|to|and|or|before|after|for) )(Jan|Mar|Jun|Jul|Sat|Sun|Wed)\.(?=\s*$)/giu,
     (all, short) => `${day(all, short)}.`,
@@ -151,10 +108,10 @@ const RULES: readonly Rule[] = [
     day,
   ],
   [/^(\s*)(Jan|Mar|Jun|Jul|Sat|Sun|Wed)\.(?=\s*$)/gu, (all, space, short) => `${space}${day(all, short)}.`],
-  ...ENDING.flatMap(([short, word]): Rule[] => [
-    [new RegExp(`(?<!\\w)${short}\\.(?=["')]*\\s*$)`, 'gu'), `${word}.`],
-    [new RegExp(`(?<!\\w)${short}\\.`, 'gu'), word],
-  ]),
+  [
+    new RegExp(`(?<!\\w)(${[...ENDING.keys()].join('|')})\\.(?=(["')]*\\s*$)|)`, 'gu'),
+    (_, short = '', end) => `${ENDING.get(short)}${end === undefined ? '' : '.'}`,
+  ],
   [/(?<!\w)(?:Approx|approx) (?=\d)/gu, 'approximately '],
   [/(?<!\w)w\/o(?=\s)/gu, 'without'],
   [/(?<!\w)w\/(?=\s?[a-z])/gu, 'with '],
