@@ -1,22 +1,10 @@
+import { entriesOf } from '../kit/words.ts';
 import { lazy } from './unicode.ts';
 
 /** Scripts as Unicode names them, each with the language that is most often written in it. Kana come before the characters beside them. */
-const SCRIPTS: readonly (readonly [script: string, language: string])[] = [
-  ['Hiragana', 'ja'],
-  ['Katakana', 'ja'],
-  ['Hangul', 'ko'],
-  ['Han', 'zh'],
-  ['Cyrillic', 'ru'],
-  ['Greek', 'el'],
-  ['Arabic', 'ar'],
-  ['Hebrew', 'he'],
-  ['Devanagari', 'hi'],
-  ['Bengali', 'bn'],
-  ['Tamil', 'ta'],
-  ['Thai', 'th'],
-  ['Armenian', 'hy'],
-  ['Georgian', 'ka'],
-];
+const SCRIPTS = entriesOf(`
+  Hiragana ja, Katakana ja, Hangul ko, Han zh, Cyrillic ru, Greek el, Arabic ar, Hebrew he, Devanagari hi, Bengali bn,
+  Tamil ta, Thai th, Armenian hy, Georgian ka`);
 
 /** Frequent words of languages in Latin letters. A word of two languages counts for both. */
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,35 +1,16 @@
+import { entriesOf } from '../../kit/words.ts';
 import type { Chapter, Cover, Tags } from '../pcm.ts';
 
-/** Tags by the names that players use. */
-export interface Fields {
-  readonly title?: string | undefined;
-  readonly album?: string | undefined;
-  readonly artist?: string | undefined;
-  readonly albumArtist?: string | undefined;
-  readonly narrator?: string | undefined;
-  readonly date?: string | undefined;
-  readonly year?: string | undefined;
-  readonly genre?: string | undefined;
-  readonly description?: string | undefined;
-  readonly comment?: string | undefined;
-  readonly language?: string | undefined;
-  /** The code of ISO 639-2, such as `deu`. */
-  readonly language3?: string | undefined;
-  readonly series?: string | undefined;
-  readonly seriesPart?: string | undefined;
-  /** It has the form `Series #2`, which audiobookshelf reads. */
-  readonly grouping?: string | undefined;
-  /** It has the form `3/12`. */
-  readonly track?: string | undefined;
+export type Field = keyof ReturnType<typeof named>;
+
+/** Tags by the names that players use. Sound without title, author and album has no tags at all. */
+export function fieldsOf(tags: Tags): Partial<ReturnType<typeof named>> {
+  const { title, author, album } = tags;
+  return [title, author, album].some((each) => each !== undefined) ? named(tags) : {};
 }
 
-export type Field = keyof Fields;
-
-/** Sound without title, author and album has no tags at all. */
-export function fieldsOf(tags: Tags): Fields {
+function named(tags: Tags) {
   const { title, author, language, date, description, series, narrator, album = title, track } = tags;
-  const isNamed = [title, author, album].some((each) => each !== undefined);
-  if (!isNamed) return {};
   return {
     title,
     album,
@@ -45,65 +26,25 @@ export function fieldsOf(tags: Tags): Fields {
     language3: languageCode(language),
     series: series?.name,
     seriesPart: series?.number,
+    /** It has the form `Series #2`, which audiobookshelf reads. */
     grouping: series && `${series.name}${series.number === undefined ? '' : ` #${series.number}`}`,
     track: track && `${track.number}/${track.count}`,
   };
 }
 
 /** The languages of ISO 639-1 that books are most often in. */
-const CODES: Readonly<Record<string, string>> = {
-  ar: 'ara',
-  bg: 'bul',
-  ca: 'cat',
-  cs: 'ces',
-  cy: 'cym',
-  da: 'dan',
-  de: 'deu',
-  el: 'ell',
-  en: 'eng',
-  eo: 'epo',
-  es: 'spa',
-  et: 'est',
-  eu: 'eus',
-  fa: 'fas',
-  fi: 'fin',
-  fr: 'fra',
-  ga: 'gle',
-  he: 'heb',
-  hi: 'hin',
-  hr: 'hrv',
-  hu: 'hun',
-  id: 'ind',
-  is: 'isl',
-  it: 'ita',
-  ja: 'jpn',
-  ko: 'kor',
-  la: 'lat',
-  lt: 'lit',
-  lv: 'lav',
-  nb: 'nob',
-  nl: 'nld',
-  no: 'nor',
-  pl: 'pol',
-  pt: 'por',
-  ro: 'ron',
-  ru: 'rus',
-  sk: 'slk',
-  sl: 'slv',
-  sr: 'srp',
-  sv: 'swe',
-  ta: 'tam',
-  th: 'tha',
-  tr: 'tur',
-  uk: 'ukr',
-  vi: 'vie',
-  zh: 'zho',
-};
+const CODES = new Map(
+  entriesOf(`
+    ar ara, bg bul, ca cat, cs ces, cy cym, da dan, de deu, el ell, en eng, eo epo, es spa, et est, eu eus, fa fas,
+    fi fin, fr fra, ga gle, he heb, hi hin, hr hrv, hu hun, id ind, is isl, it ita, ja jpn, ko kor, la lat, lt lit,
+    lv lav, nb nob, nl nld, no nor, pl pol, pt por, ro ron, ru rus, sk slk, sl slv, sr srp, sv swe, ta tam, th tha,
+    tr tur, uk ukr, vi vie, zh zho`),
+);
 
 /** @returns the code of ISO 639-2, such as `deu`, for a language tag */
 export function languageCode(tag = ''): string | undefined {
   const [language = ''] = tag.toLowerCase().split('-');
-  return /^[a-z]{3}$/.test(language) ? language : CODES[language];
+  return /^[a-z]{3}$/.test(language) ? language : CODES.get(language);
 }
 
 /** Players take frames of text by these names. Series are what audiobookshelf reads. */
