@@ -32,18 +32,17 @@ export function levelled(track: Track, level: Level): Track {
   return { ...track, pcm: level.isLive ? asItComes(track, level) : whole(track, level) };
 }
 
-async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
-  const meters = new Map<unknown, LoudnessMeter>();
+async function* whole({ format, pcm }: Track, level: Level): AsyncGenerator<Uint8Array> {
+  const gains = new Gains(format, level);
   using spool = new NamelessFile('sound');
   let at = 0;
   for await (const piece of pcm) {
-    for (const { bytes, voice } of cut(piece, at, turns))
-      meterOf(voice, meters, format).push(floatsOf(bytes, format));
+    gains.measure(piece, at);
     spool.write(piece);
     at += piece.length;
   }
-  const gains = new Map([...meters].map(([voice, meter]) => [voice, gainFor(meter, target)]));
-  const playing = new Playing({ format, turns, gainOf: (voice) => gains.get(voice) ?? 1 });
+  gains.settle();
+  const playing = new Playing(format, level.turns, gains);
   for await (const piece of spool.read(frameBytes(format))) yield* playing.push(piece);
   yield* playing.end();
 }
@@ -53,109 +52,100 @@ const MEASURED_SECONDS = 3;
 /** Milliseconds without sound after which a voice is measured by what there is: its writer may wait for an answer. */
 const MOST_AWAITED_MS = 500;
 
-async function* asItComes(track: Track, level: Level): AsyncGenerator<Uint8Array> {
-  const held = new Held(track.format, level);
-  using pieces = new Arrivals(track.pcm, new AbortController().signal);
+async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<Uint8Array> {
+  const most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
+  const gains = new Gains(format, level);
+  const playing = new Playing(format, level.turns, gains);
+  using pieces = new Arrivals(pcm, new AbortController().signal);
+  /** Sound whose voice is measured before it is heard; it begins at this byte of the track. */
+  let held: Uint8Array[] = [];
+  let [start, bytes] = [0, 0];
+  const keeps = (piece: Uint8Array) => {
+    const isNew = cut(piece, start + bytes, level.turns).some(({ voice }) => !gains.has(voice));
+    held.push(piece);
+    bytes += piece.length;
+    return (isNew || held.length > 1) && bytes < most;
+  };
+  const release = () => {
+    const released = held;
+    [held, start, bytes] = [[], start + bytes, 0];
+    return released;
+  };
   let next: IteratorResult<Uint8Array> | undefined;
   do {
     next = await pieces.next(next && MOST_AWAITED_MS);
     if (next?.value instanceof Flush) {
-      held.drop();
+      playing.skip(bytes);
+      release();
       yield next.value;
       continue;
     }
-    if (next && !next.done && held.keeps(next.value)) continue;
-    yield* held.given();
-    if (!next || next.done) yield* held.end();
+    if (next && !next.done && keeps(next.value)) continue;
+    gains.measure(Buffer.concat(held), start);
+    gains.settle();
+    for (const piece of release()) yield* playing.push(piece);
+    if (!next || next.done) yield* playing.end();
   } while (!next?.done);
 }
 
-/** Sound whose voice is measured before it is heard. */
-class Held {
+/** One gain for each voice of a track. */
+class Gains {
   readonly #format: PcmFormat;
   readonly #level: Level;
+  readonly #meters = new Map<unknown, LoudnessMeter>();
   readonly #gains = new Map<unknown, number>();
-  readonly #play: Playing;
-  readonly #most: number;
-  readonly #pieces: Uint8Array[] = [];
-  /** The pieces begin here in the track, in bytes. */
-  #start = 0;
-  #bytes = 0;
 
   constructor(format: PcmFormat, level: Level) {
     this.#format = format;
     this.#level = level;
-    this.#most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
-    this.#play = new Playing({
-      format,
-      turns: level.turns,
-      gainOf: (voice) => this.#gains.get(voice) ?? 1,
-    });
   }
 
-  /** @returns false if it is time to give all of it */
-  keeps(piece: Uint8Array): boolean {
-    const voices = cut(piece, this.#start + this.#bytes, this.#level.turns);
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
-    const isNew = voices.some(({ voice }) => !this.#gains.has(voice));
-    return (isNew || this.#pieces.length > 1) && this.#bytes < this.#most;
+  has(voice: unknown): boolean {
+    return this.#gains.has(voice);
   }
 
-  *given(): Generator<Uint8Array> {
-    this.#measure();
-    for (let piece = this.#take(); piece; piece = this.#take()) yield* this.#play.push(piece);
+  of(voice: unknown): number {
+    return this.#gains.get(voice) ?? 1;
   }
 
-  end(): Generator<Uint8Array> {
-    return this.#play.end();
+  /** @param start of the piece in the track, in bytes */
+  measure(piece: Uint8Array, start: number): void {
+    const { sampleRate, channels } = this.#format;
+    for (const { bytes, voice } of cut(piece, start, this.#level.turns)) {
+      if (this.has(voice)) continue;
+      const meter = this.#meters.get(voice) ?? new LoudnessMeter(sampleRate, channels);
+      this.#meters.set(voice, meter);
+      meter.push(floatsOf(bytes, this.#format));
+    }
   }
 
-  /** Drops what is held: it is not heard. */
-  drop(): void {
-    this.#play.skip(this.#bytes);
-    while (this.#take());
+  /** Voices that were measured have their gains from now on. Silence stays as it is. */
+  settle(): void {
+    for (const [voice, { integrated }] of this.#meters)
+      if (integrated !== undefined) this.#gains.set(voice, 10 ** ((this.#level.target - integrated) / 20));
+    this.#meters.clear();
   }
-
-  #take(): Uint8Array | undefined {
-    const piece = this.#pieces.shift();
-    this.#start += piece?.length ?? 0;
-    this.#bytes -= piece?.length ?? 0;
-    return piece;
-  }
-
-  #measure(): void {
-    const meters = new Map<unknown, LoudnessMeter>();
-    const { turns, target } = this.#level;
-    for (const { bytes, voice } of cut(Buffer.concat(this.#pieces), this.#start, turns))
-      if (!this.#gains.has(voice)) meterOf(voice, meters, this.#format).push(floatsOf(bytes, this.#format));
-    for (const [voice, meter] of meters)
-      if (meter.integrated !== undefined) this.#gains.set(voice, gainFor(meter, target));
-  }
-}
-
-interface Gains {
-  readonly format: PcmFormat;
-  readonly turns: Turns;
-  gainOf(voice: unknown): number;
 }
 
 /** Applies the gain of each voice, and keeps peaks below the ceiling. */
 class Playing {
+  readonly #format: PcmFormat;
+  readonly #turns: Turns;
   readonly #gains: Gains;
   #limiter: Limiter;
   #at = 0;
 
-  constructor(gains: Gains) {
+  constructor(format: PcmFormat, turns: Turns, gains: Gains) {
+    this.#format = format;
+    this.#turns = turns;
     this.#gains = gains;
-    this.#limiter = limiterFor(gains.format);
+    this.#limiter = limiterFor(format);
   }
 
   *push(piece: Uint8Array): Generator<Uint8Array> {
-    const { format, turns, gainOf } = this.#gains;
-    for (const { bytes, voice } of cut(piece, this.#at, turns)) {
-      const gain = gainOf(voice);
-      yield* this.#given(this.#limiter.push(floatsOf(bytes, format).map((sample) => sample * gain)));
+    for (const { bytes, voice } of cut(piece, this.#at, this.#turns)) {
+      const gain = this.#gains.of(voice);
+      yield* this.#given(this.#limiter.push(floatsOf(bytes, this.#format).map((sample) => sample * gain)));
     }
     this.#at += piece.length;
   }
@@ -163,7 +153,7 @@ class Playing {
   /** Passes over sound that was dropped, with what the limiter holds back. */
   skip(bytes: number): void {
     this.#at += bytes;
-    this.#limiter = limiterFor(this.#gains.format);
+    this.#limiter = limiterFor(this.#format);
   }
 
   *end(): Generator<Uint8Array> {
@@ -171,7 +161,7 @@ class Playing {
   }
 
   *#given(samples: Float32Array): Generator<Uint8Array> {
-    if (samples.length > 0) yield bytesOf(samples, this.#gains.format);
+    if (samples.length > 0) yield bytesOf(samples, this.#format);
   }
 }
 
@@ -206,17 +196,6 @@ function lastBefore(list: readonly Turn[], place: number): number {
     else high = middle;
   }
   return low - 1;
-}
-
-function meterOf(voice: unknown, meters: Map<unknown, LoudnessMeter>, format: PcmFormat): LoudnessMeter {
-  const meter = meters.get(voice) ?? new LoudnessMeter(format.sampleRate, format.channels);
-  meters.set(voice, meter);
-  return meter;
-}
-
-/** Silence stays as it is. */
-function gainFor({ integrated }: LoudnessMeter, target: number): number {
-  return integrated === undefined ? 1 : 10 ** ((target - integrated) / 20);
 }
 
 /** Steps of 100 ms; a block has four of them. */

@@ -7,7 +7,7 @@ import { LoudnessMeter, levelled, type Turn } from '../../../src/sound/loudness.
 import { type PcmFormat, untagged } from '../../../src/sound/pcm.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { isThere, saidBy } from '../../support/programs.ts';
-import { collect } from './body.ts';
+import { collect, inPieces } from './body.ts';
 
 const ffmpeg = isThere('ffmpeg');
 
@@ -35,19 +35,8 @@ function babble(seconds: number, peak: number, format = FORMAT): Buffer {
 function measured(pcm: Buffer, format = FORMAT): { loudness: number; peak: number } {
   const path = join(emptyFolder(), 'a.wav');
   writeFileSync(path, Buffer.concat([wavHeader(format, pcm.length), pcm]));
-  const args = [
-    '-hide_banner',
-    '-nostats',
-    '-nostdin',
-    '-i',
-    path,
-    '-af',
-    'ebur128=peak=true',
-    '-f',
-    'null',
-    '-',
-  ];
-  const said = saidBy('ffmpeg', args);
+  const quiet = ['-hide_banner', '-nostats', '-nostdin'];
+  const said = saidBy('ffmpeg', [...quiet, '-i', path, '-af', 'ebur128=peak=true', '-f', 'null', '-']);
   const summary = said.slice(said.indexOf('Summary:'));
   const numberAfter = (label: RegExp) => Number(label.exec(summary)?.[1]);
   return { loudness: numberAfter(/I:\s+(-?[\d.]+)/), peak: numberAfter(/Peak:\s+(-?[\d.]+)/) };
@@ -58,10 +47,7 @@ async function level(
   list: readonly Turn[],
   { isLive = false, target = -18, format = FORMAT } = {},
 ) {
-  async function* pieces() {
-    for (let at = 0; at < pcm.length; at += 9000) yield pcm.subarray(at, at + 9000);
-  }
-  const track = untagged({ format, bytes: undefined, pcm: pieces() });
+  const track = untagged({ format, bytes: undefined, pcm: inPieces(pcm, 9000) });
   return collect(levelled(track, { target, isLive, turns: { list } }).pcm);
 }
 
