@@ -3,7 +3,7 @@ import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
 import { unlessAborted } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
-import { Converter, compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
+import { compileResampler, loadResampler, type Resampler, resampled } from '../sound/convert.ts';
 import { cutText } from '../text/cut.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { CheckedSpeech, type Task as CheckedTask } from './check.ts';
@@ -150,30 +150,27 @@ export class ExternalEngine implements Engine {
     }
   }
 
-  /**
-   * @param rate is set to that of the samples
-   * @throws EngineError for sound that is too long, or none
-   */
+  /** @param rate is set to that of the samples */
   async *#speakOnce(task: Task, rate: { sampleRate: number }): AsyncGenerator<Int16Array> {
-    const { text, voice, signal } = task;
-    const sound = await this.#source.speak(text, voice, signal, task.speed);
-    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.rate), signal);
+    const sound = await this.#source.speak(task.text, task.voice, task.signal, task.speed);
+    const resampler = await this.#resamplerFor(sound.sampleRate, task.rate);
     rate.sampleRate = task.rate.from(sound.sampleRate);
+    const samples = this.#bounded(sound, task);
+    yield* resampler ? resampled(samples, resampler, task.signal) : samples;
+  }
+
+  /** @throws EngineError for sound that is too long, or none */
+  async *#bounded({ samples, sampleRate }: EngineSound, { text, speed }: Task): AsyncGenerator<Int16Array> {
     const most = countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
-    const limit = most / Math.min(1, task.speed);
+    const limit = most / Math.min(1, speed);
     let frames = 0;
-    try {
-      for await (const samples of sound.samples) {
-        frames += samples.length;
-        if (frames > limit * sound.sampleRate)
-          throw this.#failed(`sent more than ${limit} s of sound for "${printable(text.slice(0, 60))}"`);
-        yield* convert.push(samples);
-      }
-      if (frames === 0) throw this.#failed(`sent no sound for "${printable(text.slice(0, 60))}"`);
-      yield convert.end();
-    } finally {
-      convert.free();
+    for await (const piece of samples) {
+      frames += piece.length;
+      if (frames > limit * sampleRate)
+        throw this.#failed(`sent more than ${limit} s of sound for "${printable(text.slice(0, 60))}"`);
+      yield piece;
     }
+    if (frames === 0) throw this.#failed(`sent no sound for "${printable(text.slice(0, 60))}"`);
   }
 
   async #resamplerFor(from: number, rate: Rate): Promise<Resampler | undefined> {

@@ -44,6 +44,7 @@ export class Resampler {
   readonly #state: number;
   readonly #heap: Heap;
   readonly #room: number;
+  #isFree = false;
 
   constructor(speex: Speex, from: number, to: number) {
     this.#speex = speex;
@@ -79,6 +80,8 @@ export class Resampler {
   }
 
   free(): void {
+    if (this.#isFree) return;
+    this.#isFree = true;
     this.#speex._speex_resampler_destroy(this.#state);
     for (const address of Object.values(this.#heap)) this.#speex._free(address);
   }
@@ -102,35 +105,21 @@ export class Resampler {
 const STEP = 16_384;
 
 /** Converts to another rate in steps, with a tick of the event loop and a look at the signal between them. */
-export class Converter {
-  readonly #resampler: Resampler | undefined;
-  readonly #signal: AbortSignal;
-  #isFree = false;
-
-  /** @param resampler `undefined` if the rate stays */
-  constructor(resampler: Resampler | undefined, signal: AbortSignal) {
-    this.#resampler = resampler;
-    this.#signal = signal;
-  }
-
-  async *push(samples: Int16Array): AsyncGenerator<Int16Array> {
-    if (!this.#resampler) return yield samples;
-    for (let start = 0; start < samples.length; start += STEP) {
-      await yieldToEventLoop();
-      this.#signal.throwIfAborted();
-      yield toInt16(this.#resampler.push(toFloat(samples.subarray(start, start + STEP))));
-    }
-  }
-
-  end(): Int16Array {
-    if (!this.#resampler) return new Int16Array();
-    this.#isFree = true;
-    return toInt16(this.#resampler.end());
-  }
-
-  free(): void {
-    if (!this.#isFree) this.#resampler?.free();
-    this.#isFree = true;
+export async function* resampled(
+  pieces: AsyncIterable<Int16Array>,
+  resampler: Resampler,
+  signal: AbortSignal,
+): AsyncGenerator<Int16Array> {
+  try {
+    for await (const samples of pieces)
+      for (let start = 0; start < samples.length; start += STEP) {
+        await yieldToEventLoop();
+        signal.throwIfAborted();
+        yield toInt16(resampler.push(toFloat(samples.subarray(start, start + STEP))));
+      }
+    yield toInt16(resampler.end());
+  } finally {
+    resampler.free();
   }
 }
 
@@ -161,7 +150,7 @@ async function* conversion(
       }
     }
     const due = Math.round((taken * to.sampleRate) / from.sampleRate) - made;
-    const rests = resamplers?.splice(0).map((each) => exactly(due, each.end()));
+    const rests = resamplers?.map((each) => exactly(due, each.end()));
     if (rests && due > 0) yield joined(rests, to);
   } finally {
     for (const each of resamplers ?? []) each.free();
