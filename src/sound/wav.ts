@@ -52,10 +52,9 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
   const id = head.toString('latin1', 0, 4);
   if (head.length < RIFF_BYTES && WAV_NAMES.some((whole) => whole.startsWith(id))) throw endsEarly();
-  if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
+  if (id === 'RIFX') throw unsupported('big-endian WAV (RIFX)');
   // This is the GUID of Sony Wave64.
-  if (head.toString('hex') === '726966662e91cf11a5d628db')
-    throw new WavError('unsupported', 'Wave64 instead of WAV');
+  if (head.toString('hex') === '726966662e91cf11a5d628db') throw unsupported('Wave64 instead of WAV');
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
@@ -133,12 +132,8 @@ async function readFormat(
 
 /** Reads a file whose samples come before their format. */
 async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
-  if (size === undefined || size > MAX_HELD_BYTES) {
-    throw new WavError(
-      'unsupported',
-      'WAV with its samples before their format, and too many to wait for it',
-    );
-  }
+  if (size === undefined || size > MAX_HELD_BYTES)
+    throw unsupported('WAV with its samples before their format, and too many to wait for it');
   const data = await reader.take(size);
   await skipPadding(reader, size);
   for (;;) {
@@ -162,12 +157,8 @@ async function skipChunk(reader: ByteReader): Promise<void> {
 async function readChunkHead(reader: ByteReader): Promise<Chunk> {
   const head = await reader.take(8);
   if (head.length < 8) throw endsEarly();
-  if (!isFourCC(head, 0)) {
-    throw new WavError(
-      'unsupported',
-      `WAV with a broken header: no chunk begins at byte ${reader.position - 8}`,
-    );
-  }
+  if (!isFourCC(head, 0))
+    throw unsupported(`WAV with a broken header: no chunk begins at byte ${reader.position - 8}`);
   return { id: fourCC(head), size: head.readUInt32LE(4) };
 }
 
@@ -182,6 +173,10 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
 /** Many writers leave the padding out: the name of the next chunk stands in its place. */
 async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
+}
+
+function unsupported(message: string): WavError {
+  return new WavError('unsupported', message);
 }
 
 function endsEarly(): WavError {
@@ -219,23 +214,18 @@ const MAX_SAMPLE_RATE = 768_000;
  * @throws WavError `unsupported`
  */
 function parseFormat(chunk: Buffer): PcmFormat {
-  if (chunk.length < 16) throw new WavError('unsupported', `WAV with a fmt chunk of ${chunk.length} bytes`);
+  if (chunk.length < 16) throw unsupported(`WAV with a fmt chunk of ${chunk.length} bytes`);
   const tag = formatTag(chunk);
   const channels = chunk.readUInt16LE(2);
   const sampleRate = chunk.readUInt32LE(4);
   const bits = chunk.readUInt16LE(14);
-  if (tag !== PCM && tag !== FLOAT) {
-    throw new WavError('unsupported', `WAV with ${CODECS[tag] ?? `codec ${tag}`} in it instead of PCM`);
-  }
-  if (channels < 1 || channels > MAX_CHANNELS) {
-    throw new WavError('unsupported', `WAV with ${channels} channels`);
-  }
-  if (sampleRate < 1 || sampleRate > MAX_SAMPLE_RATE) {
-    throw new WavError('unsupported', `WAV with a sample rate of ${sampleRate} Hz`);
-  }
-  if (tag === FLOAT ? bits !== 32 : bits < 1 || bits > 32) {
-    throw new WavError('unsupported', `WAV with ${bits}-bit ${tag === FLOAT ? 'float' : 'integer'} samples`);
-  }
+  if (tag !== PCM && tag !== FLOAT)
+    throw unsupported(`WAV with ${CODECS[tag] ?? `codec ${tag}`} in it instead of PCM`);
+  if (channels < 1 || channels > MAX_CHANNELS) throw unsupported(`WAV with ${channels} channels`);
+  if (sampleRate < 1 || sampleRate > MAX_SAMPLE_RATE)
+    throw unsupported(`WAV with a sample rate of ${sampleRate} Hz`);
+  if (tag === FLOAT ? bits !== 32 : bits < 1 || bits > 32)
+    throw unsupported(`WAV with ${bits}-bit ${tag === FLOAT ? 'float' : 'integer'} samples`);
   return {
     encoding: tag === FLOAT ? 'float' : 'integer',
     sampleRate,
@@ -247,15 +237,10 @@ function parseFormat(chunk: Buffer): PcmFormat {
 function formatTag(chunk: Buffer): number {
   const tag = chunk.readUInt16LE(0);
   if (tag !== EXTENSIBLE) return tag;
-  if (chunk.length < FORMAT_BYTES) {
-    throw new WavError('unsupported', `WAV with an extensible fmt chunk of only ${chunk.length} bytes`);
-  }
-  if (!chunk.subarray(26, FORMAT_BYTES).equals(SUBFORMAT_TAIL)) {
-    throw new WavError(
-      'unsupported',
-      `WAV with the unknown subformat ${chunk.toString('hex', 24, FORMAT_BYTES)}`,
-    );
-  }
+  if (chunk.length < FORMAT_BYTES)
+    throw unsupported(`WAV with an extensible fmt chunk of only ${chunk.length} bytes`);
+  if (!chunk.subarray(26, FORMAT_BYTES).equals(SUBFORMAT_TAIL))
+    throw unsupported(`WAV with the unknown subformat ${chunk.toString('hex', 24, FORMAT_BYTES)}`);
   return chunk.readUInt16LE(24);
 }
 
@@ -307,7 +292,7 @@ async function* readSamples(
   let sizesHold = true;
   let empty = true;
   try {
-    for (let isOver = false; !isOver; ) {
+    for (;;) {
       const data = new DataChunk(reader, size, frame);
       // `yield*` would cost more than the rest of the loop.
       for (let pieces = await data.read(); pieces; pieces = await data.read())
@@ -315,9 +300,9 @@ async function* readSamples(
       empty &&= data.bytes < frame;
       // A header inside the samples proves all sizes wrong.
       if (size !== undefined && data.end === 'mark') sizesHold = false;
-      const next = await readFurtherStart(reader, { first, data, onLeftover });
-      isOver = !next;
-      size = sizesHold ? next?.size : undefined;
+      const next = await furtherStart(reader, data, first.format, onLeftover);
+      if (!next) break;
+      size = sizesHold ? next.size : undefined;
     }
     if (empty) throw new WavError('incomplete', 'WAV without a single sample');
   } finally {
@@ -405,22 +390,18 @@ async function skipToWav(
   }
 }
 
-interface Leftover {
-  readonly first: WavStart;
-  readonly data: DataChunk;
-  readonly onLeftover: (bytes: number) => void;
-}
-
-async function readFurtherStart(
+async function furtherStart(
   reader: ByteReader,
-  { first, data, onLeftover }: Leftover,
+  { end, bytes }: DataChunk,
+  before: PcmFormat,
+  onLeftover: (bytes: number) => void,
 ): Promise<WavStart | undefined> {
-  if (data.end === 'end of body' || !(await skipToWav(reader, data.bytes, onLeftover))) return undefined;
+  if (end === 'end of body' || !(await skipToWav(reader, bytes, onLeftover))) return undefined;
   const next = await readStart(reader);
-  if (sameFormat(next.format, first.format)) return next;
+  if (sameFormat(next.format, before)) return next;
   throw new WavError(
     'format-changed',
-    `WAV that changes its format midway, from ${describeFormat(first.format)} to ${describeFormat(next.format)}`,
+    `WAV that changes its format midway, from ${describeFormat(before)} to ${describeFormat(next.format)}`,
   );
 }
 
