@@ -57,7 +57,7 @@ export function floatsOf(bytes: Uint8Array, format: Kind): Float32Array {
 }
 
 /** @param samples interleaved, from -1 to 1; integers are clipped */
-export function bytesOf(samples: Float32Array, format: Kind): Uint8Array {
+export function bytesOf(samples: ArrayLike<number>, format: Kind): Uint8Array {
   const write = sampleWriter(format);
   const size = format.bitsPerSample / 8;
   const view = new DataView(new ArrayBuffer(samples.length * size));
@@ -99,7 +99,7 @@ export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView
 }
 
 /** @returns writes a sample, from -1 to 1, at a byte; integers are clipped */
-export function sampleWriter({ encoding, bitsPerSample }: Kind) {
+function sampleWriter({ encoding, bitsPerSample }: Kind) {
   if (encoding === 'float')
     return (view: DataView, at: number, sample: number) => view.setFloat32(at, sample, true);
   const scale = 2 ** (bitsPerSample - 1);

@@ -1,5 +1,6 @@
 import { FileWriter } from '../../kit/descriptor.ts';
 import { usageError } from '../../kit/error.ts';
+import { unwritable } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import type { PcmFormat, Track } from '../pcm.ts';
 
@@ -58,29 +59,26 @@ export interface Encoding {
 /** @returns the least and the most kbit/s that an encoder takes for sound of this rate and number of channels */
 export type BitrateRange = (format: Pick<PcmFormat, 'sampleRate' | 'channels'>) => readonly [number, number];
 
-/** @throws TtsError (usage) for a bitrate that is out of the range */
+/**
+ * Before there is sound, the number of channels is not known, nor the rate of some services: any range that is possible counts.
+ * @param bitrate kbit/s; `undefined` is the usual one
+ * @throws TtsError (usage) for a bitrate that is out of the range
+ */
 export function assertBitrate(
   name: string,
-  bitrate: number,
-  [least, most]: ReturnType<BitrateRange>,
-  sampleRate: number | undefined,
+  bitrate: number | undefined,
+  rangeOf: BitrateRange,
+  { sampleRate, channels }: { readonly sampleRate: number | undefined; readonly channels?: number },
 ): void {
+  if (bitrate === undefined) return;
+  const [least] = rangeOf({ sampleRate: sampleRate ?? 8000, channels: channels ?? 1 });
+  const [, most] = rangeOf({ sampleRate: sampleRate ?? 48_000, channels: channels ?? 2 });
   if (bitrate >= least && bitrate <= most) return;
   const rate = sampleRate === undefined ? '' : ` at ${sampleRate} Hz`;
   throw usageError(
     `--bitrate ${bitrate}: ${name.toUpperCase()}${rate} has ${least} to ${most} kbit/s`,
     'choose a bitrate of this range, or leave it out',
   );
-}
-
-/** The range before there is sound, when the number of channels is not known, nor the rate of some services. */
-export function possibleRange(
-  rangeOf: BitrateRange,
-  sampleRate: number | undefined,
-): ReturnType<BitrateRange> {
-  const [least] = rangeOf({ sampleRate: sampleRate ?? 8000, channels: 1 });
-  const [, most] = rangeOf({ sampleRate: sampleRate ?? 48_000, channels: 2 });
-  return [least, most];
 }
 
 export type StreamingEncoding = Encoding & Required<Pick<Encoding, 'stream'>>;
@@ -108,6 +106,23 @@ export async function writeStream(
   }
   writer.flush();
   return { bytes, writtenBytes };
+}
+
+/**
+ * Writes what is known at the end of a file only, such as its length.
+ * @throws TtsError (output) in place of the system's error; the signal's reason
+ */
+export async function atItsEnd<T>(
+  file: OpenFile,
+  signal: AbortSignal,
+  write: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write(file);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw unwritable(file.name, error);
+  }
 }
 
 /** The formats that sound is written in. */

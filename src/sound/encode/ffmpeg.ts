@@ -15,7 +15,6 @@ import {
   type EncodingOptions,
   type OpenFile,
   type Programs,
-  possibleRange,
   type Written,
   writeStream,
 } from './encoding.ts';
@@ -140,10 +139,9 @@ export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encodi
   return {
     name: format.name,
     async assertReady(sampleRate) {
-      const { name, bitrates: rangeOf } = format;
-      const rate = sampleRate && rateFor(sampleRate, format);
-      if (options.bitrate !== undefined && rangeOf)
-        assertBitrate(name, options.bitrate, possibleRange(rangeOf, rate), rate);
+      const { name, bitrates } = format;
+      const known = { sampleRate: sampleRate && rateFor(sampleRate, format) };
+      if (bitrates) assertBitrate(name, options.bitrate, bitrates, known);
       await find();
     },
     record: async (file, track, signal) => (await maker(signal)).record(file, track),
@@ -309,15 +307,14 @@ class Maker {
 
   /** @param inputs further ones, after the sound */
   #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
-    const { name, bitrates: rangeOf } = this.#format;
-    if (this.#options.bitrate !== undefined && rangeOf)
-      assertBitrate(name, this.#options.bitrate, rangeOf(format), format.sampleRate);
+    const { name, bitrates } = this.#format;
+    if (bitrates) assertBitrate(name, this.#options.bitrate, bitrates, format);
     const { bitrate = usualBitrate(this.#format, format) } = this.#options;
     return [
       ...['-f', nameOf(format), '-ar', `${format.sampleRate}`, '-ac', `${format.channels}`, '-i', 'pipe:0'],
       ...inputs,
       ...['-c:a', this.#format.encoder, ...this.#format.encoding],
-      ...(bitrate === undefined || this.#format.name === 'flac' ? [] : ['-b:a', `${bitrate}k`]),
+      ...(bitrate === undefined || name === 'flac' ? [] : ['-b:a', `${bitrate}k`]),
     ];
   }
 }

@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { writeAt } from '../../kit/descriptor.ts';
-import { unwritable } from '../../kit/folders.ts';
 import { converted } from '../convert.ts';
 import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
 import {
   assertBitrate,
+  atItsEnd,
   type BitrateRange,
   type EncodingOptions,
   type OpenFile,
-  possibleRange,
   type StreamingEncoding,
   type Written,
   writeStream,
@@ -26,9 +25,7 @@ export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
   return {
     name: 'mp3',
     async assertReady(sampleRate) {
-      if (bitrate === undefined) return;
-      const rate = sampleRate && rateFor(sampleRate);
-      assertBitrate('mp3', bitrate, possibleRange(rangeOf, rate), rate);
+      assertBitrate('mp3', bitrate, rangeOf, { sampleRate: sampleRate && rateFor(sampleRate) });
     },
     record: (file, track, signal) => record(file, track, bitrate, signal),
     stream: (track, onSound) => stream(track, bitrate, onSound),
@@ -64,30 +61,14 @@ async function record(
     noted(encoded({ ...track, pcm: inBlocks(track.pcm) }, bitrate, onSound));
   const { bytes, writtenBytes } = await writeStream(file, frames, signal);
   const samples = samplesAt(bytes / frameBytes(track.format), track.format);
-  const headBytes = await writeHead({ ...file, start }, track, { ...sound, samples }, signal);
-  return { bytes, writtenBytes: writtenBytes + headBytes };
-}
-
-/**
- * Writes what is known at the end only: the Info frame and the tag in front of it.
- * @returns the length of the tag
- */
-async function writeHead(
-  { fd, name, start, path }: OpenFile & { start: number },
-  { tags, format, chapters }: Track,
-  sound: Mp3Sound,
-  signal: AbortSignal,
-): Promise<number> {
-  try {
-    writeAt(fd, infoFrame(sound), start);
-    const tag = id3Tag(tags, chapters(), format.sampleRate);
+  const tagBytes = await atItsEnd(file, signal, async ({ fd, path }) => {
+    writeAt(fd, infoFrame({ ...sound, samples }), start);
+    const tag = id3Tag(track.tags, track.chapters(), track.format.sampleRate);
     if (tag.length === 0 || !(await makeRoom(path, { from: start, bytes: tag.length }, signal))) return 0;
     writeAt(fd, tag, start);
     return tag.length;
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw unwritable(name, error);
-  }
+  });
+  return { bytes, writtenBytes: writtenBytes + tagBytes };
 }
 
 async function* stream(
@@ -107,7 +88,7 @@ async function* encoded(
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
-  if (bitrate !== undefined) assertBitrate('mp3', bitrate, rangeOf(format), format.sampleRate);
+  assertBitrate('mp3', bitrate, rangeOf, format);
   const wanted = bitrate ?? USUAL_BITRATE * format.channels;
   const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
   try {

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { shiftRight } from './wav.ts';
 
 /** Boxes that hold the tables of a track (ISO/IEC 14496-12, section 6.2.3). */
 const HOLDERS = new Set(['trak', 'mdia', 'minf', 'stbl']);
@@ -21,7 +22,7 @@ export async function divideTitles(path: string, signal: AbortSignal): Promise<v
     const more = divided.length - index.content.length;
     const moved = more === 0 ? undefined : withOffsets(divided, more);
     if (!moved) return;
-    await moveTail(file, { from: index.end, by: more }, signal);
+    await shiftRight(file, index.end, more, signal);
     await file.write(Buffer.concat([head('moov', moved.length), moved]), 0, undefined, index.start);
   } finally {
     await file.close();
@@ -145,23 +146,4 @@ function withOffsets(index: Buffer, more: number): Buffer | undefined {
     return changed;
   });
   return isTooLong ? undefined : moved;
-}
-
-/** Bytes. */
-const BLOCK = 1 << 20;
-
-/** The last block goes first, so that none is written over. */
-async function moveTail(
-  file: FileHandle,
-  { from, by }: { readonly from: number; readonly by: number },
-  signal: AbortSignal,
-): Promise<void> {
-  const block = Buffer.alloc(BLOCK);
-  for (let end = (await file.stat()).size; end > from; ) {
-    signal.throwIfAborted();
-    const start = Math.max(from, end - BLOCK);
-    const { bytesRead } = await file.read(block, 0, end - start, start);
-    await file.write(block, 0, bytesRead, start + by);
-    end = start;
-  }
 }

@@ -1,6 +1,6 @@
 import { converted } from '../convert.ts';
-import { counted, frameBytes, type PcmFormat, type Speech, sameFormat, type Track } from '../pcm.ts';
-import { sampleReader, sampleWriter } from '../samples.ts';
+import { counted, frameBytes, type Speech, sameFormat, type Track } from '../pcm.ts';
+import { bytesOf, lanesOf } from '../samples.ts';
 import { type StreamingEncoding, writeStream } from './encoding.ts';
 import { recordWav, streamWav, type WavSound } from './wav.ts';
 
@@ -36,27 +36,14 @@ function bare(name: string, code: Coded, rate: number | undefined): StreamingEnc
   };
 }
 
-const INTEGERS: Pick<PcmFormat, 'encoding' | 'bitsPerSample'> = { encoding: 'integer', bitsPerSample: 16 };
+const INTEGERS = { encoding: 'integer', bitsPerSample: 16 } as const;
 
 /** @param onSound called with the PCM bytes of each piece */
-export async function* s16le(
-  { format, pcm }: Bare,
-  onSound: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
+async function* s16le({ format, pcm }: Bare, onSound: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const isSame = format.encoding === 'integer' && format.bitsPerSample === 16;
-  const read = sampleReader(format);
-  const write = sampleWriter(INTEGERS);
-  const bytes = format.bitsPerSample / 8;
-  for await (const piece of pcm) {
-    onSound(piece.length);
-    if (isSame) {
-      yield piece;
-      continue;
-    }
-    const from = new DataView(piece.buffer, piece.byteOffset, piece.length);
-    const to = new DataView(new ArrayBuffer((2 * piece.length) / bytes));
-    for (let at = 0; at < piece.length / bytes; at += 1) write(to, 2 * at, read(from, at * bytes));
-    yield new Uint8Array(to.buffer);
+  for await (const piece of counted(pcm, onSound)) {
+    const [samples = []] = isSame ? [] : lanesOf(piece, { ...format, channels: 1 }, 1);
+    yield isSame ? piece : bytesOf(samples, INTEGERS);
   }
 }
 

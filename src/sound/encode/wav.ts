@@ -1,9 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { FileWriter, writeAt } from '../../kit/descriptor.ts';
+import { writeAt } from '../../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../../kit/error.ts';
-import { unwritable } from '../../kit/folders.ts';
 import { frameBytes, type PcmFormat } from '../pcm.ts';
-import type { OpenFile, StreamingEncoding, Written } from './encoding.ts';
+import { atItsEnd, type OpenFile, type StreamingEncoding, type Written, writeStream } from './encoding.ts';
 
 export const wav: StreamingEncoding = {
   name: 'wav',
@@ -23,45 +22,20 @@ export interface WavSound {
  * A file that can only be appended to has the header of a stream. So has one past 4 GiB whose samples cannot be moved.
  * @throws TtsError (output), (service) for sizes that cannot be put right; what the track throws
  */
-export async function recordWav(file: OpenFile, track: WavSound, signal: AbortSignal): Promise<Written> {
-  const { fd, name, start, isWatched } = file;
-  const { format, pcm } = track;
-  const writer = new FileWriter(fd, name);
-  writer.write(wavHeader(format, start === undefined ? track.bytes : undefined));
-  let bytes = 0;
-  for await (const piece of pcm) {
-    signal.throwIfAborted();
-    bytes += piece.length;
-    writer.write(piece);
-    if (isWatched) writer.flush();
-  }
-  writer.write(new Uint8Array(padding(start === undefined ? track.bytes : bytes)));
-  writer.flush();
-  if (start === undefined) {
-    assertAsPromised(bytes, track.bytes);
-    return { bytes, writtenBytes: bytes + overheadBytes(format, track.bytes) };
-  }
-  const header = await writeSizes({ ...file, start }, { format, bytes }, signal);
-  return { bytes, writtenBytes: header + bytes + padding(bytes) };
-}
-
-/** @returns the length of the header */
-async function writeSizes(
-  { fd, name, start, path }: OpenFile & { start: number },
-  { format, bytes }: Pick<WavSound, 'format'> & { bytes: number },
-  signal: AbortSignal,
-): Promise<number> {
-  const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
-  try {
-    if (exact > old) {
-      if (!(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
-    }
+export async function recordWav(file: OpenFile, sound: WavSound, signal: AbortSignal): Promise<Written> {
+  const { start } = file;
+  if (start === undefined) return writeStream(file, (onSound) => streamWav(sound, onSound), signal);
+  const { format } = sound;
+  const unsized = { ...sound, bytes: undefined };
+  const { bytes } = await writeStream(file, (onSound) => streamWav(unsized, onSound), signal);
+  const header = await atItsEnd(file, signal, async ({ fd, path }) => {
+    const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
+    writeAt(fd, new Uint8Array(padding(bytes)), start + old + bytes);
+    if (exact > old && !(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
     writeAt(fd, wavHeader(format, bytes), start);
     return exact;
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw unwritable(name, error);
-  }
+  });
+  return { bytes, writtenBytes: header + bytes + padding(bytes) };
 }
 
 export async function* streamWav(
