@@ -4,20 +4,21 @@ import type { Stage } from './stage.ts';
 /** Stands for all names that are not listed. As the name of a voice, such a name has this prefix. */
 export const OTHERS = '*';
 
+const GAP = '[ \\u00a0\\u202f]?';
+const DIRECTION = `(?:${GAP}\\([^()\\n]{1,40}\\))`;
+const COLON = '(?::(?=\\s)|：)';
 /** What may stand between a name and what is said: a direction, which is not spoken, and the colon. */
-const COLON = /^(?:[ \u00a0\u202f]?\([^()\n]{1,40}\))?[ \u00a0\u202f]?(?::(?=\s)|：)[^\S\n]*/u;
-const OPEN_COLON = /^(?:[ \u00a0\u202f]?\([^()\n]{0,40}\)?)?[ \u00a0\u202f]?:?$/u;
-
+const AFTER_NAME = new RegExp(`^${DIRECTION}?${GAP}${COLON}[^\\S\\n]*`, 'u');
 /** In plain text, a name may stand between asterisks or underscores, with or without its colon. */
-const EMPHASIS = /^(?:\*{1,2}|_{1,2})/u;
-const OPEN_EMPHASIS = /^[*_]{1,2}$/u;
-const DIRECTION = '(?:[ \\u00a0\\u202f]?\\([^()\\n]{1,40}\\))';
-const EMPHASISED_COLON = new RegExp(
-  `^(?:[*_]{1,2}${DIRECTION}?[ \\u00a0\\u202f]?(?::(?=\\s)|：)|${DIRECTION}?(?::[*_]{1,2}(?=\\s)|：[*_]{1,2})|${DIRECTION}[*_]{1,2}(?::(?=\\s)|：))[^\\S\\n]*`,
+const AFTER_EMPHASISED = new RegExp(
+  `^(?:[*_]{1,2}${DIRECTION}?${GAP}${COLON}|${DIRECTION}?(?::[*_]{1,2}(?=\\s)|：[*_]{1,2})|${DIRECTION}[*_]{1,2}${COLON})[^\\S\\n]*`,
   'u',
 );
-const OPEN_EMPHASISED_COLON =
-  /^(?:[*_]{1,2})?(?:[ \u00a0\u202f]?\([^()\n]{0,40}\)?)?[*_]{0,2}[ \u00a0\u202f]?[:：]?[*_]{0,2}$/u;
+const EMPHASIS = /^(?:\*{1,2}|_{1,2})/u;
+const OPEN_EMPHASIS = /^[*_]{1,2}$/u;
+/** More text may turn this into one of the two. */
+const OPEN = `[*_]{0,2}(?:${GAP}\\([^()\\n]{0,40}\\)?)?[*_]{0,2}${GAP}[:：]?[*_]{0,2}$`;
+const OPEN_AFTER_NAME = new RegExp(`^${OPEN}`, 'u');
 
 /** UTF-16 units. */
 const LONGEST_OTHER = 40;
@@ -28,19 +29,7 @@ const LONGEST_INDENT = 200;
 /** Such a name consists of words that begin like names. */
 const WORD = "(?:(?:Dr|Mrs?|Ms|St|Prof)\\.|[\\p{Lu}\\p{Lt}\\p{Lo}\\p{N}][\\p{L}\\p{M}\\p{N}'’-]*)";
 const OTHER = new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：(*_])`, 'u');
-const OPEN_OTHER = new RegExp(
-  `^(?:${WORD}[ \\u00a0])*(?:${WORD}[ \\u00a0\\u202f]?|Dr|Mrs?|Ms|St|Prof)?(?:[ \\u00a0\\u202f]?\\([^()\\n]{0,40}\\)?)?[*_]{0,2}:?[*_]{0,2}$`,
-  'u',
-);
-
-/** What follows a name, and what more text may turn into that. */
-interface Colons {
-  readonly colon: RegExp;
-  readonly open: RegExp;
-}
-
-const PLAIN: Colons = { colon: COLON, open: OPEN_COLON };
-const EMPHASISED: Colons = { colon: EMPHASISED_COLON, open: OPEN_EMPHASISED_COLON };
+const OPEN_OTHER = new RegExp(`^(?:${WORD}[ \\u00a0])*(?:${WORD}|Dr|Mrs?|Ms|St|Prof)?${OPEN}`, 'u');
 
 interface Opening {
   readonly name: string;
@@ -164,30 +153,30 @@ export class Dialogue implements Stage<Piece, Piece> {
     const [emphasis = ''] = EMPHASIS.exec(text) ?? [];
     if (!isWhole && OPEN_EMPHASIS.test(text)) return 'open';
     const rest = text.slice(emphasis.length);
-    const colons = emphasis === '' ? PLAIN : EMPHASISED;
+    const colon = emphasis === '' ? AFTER_NAME : AFTER_EMPHASISED;
     const opening =
-      this.#listed(rest, isWhole, colons) ??
-      (this.#hasOthers ? this.#other(rest, isWhole, colons) : undefined);
-    if (opening === undefined && !this.#hasOthers) this.#tellUnlisted(rest, colons);
+      this.#listed(rest, isWhole, colon) ?? (this.#hasOthers ? this.#other(rest, isWhole, colon) : undefined);
+    if (opening === undefined && !this.#hasOthers) this.#tellUnlisted(rest, colon);
     if (typeof opening !== 'object') return opening;
     return { ...opening, length: line.length - rest.length + opening.length };
   }
 
-  #tellUnlisted(line: string, { colon }: Colons): void {
+  #tellUnlisted(line: string, colon: RegExp): void {
     const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
     if (name && colon.test(line.slice(name.length))) this.#onUnlisted(name);
   }
 
-  #listed(line: string, isWhole: boolean, { colon, open }: Colons): Opening | 'open' | undefined {
+  #listed(line: string, isWhole: boolean, colon: RegExp): Opening | 'open' | undefined {
     const after = ({ written }: Listed) =>
       line.startsWith(written) ? line.slice(written.length) : undefined;
     const listed = this.#names.find((each) => colon.test(after(each) ?? ''));
     if (listed) return this.#found(listed.name, listed.written.length + lengthOf(after(listed) ?? '', colon));
-    const mayGoOn = (each: Listed) => each.written.startsWith(line) || open.test(after(each) ?? '-');
+    const mayGoOn = (each: Listed) =>
+      each.written.startsWith(line) || OPEN_AFTER_NAME.test(after(each) ?? '-');
     return !isWhole && this.#names.some(mayGoOn) ? 'open' : undefined;
   }
 
-  #other(line: string, isWhole: boolean, { colon }: Colons): Opening | 'open' | undefined {
+  #other(line: string, isWhole: boolean, colon: RegExp): Opening | 'open' | undefined {
     const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
     const after = line.slice(name?.length);
     if (name && colon.test(after))
