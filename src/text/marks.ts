@@ -1,4 +1,4 @@
-import { type TtsError, usageError } from '../kit/error.ts';
+import { usageError } from '../kit/error.ts';
 import { visible } from '../kit/words.ts';
 import { END_BEFORE_ERROR, labelOf, type Piece, type Place, placeAfter, type TextPiece } from './piece.ts';
 import type { Stage } from './stage.ts';
@@ -19,11 +19,13 @@ interface MarksOptions {
 
 /**
  * The marks of one text. In front of a reader each is replaced by a placeholder, and after it each placeholder becomes a piece.
- * Readers, lexicons and the sentence rules see one character for each mark.
+ * Readers, lexicons and the sentence rules see one character for each mark. Equal marks share one, so memory does not grow where
+ * a text repeats its marks.
  */
 export class Marks {
-  readonly #table = new MarkTable();
   readonly #options: MarksOptions;
+  readonly #marks: Mark[] = [];
+  readonly #numbers = new Map<string, number>();
 
   constructor(options: MarksOptions) {
     this.#options = options;
@@ -31,7 +33,7 @@ export class Marks {
 
   /** It holds back what may become a mark. */
   lift(): Stage<string, string> {
-    return new Lifting(this.#table, this.#options);
+    return new Lifting(this.#options, (mark, spot) => this.#placeholder(mark, spot));
   }
 
   /**
@@ -39,12 +41,61 @@ export class Marks {
    * @param isWhole true where it is said of the whole document
    */
   languageMark(language: string | undefined, isWhole: boolean): string {
-    return this.#table.characterFor({ kind: 'language', language, isWhole });
+    return this.#placeholder({ kind: 'language', language, isWhole });
   }
 
   /** A faulty mark ends the text in front of it. */
   place(): Stage<Piece, Piece> {
-    return new Placing(this.#table);
+    return { push: (piece) => this.#placed(piece), end: () => [] };
+  }
+
+  /** @throws TtsError (usage) */
+  #placeholder(mark: Mark, spot?: Place): string {
+    const key = JSON.stringify(mark);
+    // An unknown voice is an error at the place that names it first.
+    const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
+    const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
+    if (number > LAST - FIRST_MARK)
+      throw usageError('the text has too many different marks', 'speak it in several parts');
+    this.#numbers.set(key, number);
+    return String.fromCodePoint(FIRST_MARK + number);
+  }
+
+  #markOf(text: string): Mark | undefined {
+    return PRIVATE.test(text) ? this.#marks[(text.codePointAt(0) ?? 0) - FIRST_MARK] : undefined;
+  }
+
+  /** @throws TtsError (usage) where a mark stands that is none */
+  *#placed(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'chapter') return yield { ...piece, title: this.#titleOf(piece.title) };
+    if (piece.kind !== 'text') return yield piece;
+    if (!PRIVATE.test(piece.text)) return yield { ...piece, text: compact(piece.text) };
+    let { place } = piece;
+    let text = '';
+    const spoken = (): TextPiece => ({ kind: 'text', text: compact(text), place });
+    for (const part of piece.text.split(BETWEEN)) {
+      const mark = this.#markOf(part);
+      if (!mark || mark.kind === 'literal') {
+        text += mark?.text ?? part;
+        continue;
+      }
+      if (text !== '') yield spoken();
+      place = placeAfter(place, text);
+      text = '';
+      yield* placed(mark, place);
+    }
+    if (text !== '') yield spoken();
+  }
+
+  /** A title that a reader made of the beginning of a text ends in front of a mark that begins another chapter. */
+  #titleOf(title = ''): string | undefined {
+    let text = '';
+    for (const part of title.split(BETWEEN)) {
+      const mark = this.#markOf(part);
+      if (mark?.kind === 'chapter') break;
+      text += mark ? (mark.kind === 'literal' ? mark.text : mark.kind === 'language' ? '' : ' ') : part;
+    }
+    return text.replace(/\s+/gu, ' ').trim() || undefined;
   }
 }
 
@@ -55,15 +106,15 @@ interface Taken {
 }
 
 class Lifting implements Stage<string, string> {
-  readonly #table: MarkTable;
   readonly #options: MarksOptions;
+  readonly #placeholder: (mark: Mark, spot?: Place) => string;
   #held = '';
   #line = 1;
   #column = 1;
 
-  constructor(table: MarkTable, options: MarksOptions) {
-    this.#table = table;
+  constructor(options: MarksOptions, placeholder: (mark: Mark, spot?: Place) => string) {
     this.#options = options;
+    this.#placeholder = placeholder;
   }
 
   *push(text: string): Generator<string> {
@@ -115,7 +166,7 @@ class Lifting implements Stage<string, string> {
     const spot: Place = { source, line: this.#line, column: this.#column };
     const mark = found.mark.kind === 'fault' ? { ...found.mark, spot } : found.mark;
     this.#options.onMark?.(found.mark, spot);
-    return { length: found.length, as: this.#table.characterFor(mark, spot) };
+    return { length: found.length, as: this.#placeholder(mark, spot) };
   }
 
   /** In front of a bracket, two backslashes are one, and the last of an odd number takes the bracket as it stands. */
@@ -130,58 +181,13 @@ class Lifting implements Stage<string, string> {
   }
 
   #literal(text: string): string {
-    return this.#table.characterFor({ kind: 'literal', text });
+    return this.#placeholder({ kind: 'literal', text });
   }
 
   #move(text: string): void {
     const last = text.lastIndexOf('\n');
     this.#line += countLineBreaks(text);
     this.#column = last < 0 ? this.#column + text.length : text.length - last;
-  }
-}
-
-class Placing implements Stage<Piece, Piece> {
-  readonly #table: MarkTable;
-
-  constructor(table: MarkTable) {
-    this.#table = table;
-  }
-
-  /** @throws TtsError (usage) where a mark stands that is none */
-  *push(piece: Piece): Generator<Piece> {
-    if (piece.kind === 'chapter') return yield { ...piece, title: this.#titleOf(piece.title) };
-    if (piece.kind !== 'text') return yield piece;
-    if (!PRIVATE.test(piece.text)) return yield { ...piece, text: compact(piece.text) };
-    let { place } = piece;
-    let text = '';
-    const spoken = (): TextPiece => ({ kind: 'text', text: compact(text), place });
-    for (const part of piece.text.split(BETWEEN)) {
-      const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
-      if (!mark || mark.kind === 'literal') {
-        text += mark?.text ?? part;
-        continue;
-      }
-      if (text !== '') yield spoken();
-      place = placeAfter(place, text);
-      text = '';
-      yield* placed(mark, place);
-    }
-    if (text !== '') yield spoken();
-  }
-
-  /** A title that a reader made of the beginning of a text ends in front of a mark that begins another chapter. */
-  #titleOf(title = ''): string | undefined {
-    let text = '';
-    for (const part of title.split(BETWEEN)) {
-      const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
-      if (mark?.kind === 'chapter') break;
-      text += mark ? (mark.kind === 'literal' ? mark.text : mark.kind === 'language' ? '' : ' ') : part;
-    }
-    return text.replace(/\s+/gu, ' ').trim() || undefined;
-  }
-
-  end(): readonly Piece[] {
-    return [];
   }
 }
 
@@ -198,11 +204,7 @@ function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Genera
   if (mark.kind === 'chapter') yield { ...mark, level: 1 };
   if (mark.kind !== 'fault') return;
   yield END_BEFORE_ERROR;
-  throw faultError(mark, mark.spot ?? place);
-}
-
-function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Place): TtsError {
-  return usageError(`${placeText(spot)}: ${what}`, hint);
+  throw usageError(`${placeText(mark.spot ?? place)}: ${mark.what}`, mark.hint);
 }
 
 const LAST = 0x10_ffff;
@@ -210,28 +212,6 @@ const PRIVATE = new RegExp(MARK, 'u');
 const BETWEEN = new RegExp(`(${MARK})`, 'u');
 const MARK_BEGINNING = new RegExp(`[[\\\\]|${MARK}`, 'gu');
 const ANY_PLACEHOLDER = new RegExp(MARK, 'gu');
-
-/** The marks of a text by their placeholders. Equal marks share one, so memory does not grow where a text repeats its marks. */
-class MarkTable {
-  readonly #marks: Mark[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  /** @throws TtsError (usage) */
-  characterFor(mark: Mark, spot?: Place): string {
-    const key = JSON.stringify(mark);
-    // An unknown voice is an error at the place that names it first.
-    const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
-    const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
-    if (number > LAST - FIRST_MARK)
-      throw usageError('the text has too many different marks', 'speak it in several parts');
-    this.#numbers.set(key, number);
-    return String.fromCodePoint(FIRST_MARK + number);
-  }
-
-  markOf(character: string): Mark | undefined {
-    return this.#marks[(character.codePointAt(0) ?? 0) - FIRST_MARK];
-  }
-}
 
 /** What square brackets may hold. */
 type Mark =
