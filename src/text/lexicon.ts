@@ -55,21 +55,22 @@ interface LexiconFile {
  */
 export function readLexicons(files: readonly LexiconFile[]): Lexicon {
   const words = new WordTree();
-  const known = new Set<string>();
+  const known: KnownWords = new Map();
   const read = files.toReversed().map((file) => readInto(words, file, known));
-  read.reverse();
   return {
     words,
-    patterns: read.flatMap((each) => each.patterns),
-    lines: read.flatMap((each) => each.lines),
+    patterns: read.toReversed().flatMap(({ patterns }) => patterns),
+    lines: read.toReversed().flatMap(({ lines }) => lines),
   };
 }
 
-/** @param known words of later files; those of this one are added */
-function readInto(words: WordTree, { source, name, isOfProject }: LexiconFile, known: Set<string>) {
+/** Where words are written, in the file that is read or in later ones. */
+type KnownWords = Map<string, { readonly file: LexiconFile; readonly line: number }>;
+
+function readInto(words: WordTree, file: LexiconFile, known: KnownWords) {
+  const { source, name, isOfProject } = file;
   const patterns: Pattern[] = [];
   const lines: LexiconLine[] = [];
-  const numbers = new Map<string, number>();
   for (const [index, text] of source.split('\n').entries()) {
     const place = `${name}, line ${index + 1}`;
     const parsed = parseLine(text.trim(), place);
@@ -86,19 +87,18 @@ function readInto(words: WordTree, { source, name, isOfProject }: LexiconFile, k
       continue;
     }
     const key = keyOf(parsed);
-    const earlier = numbers.get(key);
-    if (earlier !== undefined)
+    const other = known.get(key);
+    if (other?.file === file)
       throw usageError(
-        `${place}: "${parsed.written}" is already on line ${earlier}`,
+        `${place}: "${parsed.written}" is already on line ${other.line}`,
         'keep one of the two lines',
       );
-    numbers.set(key, index + 1);
-    if (known.has(key)) continue;
+    known.set(key, { file, line: index + 1 });
+    if (other) continue;
     lines.push(line);
     const { spoken, flag } = parsed;
     for (const word of formsOf(parsed.written)) words.add({ word, spoken, ignoresCase: flag !== 'c', line });
   }
-  for (const key of numbers.keys()) known.add(key);
   return { patterns, lines };
 }
 
