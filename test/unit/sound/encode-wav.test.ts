@@ -103,15 +103,9 @@ describe('ffprobe reads what wavHeader wrote', () => {
     'ffprobe, $bitsPerSample-bit $encoding, $channels channels',
     async (format, { skip }) => {
       skip(!ffprobe, 'no ffprobe here');
-      const args = [
-        '-v',
-        'warning',
-        '-show_entries',
-        'stream=sample_rate,channels,duration_ts',
-        '-of',
-        'csv=p=0',
-      ];
-      const { stdout, stderr } = await run('ffprobe', [...args, await written(format, 4411)]);
+      const shown = ['-show_entries', 'stream=sample_rate,channels,duration_ts', '-of', 'csv=p=0'];
+      const args = ['-v', 'warning', ...shown, await written(format, 4411)];
+      const { stdout, stderr } = await run('ffprobe', args);
       expect([stdout.trim(), stderr]).toEqual([`22050,${format.channels},4411`, '']);
     },
   );
@@ -147,7 +141,7 @@ describe('a recording', () => {
     for (const bytes of [undefined, 1001]) {
       const out = file();
       writeSync(out.fd, 'before');
-      const track = untagged({ format: speechFormat, bytes, pcm: pieces(pcm) });
+      const track = untagged({ format: speechFormat, bytes, pcm: inPieces(pcm, 400) });
       const written = await wav.record({ ...out, start: 6 }, track, signal);
       expect(written).toEqual({ bytes: 1001, writtenBytes: 1046 });
       expect(read(out.fd, 2000)).toEqual(Buffer.concat([Buffer.from('before'), plainWav(pcm)]));
@@ -158,17 +152,12 @@ describe('a recording', () => {
     const pcm = sound(1000);
     for (const bytes of [undefined, 1000]) {
       const out = file();
-      const track = untagged({ format: speechFormat, bytes, pcm: pieces(pcm) });
+      const track = untagged({ format: speechFormat, bytes, pcm: inPieces(pcm, 400) });
       await wav.record({ ...out, start: undefined }, track, signal);
       expect(read(out.fd, 2000)).toEqual(Buffer.concat([wavHeader(speechFormat, bytes), pcm]));
     }
   });
 });
-
-async function* pieces(pcm: Uint8Array) {
-  yield pcm.subarray(0, 400);
-  yield pcm.subarray(400);
-}
 
 const MiB = 1024 * 1024;
 

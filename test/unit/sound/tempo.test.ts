@@ -1,40 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { PcmFormat } from '../../../src/sound/pcm.ts';
+import { bytesOf } from '../../../src/sound/samples.ts';
 import { atSpeed } from '../../../src/sound/tempo.ts';
+import { collect, inPieces } from './body.ts';
 
 const RATE = 22_050;
 const SECONDS = 4;
 const PITCH = 200;
 
 /** A tone with the overtones of a voice. */
-function tone(format: PcmFormat): Buffer {
-  const frames = format.sampleRate * SECONDS;
-  const floats = Array.from({ length: frames }, (_, at) =>
-    [1, 2, 3].reduce(
-      (sum, n) => sum + Math.sin((2 * Math.PI * n * PITCH * at) / format.sampleRate) / (4 * n),
-      0,
-    ),
-  );
-  const bytes = Buffer.alloc((frames * format.channels * format.bitsPerSample) / 8);
-  for (let at = 0; at < frames * format.channels; at += 1) {
-    const value = floats[Math.floor(at / format.channels)] ?? 0;
-    if (format.encoding === 'float') bytes.writeFloatLE(value, 4 * at);
-    else if (format.bitsPerSample === 8) bytes.writeUInt8(128 + Math.round(value * 127), at);
-    else bytes.writeInt16LE(Math.round(value * 32_767), 2 * at);
-  }
-  return bytes;
+function tone(format: PcmFormat): Uint8Array {
+  const { sampleRate, channels } = format;
+  const samples = Array.from({ length: sampleRate * SECONDS * channels }, (_, at) => {
+    const phase = (2 * Math.PI * PITCH * Math.floor(at / channels)) / sampleRate;
+    return [1, 2, 3].reduce((sum, n) => sum + Math.sin(n * phase) / (4 * n), 0);
+  });
+  return bytesOf(samples, format);
 }
 
-async function* pieces(bytes: Buffer, size: number) {
-  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
-}
-
-async function spoken(speed: number, format: PcmFormat, size = 4096): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  const sound = { format, bytes: undefined, pcm: pieces(tone(format), size) };
-  for await (const piece of atSpeed(sound, speed).pcm) all.push(piece);
-  return Buffer.concat(all);
-}
+const spoken = (speed: number, format: PcmFormat, size = 4096): Promise<Buffer> =>
+  collect(atSpeed({ format, bytes: undefined, pcm: inPieces(tone(format), size) }, speed).pcm);
 
 /** Hz, by the crossings of zero of the fundamental, far from both ends. */
 function pitchOf(bytes: Buffer): number {
@@ -76,7 +61,7 @@ describe('another speed', () => {
   });
 
   it('of 1 is the sound itself', () => {
-    const sound = { format: mono, bytes: 4, pcm: pieces(Buffer.alloc(4), 4) };
+    const sound = { format: mono, bytes: 4, pcm: inPieces(Buffer.alloc(4)) };
     expect(atSpeed(sound, 1)).toBe(sound);
   });
 });

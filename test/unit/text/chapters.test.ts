@@ -11,9 +11,9 @@ import {
 } from '../../../src/text/chapters.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Stage } from '../../../src/text/stage.ts';
+import { passed, textPiece as text } from './pieces.ts';
 
 const place = { source: '', line: 1 };
-const text = (words: string, line = 1): Piece => ({ kind: 'text', text: words, place: { source: '', line } });
 const chapter = (title: string): Piece => ({ kind: 'chapter', title, level: 1 });
 const paragraph: Piece = { kind: 'paragraph' };
 const heading = (words: string, level: number): readonly Piece[] => [
@@ -23,8 +23,7 @@ const heading = (words: string, level: number): readonly Piece[] => [
 ];
 
 function read(stage: Stage<Piece, Piece>, pieces: readonly Piece[]): string {
-  const all = [...pieces.flatMap((piece) => [...stage.push(piece)]), ...stage.end()];
-  return all
+  return passed(stage, pieces)
     .map((piece) => {
       if (piece.kind === 'text') return piece.text;
       return piece.kind === 'chapter' ? `{${piece.level} ${piece.title ?? ''}}` : '|';
@@ -159,7 +158,7 @@ describe('chapters by form feeds', () => {
 
   it('know the line of each page', () => {
     const stage = new PageChapters({ hasLaterPages: true });
-    const all = [...stage.push({ kind: 'text', text: 'a\nb\n\fc\n', place }), ...stage.end()];
+    const all = passed(stage, [text('a\nb\n\fc\n')]);
     expect(all.filter(({ kind }) => kind === 'text')).toEqual([text('a\nb\n', 1), text('c\n', 3)]);
   });
 });
@@ -200,10 +199,8 @@ const PIECES: readonly Piece[] = [
   { kind: 'pause', seconds: 1 },
 ];
 
-function picked(ranges: readonly ChapterRange[], pieces = PIECES): readonly Piece[] {
-  const stage = new PickedChapters(ranges);
-  return [...pieces.flatMap((piece) => [...stage.push(piece)]), ...stage.end()];
-}
+const picked = (ranges: readonly ChapterRange[], pieces = PIECES) =>
+  passed(new PickedChapters(ranges), pieces);
 
 describe('the chapters that were asked for', () => {
   it('keep their numbers, and the voice that was named before them', () => {

@@ -7,7 +7,7 @@ import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
 import { cleaned } from '../../../src/text/unicode.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';
-import { inTime, plainPieces } from './pieces.ts';
+import { inTime, passed, plainPieces, textPiece } from './pieces.ts';
 
 interface Options extends Omit<CutOptions, 'voice'> {
   readonly maxChars: number;
@@ -189,8 +189,7 @@ test('Each segment is divided into its sentences, unless its sound is in the cac
   const divided = (isKept: (text: string) => boolean) => {
     const voice = { maxChars: 25, isKept: (part: { text: string }) => isKept(part.text) };
     const cutter = new Cutter({ voice, pace: 'full', dividesNew: true });
-    const all = [...cutter.push({ kind: 'pause', seconds: 1 }), ...cutter.push(plainPieces()(text))];
-    return [...all, ...cutter.end()].map((each) => {
+    return passed(cutter, [{ kind: 'pause', seconds: 1 }, textPiece(text)]).map((each) => {
       if (each.kind === 'rest') return each;
       return `${each.index}, line ${each.place.line}, ${each.pause}: ${each.written}`;
     });
@@ -285,8 +284,7 @@ const inWords = ({ role: { name }, pause: before, place, chapter: heading, text:
   `${heading ? `${heading.number} ${heading.title}, ` : ''}${name}, line ${place.line}, ${before}: ${words}`;
 
 function cutNamed(pieces: readonly Piece<Named>[], options: Partial<CutOptions<Named>> = {}): string[] {
-  const cutter = new Cutter<Named>({ voice: RUN, pace: 'full', ...options });
-  const all = [...pieces.flatMap((piece) => [...cutter.push(piece)]), ...cutter.end()];
+  const all = passed(new Cutter<Named>({ voice: RUN, pace: 'full', ...options }), pieces);
   const segments = all.filter((item) => item.kind === 'segment');
   expect(segments.map(({ index }) => index)).toEqual(segments.map((_, at) => at));
   return all.map((item) => (item.kind === 'rest' ? `rest of ${item.seconds} s` : inWords(item)));
@@ -401,9 +399,8 @@ describe('a text of pieces', () => {
   });
 
   it('has one object for the heading of a chapter', () => {
-    const cutter = new Cutter<Named>({ voice: ANNA, pace: 'full' });
     const pieces = [chapter('First'), text('A sentence of it. And another one.')];
-    const all = [...pieces.flatMap((piece) => [...cutter.push(piece)]), ...cutter.end()];
+    const all = passed(new Cutter<Named>({ voice: ANNA, pace: 'full' }), pieces);
     const headings = all.map((item) => item.kind === 'segment' && item.chapter);
     expect(headings).toHaveLength(2);
     expect(headings[0]).toBe(headings[1]);
@@ -476,19 +473,7 @@ describe('clean text', () => {
   });
 });
 
-const WORDS = [
-  'the',
-  'lamps',
-  'were',
-  'lit',
-  'early,',
-  'nobody',
-  'had',
-  'counted',
-  'them',
-  'since',
-  'Tuesday',
-];
+const WORDS = 'the lamps were lit early, nobody had counted them since Tuesday'.split(' ');
 const plainSentence = fc
   .array(fc.constantFrom(...WORDS), { minLength: 4, maxLength: 25 })
   .map((words) => `It is ${words.join(' ')}.`);

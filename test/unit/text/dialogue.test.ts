@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Dialogue } from '../../../src/text/dialogue.ts';
 import type { Piece } from '../../../src/text/piece.ts';
+import { passed, textPiece as text } from './pieces.ts';
 
 const NAMES = ['Alice', 'Alice Lee', 'Боб', '爱丽丝', 'José', 'Zoe\u0301'];
 
@@ -8,8 +9,7 @@ const NAMES = ['Alice', 'Alice Lee', 'Боб', '爱丽丝', 'José', 'Zoe\u0301'
 function said(pieces: readonly Piece[], names: readonly string[]): readonly [string, readonly string[]] {
   const found = new Set<string>();
   const dialogue = new Dialogue(names, (name) => found.add(name));
-  const all = [...pieces.flatMap((piece) => [...dialogue.push(piece)]), ...dialogue.end()];
-  const words = all.map((piece) => {
+  const words = passed(dialogue, pieces).map((piece) => {
     if (piece.kind === 'text') return piece.text;
     if (piece.kind === 'voice') return `{${piece.voice ?? '-'}}`;
     return piece.kind === 'paragraph' ? '\n\n' : '';
@@ -18,7 +18,6 @@ function said(pieces: readonly Piece[], names: readonly string[]): readonly [str
 }
 
 const PLACE = { source: '', line: 1 };
-const text = (words: string): Piece => ({ kind: 'text', text: words, place: PLACE });
 
 describe('a dialogue', () => {
   it.each([
@@ -40,7 +39,12 @@ describe('a dialogue', () => {
     ['**Alice: no.\n*Alice* no: no.\n** Alice:** no.', '**Alice: no.\n*Alice* no: no.\n** Alice:** no.'],
   ])('of %j, cut at any place', (play, expected) => {
     expect(said([text(play)], NAMES)[0]).toBe(expected);
-    expect(said([...play].map(text), NAMES)[0]).toBe(expected);
+    expect(
+      said(
+        [...play].map((letter) => text(letter)),
+        NAMES,
+      )[0],
+    ).toBe(expected);
   });
 
   it.each([
@@ -51,7 +55,12 @@ describe('a dialogue', () => {
     ['BOB (off): Hi.\n**Bob:** Ho.', '{*BOB}Hi.\n{*Bob}Ho.'],
   ])('with others, of %j, cut at any place', (play, expected) => {
     expect(said([text(play)], ['Alice', '*'])[0]).toBe(expected);
-    expect(said([...play].map(text), ['Alice', '*'])[0]).toBe(expected);
+    expect(
+      said(
+        [...play].map((letter) => text(letter)),
+        ['Alice', '*'],
+      )[0],
+    ).toBe(expected);
   });
 
   it('tells the lines of names that are not listed', () => {

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExitCode, TtsError } from '../../../src/kit/error.ts';
 import { Replacing, readLexicons } from '../../../src/text/lexicon.ts';
+import { writtenOf } from '../../../src/text/piece.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { anyText } from './any-text.ts';
-import { inPieces, plainPieces, staged } from './pieces.ts';
+import { inPieces, passed, staged, textPiece } from './pieces.ts';
 
 const readLexicon = (source: string, name: string) => readLexicons([{ source, name }]);
 
@@ -173,9 +174,9 @@ test('Ten thousand words in a long text take a moment.', async () => {
 test('What is spoken keeps the lines of what was written.', () => {
   const places = (source: string, written: string) => {
     const stage = new Replacing(readLexicon(source, 'my.txt'));
-    const pieceOf = plainPieces();
-    const pieces = [...stage.push(pieceOf(written)), ...stage.push({ kind: 'paragraph' }), ...stage.end()];
-    return pieces.map((piece) => (piece.kind === 'text' ? [piece.place.line, piece.text] : piece.kind));
+    return passed(stage, [textPiece(written), { kind: 'paragraph' }]).map((piece) =>
+      piece.kind === 'text' ? [piece.place.line, piece.text] : piece.kind,
+    );
   };
   expect(places('New York = NY\nCairo = Kairo', 'To New\nYork.\nTo Cairo.')).toEqual([
     [1, 'To NY'],
@@ -196,10 +197,8 @@ test('A word of a later lexicon counts more.', async () => {
     { source: 'gif = jif\njpg = jay peg', name: 'a' },
     { source: 'GIF = gift\ngif = giff', name: 'b' },
   ]);
-  const stage = new Replacing(rules);
-  const place = { source: '' };
-  const pieces = [...stage.push({ kind: 'text', text: 'gif jpg GIF', place }), ...stage.end()];
-  expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')).toBe('giff jay peg gift');
+  const pieces = passed(new Replacing(rules), [textPiece('gif jpg GIF')]);
+  expect(pieces.map(writtenOf).join('')).toBe('giff jay peg gift');
 });
 
 test('An entry that no text has is known as unused, a word as well as a regular expression.', async () => {

@@ -73,11 +73,11 @@ function pieces(text: AsyncIterable<string>): AsyncIterable<Piece<Limit>> {
 
 /** Makes pieces with their lines of the strings of a text. */
 export function plainPieces(): (text: string) => TextPiece {
-  let line = 1;
+  let next = 1;
   return (text) => {
-    const place = { source: '', line };
-    line += text.split('\n').length - 1;
-    return { kind: 'text', text, place };
+    const line = next;
+    next += text.split('\n').length - 1;
+    return textPiece(text, line);
   };
 }
 
@@ -89,6 +89,15 @@ export async function* staged(
   const pieceOf = plainPieces();
   for await (const string of text) for (const piece of stage.push(pieceOf(string))) yield writtenOf(piece);
   for (const piece of stage.end()) yield writtenOf(piece);
+}
+
+/** What a stage makes of all of its items. */
+export function passed<In, Out>(stage: Stage<In, Out>, items: readonly NoInfer<In>[]): Out[] {
+  return [...items.flatMap((item) => [...stage.push(item)]), ...stage.end()];
+}
+
+export function textPiece(text: string, line = 1): TextPiece {
+  return { kind: 'text', text, place: { source: '', line } };
 }
 
 /** What a reader of characters makes of a text. */
