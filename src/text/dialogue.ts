@@ -7,16 +7,20 @@ export const OTHERS = '*';
 const GAP = '[ \\u00a0\\u202f]?';
 const DIRECTION = `(?:${GAP}\\([^()\\n]{1,40}\\))`;
 const COLON = '(?::(?=\\s)|：)';
-/** What may stand between a name and what is said: a direction, which is not spoken, and the colon. */
-const AFTER_NAME = new RegExp(`^${DIRECTION}?${GAP}${COLON}[^\\S\\n]*`, 'u');
-/** In plain text, a name may stand between asterisks or underscores, with or without its colon. */
-const AFTER_EMPHASISED = new RegExp(
-  `^(?:[*_]{1,2}${DIRECTION}?${GAP}${COLON}|${DIRECTION}?(?::[*_]{1,2}(?=\\s)|：[*_]{1,2})|${DIRECTION}[*_]{1,2}${COLON})[^\\S\\n]*`,
-  'u',
-);
+/**
+ * What may stand between a name and what is said: a direction, which is not spoken, and the colon. In plain text, a name may
+ * stand between asterisks or underscores, with or without its colon. By the number of these signs.
+ */
+const AFTER_NAME = [
+  `${DIRECTION}?${GAP}${COLON}`,
+  ...['[*_]', '[*_]{2}'].map(
+    (end) =>
+      `(?:${end}${DIRECTION}?${GAP}${COLON}|${DIRECTION}?(?::${end}(?=\\s)|：${end})|${DIRECTION}${end}${COLON})`,
+  ),
+].map((colon) => new RegExp(`^${colon}[^\\S\\n]*`, 'u'));
 const EMPHASIS = /^(?:\*{1,2}|_{1,2})/u;
 const OPEN_EMPHASIS = /^[*_]{1,2}$/u;
-/** More text may turn this into one of the two. */
+/** More text may turn this into one of them. */
 const OPEN = `[*_]{0,2}(?:${GAP}\\([^()\\n]{0,40}\\)?)?[*_]{0,2}${GAP}[:：]?[*_]{0,2}$`;
 const OPEN_AFTER_NAME = new RegExp(`^${OPEN}`, 'u');
 
@@ -153,7 +157,7 @@ export class Dialogue implements Stage<Piece, Piece> {
     const [emphasis = ''] = EMPHASIS.exec(text) ?? [];
     if (!isWhole && OPEN_EMPHASIS.test(text)) return 'open';
     const rest = text.slice(emphasis.length);
-    const colon = emphasis === '' ? AFTER_NAME : AFTER_EMPHASISED;
+    const colon = AFTER_NAME[emphasis.length] ?? /(?!)/u;
     const opening =
       this.#listed(rest, isWhole, colon) ?? (this.#hasOthers ? this.#other(rest, isWhole, colon) : undefined);
     if (opening === undefined && !this.#hasOthers) this.#tellUnlisted(rest, colon);

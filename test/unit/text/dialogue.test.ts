@@ -53,6 +53,7 @@ describe('a dialogue', () => {
     ['At ten: no. Hello there.', 'At ten: no. Hello there.'],
     ['Alice: Hi.\nBob: Ho.', '{Alice}Hi.\n{*Bob}Ho.'],
     ['BOB (off): Hi.\n**Bob:** Ho.', '{*BOB}Hi.\n{*Bob}Ho.'],
+    ['**Bob** (off): Hi.\n**爱丽丝：**你好。', '{*Bob}Hi.\n{*爱丽丝}你好。'],
   ])('with others, of %j, cut at any place', (play, expected) => {
     expect(said([text(play)], ['Alice', '*'])[0]).toBe(expected);
     expect(
