@@ -291,7 +291,9 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     const [voice, chapter] = [this.#voice, this.#chapter];
     const isDivided = this.#options.dividesNew && !voice.isKept?.(whole);
     let isFirst = true;
-    for (const { text, written, pause } of isDivided ? sentencesOf(whole, voice) : [whole]) {
+    for (const { text, written, pause } of isDivided
+      ? segmentsOf(whole.written, { voice, pace: 'sentence' })
+      : [whole]) {
       this.#consume(this.#text.slice(0, this.#text.indexOf(written)));
       const segment = {
         kind: 'segment',
@@ -333,19 +335,13 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
 type Spoken = Pick<Segment, 'text' | 'written' | 'pause'>;
 
-function* sentencesOf({ written }: Spoken, voice: Limit): Generator<Spoken> {
-  for (const segment of cutAll(written, { voice, pace: 'sentence' }))
-    if (segment.kind === 'segment') yield segment;
-}
-
 /** The texts of the segments of a text without marks. */
 export function* cutText(text: string, voice: Limit): Generator<string> {
-  for (const segment of cutAll(text, { voice, pace: 'full' }))
-    if (segment.kind === 'segment') yield segment.text;
+  for (const segment of segmentsOf(text, { voice, pace: 'full' })) yield segment.text;
 }
 
-function* cutAll(text: string, options: CutOptions): Generator<Segment<Limit> | Rest> {
+function segmentsOf(text: string, options: CutOptions): Segment<Limit>[] {
   const cutter = new Cutter(options);
-  yield* cutter.push({ kind: 'text', text, place: { source: '' } });
-  yield* cutter.end();
+  const all = [...cutter.push({ kind: 'text', text, place: { source: '' } }), ...cutter.end()];
+  return all.filter((each) => each.kind === 'segment');
 }

@@ -147,26 +147,16 @@ function isAddress(numbers: string): boolean {
   return parts.length === 4 && parts.every((part) => Number(part) < 256);
 }
 
-interface Currency {
-  readonly one: string;
-  readonly many: string;
-  readonly cent: string;
-  readonly cents: string;
-  /** "three pounds fifty"; otherwise the name of the hundredth is said. */
-  readonly isShort?: boolean;
-}
-
-const CURRENCIES: Readonly<Record<string, Currency>> = {
-  $: { one: 'dollar', many: 'dollars', cent: 'cent', cents: 'cents' },
-  '€': { one: 'euro', many: 'euros', cent: 'euro cent', cents: 'euro cents', isShort: true },
-  '£': { one: 'pound', many: 'pounds', cent: 'penny', cents: 'pence', isShort: true },
-  '¥': { one: 'yen', many: 'yen', cent: 'sen', cents: 'sen' },
-  '₹': { one: 'rupee', many: 'rupees', cent: 'paisa', cents: 'paise' },
-  '₩': { one: 'won', many: 'won', cent: 'jeon', cents: 'jeon' },
-  '₽': { one: 'ruble', many: 'rubles', cent: 'kopeck', cents: 'kopecks' },
-  '₿': { one: 'bitcoin', many: 'bitcoins', cent: '', cents: '' },
-  '¢': { one: 'cent', many: 'cents', cent: '', cents: '' },
-};
+/** By their signs: one, many, one hundredth, many of them. */
+const CURRENCIES = new Map(
+  entriesOf(`
+    $ dollar|dollars|cent|cents, € euro|euros|euro cent|euro cents, £ pound|pounds|penny|pence, ¥ yen|yen|sen|sen,
+    ₹ rupee|rupees|paisa|paise, ₩ won|won|jeon|jeon, ₽ ruble|rubles|kopeck|kopecks, ₿ bitcoin|bitcoins, ¢ cent|cents`).map(
+    ([sign, names]) => [sign, names.split('|')] as const,
+  ),
+);
+/** "three pounds fifty"; of the others, the name of the hundredth is said. */
+const SHORT = '€£';
 const DOLLARS = new Map(
   entriesOf(
     'US U S, A Australian, AU Australian, C Canadian, CA Canadian, HK Hong Kong, NZ New Zealand, S Singapore',
@@ -209,7 +199,7 @@ function moneyInEnglish(text: string): string {
       READ.test(all) ? all : inWords(found.at(-1) as Sum),
     )
     .replace(MONEY_BEHIND, (...found: unknown[]) => inWords(found.at(-1) as Sum))
-    .replace(/[€£¥₹₩₽₿¢]/gu, (sign) => ` ${CURRENCIES[sign]?.many} `);
+    .replace(/[€£¥₹₩₽₿¢]/gu, (sign) => ` ${CURRENCIES.get(sign)?.[1]} `);
 }
 
 interface Sum {
@@ -224,30 +214,28 @@ interface Sum {
 }
 
 function inWords({ minus, inner, land = '', sign, spaced, per, ...sum }: Sum): string {
-  const currency = CURRENCIES[sign ?? spaced ?? ''];
-  if (!currency) return sum.amount;
   const before = minus || inner ? 'minus ' : '';
   const after = per === undefined ? '' : perInEnglish(per);
   const country = DOLLARS.get(land.toUpperCase());
-  return before + partsOf(sum, currency, country === undefined ? '' : `${country} `).join(' ') + after;
+  const parts = partsOf(sum, sign ?? spaced ?? '', country === undefined ? '' : `${country} `);
+  return before + parts.join(' ') + after;
 }
 
 function partsOf(
   { amount, scale = '' }: Pick<Sum, 'amount' | 'scale'>,
-  currency: Currency,
+  sign: string,
   land: string,
 ): string[] {
-  const named = (number: string, [one, many]: readonly [string, string]) =>
-    `${number} ${land}${number === '1' ? one : many}`;
-  const main = [currency.one, currency.many] as const;
+  const [one = '', many = '', cent = '', cents] = CURRENCIES.get(sign) ?? [];
+  const main = (count: string) => `${count} ${land}${count === '1' ? one : many}`;
   const number = amountOf(amount);
   const [, whole = '', hundredths] = /^([\d,]*)\.(\d\d)$/u.exec(number) ?? [];
-  if (scale !== '') return [number + scaleOf(scale), land + currency.many];
-  if (hundredths === undefined || currency.cents === '') return [named(number, main)];
-  const cents = hundredths === '00' ? '' : String(Number(hundredths));
-  const rest = cents && `${cents} ${cents === '1' ? currency.cent : currency.cents}`;
-  if (/^0*$/u.test(whole)) return [rest || named('0', main)];
-  return [named(whole, main), ...(cents ? [currency.isShort ? cents : rest] : [])];
+  if (scale !== '') return [number + scaleOf(scale), land + many];
+  if (hundredths === undefined || cents === undefined) return [main(number)];
+  const count = hundredths === '00' ? '' : String(Number(hundredths));
+  const rest = count && `${count} ${count === '1' ? cent : cents}`;
+  if (/^0*$/u.test(whole)) return [rest || main('0')];
+  return [main(whole), ...(count ? [SHORT.includes(sign) ? count : rest] : [])];
 }
 
 function amountOf(written: string): string {

@@ -1,4 +1,4 @@
-import { usageError } from '../kit/error.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
 import type { Piece } from './piece.ts';
 import { Position } from './position.ts';
 import type { Stage } from './stage.ts';
@@ -73,13 +73,14 @@ function readInto(words: WordTree, file: LexiconFile, known: KnownWords) {
   const lines: LexiconLine[] = [];
   for (const [index, text] of source.split('\n').entries()) {
     const place = `${name}, line ${index + 1}`;
-    const parsed = parseLine(text.trim(), place);
+    const refuse: Refuse = (what, ...more) => usageError(`${place}: ${what}`, ...more);
+    const parsed = parseLine(text.trim(), refuse);
     if (!parsed) continue;
     const line = { place, written: parsed.written, isUsed: false };
     if ('expression' in parsed) {
       if (isOfProject)
-        throw usageError(
-          `${place}: a lexicon that the config of a project names may have no regular expressions`,
+        throw refuse(
+          'a lexicon that the config of a project names may have no regular expressions',
           `make words of it, or use the file yourself: --lexicon ${name}`,
         );
       lines.push(line);
@@ -89,10 +90,7 @@ function readInto(words: WordTree, file: LexiconFile, known: KnownWords) {
     const key = keyOf(parsed);
     const other = known.get(key);
     if (other?.file === file)
-      throw usageError(
-        `${place}: "${parsed.written}" is already on line ${other.line}`,
-        'keep one of the two lines',
-      );
+      throw refuse(`"${parsed.written}" is already on line ${other.line}`, 'keep one of the two lines');
     known.set(key, { file, line: index + 1 });
     if (other) continue;
     lines.push(line);
@@ -132,33 +130,32 @@ const LONGEST_LINE = 4096;
 
 const HOW_TO_WRITE = 'write: word = spoken form';
 
+/** Makes the error for a line. */
+type Refuse = (what: string, hint: string, cause?: unknown) => TtsError;
+
 /**
- * @param place for errors
  * @returns undefined for an empty line and a comment
  * @throws TtsError (usage)
  */
-function parseLine(text: string, place: string): WordLine | PatternLine | undefined {
+function parseLine(text: string, refuse: Refuse): WordLine | PatternLine | undefined {
   if (text === '' || text.startsWith('#')) return undefined;
   if (text.length > LONGEST_LINE)
-    throw usageError(
-      `${place}: it is longer than ${LONGEST_LINE} characters`,
+    throw refuse(
+      `it is longer than ${LONGEST_LINE} characters`,
       'say less for one word, or make several lines of it',
     );
-  return text.startsWith('re:') ? parseExpression(text, place) : parseWord(text, place);
+  return text.startsWith('re:') ? parseExpression(text, refuse) : parseWord(text, refuse);
 }
 
-function parseWord(text: string, place: string): WordLine {
+function parseWord(text: string, refuse: Refuse): WordLine {
   const equals = /\s=(?:\s|$)/u.exec(text)?.index ?? text.indexOf('=') - 1;
-  if (equals < -1) throw usageError(`${place}: there is no "="`, HOW_TO_WRITE);
+  if (equals < -1) throw refuse('there is no "="', HOW_TO_WRITE);
   const left = withoutFlag(text.slice(0, equals + 1).trim());
   const right = withoutFlag(text.slice(equals + 2).trim());
   const written = left.text.replace(/\s+/gu, ' ');
-  if (written === '') throw usageError(`${place}: there is no word before "="`, HOW_TO_WRITE);
+  if (written === '') throw refuse('there is no word before "="', HOW_TO_WRITE);
   if (written.length > LONGEST_WORD)
-    throw usageError(
-      `${place}: the word is longer than ${LONGEST_WORD} characters`,
-      'give its beginning, or use re:/.../',
-    );
+    throw refuse(`the word is longer than ${LONGEST_WORD} characters`, 'give its beginning, or use re:/.../');
   return { written, spoken: right.text, flag: left.flag ?? right.flag };
 }
 
@@ -169,25 +166,19 @@ function withoutFlag(text: string): { readonly text: string; readonly flag: stri
 
 const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
 
-function parseExpression(text: string, place: string): PatternLine {
+function parseExpression(text: string, refuse: Refuse): PatternLine {
   const [, source, flags = '', replacement = ''] = EXPRESSION_LINE.exec(text) ?? [];
   if (source === undefined)
-    throw usageError(
-      `${place}: "${text}" is not of the form re:/expression/ = replacement`,
-      'write "/" in it as "\\/"',
-    );
+    throw refuse(`"${text}" is not of the form re:/expression/ = replacement`, 'write "/" in it as "\\/"');
   if (!/^[gimsu]*$/u.test(flags))
-    throw usageError(
-      `${place}: unknown flags "${flags}" after the regular expression`,
-      'it may have i, m and s',
-    );
+    throw refuse(`unknown flags "${flags}" after the regular expression`, 'it may have i, m and s');
   try {
     const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
     return { expression, replacement: replacement.trim(), written: `/${expression.source}/` };
   } catch (cause) {
     const reason = (cause as Error).message.split(': ').at(-1)?.toLowerCase();
     const hint = 'regular expressions are those of JavaScript with the flag u';
-    throw usageError(`${place}: /${source}/ is not a regular expression: ${reason}`, hint, cause);
+    throw refuse(`/${source}/ is not a regular expression: ${reason}`, hint, cause);
   }
 }
 

@@ -178,14 +178,11 @@ const ENGLISH: NumberLanguage = {
 const FRENCH: NumberLanguage = {
   load: async () => (await import('cldr-rbnf/rbnf/fr.json', { with: { type: 'json' } })).default,
   cardinals: ['cardinal-masculine', 'cardinal-masculine', 'cardinal-feminine'],
-  ordinals: {
-    er: 'ordinal-masculine',
-    re: 'ordinal-feminine',
-    ère: 'ordinal-feminine',
-    e: 'ordinal-masculine',
-    ème: 'ordinal-masculine',
-    eme: 'ordinal-masculine',
-  },
+  ordinals: Object.fromEntries(
+    entriesOf(
+      'er ordinal-masculine, re ordinal-feminine, ère ordinal-feminine, e ordinal-masculine, ème ordinal-masculine, eme ordinal-masculine',
+    ),
+  ),
   ordinal: 'ordinal-masculine',
   point: 'point',
   comma: 'virgule',
@@ -226,13 +223,11 @@ const FRENCH: NumberLanguage = {
 const SPANISH: NumberLanguage = {
   load: async () => (await import('cldr-rbnf/rbnf/es.json', { with: { type: 'json' } })).default,
   cardinals: ['numbering', 'cardinal-masculine', 'cardinal-feminine'],
-  ordinals: {
-    º: 'ordinal-masculine',
-    ª: 'ordinal-feminine',
-    er: 'ordinal-masculine-adjective',
-    ro: 'ordinal-masculine',
-    ra: 'ordinal-feminine',
-  },
+  ordinals: Object.fromEntries(
+    entriesOf(
+      'º ordinal-masculine, ª ordinal-feminine, er ordinal-masculine-adjective, ro ordinal-masculine, ra ordinal-feminine',
+    ),
+  ),
   ordinal: 'ordinal-masculine',
   point: 'punto',
   comma: 'coma',

@@ -210,12 +210,21 @@ class Maker {
     const { format, pcm } = fitting(track, this.#format, (more) => {
       bytes += more;
     });
-    const args = [...this.#coding(format), ...this.#format.plain, `file:${target}`];
-    const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore' }, this.#ffmpeg);
+    const written = await this.#run([...this.#coding(format), ...this.#format.plain, `file:${target}`], pcm);
+    assertWhole(written, secondsOf(track.format, bytes));
+    return bytes;
+  }
+
+  /** @returns the seconds that ffmpeg counted */
+  async #run(
+    args: readonly string[],
+    sound: AsyncIterable<Uint8Array>,
+    inputs: readonly (string | Uint8Array)[] = [],
+  ): Promise<number | undefined> {
+    const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore', inputs }, this.#ffmpeg);
     try {
-      await feed(ffmpeg, pcm);
-      assertWhole(await ffmpeg.end(), secondsOf(track.format, bytes));
-      return bytes;
+      await feed(ffmpeg, sound);
+      return await ffmpeg.end();
     } finally {
       ffmpeg.stop();
     }
@@ -251,16 +260,9 @@ class Maker {
       ...(language === undefined ? [] : ['-metadata:s:a:0', `language=${language}`]),
       ...['-c', 'copy', ...tagged.output(list.length), `file:${target}`],
     ];
-    const inputs = [metadata, ...(cover ? [cover.bytes] : [])];
-    const ffmpeg = await Ffmpeg.start(args, { stdout: 'ignore', inputs }, this.#ffmpeg);
-    try {
-      await feed(ffmpeg, createReadStream(plain));
-      await ffmpeg.end();
-      if (statSync(target).size < statSync(plain).size / 2) throw failed('it wrote a part of the sound only');
-      if (isMp4 && list.length > 1) await divideTitles(target, this.#ffmpeg.signal);
-    } finally {
-      ffmpeg.stop();
-    }
+    await this.#run(args, createReadStream(plain), [metadata, ...(cover ? [cover.bytes] : [])]);
+    if (statSync(target).size < statSync(plain).size / 2) throw failed('it wrote a part of the sound only');
+    if (isMp4 && list.length > 1) await divideTitles(target, this.#ffmpeg.signal);
   }
 
   /** @throws TtsError (output) for a format that cannot begin in the middle of a file */
@@ -280,15 +282,16 @@ class Maker {
       onSound(more);
     });
     const { tagged } = this.#format;
-    const metadata = tagged && metadataOf({ tags: track.tags, chapters: [], sampleRate: 1 }, tagged.family);
+    const inputs = tagged
+      ? [metadataOf({ tags: track.tags, chapters: [], sampleRate: 1 }, tagged.family)]
+      : [];
     const args = [
-      ...this.#coding(format, metadata === undefined ? [] : ['-f', 'ffmetadata', '-i', 'pipe:4']),
-      ...(metadata === undefined ? [] : ['-map', '0:a', '-map_metadata', '1']),
+      ...this.#coding(format, tagged && ['-f', 'ffmetadata', '-i', 'pipe:4']),
+      ...(tagged ? ['-map', '0:a', '-map_metadata', '1'] : []),
       ...this.#format.plain,
       // What is heard must not wait for a full page.
       ...['-flush_packets', '1', 'pipe:1'],
     ];
-    const inputs = metadata === undefined ? [] : [metadata];
     const ffmpeg = await Ffmpeg.start(args, { stdout: 'pipe', inputs }, this.#ffmpeg);
     const feeding = feed(ffmpeg, pcm).then(async () => {
       assertWhole(await ffmpeg.end(), secondsOf(track.format, bytes));
