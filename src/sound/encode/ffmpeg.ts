@@ -186,8 +186,8 @@ class Maker {
       const bytes = await this.#recordTagged(target, track, tagged);
       return { bytes, writtenBytes: statSync(path).size };
     } catch (error) {
-      if (error instanceof TtsError || this.#ffmpeg.signal.aborted || !hasCode(error)) throw error;
-      throw unwritable(name, error);
+      const isOfSystem = error instanceof Error && 'code' in error && !(error instanceof TtsError);
+      throw isOfSystem && !this.#ffmpeg.signal.aborted ? unwritable(name, error) : error;
     }
   }
 
@@ -312,7 +312,8 @@ class Maker {
   #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
     const { name, bitrates } = this.#format;
     if (bitrates) assertBitrate(name, this.#options.bitrate, bitrates, format);
-    const { bitrate = usualBitrate(this.#format, format) } = this.#options;
+    const usual = this.#format.bitrate && this.#format.bitrate * format.channels;
+    const { bitrate = usual } = this.#options;
     return [
       ...['-f', nameOf(format), '-ar', `${format.sampleRate}`, '-ac', `${format.channels}`, '-i', 'pipe:0'],
       ...inputs,
@@ -341,10 +342,6 @@ async function feed(ffmpeg: Ffmpeg, pcm: AsyncIterable<Uint8Array>): Promise<voi
   for await (const piece of pcm) await ffmpeg.write(piece);
 }
 
-function usualBitrate({ bitrate }: FfmpegFormat, { channels }: PcmFormat): number | undefined {
-  return bitrate && bitrate * channels;
-}
-
 /** @returns ffmpeg's name for the samples */
 function nameOf({ encoding, bitsPerSample }: PcmFormat): string {
   if (encoding === 'float') return 'f32le';
@@ -358,14 +355,6 @@ function besidePart(target: string): string {
   return part === undefined ? join(tmpdir(), `tts-${randomUUID()}`) : `${part}-${number}.part`;
 }
 
-function hasCode(error: unknown): boolean {
-  return error instanceof Error && 'code' in error;
-}
-interface Fitting {
-  readonly format: PcmFormat;
-  readonly pcm: AsyncGenerator<Uint8Array>;
-}
-
 /**
  * Brings sound to a rate that a format has. It is cut to the frame: rounding up would make it longer than what came.
  * @param onSound called with the PCM bytes of each piece that comes
@@ -374,7 +363,7 @@ function fitting(
   speech: Speech,
   how: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
   onSound: (bytes: number) => void,
-): Fitting {
+): Pick<Speech, 'format' | 'pcm'> {
   const { format } = speech;
   const sampleRate = rateFor(format.sampleRate, how);
   let bytes = 0;

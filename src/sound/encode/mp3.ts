@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { writeAt } from '../../kit/descriptor.ts';
 import { converted } from '../convert.ts';
-import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../pcm.ts';
+import { counted, frameBytes, type Speech, type Track } from '../pcm.ts';
 import {
   assertBitrate,
   atItsEnd,
@@ -60,10 +60,11 @@ async function record(
   const frames = (onSound: (bytes: number) => void) =>
     noted(encoded({ ...track, pcm: inBlocks(track.pcm) }, bitrate, onSound));
   const { bytes, writtenBytes } = await writeStream(file, frames, signal);
-  const samples = samplesAt(bytes / frameBytes(track.format), track.format);
+  const { sampleRate } = track.format;
+  const samples = Math.round(((bytes / frameBytes(track.format)) * rateFor(sampleRate)) / sampleRate);
   const tagBytes = await atItsEnd(file, signal, async ({ fd, path }) => {
     writeAt(fd, infoFrame({ ...sound, samples }), start);
-    const tag = id3Tag(track.tags, track.chapters(), track.format.sampleRate);
+    const tag = id3Tag(track.tags, track.chapters(), sampleRate);
     if (tag.length === 0 || !(await makeRoom(path, { from: start, bytes: tag.length }, signal))) return 0;
     writeAt(fd, tag, start);
     return tag.length;
@@ -136,10 +137,6 @@ const rangeOf: BitrateRange = ({ sampleRate }) => {
 
 function rateFor(sampleRate: number): number {
   return MP3_RATES.find((rate) => rate >= sampleRate) ?? 48_000;
-}
-
-function samplesAt(frames: number, { sampleRate }: PcmFormat): number {
-  return Math.round((frames * rateFor(sampleRate)) / sampleRate);
 }
 
 /** @returns the highest bitrate of this rate that is not above the wanted one, or the lowest */

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { writeAt } from '../../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../../kit/error.ts';
@@ -30,7 +31,8 @@ export async function recordWav(file: OpenFile, sound: WavSound, signal: AbortSi
   const { bytes } = await writeStream(file, (onSound) => streamWav(unsized, onSound), signal);
   const header = await atItsEnd(file, signal, async ({ fd, path }) => {
     const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
-    writeAt(fd, new Uint8Array(padding(bytes)), start + old + bytes);
+    // What is written after this file begins behind its padding.
+    if (padding(bytes) > 0) writeSync(fd, new Uint8Array(1));
     if (exact > old && !(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
     writeAt(fd, wavHeader(format, bytes), start);
     return exact;
