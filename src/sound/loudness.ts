@@ -42,9 +42,9 @@ async function* whole({ format, pcm }: Track, level: Level): AsyncGenerator<Uint
     at += piece.length;
   }
   gains.settle();
-  const playing = new Playing(format, level.turns, gains);
-  for await (const piece of spool.read(frameBytes(format))) yield* playing.push(piece);
-  yield* playing.end();
+  const leveller = new Leveller(format, level.turns, gains);
+  for await (const piece of spool.read(frameBytes(format))) yield* leveller.push(piece);
+  yield* leveller.end();
 }
 
 /** Seconds of a voice that are measured before they are heard. */
@@ -55,7 +55,7 @@ const MOST_AWAITED_MS = 500;
 async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<Uint8Array> {
   const most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
   const gains = new Gains(format, level);
-  const playing = new Playing(format, level.turns, gains);
+  const leveller = new Leveller(format, level.turns, gains);
   using pieces = new Arrivals(pcm, new AbortController().signal);
   /** Sound whose voice is measured before it is heard; it begins at this byte of the track. */
   let held: Uint8Array[] = [];
@@ -75,7 +75,7 @@ async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<
   do {
     next = await pieces.next(next && MOST_AWAITED_MS);
     if (next?.value instanceof Flush) {
-      playing.skip(bytes);
+      leveller.skip(bytes);
       release();
       yield next.value;
       continue;
@@ -83,8 +83,8 @@ async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<
     if (next && !next.done && keeps(next.value)) continue;
     gains.measure(Buffer.concat(held), start);
     gains.settle();
-    for (const piece of release()) yield* playing.push(piece);
-    if (!next || next.done) yield* playing.end();
+    for (const piece of release()) yield* leveller.push(piece);
+    if (!next || next.done) yield* leveller.end();
   } while (!next?.done);
 }
 
@@ -128,7 +128,7 @@ class Gains {
 }
 
 /** Applies the gain of each voice, and keeps peaks below the ceiling. */
-class Playing {
+class Leveller {
   readonly #format: PcmFormat;
   readonly #turns: Turns;
   readonly #gains: Gains;

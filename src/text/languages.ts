@@ -70,7 +70,7 @@ interface Passage {
  * name stays with that voice.
  */
 export class Languages implements Stage<Piece, Piece> {
-  readonly #tongues: Tongues;
+  readonly #detector: Detector;
   readonly #meantBy: (tag: string) => string | undefined;
   /** The beginning of a paragraph, as far as it is not given out. */
   #held: Part[] = [];
@@ -92,7 +92,7 @@ export class Languages implements Stage<Piece, Piece> {
   #spoken = USUAL;
 
   constructor({ named, usual, meantBy }: LanguagesOptions) {
-    this.#tongues = new Tongues(named, usual);
+    this.#detector = new Detector(named, usual);
     this.#meantBy = meantBy;
   }
 
@@ -119,7 +119,7 @@ export class Languages implements Stage<Piece, Piece> {
     if (idleMs < WAITS.sentence) return;
     const length = completeLength(this.#heldText, idleMs);
     const text = this.#unmarked(length);
-    if (length > 0) yield* this.#take(length, this.#tongues.of(text, sentences(text).length));
+    if (length > 0) yield* this.#take(length, this.#detector.of(text, sentences(text).length));
     if (length > 0 || this.#heldText.trim() === '') yield* this.#release(undefined);
   }
 
@@ -182,7 +182,7 @@ export class Languages implements Stage<Piece, Piece> {
       if (hasWord(sentence)) number += 1;
       const text = this.#unmarked(length);
       const isEnough = number >= ENOUGH_SENTENCES || count(text, LETTERS()) >= ENOUGH_LETTERS;
-      if (!isEnough && !this.#tongues.isCertain(text)) continue;
+      if (!isEnough && !this.#detector.isCertain(text)) continue;
       yield* this.#takeSentences(before, length, number);
       length = 0;
       number = 0;
@@ -190,17 +190,17 @@ export class Languages implements Stage<Piece, Piece> {
     const rest = isWhole || length + after > LONGEST ? length + after : 0;
     // With the sentence before it in its paragraph, one is two.
     if (this.#begun !== undefined) number += 1;
-    if (rest > 0) yield* this.#take(rest, this.#tongues.of(this.#unmarked(rest), number));
+    if (rest > 0) yield* this.#take(rest, this.#detector.of(this.#unmarked(rest), number));
   }
 
   /** Two sentences of different languages are two passages. */
   *#takeSentences(before: number, length: number, number: number): Generator<Piece> {
     const first = this.#unmarked(before);
     const second = this.#unmarked(length).slice(first.length);
-    const isApart = this.#tongues.areApart(first, second);
-    if (isApart) yield* this.#take(before, this.#tongues.of(first, number));
+    const isApart = this.#detector.areApart(first, second);
+    if (isApart) yield* this.#take(before, this.#detector.of(first, number));
     const left = isApart ? length - before : length;
-    yield* this.#take(left, this.#tongues.of(this.#unmarked(left), number));
+    yield* this.#take(left, this.#detector.of(this.#unmarked(left), number));
   }
 
   /** @returns what is held up to this length, without what the document marks */
@@ -294,7 +294,7 @@ export class Languages implements Stage<Piece, Piece> {
     for (const { piece, text, place, marked } of parts) {
       if (piece) yield piece;
       let at = place;
-      for (const run of this.#tongues.runs(text, marked ?? language)) {
+      for (const run of this.#detector.runs(text, marked ?? language)) {
         yield* this.#sayIn(run.language, run.text, at);
         at = placeAfter(at, run.text);
       }
@@ -340,7 +340,7 @@ interface Family {
 }
 
 /** Tells the languages of a run apart. */
-class Tongues {
+class Detector {
   /** By codes, those with voices of their own first. */
   readonly #keys = new Map<string, string>();
   readonly #codes = new Map<string, string>();
