@@ -19,7 +19,7 @@ import { MarkupBook } from './gutenberg.ts';
 import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
-import { Markup, scanned } from './html-parse.ts';
+import { Markup } from './html-parse.ts';
 import type { HtmlOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { Archive, type Location, locationOf } from './zip.ts';
 
@@ -144,10 +144,10 @@ async function* piecesOf(
   let skipped = 0;
   for (const path of plan.documents) {
     const characters = await open(path);
-    const { ids, links } = await scanned(characters(), text.fragmentsIn(path));
-    await notes.prepare(path, links);
+    const index = await indexed(characters(), `${path} in ${name}`, text.fragmentsIn(path));
+    await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
-    const document = text.document(path, ids, inDocument);
+    const document = text.document(path, index.ids, inDocument);
     yield* through(characters(), inFront ? inTurn(inFront, document) : document);
     skipped += inDocument.skipped;
     if (text.isOfPictures) ofPictures.push(path);

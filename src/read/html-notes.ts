@@ -11,7 +11,7 @@ import {
   saysNote,
 } from './html-elements.ts';
 import { Inline } from './html-inline.ts';
-import { type Link, Markup, type MarkupHandler } from './html-parse.ts';
+import { Markup, type MarkupHandler } from './html-parse.ts';
 
 /** What the reader of a document knows of its notes. */
 export interface Notes {
@@ -34,11 +34,36 @@ interface Candidate {
   readonly backTo: readonly string[];
 }
 
+/** A link that looks like a reference to a note. */
+interface Link {
+  readonly href: string;
+  /** The text of the link, such as `1` or `*`. */
+  readonly label: string;
+  /** The names of the link and of what is around it in its block: a note may lead back to them. */
+  readonly ids: readonly string[];
+  readonly isRaised: boolean;
+  /** True if the link itself says that it refers to a note. */
+  readonly saysReference: boolean;
+}
+
+interface OpenLink {
+  readonly href: string;
+  /** The number of open elements. */
+  readonly depth: number;
+  readonly start: number;
+  /** The elements around it in its block, the link, and what is in it. */
+  readonly inside: Frame[];
+}
+
+/** An element that is open. */
 interface Frame {
+  readonly name: string;
+  readonly attributes: Attributes;
   readonly isBlock: boolean;
   readonly isHeading: boolean;
   readonly isNote: boolean;
   readonly start: number;
+  /** Names of a block: its own, and those at its beginning. */
   readonly ids: string[];
   readonly backTo: string[];
 }
@@ -52,41 +77,62 @@ const LONGEST_NOTE = 16_384;
 const MOST_BACK = 1000;
 /** UTF-16 units of all blocks. */
 const MOST_KEPT = 8 * 1024 * 1024;
+const MOST_LINKS = 50_000;
+/** Names and classes that programs give to references. */
+const NAMED_REFERENCE = /noteref|footnote-?(?:ref|anchor)|fnref/iu;
 
-/** Finds what may be the notes of a document. */
-export class NoteIndex implements MarkupHandler {
+/** Finds what may be the notes of a document, and what may refer to notes. */
+class NoteIndex implements MarkupHandler {
+  /** Those of the wanted names that elements have. */
+  readonly ids = new Set<string>();
+  readonly links: Link[] = [];
+  readonly #wanted: ReadonlySet<string>;
   readonly #candidates = new Map<string, Candidate>();
   readonly #frames: Frame[] = [];
   readonly #inline = new Inline();
   /** The number of open blocks with a name. */
   #named = 0;
+  #link: OpenLink | undefined;
   #silent = 0;
   #kept = 0;
 
+  /** @param wanted names of elements that something else refers to */
+  constructor(wanted: ReadonlySet<string>) {
+    this.#wanted = wanted;
+  }
+
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
+    const names = namesOf(name, attributes);
+    for (const id of names) if (this.#wanted.has(id)) this.ids.add(id);
     const meanings = meaningsOf(attributes);
     const isBack = leadsBack(attributes, meanings);
     if (this.#silent > 0 || isBack || isSilent(name, attributes, meanings)) this.#silent += 1;
     const isBlock = BLOCKS.has(name);
     if (isBlock || name === 'br') this.#inline.text(' ');
     const above = this.#frames.at(-1);
-    this.#frames.push({
+    const frame: Frame = {
+      name,
+      attributes,
       isBlock,
       isHeading: above?.isHeading === true || headingLevel(name) !== undefined,
       isNote: above?.isNote === true || saysNote(name, attributes, meanings),
       start: this.#inline.mark,
       ids: [],
       backTo: [],
-    });
-    this.#note(name, attributes);
+    };
+    this.#frames.push(frame);
+    this.#addNames(names);
+    if (name === 'a') this.#addLink(attributes);
+    this.#link?.inside.push(frame);
   }
 
   text(text: string): void {
-    if (this.#silent === 0 && this.#named > 0) this.#inline.text(text);
+    if (this.#silent === 0 && (this.#named > 0 || this.#link)) this.#inline.text(text);
   }
 
   close(): void {
+    if (this.#link?.depth === this.#frames.length) this.#endLink(this.#link);
     if (this.#silent > 0) this.#silent -= 1;
     const frame = this.#frames.pop();
     if (!frame || frame.ids.length === 0) return;
@@ -113,25 +159,56 @@ export class NoteIndex implements MarkupHandler {
   }
 
   /** An element inside a block names the block, if it stands at its beginning. */
-  #note(name: string, attributes: Attributes): void {
+  #addNames(names: readonly string[]): void {
     const block = this.#frames.findLast((frame) => frame.isBlock);
-    const ids = [attributes.id, name === 'a' ? attributes.name : undefined].filter((id) => id !== undefined);
     const isAtStart = this.#frames.at(-1)?.isBlock || (block && this.#inline.isBlankFrom(block.start));
-    if (block && ids.length > 0 && isAtStart) {
-      if (block.ids.length === 0) this.#named += 1;
-      block.ids.push(...ids);
-    }
-    const { href = '' } = attributes;
-    const back = name === 'a' && href.includes('#') ? href.slice(href.indexOf('#') + 1) : '';
-    if (back === '' || this.#named === 0) return;
-    for (const { ids: names, backTo } of this.#frames)
-      if (names.length > 0 && backTo.length < MOST_BACK) backTo.push(back);
+    if (!block || names.length === 0 || !isAtStart) return;
+    if (block.ids.length === 0) this.#named += 1;
+    block.ids.push(...names);
+  }
+
+  #addLink({ href = '' }: Attributes): void {
+    const at = href.indexOf('#');
+    if (at < 0) return;
+    const target = href.slice(at + 1);
+    for (const { ids, backTo } of this.#frames)
+      if (target !== '' && ids.length > 0 && backTo.length < MOST_BACK) backTo.push(target);
+    if (this.#silent > 0 || this.#link || this.links.length >= MOST_LINKS) return;
+    const inBlock = this.#frames.slice(this.#frames.findLastIndex(({ isBlock }) => isBlock) + 1, -1);
+    this.#link = { href, depth: this.#frames.length, start: this.#inline.mark, inside: inBlock };
+  }
+
+  #endLink({ href, start, inside }: OpenLink): void {
+    this.#link = undefined;
+    const label = this.#inline.from(start) ?? '';
+    if (this.#named === 0) this.#inline.cut(start);
+    if (!isMark(label)) return;
+    this.links.push({
+      href,
+      label,
+      ids: inside.flatMap(({ name, attributes }) => namesOf(name, attributes)),
+      isRaised: inside.some(({ name }) => name === 'sup'),
+      saysReference: inside.some(({ attributes: { href, ...said } }) =>
+        NAMED_REFERENCE.test(Object.values(said).join(' ')),
+      ),
+    });
   }
 }
 
-/** Takes a whole document apart. */
-export async function indexed(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
-  const index = new NoteIndex();
+function namesOf(name: string, attributes: Attributes): readonly string[] {
+  return [attributes.id, name === 'a' ? attributes.name : undefined].filter((id) => id !== undefined);
+}
+
+/**
+ * Takes a whole document apart.
+ * @param wanted names of elements that something else refers to
+ */
+export async function indexed(
+  characters: AsyncIterable<string>,
+  name: string,
+  wanted: ReadonlySet<string> = new Set(),
+): Promise<NoteIndex> {
+  const index = new NoteIndex(wanted);
   const markup = new Markup(index, name);
   for await (const text of characters) markup.write(text);
   markup.end();
@@ -155,8 +232,8 @@ interface FoundNotesOptions {
   readonly readsNotes: boolean;
   /** @returns `undefined` for a link that leads out of the book */
   resolve(href: string, from: string): Target | undefined;
-  /** Looks for the notes of a document. */
-  index(path: string): Promise<NoteIndex | undefined>;
+  /** Looks for the notes of another document. */
+  index?(path: string): Promise<NoteIndex | undefined>;
 }
 
 /** Indexes of documents that are kept for the next one. */
@@ -173,9 +250,10 @@ export class FoundNotes {
   }
 
   /** Looks at the links of a document before it is read. */
-  async prepare(path: string, links: readonly Link[]): Promise<void> {
+  async prepare(path: string, index: NoteIndex): Promise<void> {
     const { readsNotes, resolve } = this.#options;
-    const found = links.flatMap((link) => {
+    this.#keep(path, index);
+    const found = index.links.flatMap((link) => {
       const target = resolve(link.href, path);
       return target ? [{ link, target }] : [];
     });
@@ -214,12 +292,14 @@ export class FoundNotes {
   }
 
   async #indexOf(path: string): Promise<NoteIndex | undefined> {
-    if (!this.#indexes.has(path)) {
-      const [oldest] = this.#indexes.keys();
-      if (this.#indexes.size >= MOST_INDEXES && oldest !== undefined) this.#indexes.delete(oldest);
-      this.#indexes.set(path, await this.#options.index(path));
-    }
+    if (!this.#indexes.has(path)) this.#keep(path, await this.#options.index?.(path));
     return this.#indexes.get(path);
+  }
+
+  #keep(path: string, index: NoteIndex | undefined): void {
+    const [oldest] = this.#indexes.keys();
+    if (this.#indexes.size >= MOST_INDEXES && oldest !== undefined) this.#indexes.delete(oldest);
+    this.#indexes.set(path, index);
   }
 }
 
@@ -229,34 +309,6 @@ function compared(a: string, b: string): number {
 
 function keyOf({ path, fragment }: Target): string {
   return `${path}#${fragment}`;
-}
-
-const NOTE_NAME =
-  /^(?:_?(?:ftn|edn)|fn|footnote|note|endnote|cite_?note|sdfootnote|rearnote)[-_:.]?(?:[a-z]+[-_:.]?)?\d/iu;
-
-/** The notes of a page that is read once: their names have to say what they are. */
-export class NamedNotes implements Notes {
-  skipped = 0;
-  readonly #referred = new Set<string>();
-  readonly #readsNotes: boolean;
-
-  constructor(readsNotes: boolean) {
-    this.#readsNotes = readsNotes;
-  }
-
-  isReference(href: string): boolean {
-    return href.startsWith('#') && NOTE_NAME.test(href.slice(1));
-  }
-
-  take(href: string): undefined {
-    if (this.#readsNotes) return;
-    this.skipped += 1;
-    if (href.startsWith('#')) this.#referred.add(href.slice(1));
-  }
-
-  isNote(id: string): boolean {
-    return this.#referred.has(id);
-  }
 }
 
 /** @param said the text before the reference */

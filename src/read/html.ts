@@ -1,29 +1,36 @@
+import { Readable } from 'node:stream';
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
 import { MarkupBook } from './gutenberg.ts';
 import { Blocks, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { leavesOutMost, textOf } from './html-main.ts';
-import { FoundNotes, indexed, NamedNotes, skippedNotes } from './html-notes.ts';
-import { Markup, type MarkupHandler, scanned } from './html-parse.ts';
+import { FoundNotes, indexed, skippedNotes } from './html-notes.ts';
+import { Markup, type MarkupHandler } from './html-parse.ts';
 import { type Region, Regions } from './html-regions.ts';
 import type { HtmlOptions, Reading, Source } from './reading.ts';
-import { everyTime } from './source.ts';
 
-/** @throws TtsError (usage) for what is not text */
+/**
+ * A page is read twice: its notes are found before it is spoken.
+ * @throws TtsError (usage) for what is not text
+ */
 export async function openHtml(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
-  const found = source.again && (await notesIn(name, source.again, options, signal));
-  const bytes = everyTime(source);
+  const { again, bytes } = source;
+  const decoded = (all: AsyncIterable<Uint8Array>) => through(all, new MarkupDecoder(name));
+  const found = again && (await notesIn(decoded(again(signal)), name, options));
   return {
     source,
     async *pieces(until, { inFront, onRemark, languageMark } = {}) {
-      const notes = found?.of('', new Set()) ?? new NamedNotes(options.readsNotes);
       const decoder = new MarkupDecoder(name);
-      const characters = inFront ? inTurn(decoder, inFront) : decoder;
+      const fromPipe: string[] = [];
+      const index = found ?? (await notesIn(keeping(through(bytes(until), decoder), fromPipe), name, options));
+      const characters = again ? through(again(until), decoder) : Readable.from(fromPipe);
+      const notes = index.of('', new Set());
       const book = options.readsAll ? undefined : new MarkupBook(onRemark ?? (() => {}));
       const page = new Page(source.name, options, { notes, book, languageMark });
-      yield* through(bytes(until), inTurn(characters, book ? inTurn(page, book) : page));
+      const stage = book ? inTurn(page, book) : page;
+      yield* through(characters, inFront ? inTurn(inFront, stage) : stage);
       const remarks = [
         page.leftOut,
         page.onlyPictures,
@@ -35,22 +42,22 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
   };
 }
 
-/** Reads the page to its end. */
 async function notesIn(
+  characters: AsyncIterable<string>,
   name: string,
-  again: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
   { readsNotes }: HtmlOptions,
-  signal: AbortSignal,
 ): Promise<FoundNotes> {
-  const characters = () => through(again(signal), new MarkupDecoder(name));
-  const notes = new FoundNotes({
-    readsNotes,
-    resolve: (href) => (href.startsWith('#') ? { path: '', fragment: href.slice(1) } : undefined),
-    index: () => indexed(characters(), name),
-  });
-  const { links } = await scanned(characters(), new Set());
-  await notes.prepare('', links);
+  const resolve = (href: string) => (href.startsWith('#') ? { path: '', fragment: href.slice(1) } : undefined);
+  const notes = new FoundNotes({ readsNotes, resolve });
+  await notes.prepare('', await indexed(characters, name));
   return notes;
+}
+
+async function* keeping<T>(items: AsyncIterable<T>, kept: T[]): AsyncGenerator<T> {
+  for await (const item of items) {
+    kept.push(item);
+    yield item;
+  }
 }
 
 /** UTF-16 units. A page with more is read whole. */

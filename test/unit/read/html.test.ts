@@ -506,13 +506,19 @@ describe('a note', () => {
       '<p>A<a id="r" href="#x7">*</a> b.</p><p id="x7">* <a href="#r">↩\ufe0e</a> Note.</p>',
     ],
     ['by the same sign', '<p>A<a href="#x7">†</a> b.</p><p><a id="x7"></a>† Note.</p>'],
-    ['by the same number', '<p>A<sup><a href="#x7">*</a></sup> b.</p><p><a id="x7"></a>* Note.</p>'],
+    ['by the same number', '<p>A<sup><a href="#x7">1</a></sup> b.</p><p><a id="x7"></a>1 Note.</p>'],
+    ['in capitals, by a named sign', '<P>A<A HREF="#x7">&dagger;</A> b.<P ID="x7">&dagger; Note.'],
+    [
+      'by the class of what is around it',
+      '<p>A<span class="fnref"> <i><a href="#x7">1</a></i></span> b.</p><p id="x7">Note.</p>',
+    ],
   ])('is left out, or read where it is referred to: %s', async (_, html) => {
     expect(await readNotes(html, false)).toEqual({
       text: 'A b.',
       remarks: ['1 note is not read; --footnotes read reads it where it is referred to'],
     });
-    expect(await readNotes(html, true)).toEqual({ text: 'A (Note) b.', remarks: [] });
+    for (const isPipe of [false, true])
+      expect(await readNotes(html, true, isPipe)).toEqual({ text: 'A (Note) b.', remarks: [] });
   });
 
   it('is read at the first of its references only, and no reference is spoken', async () => {
@@ -542,11 +548,5 @@ describe('a note', () => {
   it('after a sentence is a sentence', async () => {
     const html = '<p>A.<a role="doc-noteref" href="#n">1</a> B.</p><p id="n" role="doc-footnote">1. Note</p>';
     expect((await readNotes(html, true)).text).toBe('A. Note. B.');
-  });
-
-  it('of a page from a pipe is known by its name, and read where it stands', async () => {
-    const html = '<p>A<sup><a href="#fn1">1</a></sup> b.</p><p id="fn1">Note.</p>';
-    expect((await readNotes(html, false, true)).text).toBe('A b.');
-    expect((await readNotes(html, true, true)).text).toBe('A b.\n\nNote.');
   });
 });
