@@ -52,8 +52,7 @@ function aboutOf(root: Element): About {
     const element = firstIn(root, name);
     return (element && plainText(element)) || undefined;
   };
-  const [title, author, language] = [textOf('title'), textOf('creator'), textOf('language')];
-  return { ...(title && { title }), ...(author && { author }), ...(language && { language }) };
+  return { title: textOf('title'), author: textOf('creator'), language: textOf('language') };
 }
 
 const STYLES = 'word/styles.xml';
@@ -148,8 +147,6 @@ class WordDocument implements MarkupHandler {
   readonly #note: NoteKind | undefined;
   /** Paragraphs are inside of each other where one holds a text box. */
   readonly #paragraphs: Paragraph[] = [];
-  /** Elements that are open inside of one that is silent, itself included. */
-  #silent = 0;
   #isText = false;
   #isHidden = false;
   #raised: 'sup' | 'sub' | undefined;
@@ -161,28 +158,24 @@ class WordDocument implements MarkupHandler {
     this.#note = note;
   }
 
+  skips(tag: string, attributes: Attributes): boolean {
+    const name = localName(tag);
+    return SILENT.has(name) || (name === this.#note && SEPARATOR.test(attributeOf(attributes, 'type') ?? ''));
+  }
+
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
-    const isSeparator = name === this.#note && SEPARATOR.test(attributeOf(attributes, 'type') ?? '');
-    if (this.#silent > 0 || SILENT.has(name) || isSeparator) {
-      this.#silent += 1;
-      return;
-    }
     this.#begin(name, attributes);
     this.#open.push(name);
   }
 
   text(text: string): void {
-    if (this.#silent > 0 || !this.#isText || this.#isHidden) return;
+    if (!this.#isText || this.#isHidden) return;
     const words = escaped(text);
     this.#write(this.#raised ? `<${this.#raised}>${words}</${this.#raised}>` : words);
   }
 
   close(): void {
-    if (this.#silent > 0) {
-      this.#silent -= 1;
-      return;
-    }
     const name = this.#open.pop() ?? '';
     if (name === 't') this.#isText = false;
     else if (name === 'p') this.#endParagraph();

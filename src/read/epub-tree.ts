@@ -28,6 +28,7 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
   const open: Open[] = [root];
   const markup = new Markup(
     {
+      skips: (tag) => OF_RUBIES.has(localName(tag)),
       open(tag, attributes) {
         const element = { name: localName(tag), attributes: withShort(attributes), children: [], text: '' };
         open.at(-1)?.children.push(element);
@@ -40,7 +41,7 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
       close() {
         const closed = open.pop();
         const parent = open.at(-1);
-        if (!closed || !parent || OF_RUBIES.has(closed.name)) return;
+        if (!closed || !parent) return;
         if (parent.text.length + closed.text.length <= LONGEST_TEXT) parent.text += apart(closed);
       },
     },

@@ -69,40 +69,32 @@ class FictionBook implements MarkupHandler {
   #isNotes = false;
   /** The text of a line of a title. */
   #line = '';
-  /** Elements that are open inside of one that is not read, itself included. */
-  #silent = 0;
   readonly #fields = new Map<string, string>();
 
   get about(): About {
     const field = (name: string) => this.#fields.get(name)?.replace(/\s+/gu, ' ').trim() || undefined;
     const author = ['first-name', 'middle-name', 'last-name'].flatMap((part) => field(part) ?? []).join(' ');
-    const [title, language] = [field('book-title'), field('lang')];
-    return { ...(title && { title }), ...(author && { author }), ...(language && { language }) };
+    return { title: field('book-title'), author: author || undefined, language: field('lang') };
+  }
+
+  skips(tag: string): boolean {
+    const name = localName(tag);
+    return name === 'binary' || name === 'stylesheet' || (name === 'title' && this.#isNotes);
   }
 
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
-    const isTitleOfNote = name === 'title' && this.#isNotes;
-    if (this.#silent > 0 || name === 'binary' || name === 'stylesheet' || isTitleOfNote) {
-      this.#silent += 1;
-      return;
-    }
     this.#open.push(name);
     if (!this.#open.includes('description')) this.#begin(name, attributes);
   }
 
   text(text: string): void {
-    if (this.#silent > 0) return;
     if (this.#isInTitle) this.#line += text;
     if (this.#open.includes('body')) this.html += escaped(text);
     else if (this.#open.includes('title-info')) this.#addField(this.#open.at(-1) ?? '', text);
   }
 
   close(): void {
-    if (this.#silent > 0) {
-      this.#silent -= 1;
-      return;
-    }
     const name = this.#open.pop() ?? '';
     if (!this.#open.includes('description')) this.#end(name);
   }

@@ -4,6 +4,8 @@ import { countLineBreaks } from '../text/unicode.ts';
 import type { Attributes } from './html-elements.ts';
 
 export interface MarkupHandler {
+  /** True for an element that is left out with all in it. */
+  skips?(name: string, attributes: Attributes): boolean;
   open(name: string, attributes: Attributes): void;
   text(text: string): void;
   /** Called once for each element that was opened, in the reverse order. */
@@ -26,6 +28,8 @@ export class Markup {
   readonly #closings: SelfClosings | undefined;
   #length = 0;
   #depth = 0;
+  /** Elements that are open inside of one that is skipped, itself included. */
+  #skipped = 0;
   /** What was read of declarations inside the document type. */
   #subset: string | undefined;
   /** The line ends in what was written, and the offset up to which they were counted. */
@@ -45,16 +49,20 @@ export class Markup {
               `${name} has more than ${DEEPEST} elements inside each other`,
               'no person writes such a document by hand: check where it comes from',
             );
-          handler.open(tag, attributes);
+          if (this.#skipped > 0 || handler.skips?.(tag, attributes)) this.#skipped += 1;
+          else handler.open(tag, attributes);
         },
         onprocessinginstruction: (declaration, data) => {
           if (/^!doctype$/iu.test(declaration) && data.includes('[') && !data.includes(']'))
             this.#subset = '';
         },
-        ontext: (text) => this.#text(text, handler),
+        ontext: (text) => {
+          if (this.#skipped === 0) this.#text(text, handler);
+        },
         onclosetag: (tag) => {
           this.#depth -= 1;
-          handler.close(tag);
+          if (this.#skipped > 0) this.#skipped -= 1;
+          else handler.close(tag);
         },
       },
       options.isXml ? { xmlMode: true } : { recognizeSelfClosing: true, recognizeCDATA: true },
