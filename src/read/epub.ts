@@ -15,7 +15,7 @@ import {
   usable,
 } from './epub-package.ts';
 import { plainText, treeOf } from './epub-tree.ts';
-import { MarkupBook } from './gutenberg.ts';
+import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
@@ -40,7 +40,7 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
     book: { name, location },
     async *pieces(until, how) {
       const read = (said?: PieceOptions) => {
-        const frame = options.readsAll ? undefined : new MarkupBook(said?.onRemark ?? (() => {}));
+        const frame = options.readsAll ? undefined : markupBook(said?.onRemark ?? (() => {}));
         const text = piecesOf(plan, { source: source.name, location, options, frame }, until, said);
         return frame ? through(text, frame) : text;
       };

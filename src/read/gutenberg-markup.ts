@@ -30,7 +30,6 @@ export class MarkupText implements Stage<Piece, Piece> {
   #heading: Piece | undefined;
   #isInHeading = false;
   #isBlockStart = true;
-  readonly #told = new Set<string>();
 
   constructor(origin: Origin, onRemark: (remark: string) => void) {
     this.#origin = origin;
@@ -99,7 +98,7 @@ export class MarkupText implements Stage<Piece, Piece> {
 
   *#beginNote(kind: NoteKind): Generator<Piece> {
     yield* this.#endContents();
-    this.#tell(NOTES_NOTE);
+    this.#onRemark(NOTES_NOTE);
     this.#left = this.#heading ? Number.POSITIVE_INFINITY : LONGEST_NOTE;
     this.#skipped = this.#heading || kind === 'line' ? 'section' : kind === 'bracket' ? 'bracket' : 'block';
     this.#heading = undefined;
@@ -117,12 +116,7 @@ export class MarkupText implements Stage<Piece, Piece> {
   *#endContents(): Generator<Piece> {
     const contents = this.#contents;
     this.#contents = undefined;
-    if (contents?.isWhole) this.#tell(CONTENTS_NOTE);
+    if (contents?.isWhole) this.#onRemark(CONTENTS_NOTE);
     yield* contents?.rest() ?? [];
-  }
-
-  #tell(remark: string): void {
-    if (!this.#told.has(remark)) this.#onRemark(remark);
-    this.#told.add(remark);
   }
 }

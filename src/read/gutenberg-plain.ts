@@ -40,7 +40,6 @@ export class PlainText implements Stage<Piece, Piece> {
   /** The last paragraph was the number of a chapter. */
   #isNumbered = false;
   #isFirst = true;
-  readonly #told = new Set<string>();
 
   constructor(origin: Origin, onRemark: (remark: string) => void, hasChapters: boolean) {
     this.#origin = origin;
@@ -97,7 +96,7 @@ export class PlainText implements Stage<Piece, Piece> {
   #isPartOfNote(content: string, breaks: number): boolean {
     const kind = this.#contents ? undefined : noteKind(content);
     if (kind) {
-      this.#tell(NOTES_NOTE);
+      this.#onRemark(NOTES_NOTE);
       this.#note = kind === 'paragraph' ? undefined : kind;
       return true;
     }
@@ -136,7 +135,7 @@ export class PlainText implements Stage<Piece, Piece> {
     this.#contents = undefined;
     if (!contents) return;
     if (contents.isWhole) {
-      this.#tell(CONTENTS_NOTE);
+      this.#onRemark(CONTENTS_NOTE);
       for (const entry of contents.entries) this.#titles.add(entry);
     }
     yield* contents.rest();
@@ -154,10 +153,5 @@ export class PlainText implements Stage<Piece, Piece> {
     if (breaks < BEFORE_TITLE || !isNamed) return false;
     this.#isNumbered = isNumber;
     return true;
-  }
-
-  #tell(remark: string): void {
-    if (!this.#told.has(remark)) this.#onRemark(remark);
-    this.#told.add(remark);
   }
 }

@@ -33,42 +33,40 @@ const LONGEST_HEADER = 65_536;
 
 /** Plain text is divided by its lines, which begin chapters where they are wanted. */
 export function plainBook(onRemark: (remark: string) => void, hasChapters: boolean): Stage<Piece, Piece> {
-  const licence = new Licence(onRemark);
-  return inTurn(licence, new PlainText(licence, onRemark, hasChapters));
+  const sayOnce = once(onRemark);
+  const licence = new Licence(sayOnce);
+  return inTurn(licence, new PlainText(licence, sayOnce, hasChapters));
+}
+
+function once(onRemark: (remark: string) => void): (remark: string) => void {
+  const said = new Set<string>();
+  return (remark) => {
+    if (!said.has(remark)) onRemark(remark);
+    said.add(remark);
+  };
 }
 
 /** The text of pages and EPUBs, whose elements say more. */
-export class MarkupBook implements Stage<Piece, Piece> {
-  readonly #licence: Licence;
-  readonly #stage: Stage<Piece, Piece>;
-
-  constructor(onRemark: (remark: string) => void) {
-    this.#licence = new Licence(onRemark);
-    this.#stage = inTurn(this.#licence, new MarkupText(this.#licence, onRemark));
-  }
-
+export interface MarkupBook extends Stage<Piece, Piece> {
   /** @returns true for an element that holds the header or the licence; all else is a book of Project Gutenberg, then */
-  leavesOut({ id, class: classes }: Attributes): boolean {
-    const isAround = isNamed(id) || (classes !== undefined && BOILERPLATE.test(classes));
-    if (isAround) this.#licence.find();
-    return isAround;
-  }
+  leavesOut(attributes: Attributes): boolean;
+}
 
-  push(piece: Piece): Iterable<Piece> {
-    return this.#stage.push(piece);
-  }
-
-  end(): Iterable<Piece> {
-    return this.#stage.end();
-  }
+export function markupBook(onRemark: (remark: string) => void): MarkupBook {
+  const sayOnce = once(onRemark);
+  const licence = new Licence(sayOnce);
+  return Object.assign(inTurn(licence, new MarkupText(licence, sayOnce)), {
+    leavesOut({ id, class: classes }: Attributes) {
+      const isAround =
+        id === 'pg-header' || id === 'pg-footer' || (classes !== undefined && BOILERPLATE.test(classes));
+      if (isAround) licence.find();
+      return isAround;
+    },
+  });
 }
 
 /** What gutenbergtools/ebookmaker writes around each book. */
 const BOILERPLATE = /(?:^|\s)pg-?boilerplate(?:\s|$)/u;
-
-function isNamed(id: string | undefined): boolean {
-  return id === 'pg-header' || id === 'pg-footer';
-}
 
 /** Leaves out the header and the licence, by their lines. */
 class Licence implements Stage<Piece, Piece> {
@@ -85,8 +83,8 @@ class Licence implements Stage<Piece, Piece> {
   }
 
   find(): void {
-    if (!this.isFound) this.#onRemark(LICENCE_NOTE);
     this.isFound = true;
+    this.#onRemark(LICENCE_NOTE);
   }
 
   *push(piece: Piece): Generator<Piece> {

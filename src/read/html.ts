@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
-import { MarkupBook } from './gutenberg.ts';
+import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { leavesOutMost, textOf } from './html-main.ts';
@@ -27,7 +27,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const index = found ?? (await notesIn(keeping(through(bytes(until), decoder), fromPipe), name, options));
       const characters = again ? through(again(until), decoder) : Readable.from(fromPipe);
       const notes = index.of('', new Set());
-      const book = options.readsAll ? undefined : new MarkupBook(onRemark ?? (() => {}));
+      const book = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
       const page = new Page(source.name, options, { notes, book, languageMark });
       const stage = book ? inTurn(page, book) : page;
       yield* through(characters, inFront ? inTurn(inFront, stage) : stage);

@@ -16,7 +16,7 @@ import { openDocx } from '../../src/read/docx.ts';
 import { resolved } from '../../src/read/epub-package.ts';
 import { plainText, treeOf } from '../../src/read/epub-tree.ts';
 import { openFb2 } from '../../src/read/fb2.ts';
-import { MarkupBook, plainBook } from '../../src/read/gutenberg.ts';
+import { markupBook, plainBook } from '../../src/read/gutenberg.ts';
 import { openHtml, Page } from '../../src/read/html.ts';
 import { GrowingMarkdown } from '../../src/read/markdown.ts';
 import { partsOf } from '../../src/read/pdf.ts';
@@ -486,7 +486,7 @@ const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   'a web page': () =>
     new Page('a', { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false }),
   'a book of Project Gutenberg': () => after(plainBook(() => {}, true)),
-  'a page of Project Gutenberg': () => after(new MarkupBook(() => {})),
+  'a page of Project Gutenberg': () => after(markupBook(() => {})),
   'an assistant': () => new Unspoken(),
   'control sequences': () => new Controls(),
   'a dialogue': () => after(new Dialogue(['A', '*'], () => {})),
