@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { decodeAll } from './decode.ts';
 
 export interface Decoded {
@@ -35,23 +36,8 @@ export function decodeLegacy(bytes: Uint8Array, name: string): Decoded {
 const MOST_LOST = 10;
 
 function decoded(bytes: Uint8Array, label: string): string {
-  const text = new TextDecoder(label).decode(bytes);
-  // Node 20 takes it for ISO 8859-1.
-  return label === 'windows-1252'
-    ? text.replace(/[\x80-\x9f]/gu, (byte) => C1[byte.charCodeAt(0) - 0x80] ?? '')
-    : text;
-}
-
-/** Windows-1252 from 0x80 to 0x9F (WHATWG Encoding Standard). */
-const C1 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
+  // Without a stream, Node 20 takes Windows-1252 for ISO 8859-1.
+  return new TextDecoder(label).decode(bytes, { stream: label === 'windows-1252' });
 }
 
 /** Most signs of times and markup have a zero byte in UTF-16. */

@@ -2,7 +2,7 @@ import type { Piece } from '../text/piece.ts';
 import { openHtml } from './html.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 
-/** UTF-16 units that are handed out at once. */
+/** Bytes that are handed out at once. */
 const SLICE = 65_536;
 
 /** Reads a document that was written as HTML. Its lines are not those of the source. */
@@ -12,7 +12,10 @@ export async function openAsPage(
   options: HtmlOptions,
   { about, signal }: { readonly about: About | undefined; readonly signal: AbortSignal },
 ): Promise<Reading> {
-  const bytes = () => bytesOf(`<!doctype html><meta charset="utf-8">${html}`);
+  const all = Buffer.from(`<!doctype html><meta charset="utf-8">${html}`);
+  async function* bytes() {
+    for (let at = 0; at < all.length; at += SLICE) yield all.subarray(at, at + SLICE);
+  }
   // All of it is the text.
   const page = await openHtml({ ...source, bytes, again: bytes }, { ...options, readsAll: true }, signal);
   return {
@@ -22,15 +25,6 @@ export async function openAsPage(
       for await (const piece of page.pieces(until, how)) yield withoutLine(piece);
     },
   };
-}
-
-async function* bytesOf(html: string): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < html.length; ) {
-    // A character of two units stays whole.
-    const end = at + SLICE + (/[\ud800-\udbff]/.test(html[at + SLICE - 1] ?? '') ? 1 : 0);
-    yield Buffer.from(html.slice(at, end));
-    at = end;
-  }
 }
 
 /** For text that has other lines than its source. */

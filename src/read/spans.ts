@@ -136,10 +136,10 @@ class Page {
   readonly #document: string;
   readonly #runs: Run[] = [];
   readonly #tags: Tag[] = [];
-  #text = '';
   #node = 0;
   #hidden = 0;
   readonly #types: (string | undefined)[] = [];
+  text = '';
   headEnd: number | undefined;
   /** That of the elements of XHTML, with its colon. */
   prefix = '';
@@ -155,10 +155,6 @@ class Page {
       { recognizeSelfClosing: true, recognizeCDATA: true, lowerCaseTags: false },
     );
     parser.end(document);
-  }
-
-  get text(): string {
-    return this.#text;
   }
 
   #open(tag: string, attributes: Readonly<Record<string, string>>, parser: Parser): void {
@@ -184,7 +180,7 @@ class Page {
     const isBlock = BLOCKS.has(name) || name === 'br' || name === 'body';
     this.#tags.push({ at, end: Math.max(end, endIndex) + 1, opens, isBlock });
     this.#node += 1;
-    if (isBlock && !this.#text.endsWith('\n')) this.#text += '\n';
+    if (isBlock && !this.text.endsWith('\n')) this.text += '\n';
   }
 
   /** For the parser, `</p  >` ends with its name, and what follows begins there. */
@@ -196,33 +192,22 @@ class Page {
   #add(text: string, startIndex: number, end: number): void {
     if (this.#hidden > 0) return;
     const start = this.#from(startIndex);
-    const run = { from: this.#text.length, length: text.length, start, end };
+    const run = { from: this.text.length, length: text.length, start, end };
     this.#runs.push({ ...run, node: this.#node, type: this.#types.at(-1) });
-    this.#text += text;
+    this.text += text;
   }
 
   /** From a place of the document to one of the text. */
   placeOf(at: number): number {
-    const run = this.#runs[this.#firstRun(({ end }) => end > at)];
-    return run ? run.from + Math.max(0, Math.min(run.length, at - run.start)) : this.#text.length;
-  }
-
-  /** The number of the first run for which this is true, as it is for all after it. */
-  #firstRun(isAfter: (run: Run) => boolean): number {
-    let [low, high] = [0, this.#runs.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const run = this.#runs[middle];
-      if (run && isAfter(run)) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    const run = this.#runs[firstOf(this.#runs, ({ end }) => end > at)];
+    return run ? run.from + Math.max(0, Math.min(run.length, at - run.start)) : this.text.length;
   }
 
   /** What has to be wrapped: all of it if elements in it end in it, and otherwise the text in each element. */
   partsOf(from: number, to: number): readonly Part[] {
     const parts: (Part & { readonly node: number })[] = [];
-    for (let at = this.#firstRun((run) => run.from + run.length > from); at < this.#runs.length; at += 1) {
+    const isAfter = (run: Run) => run.from + run.length > from;
+    for (let at = firstOf(this.#runs, isAfter); at < this.#runs.length; at += 1) {
       const run = this.#runs[at];
       if (!run || run.from >= to) break;
       const part = this.#cut(run, from, to);
@@ -254,7 +239,7 @@ class Page {
 
   #has(pattern: RegExp, start: number, end: number): boolean {
     const [from, to] = [this.placeOf(start), this.placeOf(end)];
-    return pattern.test(this.#text.slice(from, Math.max(to, from + 1)));
+    return pattern.test(this.text.slice(from, Math.max(to, from + 1)));
   }
 
   /** @returns what can be wrapped as one: elements that begin or end right beside it are taken in */
@@ -285,13 +270,18 @@ class Page {
     return { lowest, depth };
   }
 
-  #firstTag(at: number): number {
-    let [low, high] = [0, this.#tags.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#tags[middle]?.at ?? 0) >= at) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+  #firstTag(place: number): number {
+    return firstOf(this.#tags, ({ at }) => at >= place);
   }
+}
+
+/** The number of the first item for which this is true, as it is for all after it. */
+function firstOf<T>(items: readonly T[], isAfter: (item: T) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isAfter(items[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
