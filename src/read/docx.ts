@@ -1,7 +1,6 @@
 import { usageError } from '../kit/error.ts';
 import { labelOf } from '../text/piece.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
-import { decodeMarkup } from './html-charset.ts';
 import { type Attributes, localName } from './html-elements.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
 import { escaped, openAsPage } from './page-of.ts';
@@ -27,10 +26,7 @@ export async function openDocx(source: Source, options: HtmlOptions, signal: Abo
     );
   const files = [TEXT, STYLES, ...NOTES.map(({ path }) => path)];
   archive.assertAllReadable(files);
-  const markupOf = async (path: string) => {
-    const bytes = await archive.whole(path, LARGEST, signal);
-    return bytes && decodeMarkup(bytes);
-  };
+  const markupOf = (path: string) => archive.text(path, LARGEST, signal);
   const styles = stylesOf(treeOf((await markupOf(STYLES)) ?? '', `${STYLES} in ${name}`));
   const parts: string[] = [];
   for (const { path, note } of [{ path: TEXT, note: undefined }, ...NOTES]) {

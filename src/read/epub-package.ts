@@ -1,6 +1,6 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
-import { decodeMarkup } from './html-charset.ts';
+import { meaningsOf } from './html-elements.ts';
 import type { Archive } from './zip.ts';
 
 interface Item {
@@ -37,19 +37,10 @@ export interface Package {
 /** Bytes of a package file. The largest one seen has 0.4 MB. */
 const LARGEST_FILE = 4 * 1024 * 1024;
 
-/**
- * @returns `undefined` for a file that is missing, or larger than any that was seen
- * @throws TtsError (usage) for one that is damaged
- */
-async function textOf(archive: Archive, path: string, signal: AbortSignal): Promise<string | undefined> {
-  const bytes = await archive.whole(path, LARGEST_FILE, signal);
-  return bytes && decodeMarkup(bytes);
-}
-
 /** @throws TtsError (usage) for an archive that is not a book */
 export async function openPackage(archive: Archive, name: string, signal: AbortSignal): Promise<Package> {
   const path = await packagePath(archive, name, signal);
-  const opf = await textOf(archive, path, signal);
+  const opf = await archive.text(path, LARGEST_FILE, signal);
   if (opf === undefined) throw noBook(name, `${path} is missing or too large`);
   const root = treeOf(opf, `${path} in ${name}`);
   const items = itemsOf(root, path);
@@ -76,7 +67,7 @@ const NCX = 'application/x-dtbncx+xml';
 
 /** Of several renditions, the first one is read. */
 async function packagePath(archive: Archive, name: string, signal: AbortSignal): Promise<string> {
-  const container = await textOf(archive, CONTAINER, signal);
+  const container = await archive.text(CONTAINER, LARGEST_FILE, signal);
   if (container === undefined) throw noBook(name, `${CONTAINER} is missing`);
   const files = [...allIn(treeOf(container, `${CONTAINER} in ${name}`), 'rootfile')];
   const file = files.find(({ attributes }) => attributes['media-type'] === PACKAGE) ?? files[0];
@@ -225,10 +216,10 @@ async function readNav(
   path: string,
   signal: AbortSignal,
 ): Promise<[Contents | undefined, readonly Landmark[]] | []> {
-  const text = await textOf(archive, path, signal);
+  const text = await archive.text(path, LARGEST_FILE, signal);
   if (text === undefined) return [];
   const navs = [...allIn(treeOf(text, path, false), 'nav')];
-  const ofType = (type: string) => navs.find((each) => typesOf(each).includes(type));
+  const ofType = (type: string) => navs.find(({ attributes }) => meaningsOf(attributes).includes(type));
   const toc = ofType('toc') ?? navs.find(({ attributes }) => attributes['epub:type'] === undefined);
   const list = toc && firstIn(toc, 'ol');
   const landmarks = ofType('landmarks');
@@ -239,7 +230,7 @@ async function readNav(
 }
 
 async function readNcx(archive: Archive, path: string, signal: AbortSignal): Promise<Contents | undefined> {
-  const text = await textOf(archive, path, signal);
+  const text = await archive.text(path, LARGEST_FILE, signal);
   const map = text === undefined ? undefined : firstIn(treeOf(text, path), 'navMap');
   return map && { source: 'ncx', entries: firstOf(pointsOf(map, path, 1)) };
 }
@@ -268,14 +259,6 @@ export function usable({ source, entries }: Contents, spine: readonly string[]):
     (places.size === 1 && documents.size <= FEW_DOCUMENTS) ||
     (leading.length > 0 && documents.size === 1);
   return isEnough ? { source, entries: leading } : undefined;
-}
-
-function typesOf({ attributes }: Element): string[] {
-  return `${attributes['epub:type'] ?? attributes.type ?? ''} ${attributes.role ?? ''}`
-    .toLowerCase()
-    .split(/\s+/u)
-    .filter((type) => type !== '')
-    .map((type) => type.replace(/^doc-/u, ''));
 }
 
 function* linesOf(list: Element, base: string, level: number): Generator<Entry> {
@@ -315,7 +298,7 @@ function* pointsOf(map: Element, base: string, level: number): Generator<Entry> 
 function* marksOf(nav: Element, base: string): Generator<Landmark> {
   for (const link of allIn(nav, 'a')) {
     const target = resolved(base, link.attributes.href ?? '');
-    if (target) for (const type of typesOf(link)) yield { ...target, type };
+    if (target) for (const type of meaningsOf(link.attributes)) yield { ...target, type };
   }
 }
 
@@ -347,7 +330,7 @@ export async function assertOpen(
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const text = await textOf(archive, ENCRYPTION, signal);
+  const text = await archive.text(ENCRYPTION, LARGEST_FILE, signal);
   if (text === undefined) return;
   const read = new Set(documents);
   for (const data of allIn(treeOf(text, `${ENCRYPTION} in ${name}`), 'EncryptedData')) {

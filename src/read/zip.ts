@@ -2,6 +2,7 @@ import { type Entry, fromFdPromise, getFileNameLowLevel, openPromise, type ZipFi
 import { NamelessFile } from '../kit/descriptor.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { labelOf } from '../text/piece.ts';
+import { decodeMarkup } from './html-charset.ts';
 import type { Source } from './reading.ts';
 
 /** A path, or the descriptor of an open file that stays open. */
@@ -110,6 +111,12 @@ export class Archive implements Disposable {
     const pieces: Uint8Array[] = [];
     for await (const piece of this.bytes(path, signal)) pieces.push(piece);
     return Buffer.concat(pieces);
+  }
+
+  /** The characters of a document, like {@link Archive.whole}. */
+  async text(path: string, most: number, signal: AbortSignal): Promise<string | undefined> {
+    const bytes = await this.whole(path, most, signal);
+    return bytes && decodeMarkup(bytes);
   }
 
   [Symbol.dispose](): void {
