@@ -32,14 +32,15 @@ export function wordsSource(words: string): Source {
  */
 export function fileSource(name: string, cwd: string, timeoutMs?: number): Source {
   const stats = lookAt(name, cwd);
+  const isFile = stats.isFile();
   const open = (signal: AbortSignal) => openFile(name, cwd, signal);
   return {
     name,
-    isLive: !stats.isFile(),
-    path: stats.isFile() ? pathOf(cwd, name) : undefined,
-    size: stats.isFile() ? stats.size : undefined,
+    isLive: !isFile,
+    path: isFile ? pathOf(cwd, name) : undefined,
+    size: isFile ? stats.size : undefined,
     bytes: (signal) => inTime(open(signal), name, timeoutMs, signal),
-    again: stats.isFile() ? open : undefined,
+    again: isFile ? open : undefined,
   };
 }
 
@@ -91,17 +92,14 @@ export async function openCharacters(
   return (until) => through(bytes(until), inTurn(new Decoder(label), new Controls()));
 }
 
-function inTime(
+async function* inTime(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
   timeoutMs: number | undefined,
   signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  return timeoutMs === undefined ? bytes : arriving(new Arrivals(bytes, signal), name, timeoutMs);
-}
-
-async function* arriving<T>(arrivals: Arrivals<T>, name: string, timeoutMs: number): AsyncGenerator<T> {
-  using _closing = arrivals;
+): AsyncGenerator<Uint8Array> {
+  if (timeoutMs === undefined) return yield* bytes;
+  using arrivals = new Arrivals(bytes, signal);
   for (;;) {
     const arrival = await arrivals.next(timeoutMs);
     if (!arrival) throw breaksOff(silentWriter(name, timeoutMs), 'silent');
@@ -118,12 +116,16 @@ function silentWriter(name: string, timeoutMs: number): TtsError {
 }
 
 /** The signal ends the wait for an open pipe. */
-export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export function abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  return bytesOf(() => stream, 'stdin', signal);
+}
+
+async function* bytesOf(open: () => Readable, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* addAbortSignal(signal, stream);
+    yield* addAbortSignal(signal, open());
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw unreadable('stdin', error);
+    throw unreadable(name, error);
   }
 }
 
@@ -155,13 +157,8 @@ function offsetIn(fd: number): number | undefined {
   }
 }
 
-export async function* openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    yield* addAbortSignal(signal, streamOf(pathOf(cwd, name)));
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw unreadable(name, error);
-  }
+export function openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  return bytesOf(() => streamOf(pathOf(cwd, name)), name, signal);
 }
 
 /** @throws TtsError (usage) after the last byte, if the file was changed or replaced meanwhile */
