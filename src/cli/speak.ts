@@ -7,9 +7,8 @@ import { textHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
-import { OUTPUT } from '../read/first-bytes.ts';
+import { kindOfName, OUTPUT } from '../read/first-bytes.ts';
 
-import { kindOfName } from '../read/readers.ts';
 import { NothingToSay } from '../read/source.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';

@@ -1,6 +1,7 @@
 import { usageError } from '../kit/error.ts';
 import { SSML } from '../kit/hints.ts';
 import { shellQuoted } from '../kit/words.ts';
+import { INPUT_KINDS, type InputKind } from './reading.ts';
 
 /** Bytes that are looked at: of a byte order mark, of a PDF, of the first file of an archive, of HTML without and behind a comment. */
 const [MARK_BYTES, PDF_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 5, 286, 64, 1024] as const;
@@ -41,7 +42,7 @@ export function beginsLikeHtml(start: Uint8Array): boolean {
 }
 
 /** SubRip, with or without the number of its first cue, WebVTT, and ASS; in UTF-8 or UTF-16. */
-export function beginsLikeSubtitles(start: Uint8Array): boolean {
+function beginsLikeSubtitles(start: Uint8Array): boolean {
   return SUBTITLES.test(
     latin1(start, COMMENTED_BYTES).replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)|\0/g, ''),
   );
@@ -52,17 +53,17 @@ function isHtml(start: Uint8Array): boolean {
 }
 
 /** The first file of an EPUB is not packed, and says what the archive is (OCF 3.3, section 4.3). */
-export function isEpub(start: Uint8Array): boolean {
+function isEpub(start: Uint8Array): boolean {
   return /^PK.{28}mimetypeapplication\/epub\+zip/s.test(latin1(start, BOOK_BYTES));
 }
 
 /** The first file of a document of Office; which one of its programs wrote it is said further inside. */
-export function isDocx(start: Uint8Array): boolean {
+function isDocx(start: Uint8Array): boolean {
   return /^PK.{28}(?:\[Content_Types\]\.xml|_rels\/|docProps\/|word\/)/s.test(latin1(start, BOOK_BYTES));
 }
 
 /** Also in an archive, as it is mostly shared. */
-export function isFictionBook(start: Uint8Array): boolean {
+function isFictionBook(start: Uint8Array): boolean {
   if (isZip(start)) return /\.fb2$/i.test(nameOfFirst(start));
   return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<FictionBook\b/.test(latin1(start, COMMENTED_BYTES));
 }
@@ -78,23 +79,46 @@ function nameOfFirst(start: Uint8Array): string {
   return latin1(start, 30 + length).slice(30);
 }
 
-export function isPdf(start: Uint8Array): boolean {
+function isPdf(start: Uint8Array): boolean {
   return latin1(start, 5) === '%PDF-';
 }
 
-/** Kinds that are read, for a text that was said to be another. */
-const READ: readonly (readonly [
-  is: (start: Uint8Array) => boolean,
-  ending: RegExp,
-  kind: string,
-  what: string,
-])[] = [
-  [isHtml, /\.x?html?$/iu, 'html', 'HTML'],
-  [isFictionBook, /\.fb2(?:\.zip)?$/iu, 'fb2', 'a FictionBook'],
-  [isDocx, /\.docx$/iu, 'docx', 'a document of Word'],
-  [beginsLikeSubtitles, /\.(?:srt|vtt|ass|ssa)$/iu, 'subtitles', 'a file of subtitles'],
-  [isPdf, /\.pdf$/iu, 'pdf', 'a PDF'],
-];
+/** How a kind of input is known. */
+interface Kind {
+  /** Endings of names, in lower case. */
+  readonly endings: readonly string[];
+  /** True if a document of this kind begins so, which cannot be read as text. */
+  readonly is?: (start: Uint8Array) => boolean;
+  /** True if a text without a name that tells its kind is of this kind; otherwise `is` says so. */
+  readonly looks?: (start: Uint8Array) => boolean;
+  readonly what?: string;
+}
+
+const KINDS: Readonly<Record<InputKind, Kind>> = {
+  text: { endings: ['.txt', '.text'] },
+  markdown: { endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'] },
+  html: { endings: ['.html', '.htm', '.xhtml', '.xht'], is: isHtml, looks: beginsLikeHtml, what: 'HTML' },
+  epub: { endings: ['.epub'], is: isEpub, what: 'an EPUB' },
+  docx: { endings: ['.docx', '.docm', '.dotx'], is: isDocx, what: 'a document of Word' },
+  fb2: { endings: ['.fb2', '.fb2.zip', '.fbz'], is: isFictionBook, what: 'a FictionBook' },
+  pdf: { endings: ['.pdf'], is: isPdf, what: 'a PDF' },
+  subtitles: {
+    endings: ['.srt', '.vtt', '.ass', '.ssa'],
+    is: beginsLikeSubtitles,
+    what: 'a file of subtitles',
+  },
+};
+
+/** @returns the kind that the ending of a name tells */
+export function kindOfName(name: string): InputKind | undefined {
+  const inLowerCase = name.toLowerCase();
+  return INPUT_KINDS.find((kind) => KINDS[kind].endings.some((ending) => inLowerCase.endsWith(ending)));
+}
+
+/** @returns the kind that the first bytes tell; what begins like no other kind is text */
+export function kindOfBytes(start: Uint8Array): InputKind {
+  return INPUT_KINDS.find((kind) => (KINDS[kind].looks ?? KINDS[kind].is)?.(start)) ?? 'text';
+}
 
 /**
  * @param name of the text, for errors
@@ -102,12 +126,10 @@ const READ: readonly (readonly [
  * @throws TtsError (usage) for bytes that begin as a document that is not text
  */
 export function assertNoDocument(start: Uint8Array, name: string, kindName = name): void {
-  const read = READ.find(([is, ending]) => is(start) || ending.test(kindName));
-  if (read)
-    throw usageError(
-      `${name} is not text: it is ${read[3]}`,
-      `leave --format out, or give --format ${read[2]}`,
-    );
+  const kind = INPUT_KINDS.find((each) => KINDS[each].is?.(start)) ?? kindOfName(kindName);
+  const { what } = KINDS[kind ?? 'text'];
+  if (what !== undefined)
+    throw usageError(`${name} is not text: it is ${what}`, `leave --format out, or give --format ${kind}`);
   const document = documentOf(start.subarray(0, COMMENTED_BYTES), kindName);
   const file = name === 'stdin' ? 'FILE' : shellQuoted(name);
   if (document) throw usageError(`${name} is not text: it is ${document.what}`, document.hint(file));

@@ -2,31 +2,12 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { goingOn } from '../kit/wait.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
-import {
-  beginsLikeHtml,
-  beginsLikeSubtitles,
-  headOf,
-  isDocx,
-  isEpub,
-  isFictionBook,
-  isPdf,
-} from './first-bytes.ts';
+import { headOf, kindOfBytes, kindOfName } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
-import {
-  INPUT_KINDS,
-  type InputKind,
-  type Reader,
-  type Reading,
-  type ReadOptions,
-  type Source,
-} from './reading.ts';
+import type { InputKind, Reader, Reading, ReadOptions, Source } from './reading.ts';
 
 /** One kind of input. */
 interface ReaderRow {
-  /** Endings of names, in lower case. */
-  readonly endings: readonly string[];
-  /** True if a text of this kind begins so. It is asked only where no name tells the kind. */
-  readonly begins?: (head: Uint8Array) => boolean;
   /** Where chapters are wanted, headings begin them. Those of all levels are counted first where a text can be read again. */
   readonly hasHeadings?: 'of chapters' | 'of all levels';
   readonly open: (source: Source, options: ReadOptions, signal: AbortSignal) => Promise<Reading>;
@@ -34,56 +15,27 @@ interface ReaderRow {
 
 /** The table of readers. Those of documents are loaded when they open their first source. */
 const READERS: Readonly<Record<InputKind, ReaderRow>> = {
-  text: {
-    endings: ['.txt', '.text'],
-    hasHeadings: 'of chapters',
-    open: openPlain,
-  },
+  text: { hasHeadings: 'of chapters', open: openPlain },
   markdown: {
-    endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./markdown.ts')).openMarkdown(...text),
   },
   html: {
-    endings: ['.html', '.htm', '.xhtml', '.xht'],
-    begins: beginsLikeHtml,
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./html.ts')).openHtml(...text),
   },
-  epub: {
-    endings: ['.epub'],
-    begins: isEpub,
-    open: async (...text) => (await import('./epub.ts')).openEpub(...text),
-  },
+  epub: { open: async (...text) => (await import('./epub.ts')).openEpub(...text) },
   docx: {
-    endings: ['.docx', '.docm', '.dotx'],
-    begins: isDocx,
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./docx.ts')).openDocx(...text),
   },
   fb2: {
-    endings: ['.fb2', '.fb2.zip', '.fbz'],
-    begins: isFictionBook,
     hasHeadings: 'of all levels',
     open: async (...text) => (await import('./fb2.ts')).openFb2(...text),
   },
-  pdf: {
-    endings: ['.pdf'],
-    begins: isPdf,
-    open: async (...text) => (await import('./pdf.ts')).openPdf(...text),
-  },
-  subtitles: {
-    endings: ['.srt', '.vtt', '.ass', '.ssa'],
-    begins: beginsLikeSubtitles,
-    open: async (...text) => (await import('./cues.ts')).openCues(...text),
-  },
+  pdf: { open: async (...text) => (await import('./pdf.ts')).openPdf(...text) },
+  subtitles: { open: async (...text) => (await import('./cues.ts')).openCues(...text) },
 };
-
-/** @returns the kind that the ending of a name tells */
-export function kindOfName(name: string): InputKind | undefined {
-  const inLowerCase = name.toLowerCase();
-  return INPUT_KINDS.find((kind) => READERS[kind].endings.some((ending) => inLowerCase.endsWith(ending)));
-}
 
 /**
  * Where neither a kind is set nor an ending tells it, the first bytes do; what begins like no other kind is text. What is called
@@ -102,7 +54,7 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
     const head = await headOf(bytes);
     // Otherwise the file stays open.
     await bytes.return?.();
-    return openAs(kindOf(head))(source, options, signal);
+    return openAs(kindOfBytes(head))(source, options, signal);
   }
   return {
     source,
@@ -110,14 +62,10 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
       const bytes = source.bytes(until)[Symbol.asyncIterator]();
       const head = await headOf(bytes);
       const all = goingOn(head.length > 0 ? [head] : [], bytes);
-      const reading = await openAs(kindOf(head))({ ...source, bytes: () => all }, options, until);
+      const reading = await openAs(kindOfBytes(head))({ ...source, bytes: () => all }, options, until);
       yield* reading.pieces(until, how);
     },
   };
-}
-
-function kindOf(head: Uint8Array): InputKind {
-  return INPUT_KINDS.find((kind) => READERS[kind].begins?.(head)) ?? 'text';
 }
 
 /** Gives pages and Markdown the chapters of their headings, and leaves the titles of chapters out. */

@@ -2,8 +2,8 @@ import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { TtsError } from '../../../src/kit/error.ts';
-import { assertNoDocument, beginsLikeHtml, leastBytes } from '../../../src/read/first-bytes.ts';
-import { kindOfName, readerFor } from '../../../src/read/readers.ts';
+import { assertNoDocument, kindOfBytes, kindOfName, leastBytes } from '../../../src/read/first-bytes.ts';
+import { readerFor } from '../../../src/read/readers.ts';
 import { stdinSource } from '../../../src/read/source.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { written } from './spoken.ts';
@@ -31,6 +31,7 @@ describe('a document that is not text', () => {
     ],
     ['%PDF-1.7', 'a PDF', '--format pdf'],
     [`PK${'.'.repeat(28)}[Content_Types].xml`, 'a document of Word', '--format docx'],
+    [`PK${'.'.repeat(28)}mimetypeapplication/epub+zip`, 'an EPUB', 'give --format epub'],
     ['1\n00:00:01,000 --> 00:00:02,000\nHello', 'a file of subtitles', 'give --format subtitles'],
     ['WEBVTT\n\n', 'a file of subtitles', 'leave --format out'],
     ['[Script Info]\n', 'a file of subtitles', 'leave --format out'],
@@ -64,9 +65,9 @@ describe('a document that is not text', () => {
 
 it('HTML that comes without its head is HTML', () => {
   for (const html of ['<p>Hello</p>', ' <div class="x">Hi', '<h1>A</h1>'])
-    expect(beginsLikeHtml(Buffer.from(html))).toBe(true);
+    expect(kindOfBytes(Buffer.from(html))).toBe('html');
   for (const text of ['<3 you', '<think>so</think>', '<pre', 'a <p>'])
-    expect(beginsLikeHtml(Buffer.from(text))).toBe(false);
+    expect(kindOfBytes(Buffer.from(text))).toBe('text');
 });
 
 test.each([
