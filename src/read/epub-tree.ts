@@ -1,3 +1,4 @@
+import { withoutInvisible } from '../text/unicode.ts';
 import { BLOCKS, localName } from './html-elements.ts';
 import { Markup } from './html-parse.ts';
 
@@ -19,8 +20,6 @@ interface Open extends Element {
 /** UTF-16 units. A title or a description is shorter. */
 const LONGEST_TEXT = 65_536;
 const OF_RUBIES = new Set(['rp', 'rt']);
-/** They hide in words: soft hyphens, and characters of no width. */
-const HIDDEN = /[\u00ad\u200b\u2060\ufeff]/gu;
 
 /** Reads XML of a few megabytes. @throws TtsError (usage) for elements too deep inside each other */
 export function treeOf(xml: string, name: string, isXml = true): Element {
@@ -80,5 +79,5 @@ export function firstIn(element: Element, name: string): Element | undefined {
 }
 
 export function plainText({ text }: Pick<Element, 'text'>): string {
-  return text.slice(0, LONGEST_TEXT).replace(HIDDEN, '').replace(/\s+/gu, ' ').trim();
+  return withoutInvisible(text.slice(0, LONGEST_TEXT)).replace(/\s+/gu, ' ').trim();
 }

@@ -1,3 +1,5 @@
+import { withoutInvisible } from '../text/unicode.ts';
+
 /** The placeholder of a line break that counts. White space of the source is only a space. */
 const LINE = '\u2028';
 /** The placeholder behind the large first letter of a word. A noncharacter. */
@@ -10,18 +12,10 @@ const FRACTION = new RegExp(`${POWER}(?=\\d{1,3}\\s?[/⁄])`, 'gu');
 const GAP = '\uFDD2';
 const NARROW_GAP = new RegExp(`(?<=[\\s(\\[{“«¿¡])${GAP}|${GAP}(?=[\\s.,;:!?…)\\]}”»])`, 'gu');
 
-const CONTROL = '(?![\\t\\n\\f\\r])\\p{Cc}';
-/** They hide in words: soft hyphens, zero-width spaces, marks of direction. Joiners count outside of Latin script. */
-const HIDDEN = '[\\u00ad\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';
-const LATIN_JOINER = '(?<=\\p{sc=Latin})[\\u200c\\u200d]';
-const INVISIBLE = new RegExp(`${CONTROL}|${HIDDEN}|${LATIN_JOINER}`, 'gu');
+/** Control characters, and joiners in Latin script, where they join nothing. */
+const HIDDEN = /(?![\t\n\f\r])\p{Cc}|(?<=\p{sc=Latin})[\u200c\u200d]/gu;
 /** The characters of most texts. */
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/u;
-/** Most texts hold none of these, and a test is quicker than a replacement. */
-const MAY_BE_INVISIBLE = new RegExp(
-  `${CONTROL}|[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]`,
-  'u',
-);
 
 const EAST_ASIAN = '[\\u3000-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]';
 const HAS_EAST_ASIAN = new RegExp(EAST_ASIAN, 'u');
@@ -249,7 +243,7 @@ export class Inline {
 function spoken(source: string): string {
   let text = source;
   if (!PLAIN.test(text)) {
-    if (MAY_BE_INVISIBLE.test(text)) text = text.replace(INVISIBLE, '');
+    text = withoutInvisible(text).replace(HIDDEN, '');
     if (HAS_EAST_ASIAN.test(text)) text = text.replace(WRAPPED_EAST_ASIAN, '');
     if (text.includes(INITIAL)) text = joined(text);
     if (text.includes(POWER)) text = text.replace(FRACTION, ' ').replaceAll(POWER, ' to the ');
