@@ -1,4 +1,4 @@
-import { endsSentence, withFullStop } from '../text/marks.ts';
+import { withFullStop } from '../text/marks.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
 import {
   type Attributes,
@@ -20,6 +20,7 @@ import {
   localName,
   meaningsOf,
   pageNamedBy,
+  rowOf,
   saysNote,
   saysReference,
   TIGHT,
@@ -544,13 +545,6 @@ class Row {
   take(): readonly string[] {
     const blocks = this.#cells.splice(0);
     const isSimple = blocks.every(({ length }) => length <= 1);
-    return isSimple ? [joined(blocks.flat())].filter((text) => text !== '') : blocks.flat();
+    return isSimple ? [rowOf(blocks.flat())].filter((text) => text !== '') : blocks.flat();
   }
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.reduce(
-    (said, part) => (said === '' ? part : said + (endsSentence(said) ? ' ' : ', ') + part),
-    '',
-  );
 }

@@ -1,3 +1,5 @@
+import { endsSentence, SIGHT, withFullStop } from '../text/marks.ts';
+
 /** Names of elements, in small letters and without a prefix. */
 type Names = ReadonlySet<string>;
 
@@ -41,6 +43,25 @@ export function languageOfCode({
 /** What is said in place of a block of code. */
 export function codeOmitted(language: string | undefined): string {
   return language ? `Code in ${language} omitted.` : 'Code omitted.';
+}
+
+/** A note after the text in front of its reference: a sentence behind one, and otherwise in brackets. */
+export function noteAfter(said: string, note: string): string {
+  return endsSentence(said.trimEnd()) ? ` ${withFullStop(note)} ` : ` (${note.replace(/\.$/u, '')})`;
+}
+
+/** The cells of a row as one sentence. */
+export function rowOf(cells: readonly string[]): string {
+  const said: string[] = [];
+  // Searching the whole row for each cell would be quadratic.
+  let end = '';
+  for (const cell of cells) {
+    if (cell === '') continue;
+    if (end !== '') said.push(endsSentence(end) ? ' ' : ', ');
+    said.push(cell);
+    end = (end + cell).slice(-SIGHT);
+  }
+  return withFullStop(said.join(''));
 }
 
 const RAISED_CLASS = /(?:^|\s)(?:sup|super|superscript)(?:\s|$)/iu;

@@ -1,4 +1,3 @@
-import { endsSentence, withFullStop } from '../text/marks.ts';
 import {
   type Attributes,
   BLOCKS,
@@ -8,6 +7,7 @@ import {
   leadsBack,
   localName,
   meaningsOf,
+  noteAfter,
   saysNote,
 } from './html-elements.ts';
 import { Inline } from './html-inline.ts';
@@ -309,11 +309,6 @@ function compared(a: string, b: string): number {
 
 function keyOf({ path, fragment }: Target): string {
   return `${path}#${fragment}`;
-}
-
-/** @param said the text before the reference */
-function noteAfter(said: string, note: string): string {
-  return endsSentence(said.trimEnd()) ? ` ${withFullStop(note)} ` : ` (${note.replace(/\.$/u, '')})`;
 }
 
 interface EndedLink {

@@ -1,7 +1,7 @@
 import type { Token } from 'markdown-it';
-import { endsSentence, withFullStop } from '../text/marks.ts';
+import { withFullStop } from '../text/marks.ts';
 import { fitting } from '../text/unicode.ts';
-import { codeOmitted } from './html-elements.ts';
+import { codeOmitted, noteAfter } from './html-elements.ts';
 import { spokenInline, TableReader } from './markdown-inline.ts';
 import {
   admonitionOf,
@@ -290,8 +290,7 @@ class Footnotes {
   noteAfter(said: string, { type, content, meta }: Token): string {
     if (this.#how === 'skip') return '';
     const note = type === 'inline_note' ? this.#spoken(content) : this.#take(String(meta?.label));
-    if (!note) return '';
-    return endsSentence(said) ? ` ${withFullStop(note)}` : ` (${note.replace(/\.$/u, '')})`;
+    return note ? noteAfter(said, note) : '';
   }
 
   #take(label: string): string | undefined {

@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
-import { endsSentence, MARK, SIGHT, withFullStop } from '../text/marks.ts';
-import { isUnspoken, spokenTag, type Tag, tagOf } from './html-elements.ts';
+import { MARK, SIGHT, withFullStop } from '../text/marks.ts';
+import { isUnspoken, rowOf, spokenTag, type Tag, tagOf } from './html-elements.ts';
 import { isInlineQuery, pictureWords } from './markdown-notes.ts';
 import type { MarkdownOptions } from './reading.ts';
 
@@ -291,12 +291,12 @@ export class TableReader {
     const titles = this.#row.map((title) => (/[:.]$/u.test(title) ? title.slice(0, -1).trimEnd() : title));
     if (titles.every((title) => title.length <= LONGEST_LABEL)) this.#labels = titles;
     else this.#isSaid = true;
-    return this.#isSaid ? sentenceOf(this.#row) : '';
+    return this.#isSaid ? rowOf(this.#row) : '';
   }
 
   endRow(): string {
     this.#isSaid = true;
-    return sentenceOf(
+    return rowOf(
       this.#row.map((cell, column) => {
         const label = this.#labels[column];
         return cell !== '' && label ? `${label}: ${cell}` : cell;
@@ -305,19 +305,6 @@ export class TableReader {
   }
 
   end(): string {
-    return this.#isSaid ? '' : sentenceOf(this.#labels);
+    return this.#isSaid ? '' : rowOf(this.#labels);
   }
-}
-
-function sentenceOf(parts: readonly string[]): string {
-  const said: string[] = [];
-  // Searching the whole row for each cell would be quadratic.
-  let end = '';
-  for (const part of parts) {
-    if (part === '') continue;
-    if (end !== '') said.push(endsSentence(end) ? ' ' : ', ');
-    said.push(part);
-    end = (end + part).slice(-SIGHT);
-  }
-  return withFullStop(said.join(''));
 }
