@@ -6,33 +6,37 @@ import { describesNothing } from './html-elements.ts';
  * properties are silent; tags, links and callouts are read as words.
  */
 
-type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
+export type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
 
-/** UTF-16 units of one sign. */
-const LONGEST = 2000;
+/** UTF-16 units of a formula, a note or a comment. */
+export const LONGEST = 2000;
 
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = 0;
   return pattern.exec(text.slice(at, at + LONGEST)) ?? undefined;
 }
 
-/** A rule for what is read as plain words. */
-function wordsFor(
+/**
+ * A rule for what becomes one token.
+ * @param contentOf gets the character in front of what was found; "" makes no token, and `undefined` is another thing
+ */
+export function tokenFor(
   pattern: RegExp,
-  wordsOf: (found: RegExpExecArray, before: string) => string | undefined,
+  contentOf: (found: RegExpExecArray, before: string) => string | undefined,
+  type = 'text',
 ): InlineRule {
   return (state, isSilent) => {
     const found = matchAt(pattern, state.src, state.pos);
-    const words = found && wordsOf(found, state.src.charAt(state.pos - 1));
-    if (!found || words === undefined) return false;
-    if (!isSilent && words !== '') state.push('text', '', 0).content = words;
+    const content = found && contentOf(found, state.src.charAt(state.pos - 1));
+    if (!found || content === undefined) return false;
+    if (!isSilent && content !== '') state.push(type, '', 0).content = content;
     state.pos += found[0].length;
     return true;
   };
 }
 
 /** `[[Page]]`, `[[Page#Part|label]]`, and `[label]([[Page]])` of Logseq. */
-const wiki = wordsFor(
+const wiki = tokenFor(
   /\[\[([^[\]|*`\n]+)(?:\|([^[\]*`\n]+))?\]\]|\[([^[\]\n]+)\]\((?:\[\[[^[\]\n]*\]\]|\(\([^()\n]*\)\))\)/uy,
   ([, target = '', label, logseqLabel]) => logseqLabel ?? label ?? pageName(target.replace(/\\$/u, '')),
 );
@@ -50,7 +54,7 @@ function pageName(target: string): string {
 const COLOUR = /^(?=.*\d)(?:[\da-f]{3}|[\da-f]{6}|[\da-f]{8})$/iu;
 
 /** `#project/idea`. It has a letter: `#1` is a number. In front of `[[two words]]`, the sign alone is taken. */
-const tag = wordsFor(
+const tag = tokenFor(
   /#(?:(?=[\d/_-]*[\p{L}\p{Extended_Pictographic}])([\p{L}\p{M}\p{N}\p{Extended_Pictographic}/_-]+)|(?=\[\[))/uy,
   ([, name = ''], before) =>
     /[\p{L}\p{N}/&#]/u.test(before) || COLOUR.test(name) ? undefined : name.split(/[/_]+/u).join(' ').trim(),
@@ -61,19 +65,19 @@ const SHOWN =
   /^(?:query|embed|video|youtube(?:-timestamp)?|tweet|twitter|vimeo|bilibili|renderer|namespace|function|iframe|pdf|zotero[\w-]*)\b/u;
 
 /** `{{query …}}`, `{{cloze …}}`, and the size of a picture. */
-const macro = wordsFor(
+const macro = tokenFor(
   /\{\{([^{}\n]*)\}\}|\{(?::(?:height|width)|width=|height=)[^{}\n]*\}/uy,
   ([, content = '']) => (SHOWN.test(content.trim()) ? '' : content.trim().replace(/^cloze\s+|^c\d::/u, '')),
 );
 
 /** `[rating:: 5]` of Dataview. */
-const field = wordsFor(
+const field = tokenFor(
   /\[(\p{L}[^[\]:\n]{0,60}):: ?([^[\]\n]*)\]/uy,
   ([, key = '', value = '']) => `${key}: ${value}`,
 );
 
 /** Commands of templates. */
-const template = wordsFor(/<%[\s\S]*?%>/uy, () => '');
+const template = tokenFor(/<%[\s\S]*?%>/uy, () => '');
 
 export function notes(parser: Parser): void {
   const { ruler } = parser.inline;

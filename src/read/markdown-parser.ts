@@ -1,18 +1,9 @@
-import MarkdownIt, {
-  type MarkdownIt as Parser,
-  type StateBlock,
-  type StateInline,
-  type Token,
-} from 'markdown-it';
+import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 import { lazy } from '../text/unicode.ts';
-import { matchAt, notes } from './markdown-notes.ts';
+import { type InlineRule, LONGEST, matchAt, notes, tokenFor } from './markdown-notes.ts';
 
-type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
 type BlockRule = (state: StateBlock, startLine: number, endLine: number, isSilent: boolean) => boolean;
-
-/** UTF-16 units of a formula, a note or a comment. */
-const LONGEST = 2000;
 
 /** What TeX writes in formulas. Elsewhere `\(` is a bracket. */
 const LIKE_TEX = /(?=.*[\p{L}\p{N}])(?:[\\^_=+<>{}]|\d\s*[-*/])/su;
@@ -61,20 +52,19 @@ const product: InlineRule = (state, isSilent) => {
   return true;
 };
 
-const SILENT: readonly RegExp[] = [
-  /%%[\s\S]*?%%/uy,
-  /\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?/uy,
-  /!\[\[[^\]\n]+\]\]/uy,
-];
+/** Comments, commands of a page, and what is embedded. */
+const silent = tokenFor(
+  /%%[\s\S]*?%%|\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?|!\[\[[^\]\n]+\]\]/uy,
+  () => '',
+);
+
 /** A citation of pandoc, with the space in front of it. */
 const CITATION = /\[(?:[^\]\n@]{0,40}\s)?-?@[\p{L}\p{N}_][^\]\n]*\](?![([])/uy;
 
-const silent: InlineRule = (state, isSilent) => {
-  const { src, pos } = state;
-  const hidden = SILENT.map((pattern) => matchAt(pattern, src, pos)).find(Boolean);
-  const found = hidden ?? matchAt(CITATION, src, pos);
+const citation: InlineRule = (state, isSilent) => {
+  const found = matchAt(CITATION, state.src, state.pos);
   if (!found) return false;
-  if (!isSilent && !hidden) state.pending = state.pending.trimEnd();
+  if (!isSilent) state.pending = state.pending.trimEnd();
   state.pos += found[0].length;
   return true;
 };
@@ -96,15 +86,11 @@ const marked: InlineRule = (state, isSilent) => {
   return true;
 };
 
-const INLINE_NOTE = /\^\[((?:[^[\]]|\[[^[\]]*\])+)\]/uy;
-
-const inlineNote: InlineRule = (state, isSilent) => {
-  const found = matchAt(INLINE_NOTE, state.src, state.pos);
-  if (!found) return false;
-  if (!isSilent) state.push('inline_note', '', 0).content = found[1] ?? '';
-  state.pos += found[0].length;
-  return true;
-};
+const inlineNote = tokenFor(
+  /\^\[((?:[^[\]]|\[[^[\]]*\])+)\]/uy,
+  ([, content = '']) => content,
+  'inline_note',
+);
 
 /** `::: note` and `:::` on lines of their own. What stands between them is read. */
 const box: BlockRule = (state, startLine, _endLine, isSilent) => {
@@ -143,6 +129,7 @@ function dialect(parser: Parser): void {
   parser.inline.ruler.before('escape', 'math', math);
   parser.inline.ruler.before('emphasis', 'product', product);
   parser.inline.ruler.before('escape', 'silent', silent);
+  parser.inline.ruler.before('escape', 'citation', citation);
   parser.inline.ruler.before('link', 'marked', marked);
   parser.inline.ruler.before('link', 'inline_note', inlineNote);
   const alt = ['paragraph', 'reference', 'blockquote', 'list'];
