@@ -1,5 +1,5 @@
 import { EMPTY_LINE, type Piece, placeAfter, writtenOf } from '../text/piece.ts';
-import { hasWord } from '../text/unicode.ts';
+import { hasWord, wordKey } from '../text/unicode.ts';
 
 /** Where a book is known to be one of Project Gutenberg. */
 export interface Origin {
@@ -115,7 +115,7 @@ export class MaybeContents {
 
   /** @returns true for a block that is not one more part of it */
   isOverAt(content: string): boolean {
-    const isRepeated = this.isWhole && keyOf(content) === this.entries[0];
+    const isRepeated = this.isWhole && wordKey(content) === this.entries[0];
     return isRepeated || !isEntry(content) || this.#length > LONGEST_CONTENTS;
   }
 
@@ -137,12 +137,8 @@ function isEntry(content: string): boolean {
 /** An entry as the title of its chapter is compared: with its number, and without. */
 function entriesOf(line: string): readonly string[] {
   const text = line.replace(/[\s._]*\s(?:\d{1,4}|[ivxlc]{1,6})\s*$/u, '');
-  const key = keyOf(text);
+  const key = wordKey(text);
   if (!hasWord(key)) return [];
-  const name = keyOf(text.replace(/^\s*(?:\p{L}+\s+)?(?:[IVXLC]+|\d{1,3})[.:)—–-]?\s+/u, ''));
+  const name = wordKey(text.replace(/^\s*(?:\p{L}+\s+)?(?:[IVXLC]+|\d{1,3})[.:)—–-]?\s+/u, ''));
   return name === key || name === '' ? [key] : [key, name];
-}
-
-export function keyOf(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }

@@ -1,11 +1,10 @@
 import { beginsNumbered, isNumbered } from '../text/chapters.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
-import { hasWord } from '../text/unicode.ts';
+import { hasWord, wordKey } from '../text/unicode.ts';
 import {
   CONTENTS_NOTE,
   Held,
-  keyOf,
   MaybeContents,
   NOTES_NOTE,
   type NoteKind,
@@ -145,7 +144,7 @@ export class PlainText implements Stage<Piece, Piece> {
     const wasNumbered = this.#isNumbered;
     this.#isNumbered = false;
     if (content.length > 200 || content.split('\n').length > 4) return false;
-    const key = keyOf(content);
+    const key = wordKey(content);
     const isCapital = !/\p{Ll}/u.test(content) && /\p{Lu}/u.test(content);
     if (wasNumbered && (isCapital || this.#titles.has(key))) return true;
     const isNumber = isNumbered(content.replace(/\s+/gu, ' '));

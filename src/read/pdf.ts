@@ -1,9 +1,11 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import { findProgram } from '../kit/folders.ts';
 import { outputOf } from '../kit/program.ts';
+import { singleItem } from '../kit/wait.ts';
 import { inOneLine } from '../kit/words.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
+import { wordKey } from '../text/unicode.ts';
 import { type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
 import { withoutLine } from './page-of.ts';
 import { Lines } from './plain.ts';
@@ -53,7 +55,7 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
         until.throwIfAborted();
         if (chapter) yield chapter;
         const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
-        for await (const piece of through(only(written), inFront ? inTurn(inFront, lines) : lines))
+        for await (const piece of through(singleItem(written), inFront ? inTurn(inFront, lines) : lines))
           yield withoutLine(piece);
       }
       const remark = pagesWithoutText(pages);
@@ -134,14 +136,17 @@ export function partsOf(text: string, outline: readonly Line[]): readonly Part[]
   for (let at = text.indexOf('\f'); at >= 0; at = text.indexOf('\f', at + 1)) starts.push(at + 1);
   const parts: Part[] = [];
   let [from, chapter] = [0, undefined as Piece | undefined];
-  const keys = new Keys();
+  // Many lines of an outline may name one page.
+  let [read, lines] = [0, [] as readonly Keyed[]];
   for (const { title, level, page } of outline.slice(0, MOST_CHAPTERS)) {
     const start = starts[page - 1];
     if (start === undefined) continue;
-    const end = starts[page] ?? text.length;
-    const begin = Math.max(from, start);
-    const at =
-      begin + lineWith(title, keys.of(text, begin, Math.min(Math.max(from, end), begin + LONGEST_PAGE)));
+    if (page !== read) lines = keyedLines(text, start, starts[page] ?? text.length);
+    read = page;
+    const wanted = wordKey(title);
+    const isTitle = ({ key, at }: Keyed) =>
+      at >= from && key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)));
+    const at = lines.find(isTitle)?.at ?? Math.max(from, start);
     parts.push({ ...(chapter && { chapter }), text: text.slice(from, at) });
     [from, chapter] = [at, { kind: 'chapter', title, level }];
   }
@@ -161,40 +166,14 @@ interface Keyed {
   readonly at: number;
 }
 
-/** The lines of a part of the text, which is often asked for again: many lines of an outline may name one page. */
-class Keys {
-  #part = '';
-  #lines: readonly Keyed[] = [];
-
-  of(text: string, start: number, end: number): readonly Keyed[] {
-    const part = `${start} ${end}`;
-    if (part === this.#part) return this.#lines;
-    let at = 0;
-    this.#part = part;
-    this.#lines = text
-      .slice(start, end)
-      .split('\n')
-      .map((line) => {
-        const keyed = { key: keyOf(line), at };
-        at += line.length + 1;
-        return keyed;
-      });
-    return this.#lines;
-  }
-}
-
-/** UTF-16 units in front of the line that begins with the title, or is the beginning of it; 0 where there is none. */
-function lineWith(title: string, lines: readonly Keyed[]): number {
-  const wanted = keyOf(title);
-  const isIt = ({ key }: Keyed) =>
-    key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)));
-  return lines.find(isIt)?.at ?? 0;
-}
-
-function keyOf(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
-}
-
-async function* only(text: string): AsyncGenerator<string> {
-  yield text;
+function keyedLines(text: string, start: number, end: number): readonly Keyed[] {
+  let next = start;
+  return text
+    .slice(start, Math.min(end, start + LONGEST_PAGE))
+    .split('\n')
+    .map((line) => {
+      const at = next;
+      next += line.length + 1;
+      return { key: wordKey(line), at };
+    });
 }

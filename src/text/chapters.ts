@@ -2,7 +2,7 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { endsSentence } from './marks.ts';
 import { type Piece, placeAfter, type TextPiece, writtenOf } from './piece.ts';
 import type { Stage } from './stage.ts';
-import { hasWord } from './unicode.ts';
+import { hasWord, wordKey } from './unicode.ts';
 
 /** The lowest heading that begins a chapter, unless the first one is lower or the text is divided by smaller ones. */
 const LOWEST_CHAPTER = 2;
@@ -298,7 +298,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
   *push(piece: Piece): Generator<Piece> {
     if (piece.kind === 'chapter') {
       yield* this.#judge();
-      this.#left = wordsOf(piece.title ?? '');
+      this.#left = wordKey(piece.title ?? '');
       return yield piece;
     }
     if (this.#left === undefined) return yield piece;
@@ -343,7 +343,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
 
   /** Decides whether the block that is held is a part of the title. */
   *#judge(): Generator<Piece> {
-    const words = wordsOf(textOf(this.#held));
+    const words = wordKey(textOf(this.#held));
     if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#leaveOut();
     else if (words !== '' || this.#length > LONGEST_TITLE_LINE) yield* this.#release();
   }
@@ -355,7 +355,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
   }
 
   #leaveOut(): void {
-    const words = wordsOf(textOf(this.#take()));
+    const words = wordKey(textOf(this.#take()));
     this.#left = ` ${this.#left ?? ''} `.replace(` ${words} `, ' ').trim();
     this.#isInHeading = false;
   }
@@ -363,8 +363,4 @@ export class UntitledChapters implements Stage<Piece, Piece> {
 
 function textOf(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-}
-
-function wordsOf(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }

@@ -51,6 +51,11 @@ export function hasWord(text: string): boolean {
   return letterOrDigit().test(text);
 }
 
+/** The words of a text as titles are compared: in small letters, without signs. */
+export function wordKey(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
+
 export function segmenterOf(granularity: 'sentence' | 'word' | 'grapheme'): () => Intl.Segmenter {
   return lazy(() => new Intl.Segmenter('en', { granularity }));
 }
