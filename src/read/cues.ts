@@ -1,6 +1,5 @@
 import { type TtsError, usageError } from '../kit/error.ts';
-import type { CueTime, Piece, Place } from '../text/piece.ts';
-import { labelOf } from '../text/piece.ts';
+import { type CueTime, labelOf, type Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 import { excerpt, hasWord } from '../text/unicode.ts';
 import { decodeLegacy } from './code-pages.ts';
@@ -81,8 +80,6 @@ function noCues(label: string): TtsError {
 
 /** What is said in a cue. */
 interface Speech extends Omit<FilmCue, 'lines'> {
-  /** The place of the cue in the film, from 1. */
-  readonly number: number;
   readonly text: string;
 }
 
@@ -190,10 +187,6 @@ function goesOn(before: Passage, { text, name, start, end }: Speech): boolean {
   return !SENTENCE_END.test(last.text);
 }
 
-function placeOf({ line }: Speech, source: string): Place {
-  return { source, line };
-}
-
 function textOf(passage: Passage): string {
   return passage.map(({ text }) => text).join(' ');
 }
@@ -201,10 +194,11 @@ function textOf(passage: Passage): string {
 function* timedPieces(passages: readonly Passage[], filmEnd: number, source: string): Generator<Piece> {
   for (const [at, passage] of passages.entries()) {
     const [first] = passage;
-    const { number, start, name } = first;
+    const { number, start, name, line } = first;
     const time: CueTime = { number, start, next: passages[at + 1]?.[0].start, filmEnd };
-    yield { kind: 'cue', name, time, place: placeOf(first, source) };
-    yield { kind: 'text', text: textOf(passage), place: placeOf(first, source) };
+    const place = { source, line };
+    yield { kind: 'cue', name, time, place };
+    yield { kind: 'text', text: textOf(passage), place };
   }
 }
 
@@ -216,7 +210,7 @@ function* textPieces(passages: readonly Passage[], source: string): Generator<Pi
   let before: Speech | undefined;
   for (const passage of passages) {
     const [first] = passage;
-    const place = placeOf(first, source);
+    const place = { source, line: first.line };
     const isOther = first.name !== before?.name;
     if (before && first.start - before.end > PARAGRAPH_SECONDS) yield { kind: 'paragraph' };
     else if (before) {

@@ -71,8 +71,8 @@ export class Blocks {
   #pre = 0;
   /** The drawing says that it is a picture. */
   #isPicture = false;
-  /** Pictures and drawings that were seen, described or not. */
-  #pictures = 0;
+  /** Pictures and drawings up to here, described or not. */
+  pictures = 0;
   /** Drawings that are open. */
   #drawings = 0;
   /** The description of the picture before. A decoration repeats it. */
@@ -100,11 +100,6 @@ export class Blocks {
   constructor(options: HtmlOptions, rules: Rules) {
     this.#options = options;
     this.#rules = rules;
-  }
-
-  /** Pictures and drawings up to here. */
-  get pictures(): number {
-    return this.#pictures;
   }
 
   /** True inside of an element that is not read. */
@@ -336,7 +331,7 @@ export class Blocks {
 
   #picture(attributes: Attributes, meanings: readonly string[]): void {
     const { alt } = attributes;
-    this.#pictures += 1;
+    this.pictures += 1;
     const isRepeated = alt !== undefined && alt.length > 1 && alt === this.#lastAlt;
     this.#lastAlt = alt;
     if (
@@ -361,7 +356,7 @@ export class Blocks {
   }
 
   #drawing(): () => void {
-    this.#pictures += 1;
+    this.pictures += 1;
     this.#drawings += 1;
     return () => {
       this.#drawings -= 1;

@@ -25,15 +25,11 @@ export class MarkupDecoder implements Stage<Uint8Array, string> {
   /** What the head says; it is known once the head is whole. */
   #named: string | undefined;
   #decoder: TextDecoder | undefined;
-  #damaged = 0;
+  /** The number of sequences of bytes that were replaced. */
+  damaged = 0;
 
   constructor(name: string) {
     this.#name = name;
-  }
-
-  /** The number of sequences of bytes that were replaced. */
-  get damaged(): number {
-    return this.#damaged;
   }
 
   *push(piece: Uint8Array): Generator<string> {
@@ -76,7 +72,7 @@ export class MarkupDecoder implements Stage<Uint8Array, string> {
 
   #characters(bytes: Uint8Array, isLast: boolean): string {
     const text = this.#decoder?.decode(bytes, { stream: !isLast }) ?? '';
-    this.#damaged += replacedIn(text, bytes);
+    this.damaged += replacedIn(text, bytes);
     return text;
   }
 }

@@ -16,8 +16,7 @@ export function textOf(all: readonly Region[]): ReadonlySet<Region> {
   leaveOutTeasers(page);
   const main = mainOf(page);
   const kept = withHeadline(page, main);
-  const prose = [...kept].reduce((sum, region) => sum + proseOf(region), 0);
-  if (prose < FEWEST) return kept;
+  if (proseIn(kept) < FEWEST) return kept;
   const around = containersOfProse(kept);
   dropLinks(page, kept, around);
   dropEdges(kept, around);
@@ -27,9 +26,11 @@ export function textOf(all: readonly Region[]): ReadonlySet<Region> {
 
 /** True where less than half of the prose of a page is its text. */
 export function leavesOutMost(all: readonly Region[], text: ReadonlySet<Region>): boolean {
-  const amountOf = (regions: Iterable<Region>) =>
-    [...regions].reduce((sum, region) => sum + proseOf(region), 0);
-  return 2 * amountOf(text) < amountOf(all);
+  return 2 * proseIn(text) < proseIn(all);
+}
+
+function proseIn(regions: Iterable<Region>): number {
+  return [...regions].reduce((sum, region) => sum + proseOf(region), 0);
 }
 
 /** What a region holds, with all regions inside of it that are not left out. */
@@ -46,6 +47,7 @@ interface Amounts {
 }
 
 const NOTHING: Amounts = { words: 0, linked: 0, prose: 0, titles: 0, linkedHeadings: 0 };
+const AMOUNTS = Object.keys(NOTHING) as (keyof Amounts)[];
 
 /** The regions of a page and their amounts. */
 class Measured {
@@ -102,30 +104,25 @@ class Measured {
   }
 
   #measure(): void {
-    const amounts = this.all.map((region) => this.#ownAmounts(region));
+    const amounts = this.all.map(ownAmounts);
     for (const region of this.all.toReversed()) {
       const inner = amounts[region.at];
       const outer = region.parent && amounts[region.parent.at];
       if (!inner || !outer || this.isOut(region)) continue;
-      outer.words += inner.words;
-      outer.linked += inner.linked;
-      outer.prose += inner.prose;
-      outer.titles += inner.titles;
-      outer.linkedHeadings += inner.linkedHeadings;
+      for (const amount of AMOUNTS) outer[amount] += inner[amount];
     }
     this.#amounts = amounts;
   }
+}
 
-  #ownAmounts(region: Region): Amounts {
-    const { own, ownLinked, level } = region;
-    return {
-      words: own,
-      linked: ownLinked,
-      prose: proseOf(region),
-      titles: level === 1 && own + ownLinked > 0 ? 1 : 0,
-      linkedHeadings: isLinkedHeading(region) ? 1 : 0,
-    };
-  }
+function ownAmounts(region: Region): Amounts {
+  return {
+    words: region.own,
+    linked: region.ownLinked,
+    prose: proseOf(region),
+    titles: Number(isTitle(region)),
+    linkedHeadings: Number(isLinkedHeading(region)),
+  };
 }
 
 function proseOf({ own, ownLinked }: Region): number {
@@ -240,7 +237,7 @@ const NEAR = 3;
 /** The main part, with the only headline of the page, the header around that, and the paragraphs of a lead. */
 function withHeadline(page: Measured, main: Region): Set<Region> {
   const before = page.all.filter((region) => region.at < main.at && !page.isOut(region));
-  const titles = page.of(main).titles > 0 ? [] : before.filter((region) => isTitle(region));
+  const titles = page.of(main).titles > 0 ? [] : before.filter(isTitle);
   const title = titles.length === 1 ? titles[0] : undefined;
   const header = title && (ancestors(title).find(({ name }) => name === 'header') ?? title);
   const near = ancestors(main)
@@ -277,6 +274,10 @@ function containersOfProse(kept: ReadonlySet<Region>): ReadonlySet<Region> {
   return around;
 }
 
+function isIn(containers: ReadonlySet<Region>, { parent }: Region): boolean {
+  return parent !== undefined && containers.has(parent);
+}
+
 /** The share of links from which a list is one of links. */
 const MOST_LINKED = 0.5;
 const ITEMS = new Set(['li', 'tr', 'td', 'th', 'dd', 'dt']);
@@ -287,8 +288,7 @@ function dropLinks(page: Measured, kept: Set<Region>, around: ReadonlySet<Region
     if (!kept.has(region) || region.level > 0 || ITEMS.has(region.name)) continue;
     const { words, linked, prose } = page.of(region);
     if (prose > 0 || linked === 0 || linked <= MOST_LINKED * (linked + words)) continue;
-    const isBesideProse = region.parent !== undefined && around.has(region.parent);
-    if (!isBesideProse || isLineOfLinks(region))
+    if (!isIn(around, region) || isLineOfLinks(region))
       for (const each of page.all.slice(region.at, region.end)) kept.delete(each);
   }
 }
@@ -311,13 +311,12 @@ function dropEdges(kept: Set<Region>, around: ReadonlySet<Region>): void {
   const filled = [...kept].filter(({ own, ownLinked }) => own + ownLinked > 0);
   const first = filled.findIndex((region) => proseOf(region) > 0);
   const last = filled.findLastIndex((region) => proseOf(region) > 0);
-  const besideProse = (region: Region) => region.parent !== undefined && around.has(region.parent);
   for (const region of filled.slice(0, first)) {
-    const stays = region.level > 0 || besideProse(region) || belongsToText(region);
+    const stays = region.level > 0 || isIn(around, region) || belongsToText(region);
     if (!stays) kept.delete(region);
   }
   for (const region of filled.slice(last + 1)) {
-    const isInText = besideProse(region) && region.own > 0;
+    const isInText = isIn(around, region) && region.own > 0;
     if (region.level === 0 && !isInText && !belongsToText(region)) kept.delete(region);
   }
 }

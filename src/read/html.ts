@@ -31,12 +31,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const page = new Page(source.name, options, { notes, book, languageMark });
       const stage = book ? inTurn(page, book) : page;
       yield* through(characters, inFront ? inTurn(inFront, stage) : stage);
-      const remarks = [
-        page.leftOut,
-        page.onlyPictures,
-        skippedNotes(notes.skipped),
-        damagedBytes(decoder.damaged),
-      ];
+      const remarks = [...page.remarks, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)];
       for (const remark of remarks) if (remark !== undefined) onRemark?.(remark);
     },
   };
@@ -122,17 +117,16 @@ export class Page {
     this.#markup = new Markup(handler, name);
   }
 
-  /** What there is to say of the part that is not read. It is known at the end. */
-  get leftOut(): string | undefined {
-    if (!this.#leavesOutMost) return undefined;
-    return 'most of the page is left out: comments, teasers and the like; --all reads them';
-  }
-
-  /** What there is to say of a page without words. It is known at the end. */
-  get onlyPictures(): string | undefined {
-    return this.#hasText || this.#blocks.pictures === 0
-      ? undefined
-      : 'the page holds only pictures, and no description of them';
+  /** What there is to say of the page. It is known at the end. */
+  get remarks(): readonly (string | undefined)[] {
+    return [
+      this.#leavesOutMost
+        ? 'most of the page is left out: comments, teasers and the like; --all reads them'
+        : undefined,
+      !this.#hasText && this.#blocks.pictures > 0
+        ? 'the page holds only pictures, and no description of them'
+        : undefined,
+    ];
   }
 
   *push(text: string): Generator<Piece> {

@@ -12,7 +12,11 @@ export async function openPlain(
   options: PlainOptions,
   signal: AbortSignal,
 ): Promise<Reading> {
-  if (source.words !== undefined && isAsSpoken(source.words)) return asWritten(source, signal);
+  const { name, words, again } = source;
+  if (words !== undefined && isAsSpoken(words)) {
+    const characters = await openCharacters(source, signal);
+    return readingOf(source, characters, () => new Lines(name));
+  }
   const [{ prose, TextFacts }, { plainBook }, { PageChapters }] = await Promise.all([
     import('./prose.ts'),
     import('./gutenberg.ts'),
@@ -21,18 +25,27 @@ export async function openPlain(
   const known = new TextFacts();
   const characters = await openCharacters(source, signal, (text) => known.see(text));
   known.finish();
-  if (source.again && known.hasDivided)
-    for await (const text of decode(source.again(signal), labelOf(source.name))) known.countWords(text);
+  if (again && known.hasDivided)
+    for await (const text of decode(again(signal), labelOf(name))) known.countWords(text);
+  const { hasChapters, readsAll } = options;
+  return readingOf(source, characters, (onRemark) => {
+    const facts = again ? known : new TextFacts();
+    const lines = inTurn(prose(facts, options), new Lines(name));
+    const book = readsAll ? lines : inTurn(lines, plainBook(onRemark, hasChapters));
+    const reading = hasChapters ? inTurn(book, new PageChapters(facts)) : book;
+    return again ? reading : inTurn(looking(facts), reading);
+  });
+}
+
+function readingOf(
+  source: Source,
+  characters: Awaited<ReturnType<typeof openCharacters>>,
+  stageOf: (onRemark: (remark: string) => void) => Stage<string, Piece>,
+): Reading {
   return {
     source,
     pieces(until, { inFront, onRemark = () => {} } = {}) {
-      const isKnown = source.again !== undefined;
-      const facts = isKnown ? known : new TextFacts();
-      const { hasChapters, readsAll } = options;
-      const lines = inTurn(prose(facts, options), new Lines(source.name));
-      const book = readsAll ? lines : inTurn(lines, plainBook(onRemark, hasChapters));
-      const reading = hasChapters ? inTurn(book, new PageChapters(facts)) : book;
-      const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
+      const stage = stageOf(onRemark);
       return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
     },
   };
@@ -52,34 +65,16 @@ export function isAsSpoken(text: string): boolean {
   return !SIGNS.test(text);
 }
 
-async function asWritten(source: Source, signal: AbortSignal): Promise<Reading> {
-  const characters = await openCharacters(source, signal);
-  return {
-    source,
-    pieces(until, { inFront } = {}) {
-      const lines = new Lines(source.name);
-      return through(characters(until), inFront ? inTurn(inFront, lines) : lines);
-    },
-  };
-}
-
 /** Gathers what is known of a text that can be read only once. */
-class Looking implements Stage<string, string> {
-  readonly #facts: TextFacts;
-
-  constructor(facts: TextFacts) {
-    this.#facts = facts;
-  }
-
-  push(text: string): readonly string[] {
-    this.#facts.see(text);
-    this.#facts.countWords(text);
-    return [text];
-  }
-
-  end(): readonly string[] {
-    return [];
-  }
+function looking(facts: TextFacts): Stage<string, string> {
+  return {
+    push(text) {
+      facts.see(text);
+      facts.countWords(text);
+      return [text];
+    },
+    end: () => [],
+  };
 }
 
 /** A line that means a change of scene: `* * *`, `---` or `⁂`. */
