@@ -24,7 +24,8 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
     async *pieces(until, { inFront, onRemark, languageMark } = {}) {
       const decoder = new MarkupDecoder(name);
       const fromPipe: string[] = [];
-      const index = found ?? (await notesIn(keeping(through(bytes(until), decoder), fromPipe), name, options));
+      const index =
+        found ?? (await notesIn(keeping(through(bytes(until), decoder), fromPipe), name, options));
       const characters = again ? through(again(until), decoder) : Readable.from(fromPipe);
       const notes = index.of('', new Set());
       const book = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
@@ -42,7 +43,8 @@ async function notesIn(
   name: string,
   { readsNotes }: HtmlOptions,
 ): Promise<FoundNotes> {
-  const resolve = (href: string) => (href.startsWith('#') ? { path: '', fragment: href.slice(1) } : undefined);
+  const resolve = (href: string) =>
+    href.startsWith('#') ? { path: '', fragment: href.slice(1) } : undefined;
   const notes = new FoundNotes({ readsNotes, resolve });
   await notes.prepare('', await indexed(characters, name));
   return notes;

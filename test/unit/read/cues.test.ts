@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { singleItem } from '../../../src/kit/wait.ts';
 import { openCues } from '../../../src/read/cues.ts';
-import type { Source } from '../../../src/read/reading.ts';
 import type { Piece } from '../../../src/text/piece.ts';
-
-const { signal } = new AbortController();
-
-function sourceOf(bytes: Uint8Array): Source {
-  const again = () => singleItem(bytes);
-  return { name: 'film', isLive: false, size: bytes.length, bytes: again, again };
-}
+import { fileOf, signal } from './spoken.ts';
 
 async function read(film: string | Uint8Array, { isTimed = true, speaksSounds = false } = {}) {
-  const bytes = typeof film === 'string' ? Buffer.from(film) : film;
   const remarks: string[] = [];
-  const reading = await openCues(sourceOf(bytes), { isTimed, speaksSounds }, signal);
+  const reading = await openCues(fileOf(film, 'film'), { isTimed, speaksSounds }, signal);
   const pieces: Piece[] = [];
   for await (const piece of reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }))
     pieces.push(piece);

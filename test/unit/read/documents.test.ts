@@ -1,35 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { readerFor } from '../../../src/read/readers.ts';
-import type { ReadOptions, Source } from '../../../src/read/reading.ts';
+import type { ReadOptions } from '../../../src/read/reading.ts';
 import { zipOf } from '../../support/zip.ts';
-import { pipe, written } from './spoken.ts';
-
-const { signal } = new AbortController();
+import { fileOf, PLAIN, signal, written } from './spoken.ts';
 
 async function read(
   bytes: Buffer,
   { format = 'auto', ...options }: Partial<ReadOptions> & { readonly format?: 'auto' | 'fb2' } = {},
 ) {
-  const reader = readerFor('', format, {
-    code: 'announce',
-    footnotes: 'read',
-    readsNotes: false,
-    speaksReadings: false,
-    readsAll: false,
-    hasChapters: false,
-    speaksTitles: true,
-    isTimed: false,
-    speaksSounds: false,
-    ...options,
-  });
-  const source: Source = {
-    ...pipe([]),
-    again: undefined,
-    async *bytes() {
-      yield bytes;
-    },
-  };
-  const reading = await reader.open({ ...source, again: source.bytes, size: bytes.length }, signal);
+  const reading = await readerFor('', format, { ...PLAIN, ...options }).open(fileOf(bytes), signal);
   const text = (await written(reading.pieces(signal))).trim().replace(/[^\S\n]*\n\s*\n\s*/gu, '\n\n');
   return { text, about: reading.about };
 }

@@ -1,22 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { singleItem } from '../../../src/kit/wait.ts';
 import { openEpub } from '../../../src/read/epub.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { type BookParts, epubOf, xhtml } from '../../support/epub.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import type { ZipEntry } from '../../support/zip.ts';
-import { written } from './spoken.ts';
+import { PLAIN, signal, written } from './spoken.ts';
 
-const { signal } = new AbortController();
-const PLAIN = { code: 'announce' as const, speaksReadings: false, readsAll: false, readsNotes: false };
-
-async function read(book: Buffer): Promise<string> {
+function opened(book: Buffer) {
   const path = join(emptyFolder(), 'book.epub');
   writeFileSync(path, book);
-  const reading = await openEpub(fileSource(path, '/'), PLAIN, signal);
-  return (await written(reading.pieces(signal))).trim();
+  return openEpub(fileSource(path, '/'), PLAIN, signal);
+}
+
+async function read(book: Buffer): Promise<string> {
+  return (await written((await opened(book)).pieces(signal))).trim();
 }
 
 const ONE: BookParts = { documents: { 'a.xhtml': 'Text' } };
@@ -217,25 +216,7 @@ describe('a hostile book', () => {
       '',
     );
     const metas = '<meta refines="#b" property="role">aut</meta>'.repeat(5000);
-    const path = join(emptyFolder(), 'book.epub');
-    writeFileSync(path, epubOf({ ...ONE, metadata: authors + metas }));
-    const { about } = await openEpub(fileSource(path, '/'), PLAIN, signal);
+    const { about } = await opened(epubOf({ ...ONE, metadata: authors + metas }));
     expect(about?.author).toHaveLength(5000 * 3 - 2);
   });
-});
-
-it('A book that comes through a pipe is called stdin in messages.', async () => {
-  const open = (book: Buffer) => {
-    const source = {
-      name: '-',
-      isLive: true,
-      size: undefined,
-      bytes: () => singleItem(book),
-      again: undefined,
-    };
-    return openEpub(source, PLAIN, signal);
-  };
-  await expect(open(Buffer.from('PK'))).rejects.toThrow(/^cannot read stdin: the book is damaged/);
-  const reading = await open(epubOf({ documents: { 'a.xhtml': '<img/>' } }));
-  await expect(written(reading.pieces(signal))).rejects.toThrow(/^stdin holds no text/);
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEpub } from '../../../src/read/epub.ts';
-import type { About, HtmlOptions } from '../../../src/read/reading.ts';
+import type { HtmlOptions } from '../../../src/read/reading.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
 import { type BookParts, epubOf, packageOf, xhtml } from '../../support/epub.ts';
@@ -10,15 +10,20 @@ import { emptyFolder } from '../../support/folder.ts';
 import { sampleFolder, samplesIn } from '../../support/samples.ts';
 import { zipOf } from '../../support/zip.ts';
 import { wordsIn, wordsOfBook } from './book-words.ts';
-import { written } from './spoken.ts';
-
-const { signal } = new AbortController();
-const PLAIN: HtmlOptions = { code: 'announce', speaksReadings: false, readsAll: false, readsNotes: false };
+import { PLAIN, pipe, signal, written } from './spoken.ts';
 
 async function opened(book: Buffer, options: Partial<HtmlOptions> = {}) {
   const path = join(emptyFolder(), 'book.epub');
   writeFileSync(path, book);
   return openEpub(fileSource(path, '/'), { ...PLAIN, ...options }, signal);
+}
+
+/** The remarks of a run but the first, which names the source of the chapters. */
+async function remarksOf(parts: BookParts): Promise<readonly string[]> {
+  const remarks: string[] = [];
+  const reading = await opened(epubOf(parts));
+  await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
+  return remarks.slice(1);
 }
 
 async function read(parts: BookParts | Buffer, options: Partial<HtmlOptions> = {}): Promise<string> {
@@ -44,10 +49,7 @@ describe('a book', () => {
     const metadata = '<meta property="rendition:layout">pre-paginated</meta>';
     const spine = ['a.xhtml', 'lost', 'unknown'];
     const bad = Buffer.concat([Buffer.from(xhtml('Größe')), Buffer.from([0xff])]);
-    const reading = await opened(epubOf({ documents: { 'a.xhtml': bad }, manifest, metadata, spine }));
-    const remarks: string[] = [];
-    await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
-    expect(remarks.slice(1)).toEqual([
+    expect(await remarksOf({ documents: { 'a.xhtml': bad }, manifest, metadata, spine })).toEqual([
       'a character could not be decoded: the bytes do not fit the encoding',
       'the reading order names 2 documents that are not in the book, or not text',
       'its pages have a fixed layout, so the order of its text may not be that of the page',
@@ -61,20 +63,14 @@ describe('a book', () => {
       'a.xhtml': 'Text <img src="b.png"/>',
       'p1.xhtml': '<img src="c.png"/>',
     };
-    const remarksOf = async (more: Record<string, string>) => {
-      const remarks: string[] = [];
-      const reading = await opened(epubOf({ documents: { ...documents, ...more } }));
-      await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
-      return remarks.slice(1);
-    };
-    expect(await remarksOf({})).toEqual([
-      'only pictures, and no description of them, are in cover.xhtml and p1.xhtml',
-    ]);
-    expect(
-      await remarksOf({ 'p2.xhtml': page, 'p3.xhtml': page, 'p4.xhtml': '<img src="d.png" alt="A dog"/>' }),
-    ).toEqual([
-      'only pictures, and no description of them, are in cover.xhtml, p1.xhtml, p2.xhtml and 1 more',
-    ]);
+    const more = { 'p2.xhtml': page, 'p3.xhtml': page, 'p4.xhtml': '<img src="d.png" alt="A dog"/>' };
+    for (const [all, names] of [
+      [documents, 'cover.xhtml and p1.xhtml'],
+      [{ ...documents, ...more }, 'cover.xhtml, p1.xhtml, p2.xhtml and 1 more'],
+    ] as const)
+      expect(await remarksOf({ documents: all })).toEqual([
+        `only pictures, and no description of them, are in ${names}`,
+      ]);
   });
 
   it('is found by prefixes, percent codes and folders', async () => {
@@ -117,13 +113,18 @@ describe('a book', () => {
     expect(await textOf({ documents: { 'a.xhtml': document } })).toBe('Größe');
   });
 
-  it('comes through a pipe', async () => {
-    const book = epubOf({ documents: { 'a.xhtml': 'Through a pipe' } });
-    async function* bytes() {
-      for (let at = 0; at < book.length; at += 100) yield book.subarray(at, at + 100);
-    }
-    const source = { name: '-', isLive: true, size: undefined, bytes, again: undefined };
-    expect(await written((await openEpub(source, PLAIN, signal)).pieces(signal))).toContain('Through a pipe');
+  it('comes through a pipe, and is called stdin in messages', async () => {
+    const open = (book: Buffer) => {
+      const pieces = Array.from({ length: Math.ceil(book.length / 100) }, (_, at) =>
+        book.subarray(100 * at, 100 * at + 100),
+      );
+      return openEpub(pipe(pieces, '-'), PLAIN, signal);
+    };
+    const book = await open(epubOf({ documents: { 'a.xhtml': 'Through a pipe' } }));
+    expect(await written(book.pieces(signal))).toContain('Through a pipe');
+    await expect(open(Buffer.from('PK'))).rejects.toThrow(/^cannot read stdin: the book is damaged/);
+    const blank = await open(epubOf({ documents: { 'a.xhtml': '<img/>' } }));
+    await expect(written(blank.pieces(signal))).rejects.toThrow(/^stdin holds no text/);
   });
 });
 
@@ -267,10 +268,8 @@ describe('what is not a book', () => {
   });
 });
 
-async function about(parts: Omit<BookParts, 'documents'>): Promise<About> {
-  const path = join(emptyFolder(), 'book.epub');
-  writeFileSync(path, epubOf({ documents: { 'a.xhtml': 'Text' }, ...parts }));
-  return (await openEpub(fileSource(path, '/'), { ...PLAIN, code: 'read' }, signal)).about ?? {};
+async function about(parts: Omit<BookParts, 'documents'>) {
+  return (await opened(epubOf({ documents: { 'a.xhtml': 'Text' }, ...parts }))).about ?? {};
 }
 
 it('A book of EPUB 3 says what it is.', async () => {

@@ -6,11 +6,9 @@ import { assertNoDocument, kindOfBytes, kindOfName, leastBytes } from '../../../
 import { readerFor } from '../../../src/read/readers.ts';
 import { stdinSource } from '../../../src/read/source.ts';
 import { emptyFolder } from '../../support/folder.ts';
-import { written } from './spoken.ts';
+import { PLAIN, signal, written } from './spoken.ts';
 
-const { signal } = new AbortController();
-const options = { readsAll: false, hasChapters: false, speaksTitles: true };
-const byContent = readerFor('a.txt', 'auto', options as never);
+const byContent = readerFor('a.txt', 'auto', PLAIN);
 
 /** The message and the hint for a document; undefined for text. */
 function refusal(start: string, name = 'stdin'): string | undefined {

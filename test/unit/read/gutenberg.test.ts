@@ -1,27 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readerFor } from '../../../src/read/readers.ts';
 import type { InputKind } from '../../../src/read/reading.ts';
-import { wordsSource } from '../../../src/read/source.ts';
-import { written } from './spoken.ts';
+import { fileOf, PLAIN, pipe, signal, written } from './spoken.ts';
 
-const { signal } = new AbortController();
-
-async function read(text: string, kind: InputKind, readsAll = false) {
+async function read(text: string, kind: InputKind, { readsAll = false, size = text.length } = {}) {
   const remarks: string[] = [];
-  const reader = readerFor('', kind, {
-    code: 'announce',
-    footnotes: 'read',
-    readsNotes: false,
-    speaksReadings: false,
-    readsAll,
-    hasChapters: true,
-    speaksTitles: true,
-    isTimed: false,
-    speaksSounds: false,
-  });
-  const reading = await reader.open({ ...wordsSource(text), size: undefined, again: undefined }, signal);
-  const pieces = reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) });
-  const spoken = (await written(pieces)).trim().replace(/\s*\n\s*\n\s*/gu, '\n\n');
+  const pieces = text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
+  const reader = readerFor('', kind, { ...PLAIN, readsAll, hasChapters: true });
+  const reading = await reader.open(pipe(pieces), signal);
+  const read = reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) });
+  const spoken = (await written(read)).trim().replace(/\s*\n\s*\n\s*/gu, '\n\n');
   return { spoken, remarks };
 }
 
@@ -113,15 +101,42 @@ describe('plain text of Project Gutenberg', () => {
     'has its chapters, and no more than the book: %s',
     async (_, book, expected, remarks = []) => {
       const text = `The Project Gutenberg eBook of X\n\nFree.\n\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\n${book}\n\n*** END OF THE PROJECT GUTENBERG EBOOK X ***\n\nTerms.\n`;
-      expect(await read(text, 'text')).toEqual({ spoken: expected, remarks: [LICENCE, ...remarks] });
+      const all = { spoken: expected, remarks: [LICENCE, ...remarks] };
+      expect(await read(text, 'text')).toEqual(all);
+      expect(await read(text, 'text', { size: 5 })).toEqual(all);
     },
   );
+
+  it('keeps the lines of the file', async () => {
+    const text = `The Project Gutenberg eBook of X
+
+*** START OF THE PROJECT GUTENBERG EBOOK OF THE OLD\nLIGHTHOUSE ***
+
+Produced by A. Reader and
+others
+
+CHAPTER I
+
+${TOLD}
+`;
+    const reader = readerFor('', 'text', PLAIN);
+    const reading = await reader.open(fileOf(text), signal);
+    const lines = [];
+    for await (const piece of reading.pieces(signal))
+      if (piece.kind === 'text' && piece.text.includes('CHAPTER')) lines.push(piece.place.line);
+    expect(lines).toEqual([1 + text.slice(0, text.indexOf('CHAPTER')).split('\n').length - 1]);
+  });
+
+  it('may be spoken of', async () => {
+    const text = 'The Project Gutenberg is a library.\n\nIt has many books.';
+    expect(await read(text, 'text')).toEqual({ spoken: text, remarks: [] });
+  });
 
   it('is read whole with --all, and other text in any case', async () => {
     const text = `CONTENTS\n\nI. The Hill\nII. The Sea\n\n[Transcriber's note: old.]\n\nI. The Hill\n\n${TOLD}`;
     expect(await read(text, 'text')).toEqual({ spoken: text, remarks: [] });
     const book = `The Project Gutenberg eBook of X\n\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\n${text}`;
-    expect(await read(book, 'text', true)).toEqual({ spoken: book, remarks: [] });
+    expect(await read(book, 'text', { readsAll: true })).toEqual({ spoken: book, remarks: [] });
   });
 });
 
@@ -217,6 +232,8 @@ describe('a page of Project Gutenberg', () => {
       "{2 CONTENTS}CONTENTS.\n\nThe Hill.\nThe Sea.\n\n{2 Transcriber's note}Transcriber's note.\n\nOld.",
     );
     const [, before, after] = FRAMES[2] ?? [];
-    expect((await read(`${before}${page}${after}`, 'html', true)).spoken).toContain('eBook of X');
+    expect((await read(`${before}${page}${after}`, 'html', { readsAll: true })).spoken).toContain(
+      'eBook of X',
+    );
   });
 });

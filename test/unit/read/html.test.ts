@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openHtml, Page } from '../../../src/read/html.ts';
 import type { HtmlOptions } from '../../../src/read/reading.ts';
-import { written } from './spoken.ts';
-
-const { signal } = new AbortController();
-
-const PLAIN: HtmlOptions = {
-  code: 'announce',
-  speaksReadings: false,
-  readsNotes: false,
-  readsAll: false,
-};
+import { fileOf, PLAIN, pipe, signal, written } from './spoken.ts';
 
 /** The text of a page that comes in pieces of this size. */
 function read(html: string, options: Partial<HtmlOptions> = {}, size = html.length): Promise<string> {
@@ -438,10 +429,10 @@ describe('the text of a page', () => {
 
   it('comes with a remark where most of the page is left out', async () => {
     const page = `<div>${paragraphs}</div><div id="comments">${`<p>${other}</p>`.repeat(9)}</div>`;
-    expect((await readPage(Buffer.from(page))).remarks).toEqual([
+    expect((await readPage(page)).remarks).toEqual([
       'most of the page is left out: comments, teasers and the like; --all reads them',
     ]);
-    expect((await readPage(Buffer.from(paragraphs))).remarks).toEqual([]);
+    expect((await readPage(paragraphs)).remarks).toEqual([]);
   });
 });
 
@@ -450,7 +441,7 @@ it.each([
   ['pictures whose descriptions say nothing', '<h1><img src="a.png" alt="cover"></h1>'],
   ['a drawing', '<div><svg viewBox="0 0 1 1"><image href="a.jpg"/></svg></div>'],
 ])('says of a page that it holds only %s', async (_, page) => {
-  const { text, remarks } = await readPage(Buffer.from(page));
+  const { text, remarks } = await readPage(page);
   expect(text).toBe('');
   expect(remarks).toEqual(['the page holds only pictures, and no description of them']);
 });
@@ -467,18 +458,13 @@ interface PageRead {
   readonly remarks: readonly string[];
 }
 
-async function readNotes(html: string, readsNotes: boolean, isPipe = false): Promise<PageRead> {
-  const options = { ...PLAIN, readsNotes };
-  return readPage(Buffer.from(html), options, isPipe);
+function readNotes(html: string, readsNotes: boolean, isPipe = false): Promise<PageRead> {
+  return readPage(html, { ...PLAIN, readsNotes }, isPipe);
 }
 
-async function readPage(page: Uint8Array, options = PLAIN, isPipe = false): Promise<PageRead> {
-  async function* bytes() {
-    yield page;
-  }
-  const source = { name: '', isLive: false, size: page.length, bytes, again: isPipe ? undefined : bytes };
+async function readPage(page: string | Uint8Array, options = PLAIN, isPipe = false): Promise<PageRead> {
   const remarks: string[] = [];
-  const reading = await openHtml(source, options, signal);
+  const reading = await openHtml(isPipe ? pipe([page]) : fileOf(page), options, signal);
   const text = await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
   return { text: text.trim(), remarks };
 }

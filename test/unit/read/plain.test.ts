@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasScene, openPlain, plain } from '../../../src/read/plain.ts';
 import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
-import { pipe } from './spoken.ts';
-
-const { signal } = new AbortController();
+import { pipe, signal } from './spoken.ts';
 
 interface Read {
   readonly text: string;
@@ -197,51 +195,6 @@ describe('pages', () => {
     expect((await textOf(chapters)).replaceAll('\f', '').replace(/\n+/gu, '\n')).toBe(
       chapters.replaceAll('\f', '').replace(/\n+/gu, '\n'),
     );
-  });
-});
-
-const GUTENBERG = `The Project Gutenberg eBook of The Old Lighthouse
-
-This eBook is for the use of anyone anywhere in the United States.
-
-Title: The Old Lighthouse
-
-*** START OF THE PROJECT GUTENBERG EBOOK THE OLD
-LIGHTHOUSE ***
-
-Produced by A. Reader and
-the Distributed Proofreaders
-
-CHAPTER I
-
-The lamps were lit.
-
-*** END OF THE PROJECT GUTENBERG EBOOK THE OLD LIGHTHOUSE ***
-
-Updated editions will replace the previous one.
-`;
-
-describe('a book of Project Gutenberg', () => {
-  it.each([
-    ['a file', () => wordsSource(GUTENBERG)],
-    ['a pipe', () => pipe([GUTENBERG])],
-    ['a slow pipe', () => pipe(GUTENBERG.match(/.{1,5}/gsu) ?? [])],
-  ])('is read without header and licence: %s', async (_what, source) => {
-    const { text, notes, lines } = await read(source());
-    expect(text.trim()).toBe('CHAPTER I\n\nThe lamps were lit.');
-    if (lines.has('CHAPTER')) expect(lines.get('CHAPTER')).toBe(13);
-    expect(notes).toEqual(['the header and the licence of Project Gutenberg are left out; --all reads them']);
-  });
-
-  it('is read whole where all is asked for', async () => {
-    const { text, notes } = await read(wordsSource(GUTENBERG), true);
-    expect(text).toBe(GUTENBERG);
-    expect(notes).toEqual([]);
-  });
-
-  it('may be spoken of', async () => {
-    const text = 'The Project Gutenberg is a library.\n\nIt has many books.';
-    expect(await textOf(text)).toBe(text);
   });
 });
 

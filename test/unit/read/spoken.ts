@@ -1,5 +1,20 @@
-import type { Source } from '../../../src/read/reading.ts';
+import type { ReadOptions, Source } from '../../../src/read/reading.ts';
 import { type Piece, writtenOf } from '../../../src/text/piece.ts';
+
+export const { signal } = new AbortController();
+
+/** As `tts` reads where nothing is set. */
+export const PLAIN: ReadOptions = {
+  code: 'announce',
+  footnotes: 'read',
+  readsNotes: false,
+  speaksReadings: false,
+  readsAll: false,
+  hasChapters: false,
+  speaksTitles: true,
+  isTimed: false,
+  speaksSounds: false,
+};
 
 /** Pieces as a text; a chapter is its title in braces, with its level. */
 export async function written(pieces: AsyncIterable<Piece> | Iterable<Piece>): Promise<string> {
@@ -14,14 +29,15 @@ function shown(piece: Piece): string {
 }
 
 /** A pipe that gives the text in pieces. */
-export function pipe(pieces: readonly string[]): Source {
-  return {
-    name: 'a.txt',
-    isLive: true,
-    size: undefined,
-    again: undefined,
-    async *bytes() {
-      yield* pieces.map((piece) => Buffer.from(piece));
-    },
-  };
+export function pipe(pieces: readonly (string | Uint8Array)[], name = 'a.txt'): Source {
+  async function* bytes() {
+    yield* pieces.map((piece) => Buffer.from(piece as string));
+  }
+  return { name, isLive: true, size: undefined, again: undefined, bytes };
+}
+
+/** A file, which can be read again. */
+export function fileOf(bytes: string | Uint8Array, name = 'a.txt'): Source {
+  const source = pipe([bytes], name);
+  return { ...source, isLive: false, size: bytes.length, again: source.bytes };
 }
