@@ -37,7 +37,7 @@ export async function headOf(bytes: AsyncIterator<Uint8Array>): Promise<Uint8Arr
   return head;
 }
 
-export function beginsLikeHtml(start: Uint8Array): boolean {
+function beginsLikeHtml(start: Uint8Array): boolean {
   return isHtml(start) || PART.test(latin1(start, HTML_BYTES));
 }
 
