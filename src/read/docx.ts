@@ -111,22 +111,10 @@ function headingOf(level: number): string | undefined {
 
 /** What is in them is not a part of the text: what was deleted or moved, codes of fields, another form of the same. */
 const SILENT = new Set(['del', 'moveFrom', 'instrText', 'delText', 'delInstrText', 'Fallback', 'sectPr']);
-const TABLES: ReadonlyMap<string, string> = new Map([
-  ['tbl', 'table'],
-  ['tr', 'tr'],
-  ['tc', 'td'],
-]);
-const RAISED: ReadonlyMap<string, 'sup' | 'sub'> = new Map([
-  ['superscript', 'sup'],
-  ['subscript', 'sub'],
-]);
+const TABLES = new Map(Object.entries({ tbl: 'table', tr: 'tr', tc: 'td' }));
+const RAISED = new Map(Object.entries({ superscript: 'sup', subscript: 'sub' }));
 const OFF = new Set(['0', 'false', 'off']);
-const CHARACTERS: ReadonlyMap<string, string> = new Map([
-  ['br', '<br/>'],
-  ['tab', ' '],
-  ['cr', '<br/>'],
-  ['noBreakHyphen', '‑'],
-]);
+const CHARACTERS = new Map(Object.entries({ br: '<br/>', cr: '<br/>', tab: ' ', noBreakHyphen: '‑' }));
 /** Notes that are lines between text and notes. */
 const SEPARATOR = /^(?:separator|continuationSeparator|continuationNotice)$/u;
 
@@ -145,7 +133,7 @@ class WordDocument implements MarkupHandler {
   readonly #paragraphs: Paragraph[] = [];
   #isText = false;
   #isHidden = false;
-  #raised: 'sup' | 'sub' | undefined;
+  #raised: string | undefined;
   readonly #open: string[] = [];
 
   constructor(styles: Styles, readsAll: boolean, note: NoteKind | undefined) {

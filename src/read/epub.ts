@@ -33,7 +33,7 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
   using archive = await Archive.open(name, location, signal);
   const content = await openPackage(archive, name, signal);
   const about = aboutBook(content, name, location);
-  const plan = { ...(await planOf(archive, content, options, { name, signal })), language: about.language };
+  const plan = await planOf(archive, content, options, { name, signal });
   return {
     source,
     about,
@@ -41,7 +41,8 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
     async *pieces(until, how) {
       const read = (said?: PieceOptions) => {
         const frame = options.readsAll ? undefined : markupBook(said?.onRemark ?? (() => {}));
-        const text = piecesOf(plan, { source: source.name, location, options, frame }, until, said);
+        const book = { source: source.name, location, options, frame, language: about.language };
+        const text = piecesOf(plan, book, until, said);
         return frame ? through(text, frame) : text;
       };
       const isDivided = plan.contents.source !== 'headings';
@@ -60,8 +61,6 @@ interface Plan {
   /** The number of places in the reading order without a document of text. */
   readonly missing: number;
   readonly hasFixedPages: boolean;
-  /** What the book says of all its text. */
-  readonly language: string | undefined;
 }
 
 async function planOf(
@@ -69,7 +68,7 @@ async function planOf(
   content: Package,
   { readsAll }: HtmlOptions,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
-): Promise<Omit<Plan, 'language'>> {
+): Promise<Plan> {
   const { spine, items, withoutText, hasFixedPages } = content;
   const inOrder = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
   const documents = inOrder.map(({ path }) => path);
@@ -114,21 +113,24 @@ interface Book {
   readonly options: HtmlOptions;
   /** Leaves out what surrounds the text of a book. */
   readonly frame: MarkupBook | undefined;
+  /** What the book says of all its text. */
+  readonly language: string | undefined;
 }
 
 async function* piecesOf(
   plan: Plan,
-  { source, location, options, frame }: Book,
+  book: Book,
   signal: AbortSignal,
   { inFront, onRemark, languageMark }: PieceOptions = {},
 ): AsyncGenerator<Piece> {
+  const { source, location, options } = book;
   const name = labelOf(source);
   using archive = await Archive.open(name, location, signal);
   /** The characters of each document that could not be decoded. */
   const damaged = new Map<string, number>();
   const open = (path: string) =>
     openDocument(archive, path, { name, onDamage: (count) => damaged.set(path, count) }, signal);
-  const text = new BookText(source, plan, { ...options, languageMark }, frame);
+  const text = new BookText(book, plan.contents, languageMark);
   let searched = 0;
   const notes = new FoundNotes({
     readsNotes: options.readsNotes,
@@ -144,7 +146,7 @@ async function* piecesOf(
   let skipped = 0;
   for (const path of plan.documents) {
     const characters = await open(path);
-    const index = await indexed(characters(), `${path} in ${name}`, text.fragmentsIn(path));
+    const index = await indexed(characters(), `${path} in ${name}`);
     await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
     const document = text.document(path, index.ids, inDocument);
@@ -189,10 +191,9 @@ class BookText {
   #open = new Map<string, ChapterStart>();
 
   constructor(
-    source: string,
-    { contents, language }: Plan,
-    { languageMark, ...options }: HtmlOptions & PieceOptions,
-    frame: MarkupBook | undefined,
+    { source, options, frame, language }: Book,
+    contents: Contents,
+    languageMark: PieceOptions['languageMark'],
   ) {
     this.#source = source;
     for (const entry of contents.entries) this.#add(entry);
@@ -222,13 +223,7 @@ class BookText {
     return !this.#hasTextHere && this.#blocks.pictures > this.#picturesBefore;
   }
 
-  fragmentsIn(path: string): ReadonlySet<string> {
-    const fragments = new Set(this.#chapters.get(path)?.keys());
-    fragments.delete('');
-    return fragments;
-  }
-
-  /** @param found the fragments that the document has; chapters of others begin where it begins */
+  /** @param found the names that the document has; chapters of others begin where it begins */
   document(path: string, found: ReadonlySet<string>, notes: Notes): Stage<string, Piece> {
     this.#rules.notes = notes;
     this.#hasTextHere = false;

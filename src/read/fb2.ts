@@ -46,18 +46,11 @@ async function* unpacked(source: Source, name: string, signal: AbortSignal): Asy
 
 /** The element of HTML that stands for one of FictionBook. What is not here is left out with its tags, and its text is read. */
 const ELEMENTS: ReadonlyMap<string, string> = new Map([
-  ['p', 'p'],
-  ['text-author', 'p'],
-  ['date', 'p'],
-  ['stanza', 'p'],
-  ['epigraph', 'blockquote'],
-  ['cite', 'blockquote'],
-  ['poem', 'blockquote'],
+  ...['p', 'strong', 'code', 'sub', 'sup', 'table', 'tr', 'td', 'th'].map((name) => [name, name] as const),
+  ...['text-author', 'date', 'stanza'].map((name) => [name, 'p'] as const),
+  ...['epigraph', 'cite', 'poem'].map((name) => [name, 'blockquote'] as const),
   ['emphasis', 'em'],
-  ['strong', 'strong'],
-  ['code', 'code'],
-  ...['sub', 'sup', 'table', 'tr', 'td', 'th'].map((name) => [name, name] as const),
-] as readonly (readonly [string, string])[]);
+]);
 
 /** UTF-16 units that are kept of the title, an author or the language. */
 const LONGEST_FIELD = 1000;

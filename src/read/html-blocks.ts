@@ -73,8 +73,6 @@ export class Blocks {
   #isPicture = false;
   /** Pictures and drawings up to here, described or not. */
   pictures = 0;
-  /** Drawings that are open. */
-  #drawings = 0;
   /** The description of the picture before. A decoration repeats it. */
   #lastAlt: string | undefined;
   /** All of the `pre` is code, which is not read. */
@@ -117,7 +115,7 @@ export class Blocks {
     }
     const name = localName(tag);
     const meanings = meaningsOf(attributes);
-    const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes) || (this.#drawings > 0 && name === 'text');
+    const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes) || (name === 'text' && this.#isInDrawing);
     if (isBlock) this.#startBlock(LINES.has(name) && meanings.length === 0);
     if (this.#startsNote(id, isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
     else this.#enter(name, isBlock, attributes, meanings);
@@ -224,9 +222,8 @@ export class Blocks {
    * @returns `undefined` for what is not part of a drawing, or is as silent in it as elsewhere
    */
   #isUnspokenDrawing(name: string, attributes: Attributes, meanings: readonly string[]): boolean | undefined {
-    if (this.#drawings > 0 && UNSHOWN_IN_SVG.has(name)) return true;
-    if (this.#drawings > 0 && name === 'title')
-      return this.#frames.at(-1)?.name !== 'svg' || !this.#isPicture;
+    if (UNSHOWN_IN_SVG.has(name) && this.#isInDrawing) return true;
+    if (name === 'title' && this.#isInDrawing) return this.#frames.at(-1)?.name !== 'svg' || !this.#isPicture;
     if (name !== 'svg') return undefined;
     this.#isPicture = meanings.includes('img');
     const label = attributes['aria-label'];
@@ -270,7 +267,8 @@ export class Blocks {
       case 'title':
         return this.#description(inline.mark);
       case 'svg':
-        return this.#drawing();
+        this.pictures += 1;
+        return undefined;
       case 'ruby':
         inline.startRuby();
         return () => inline.endRuby();
@@ -355,12 +353,8 @@ export class Blocks {
     };
   }
 
-  #drawing(): () => void {
-    this.pictures += 1;
-    this.#drawings += 1;
-    return () => {
-      this.#drawings -= 1;
-    };
+  get #isInDrawing(): boolean {
+    return this.#frames.some(({ name }) => name === 'svg');
   }
 
   #scene(): void {

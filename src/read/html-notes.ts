@@ -83,10 +83,9 @@ const NAMED_REFERENCE = /noteref|footnote-?(?:ref|anchor)|fnref/iu;
 
 /** Finds what may be the notes of a document, and what may refer to notes. */
 class NoteIndex implements MarkupHandler {
-  /** Those of the wanted names that elements have. */
+  /** The names of all elements. */
   readonly ids = new Set<string>();
   readonly links: Link[] = [];
-  readonly #wanted: ReadonlySet<string>;
   readonly #candidates = new Map<string, Candidate>();
   readonly #frames: Frame[] = [];
   readonly #inline = new Inline();
@@ -96,15 +95,10 @@ class NoteIndex implements MarkupHandler {
   #silent = 0;
   #kept = 0;
 
-  /** @param wanted names of elements that something else refers to */
-  constructor(wanted: ReadonlySet<string>) {
-    this.#wanted = wanted;
-  }
-
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
     const names = namesOf(name, attributes);
-    for (const id of names) if (this.#wanted.has(id)) this.ids.add(id);
+    for (const id of names) this.ids.add(id);
     const meanings = meaningsOf(attributes);
     const isBack = leadsBack(attributes, meanings);
     if (this.#silent > 0 || isBack || isSilent(name, attributes, meanings)) this.#silent += 1;
@@ -196,19 +190,12 @@ class NoteIndex implements MarkupHandler {
 }
 
 function namesOf(name: string, attributes: Attributes): readonly string[] {
-  return [attributes.id, name === 'a' ? attributes.name : undefined].filter((id) => id !== undefined);
+  return [attributes.id, name === 'a' ? attributes.name : undefined].flatMap((id) => id || []);
 }
 
-/**
- * Takes a whole document apart.
- * @param wanted names of elements that something else refers to
- */
-export async function indexed(
-  characters: AsyncIterable<string>,
-  name: string,
-  wanted: ReadonlySet<string> = new Set(),
-): Promise<NoteIndex> {
-  const index = new NoteIndex(wanted);
+/** Takes a whole document apart. */
+export async function indexed(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
+  const index = new NoteIndex();
   const markup = new Markup(index, name);
   for await (const text of characters) markup.write(text);
   markup.end();

@@ -83,14 +83,9 @@ function openAs(kind: InputKind): ReaderRow['open'] {
     const again = hasHeadings === 'of all levels' && source.again !== undefined;
     const levelIn = (until: AbortSignal) => (again ? chapterLevelOf(reading.pieces(until)) : undefined);
     const divided = makesChapters
-      ? withStage(
-          reading,
-          async (until) => new HeadingChapters(await levelIn(until)),
-          () => new HeadingChapters(),
-        )
+      ? withStage(reading, (level) => new HeadingChapters(level), levelIn)
       : reading;
-    const untitled = () => new UntitledChapters();
-    return speaksTitles ? divided : withStage(divided, untitled, untitled);
+    return speaksTitles ? divided : withStage(divided, () => new UntitledChapters());
   };
 }
 
@@ -101,23 +96,22 @@ function notTimed({ name }: Source): TtsError {
   );
 }
 
-type MadeStage = Stage<Piece, Piece>;
-
+/** @param levelIn the lowest level of the chapters, where it can be known before */
 function withStage(
   reading: Reading,
-  made: (signal: AbortSignal) => MadeStage | Promise<MadeStage>,
-  madeLive: () => MadeStage,
+  made: (level?: number) => Stage<Piece, Piece>,
+  levelIn: (signal: AbortSignal) => Promise<number | undefined> | undefined = () => undefined,
 ): Reading {
   const { live } = reading;
   return {
     ...reading,
     async *pieces(until, how) {
-      yield* through(reading.pieces(until, how), await made(until));
+      yield* through(reading.pieces(until, how), made(await levelIn(until)));
     },
     ...(live && {
       live: (until, how) => {
         const { characters, stage } = live(until, how);
-        return { characters, stage: inTurn(stage, madeLive()) };
+        return { characters, stage: inTurn(stage, made()) };
       },
     }),
   };
