@@ -1,8 +1,6 @@
 import type { Piece } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
-import { MarkupText } from './gutenberg-markup.ts';
-import { Held } from './gutenberg-parts.ts';
-import { PlainText } from './gutenberg-plain.ts';
+import { Held, MarkupText, PlainText } from './gutenberg-text.ts';
 import type { Attributes } from './html-elements.ts';
 
 /*
