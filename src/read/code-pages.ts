@@ -50,32 +50,24 @@ function wideWithoutMark(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined
   return even > many && odd * 4 < even ? 'utf-16be' : undefined;
 }
 
-/** The characters that are most frequent in each script with double bytes. They tell a right reading from a wrong one. */
-const DOUBLE_BYTES: Readonly<Record<string, RegExp>> = {
-  shift_jis: /[\u3041-\u309f\u30a1-\u30fe]/gu,
-  'euc-jp': /[\u3041-\u309f\u30a1-\u30fe]/gu,
-  'euc-kr': /[\uac00-\ud7a3]/gu,
-  gb18030: /[的一是不了我你在有人这他们来到大说就那要会着看没好么吗什吧个为道]/gu,
-  big5: /[的一是不了我你在有人這他們來到大說就那要會著看沒好麼嗎什吧個為道]/gu,
-};
-/** The share of them among the characters beyond ASCII. */
-const LEAST_FREQUENT: Readonly<Record<string, number>> = {
-  shift_jis: 0.4,
-  'euc-jp': 0.4,
-  'euc-kr': 0.7,
-  gb18030: 0.1,
-  big5: 0.1,
-};
+/** The share that the most frequent characters of a script with double bytes have among those beyond ASCII, if it is read right. */
+const DOUBLE_BYTES: readonly (readonly [label: string, least: number, frequent: RegExp])[] = [
+  ['shift_jis', 0.4, /[\u3041-\u309f\u30a1-\u30fe]/gu],
+  ['euc-jp', 0.4, /[\u3041-\u309f\u30a1-\u30fe]/gu],
+  ['euc-kr', 0.7, /[\uac00-\ud7a3]/gu],
+  ['gb18030', 0.1, /[的一是不了我你在有人这他们来到大说就那要会着看没好么吗什吧个为道]/gu],
+  ['big5', 0.1, /[的一是不了我你在有人這他們來到大說就那要會著看沒好麼嗎什吧個為道]/gu],
+];
 
 function codePageOf(bytes: Uint8Array): string {
   const raw = Buffer.from(bytes).toString('latin1');
   const high = raw.match(/[\x80-\xff]/gu)?.length ?? 0;
-  const double = Object.entries(DOUBLE_BYTES).map(([label, frequent]) => {
+  const double = DOUBLE_BYTES.map(([label, least, frequent]) => {
     const text = decoded(bytes, label);
     const all = text.match(/[^\0-\x7f]/gu)?.length ?? 1;
     const wrong = text.match(/[\ufffd\ue000-\uf8ff]/gu)?.length ?? 0;
     const share = ((text.match(frequent)?.length ?? 0) - 5 * wrong) / all;
-    return { label, excess: share / (LEAST_FREQUENT[label] ?? 1) };
+    return { label, excess: share / least };
   });
   const best = double.reduce((one, other) => (other.excess > one.excess ? other : one));
   if (best.excess >= 1) return best.label;

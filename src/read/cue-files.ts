@@ -118,18 +118,13 @@ function tidied(line: string): string {
   return line.replace(/[^\S\u3000]+/gu, ' ').trim();
 }
 
+/** Programs write 10. */
+const MOST_FIELDS = 64;
 /** The fields of an event where no line says them, in ASS. */
 const FIELDS = fieldsOf('layer,start,end,style,name,marginl,marginr,marginv,effect,text');
 
-/** The place of each field in an event, and their number. */
-interface Fields {
-  readonly places: ReadonlyMap<string, number>;
-  readonly count: number;
-}
-
-function fieldsOf(format: string): Fields {
-  const names = format.split(',').map((field) => field.trim().toLowerCase());
-  return { places: new Map(names.map((name, at) => [name, at] as const).reverse()), count: names.length };
+function fieldsOf(format: string): readonly string[] {
+  return format.split(',', MOST_FIELDS).map((field) => field.trim().toLowerCase());
 }
 
 function scriptCues(lines: readonly string[]): Found[] {
@@ -150,14 +145,14 @@ function scriptCues(lines: readonly string[]): Found[] {
 }
 
 /** The text is the last field, and may have commas. */
-function scriptCue(content: string, { places, count }: Fields, line: number): Found | undefined {
+function scriptCue(content: string, fields: readonly string[], line: number): Found | undefined {
   const cells = content.split(',');
-  const cellOf = (field: string) => cells[places.get(field) ?? -1]?.trim();
+  const cellOf = (field: string) => cells[fields.indexOf(field)]?.trim();
   const [start, end] = [cellOf('start'), cellOf('end')].map((time) => {
     const clock = new RegExp(`^${CLOCK}$`, 'u').exec(time ?? '');
     return clock ? seconds(clock.slice(1)) : undefined;
   });
-  const text = cells.slice(count - 1).join(',');
+  const text = cells.slice(fields.length - 1).join(',');
   // A drawing is not text, and what a template made for each syllable stands in the script once more.
   if (start === undefined || end === undefined || cellOf('effect') === 'fx') return undefined;
   if (/\{[^{}]*\\p[1-9]/u.test(text)) return undefined;

@@ -30,8 +30,9 @@ export interface Package {
   readonly withoutText: number;
   /** The publisher sets the place of each line on a page, as in a book of pictures. */
   readonly hasFixedPages: boolean;
-  /** The path of the NCX. */
-  readonly ncx: string | undefined;
+  /** The paths of the tables of contents of EPUB 3 and EPUB 2; empty for one that the book does not have. */
+  readonly nav: string;
+  readonly ncx: string;
 }
 
 /** Bytes of a package file. The largest one seen has 0.4 MB. */
@@ -57,7 +58,8 @@ export async function openPackage(archive: Archive, name: string, signal: AbortS
     spine,
     withoutText: named.length - spine.length,
     hasFixedPages: hasFixedPages(root),
-    ncx: ncx?.path,
+    nav: [...items.values()].find(({ properties }) => properties.includes('nav'))?.path ?? '',
+    ncx: ncx?.path ?? '',
   };
 }
 
@@ -202,37 +204,23 @@ export async function openNavigation(
   book: Package,
   signal: AbortSignal,
 ): Promise<Navigation> {
-  const nav = [...book.items.values()].find(({ properties }) => properties.includes('nav'))?.path;
-  const [fromNav, marks] = nav === undefined ? [] : await readNav(archive, nav, signal);
-  const fromNcx = book.ncx === undefined ? undefined : await readNcx(archive, book.ncx, signal);
-  return {
-    tables: [fromNav, fromNcx].filter((table) => table !== undefined),
-    landmarks: [...(marks ?? []), ...firstOf(guideOf(book))],
-  };
-}
-
-async function readNav(
-  archive: Archive,
-  path: string,
-  signal: AbortSignal,
-): Promise<[Contents | undefined, readonly Landmark[]] | []> {
-  const text = await archive.text(path, LARGEST_FILE, signal);
-  if (text === undefined) return [];
-  const navs = [...allIn(treeOf(text, path, false), 'nav')];
+  const treeOfFile = async (path: string, isXml: boolean) =>
+    treeOf((await archive.text(path, LARGEST_FILE, signal)) ?? '', path, isXml);
+  const { nav, ncx } = book;
+  const navs = [...allIn(await treeOfFile(nav, false), 'nav')];
   const ofType = (type: string) => navs.find(({ attributes }) => meaningsOf(attributes).includes(type));
   const toc = ofType('toc') ?? navs.find(({ attributes }) => attributes['epub:type'] === undefined);
   const list = toc && firstIn(toc, 'ol');
   const landmarks = ofType('landmarks');
-  return [
-    list && { source: 'nav', entries: firstOf(linesOf(list, path, 1)) },
-    landmarks ? firstOf(marksOf(landmarks, path)) : [],
+  const map = firstIn(await treeOfFile(ncx, true), 'navMap');
+  const tables = [
+    list && ({ source: 'nav', entries: firstOf(linesOf(list, nav, 1)) } as const),
+    map && ({ source: 'ncx', entries: firstOf(pointsOf(map, ncx, 1)) } as const),
   ];
-}
-
-async function readNcx(archive: Archive, path: string, signal: AbortSignal): Promise<Contents | undefined> {
-  const text = await archive.text(path, LARGEST_FILE, signal);
-  const map = text === undefined ? undefined : firstIn(treeOf(text, path), 'navMap');
-  return map && { source: 'ncx', entries: firstOf(pointsOf(map, path, 1)) };
+  return {
+    tables: tables.filter((table) => table !== undefined),
+    landmarks: [...(landmarks ? firstOf(marksOf(landmarks, nav)) : []), ...firstOf(guideOf(book))],
+  };
 }
 
 function firstOf<T>(entries: Iterable<T>): readonly T[] {

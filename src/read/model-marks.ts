@@ -144,56 +144,47 @@ export const ENCLOSURES: readonly Enclosure[] = [
 /** Control tokens and the like. */
 export const MARKS: readonly Mark[] = [
   // The header of a message that is spoken.
-  {
-    pattern: String.raw`(?:<\|start\|>${HEADER})?(?:<\|channel\|>${HEADER})?(?:<\|constrain\|>${HEADER})?<\|message\|>`,
-    source: HARMONY,
-  },
-  {
-    pattern: String.raw`<\|(?:im_start|start_header_id|header_start|start_of_role|im_assistant)\|>(?:(?:assistant|model|user|system|tool|ipython)\b)?(?:<\|(?:end_header_id|header_end|end_of_role|im_middle)\|>)?\n?`,
-    source: LLAMA,
-  },
-  { pattern: String.raw`<\|/?[A-Za-z][\w.:/▁-]{0,60}\|>`, source: QWEN },
-  { pattern: String.raw`<｜[^<>｜\n]{1,60}｜>`, source: DEEPSEEK },
-  { pattern: String.raw`<start_of_turn>(?:(?:model|user)\b)?\n?|<end_of_turn>`, source: GEMMA_3 },
-  { pattern: String.raw`<\|turn>(?:(?:model|user|system)\b)?\n?|<turn\|>|<\|"\|>`, source: GEMMA_4 },
-  { pattern: String.raw`<(?:bos|eos|pad|unk)>|<unused\d{1,3}>`, source: GEMMA_3 },
-  { pattern: String.raw`\[/?INST\]`, source: MISTRAL },
-  { pattern: String.raw`\[gMASK\]|<[se]op>`, source: 'https://huggingface.co/zai-org/GLM-4.5' },
-  { pattern: String.raw`\[unused\d{1,3}\]`, source: PANGU },
+  mark(
+    String.raw`(?:<\|start\|>${HEADER})?(?:<\|channel\|>${HEADER})?(?:<\|constrain\|>${HEADER})?<\|message\|>`,
+    HARMONY,
+  ),
+  mark(
+    String.raw`<\|(?:im_start|start_header_id|header_start|start_of_role|im_assistant)\|>(?:(?:assistant|model|user|system|tool|ipython)\b)?(?:<\|(?:end_header_id|header_end|end_of_role|im_middle)\|>)?\n?`,
+    LLAMA,
+  ),
+  mark(String.raw`<\|/?[A-Za-z][\w.:/▁-]{0,60}\|>`, QWEN),
+  mark(String.raw`<｜[^<>｜\n]{1,60}｜>`, DEEPSEEK),
+  mark(String.raw`<start_of_turn>(?:(?:model|user)\b)?\n?|<end_of_turn>`, GEMMA_3),
+  mark(String.raw`<\|turn>(?:(?:model|user|system)\b)?\n?|<turn\|>|<\|"\|>`, GEMMA_4),
+  mark(String.raw`<(?:bos|eos|pad|unk)>|<unused\d{1,3}>`, GEMMA_3),
+  mark(String.raw`\[/?INST\]`, MISTRAL),
+  mark(String.raw`\[gMASK\]|<[se]op>`, 'https://huggingface.co/zai-org/GLM-4.5'),
+  mark(String.raw`\[unused\d{1,3}\]`, PANGU),
   // Elsewhere it may be that of HTML, which strikes a text out.
-  { pattern: String.raw`</s>(?=\s{0,9}(?:$|<s>))`, source: MISTRAL },
-  { pattern: '</?(?:answer|final_answer|response)>', source: `${VLLM_PARSERS}granite_thinking/` },
-  {
-    pattern: String.raw`</?co(?::\s?[\d,\s[\]:]{1,40})?>`,
-    source: 'https://docs.cohere.com/docs/rag-citations',
-  },
-  { pattern: '✿(?:RESULT|RETURN|ARGS)✿[:：]?', source: 'https://github.com/QwenLM/Qwen-Agent' },
-  {
-    pattern: String.raw`[ \t]?(?:【\d+(?::\d+)?†[^】\n]{0,80}】|\[\d+(?::\d+)?†[^\]\n]{0,80}\])`,
-    source: 'https://platform.openai.com/docs/assistants/tools/file-search',
-  },
-  {
-    pattern: String.raw`[ \t]?\ue200[^\ue200\ue201\n]{0,200}\ue201`,
-    source: CITATION_FORMAT,
-  },
+  mark(String.raw`</s>(?=\s{0,9}(?:$|<s>))`, MISTRAL),
+  mark('</?(?:answer|final_answer|response)>', `${VLLM_PARSERS}granite_thinking/`),
+  mark(String.raw`</?co(?::\s?[\d,\s[\]:]{1,40})?>`, 'https://docs.cohere.com/docs/rag-citations'),
+  mark('✿(?:RESULT|RETURN|ARGS)✿[:：]?', 'https://github.com/QwenLM/Qwen-Agent'),
+  mark(
+    String.raw`[ \t]?(?:【\d+(?::\d+)?†[^】\n]{0,80}】|\[\d+(?::\d+)?†[^\]\n]{0,80}\])`,
+    'https://platform.openai.com/docs/assistants/tools/file-search',
+  ),
+  mark(String.raw`[ \t]?\ue200[^\ue200\ue201\n]{0,200}\ue201`, CITATION_FORMAT),
   // So they are copied from a page.
-  {
-    pattern: String.raw`[ \t]?(?:(?:file)?cite(?:${REFERENCE}){1,9}|\[${REFERENCE}\]|【${REFERENCE}】)`,
-    source: CITATION_FORMAT,
-  },
-  {
-    pattern: String.raw`[ \t]?\[\^\d{1,3}\^\](?:\[\d{1,3}\])?`,
-    source: 'https://github.com/acheong08/EdgeGPT/issues/299',
-  },
-  {
-    pattern: String.raw`[ \t]?\[\[\d{1,3}\]\]\(https?:[^()\s]{1,500}\)`,
-    source: 'https://github.com/Chevey339/kelivo/pull/394',
-  },
-  { pattern: String.raw`\[cite_start\][ \t]?|[ \t]?\[cite_end\]`, source: GEMINI },
-  {
-    pattern: String.raw`[ \t]?\[(?:citation|cite|source|ref|doc|webpage|web|post|file)\s?:\s?\d{1,3}(?:\s?[,-]\s?\d{1,3}){0,9}\](?!\()`,
-    source: 'https://github.com/deepseek-ai/DeepSeek-R1',
-  },
+  mark(
+    String.raw`[ \t]?(?:(?:file)?cite(?:${REFERENCE}){1,9}|\[${REFERENCE}\]|【${REFERENCE}】)`,
+    CITATION_FORMAT,
+  ),
+  mark(String.raw`[ \t]?\[\^\d{1,3}\^\](?:\[\d{1,3}\])?`, 'https://github.com/acheong08/EdgeGPT/issues/299'),
+  mark(
+    String.raw`[ \t]?\[\[\d{1,3}\]\]\(https?:[^()\s]{1,500}\)`,
+    'https://github.com/Chevey339/kelivo/pull/394',
+  ),
+  mark(String.raw`\[cite_start\][ \t]?|[ \t]?\[cite_end\]`, GEMINI),
+  mark(
+    String.raw`[ \t]?\[(?:citation|cite|source|ref|doc|webpage|web|post|file)\s?:\s?\d{1,3}(?:\s?[,-]\s?\d{1,3}){0,9}\](?!\()`,
+    'https://github.com/deepseek-ai/DeepSeek-R1',
+  ),
 ];
 
 const NUMBERS = String.raw`\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]`;
@@ -239,6 +230,10 @@ export function isCitation(before: string, numbers: string): boolean {
 
 function between(opens: string, closes: string, source: string, mayEndOnly = false): Enclosure {
   return { opens, closes, source, mayEndOnly };
+}
+
+function mark(pattern: string, source: string): Mark {
+  return { pattern, source };
 }
 
 /** @param names divided by spaces; they count in any case */
