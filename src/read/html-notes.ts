@@ -38,21 +38,12 @@ interface Candidate {
 interface Link {
   readonly href: string;
   /** The text of the link, such as `1` or `*`. */
-  readonly label: string;
-  /** The names of the link and of what is around it in its block: a note may lead back to them. */
-  readonly ids: readonly string[];
-  readonly isRaised: boolean;
-  /** True if the link itself says that it refers to a note. */
-  readonly saysReference: boolean;
-}
-
-interface OpenLink {
-  readonly href: string;
-  /** The number of open elements. */
-  readonly depth: number;
-  readonly start: number;
+  label: string;
   /** The elements around it in its block, the link, and what is in it. */
-  readonly inside: Frame[];
+  readonly elements: Frame[];
+  readonly start: number;
+  /** The number of elements that are open in it. */
+  readonly depth: number;
 }
 
 /** An element that is open. */
@@ -78,8 +69,6 @@ const MOST_BACK = 1000;
 /** UTF-16 units of all blocks. */
 const MOST_KEPT = 8 * 1024 * 1024;
 const MOST_LINKS = 50_000;
-/** Names and classes that programs give to references. */
-const NAMED_REFERENCE = /noteref|footnote-?(?:ref|anchor)|fnref/iu;
 
 /** Finds what may be the notes of a document, and what may refer to notes. */
 class NoteIndex implements MarkupHandler {
@@ -91,13 +80,13 @@ class NoteIndex implements MarkupHandler {
   readonly #inline = new Inline();
   /** The number of open blocks with a name. */
   #named = 0;
-  #link: OpenLink | undefined;
+  #link: Link | undefined;
   #silent = 0;
   #kept = 0;
 
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
-    const names = namesOf(name, attributes);
+    const names = namesOf({ name, attributes });
     for (const id of names) this.ids.add(id);
     const meanings = meaningsOf(attributes);
     const isBack = leadsBack(attributes, meanings);
@@ -118,7 +107,7 @@ class NoteIndex implements MarkupHandler {
     this.#frames.push(frame);
     this.#addNames(names);
     if (name === 'a') this.#addLink(attributes);
-    this.#link?.inside.push(frame);
+    this.#link?.elements.push(frame);
   }
 
   text(text: string): void {
@@ -142,13 +131,17 @@ class NoteIndex implements MarkupHandler {
   }
 
   /** @returns the note that a link leads to, without its number; `undefined` for what is not a note */
-  find(id: string, { label, ids, isRaised, saysReference }: Link): string | undefined {
+  find(id: string, { label, elements }: Link): string | undefined {
     const candidate = this.#candidates.get(id);
     if (!candidate) return undefined;
     const { text, isNote, backTo } = candidate;
     const unlabelled = withoutLabel(text, label);
-    const isMeant = isNote || saysReference || ids.some((name) => backTo.includes(name));
-    const looksLikeOne = isRaised || !/[\p{L}\p{N}]/u.test(label);
+    const isMeant =
+      isNote ||
+      elements.some(namesReference) ||
+      // A note may lead back to the link, or to what is around it.
+      elements.some((element) => namesOf(element).some((name) => backTo.includes(name)));
+    const looksLikeOne = elements.some(({ name }) => name === 'sup') || !/[\p{L}\p{N}]/u.test(label);
     return isMeant || (looksLikeOne && unlabelled !== undefined) ? (unlabelled ?? text) : undefined;
   }
 
@@ -168,29 +161,25 @@ class NoteIndex implements MarkupHandler {
     for (const { ids, backTo } of this.#frames)
       if (target !== '' && ids.length > 0 && backTo.length < MOST_BACK) backTo.push(target);
     if (this.#silent > 0 || this.#link || this.links.length >= MOST_LINKS) return;
-    const inBlock = this.#frames.slice(this.#frames.findLastIndex(({ isBlock }) => isBlock) + 1, -1);
-    this.#link = { href, depth: this.#frames.length, start: this.#inline.mark, inside: inBlock };
+    const elements = this.#frames.slice(this.#frames.findLastIndex(({ isBlock }) => isBlock) + 1, -1);
+    this.#link = { href, label: '', elements, start: this.#inline.mark, depth: this.#frames.length };
   }
 
-  #endLink({ href, start, inside }: OpenLink): void {
+  #endLink(link: Link): void {
     this.#link = undefined;
-    const label = this.#inline.from(start) ?? '';
-    if (this.#named === 0) this.#inline.cut(start);
-    if (!isMark(label)) return;
-    this.links.push({
-      href,
-      label,
-      ids: inside.flatMap(({ name, attributes }) => namesOf(name, attributes)),
-      isRaised: inside.some(({ name }) => name === 'sup'),
-      saysReference: inside.some(({ attributes: { href, ...said } }) =>
-        NAMED_REFERENCE.test(Object.values(said).join(' ')),
-      ),
-    });
+    link.label = this.#inline.from(link.start) ?? '';
+    if (this.#named === 0) this.#inline.cut(link.start);
+    if (isMark(link.label)) this.links.push(link);
   }
 }
 
-function namesOf(name: string, attributes: Attributes): readonly string[] {
+function namesOf({ name, attributes }: Pick<Frame, 'name' | 'attributes'>): readonly string[] {
   return [attributes.id, name === 'a' ? attributes.name : undefined].flatMap((id) => id || []);
+}
+
+/** True for an element whose name or class is that of a reference in some program. */
+function namesReference({ attributes: { href, ...said } }: Frame): boolean {
+  return /noteref|footnote-?(?:ref|anchor)|fnref/iu.test(Object.values(said).join(' '));
 }
 
 /** Takes a whole document apart. */
@@ -246,7 +235,7 @@ export class FoundNotes {
     });
     // Links into one document follow each other, so that it is looked at once.
     for (const { link, target } of found.toSorted((a, b) => compared(a.target.path, b.target.path))) {
-      const isCertain = link.saysReference && !readsNotes;
+      const isCertain = !readsNotes && link.elements.some(namesReference);
       const note = isCertain ? '' : (await this.#indexOf(target.path))?.find(target.fragment, link);
       if (note === undefined || (note === '' && readsNotes)) continue;
       this.#texts.set(keyOf(target), readsNotes ? note : '');
