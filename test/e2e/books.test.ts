@@ -56,14 +56,6 @@ describe('a book', () => {
     expect(box.list()).toContain('novel.mp3');
   });
 
-  it('has one paragraph for each stanza of a poem, without the numbers of its lines', async () => {
-    const lines = ['April is the cruellest month, breeding', 'Lilacs out of the dead land, mixing'];
-    const last = 'Memory and desire.<span class="lnum">10</span>';
-    const poem = `<main><div>${[...lines, last].map((line) => `<div>${line}</div>`).join('')}</div></main>`;
-    const { spoken } = await run(['-o', 'x.wav'], { stdin: `<!doctype html>${poem}` });
-    expect(spoken).toEqual([`${lines.join(' ')} Memory and desire.`]);
-  });
-
   it('comes through a pipe, and gives only the chapters that were asked for', async () => {
     const args = '--chapters 2 --no-titles -q -o x.wav --subtitles x.json'.split(' ');
     const { box, spoken } = await run(args, { stdin: BOOK });

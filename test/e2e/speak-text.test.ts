@@ -169,8 +169,11 @@ describe('the text', () => {
   });
 
   it('that cannot be read is refused, with its name', async () => {
-    await refused([['-f', 'missing.txt']], /missing\.txt: there is no such file/);
-    await refused([['-f', '.']], /folder/);
+    await refused(
+      [['-f', 'missing.txt']],
+      /missing\.txt: there is no such file\nhint: check the name of the file/,
+    );
+    await refused([['-f', '.']], /cannot read \.: it is a folder\nhint: name a file in it/);
   });
 
   it('is not what lies in a folder', async () => {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Unspoken, type UnspokenOptions } from '../../../src/read/assistant.ts';
+import { cutInto } from './spoken.ts';
+
+/** What is spoken of a text, also in pieces of any size. */
+function expectSpoken(text: string, expected: string, read = (all: string) => all): void {
+  expect(read(spoken([text]))).toBe(expected);
+  for (const size of [1, 2, 3, 5, 7]) expect(read(spoken(cutInto(size, text)))).toBe(expected);
+}
 
 function spoken(pieces: readonly string[], options?: UnspokenOptions): string {
   const stage = new Unspoken(options);
@@ -28,9 +35,7 @@ test.each([
   ['Start.\n 10% [#   ]\r 50% [## ]\r100% [###]\nDone.', 'Start.\n100% [###]\nDone.'],
   ['One.\r\nTwo.', 'One.\r\nTwo.'],
 ])('What is not for the ear is left out: %j', (text, expected) => {
-  expect(spoken([text])).toBe(expected);
-  for (const size of [1, 2, 3, 7])
-    expect(spoken(text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [])).toBe(expected);
+  expectSpoken(text, expected);
 });
 
 /** A thought that has both its marks, and the same answer behind it. */
@@ -123,11 +128,7 @@ test.each([
   'I go on.</seed:think>',
   'I go on, with a `</think>` in code.</thinking>',
 ])('In front of an answer, %j is for no listener.', (before) => {
-  const text = `${before}The answer is four.`;
-  for (const options of [{}, { filler: '' }])
-    expect(spoken([text], options).trim()).toBe('The answer is four.');
-  for (const size of [1, 2, 5])
-    expect(spoken(text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? []).trim()).toBe('The answer is four.');
+  expectSpoken(`${before}The answer is four.`, 'The answer is four.', (said) => said.trim());
 });
 
 test.each([
@@ -172,10 +173,7 @@ test.each([
   '<|observation|>',
   '<think>And',
 ])('After an answer, %j is for no listener.', (after) => {
-  const text = `The answer is four.${after}`;
-  expect(spoken([text]).trim()).toBe('The answer is four.');
-  for (const size of [1, 2, 5])
-    expect(spoken(text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? []).trim()).toBe('The answer is four.');
+  expectSpoken(`The answer is four.${after}`, 'The answer is four.', (said) => said.trim());
 });
 
 test.each([
@@ -192,9 +190,7 @@ test.each([
   ['Look.\n{"name": "add", "arguments": {"a": 2}}\nDone.', 'Look.\n\nDone.'],
   ['Look.\n:::artifact{identifier="a" title="b"}\n```\nx\n```\n:::\nDone.', 'Look.\n\nDone.'],
 ])('Of %j is heard %j.', (text, expected) => {
-  expect(spoken([text])).toBe(expected);
-  for (const size of [1, 2, 3, 7])
-    expect(spoken(text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [])).toBe(expected);
+  expectSpoken(text, expected);
 });
 
 test.each([
@@ -218,9 +214,7 @@ test.each([
   '{"name": "Ada"} is JSON.',
   'One ` tick, and then\n\nanother ` one.',
 ])('%j is spoken as it is.', (text) => {
-  expect(spoken([text])).toBe(text);
-  for (const size of [1, 2, 3, 7])
-    expect(spoken(text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [])).toBe(text);
+  expectSpoken(text, text);
 });
 
 test.each([

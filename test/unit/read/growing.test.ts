@@ -5,6 +5,7 @@ import { type Piece, writtenOf } from '../../../src/text/piece.ts';
 import { WAITS } from '../../../src/text/stage.ts';
 import { withinSeconds } from '../../support/clock.ts';
 import { EXAMPLES } from './markdown-examples.ts';
+import { cutInto } from './spoken.ts';
 
 /**
  * A sentence or an item that is given out early ends with a line break. The first items of a list do not know whether an empty
@@ -27,8 +28,6 @@ function grown(pieces: readonly string[], waits = [0]): string {
 }
 
 const atOnce = (markdown: string) => grown([markdown], []);
-
-const inPieces = (text: string, size: number) => text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
 
 /** References that are defined after their use are spoken otherwise. */
 const isDefined = (markdown: string) => !/\]:/u.test(markdown);
@@ -63,7 +62,7 @@ test('Whatever is given out early, all of it is the same as at once.', () =>
       (all, size) => {
         const markdown = all.join('');
         fc.pre(!hasSentenceInTable(markdown));
-        expect(grown(inPieces(markdown, size))).toBe(atOnce(markdown));
+        expect(grown(cutInto(size, markdown))).toBe(atOnce(markdown));
       },
     ),
     { numRuns: 100 },
@@ -81,7 +80,7 @@ test('Whatever is given out while its writer waits, no word is lost, changed or 
       (all, size) => {
         const markdown = `word\n\n${all.join('')}`;
         const bare = (said: string) => said.replace(/[^\p{L}]+/gu, '');
-        expect(bare(grown(inPieces(markdown, size), [0, WAITS.doubtful]))).toBe(bare(atOnce(markdown)));
+        expect(bare(grown(cutInto(size, markdown), [0, WAITS.doubtful]))).toBe(bare(atOnce(markdown)));
       },
     ),
     { numRuns: 100 },
@@ -118,7 +117,7 @@ test.each([
 ])('40 kB of %s, piece by piece, take no time in the square of their length.', async (_, line) => {
   const lines = Array.from({ length: 4000 }, (_, number) => line(number));
   await withinSeconds(10, () => {
-    expect(grown(inPieces(lines.join(''), 400)).length).toBeGreaterThan(35_000);
+    expect(grown(cutInto(400, lines.join(''))).length).toBeGreaterThan(35_000);
   });
 });
 

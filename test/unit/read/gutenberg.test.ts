@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readerFor } from '../../../src/read/readers.ts';
 import type { InputKind } from '../../../src/read/reading.ts';
-import { fileOf, PLAIN, pipe, signal, written } from './spoken.ts';
+import { cutInto, fileOf, PLAIN, pipe, signal, written } from './spoken.ts';
 
 async function read(text: string, kind: InputKind, { readsAll = false, size = text.length } = {}) {
   const remarks: string[] = [];
-  const pieces = text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
   const reader = readerFor('', kind, { ...PLAIN, readsAll, hasChapters: true });
-  const reading = await reader.open(pipe(pieces), signal);
+  const reading = await reader.open(pipe(cutInto(size, text)), signal);
   const read = reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) });
   const spoken = (await written(read)).trim().replace(/\s*\n\s*\n\s*/gu, '\n\n');
   return { spoken, remarks };

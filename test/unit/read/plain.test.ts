@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasScene, openPlain, plain } from '../../../src/read/plain.ts';
 import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
-import { pipe, signal } from './spoken.ts';
+import { cutInto, pipe, signal } from './spoken.ts';
 
 interface Read {
   readonly text: string;
@@ -103,8 +103,7 @@ describe('plain text as books have it', () => {
     const written = without.map((each) => each[1]).join('\n\n');
     const spoken = (await read(pipe([written]))).text;
     for (const size of [1, 2, 3, 7]) {
-      const pieces = written.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
-      expect((await read(pipe(pieces))).text, `${size}`).toBe(spoken);
+      expect((await read(pipe(cutInto(size, written)))).text, `${size}`).toBe(spoken);
     }
   });
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openFile, openUnchanged } from '../../../src/read/source.ts';
 import { emptyFolder } from '../../support/folder.ts';
+import { signal } from './spoken.ts';
 
-const { signal } = new AbortController();
 const BYTES = 300_000;
 
 /** A regular file to look at, whose reader waits for the next message. Only root may read it. */
@@ -51,20 +51,6 @@ describe('a file that must stay as it is', () => {
     let bytes = 0;
     for await (const piece of openUnchanged('a.csv', join(path, '..'), signal)) bytes += piece.length;
     expect(bytes).toBe(BYTES);
-  });
-});
-
-it.each([
-  ['none.txt', 'there is no such file', 'check the name of the file'],
-  ['.', 'it is a folder', 'name a file in it'],
-])('What hinders a reader of %s has a remedy of its own.', async (name, reason, hint) => {
-  const read = async () => {
-    for await (const _ of openFile(name, emptyFolder(), signal));
-  };
-  await expect(read()).rejects.toMatchObject({
-    exitCode: 2,
-    message: `cannot read ${name}: ${reason}`,
-    hint,
   });
 });
 

@@ -41,3 +41,8 @@ export function fileOf(bytes: string | Uint8Array, name = 'a.txt'): Source {
   const source = pipe([bytes], name);
   return { ...source, isLive: false, size: bytes.length, again: source.bytes };
 }
+
+/** A text in pieces of this many characters. */
+export function cutInto(size: number, text: string): readonly string[] {
+  return text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
+}
