@@ -81,6 +81,8 @@ const TAG =
   /<\/?(?:i|b|u|s|c|v|em|strong|font|span|lang|ruby|p|div)(?:[.\s][^<>]{0,500})?\/?>|<\d{1,3}:[\d:.]{2,12}>|\{\\[^{}]{0,500}\}|\{[a-z]:[^{}]{0,100}\}|\{\/?[ibus]\d?\}/giu;
 /** Breaks and spaces of ASS, which programs leave in the files they make from it; none in a path of Windows. */
 const ESCAPE = /(?<!\b[A-Za-z]:\S{0,100})\\[Nh]/gu;
+/** The name of a speaker in WebVTT. */
+const VOICE = /<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu;
 const READING = /<rp>[^<]{0,100}(?:<\/rp>)?|<rt>[^<]{0,500}(?:<\/rt>)?/giu;
 
 function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'name' | 'lines'> {
@@ -88,12 +90,10 @@ function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'n
     .join('\n')
     .replace(/<br\s{0,3}\/?>/giu, '\n')
     .replace(ESCAPE, (sign) => (sign === '\\h' ? ' ' : '\n'));
-  const names = [...all.matchAll(/<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu)].map(([, name = '']) =>
-    name.trim(),
-  );
+  const names = [...all.matchAll(VOICE)].map(([, name = '']) => name.trim());
   const several = new Set(names).size > 1;
   // Where two people speak in one cue, their names stand in front of what they say.
-  const named = several ? all.replace(/<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu, '\n$1: ') : all;
+  const named = several ? all.replace(VOICE, '\n$1: ') : all;
   const text = named
     .replace(READING, '')
     .replace(TAG, '')

@@ -1,4 +1,4 @@
-import { type TtsError, usageError } from '../kit/error.ts';
+import { usageError } from '../kit/error.ts';
 import { withoutEscapes } from '../kit/words.ts';
 import { breaksOff, type Stage, through } from '../text/stage.ts';
 import { assertNoDocument, leastBytes } from './first-bytes.ts';
@@ -100,20 +100,17 @@ interface Encoded {
   readonly name: string;
 }
 
-function decodeWhole(bytes: Uint8Array, encoded: Encoded): string {
+function decodeWhole(bytes: Uint8Array, { encoding, offset, name }: Encoded): string {
+  let cause: unknown;
   try {
-    const text = encoded.encoding.decode(bytes);
+    const text = encoding.decode(bytes);
     if (!text.includes('\0')) return text;
-  } catch (cause) {
-    throw notText(bytes, encoded, cause);
+  } catch (error) {
+    cause = error;
   }
-  throw notText(bytes, encoded);
-}
-
-function notText(bytes: Uint8Array, { encoding, offset, name }: Encoded, cause?: unknown): TtsError {
   const at = firstBad(bytes, encoding);
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
-  return usageError(
+  throw usageError(
     `${name} is not text: byte 0x${byte} at offset ${offset + at}`,
     howToConvert(bytes, at, encoding),
     cause,

@@ -99,11 +99,6 @@ function elementOf(style: Element): string | undefined {
   return headingOf(Number(/^heading (\d)$/u.exec(name)?.[1] ?? level));
 }
 
-/** For files that name built-in styles without describing them. */
-function elementOfId(id: string): string | undefined {
-  return headingOf(Number(/^Heading(\d)$/u.exec(id)?.[1] ?? Number.NaN));
-}
-
 /** @returns `undefined` for a level that is not one of a heading; 10 is that of text */
 function headingOf(level: number): string | undefined {
   return level >= 1 && level <= 9 ? `h${Math.min(level, 6)}` : undefined;
@@ -185,7 +180,9 @@ class WordDocument implements MarkupHandler {
     const paragraph = this.#paragraphs.at(-1);
     const value = attributeOf(attributes, 'val') ?? '';
     if (!paragraph) return;
-    if (name === 'pStyle') paragraph.element ??= this.#styles.get(value) ?? elementOfId(value);
+    // Some files name built-in styles without describing them.
+    if (name === 'pStyle')
+      paragraph.element ??= this.#styles.get(value) ?? headingOf(Number(/^Heading(\d)$/u.exec(value)?.[1]));
     else if (name === 'numPr') paragraph.element ??= 'li';
     else if (name === 'outlineLvl') paragraph.element = headingOf(Number(value) + 1) ?? paragraph.element;
   }

@@ -130,7 +130,11 @@ export function assertNoDocument(start: Uint8Array, name: string, kindName = nam
   const { what } = KINDS[kind ?? 'text'];
   if (what !== undefined)
     throw usageError(`${name} is not text: it is ${what}`, `leave --format out, or give --format ${kind}`);
-  const document = documentOf(start.subarray(0, COMMENTED_BYTES), kindName);
+  const hex = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
+  const text = latin1(start, COMMENTED_BYTES).replace(/^\xef\xbb\xbf/u, '');
+  const document = DOCUMENTS.find(
+    ({ bytes, begins, ending }) => bytes?.test(hex) || begins?.test(text) || ending?.test(kindName),
+  );
   const file = name === 'stdin' ? 'FILE' : shellQuoted(name);
   if (document) throw usageError(`${name} is not text: it is ${document.what}`, document.hint(file));
 }
@@ -214,17 +218,3 @@ const DOCUMENTS: readonly Document[] = [
 
 /** Bytes that tell a kind of document. */
 const LOOKED_AT = 68;
-
-/**
- * @param start the first bytes, as far as they are looked at
- * @param name its ending may tell the kind of document
- */
-function documentOf(start: Uint8Array, name: string): Pick<Document, 'what' | 'hint'> | undefined {
-  const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
-  const text = Buffer.from(start)
-    .toString('latin1')
-    .replace(/^\xef\xbb\xbf/u, '');
-  return DOCUMENTS.find(
-    ({ bytes, begins, ending }) => bytes?.test(head) || begins?.test(text) || ending?.test(name),
-  );
-}

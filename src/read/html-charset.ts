@@ -33,14 +33,14 @@ export class MarkupDecoder implements Stage<Uint8Array, string> {
   }
 
   *push(piece: Uint8Array): Generator<string> {
-    if (this.#decoder) return yield* this.#decode(piece);
+    if (this.#decoder) return yield* this.#text(this.#characters(piece, false));
     this.#head = this.#head.length === 0 ? piece : Buffer.concat([this.#head, piece]);
     if (this.#head.length >= LOOKED_AT) yield* this.#begin();
   }
 
   *end(): Generator<string> {
     if (!this.#decoder) yield* this.#begin(true);
-    yield* this.#decode(new Uint8Array(), true);
+    yield* this.#text(this.#characters(new Uint8Array(), true));
   }
 
   /** Nothing is chosen yet where all is ASCII so far. */
@@ -53,10 +53,6 @@ export class MarkupDecoder implements Stage<Uint8Array, string> {
     yield* this.#text(
       isOpen && !isLast ? Buffer.from(head).toString('latin1') : this.#characters(head, false),
     );
-  }
-
-  *#decode(bytes: Uint8Array, isLast = false): Generator<string> {
-    yield* this.#text(this.#characters(bytes, isLast));
   }
 
   /** @throws TtsError (usage) for bytes that are not text. A stray zero is left out, as browsers do. */

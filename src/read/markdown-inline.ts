@@ -116,100 +116,82 @@ export function spokenInline(tokens: readonly Token[], options: InlineOptions): 
 const BACK_LINK = /(?<!\s)\s*\u21a9\ufe0e?/gu;
 
 function flatten(tokens: readonly Token[], options: InlineOptions): string {
-  const said: string[] = [];
-  const links = new Links(said);
-  const silence = new Silence(said);
-  for (const token of tokens) {
-    if (silence.takes(token) || links.takes(token)) continue;
-    if (token.type === 'html_inline' && TITLE_END.test(token.content)) endTitle(said);
-    said.push(spoken(token, said.at(-1) ?? '', options));
-  }
-  return said.join('');
-}
-
-/** The end of a title that folds the text below it. */
-const TITLE_END = /^<\/summary\b/iu;
-
-function endTitle(said: string[]): void {
-  const last = said.findLastIndex((text) => /\S/u.test(text));
-  if (last >= 0) said[last] = withFullStop((said[last] ?? '').trimEnd());
-}
-
-/** Elements of HTML that are not spoken, up to their end. */
-class Silence {
-  readonly #said: string[];
-  #name = '';
-  /** The number of open elements of this name. */
-  #depth = 0;
-
-  constructor(said: string[]) {
-    this.#said = said;
-  }
-
-  takes({ type, content }: Token): boolean {
-    const tag = type === 'html_inline' ? tagOf(content) : undefined;
-    if (this.#depth === 0) return tag !== undefined && this.#begins(tag);
-    if (tag?.name === this.#name && !tag.isEmpty) this.#depth += tag.isEnd ? -1 : 1;
-    return true;
-  }
-
-  #begins(tag: Tag): boolean {
-    if (tag.isEnd || !isUnspoken(tag)) return false;
-    if (tag.name !== 'img') this.#said.push(tag.name === 'math' ? ` ${spokenTag(tag)} ` : spokenTag(tag));
-    this.#name = tag.name;
-    this.#depth = tag.isEmpty ? 0 : 1;
-    return true;
-  }
+  const said = new Said();
+  for (const token of tokens) said.add(token, options);
+  return said.parts.join('');
 }
 
 const NOTE_MARK = /^\s*(?:\[?\d{1,3}\]?|[*†‡]{1,3})\s*$/u;
 const LINK_TO_PLACE = /^<a\b[^>]*?(?:\shref\s*=\s*["']?[^"'\s>]*#|\bnoteref\b)/iu;
+/** The end of a title that folds the text below it. */
+const TITLE_END = /^<\/summary\b/iu;
 
-/** Links and raised signs: their text is known at their end. */
-class Links {
-  readonly #said: string[];
-  #start = 0;
-  #leadsToPlace = false;
+/** What is said of inline text so far. */
+class Said {
+  readonly parts: string[] = [];
+  /** The element of HTML that is not spoken, and how many of its name are open. */
+  #silent = { name: '', depth: 0 };
+  /** Where a link and raised signs begin: their text is known at their end. */
+  #link = { start: 0, leadsToPlace: false };
   #raised = 0;
 
-  constructor(said: string[]) {
-    this.#said = said;
+  add(token: Token, options: InlineOptions): void {
+    if (this.#isSilent(token) || this.#isLink(token)) return;
+    if (token.type === 'html_inline' && TITLE_END.test(token.content)) this.#endTitle();
+    this.parts.push(spoken(token, this.parts.at(-1) ?? '', options));
+  }
+
+  #endTitle(): void {
+    const last = this.parts.findLastIndex((text) => /\S/u.test(text));
+    if (last >= 0) this.parts[last] = withFullStop((this.parts[last] ?? '').trimEnd());
+  }
+
+  #isSilent({ type, content }: Token): boolean {
+    const tag = type === 'html_inline' ? tagOf(content) : undefined;
+    const { name, depth } = this.#silent;
+    if (depth === 0) return tag !== undefined && this.#beginsSilence(tag);
+    if (tag?.name === name && !tag.isEmpty) this.#silent.depth += tag.isEnd ? -1 : 1;
+    return true;
+  }
+
+  #beginsSilence(tag: Tag): boolean {
+    if (tag.isEnd || !isUnspoken(tag)) return false;
+    if (tag.name !== 'img') this.parts.push(tag.name === 'math' ? ` ${spokenTag(tag)} ` : spokenTag(tag));
+    this.#silent = { name: tag.name, depth: tag.isEmpty ? 0 : 1 };
+    return true;
   }
 
   /** @returns true if nothing else is to be said of the token */
-  takes(token: Token): boolean {
+  #isLink(token: Token): boolean {
     const { type, content } = token;
     const isHtml = type === 'html_inline';
-    if (type === 'link_open') return this.#open(/#/u.test(String(token.attrGet('href') ?? '')));
-    if (isHtml && /^<a\b/iu.test(content)) return this.#open(LINK_TO_PLACE.test(content));
-    if (type === 'link_close') return this.#close(true);
-    if (isHtml && /^<\/a\b/iu.test(content)) return this.#close(false);
-    if (isHtml && /^<sup\b/iu.test(content)) this.#raised = this.#said.length;
+    if (type === 'link_open') this.#open(/#/u.test(String(token.attrGet('href') ?? '')));
+    else if (isHtml && /^<a\b/iu.test(content)) this.#open(LINK_TO_PLACE.test(content));
+    else if (type === 'link_close') this.#close(true);
+    else if (isHtml && /^<\/a\b/iu.test(content)) this.#close(false);
+    else if (isHtml && /^<sup\b/iu.test(content)) this.#raised = this.parts.length;
     else if (isHtml && /^<\/sup\b/iu.test(content)) this.#raise();
     else return false;
     return true;
   }
 
-  #open(leadsToPlace: boolean): true {
-    this.#start = this.#said.length;
-    this.#leadsToPlace = leadsToPlace;
-    return true;
+  #open(leadsToPlace: boolean): void {
+    this.#link = { start: this.parts.length, leadsToPlace };
   }
 
-  #close(mayBeAddress: boolean): true {
-    const text = this.#said.splice(this.#start).join('');
-    const isNoteMark = this.#leadsToPlace && NOTE_MARK.test(text);
-    if (!isNoteMark) this.#said.push(mayBeAddress ? linkText(text) : text);
-    this.#leadsToPlace = false;
-    return true;
+  #close(mayBeAddress: boolean): void {
+    const text = this.parts.splice(this.#link.start).join('');
+    const isNoteMark = this.#link.leadsToPlace && NOTE_MARK.test(text);
+    if (!isNoteMark) this.parts.push(mayBeAddress ? linkText(text) : text);
+    this.#link.leadsToPlace = false;
   }
 
   #raise(): void {
-    const text = this.#said.splice(this.#raised).join('');
-    const before = endOf(this.#said);
-    if (!/^[\d+−n-]+$/u.test(text.trim())) this.#said.push(text);
+    const text = this.parts.splice(this.#raised).join('');
+    const before = endOf(this.parts);
+    if (!/^[\d+−n-]+$/u.test(text.trim())) this.parts.push(text);
     else if (POWER.test(before))
-      this.#said.push([...text.trim()].map((sign) => RAISED.get(sign) ?? '').join(''));
+      this.parts.push([...text.trim()].map((sign) => RAISED.get(sign) ?? '').join(''));
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Entry, fromFdPromise, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl';
 import { NamelessFile } from '../kit/descriptor.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
@@ -161,8 +162,6 @@ function assertApart(name: string, entries: readonly Entry[]): void {
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** @returns `undefined` for folders, links, and names that leave the archive */
 function pathOf(entry: Entry): string | undefined {
   const path = nameOf(entry);
@@ -173,15 +172,10 @@ function pathOf(entry: Entry): string | undefined {
 
 /** Names are in UTF-8 even where the archive does not say so. */
 function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entry): string {
-  try {
-    return withSlashes(utf8.decode(fileNameRaw));
-  } catch {
-    return withSlashes(getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false));
-  }
-}
-
-function withSlashes(path: string): string {
-  return path.replaceAll('\\', '/');
+  const name = isUtf8(fileNameRaw)
+    ? fileNameRaw.toString()
+    : getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false);
+  return name.replaceAll('\\', '/');
 }
 
 function damaged(name: string, cause: unknown): TtsError {
