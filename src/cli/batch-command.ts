@@ -6,23 +6,9 @@ import { type Flags, resolveSettings } from '../options/load.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { assertEncodable, usualEnding } from '../sound/encode/encodings.ts';
 import type { BatchRequest } from './batch.ts';
-import { readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 
-export const describeCommand = () =>
-  subcommand(
-    'batch',
-    'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one sound file for each row.',
-    'batch',
-  )
-    // Required by `assertTogether`: --help needs none.
-    .argument('[table...]')
-    .usage('[options] <table...>');
-
-export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
-  if (!line) return 0;
-  const { flags } = line;
+export async function run({ flags, words }: CommandLine, context: Context): Promise<number> {
   const {
     table,
     delimiter,
@@ -39,7 +25,7 @@ export async function run(context: Context): Promise<number> {
   } = resolveSettings({ flags });
   const request: BatchRequest = {
     flags,
-    tables: line.words.map((name) => ({
+    tables: words.map((name) => ({
       name,
       kind: table?.value ?? kindOf(name, delimiter ? 'csv' : undefined),
     })),

@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
-import { bytesInWords, countOf, nearestName, visible } from '../kit/words.ts';
+import { bytesInWords, countOf, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
 import { loadSettings, resolveSettings, type Settings } from '../options/load.ts';
 import type { Home } from '../voices/cache-entry.ts';
@@ -17,18 +16,12 @@ import {
   measureCache,
 } from '../voices/cache-store.ts';
 import { cacheLimit } from '../voices/run-cache.ts';
-import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 import { askYes } from './print.ts';
 
-export const words = ['clear'];
-
-export async function run(context: Context): Promise<number> {
+export async function run({ flags, words: [clear] }: CommandLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
-  if (!line) return ExitCode.ok;
-  const clear = isClear(line.words);
-  const settings = resolveSettings({ flags: line.flags });
+  const settings = resolveSettings({ flags });
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
   const choice = choiceOf(settings, { folder, uid: host.uid });
@@ -42,14 +35,6 @@ export async function run(context: Context): Promise<number> {
   }
   notices.result(notices.json ? { folder, bytes, entries } : await sizeLines(folder, chosen, context));
   return ExitCode.ok;
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'cache',
-    'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
-    'cache',
-  ).argument('[clear]');
 }
 
 /** @throws TtsError (usage) */
@@ -77,18 +62,6 @@ async function isAgreed({ entries, bytes }: Found, context: Context): Promise<bo
   if (entries === 0) return true;
   const what = `${countOf(entries, 'entry', 'entries')} (${bytesInWords(bytes)})`;
   return (await askYes(`Remove ${what}? They were paid for once.`, context)) ?? true;
-}
-
-function isClear(words: readonly string[]): boolean {
-  if (words.length === 0) return false;
-  const [first = '', second] = words;
-  if (first === 'clear' && second === undefined) return true;
-  const wrong = first === 'clear' ? second : first;
-  const near = nearestName(String(wrong), ['clear']);
-  throw usageError(
-    `tts cache does not know "${wrong}"`,
-    `${near ? `did you mean ${near}?` : 'there is tts cache, and tts cache clear;'} ${howToSpeak('tts cache')}`,
-  );
 }
 
 function clearedAsData(folder: string, { entries, bytes }: Found): object {

@@ -1,14 +1,12 @@
 import { existsSync, fstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { ExitCode, Silenced, type TtsError, usageError } from '../kit/error.ts';
 import { cacheFolder, makeFolder, namesIn, ownCacheFolder } from '../kit/folders.ts';
 import { isOwnFolder, readOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { loadSettings } from '../options/load.ts';
-import { readSubcommand, subcommand } from './command-line.ts';
-import type { CommandModule, Context } from './commands.ts';
+import type { CommandLine, CommandModule, Context } from './commands.ts';
 
 /** One speaker at a time: a new run stops the others, or waits for its turn. */
 export interface ChannelPlan {
@@ -198,23 +196,11 @@ function ticketsOf(name: string | undefined, host: ChannelHost): Tickets {
   return new Tickets(folder, host);
 }
 
-interface ChannelCommand {
-  readonly name: string;
-  readonly help: string;
-  /** The key of the number of runs in `--json`. */
-  readonly done: string;
-  readonly act: typeof stopChannel;
-}
-
-/** A command for the runs of a channel. */
-function channelCommand({ name, help, done, act }: ChannelCommand): CommandModule {
-  const describeCommand = (): Command => subcommand(name, help, 'stop');
+/** @param done the key of the number of runs in `--json` */
+function channelCommand(done: 'stopped' | 'paused' | 'resumed', act: typeof stopChannel): CommandModule {
   return {
-    describeCommand,
-    async run(context: Context): Promise<number> {
+    async run(line: CommandLine, context: Context): Promise<number> {
       const { host, notices } = context;
-      const line = readSubcommand(describeCommand(), context);
-      if (!line) return ExitCode.ok;
       const { settings } = await loadSettings(line, context);
       const count = act(settings.channel?.value, host);
       if (notices.json) notices.result({ [done]: count });
@@ -225,26 +211,9 @@ function channelCommand({ name, help, done, act }: ChannelCommand): CommandModul
   };
 }
 
-export const pause = channelCommand({
-  name: 'pause',
-  help: 'Pause what speaks on this terminal, or on --channel.',
-  done: 'paused',
-  act: pauseChannel,
-});
-
-export const resume = channelCommand({
-  name: 'resume',
-  help: 'Resume what tts pause has paused.',
-  done: 'resumed',
-  act: resumeChannel,
-});
-
-export const stop = channelCommand({
-  name: 'stop',
-  help: 'Stop what speaks on this terminal, or on --channel.',
-  done: 'stopped',
-  act: stopChannel,
-});
+export const pause = channelCommand('paused', pauseChannel);
+export const resume = channelCommand('resumed', resumeChannel);
+export const stop = channelCommand('stopped', stopChannel);
 
 type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
 

@@ -3,81 +3,49 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import { optionHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { nearestName, printable } from '../kit/words.ts';
-import type { Flags } from '../options/load.ts';
 import { type CommandName, defaultOf } from '../options/option.ts';
 import { isName, type Name, names, rowOf } from '../options/rows.ts';
-import type { Context } from './commands.ts';
-import { printLine } from './print.ts';
+import { type CommandLine, commandOf } from './commands.ts';
 
 export const HELP = { flags: '-h, --help', help: 'this help' };
 export const VERSION = { flags: '-V, --version', help: 'the version' };
 
-/** What `tts help TOPIC` says, and the manual with it. The help of a command of the same name ends with it. */
-export const TOPICS: Readonly<Record<string, readonly string[]>> = {
-  voices: [
-    'The built-in voices speak English and need nothing: -s 1 to 5, 11 to 15.',
-    'espeak-ng, where it is installed, speaks some hundred languages: -s de.',
-    'A natural voice comes with one command: tts voices lists what there is,',
-    'tts voices install NAME fetches it, and -s NAME speaks with it.',
-    'Servers, programs and models of your own: --engine. A service: --base-url.',
-    'tts speakers lists all that can speak here.',
-  ],
-  books: [
-    'tts -f novel.epub -o novel.m4b       one file with chapters (needs ffmpeg)',
-    'tts -f novel.epub -o novel.mp3       one file, with nothing installed',
-    "tts -f novel.epub --split chapters -o 'novel/{nn} {title}.mp3'",
-    'tts -f novel.epub --dry-run          chapters, length, price, what is left out',
-    'A stopped run goes on: what was spoken is kept, but for built-in voices.',
-    '--chapters 3,5-7 picks, --all reads all, --footnotes read reads notes.',
-  ],
-  marks: [
-    'With --marks, [voice:NAME] changes the voice and [pause:1.5s] is silent.',
-    "--voices 'Alice=1,Bob=de,*=2' gives the names of a dialogue their voices.",
-    "--pauses 'paragraph=0.5,chapter=2' sets all other silences, in seconds.",
-  ],
-  config: [
-    'Options override environment variables (TTS_...), these override the config',
-    'file of the project, and that overrides your own. tts config shows what counts',
-    'here, where it comes from, and where your own file lies: JSON or YAML, with keys',
-    'such as speaker: cori. tts login keeps the key of a service.',
-    'A project may not name programs, keys or services that you do not trust.',
-  ],
-  exit: [
-    '0 all of it was delivered, or the reader left    5 timeout',
-    '1 a defect in tts itself                         6 no connection',
-    '2 a bad option, text, config file or value       7 the service failed',
-    '3 the key: none, refused or not allowed          8 cannot write or play',
-    '4 rate limit or quota                            9 in part, or by another voice',
-    '9: rows of a batch failed, --keep-going left text out, or --fallback spoke on.',
-    'A signal ends a run with 128 and its number. An error says what to do.',
-  ],
-};
-
-export function topicOf(name: string): string | undefined {
-  return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.join('\n') : undefined;
+export interface Typed {
+  readonly argv: readonly string[];
+  readonly host: Pick<Host, 'isArgvUtf8'>;
 }
 
-export interface CommandLine {
-  readonly flags: Flags;
-  readonly words: readonly string[];
-  readonly files: readonly string[];
-  readonly help: boolean;
-  readonly version: boolean;
+interface ReadLine extends CommandLine {
+  readonly asks: 'help' | 'version' | undefined;
 }
 
 /**
- * Reads the options of a run. Their values are checked later, with those of other places.
+ * Reads the options of a command. Their values are checked later, with those of other places.
  * @throws TtsError (usage)
  */
-export function readCommandLine(typed: Typed): CommandLine {
-  const command = speakCommand();
-  const { file, help = false, version = false, ...flags } = parse(command, typed).opts();
-  return { flags, words: command.args, files: file ?? [], help, version };
+export function readCommandLine(name: string, typed: Typed): ReadLine {
+  const command = describeCommand(name);
+  const { help, version, ...flags } = parse(
+    command,
+    typed,
+    commandOf(name).isSecretive ? secretive : usage,
+  ).opts();
+  const asks = help ? 'help' : version && 'version';
+  if (!asks) assertKnown(command.args, name);
+  return { flags, words: command.args, asks };
 }
 
-export function speakCommand(): Command {
-  const command = new Command('tts').argument('[text...]').helpOption(false);
-  return addOptions(command, 'speak').option(HELP.flags, HELP.help).option(VERSION.flags, VERSION.help);
+/** The command line of a command, for commander. */
+export function describeCommand(name: string): Command {
+  const { help, options, argument } = commandOf(name);
+  const command = new Command(name === 'speak' ? 'tts' : `tts ${name}`)
+    .description(help)
+    .usage(argument === undefined ? '[options]' : `[options] ${argument}`)
+    .helpOption(false)
+    .allowExcessArguments();
+  if (options) addOptions(command, options);
+  command.option(HELP.flags, HELP.help);
+  return name === 'speak' ? command.option(VERSION.flags, VERSION.help) : command;
 }
 
 /** The options that a command takes: first its own, and those that mean something else to it than to a run. */
@@ -94,7 +62,7 @@ function isOfNoRun(name: Name): boolean {
   return !rowOf(name).commands.includes('speak');
 }
 
-function addOptions(command: Command, takes: CommandName): Command {
+function addOptions(command: Command, takes: CommandName): void {
   for (const name of optionsOf(takes)) {
     const row = rowOf(name);
     const { flags = row.flags ?? '', help, repeats } = row.forms?.[takes] ?? row;
@@ -106,7 +74,6 @@ function addOptions(command: Command, takes: CommandName): Command {
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
     command.addOption(option);
   }
-  return command;
 }
 
 /** Help lists only the options that are typed: all of them would fill it. */
@@ -125,7 +92,7 @@ function oppositeOf(option: Option): string | undefined {
 
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
-function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
+function parse(command: Command, typed: Typed, complain: Complain): Command {
   try {
     addOpposites(command, typed.argv);
     command
@@ -151,7 +118,7 @@ export function howToSpeak(command: string): string {
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
-export function usage({ message, code }: CommanderError, command: Command): TtsError {
+function usage({ message, code }: CommanderError, command: Command): TtsError {
   // The rest of the word may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
@@ -170,7 +137,7 @@ function nearestChoice(complaint: string): string | undefined {
   return nearest ? `did you mean ${nearest}?` : undefined;
 }
 
-export function nearestOption(complaint: string, { options }: Command): string | undefined {
+function nearestOption(complaint: string, { options }: Command): string | undefined {
   const typed = /'(--[^']*)'/.exec(complaint)?.[1];
   return (
     typed &&
@@ -181,48 +148,36 @@ export function nearestOption(complaint: string, { options }: Command): string |
   );
 }
 
-/** @param takes the command whose options it has; none without it */
-export function subcommand(name: string, description: string, takes?: CommandName): Command {
-  const command = new Command(`tts ${name}`)
-    .description(description)
-    .helpOption(false)
-    .allowExcessArguments();
-  if (takes) addOptions(command, takes);
-  return command.option(HELP.flags, HELP.help);
+/** An unknown argument is never quoted: it may be a key. */
+function secretive(error: CommanderError, command: Command): TtsError {
+  const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
+  if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
+  return misplaced(command.name(), 'does not know one of these options');
 }
 
-interface Reading {
-  readonly most?: number;
-  readonly complain?: Parameters<typeof parse>[2];
-}
-
-/**
- * @returns `undefined` after `--help`
- * @throws TtsError (usage)
- */
-export function readSubcommand(
-  command: Command,
-  context: Pick<Context, 'argv' | 'host'>,
-  { most = 0, complain }: Reading = {},
-): Pick<CommandLine, 'flags' | 'words'> | undefined {
-  const { help = false, ...flags } = parse(command, context, complain).opts();
-  if (help) {
-    const topic = topicOf(command.name().replace(/^tts /, ''));
-    const parts = [command.helpInformation().trimEnd(), ...(topic === undefined ? [] : [topic])];
-    printLine(context.host.stdout, parts.join('\n\n'));
-    return undefined;
-  }
-  const [excess] = command.args.slice(most);
-  if (excess === undefined) return { flags, words: command.args };
-  throw usageError(
-    `${command.name()} does not know "${excess}"`,
-    `see ${command.name()} --help; ${howToSpeak(command.name())}`,
+/** @param command as in `tts login` */
+export function misplaced(command: string, what: string): TtsError {
+  return usageError(
+    `${command} ${what}`,
+    `tts login asks for the key or reads it from stdin: tts login URL < key-file; ${howToSpeak(command)}`,
   );
 }
 
-export interface Typed {
-  readonly argv: readonly string[];
-  readonly host: Pick<Host, 'isArgvUtf8'>;
+/** @throws TtsError (usage) for a word that the command does not take */
+function assertKnown(typed: readonly string[], name: string): void {
+  const { argument, most = argument === undefined ? 0 : Number.POSITIVE_INFINITY, ...row } = commandOf(name);
+  const [first] = typed;
+  const isWrong = row.words !== undefined && first !== undefined && !row.words.includes(first);
+  const unknown = isWrong ? first : typed[most];
+  if (unknown === undefined) return;
+  const command = `tts ${name}`;
+  if (row.isSecretive) throw misplaced(command, 'takes one base URL and no other word');
+  const nearest = isWrong ? nearestName(unknown, row.words ?? []) : undefined;
+  const taken = isWrong ? `it takes ${row.words?.join(', ')};` : `see ${command} --help;`;
+  throw usageError(
+    `${command} does not know "${unknown}"`,
+    `${nearest ? `did you mean ${nearest}?` : taken} ${howToSpeak(command)}`,
+  );
 }
 
 /**

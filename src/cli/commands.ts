@@ -1,50 +1,161 @@
-import type { Command } from 'commander';
 import type { Host } from '../kit/host.ts';
+import type { Flags } from '../options/load.ts';
+import type { CommandName } from '../options/option.ts';
 import type { Notices } from './notices.ts';
 
 export interface Context {
+  /** What was typed behind the name of the command. */
   readonly argv: readonly string[];
+  /** False for a text that calls `speak` by itself. */
   readonly named: boolean;
   readonly host: Host;
   readonly notices: Notices;
   readonly signal: AbortSignal;
 }
 
+/** The options and the words of `Context.argv`. */
+export interface CommandLine {
+  readonly flags: Flags;
+  readonly words: readonly string[];
+}
+
 export interface CommandModule {
   /** @returns the exit status */
-  run(context: Context): Promise<number>;
-  /** The command line of the command, for help, completions and the manual. */
-  describeCommand(): Command | Promise<Command>;
-  /** What completions offer for its arguments. */
-  readonly words?: readonly string[];
-  /** What they offer behind one of these words. */
+  run(line: CommandLine, context: Context): Promise<number>;
+  /** What completions offer behind one of the words of the command. */
   names?(): Promise<readonly string[]>;
 }
+
+interface Command {
+  /** What it does, for help, completions and the manual. */
+  readonly help: string;
+  /** The command whose options it takes; it has none without it. */
+  readonly options?: CommandName;
+  /** The words that it takes, as in `[table...]`; none without it. */
+  readonly argument?: string;
+  /** The number of words, if only so many are taken. */
+  readonly most?: number;
+  /** What the first word may be. */
+  readonly words?: readonly string[];
+  /** No word and no option that it does not know is quoted: it may be a key. */
+  readonly isSecretive?: true;
+  /** Loads the command, when it is called. */
+  load(): Promise<CommandModule>;
+}
+
+/** The table of commands, in the order in which help and the manual show them. */
+export const commands: ReadonlyMap<string, Command> = new Map(
+  Object.entries<Command>({
+    speak: {
+      help: 'Speak, also if the text begins with the name of a command.',
+      options: 'speak',
+      argument: '[text...]',
+      load: () => import('./speak.ts'),
+    },
+    serve: {
+      help: 'Run the text-to-speech service (POST /tts) on this machine; no network is needed.',
+      options: 'serve',
+      load: () => import('./serve.ts'),
+    },
+    mcp: {
+      help: 'Speak for an agent: a server of the Model Context Protocol on stdin and stdout.',
+      options: 'mcp',
+      load: () => import('./mcp.ts'),
+    },
+    batch: {
+      help: 'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one sound file for each row.',
+      options: 'batch',
+      argument: '<table...>',
+      load: () => import('./batch-command.ts'),
+    },
+    stop: {
+      help: 'Stop what speaks on this terminal, or on --channel.',
+      options: 'stop',
+      load: async () => (await import('./channel.ts')).stop,
+    },
+    pause: {
+      help: 'Pause what speaks on this terminal, or on --channel.',
+      options: 'stop',
+      load: async () => (await import('./channel.ts')).pause,
+    },
+    resume: {
+      help: 'Resume what tts pause has paused.',
+      options: 'stop',
+      load: async () => (await import('./channel.ts')).resume,
+    },
+    speakers: {
+      help: 'List the speakers that a config file names and those that the service tells.',
+      options: 'speakers',
+      load: () => import('./speakers.ts'),
+    },
+    cache: {
+      help: 'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
+      options: 'cache',
+      argument: '[clear]',
+      most: 1,
+      words: ['clear'],
+      load: () => import('./cache.ts'),
+    },
+    config: {
+      help: 'Show every setting, its value and where it came from, and the config files.',
+      options: 'speak',
+      load: () => import('./config.ts'),
+    },
+    voices: {
+      help: 'List natural voices that can be installed and those that are. install: download voices by name, and check them. remove, verify: the ones that are installed. HF_ENDPOINT names a mirror, TTS_DATA_DIR another folder.',
+      options: 'voices',
+      argument: '[install|remove|verify]',
+      words: ['install', 'remove', 'verify'],
+      load: () => import('./voices.ts'),
+    },
+    login: {
+      help: 'Keep the key of a service in a file of its own, for that base URL only.',
+      options: 'login',
+      argument: '[base-url]',
+      most: 1,
+      isSecretive: true,
+      load: () => import('./login.ts'),
+    },
+    logout: {
+      help: 'Forget the key that tts login has stored for a base URL.',
+      options: 'login',
+      argument: '[base-url]',
+      most: 1,
+      isSecretive: true,
+      load: async () => (await import('./login.ts')).logout,
+    },
+    doctor: {
+      help: 'Look at everything that speaking needs, and tell what to do where something is wrong.',
+      options: 'doctor',
+      load: () => import('./doctor.ts'),
+    },
+    completion: {
+      help: 'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
+      argument: '[shell]',
+      most: 1,
+      words: ['bash', 'zsh', 'fish', 'powershell'],
+      load: () => import('./completion.ts'),
+    },
+    manual: {
+      help: 'Print the manual page: tts manual | man -l -',
+      load: () => import('./manual.ts'),
+    },
+    help: {
+      help: 'Show the help of a command or a topic.',
+      argument: '[command|topic]',
+      load: () => import('./help.ts'),
+    },
+  }),
+);
 
 /** All commands except the one that a text on the command line calls by itself. */
 export function namedCommands(): string[] {
   return [...commands.keys()].filter((name) => name !== 'speak' && name !== 'help');
 }
 
-/** The table of commands, in the order in which help and the manual show them. A command is loaded when it is called. */
-export const commands: ReadonlyMap<string, () => Promise<CommandModule>> = new Map(
-  Object.entries({
-    speak: () => import('./speak.ts'),
-    serve: () => import('./serve.ts'),
-    mcp: () => import('./mcp.ts'),
-    batch: () => import('./batch-command.ts'),
-    stop: async () => (await import('./channel.ts')).stop,
-    pause: async () => (await import('./channel.ts')).pause,
-    resume: async () => (await import('./channel.ts')).resume,
-    speakers: () => import('./speakers.ts'),
-    cache: () => import('./cache.ts'),
-    config: () => import('./config.ts'),
-    voices: () => import('./voices.ts'),
-    login: () => import('./login.ts'),
-    logout: async () => (await import('./login.ts')).logout,
-    doctor: () => import('./doctor.ts'),
-    completion: () => import('./completion.ts'),
-    manual: () => import('./manual.ts'),
-    help: () => import('./help.ts'),
-  }),
-);
+/** @throws RangeError for a name that is none */
+export function commandOf(name: string): Command {
+  const command = commands.get(name);
+  if (command) return command;
+  throw new RangeError(`there is no command ${name}`);
+}

@@ -1,11 +1,21 @@
-import type { Command, Option } from 'commander';
+import type { Option } from 'commander';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { choicesOf } from '../kit/schema.ts';
-import { nearestName } from '../kit/words.ts';
 import { isName, rowOf } from '../options/rows.ts';
-import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
-import { type CommandModule, type Context, commands } from './commands.ts';
+import { describeCommand, howToSpeak } from './command-line.ts';
+import { type CommandLine, type Context, commandOf, commands } from './commands.ts';
 import { printLine } from './print.ts';
+
+export async function run({ words: [shell = ''] }: CommandLine, { host }: Context): Promise<number> {
+  const script = SCRIPTS[shell];
+  if (!script)
+    throw usageError(
+      'for which shell?',
+      `there are: ${Object.keys(SCRIPTS).join(', ')}; ${howToSpeak('tts completion')}`,
+    );
+  printLine(host.stdout, script(await catalog()));
+  return ExitCode.ok;
+}
 
 export interface Flag {
   readonly short: string | undefined;
@@ -30,15 +40,16 @@ export interface Entry {
 
 /** All commands, `speak` first. */
 export async function catalog(): Promise<Entry[]> {
-  return Promise.all([...commands].map(async ([name, load]) => entryOf(name, await load())));
+  return Promise.all([...commands.keys()].map(entryOf));
 }
 
-async function entryOf(name: string, module: CommandModule): Promise<Entry> {
-  const { words = [] } = module;
-  const command = await module.describeCommand();
-  const names = (await module.names?.()) ?? [];
+async function entryOf(name: string): Promise<Entry> {
+  const { words = [], load } = commandOf(name);
+  const command = describeCommand(name);
+  // Only a word of a command is followed by a name.
+  const names = words.length > 0 ? await (await load()).names?.() : undefined;
   const flags = command.options.filter((option) => !option.hidden).map(flagOf);
-  return { name, help: command.description(), usage: command.usage(), flags, words, names };
+  return { name, help: command.description(), usage: command.usage(), flags, words, names: names ?? [] };
 }
 
 function flagOf(option: Option): Flag {
@@ -64,7 +75,7 @@ function takenBy(value: string, choices: readonly string[] | undefined): Flag['t
 }
 
 /** Names come from others: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them. */
-export function bash(entries: readonly Entry[]): string {
+function bash(entries: readonly Entry[]): string {
   return `_tts_speakers() {
   local name
   while IFS= read -r name; do
@@ -129,7 +140,7 @@ function valueCases({ name, flags }: Entry): string[] {
   });
 }
 
-export function fish(entries: readonly Entry[]): string {
+function fish(entries: readonly Entry[]): string {
   const names = entries.map(({ name }) => name).join(' ');
   return [
     'complete -c tts -f',
@@ -175,7 +186,7 @@ function quotedForFish(text: string): string {
 }
 
 /** PowerShell inserts an offer unquoted, and names of speakers come from others: the script quotes them. */
-export function powershell(entries: readonly Entry[]): string {
+function powershell(entries: readonly Entry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
   param($word, $ast, $cursor)
   $commands = [ordered]@{
@@ -224,7 +235,7 @@ function quotedForPowerShell(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-export function zsh(entries: readonly Entry[]): string {
+function zsh(entries: readonly Entry[]): string {
   return `#compdef tts
 _tts_speakers() {
   local -a names
@@ -279,36 +290,9 @@ function quotedForZsh(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(describeCommand(), context, { most: 1 });
-  if (!line) return ExitCode.ok;
-  const shell = line.words[0] ?? '';
-  const script = scripts.get(shell);
-  if (!script) {
-    const nearest = nearestName(shell, [...scripts.keys()]);
-    throw usageError(
-      shell ? `there is no completion for "${shell}"` : 'for which shell?',
-      nearest
-        ? `did you mean ${nearest}?`
-        : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
-    );
-  }
-  printLine(context.host.stdout, script(await catalog()));
-  return ExitCode.ok;
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'completion',
-    'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
-  ).argument('[shell]');
-}
-
-export const scripts: ReadonlyMap<string, (entries: readonly Entry[]) => string> = new Map([
-  ['bash', bash],
-  ['zsh', zsh],
-  ['fish', fish],
-  ['powershell', powershell],
-]);
-
-export const words = [...scripts.keys()];
+const SCRIPTS: Readonly<Record<string, (entries: readonly Entry[]) => string>> = {
+  bash,
+  zsh,
+  fish,
+  powershell,
+};

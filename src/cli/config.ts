@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { withoutLogin } from '../kit/address.ts';
 import { ExitCode } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
@@ -20,13 +19,10 @@ import {
   type Settings,
 } from '../options/load.ts';
 import { type Name, names, rowOf, type Value } from '../options/rows.ts';
-import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 
-export async function run(context: Context): Promise<number> {
+export async function run(line: CommandLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(describeCommand(), context);
-  if (!line) return ExitCode.ok;
   const settled = await loadSettings(line, context).catch((error) => {
     if (!notices.json) notices.result(filesInWords(filesOf(line.flags, undefined, host)));
     throw error;
@@ -39,14 +35,6 @@ export async function run(context: Context): Promise<number> {
       : [...rows.map(rowInWords), '', filesInWords(files)].join('\n'),
   );
   return ExitCode.ok;
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'config',
-    'Show every setting, its value and where it came from, and the config files.',
-    'speak',
-  );
 }
 
 interface SettingRow {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { singleItem } from '../kit/wait.ts';
@@ -12,8 +11,7 @@ import type { VoiceEvent } from '../sound/voice.ts';
 import { openVoices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
-import { readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 import { askYes } from './print.ts';
 import { describe } from './speak-report.ts';
 
@@ -25,11 +23,11 @@ interface Finding {
   readonly exitCode?: ExitCode;
 }
 
-export async function run(context: Context): Promise<number> {
+export async function run(
+  { flags: { yes = false, ...flags } }: CommandLine,
+  context: Context,
+): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(describeCommand(), context);
-  if (!line) return ExitCode.ok;
-  const { yes = false, ...flags } = line.flags;
   const findings: Finding[] = [];
   for await (const finding of examinations(flags, yes === true, context)) {
     findings.push(finding);
@@ -37,14 +35,6 @@ export async function run(context: Context): Promise<number> {
   }
   notices.result(notices.json ? { findings } : nextStep(findings));
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'doctor',
-    'Look at everything that speaking needs, and tell what to do where something is wrong.',
-    'doctor',
-  );
 }
 
 /** What needs an earlier thing that is not good is skipped. */

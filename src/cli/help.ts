@@ -1,11 +1,10 @@
-import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { ExitCode, usageError } from '../kit/error.ts';
 import { nearestName } from '../kit/words.ts';
 import { defaultOf, GROUPS, type Option } from '../options/option.ts';
 import { rowOf } from '../options/rows.ts';
-import { assertWordsUtf8, HELP, optionsOf, TOPICS, topicOf, VERSION } from './command-line.ts';
-import { type CommandModule, type Context, commands, namedCommands } from './commands.ts';
+import { assertWordsUtf8, describeCommand, HELP, optionsOf, VERSION } from './command-line.ts';
+import { type CommandLine, type Context, commands, namedCommands } from './commands.ts';
 import { printLine } from './print.ts';
 
 const WIDTH = 80;
@@ -14,21 +13,14 @@ const WIDTH = 80;
  * Runs `tts help`, alone, with a command or with a topic.
  * @throws TtsError (usage) for words that are neither
  */
-export async function run(context: Context): Promise<number> {
-  const [name, ...more] = context.argv;
-  if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
-  const named = commands.has(name);
-  if (named && more.length === 0) {
-    const command = await loadCommand(name);
-    return command.run({ ...context, argv: ['--help'], named });
-  }
-  const topic = more.length === 0 ? topicOf(name) : undefined;
-  if (topic !== undefined) {
-    printLine(context.host.stdout, topic);
+export async function run({ words: [name, ...more] }: CommandLine, context: Context): Promise<number> {
+  const text = name === undefined || name.startsWith('-') ? shortHelp() : more.length === 0 && textOn(name);
+  if (text) {
+    printLine(context.host.stdout, text);
     return ExitCode.ok;
   }
   assertWordsUtf8(context.argv, context.host);
-  const unknown = named ? more[0] : name;
+  const unknown = commands.has(name ?? '') ? more[0] : name;
   const nearest = nearestName(unknown ?? '', [...commands.keys(), ...Object.keys(TOPICS)]);
   throw usageError(
     `tts help does not know "${unknown}"`,
@@ -36,37 +28,67 @@ export async function run(context: Context): Promise<number> {
   );
 }
 
-export function describeCommand(): Command {
-  return new Command('help')
-    .argument('[command|topic]')
-    .helpOption(false)
-    .description('Show the help of a command or a topic.');
+/** @returns the help of a command or a topic; `undefined` for what is neither */
+function textOn(name: string): string | undefined {
+  return commands.has(name) ? helpOf(name, true) : topicOf(name);
 }
 
-/** @throws TtsError (defect) if a file of the program is missing or damaged */
-export async function loadCommand(name: string): Promise<CommandModule> {
-  try {
-    const command = await commands.get(name)?.();
-    if (command) return command;
-  } catch (cause) {
-    const [what] = String(cause instanceof Error ? cause.message : cause).split('\n');
-    throw new TtsError(`the program cannot be loaded: ${what}`, {
-      exitCode: ExitCode.defect,
-      hint: 'install it again, or npm run build',
-    });
-  }
-  throw new RangeError(`there is no command ${name}`);
+/** @param named false for the options of a run without a command: their help is short */
+export function helpOf(command: string, named: boolean): string {
+  if (command === 'speak') return named ? fullHelp() : shortHelp();
+  if (command === 'help') return shortHelp();
+  const topic = topicOf(command);
+  const help = describeCommand(command).helpInformation().trimEnd();
+  return topic === undefined ? help : `${help}\n\n${topic}`;
 }
 
-/** Gives the long form if `speak` was named. */
-export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
-  printLine(host.stdout, named ? fullHelp() : shortHelp());
-  return ExitCode.ok;
+export function versionText(): string {
+  return manifest.version;
 }
 
-export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode> {
-  printLine(host.stdout, manifest.version);
-  return ExitCode.ok;
+/** What `tts help TOPIC` says, and the manual with it. The help of a command of the same name ends with it. */
+export const TOPICS: Readonly<Record<string, readonly string[]>> = {
+  voices: [
+    'The built-in voices speak English and need nothing: -s 1 to 5, 11 to 15.',
+    'espeak-ng, where it is installed, speaks some hundred languages: -s de.',
+    'A natural voice comes with one command: tts voices lists what there is,',
+    'tts voices install NAME fetches it, and -s NAME speaks with it.',
+    'Servers, programs and models of your own: --engine. A service: --base-url.',
+    'tts speakers lists all that can speak here.',
+  ],
+  books: [
+    'tts -f novel.epub -o novel.m4b       one file with chapters (needs ffmpeg)',
+    'tts -f novel.epub -o novel.mp3       one file, with nothing installed',
+    "tts -f novel.epub --split chapters -o 'novel/{nn} {title}.mp3'",
+    'tts -f novel.epub --dry-run          chapters, length, price, what is left out',
+    'A stopped run goes on: what was spoken is kept, but for built-in voices.',
+    '--chapters 3,5-7 picks, --all reads all, --footnotes read reads notes.',
+  ],
+  marks: [
+    'With --marks, [voice:NAME] changes the voice and [pause:1.5s] is silent.',
+    "--voices 'Alice=1,Bob=de,*=2' gives the names of a dialogue their voices.",
+    "--pauses 'paragraph=0.5,chapter=2' sets all other silences, in seconds.",
+  ],
+  config: [
+    'Options override environment variables (TTS_...), these override the config',
+    'file of the project, and that overrides your own. tts config shows what counts',
+    'here, where it comes from, and where your own file lies: JSON or YAML, with keys',
+    'such as speaker: cori. tts login keeps the key of a service.',
+    'A project may not name programs, keys or services that you do not trust.',
+  ],
+  exit: [
+    '0 all of it was delivered, or the reader left    5 timeout',
+    '1 a defect in tts itself                         6 no connection',
+    '2 a bad option, text, config file or value       7 the service failed',
+    '3 the key: none, refused or not allowed          8 cannot write or play',
+    '4 rate limit or quota                            9 in part, or by another voice',
+    '9: rows of a batch failed, --keep-going left text out, or --fallback spoke on.',
+    'A signal ends a run with 128 and its number. An error says what to do.',
+  ],
+};
+
+function topicOf(name: string): string | undefined {
+  return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.join('\n') : undefined;
 }
 
 /** What `tts` alone shows on a terminal. Each line works as it stands. */

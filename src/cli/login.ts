@@ -1,53 +1,14 @@
-import type { Command, CommanderError } from 'commander';
-import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
+import { ExitCode, usageError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { canBeOverheard, checkedKey, keysFile, MOST_READ, storeKey } from '../options/keys.ts';
 import { BASE_URL, readBaseUrl } from '../options/kinds.ts';
 import { loadSettings, outranks, type Settings } from '../options/load.ts';
 import { decode } from '../read/decode.ts';
 import { abortable, readWhole } from '../read/source.ts';
-import {
-  type CommandLine,
-  howToSpeak,
-  nearestOption,
-  readSubcommand,
-  subcommand,
-  usage,
-} from './command-line.ts';
-import type { CommandModule, Context } from './commands.ts';
+import { misplaced } from './command-line.ts';
+import type { CommandLine, CommandModule, Context } from './commands.ts';
 import type { Notices } from './notices.ts';
 import { askSecret } from './print.ts';
-
-function baseCommand(name: string, description: string): Command {
-  return subcommand(name, description, 'login').argument('[base-url]');
-}
-
-/**
- * An unknown argument is never quoted: it may be the key.
- * @returns `undefined` after `--help`
- * @throws TtsError (usage)
- */
-function readBase(
-  command: Command,
-  context: Pick<Context, 'argv' | 'host'>,
-): Pick<CommandLine, 'flags' | 'words'> | undefined {
-  const line = readSubcommand(command, context, { most: Number.POSITIVE_INFINITY, complain });
-  if (line && line.words.length > 1) throw misplaced(command.name(), 'takes one base URL and no other word');
-  return line;
-}
-
-function complain(error: CommanderError, command: Command): TtsError {
-  const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
-  if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
-  return misplaced(command.name(), 'does not know one of these options');
-}
-
-function misplaced(command: string, what: string): TtsError {
-  return usageError(
-    `${command} ${what}`,
-    `tts login asks for the key or reads it from stdin: tts login URL < key-file; ${howToSpeak(command)}`,
-  );
-}
 
 /**
  * Takes the argument, or else the setting. A trailing `/tts` is taken off.
@@ -76,10 +37,8 @@ function parsed(word: string, command: string): URL {
   throw misplaced(command, `takes a base URL, and was given another word; expected ${BASE_URL}`);
 }
 
-export async function run(context: Context): Promise<number> {
+export async function run(line: CommandLine, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const line = readBase(describeCommand(), context);
-  if (!line) return ExitCode.ok;
   const { settings } = await loadSettings(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');
   if (line.words[0]?.match(/\/tts\/?$/)) notices.note(`the base URL is ${base.href}: /tts is added to it`);
@@ -102,10 +61,6 @@ export async function run(context: Context): Promise<number> {
 
 const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
 
-export function describeCommand(): Command {
-  return baseCommand('login', 'Keep the key of a service in a file of its own, for that base URL only.');
-}
-
 async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> {
   const text = decode(abortable(stdin.stream, signal), 'stdin');
   return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
@@ -127,10 +82,8 @@ function explain(
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
 }
 
-async function runLogout(context: Context): Promise<number> {
+async function runLogout(line: CommandLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readBase(describeLogout(), context);
-  if (!line) return ExitCode.ok;
   const { settings, files } = await loadSettings(line, context);
   const stored = settings.keys?.value;
   const typed = readBaseUrl(line.words[0] ?? '');
@@ -152,8 +105,4 @@ async function runLogout(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-function describeLogout(): Command {
-  return baseCommand('logout', 'Forget the key that tts login has stored for a base URL.');
-}
-
-export const logout: CommandModule = { run: runLogout, describeCommand: describeLogout };
+export const logout: CommandModule = { run: runLogout };

@@ -1,24 +1,16 @@
-import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../kit/error.ts';
 import { PROJECT_PLACES } from '../options/config-places.ts';
 import type { Option } from '../options/option.ts';
 import { names, rowOf } from '../options/rows.ts';
-import { readSubcommand, subcommand, TOPICS } from './command-line.ts';
-import type { Context } from './commands.ts';
-import type { Entry, Flag } from './completion.ts';
+import type { CommandLine, Context } from './commands.ts';
+import { catalog, type Entry, type Flag } from './completion.ts';
+import { TOPICS } from './help.ts';
 import { printLine } from './print.ts';
 
-export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(describeCommand(), context);
-  if (!line) return ExitCode.ok;
-  const { catalog } = await import('./completion.ts');
-  printLine(context.host.stdout, manual(await catalog()));
+export async function run(_: CommandLine, { host }: Context): Promise<number> {
+  printLine(host.stdout, manual(await catalog()));
   return ExitCode.ok;
-}
-
-export function describeCommand(): Command {
-  return subcommand('manual', 'Print the manual page: tts manual | man -l -');
 }
 
 const REVISED = '2026-11-25';

@@ -11,7 +11,6 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { toJsonSchema } from '@valibot/to-json-schema';
-import type { Command } from 'commander';
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
@@ -26,8 +25,8 @@ import { longFlag } from '../options/option.ts';
 import { rowOf } from '../options/rows.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { matchesLanguage } from '../voices/language.ts';
-import { optionsOf, readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './commands.ts';
+import { optionsOf } from './command-line.ts';
+import type { CommandLine, Context } from './commands.ts';
 import { type Printed, Runs, Stopped } from './mcp-runs.ts';
 import type { Notices } from './notices.ts';
 import type { ListedSpeaker } from './speakers.ts';
@@ -46,9 +45,7 @@ const USUAL_CHANNEL = 'mcp';
 const INSTRUCTIONS =
   'speak says a text aloud to the person at this machine. Texts may be Markdown: code, thoughts and emoji are left out.';
 
-export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(describeCommand(), context);
-  if (!line) return ExitCode.ok;
+export async function run(line: CommandLine, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { settings } = await loadSettings(line, context);
   const closing = new AbortController();
@@ -68,14 +65,6 @@ export async function run(context: Context): Promise<number> {
     await runs.settled();
   }
   return ExitCode.ok;
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'mcp',
-    'Speak for an agent: a server of the Model Context Protocol on stdin and stdout.',
-    'mcp',
-  );
 }
 
 interface Session {

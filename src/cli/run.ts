@@ -1,8 +1,10 @@
-import type { Host } from '../kit/host.ts';
-import { secretsIn } from '../kit/host.ts';
-import { type Context, commands } from './commands.ts';
-import { help, loadCommand, version } from './help.ts';
+import { ExitCode, TtsError } from '../kit/error.ts';
+import { type Host, secretsIn } from '../kit/host.ts';
+import { readCommandLine } from './command-line.ts';
+import { type CommandModule, type Context, commandOf, commands } from './commands.ts';
+import { helpOf, versionText } from './help.ts';
 import { Notices, paintFor } from './notices.ts';
+import { printLine } from './print.ts';
 
 /**
  * Runs the called command and prints its error.
@@ -13,10 +15,10 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
   try {
     const { argv } = host;
     notices.json = asksForJson(argv);
+    notices.asLog = argv[0] === 'serve' && /(^| )--log[ =]json( |$)/.test(argv.join(' '));
     // An error about the options may quote the key.
     for (const key of [...secretsIn(host.env), ...typedKeys(argv)]) notices.hide(key.trim());
-    const { run, ...called } = await commandOf(argv);
-    const status = await run({ ...called, host, notices, signal });
+    const status = await run(argv, { host, notices, signal });
     notices.tellHeldBack();
     return status;
   } catch (error) {
@@ -24,18 +26,33 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
   }
 }
 
-type Run = (context: Context) => Promise<number>;
-
-type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
-
-/** A first word that is not the name of a command is text. */
-async function commandOf(argv: readonly string[]): Promise<Called> {
-  const [first = '', ...rest] = argv;
-  if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };
-  if (/^(?:-V|--version)$/.test(first)) return { run: version, argv: rest, named: false };
+/** A first word that is not the name of a command is text. What stands behind a first --help or --version is not looked at. */
+async function run(
+  typed: readonly string[],
+  common: Pick<Context, 'host' | 'notices' | 'signal'>,
+): Promise<number> {
+  const [first = '', ...rest] = typed;
   const named = commands.has(first);
-  const { run } = await loadCommand(named ? first : 'speak');
-  return { run, argv: named ? rest : argv, named };
+  const argv = named ? rest : /^(?:-[hV]|--help|--version)$/.test(first) ? [first] : typed;
+  const [name, context] = [named ? first : 'speak', { ...common, argv, named }];
+  // `tts help` explains options, too.
+  const line = name === 'help' ? { flags: {}, words: argv, asks: undefined } : readCommandLine(name, context);
+  if (line.asks === undefined) return (await load(name)).run(line, context);
+  printLine(common.host.stdout, line.asks === 'help' ? helpOf(name, named) : versionText());
+  return ExitCode.ok;
+}
+
+/** @throws TtsError (defect) if a file of the program is missing or damaged */
+async function load(name: string): Promise<CommandModule> {
+  try {
+    return await commandOf(name).load();
+  } catch (cause) {
+    const [what] = String(cause instanceof Error ? cause.message : cause).split('\n');
+    throw new TtsError(`the program cannot be loaded: ${what}`, {
+      exitCode: ExitCode.defect,
+      hint: 'install it again, or npm run build',
+    });
+  }
 }
 
 /** A misspelled option holds a key as well. */

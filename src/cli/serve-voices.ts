@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { isLoopback } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
 import { checkedKey } from '../options/keys.ts';
@@ -14,7 +13,7 @@ import { longFlag } from '../options/option.ts';
 import { rowOf, rows } from '../options/rows.ts';
 import type { TextReading } from '../serve/clean.ts';
 import type { ServedVoices } from '../serve/speak.ts';
-import { optionsOf, readSubcommand, subcommand } from './command-line.ts';
+import { optionsOf } from './command-line.ts';
 import type { Context } from './commands.ts';
 
 type LogForm = 'text' | 'json';
@@ -44,14 +43,8 @@ export interface ServeOptions {
   readonly json: boolean;
 }
 
-/**
- * @returns `undefined` after `--help`
- * @throws TtsError (usage)
- */
-export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): ServeOptions | undefined {
-  const line = readSubcommand(describeCommand(), context);
-  if (!line) return undefined;
-  const { flags } = line;
+/** @throws TtsError (usage) */
+export function readServeOptions(flags: Flags, env: Context['host']['env']): ServeOptions {
   const { engine = [], ...others } = flags as Flags & { readonly engine?: readonly string[] };
   const said = resolveSettings({ flags: others });
   const relay = relayFlags(flags);
@@ -59,7 +52,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     host: said.host.value,
     port: said.port.value,
     wyoming: said.wyoming?.value,
-    apiKey: readKey(said, relay ? {} : context.host.env),
+    apiKey: readKey(said, relay ? {} : env),
     basePath: said.basePath.value,
     workers: said.workers?.value,
     maxQueue: said.maxQueue.value,
@@ -97,14 +90,6 @@ function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undef
   if (flags.engine !== undefined)
     throw usageError('--base-url and --engine contradict each other', 'leave one of them out');
   return Object.fromEntries(said.map((name) => [name, flags[name]]));
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'serve',
-    'Run the text-to-speech service (POST /tts) on this machine; no network is needed.',
-    'serve',
-  );
 }
 
 function readKey(

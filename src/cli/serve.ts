@@ -10,23 +10,13 @@ import { aborted } from '../kit/wait.ts';
 import { visible } from '../kit/words.ts';
 import { checkedKey, readKeyFile } from '../options/keys.ts';
 import { type LogRecord, randomKey, type Service, startService } from '../serve/service.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 import type { Notices } from './notices.ts';
-import {
-  describeCommand,
-  openServeEngines,
-  readServeOptions,
-  type ServeOptions,
-  type Serving,
-} from './serve-voices.ts';
+import { openServeEngines, readServeOptions, type ServeOptions, type Serving } from './serve-voices.ts';
 
-export { describeCommand };
-
-export async function run(context: Context): Promise<number> {
+export async function run({ flags }: CommandLine, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  notices.asLog = /(^| )--log[ =]json( |$)/.test(context.argv.join(' '));
-  const options = readServeOptions(context);
-  if (!options) return ExitCode.ok;
+  const options = readServeOptions(flags, host.env);
   notices.json = options.json;
   const ownKey = options.apiKey === undefined ? await keyInFile(host, signal) : options.apiKey;
   if (ownKey) notices.hide(ownKey);

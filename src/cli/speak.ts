@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import type { Command } from 'commander';
 import { Drops } from '../kit/drops.ts';
 import { ExitCode, Silenced, TtsError, usageError } from '../kit/error.ts';
 import { pathOf } from '../kit/folders.ts';
 import { textHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
+import type { Flags } from '../options/load.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { kindOfName, OUTPUT } from '../read/first-bytes.ts';
 
@@ -23,9 +23,8 @@ import type { Speaker } from '../sound/voice.ts';
 import type { Places } from '../text/places.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Turn } from './channel.ts';
-import { type CommandLine, readCommandLine, speakCommand } from './command-line.ts';
-import { type Context, namedCommands } from './commands.ts';
-import { FIRST_STEPS, help, version } from './help.ts';
+import { type CommandLine, type Context, namedCommands } from './commands.ts';
+import { FIRST_STEPS } from './help.ts';
 import { checkLanguage } from './language-check.ts';
 import type { Misfits } from './misfits.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
@@ -35,29 +34,27 @@ import { Reporting, report, tellAbsent, tellNamesBefore, warnOfRoom, withStop } 
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
 
-export function describeCommand(): Command {
-  return speakCommand().description('Speak, also if the text begins with the name of a command.');
-}
-
-export async function run(context: Context): Promise<number> {
+export async function run(line: CommandLine, context: Context): Promise<number> {
   const { notices } = context;
-  const line = readCommandLine(context);
-  if (line.help) return help(context);
-  if (line.version) return version(context);
-  assertNoFile(line.flags.instructions, context.host);
-  const file = fileOf(line, context);
-  const input = file === undefined ? inputOf(line, context.host) : { words: [], files: [file] };
+  const { file: files = [], ...flags } = line.flags as Flags & { readonly file?: readonly string[] };
+  const typed: Typed = { words: line.words, files };
+  assertNoFile(flags.instructions, context.host);
+  const file = fileOf(typed, context);
+  const input = file === undefined ? inputOf(typed, context.host) : { words: [], files: [file] };
   if (!input) {
     notices.print(FIRST_STEPS);
     return ExitCode.usage;
   }
   const note =
     file === undefined
-      ? likelyMistake(line, context)
+      ? likelyMistake(typed, context)
       : `${file} is a file, so what is in it is spoken; with -- in front of it, its name`;
-  if (note !== undefined && !line.flags.quiet) notices.note(note);
-  return speak({ flags: line.flags, ...input }, context);
+  if (note !== undefined && !flags.quiet) notices.note(note);
+  return speak({ flags, ...input }, context);
 }
+
+/** Where the text is. */
+type Typed = Pick<SpeakRequest, 'words' | 'files'>;
 
 /** `tts speak` and `--` say that words are to be spoken, whatever they look like. */
 function areForSpeaking({ named, argv }: Pick<Context, 'named' | 'argv'>): boolean {
@@ -65,7 +62,7 @@ function areForSpeaking({ named, argv }: Pick<Context, 'named' | 'argv'>): boole
 }
 
 /** The only word, if it names a text or a book that is there. */
-function fileOf({ words, files }: CommandLine, context: Context): string | undefined {
+function fileOf({ words, files }: Typed, context: Context): string | undefined {
   const [word, ...more] = words;
   if (word === undefined || more.length > 0 || files.length > 0 || areForSpeaking(context)) return undefined;
   return isReadable(word, context.host) ? word : undefined;
@@ -85,7 +82,7 @@ function assertNoFile(instructions: unknown, host: Pick<Host, 'cwd'>): void {
 }
 
 /** What may be meant by words that are spoken as they stand. */
-function likelyMistake({ words }: CommandLine, context: Context): string | undefined {
+function likelyMistake({ words }: Typed, context: Context): string | undefined {
   const { host } = context;
   if (areForSpeaking(context)) return undefined;
   const [first = ''] = words;
@@ -108,10 +105,7 @@ function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean
   return words.length > 0 && words.every(isFile);
 }
 
-function inputOf(
-  { words, files }: CommandLine,
-  host: Host,
-): { words: readonly string[]; files: readonly string[] } | undefined {
+function inputOf({ words, files }: Typed, host: Host): Typed | undefined {
   if (words.length > 0 && files.length > 0) throw givenTwice(words, files, host);
   if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
   if (files.includes(''))

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
 import { brokenAt, columnsOf, printable, table, visible } from '../kit/words.ts';
@@ -8,8 +7,7 @@ import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
-import { readSubcommand, subcommand } from './command-line.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 import { describe, warnOfPause } from './speak-report.ts';
 
 export interface ListedSpeaker {
@@ -34,9 +32,7 @@ export interface ListedSpeaker {
   readonly takesInstructions?: true;
 }
 
-export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(describeCommand(), context);
-  if (!line) return ExitCode.ok;
+export async function run(line: CommandLine, context: Context): Promise<number> {
   const { names = false, ...flags } = line.flags;
   const { settings, files } = await loadSettings({ flags }, context);
   const configured = configuredSpeakers(settings);
@@ -143,14 +139,6 @@ const PLACES = ['config', 'service', 'natural', 'built-in', 'espeak-ng'];
 function placeOf(from: string): number {
   const place = PLACES.indexOf(from);
   return place < 0 ? PLACES.indexOf('natural') : place;
-}
-
-export function describeCommand(): Command {
-  return subcommand(
-    'speakers',
-    'List the speakers that a config file names and those that the service tells.',
-    'speakers',
-  );
 }
 
 function configuredSpeakers({ speakers }: Settings): ListedSpeaker[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readCommandLine } from '../../../src/cli/command-line.ts';
 
 function read(argv: readonly string[], isUtf8?: boolean) {
-  return readCommandLine({ argv, host: { isArgvUtf8: () => isUtf8 } });
+  return readCommandLine('speak', { argv, host: { isArgvUtf8: () => isUtf8 } });
 }
 
 describe('the command line', () => {

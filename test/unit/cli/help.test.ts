@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { TOPICS } from '../../../src/cli/command-line.ts';
 import { catalog } from '../../../src/cli/completion.ts';
-import { shortHelp } from '../../../src/cli/help.ts';
+import { shortHelp, TOPICS } from '../../../src/cli/help.ts';
 import { manual } from '../../../src/cli/manual.ts';
 
 const entries = await catalog();
