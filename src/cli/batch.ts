@@ -10,30 +10,20 @@ import {
   type ManifestEntry,
   type Outcome,
   prepareRowFiles,
-  readKnownFiles,
-  Survey,
+  type Survey,
   writeManifest,
 } from '../batch/manifest.ts';
-import {
-  BatchPlan,
-  type BatchRow,
-  type NamedTable,
-  type NameTemplate,
-  type PlanOptions,
-  type Shard,
-  type VoiceCells,
-} from '../batch/plan.ts';
-import { openRowFolder, type RowFolder, syncFolders } from '../batch/row-files.ts';
-import { type ColumnNames, type Field, hasHeader, readTable, type TableKind } from '../batch/table.ts';
+import { BatchPlan, type BatchRow, type NamedTable, type NameTemplate, type VoiceCells } from '../batch/plan.ts';
+import { openRowFolder, syncFolders } from '../batch/row-files.ts';
+import { type Field, hasHeader, readTable } from '../batch/table.ts';
 import { RowTexts, TextFiles } from '../batch/texts.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
-import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, duration, grouped, priceInWords, quoted, visible } from '../kit/words.ts';
-import { type Flags, loadSettings, type Settings, settingOf } from '../options/load.ts';
+import { type Settings, settingOf } from '../options/load.ts';
 import { rowOf } from '../options/rows.ts';
 import { decode } from '../read/decode.ts';
 import { abortable, openUnchanged } from '../read/source.ts';
-import { bordersOf, castOf, costOf, mixOf, type Pricing, pricingOf } from '../run/job.ts';
+import { bordersOf, castOf, costOf, mixOf, pricingOf } from '../run/job.ts';
 import type { Mix } from '../run/mix.ts';
 import { encodingsOf } from '../run/outputs.ts';
 import { replacementsOf } from '../run/readers.ts';
@@ -42,14 +32,103 @@ import type { Encoding } from '../sound/encode/encoding.ts';
 import type { Speaker } from '../sound/voice.ts';
 import { openVoices, type Voices, type Wish } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
-import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
+import { type BatchRequest, readBatch } from './batch-command.ts';
+import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } from './batch-folder.ts';
 import { BatchOutput } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
-import type { Context } from './commands.ts';
+import type { CommandLine, Context } from './commands.ts';
 import { Misfits } from './misfits.ts';
 import { Estimate } from './preview.ts';
 import { type RowProgress, renderRows, showWhile } from './progress.ts';
 import { Reporting, tellAbsent } from './speak-report.ts';
+
+export async function run(line: CommandLine, context: Context): Promise<number> {
+  const job = await planBatch(await readBatch(line, context), context);
+  const { approved, report, check: isCheck, dryRun: isDry } = job.settings;
+  const reports = approved || report ? await import('./batch-report.ts') : undefined;
+  const approvals = approved && (await reports?.Approvals.read(approved.value, context));
+  if (isCheck.value) return await check(job, approvals, context);
+  if (isDry.value) return await dryRun(job, context);
+  const { settings, mix, texts, tables } = job;
+  const { prune, yes, allowEmpty, json } = settings;
+  const output = new BatchOutput(job.plan, job.folderName, json.value, context);
+  const totals = new RunTotals();
+  const misfits = mix.fit && new Misfits(mix.fit, (text) => context.notices.warn(text));
+  const write = async (outcome: Outcome) => {
+    const names = tables.map(({ name }) => name);
+    if (report) reports?.assertReportPlace(report.value, { ...outcome, tables: names }, context.host);
+    tellAbsent(texts.named, context.notices);
+    await output.begin(outcome.survey, allowEmpty.value);
+    await make(outcome, { job, output, totals, misfits }, context);
+  };
+  const { outcome, isPruned } = await updateFolder(
+    job,
+    { prune: prune.value, yes: yes.value },
+    write,
+    context,
+  );
+  await output.end();
+  if (report) await reports?.writeReport(report.value, { outcome, output, approvals }, context);
+  output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
+  if (output.counts.failed > 0) throw output.partial();
+  const misfit = misfits?.error();
+  if (misfit) throw misfit;
+  return ExitCode.ok;
+}
+
+interface BatchJob extends BatchRequest, FolderPlan {
+  readonly texts: RowTexts;
+  readonly mix: Mix;
+  encodingOf(file: string): Encoding;
+  readonly voices: Voices;
+  /** The service is chosen once, and not by a run without work: that needs no key. */
+  chooseService(): Promise<Endpoint | undefined>;
+}
+
+/**
+ * Finds all errors of tables, names and folders before a service is asked.
+ * @throws TtsError (usage)
+ */
+async function planBatch(request: BatchRequest, context: Context): Promise<BatchJob> {
+  const { host } = context;
+  const { settings, files, template, columns, shard } = request;
+  let chosen: Promise<Endpoint | undefined> | undefined;
+  const service = () => {
+    chosen ??= chooseService(settings, { ...context, files });
+    return chosen;
+  };
+  const voices = await openVoices({ settings, service }, context);
+  const encodingOf = encodingsOf(settings, context);
+  const textFiles = new TextFiles(host, request, settings.filesFrom?.value);
+  const tables = request.tables.map((table) => openTable(table, request, context));
+  const folder = openRowFolder(template.fixedFolder, host.cwd);
+  const plan = await BatchPlan.read(tables, {
+    columns,
+    template,
+    shard,
+    encode: settings.encode?.value,
+    speakerOf: (cells, where) => voices.of(wishOf(cells, where)),
+    textFileOf: (cell, table) => textFiles.pathOf(cell, table),
+  });
+  noteNames(template, context);
+  const mix = mixOf(settings);
+  const texts = new RowTexts({
+    settings,
+    ...(await replacementsOf(settings, context)),
+    cast: await castOf(settings, voices),
+    maxChars: settings.maxChars.value,
+    ...bordersOf(settings),
+    mix,
+    host,
+    ownerOf: ownersIn(settings),
+    encodedAs: (file) => {
+      const { name } = encodingOf(file);
+      return name === 'wav' ? undefined : [name, settings.bitrate?.value ?? null];
+    },
+  });
+  const named = { folder, folderName: template.fixedFolder };
+  return { ...request, ...named, plan, texts, mix, encodingOf, voices, chooseService: service };
+}
 
 /**
  * A cell is as strong as an option.
@@ -63,173 +142,21 @@ function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
   return Object.fromEntries(said);
 }
 
-export interface BatchRequest {
-  readonly flags: Flags;
-  readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
-  /** What separates the cells of tables with a header; without it, the header tells. */
-  readonly delimiter: string | undefined;
-  readonly columns: ColumnNames;
-  readonly template: NameTemplate;
-  readonly shard: Shard | undefined;
-  readonly check: boolean;
-  readonly prune: boolean;
-  /** `--prune` deletes without a question. */
-  readonly yes: boolean;
-  readonly filesFrom: string | undefined;
-  /** Rows without a text are skipped. */
-  readonly allowEmpty: boolean;
-  readonly maxFailures: number;
-  readonly report: string | undefined;
-  readonly approved: string | undefined;
-}
-
-interface BatchJob {
-  readonly tables: readonly NamedTable[];
-  readonly planOptions: PlanOptions;
-  readonly folder: RowFolder;
-  /** The user names it so. */
-  readonly folderName: string;
-  readonly shard: Shard | undefined;
-  readonly allowEmpty: boolean;
-  readonly maxFailures: number;
-  readonly dryRun: boolean;
-  readonly json: boolean;
-  readonly pricing: Pricing | undefined;
-  readonly mix: Mix;
-  encodingOf(file: string): Encoding;
-  openTexts(): Promise<RowTexts>;
-  readonly rowsAtOnce: number;
-  readonly voices: Voices;
-  /** The service is chosen once, and not by a run without work: that needs no key. */
-  chooseService(): Promise<Endpoint | undefined>;
-}
-
-/** @throws TtsError (usage) */
-async function resolveBatch(request: BatchRequest, context: Context): Promise<BatchJob> {
-  const { host } = context;
-  const loaded = await loadSettings(request, context);
-  const { settings, files } = loaded;
-  let chosen: Promise<Endpoint | undefined> | undefined;
-  const service = () => {
-    chosen ??= chooseService(settings, { ...context, files });
-    return chosen;
-  };
-  const voices = await openVoices({ settings, service }, context);
-  const encodingOf = encodingsOf(settings, context);
-  const textFiles = new TextFiles(host, loaded, request.filesFrom);
-  return {
-    tables: request.tables.map((table) => openTable(table, request, context)),
-    planOptions: {
-      columns: request.columns,
-      template: request.template,
-      shard: request.shard,
-      encode: settings.encode?.value,
-      speakerOf: (cells, where) => voices.of(wishOf(cells, where)),
-      textFileOf: (cell, table) => textFiles.pathOf(cell, table),
-    },
-    folder: openRowFolder(request.template.fixedFolder, host.cwd),
-    folderName: request.template.fixedFolder,
-    shard: request.shard,
-    allowEmpty: request.allowEmpty,
-    maxFailures: request.maxFailures,
-    dryRun: settings.dryRun.value,
-    json: settings.json.value,
-    pricing: pricingOf(settings),
-    mix: mixOf(settings),
-    encodingOf,
-    openTexts: () => openTexts(settings, { encodingOf, voices }, context),
-    rowsAtOnce: 2 * settings.concurrency.value,
-    voices,
-    chooseService: service,
-  };
-}
-
-async function openTexts(
-  settings: Settings,
-  { encodingOf, voices }: Pick<BatchJob, 'encodingOf' | 'voices'>,
-  context: Context,
-): Promise<RowTexts> {
-  return new RowTexts({
-    settings,
-    ...(await replacementsOf(settings, context)),
-    cast: await castOf(settings, voices),
-    maxChars: settings.maxChars.value,
-    ...bordersOf(settings),
-    mix: mixOf(settings),
-    host: context.host,
-    ownerOf: ownersIn(settings),
-    encodedAs: (file) => {
-      const { name } = encodingOf(file);
-      return name === 'wav' ? undefined : [name, settings.bitrate?.value ?? null];
-    },
-  });
-}
-
 function openTable(
   { name, kind }: BatchRequest['tables'][number],
-  request: BatchRequest,
+  { columns, settings }: BatchRequest,
   { host, signal }: Context,
 ): NamedTable {
   const label = name === '-' ? 'stdin' : name;
   const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openUnchanged(name, host.cwd, signal);
-  const rows = readTable(decode(bytes, label), kind, label, request);
-  return { name: label, hasHeader: hasHeader(kind), rows };
+  const options = { columns, delimiter: settings.delimiter?.value };
+  return { name: label, hasHeader: hasHeader(kind), rows: readTable(decode(bytes, label), kind, label, options) };
 }
 
 /** Manifests name a service by its base URL. */
 function ownersIn({ baseUrl }: Settings): (speaker: Speaker) => string {
   const base = baseUrl?.value.href.replace(/\/$/, '');
   return ({ voice }) => base ?? voice.identity;
-}
-
-/** Finds all errors of tables, names and folders before it asks a service. */
-export async function batch(request: BatchRequest, context: Context): Promise<number> {
-  const job = await resolveBatch(request, context);
-  const plan = await BatchPlan.read(job.tables, job.planOptions);
-  noteNames(job.planOptions.template, context);
-  const approvals = request.approved
-    ? await (await import('./batch-report.ts')).Approvals.read(request.approved, context)
-    : undefined;
-  if (request.check) return await check(job, { plan, approvals }, context);
-  if (job.dryRun) return await dryRun(job, plan, context);
-  makeOutputFolder(job.folder.path);
-  if (request.report !== undefined) {
-    const tables = request.tables.map(({ name }) => name);
-    const { assertReportPlace } = await import('./batch-report.ts');
-    assertReportPlace(request.report, { ...job, plan, tables }, context.host);
-  }
-  using _lock = lockFolder(job.folder.path, job.shard, context.host, hostname());
-  const { known, texts, survey } = await surveyOf(job, plan, context);
-  tellAbsent(texts.named, context.notices);
-  const outcome = { ...job, plan, known, survey };
-  const isPruned = await mayPrune(outcome, request, context);
-  const output = new BatchOutput(plan, job.folderName, job.json, context);
-  const totals = new RunTotals();
-  await output.begin(survey, job.allowEmpty);
-  const { fit } = job.mix;
-  const misfits = fit && new Misfits(fit, (text) => context.notices.warn(text));
-  await make(outcome, { job, texts, output, totals, misfits }, context);
-  if (isPruned) await pruneFiles(outcome, context);
-  await writeManifest(outcome, context.host, context.signal);
-  await output.end();
-  if (request.report)
-    await (await import('./batch-report.ts')).writeReport(
-      request.report,
-      { outcome, output, approvals },
-      context,
-    );
-  output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
-  if (output.counts.failed > 0) throw output.partial();
-  const misfit = misfits?.error();
-  if (misfit) throw misfit;
-  return ExitCode.ok;
-}
-
-async function surveyOf(job: BatchJob, plan: BatchPlan, { host, signal }: Context) {
-  const known = readKnownFiles(job.folder.path, host.uid);
-  const texts = await job.openTexts();
-  const survey = await Survey.take(plan, known, { folder: job.folder, texts, signal });
-  return { known, texts, survey };
 }
 
 function noteNames({ changed: { count, first } }: NameTemplate, { notices }: Context): void {
@@ -241,7 +168,6 @@ function noteNames({ changed: { count, first } }: NameTemplate, { notices }: Con
 
 interface Making {
   readonly job: BatchJob;
-  readonly texts: RowTexts;
   readonly output: BatchOutput;
   readonly totals: RunTotals;
   readonly misfits: Misfits | undefined;
@@ -249,11 +175,12 @@ interface Making {
 
 async function make(
   outcome: Outcome,
-  { job, texts, output, totals, misfits }: Making,
+  { job, output, totals, misfits }: Making,
   context: Context,
 ): Promise<void> {
   const { survey, folder, shard } = outcome;
   if (survey.toDoCount === 0) return;
+  const { texts, settings } = job;
   const { signal, host, notices } = context;
   const service = await job.chooseService();
   const folders = prepareRowFiles(outcome, host);
@@ -269,13 +196,13 @@ async function make(
   const maker = new Maker({
     folder,
     mix: job.mix,
-    maxFailures: job.maxFailures,
+    maxFailures: settings.maxFailures?.value ?? Number.POSITIVE_INFINITY,
     hasCast: texts.named.cast !== undefined,
     read: (row, until) => texts.read(row, until),
     journal,
     writer: host,
     encodingOf: job.encodingOf,
-    rowsAtOnce: job.rowsAtOnce,
+    rowsAtOnce: 2 * settings.concurrency.value,
     listeners: [totals, new Reporting({}, undefined, context)],
     onMisfit: (row, misfit) => misfits?.add(misfit, row.id),
     onRow: (row, result) => {
@@ -333,14 +260,9 @@ function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: 
 }
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
-async function check(
-  job: BatchJob,
-  { plan, approvals }: { readonly plan: BatchPlan; readonly approvals: Approvals | undefined },
-  context: Context,
-): Promise<number> {
-  const { known, survey } = await surveyOf(job, plan, context);
-  const outcome = { ...job, plan, known, survey };
-  const { allowEmpty } = job;
+async function check(job: BatchJob, approvals: Approvals | undefined, context: Context): Promise<number> {
+  const outcome = await surveyOf(job, context);
+  const { allowEmpty, json } = job.settings;
   let unapproved = 0;
   const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
     const fault = entry && approvals?.faultOf({ ...entry, id });
@@ -349,18 +271,18 @@ async function check(
   };
   const faults = await tellFaults(
     outcome,
-    { host: context.host, allowEmpty, faultOf },
+    { host: context.host, allowEmpty: allowEmpty.value, faultOf },
     (found, file, row) => {
       const out = join(job.folderName, file);
       const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
       const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
       context.notices.result(
-        job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`,
+        json.value ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`,
       );
     },
   );
   await fold(outcome, context);
-  assertNoFaults(faults, survey, unapproved);
+  assertNoFaults(faults, outcome.survey, unapproved);
   return ExitCode.ok;
 }
 
@@ -377,19 +299,20 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
 }
 
 /** Sends nothing, and needs no key. */
-async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
+async function dryRun(job: BatchJob, context: Context): Promise<number> {
   await using _voices = job.voices;
   const { signal, notices } = context;
-  const { texts, survey } = await surveyOf(job, plan, context);
-  tellAbsent(texts.named, notices);
-  const estimate = await estimated(job, { survey, texts }, signal);
+  const { survey } = await surveyOf(job, context);
+  tellAbsent(job.texts.named, notices);
+  const estimate = await estimated(job, survey, signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;
   const changed = stale + damaged;
   const rows = missing + changed + unchanged + empty;
   const { characters } = survey;
   const { charactersToSend, duration: seconds } = estimate.result;
-  const price = job.pricing && costOf(estimate.paidCharacters, job.pricing);
-  if (job.json) {
+  const pricing = pricingOf(job.settings);
+  const price = pricing && costOf(estimate.paidCharacters, pricing);
+  if (job.settings.json.value) {
     const counts = { rows, new: missing, changed, unchanged, empty };
     notices.result({ dryRun: true, ...counts, characters, charactersToSend, duration: seconds, ...price });
     return ExitCode.ok;
@@ -402,14 +325,9 @@ async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise
   return ExitCode.ok;
 }
 
-interface Rows {
-  readonly survey: Survey;
-  readonly texts: RowTexts;
-}
-
 async function estimated(
-  { mix, voices }: BatchJob,
-  { survey, texts }: Rows,
+  { mix, voices, texts }: BatchJob,
+  survey: Survey,
   signal: AbortSignal,
 ): Promise<Estimate> {
   const estimate = new Estimate(mix);

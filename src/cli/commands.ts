@@ -66,7 +66,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
       help: 'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one sound file for each row.',
       options: 'batch',
       argument: '<table...>',
-      load: () => import('./batch-command.ts'),
+      load: () => import('./batch.ts'),
     },
     stop: {
       help: 'Stop what speaks on this terminal, or on --channel.',

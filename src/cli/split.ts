@@ -1,18 +1,7 @@
 import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';
-import {
-  batchFile,
-  Journal,
-  type KnownFiles,
-  lockFolder,
-  type Outcome,
-  prepareRowFiles,
-  readKnownFiles,
-  Survey,
-  writeManifest,
-} from '../batch/manifest.ts';
+import { batchFile, Journal, type Outcome, prepareRowFiles } from '../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
 import { type RowKey, type Shape, soundOf } from '../batch/row-key.ts';
@@ -25,7 +14,6 @@ import {
   chapterTemplate,
 } from '../batch/split.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
-import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, visible } from '../kit/words.ts';
 import type { SpeechJob } from '../run/job.ts';
 import { type Mix, USUAL_PAUSES } from '../run/mix.ts';
@@ -34,7 +22,7 @@ import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import { rateOf, type Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import { assertNoFaults, mayPrune, pruneFiles, tellFaults } from './batch-check.ts';
+import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } from './batch-folder.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
@@ -52,36 +40,17 @@ export interface Split extends Pick<DeliverOptions, 'lead' | 'maySkip' | 'listen
  * @throws TtsError (usage) for a text that can be read only once, and for a name that cannot be
  */
 export async function speakSplit(job: SpeechJob, split: Split, context: Context): Promise<number> {
-  const { output } = job;
-  const { folder, plan, keys, chapters } = await planOf(job, split, context);
-  if (job.split?.checks) return await check(job, { folder, plan, keys, chapters }, context);
-  makeOutputFolder(folder.path);
-  using _lock = lockFolder(folder.path, undefined, context.host, hostname());
-  const { signal, host } = context;
-  const known = readKnownFiles(folder.path, host.uid);
-  const survey = await surveyOf({ folder, plan, keys }, known, signal);
-  const outcome: Outcome = { folder, shard: undefined, plan, known, survey };
-  const pruning = { ...outcome, folderName: folder.path };
-  const isPruned = await mayPrune(
-    pruning,
-    { prune: job.split?.prunes ?? false, yes: job.split?.yes ?? false },
-    context,
-  );
-  if (survey.toDoCount > 0) {
-    await output.encoding.assertReady(rateOf(job.speaker));
-    const folders = prepareRowFiles(outcome, host);
-    await make(job, { outcome, keys, chapters, split }, context);
-    await syncFolders(folders);
-  }
-  if (isPruned) await pruneFiles(pruning, context);
-  await writeManifest(outcome, host, signal);
+  const planned = await planOf(job, split, context);
+  const { checks, prunes = false, yes = false } = job.split ?? {};
+  if (checks) return await check(job, planned, context);
+  const write = (outcome: Outcome) => make(job, { outcome, planned, split }, context);
+  const { outcome } = await updateFolder(planned, { prune: prunes, yes }, write, context);
   tell(job, outcome, context);
   return ExitCode.ok;
 }
 
-interface Planned extends Pick<Outcome, 'folder' | 'plan'> {
-  /** They are found by the ids of the rows. */
-  readonly keys: ReadonlyMap<string, RowKey>;
+interface Planned extends FolderPlan {
+  readonly texts: { keyOf(row: Pick<BatchRow, 'id'>): RowKey };
   readonly chapters: readonly BookChapter[];
 }
 
@@ -125,7 +94,8 @@ async function planOf(
       return [String(number), chapterKey(chapter, shape, [tagged, title, number, last])];
     }),
   );
-  return { folder, plan, keys, chapters };
+  const texts = { keyOf: ({ id }: Pick<BatchRow, 'id'>) => keys.get(id) as RowKey };
+  return { folder, folderName: folder.path, shard: undefined, plan, texts, chapters };
 }
 
 /** The silence of a heading or a scene that is not the usual one. Those of sentences and paragraphs are the same for a whole chapter. */
@@ -146,28 +116,23 @@ function taggedShape({ cover, ...tags }: Tags): unknown {
   return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
 }
 
-function surveyOf(
-  { folder, plan, keys }: Omit<Planned, 'chapters'>,
-  known: KnownFiles,
-  signal: AbortSignal,
-): Promise<Survey> {
-  const texts = { keyOf: ({ id }: { readonly id: string }) => keys.get(id) as RowKey };
-  return Survey.take(plan, known, { folder, texts, signal });
-}
-
-interface Work extends Pick<Planned, 'keys' | 'chapters'> {
+interface Work {
   readonly outcome: Outcome;
+  readonly planned: Planned;
   readonly split: Split;
 }
 
 /** One pass over the text serves all chapters. */
 async function make(
   job: SpeechJob,
-  { outcome, keys, chapters, split }: Work,
+  { outcome, planned: { texts, chapters }, split }: Work,
   context: Context,
 ): Promise<void> {
   const { host, signal } = context;
   const { folder, plan, survey } = outcome;
+  if (survey.toDoCount === 0) return;
+  await job.output.encoding.assertReady(rateOf(job.speaker));
+  const folders = prepareRowFiles(outcome, host);
   const { text, tags, begin, ...speaking } = split;
   const toDo = new Set<BatchRow | undefined>(survey.toDo());
   const count = Number(plan.rows.at(-1)?.id);
@@ -186,10 +151,9 @@ async function make(
         const { title = `Chapter ${row.id}` } = heading ?? { title: OPENING };
         const track = { number: Number(row.id), count };
         const own: Tags = { ...tags, title, album: tags.title, track };
-        const keyOf = () => keys.get(row.id) as RowKey;
         const entry = await makeRow(
           row,
-          { ...target, keyOf },
+          { ...target, keyOf: () => texts.keyOf(row) },
           { ...sound, segments: () => parts, tags: own },
         );
         survey.setMade(row, entry);
@@ -199,6 +163,7 @@ async function make(
   } catch (error) {
     throw withKept(error, number);
   }
+  await syncFolders(folders);
 }
 
 /** Says of a run that is interrupted which chapters it leaves behind. */
@@ -216,15 +181,12 @@ function sizeOf(chapters: readonly BookChapter[]) {
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
-  const { folder, plan } = planned;
-  const known = readKnownFiles(folder.path, context.host.uid);
-  const survey = await surveyOf(planned, known, context.signal);
-  const outcome = { folder, shard: undefined, plan, known, survey };
+  const outcome = await surveyOf(planned, context);
   const faults = await tellFaults(outcome, { host: context.host, allowEmpty: true }, (state, file) => {
-    const out = join(folder.path, file);
+    const out = join(planned.folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
   });
-  assertNoFaults(faults, survey);
+  assertNoFaults(faults, outcome.survey);
   return ExitCode.ok;
 }
 

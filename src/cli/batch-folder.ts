@@ -1,21 +1,71 @@
+/** What a batch and `--split` have in common: the files of rows or chapters in one folder, `--check` and `--prune`. */
 import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { leftOver, type ManifestEntry, type Outcome, prunable, type Survey } from '../batch/manifest.ts';
+import {
+  leftOver,
+  lockFolder,
+  type ManifestEntry,
+  type Outcome,
+  prunable,
+  readKnownFiles,
+  Survey,
+  writeManifest,
+} from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
+import type { RowKey } from '../batch/row-key.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
+import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, visible } from '../kit/words.ts';
 import { longFlag } from '../options/option.ts';
 import { isName, rowOf } from '../options/rows.ts';
 import type { Context } from './commands.ts';
 import { askYes, readerReady } from './print.ts';
 
+/** The files that are to be in a folder. */
+export interface FolderPlan extends Pick<Outcome, 'folder' | 'shard' | 'plan'> {
+  /** The user names it so. */
+  readonly folderName: string;
+  readonly texts: { keyOf(row: BatchRow, signal: AbortSignal): RowKey | Promise<RowKey> };
+}
+
+/**
+ * Makes what is missing or stale in a folder, which no other run writes to meanwhile.
+ * @param make makes the files that the survey names
+ * @returns what is there now, and whether `--prune` has deleted what is left over
+ */
+export async function updateFolder(
+  planned: FolderPlan,
+  consent: Consent,
+  make: (outcome: Outcome) => Promise<void>,
+  context: Context,
+): Promise<{ readonly outcome: Outcome; readonly isPruned: boolean }> {
+  const { host, signal } = context;
+  const { folder, folderName, shard } = planned;
+  makeOutputFolder(folder.path);
+  using _lock = lockFolder(folder.path, shard, host, hostname());
+  const outcome = await surveyOf(planned, context);
+  const pruning = { ...outcome, folderName };
+  const isPruned = await mayPrune(pruning, consent, context);
+  await make(outcome);
+  if (isPruned) await pruneFiles(pruning, context);
+  await writeManifest(outcome, host, signal);
+  return { outcome, isPruned };
+}
+
+export async function surveyOf(
+  { folder, shard, plan, texts }: FolderPlan,
+  { host, signal }: Context,
+): Promise<Outcome> {
+  const known = readKnownFiles(folder.path, host.uid);
+  const survey = await Survey.take(plan, known, { folder, texts, signal });
+  return { folder, shard, plan, known, survey };
+}
+
 /** An error names no more files than this. A terminal shows all. */
 const MOST_SHOWN = 20;
 
-interface Pruning extends Pick<Outcome, 'folder' | 'plan' | 'known'> {
-  /** The user names it so. */
-  readonly folderName: string;
-}
+type Pruning = Pick<Outcome, 'folder' | 'plan' | 'known'> & Pick<FolderPlan, 'folderName'>;
 
 interface Consent {
   readonly prune: boolean;
@@ -28,7 +78,7 @@ interface Consent {
  * @returns whether the files may be deleted
  * @throws TtsError (usage) where no terminal can answer
  */
-export async function mayPrune(
+async function mayPrune(
   pruning: Pruning,
   { prune: isWanted, yes }: Consent,
   context: Context,
@@ -61,7 +111,7 @@ function unasked(count: number, shown: readonly string[]): TtsError {
 }
 
 /** Deletes what may be deleted, and notes the name of each file that is deleted or kept. */
-export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
+async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
   for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
     const name = join(pruning.folderName, file);
     if (reasonToKeep !== undefined) {
