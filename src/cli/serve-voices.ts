@@ -16,55 +16,23 @@ import type { ServedVoices } from '../serve/speak.ts';
 import { optionsOf } from './command-line.ts';
 import type { Context } from './commands.ts';
 
-type LogForm = 'text' | 'json';
-
-export interface ServeOptions {
-  readonly host: string;
-  /** The service chooses a free port for 0. */
-  readonly port: number;
-  /** The port of the face of Wyoming. */
-  readonly wyoming: number | undefined;
-  /** `null` lets all clients in. */
-  readonly apiKey: string | null | undefined;
-  /** The path before all others, as in `/api`. It may be empty. */
-  readonly basePath: string;
-  readonly workers: number | undefined;
-  readonly maxQueue: number;
-  readonly maxText: number;
-  readonly callbacks: readonly string[];
-  readonly cors: string | undefined;
-  readonly engines: readonly string[];
-  /** The settings of a service to stand in front of. */
-  readonly relay: Flags | undefined;
-  /** How the texts of clients are read, and the config file that may say so, too. */
-  readonly reading: Flags;
-  readonly log: LogForm | undefined;
-  readonly readyFile: string | undefined;
-  readonly json: boolean;
-}
+/** What the command line of `tts serve` says. */
+export type ServeOptions = ReturnType<typeof readServeOptions>;
 
 /** @throws TtsError (usage) */
-export function readServeOptions(flags: Flags, env: Context['host']['env']): ServeOptions {
+export function readServeOptions(flags: Flags, env: Context['host']['env']) {
   const { engine = [], ...others } = flags as Flags & { readonly engine?: readonly string[] };
   const said = resolveSettings({ flags: others });
   const relay = relayFlags(flags);
   return {
-    host: said.host.value,
-    port: said.port.value,
-    wyoming: said.wyoming?.value,
+    said,
+    /** `null` lets all clients in; without it, a key is to be made. */
     apiKey: readKey(said, relay ? {} : env),
-    basePath: said.basePath.value,
-    workers: said.workers?.value,
-    maxQueue: said.maxQueue.value,
-    maxText: said.maxText.value,
-    callbacks: said.callbacks?.value ?? [],
-    cors: said.cors?.value,
     engines: engine,
+    /** The settings of a service to stand in front of. */
     relay,
+    /** How the texts of clients are read, and the config file that may say so, too. */
     reading: Object.fromEntries(READING.map((name) => [name, flags[name]])),
-    log: said.log?.value,
-    readyFile: said.readyFile?.value,
-    json: said.json.value,
   };
 }
 
@@ -118,7 +86,8 @@ export interface Serving {
 /** A service that it stands in front of speaks, or else the voices of this machine do. */
 export async function openServeEngines(options: ServeOptions, context: Context): Promise<Serving> {
   const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
-  const { relay, reading, maxQueue, workers } = options;
+  const { relay, reading, said } = options;
+  const maxQueue = said.maxQueue.value;
   // The file that it names holds what clients send: a service must not get that.
   const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
   const host = relay ? { ...context.host, env } : context.host;
@@ -128,7 +97,7 @@ export async function openServeEngines(options: ServeOptions, context: Context):
   const texts = await readingOf(settings, context);
   const voices = relay
     ? await openRelay({ settings, files, maxQueue }, context)
-    : await openLocalVoices({ ...namedEngines(options, settings, context), maxQueue, workers }, context);
+    : await openLocalVoices({ ...namedEngines(options, settings, context), maxQueue, workers: said.workers?.value }, context);
   return { voices, texts };
 }
 

@@ -17,7 +17,7 @@ import { openServeEngines, readServeOptions, type ServeOptions, type Serving } f
 export async function run({ flags }: CommandLine, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const options = readServeOptions(flags, host.env);
-  notices.json = options.json;
+  notices.json = options.said.json.value;
   const ownKey = options.apiKey === undefined ? await keyInFile(host, signal) : options.apiKey;
   if (ownKey) notices.hide(ownKey);
   const key = ownKey === undefined ? { value: randomKey(), isMade: true } : { value: ownKey, isMade: false };
@@ -59,8 +59,8 @@ interface Setup extends Serving {
 const GRACE = 10_000;
 
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
-  const { readyFile } = setup.options;
-  const ready = readyFile === undefined ? undefined : new ReadyFile(readyFile, host.cwd);
+  const { readyFile } = setup.options.said;
+  const ready = readyFile && new ReadyFile(readyFile.value, host.cwd);
   await ready?.check();
   const service = await listen(setup, host, notices);
   try {
@@ -82,21 +82,31 @@ async function listen(
   host: Host,
   notices: Notices,
 ): Promise<Service> {
-  const { log: form } = options;
+  const { said } = options;
+  const form = said.log?.value;
   const log = (record: LogRecord) => {
     if (form === undefined && !ALWAYS_LOGGED.has(record.event)) return;
     notices.print(logLine(record, form ?? 'text', { time: new Date(), notices }));
   };
   try {
     const hide = (text: string) => notices.redactOwn(text);
-    return await startService({ ...options, voices, texts, apiKey: key.value, log, hide, programs: host });
+    return await startService({
+      host: said.host.value,
+      port: said.port.value,
+      wyoming: said.wyoming?.value,
+      basePath: said.basePath.value,
+      maxText: said.maxText.value,
+      callbacks: said.callbacks?.value ?? [],
+      cors: said.cors?.value,
+      ...{ voices, texts, apiKey: key.value, log, hide, programs: host },
+    });
   } catch (cause) {
     const code = codeOf(cause);
     const hint = UNUSABLE[code];
     if (hint === undefined) throw cause;
-    const { port = options.port } = cause as { readonly port?: number };
-    const flag = port === options.port ? '--port' : '--wyoming';
-    throw usageError(`cannot listen on ${options.host} port ${port} (${code})`, hint(flag), cause);
+    const { port = said.port.value } = cause as { readonly port?: number };
+    const flag = port === said.port.value ? '--port' : '--wyoming';
+    throw usageError(`cannot listen on ${said.host.value} port ${port} (${code})`, hint(flag), cause);
   }
 }
 
@@ -131,7 +141,7 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   notices.note(`in a browser: ${url}/${made ? `#key=${made}` : ''}`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (wyoming) notices.note(`for Home Assistant, without a key: ${wyoming}`);
-  if (!isLoopback(options.host)) warnOfNetwork(wyoming !== undefined, notices);
+  if (!isLoopback(options.said.host.value)) warnOfNetwork(wyoming !== undefined, notices);
   if (key.value !== null && !made)
     notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   const [speaker] = voices.speakers;
@@ -140,7 +150,7 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${speaker?.no ?? 1}}'`;
   notices.note(`try: curl -fsS${header} ${body} -o hello.wav ${url}/tts`);
-  if (options.json) notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });
+  if (options.said.json.value) notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });
 }
 
 function warnOfNetwork(hasWyoming: boolean, notices: Notices): void {
