@@ -19,7 +19,7 @@ export class Secrets {
   readonly #forms = new Set<string>();
   readonly #names = new Set<string>();
 
-  add(secret: string): void {
+  hide(secret: string): void {
     if (secret === '') return;
     const inUrl = encodeURIComponent(secret);
     const inJson = JSON.stringify(secret).slice(1, -1);
@@ -132,7 +132,7 @@ const PATIENCE_MS = 1000;
 const OWN_ERRORS: readonly ExitCode[] = [ExitCode.usage, ExitCode.output];
 
 /** The place that prints. Results go to stdout and all else to stderr, without secrets and control characters. */
-export class Notices {
+export class Notices extends Secrets {
   quiet = false;
   verbose = false;
   json = false;
@@ -143,19 +143,11 @@ export class Notices {
   #isDrawn = false;
   #breakLine: () => string = () => '';
   readonly #host: Host;
-  readonly #secrets = new Secrets();
   readonly #heldBack: string[] = [];
 
   constructor(host: Host) {
+    super();
     this.#host = host;
-  }
-
-  hide(secret: string): void {
-    this.#secrets.add(secret);
-  }
-
-  spare(name: string): void {
-    this.#secrets.spare(name);
   }
 
   note(text: string): void {
@@ -244,25 +236,11 @@ export class Notices {
     return exitCode;
   }
 
-  /** Hides secrets in text that quotes a service or a file. */
-  redact(text: string): string {
-    return this.#secrets.redact(text);
-  }
-
-  /** Hides secrets in words of the program and its user, where a short key may be an ordinary word. */
-  redactOwn(text: string): string {
-    return this.#secrets.redactOwn(text);
-  }
-
-  inJson(value: object): string {
-    return this.#secrets.inJson(value);
-  }
-
   #warned(value: object, quotes = true): string {
     this.tellHeldBack();
     const warnings = this.#warnings.map((text) => this.redact(text));
     const warned = warnings.length > 0 && { warnings };
-    return this.#secrets.inJson({ ...value, ...warned }, { quotes });
+    return this.inJson({ ...value, ...warned }, { quotes });
   }
 
   #say(event: 'note' | 'warning' | 'detail', safe: string): void {

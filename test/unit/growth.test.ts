@@ -45,7 +45,7 @@ const { signal } = new AbortController();
 const words = readLexicons([{ source: 'gif = jif\nDr. Who = the doctor', name: 'a.txt' }]);
 const patterns = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometres', name: 'b.txt' }]);
 const secrets = new Secrets();
-secrets.add('a-secret-of-twenty-one');
+secrets.hide('a-secret-of-twenty-one');
 
 async function filmOf(text: string): Promise<void> {
   const bytes = () => singleItem(Buffer.from(text));

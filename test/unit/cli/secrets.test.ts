@@ -3,7 +3,7 @@ import { Secrets } from '../../../src/cli/notices.ts';
 
 function hiding(...secrets: readonly string[]): Secrets {
   const hidden = new Secrets();
-  for (const secret of secrets) hidden.add(secret);
+  for (const secret of secrets) hidden.hide(secret);
   return hidden;
 }
 
