@@ -85,30 +85,13 @@ export function showWhile(
   { host, notices }: ShowOptions,
   { look = async () => {}, mayNote = true }: { look?: () => Promise<void>; mayNote?: boolean } = {},
 ): Disposable | undefined {
-  if (isProgressWanted(host, notices))
-    return drawWhile(
-      (columns) => {
-        void look();
-        return render(columns);
-      },
-      { host, notices },
-    );
+  const isDrawn = isProgressWanted(host, notices);
   const { quiet, verbose, json } = notices;
-  if (!mayNote || quiet || verbose || json) return undefined;
-  return noteWhile(async () => {
-    await look();
-    return render(Number.POSITIVE_INFINITY);
-  }, notices);
-}
-
-/**
- * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
- * sound.
- */
-function drawWhile(render: (columns: number) => string, { host, notices }: ShowOptions): Disposable {
-  let spinner: Promise<Ora> | undefined;
+  if (!isDrawn && (!mayNote || quiet || verbose || json)) return undefined;
   let isOver = false;
+  let spinner: Promise<Ora> | undefined;
   const draw = async () => {
+    void look();
     spinner ??= loadSpinner(host);
     const drawn = await spinner;
     const columns = host.stderr.columns ?? 0;
@@ -116,7 +99,11 @@ function drawWhile(render: (columns: number) => string, { host, notices }: ShowO
     drawn.text = render(columns - RESERVED_COLUMNS);
     notices.draw(` ${drawn.frame()}`);
   };
-  const ticking = repeat(() => void draw(), PATIENCE_MS, FRAME_MS);
+  const note = async () => {
+    await look();
+    if (!isOver) notices.note(render(Number.POSITIVE_INFINITY));
+  };
+  const ticking = isDrawn ? repeat(draw, PATIENCE_MS, FRAME_MS) : repeat(note, LONG_RUN_MS, BETWEEN_NOTES_MS);
   return {
     [Symbol.dispose]() {
       isOver = true;
@@ -126,32 +113,21 @@ function drawWhile(render: (columns: number) => string, { host, notices }: ShowO
   };
 }
 
+/**
+ * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
+ * sound.
+ */
 async function loadSpinner({ stderr, env }: ShowOptions['host']): Promise<Ora> {
   const { default: ora } = await import('ora');
   const color = env.NO_COLOR ? false : 'cyan';
   return ora({ stream: stderr.stream, color, isEnabled: false, discardStdin: false });
 }
 
-export function noteWhile(text: () => Promise<string>, notices: Pick<Notices, 'note'>): Disposable {
-  let isOver = false;
-  const say = async () => {
-    const note = await text();
-    if (!isOver) notices.note(note);
-  };
-  const ticking = repeat(() => void say(), LONG_RUN_MS, BETWEEN_NOTES_MS);
-  return {
-    [Symbol.dispose]() {
-      isOver = true;
-      ticking[Symbol.dispose]();
-    },
-  };
-}
-
 /** Calls `act` after `firstMs`, and then each `everyMs`, until it is disposed. It keeps no process running. */
-function repeat(act: () => void, firstMs: number, everyMs: number): Disposable {
+function repeat(act: () => Promise<void>, firstMs: number, everyMs: number): Disposable {
   let timer = setTimeout(() => {
-    timer = setInterval(act, everyMs).unref();
-    act();
+    timer = setInterval(() => void act(), everyMs).unref();
+    void act();
   }, firstMs).unref();
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }

@@ -1,11 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { isProgressWanted } from '../../../src/cli/notices.ts';
-import { noteWhile, ProgressCount, type ProgressState, renderProgress } from '../../../src/cli/progress.ts';
+import { isProgressWanted, Notices } from '../../../src/cli/notices.ts';
+import { ProgressCount, type ProgressState, renderProgress, showWhile } from '../../../src/cli/progress.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
+import type { Host } from '../../../src/kit/host.ts';
 import { useMovedClock } from '../../support/clock.ts';
 import { segmentOf } from '../run/segment-of.ts';
 import { speechFormat } from '../sound/wav-builder.ts';
+
+const stderr = { fd: 2, isTTY: true, columns: 80, stream: new PassThrough() };
 
 const state: ProgressState = {
   waiting: undefined,
@@ -121,13 +124,8 @@ it('A long run is told after 10 s and then each 30 s, until it is over.', async 
   const told: string[] = [];
   let count = 0;
   {
-    using _notes = noteWhile(
-      async () => {
-        count += 1;
-        return `note ${count}`;
-      },
-      { note: (text) => void told.push(text) },
-    );
+    const notices = Object.assign(new Notices({ stderr } as Host), { note: (text: string) => told.push(text) });
+    using _notes = showWhile(() => `note ${++count}`, { host: { env: {}, stderr: { ...stderr, isTTY: false } }, notices });
     await vi.advanceTimersByTimeAsync(9_000);
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(62_000);
@@ -138,7 +136,6 @@ it('A long run is told after 10 s and then each 30 s, until it is over.', async 
   vi.useRealTimers();
 });
 
-const stderr = { fd: 2, isTTY: true, columns: 80, stream: new PassThrough() };
 const person = { env: { TERM: 'xterm' }, stderr };
 const loud = { quiet: false, verbose: false, json: false };
 
