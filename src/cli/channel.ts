@@ -24,14 +24,6 @@ const LOOK_MS = { speaks: 20, waits: 100 };
 /** Milliseconds, at most, in which runs may come that were started earlier: as long as this one took to come. */
 const MOST_AWAITED_MS = 500;
 
-/** The time in which a run speaks on its channel. */
-export interface Turn extends Disposable {
-  /** True if `tts stop` or the next run is about to end this run. */
-  readonly isSilenced: boolean;
-  /** @param listener is called when the run is paused, and when it is to go on */
-  onPause(listener: (isPaused: boolean) => void): void;
-}
-
 /**
  * Waits until no other run speaks on the channel.
  * @returns `undefined` for a run that joins, where there is no terminal or no folder for runs
@@ -49,7 +41,7 @@ export async function takeChannel(
   }
   const tickets = new Tickets(folder, host);
   // A program that finds the file may send the signal, which ends a process that does not listen.
-  const turn = new OwnTurn(tickets, host);
+  const turn = new Turn(tickets, host);
   try {
     tickets.write(joins ? 'speaks' : 'waits');
     if (!joins) await waitForTurn(tickets, { interrupts }, host, signal);
@@ -99,11 +91,12 @@ async function pass(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-class OwnTurn implements Turn {
+/** The time in which a run speaks on its channel. */
+export class Turn implements Disposable {
   readonly #tickets: Tickets;
   readonly #host: ChannelHost;
   readonly #look = () => this.#tell();
-  readonly #listeners: ((isPaused: boolean) => void)[] = [];
+  #listener: (isPaused: boolean) => void = () => {};
   #hasBegun = false;
   #isPaused = false;
 
@@ -113,6 +106,7 @@ class OwnTurn implements Turn {
     host.on('SIGUSR2', this.#look);
   }
 
+  /** True if `tts stop` or the next run is about to end this run. */
   get isSilenced(): boolean {
     return this.#tickets.isSilenced;
   }
@@ -122,8 +116,9 @@ class OwnTurn implements Turn {
     this.#tell();
   }
 
+  /** @param listener is called when the run is paused, and when it is to go on */
   onPause(listener: (isPaused: boolean) => void): void {
-    this.#listeners.push(listener);
+    this.#listener = listener;
     if (this.#isPaused) listener(true);
   }
 
@@ -136,7 +131,7 @@ class OwnTurn implements Turn {
     const { isPaused } = this.#tickets;
     if (!this.#hasBegun || isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;
-    for (const listener of this.#listeners) listener(isPaused);
+    this.#listener(isPaused);
   }
 }
 
