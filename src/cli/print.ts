@@ -3,9 +3,8 @@ import { writeSync } from 'node:fs';
 import { wasClosed } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { isReaderGone, systemError, unwritable } from '../kit/folders.ts';
-import type { Host, Output, RunContext } from '../kit/host.ts';
+import type { Output, RunContext } from '../kit/host.ts';
 import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
-import { withoutEscapes } from '../kit/words.ts';
 
 /** The outputs that were printed to by their stream. They stay with it, so that the order is kept. */
 const streamed = new WeakSet<Output>();
@@ -81,53 +80,24 @@ export async function askYes(
   }
 }
 
-// Ctrl-C arrives as this character in raw mode.
-const INTERRUPT = '\x03';
-const END = '\x04';
-const CLEAR_LINE = '\x15';
-const BACKSPACES = new Set(['\x7f', '\b']);
-
 /**
  * Reads a line without echo. Always restores the terminal.
  * @throws TtsError (interrupted) on Ctrl-C
  */
 export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
-  const { stream } = host.stdin;
-  stream.setRawMode?.(true);
+  const [{ createInterface }, { Writable }] = await Promise.all([import('node:readline'), import('node:stream')]);
+  const nowhere = new Writable({ write: (_bytes, _encoding, done) => done() });
+  const lines = createInterface({ input: host.stdin.stream, output: nowhere, terminal: true });
+  const answer = new Promise<string>((resolve, reject) => {
+    const interrupt = () => reject(new TtsError('interrupted', { exitCode: ExitCode.interrupted }));
+    lines.once('line', resolve).once('SIGINT', interrupt).once('close', () => resolve(''));
+  });
   try {
-    // The question comes when the echo is off: the user may type at once.
+    // The echo is off by now: the user may type at once.
     notices.ask(question);
-    return await unlessAborted(line(stream), signal);
+    return await unlessAborted(answer, signal);
   } finally {
-    stream.setRawMode?.(false);
-    stream.pause();
+    lines.close();
     notices.ask('\n');
   }
-}
-
-function line(stream: Host['stdin']['stream']): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let typed = '';
-    const end = () => resolve('');
-    const actions: Readonly<Record<string, () => void>> = {
-      '\r': () => resolve(typed),
-      '\n': () => resolve(typed),
-      [INTERRUPT]: () => reject(new TtsError('interrupted', { exitCode: ExitCode.interrupted })),
-      [END]: end,
-    };
-    const read = (piece: Buffer) => {
-      for (const character of withoutEscapes(piece.toString())) {
-        const action = actions[character];
-        if (action) return action();
-        typed = edited(typed, character);
-      }
-    };
-    stream.on('data', read).once('end', end).once('error', reject);
-  });
-}
-
-function edited(typed: string, character: string): string {
-  if (BACKSPACES.has(character)) return typed.slice(0, -1);
-  if (character === CLEAR_LINE) return '';
-  return character < ' ' ? typed : typed + character;
 }
