@@ -25,45 +25,39 @@ export const PROJECT_PLACES = [
   'tts.config.json',
 ];
 
-/** Endings that cosmiconfig and its like read, and `tts` does not. */
-const CODE = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'];
-const UNREAD_ENDINGS: readonly (readonly [ending: string, why: string])[] = [
-  ...CODE.map((ending) => [ending, 'a config is data, and no code is run: use JSON or YAML'] as const),
-  ...['toml', 'json5', 'jsonc'].map((ending) => [ending, 'use JSON or YAML'] as const),
-];
-const UNREAD_PLACES: readonly (readonly [name: string, why: string])[] = [
-  ...['.ttsrc', 'tts.config'].flatMap((name) =>
-    UNREAD_ENDINGS.map(([ending, why]) => [`${name}.${ending}`, why] as const),
-  ),
-  ...['yaml', 'yml'].map(
-    (ending) =>
-      [`tts.config.${ending}`, `call it .ttsrc.${ending}, or tts.config.json with JSON in it`] as const,
-  ),
-];
-const UNREAD_IN_CONFIG = UNREAD_ENDINGS.map(([ending, why]) => [`ttsrc.${ending}`, why] as const);
-
 export interface UnreadConfig {
   readonly path: string;
   readonly why: string;
 }
 
-/** Files that somebody may take for a config, since other tools read such files. Only folders are listed to find them. */
+/** Files that somebody may take for a config, since cosmiconfig and its like read them. Only folders are listed to find them. */
 export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>): UnreadConfig[] {
   const folder = userFolder(host);
-  const own = UNREAD_ENDINGS.map(([ending, why]) => [`config.${ending}`, why] as const);
   return [
     ...[...foldersUpwards(host.cwd)].flatMap((above) => [
-      ...unreadIn(above, UNREAD_PLACES),
+      ...unreadIn(above, ['.ttsrc', 'tts.config']),
       ...unreadManifest(above),
-      ...unreadIn(join(above, '.config'), UNREAD_IN_CONFIG),
+      ...unreadIn(join(above, '.config'), ['ttsrc']),
     ]),
-    ...(folder === undefined ? [] : unreadIn(folder, own)),
+    ...(folder === undefined ? [] : unreadIn(folder, ['config'])),
   ];
 }
 
-function unreadIn(folder: string, places: typeof UNREAD_PLACES): UnreadConfig[] {
-  const names = filesOf(folder);
-  return places.filter(([name]) => names.has(name)).map(([name, why]) => ({ path: join(folder, name), why }));
+/** @param names the names without their endings */
+function unreadIn(folder: string, names: readonly string[]): UnreadConfig[] {
+  return [...filesOf(folder)].sort().flatMap((file) => {
+    const [, name = '', ending = ''] = /^(.*)\.(\w+)$/.exec(file) ?? [];
+    const why = names.includes(name) ? whyUnread(name, ending) : undefined;
+    return why === undefined ? [] : [{ path: join(folder, file), why }];
+  });
+}
+
+function whyUnread(name: string, ending: string): string | undefined {
+  if (/^[cm]?[jt]s$/.test(ending)) return 'a config is data, and no code is run: use JSON or YAML';
+  if (/^(?:toml|json5|jsonc)$/.test(ending)) return 'use JSON or YAML';
+  return name === 'tts.config' && /^ya?ml$/.test(ending)
+    ? `call it .ttsrc.${ending}, or tts.config.json with JSON in it`
+    : undefined;
 }
 
 function unreadManifest(folder: string): UnreadConfig[] {
