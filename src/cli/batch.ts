@@ -53,7 +53,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const { prune, yes, allowEmpty, json } = settings;
   const output = new BatchOutput(job.plan, job.folderName, json.value, context);
   const totals = new RunTotals();
-  const misfits = mix.fit && new Misfits(mix.fit, (text) => context.notices.warn(text));
+  const misfits = mix.fit && new Misfits(mix.fit, context.notices);
   const write = async (outcome: Outcome) => {
     const names = tables.map(({ name }) => name);
     if (report) reports?.assertReportPlace(report.value, { ...outcome, tables: names }, context.host);

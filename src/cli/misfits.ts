@@ -3,18 +3,19 @@ import { countOf } from '../kit/words.ts';
 import type { FitPlan, Misfit } from '../run/fit.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import { excerpt } from '../text/unicode.ts';
+import type { Notices } from './notices.ts';
 
 const MOST_LISTED = 20;
 
 /** The cues of a film that are not heard at their times. */
 export class Misfits implements Listener {
   readonly list: Misfit[] = [];
-  readonly #warn: (text: string) => void;
+  readonly #notices: Pick<Notices, 'warn'>;
   readonly #most: number;
 
-  constructor({ most }: FitPlan, warn: (text: string) => void) {
+  constructor({ most }: FitPlan, notices: Pick<Notices, 'warn'>) {
     this.#most = most;
-    this.#warn = warn;
+    this.#notices = notices;
   }
 
   on(event: RunEvent): void {
@@ -25,7 +26,7 @@ export class Misfits implements Listener {
   add(misfit: Misfit, row?: string): void {
     this.list.push(misfit);
     if (this.list.length > MOST_LISTED) return;
-    this.#warn(`${row === undefined ? '' : `${row}: `}${inWords(misfit)}`);
+    this.#notices.warn(`${row === undefined ? '' : `${row}: `}${inWords(misfit)}`);
   }
 
   /** @returns the error (partial) of a film that does not fit */

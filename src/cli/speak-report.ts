@@ -78,12 +78,12 @@ interface Summarized {
  * It goes to stderr if the audio or the text goes to stdout.
  * @param delivery `undefined` if the service sends the sound elsewhere
  */
-export async function printSummary(
+export function printSummary(
   run: Summarized,
   totals: RunTotals,
   delivery: Delivery | undefined,
-  { notices }: { readonly notices: Notices },
-): Promise<void> {
+  notices: Notices,
+): void {
   const { name, isPlayed } = run.output;
   const output = name ?? (isPlayed || !delivery ? null : '-');
   const isWhole = delivery && !delivery.readerLeft;

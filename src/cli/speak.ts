@@ -6,11 +6,9 @@ import { textHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Flags } from '../options/load.ts';
-import type { Delivery, Sink } from '../out/sink.ts';
+import type { Delivery } from '../out/sink.ts';
 import { kindOfName, OUTPUT } from '../read/first-bytes.ts';
-
 import { NothingToSay } from '../read/source.ts';
-import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
 import type { ReadAlong } from '../run/read-along.ts';
@@ -19,17 +17,15 @@ import { RunText } from '../run/text.ts';
 import { RunTotals } from '../run/totals.ts';
 import type { WordTimes } from '../run/words.ts';
 import type { Tags } from '../sound/pcm.ts';
-import type { Speaker } from '../sound/voice.ts';
 import type { Places } from '../text/places.ts';
-import type { Segment } from '../text/segment.ts';
 import type { Turn } from './channel.ts';
 import { type CommandLine, type Context, namedCommands } from './commands.ts';
 import { FIRST_STEPS } from './help.ts';
 import { checkLanguage } from './language-check.ts';
-import type { Misfits } from './misfits.ts';
+import { Misfits } from './misfits.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
 import { LeftOut } from './skipped.ts';
-import { Reporting, report, tellAbsent, tellNamesBefore, warnOfRoom, withStop } from './speak-report.ts';
+import { printSummary, Reporting, report, tellAbsent, tellNamesBefore, warnOfRoom, withStop } from './speak-report.ts';
 
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
@@ -186,15 +182,19 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   // The voices start while the text and the output are opened. Nothing is sent yet.
   const opening = openAll(job);
   opening.catch(() => {});
-  const text = await RunText.open(job.text, signal);
-  const languageWarning = await checkLanguage(job, text, context);
+  const { text, tell } = await openText(job, context);
   await using words = await timeWords(job, context);
   const readAlong = await readAlongOf(job, text, context);
-  await using outputs = await openHeard(job, { ...context, words, readAlong });
+  const heard = { ...job, words: job.timesWords ? words : undefined, encoding: readAlong?.encoding };
+  await using outputs = await openOutputs(heard, context);
   const { sink, subtitles } = outputs;
+  context.turn?.onPause((isPaused) => sink.pause?.(isPaused));
   const { isLive } = sink;
   const drops = isLive && (job.text.isConversation || job.text.inFront) ? new Drops() : undefined;
-  await using events = await tellEvents(job, sink, { ...context, drops, words });
+  await using events =
+    job.events === undefined
+      ? undefined
+      : await (await import('../run/events.ts')).openEvents(job.events, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
   using progress = isTerminalShared(job, request, context)
     ? undefined
@@ -202,17 +202,24 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
         isLive,
         isHeard: job.output.isPlayed,
       });
-  await tellBefore(job, { text, languageWarning }, context);
+  await tell();
+  // Bytes are as many as the characters, or more.
+  warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   const reporting = new Reporting(job, progress, context);
   const atOnce = await opening;
-  const leftOut = await LeftOut.of(job, speakerIn(job), context);
-  const misfits = await misfitsOf(job, context);
+  const speaking = speakingIn(job);
+  const leftOut = await LeftOut.of(job, speaking.speakerOf, context);
+  const misfits = job.mix.fit && new Misfits(job.mix.fit, context.notices);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places }),
-    ...speakingIn(job, isLive),
+    ...speaking,
+    mix: job.mix,
+    fallback: job.fallback,
+    patience: isLive || job.output.isPlayed ? job.patience : undefined,
     drops,
     window: WINDOW * atOnce,
-    tags: await tagsFor(job, text, context),
+    // WAV files have no tags.
+    tags: job.output.encoding.name === 'wav' ? undefined : await tagsFor(job, text, context),
     sink,
     signal,
     maySkip: leftOut?.maySkip,
@@ -236,21 +243,23 @@ async function blankOrStopped(
   throw await withStop(error, { ...job, text, isLive }, signal);
 }
 
-async function tellBefore(
-  job: SpeechJob,
-  { text, languageWarning }: { text: RunText; languageWarning: Parameters<typeof sayBefore>[1] },
-  context: InTurn,
-): Promise<void> {
-  sayBefore(job, languageWarning, context.notices);
-  await tellNamesBefore(job, text, context);
-  // Bytes are as many as the characters, or more.
-  warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
+/** @returns the text, and `tell`, which says what there is to say of it before anything is paid for */
+async function openText(job: SpeechJob, context: Context) {
+  const { notices, signal } = context;
+  const text = await RunText.open(job.text, signal);
+  const warning = await checkLanguage(job, text, context);
+  const tell = async () => {
+    if (job.note) notices.note(job.note);
+    if (warning !== undefined) notices.warn(warning);
+    await tellNamesBefore(job, text, context);
+  };
+  return { text, tell };
 }
 
 async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes | undefined> {
   if (!job.timesWords && job.events === undefined) return undefined;
   const { WordTimes } = await import('../run/words.ts');
-  return new WordTimes(speakerIn(job), context);
+  return new WordTimes(speakingIn(job).speakerOf, context);
 }
 
 /** Where a word is in the input, for the subtitles that say so. */
@@ -260,57 +269,21 @@ async function placesFor({ timesWords, subtitles }: SpeechJob): Promise<Places |
 }
 
 async function readAlongOf(
-  { output, speaker, split }: SpeechJob,
+  { output: { encoding, bitrate }, speaker: { voice } }: SpeechJob,
   text: RunText,
   { signal }: Context,
 ): Promise<ReadAlong | undefined> {
-  if (output.encoding.name !== 'epub' || split) return undefined;
+  if (encoding.name !== 'epub') return undefined;
   const { openReadAlong } = await import('../run/read-along.ts');
-  const { voice } = speaker;
-  return openReadAlong(
-    text.book,
-    { bitrate: output.bitrate, language: voice.language, narrator: voice.name },
-    signal,
-  );
+  return openReadAlong(text.book, { bitrate, language: voice.language, narrator: voice.name }, signal);
 }
 
-async function openHeard(
-  job: SpeechJob,
-  {
-    turn,
-    words,
-    readAlong,
-    ...context
-  }: InTurn & { readonly words: WordTimes | undefined; readonly readAlong: ReadAlong | undefined },
-): Promise<Outputs> {
-  const outputs = await openOutputs(
-    { ...job, words: job.timesWords ? words : undefined, encoding: readAlong?.encoding },
-    context,
-  );
-  turn?.onPause((isPaused) => outputs.sink.pause?.(isPaused));
-  return outputs;
-}
-
-/** Who speaks, and how the sound is joined. */
-function speakingIn(job: SpeechJob, isLive: boolean) {
-  const { fallback, patience, mix, output } = job;
-  const isHeard = isLive || output.isPlayed;
+/** Who speaks which segment. */
+function speakingIn({ cast, speaker, fallback }: SpeechJob): Pick<DeliverOptions, 'speakerOf' | 'lead'> {
   return {
-    speakerOf: speakerIn(job),
-    lead: leadOf(job),
-    mix,
-    fallback,
-    patience: isHeard ? patience : undefined,
+    speakerOf: (segment) => (fallback?.speaks(segment) ? fallback.speaker : segment.role.speaker),
+    lead: (cast ?? fallback) && speaker,
   };
-}
-
-async function tellEvents(
-  { events }: SpeechJob,
-  sink: Sink,
-  context: Context & { readonly drops: Drops | undefined; readonly words: WordTimes | undefined },
-): Promise<RunEvents | undefined> {
-  if (events === undefined) return undefined;
-  return (await import('../run/events.ts')).openEvents(events, sink, context);
 }
 
 interface Spoken {
@@ -334,44 +307,26 @@ async function finish(
   if (!delivery?.readerLeft) tellAbsent(job, notices);
   const leftOutError = await sayWhatIsMissing(leftOut, text, notices);
   const missing = leftOutError ?? (delivery?.readerLeft ? undefined : misfits?.error());
-  if (job.json) {
-    const { printSummary } = await import('./speak-report.ts');
-    await printSummary({ ...job, misfits: misfits?.list }, totals, delivery, context);
-  }
+  if (job.json) printSummary({ ...job, misfits: misfits?.list }, totals, delivery, notices);
   if (missing) throw missing;
   return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
 }
 
-async function misfitsOf({ mix: { fit } }: SpeechJob, { notices }: Context): Promise<Misfits | undefined> {
-  return fit && new (await import('./misfits.ts')).Misfits(fit, (text) => notices.warn(text));
-}
-
-function speakerIn({ fallback }: SpeechJob): (segment: Segment) => Speaker {
-  return (segment) => (fallback?.speaks(segment) ? fallback.speaker : segment.role.speaker);
-}
-
-function leadOf({ cast, speaker, fallback }: SpeechJob): DeliverOptions['lead'] {
-  return (cast ?? fallback) && speaker;
-}
-
 async function speakChapters(job: SpeechJob, context: Context): Promise<number> {
-  const { notices, signal } = context;
+  const { notices } = context;
   const totals = new RunTotals();
   await using _voices = job.voices;
-  const text = await RunText.open(job.text, signal);
-  const languageWarning = await checkLanguage(job, text, context);
-  const { tagsOf } = await import('../run/tags.ts');
-  const leftOut = await LeftOut.of(job, speakerIn(job), context);
+  const { text, tell } = await openText(job, context);
+  const speaking = speakingIn(job);
+  const leftOut = await LeftOut.of(job, speaking.speakerOf, context);
   const split = {
     text,
-    tags: await tagsOf(job.tags, { about: text.about, voice: job.speaker.voice }, context),
-    speakerOf: speakerIn(job),
-    lead: leadOf(job),
+    ...speaking,
+    tags: await tagsFor(job, text, context),
     maySkip: leftOut?.maySkip,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
-      sayBefore(job, languageWarning, notices);
-      await tellNamesBefore(job, text, context);
+      await tell();
       const reporting = new Reporting(job, progress, context);
       return { reporting, window: WINDOW * (await openAll(job)) };
     },
@@ -383,16 +338,6 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   return status;
 }
 
-/** What there is to say before anything is paid for. */
-function sayBefore(
-  { note }: SpeechJob,
-  languageWarning: string | undefined,
-  notices: Context['notices'],
-): void {
-  if (note) notices.note(note);
-  if (languageWarning !== undefined) notices.warn(languageWarning);
-}
-
 async function sayWhatIsMissing(
   leftOut: Spoken['leftOut'],
   { remarks }: RunText,
@@ -402,9 +347,7 @@ async function sayWhatIsMissing(
   return leftOut?.finish();
 }
 
-/** WAV files have no tags. */
-async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags | undefined> {
-  if (job.output.encoding.name === 'wav') return undefined;
+async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags> {
   return (await import('../run/tags.ts')).tagsOf(job.tags, { about, voice: job.speaker.voice }, context);
 }
 

@@ -20,17 +20,16 @@ import { type Mix, USUAL_PAUSES } from '../run/mix.ts';
 import type { DeliverOptions, Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
-import { rateOf, type Speaker } from '../sound/voice.ts';
+import { rateOf } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } from './batch-folder.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
-export interface Split extends Pick<DeliverOptions, 'lead' | 'maySkip' | 'listeners'> {
+export interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'maySkip' | 'listeners'> {
   readonly text: RunText;
   /** They are those of the book. */
   readonly tags: Tags;
-  speakerOf(segment: Segment): Speaker;
   /** Opens what the voices speak with. */
   begin(progress: Progress | undefined): Promise<{ readonly reporting: Listener; readonly window: number }>;
 }
