@@ -21,7 +21,7 @@ import { assertOpen, stdoutError } from './print.ts';
 import { tellAbsent, tellNamesBefore, warnOfRoom } from './speak-report.ts';
 
 /** What a run would send and make. */
-export interface Estimated {
+interface Estimated {
   readonly characters: number;
   readonly charactersToSend: number;
   readonly segments: number;
@@ -159,14 +159,12 @@ interface ChapterCost {
 }
 
 /** What each chapter adds to the estimate of a run. */
-export class ChapterCosts {
+class ChapterCosts {
+  readonly list: ChapterCost[] = [];
   readonly #estimate: Estimate;
   readonly #pricing: Pricing | undefined;
-  readonly #ended: ChapterCost[] = [];
   #heading: Heading | undefined;
-  #characters = 0;
-  #duration = 0;
-  #paid = 0;
+  #before = { characters: 0, duration: 0, paid: 0 };
 
   constructor(estimate: Estimate, pricing: Pricing | undefined) {
     this.#estimate = estimate;
@@ -176,28 +174,18 @@ export class ChapterCosts {
   /** It is called before a segment is added to the estimate, and with `undefined` at the end. */
   enter(heading: Heading | undefined): void {
     if (heading === this.#heading) return;
-    const { characters, duration } = this.#estimate.result;
-    const { paidCharacters } = this.#estimate;
+    const { result, paidCharacters: paid } = this.#estimate;
     if (this.#heading) {
       const { number, title = null, level } = this.#heading;
-      const cost = this.#pricing && costOf(paidCharacters - this.#paid, this.#pricing);
-      this.#ended.push({
-        number,
-        title,
-        level,
-        characters: characters - this.#characters,
-        duration: Math.max(0, Math.round(10 * (duration - this.#duration)) / 10),
-        ...cost,
+      this.list.push({
+        ...{ number, title, level },
+        characters: result.characters - this.#before.characters,
+        duration: Math.max(0, Math.round(10 * (result.duration - this.#before.duration)) / 10),
+        ...(this.#pricing && costOf(paid - this.#before.paid, this.#pricing)),
       });
     }
     this.#heading = heading;
-    this.#characters = characters;
-    this.#duration = duration;
-    this.#paid = paidCharacters;
-  }
-
-  get list(): readonly ChapterCost[] {
-    return this.#ended;
+    this.#before = { ...result, paid };
   }
 }
 
@@ -243,29 +231,17 @@ function shareInWords({ language, speaker, share }: LanguageShare): string {
 }
 
 /** A line for each chapter, in columns. */
-export function chapterLines(chapters: readonly ChapterCost[]): readonly string[] {
-  const rows = chapters.map((chapter) => ({
-    number: String(chapter.number),
-    characters: String(chapter.characters),
-    length: duration(chapter.duration),
-    rest: [
-      ...(chapter.price === undefined
-        ? []
-        : [priceInWords({ price: chapter.price, ...(chapter.currency && { currency: chapter.currency }) })]),
-      '  '.repeat(chapter.level - 1) + printable(chapter.title ?? '(no title)'),
-    ].join('  '),
-  }));
-  const width = (field: 'number' | 'characters' | 'length') =>
-    Math.max(0, ...rows.map((row) => row[field].length));
-  const [numbers, characters, lengths] = [width('number'), width('characters'), width('length')];
-  return rows.map((row) =>
-    [
-      row.number.padStart(numbers),
-      row.characters.padStart(characters),
-      row.length.padStart(lengths),
-      row.rest,
-    ].join('  '),
-  );
+function chapterLines(chapters: readonly ChapterCost[]): readonly string[] {
+  const rows = chapters.map(({ number, characters, duration: seconds, level, title, ...cost }) => {
+    const name = '  '.repeat(level - 1) + printable(title ?? '(no title)');
+    return [String(number), String(characters), duration(seconds), [...priceOf(cost), name].join('  ')];
+  });
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  '));
+}
+
+function priceOf({ price, currency }: { readonly price?: number; readonly currency?: string }): string[] {
+  return price === undefined ? [] : [priceInWords({ price, ...(currency && { currency }) })];
 }
 
 /** `--verbose` shows this many bodies. */
@@ -306,14 +282,13 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
   const remarks = [...runText.remarks, languageWarning];
-  const book = {
+  const book: Book = {
     chapters: chapters.list,
     languages: languages.list,
     remarks: remarks.filter((remark) => remark !== undefined),
+    bodies,
   };
-  notices.result(
-    job.json ? asData(cost, book, bodies) : asText(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
-  );
+  notices.result(job.json ? asData(cost, book) : asText(cost, book, estimate.isGuessed));
   return ExitCode.ok;
 }
 
@@ -329,36 +304,24 @@ interface Book {
   readonly languages: LanguageShares['list'];
   /** What the reader has to say of the book, such as what was left out. */
   readonly remarks: readonly string[];
+  readonly bodies: readonly string[];
 }
 
-function asData(cost: Cost, { chapters, languages, remarks }: Book, bodies: readonly string[]): object {
-  const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
-  const book = {
-    ...(chapters.length > 0 && { chapters }),
-    ...(languages.length > 0 && { languages }),
-    ...(remarks.length > 0 && { remarks }),
-  };
-  return { dryRun: true, ...cost, ...book, ...shown };
+function asData(cost: Cost, { bodies, ...book }: Book): object {
+  const lists = { ...book, bodies: bodies.map((body) => JSON.parse(body)) };
+  const filled = Object.entries(lists).filter(([, list]) => list.length > 0);
+  return { dryRun: true, ...cost, ...Object.fromEntries(filled) };
 }
 
-function asText(
-  { characters, charactersToSend, segments, requests, inCache, duration: seconds, price, currency }: Cost,
-  {
-    chapters,
-    languages,
-    remarks,
-    bodies,
-    isGuessed,
-  }: Book & { readonly bodies: readonly string[]; readonly isGuessed: boolean },
-): string {
+function asText(cost: Cost, { chapters, languages, remarks, bodies }: Book, isGuessed: boolean): string {
   return [
-    `characters  ${characters}`,
-    `to send     ${charactersToSend}`,
-    `segments    ${segments}`,
-    `in cache    ${inCache}`,
-    `requests    ${requests}`,
-    `length      ${isGuessed ? 'about ' : ''}${duration(seconds)}`,
-    ...(price === undefined ? [] : [`price       ${priceInWords({ price, ...(currency && { currency }) })}`]),
+    `characters  ${cost.characters}`,
+    `to send     ${cost.charactersToSend}`,
+    `segments    ${cost.segments}`,
+    `in cache    ${cost.inCache}`,
+    `requests    ${cost.requests}`,
+    `length      ${isGuessed ? 'about ' : ''}${duration(cost.duration)}`,
+    ...priceOf(cost).map((price) => `price       ${price}`),
     ...(languages.length === 0 ? [] : [`languages   ${languages.map(shareInWords).join(', ')}`]),
     ...(chapters.length === 0 ? [] : [`chapters    ${chapters.length}`, ...chapterLines(chapters)]),
     ...remarks.map(printable),
