@@ -5,6 +5,7 @@ import { loadSettings, type Settings } from '../options/load.ts';
 import type { Voice, VoiceEvent } from '../sound/voice.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
+import { languageName, matchesLanguage, shownLanguage, systemLanguage } from '../voices/language.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import type { CommandLine, Context } from './commands.ts';
@@ -51,12 +52,13 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
     return { error };
   });
   const all = [...configured, ...('error' in listed ? [] : listed)];
-  const rows = settings.language ? await speaking(settings.language.value, all) : all;
-  if (settings.language && rows.length === 0 && !('error' in listed) && !service)
-    throw await noneSpeaks(settings.language.value, context);
+  const asked = settings.language?.value;
+  const rows = asked === undefined ? all : all.filter((each) => speaks(each, asked));
+  if (asked !== undefined && rows.length === 0 && !('error' in listed) && !service)
+    throw await noneSpeaks(asked, context);
   if (rows.length > 0 || !('error' in listed)) {
-    const isShort = !service && !settings.language && flags.all !== true;
-    await show(rows, isShort, context);
+    const isShort = !service && asked === undefined && flags.all !== true;
+    show(rows, isShort, context);
   }
   if ('error' in listed) throw listed.error;
   return ExitCode.ok;
@@ -69,37 +71,23 @@ function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { notices }
   return ExitCode.ok;
 }
 
-async function speaking(asked: string, speakers: readonly ListedSpeaker[]): Promise<ListedSpeaker[]> {
-  const { matchesLanguage } = await import('../voices/language.ts');
-  return speakers.filter(({ language = '', alsoSpeaks = [] }) =>
-    [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, asked)),
-  );
+function speaks({ language = '', alsoSpeaks = [] }: ListedSpeaker, asked: string): boolean {
+  return [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, asked));
 }
 
 async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
-  const [{ languageName }, { advice }] = await Promise.all([
-    import('../voices/language.ts'),
-    import('./language-check.ts'),
-  ]);
   const name = languageName(asked);
-  return name === undefined
-    ? usageError(`${JSON.stringify(asked)} is not a language`, 'write a tag such as ja, or the English name')
-    : usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
+  if (name === undefined)
+    return usageError(`${JSON.stringify(asked)} is not a language`, 'write a tag such as ja, or the English name');
+  const { advice } = await import('./language-check.ts');
+  return usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
 }
 
 /** @param isShort on a terminal, only what speaks the language of the system */
-async function show(
-  speakers: readonly ListedSpeaker[],
-  isShort: boolean,
-  { host, notices }: Context,
-): Promise<void> {
-  if (notices.json) return notices.result({ speakers: speakers });
-  const { languageName, matchesLanguage, shownLanguage, systemLanguage } = await import(
-    '../voices/language.ts'
-  );
+function show(speakers: readonly ListedSpeaker[], isShort: boolean, { host, notices }: Context): void {
+  if (notices.json) return notices.result({ speakers });
   const own = systemLanguage(host.env);
-  const isOwn = ({ language = '', alsoSpeaks = [], from }: ListedSpeaker) =>
-    FIRST.includes(from) || [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, own));
+  const isOwn = (speaker: ListedSpeaker) => FIRST.includes(speaker.from) || speaks(speaker, own);
   const rank = (speaker: ListedSpeaker) => placeOf(speaker.from) + PLACES.length * Number(!isOwn(speaker));
   const columns = columnsOf(host);
   const ordered = speakers.toSorted((a, b) => rank(a) - rank(b));
@@ -114,7 +102,7 @@ async function show(
   ];
   // A script may count the lines.
   const below = columns === undefined ? [] : notes.flatMap((note) => brokenAt(note, columns));
-  notices.result([speakerTable(inStyles(shown), columns, shownLanguage), ...below].join('\n'));
+  notices.result([speakerTable(inStyles(shown), columns), ...below].join('\n'));
 }
 
 /** A style that speaks several languages is one row. */
@@ -183,11 +171,7 @@ function tell(event: VoiceEvent, { notices }: Context): void {
   warnOfPause(event, notices);
 }
 
-function speakerTable(
-  rows: readonly ListedSpeaker[],
-  columns: number | undefined,
-  shownLanguage: (tag: string) => string,
-): string {
+function speakerTable(rows: readonly ListedSpeaker[], columns: number | undefined): string {
   if (rows.length === 0)
     return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
   const hasKinds = rows.some(({ kind }) => kind !== undefined);

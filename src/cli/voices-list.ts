@@ -11,6 +11,7 @@ import {
   type Repository,
 } from '../voices/install/catalogue.ts';
 import { installedVoices, type Manifest } from '../voices/install/manifest.ts';
+import { baseLanguage, languageName, matchesLanguage, shownLanguage, systemLanguage } from '../voices/language.ts';
 import type { Context } from './commands.ts';
 
 /** The command line of `tts voices`. */
@@ -35,9 +36,6 @@ export async function listVoices({ flags, data }: VoicesLine, context: Context):
   await loadSettings({ flags }, context);
   const catalogue = loadCatalogue(host);
   const installed = installedVoices(data, host.uid);
-  const { baseLanguage, languageName, matchesLanguage, shownLanguage, systemLanguage } = await import(
-    '../voices/language.ts'
-  );
   const asked = typeof flags.language === 'string' ? flags.language : undefined;
   const speaks = (row: Row, language: string) =>
     languagesOf(row).some((tag) => matchesLanguage(tag, language));
@@ -63,7 +61,7 @@ export async function listVoices({ flags, data }: VoicesLine, context: Context):
   }
   const further = `${more} more speak other languages than ${languageName(own)}: tts voices --all, or --language de`;
   const notes = more > 0 ? [further] : [];
-  notices.result(voiceTable(shown, { columns, shownLanguage, notes }));
+  notices.result(voiceTable(shown, columns, notes));
   return ExitCode.ok;
 }
 
@@ -117,13 +115,7 @@ function placeInJson(repository: Repository | undefined): object {
 
 const COLUMNS = ['NAME', 'VOICE', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', ''];
 
-interface Shown {
-  readonly columns: number | undefined;
-  readonly shownLanguage: (tag: string) => string;
-  readonly notes: readonly string[];
-}
-
-function voiceTable(rows: readonly Row[], { columns, shownLanguage, notes: last }: Shown): string {
+function voiceTable(rows: readonly Row[], columns: number | undefined, last: readonly string[]): string {
   if (rows.length === 0) return 'no voice matches';
   const lines = rows.map(({ voice, offer, manifest }) => [
     visible(voice.name),
