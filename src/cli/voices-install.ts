@@ -38,7 +38,7 @@ import {
 } from '../voices/install/store.ts';
 import type { Context } from './commands.ts';
 import { showWhile } from './progress.ts';
-import type { VoicesLine } from './voices-list.ts';
+import type { VoicesLine } from './voices.ts';
 
 /** @throws TtsError */
 export async function installVoices(line: VoicesLine, context: Context): Promise<number> {
