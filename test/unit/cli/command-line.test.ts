@@ -29,16 +29,10 @@ describe('the command line', () => {
     ['--lang', /-s de/],
     ['--list-voices', /tts speakers/],
     ['--model', /--engine FOLDER/],
+    ['--voice', /tts speakers lists/],
+    ['--voices', /tts speakers lists/],
   ])('says for %s of other tools what this one has', (option, hint) => {
-    expect(() => read([option, 'hi'])).toThrow(
-      expect.objectContaining({ hint: expect.stringMatching(hint) }),
-    );
-  });
-
-  it.each(['--voice', '--voices'])('leads to the voices from %s without a value', (option) => {
-    expect(() => read([option])).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining('tts speakers lists') }),
-    );
+    expect(() => read([option])).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));
   });
 
   it('takes a U+FFFD that was typed, and says no more than is known where the system does not tell', () => {
