@@ -109,7 +109,7 @@ export async function writeReport(
     const state = output.resultOf(row) ?? '';
     const isCurrent = isThere && (state === 'made' || state === 'unchanged');
     const entry = isCurrent ? survey.entryOf(row) : undefined;
-    const approval = entry && approvalOf({ ...entry, id });
+    const approval = entry && { id, key: entry.key, sha256: entry.sha256 };
     // The page is made to be passed on: a table or a service may quote the key.
     return {
       id: notices.redactOwn(id),
@@ -122,11 +122,11 @@ export async function writeReport(
       ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
-  const head = { title: table, summary: `${countOf(count, 'row')}: ${counts}.`, states: STATES };
-  await writeText({ path, name, writer: host }, reportPage(head, rows()), signal);
+  const summary = `${countOf(count, 'row')}: ${counts}.`;
+  await writeText({ path, name, writer: host }, reportPage(table, summary, rows()), signal);
 }
 
-export interface ReportRow {
+interface ReportRow {
   readonly id: string;
   readonly text: string;
   readonly speaker: string;
@@ -141,24 +141,22 @@ export interface ReportRow {
   readonly isApproved?: boolean | undefined;
 }
 
-export interface ReportHead {
-  readonly title: string;
-  readonly summary: string;
-  readonly states: readonly string[];
-}
-
 /** What each report begins with. */
 const PAGE_START = '<!doctype html>';
 
 /** Nothing comes from outside. The browser lays out visible rows only: ten thousand stay quick. */
-export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRow>): AsyncGenerator<string> {
-  const filters = ['all', ...head.states, 'not checked'].map(
+async function* reportPage(
+  title: string,
+  summary: string,
+  rows: AsyncIterable<ReportRow>,
+): AsyncGenerator<string> {
+  const filters = ['all', ...STATES, 'not checked'].map(
     (state, at) =>
       `<label><input type="radio" name="state" value="${escaped(state)}"${at === 0 ? ' checked' : ''}>${escaped(state)}</label>`,
   );
   const values: Readonly<Record<string, string>> = {
-    title: escaped(head.title),
-    summary: escaped(head.summary),
+    title: escaped(title),
+    summary: escaped(summary),
     filters: filters.join(''),
     style: digestOf('style'),
     script: digestOf('script'),
@@ -234,11 +232,7 @@ function addPeaks(
 }
 
 /** A person has listened to a sound and approved it. The key covers the text and the voice. */
-export type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
-
-export function approvalOf({ id, key, sha256 }: Approval): Approval {
-  return { id, key, sha256 };
-}
+type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
 
 /** The lines of a file that a report has saved. A row may have several: any of them counts. */
 export class Approvals {

@@ -9,7 +9,7 @@ import { loadSettings } from '../options/load.ts';
 import type { CommandLine, CommandModule, Context } from './commands.ts';
 
 /** One speaker at a time: a new run stops the others, or waits for its turn. */
-export interface ChannelPlan {
+interface ChannelPlan {
   readonly name: string | undefined;
   readonly interrupts: boolean;
   /** True for a run that neither waits nor stops others, and can be stopped and waited for. */

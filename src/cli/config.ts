@@ -132,19 +132,19 @@ const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   proxy: withoutPassword,
 };
 
-export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
+function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
   const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
   if (show) return show(value);
   return rowOf(name).isSecret ? 'set' : value;
 }
 
-export function withoutPassword(address: URL): string {
+function withoutPassword(address: URL): string {
   const shown = new URL(address);
   shown.password = '';
   return shown.href;
 }
 
-export function valueText(shown: unknown): string {
+function valueText(shown: unknown): string {
   if (Array.isArray(shown)) return shown.map(valueText).join(', ');
   if (shown instanceof URL) return shown.href;
   if (typeof shown !== 'object' || shown === null) return String(shown);

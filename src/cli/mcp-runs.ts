@@ -29,7 +29,7 @@ export interface Printed {
   readonly [field: string]: unknown;
 }
 
-export interface OwnRun {
+interface OwnRun {
   /** Options and words. */
   readonly args: readonly string[];
   /** What is spoken, as UTF-8 on stdin. */

@@ -137,7 +137,7 @@ function inSeconds(milliseconds: number | undefined): number | null {
 }
 
 /** What a user names for a text. */
-export type Named = Pick<SpeechJob, 'cast' | 'lexicon'>;
+type Named = Pick<SpeechJob, 'cast' | 'lexicon'>;
 
 const MOST_ENTRIES = 20;
 

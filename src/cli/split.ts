@@ -26,7 +26,7 @@ import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } f
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
-export interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'maySkip' | 'listeners'> {
+interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'maySkip' | 'listeners'> {
   readonly text: RunText;
   /** They are those of the book. */
   readonly tags: Tags;

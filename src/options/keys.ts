@@ -13,7 +13,7 @@ import { keysPlace } from './config-places.ts';
 import { readBaseUrl } from './kinds.ts';
 import { namedFile, type Origin, outranks, type Setting, type Settings } from './load.ts';
 
-export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
+interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   readonly signal: AbortSignal;
 }
 

@@ -116,7 +116,7 @@ async function loadConfig(
   return stored && !bringsKey ? [readKeys(stored, options.hide), ...loaded] : loaded;
 }
 
-export interface SettingSources {
+interface SettingSources {
   readonly flags: Flags;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly files?: readonly ConfigFile[];

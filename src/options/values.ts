@@ -36,7 +36,7 @@ type SchemaOn<F extends Face, N extends Name> = Rows[N] extends {
   : never;
 
 /** The values of all options that a face has fields for, by the names of the options. */
-export type WireValues<F extends Face> = {
+type WireValues<F extends Face> = {
   readonly [N in Name as SchemaOn<F, N> extends never ? never : N]: ValueOf<SchemaOn<F, N>> | undefined;
 };
 
