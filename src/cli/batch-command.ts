@@ -1,5 +1,12 @@
 import { NameTemplate, parseShard, type Shard } from '../batch/plan.ts';
-import { type ColumnNames, hasHeader, parseColumns, type TableKind, tableKindOf, tableKinds } from '../batch/table.ts';
+import {
+  type ColumnNames,
+  hasHeader,
+  parseColumns,
+  type TableKind,
+  tableKindOf,
+  tableKinds,
+} from '../batch/table.ts';
 import { usageError } from '../kit/error.ts';
 import { visible } from '../kit/words.ts';
 import { type LoadedSettings, loadSettings } from '../options/load.ts';
@@ -22,7 +29,10 @@ export async function readBatch({ flags, words }: CommandLine, context: Context)
   assertEncodable(template, { encode: encode?.value });
   const request: BatchRequest = {
     ...loaded,
-    tables: words.map((name) => ({ name, kind: table?.value ?? kindOf(name, delimiter ? 'csv' : undefined) })),
+    tables: words.map((name) => ({
+      name,
+      kind: table?.value ?? kindOf(name, delimiter ? 'csv' : undefined),
+    })),
     columns: columns ? parseColumns(columns.value) : new Map(),
     template: new NameTemplate(template),
     shard: shard && parseShard(shard.value),

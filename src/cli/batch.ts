@@ -13,7 +13,13 @@ import {
   type Survey,
   writeManifest,
 } from '../batch/manifest.ts';
-import { BatchPlan, type BatchRow, type NamedTable, type NameTemplate, type VoiceCells } from '../batch/plan.ts';
+import {
+  BatchPlan,
+  type BatchRow,
+  type NamedTable,
+  type NameTemplate,
+  type VoiceCells,
+} from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
 import { type Field, hasHeader, readTable } from '../batch/table.ts';
 import { RowTexts, TextFiles } from '../batch/texts.ts';
@@ -150,7 +156,11 @@ function openTable(
   const label = name === '-' ? 'stdin' : name;
   const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openUnchanged(name, host.cwd, signal);
   const options = { columns, delimiter: settings.delimiter?.value };
-  return { name: label, hasHeader: hasHeader(kind), rows: readTable(decode(bytes, label), kind, label, options) };
+  return {
+    name: label,
+    hasHeader: hasHeader(kind),
+    rows: readTable(decode(bytes, label), kind, label, options),
+  };
 }
 
 /** Manifests name a service by its base URL. */

@@ -85,12 +85,18 @@ export async function askYes(
  * @throws TtsError (interrupted) on Ctrl-C
  */
 export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
-  const [{ createInterface }, { Writable }] = await Promise.all([import('node:readline'), import('node:stream')]);
+  const [{ createInterface }, { Writable }] = await Promise.all([
+    import('node:readline'),
+    import('node:stream'),
+  ]);
   const nowhere = new Writable({ write: (_bytes, _encoding, done) => done() });
   const lines = createInterface({ input: host.stdin.stream, output: nowhere, terminal: true });
   const answer = new Promise<string>((resolve, reject) => {
     const interrupt = () => reject(new TtsError('interrupted', { exitCode: ExitCode.interrupted }));
-    lines.once('line', resolve).once('SIGINT', interrupt).once('close', () => resolve(''));
+    lines
+      .once('line', resolve)
+      .once('SIGINT', interrupt)
+      .once('close', () => resolve(''));
   });
   try {
     // The echo is off by now: the user may type at once.

@@ -97,7 +97,10 @@ export async function openServeEngines(options: ServeOptions, context: Context):
   const texts = await readingOf(settings, context);
   const voices = relay
     ? await openRelay({ settings, files, maxQueue }, context)
-    : await openLocalVoices({ ...namedEngines(options, settings, context), maxQueue, workers: said.workers?.value }, context);
+    : await openLocalVoices(
+        { ...namedEngines(options, settings, context), maxQueue, workers: said.workers?.value },
+        context,
+      );
   return { voices, texts };
 }
 

@@ -150,7 +150,8 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${speaker?.no ?? 1}}'`;
   notices.note(`try: curl -fsS${header} ${body} -o hello.wav ${url}/tts`);
-  if (options.said.json.value) notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });
+  if (options.said.json.value)
+    notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });
 }
 
 function warnOfNetwork(hasWyoming: boolean, notices: Notices): void {

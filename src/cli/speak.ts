@@ -6,9 +6,10 @@ import { textHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { shellQuoted } from '../kit/words.ts';
 import type { Flags } from '../options/load.ts';
-import type { Delivery } from '../out/sink.ts';
+import type { Delivery, Sink } from '../out/sink.ts';
 import { kindOfName, OUTPUT } from '../read/first-bytes.ts';
 import { NothingToSay } from '../read/source.ts';
+import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
 import type { ReadAlong } from '../run/read-along.ts';
@@ -25,7 +26,15 @@ import { checkLanguage } from './language-check.ts';
 import { Misfits } from './misfits.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
 import { LeftOut } from './skipped.ts';
-import { printSummary, Reporting, report, tellAbsent, tellNamesBefore, warnOfRoom, withStop } from './speak-report.ts';
+import {
+  printSummary,
+  Reporting,
+  report,
+  tellAbsent,
+  tellNamesBefore,
+  warnOfRoom,
+  withStop,
+} from './speak-report.ts';
 
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
@@ -176,7 +185,6 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
 
 /** Nothing is sent before everything is checked and open. */
 async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn): Promise<number> {
-  const { signal } = context;
   const totals = new RunTotals();
   await using _voices = job.voices;
   // The voices start while the text and the output are opened. Nothing is sent yet.
@@ -191,41 +199,32 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   context.turn?.onPause((isPaused) => sink.pause?.(isPaused));
   const { isLive } = sink;
   const drops = isLive && (job.text.isConversation || job.text.inFront) ? new Drops() : undefined;
-  await using events =
-    job.events === undefined
-      ? undefined
-      : await (await import('../run/events.ts')).openEvents(job.events, sink, { ...context, drops, words });
+  await using events = await eventsOf(job, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
-  using progress = isTerminalShared(job, request, context)
-    ? undefined
-    : showProgress((until) => totalOf(text, isLive, until), context, {
-        isLive,
-        isHeard: job.output.isPlayed,
-      });
+  using progress = progressOf(job, request, { text, isLive }, context);
   await tell();
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
-  const reporting = new Reporting(job, progress, context);
-  const atOnce = await opening;
   const speaking = speakingIn(job);
   const leftOut = await LeftOut.of(job, speaking.speakerOf, context);
   const misfits = job.mix.fit && new Misfits(job.mix.fit, context.notices);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places }),
     ...speaking,
-    mix: job.mix,
-    fallback: job.fallback,
+    ...{ drops, fallback: job.fallback },
     patience: isLive || job.output.isPlayed ? job.patience : undefined,
-    drops,
-    window: WINDOW * atOnce,
+    window: WINDOW * (await opening),
     // WAV files have no tags.
     tags: job.output.encoding.name === 'wav' ? undefined : await tagsFor(job, text, context),
     sink,
-    signal,
+    signal: context.signal,
     maySkip: leftOut?.maySkip,
     blank: () => text.blank(),
-    listeners: [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener, readAlong],
-  }).catch((error) => blankOrStopped(error, job, { text, isLive }, signal));
+    listeners: [
+      ...[totals, progress?.count, new Reporting(job, progress, context), subtitles],
+      ...[leftOut, misfits, events?.listener, readAlong],
+    ],
+  }).catch((error) => blankOrStopped(error, job, { text, isLive }, context.signal));
   progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
   if (delivery === 'blank') return ExitCode.ok;
@@ -268,6 +267,26 @@ async function placesFor({ timesWords, subtitles }: SpeechJob): Promise<Places |
   return new (await import('../text/places.ts')).Places();
 }
 
+async function eventsOf(
+  { events }: SpeechJob,
+  sink: Sink,
+  context: Context & { readonly drops: Drops | undefined; readonly words: WordTimes | undefined },
+): Promise<RunEvents | undefined> {
+  if (events === undefined) return undefined;
+  return (await import('../run/events.ts')).openEvents(events, sink, context);
+}
+
+/** A line of progress would wipe away what a person types, and what is shown of the text. */
+function progressOf(
+  { echo, output }: SpeechJob,
+  { files }: SpeakRequest,
+  { text, isLive }: { readonly text: RunText; readonly isLive: boolean },
+  context: Context,
+): Progress | undefined {
+  if (echo !== undefined || (files.includes('-') && context.host.stdin.isTTY)) return undefined;
+  return showProgress((until) => totalOf(text, isLive, until), context, { isLive, isHeard: output.isPlayed });
+}
+
 async function readAlongOf(
   { output: { encoding, bitrate }, speaker: { voice } }: SpeechJob,
   text: RunText,
@@ -278,9 +297,15 @@ async function readAlongOf(
   return openReadAlong(text.book, { bitrate, language: voice.language, narrator: voice.name }, signal);
 }
 
-/** Who speaks which segment. */
-function speakingIn({ cast, speaker, fallback }: SpeechJob): Pick<DeliverOptions, 'speakerOf' | 'lead'> {
+/** Who speaks which segment, and how their sound is joined. */
+function speakingIn({
+  cast,
+  speaker,
+  fallback,
+  mix,
+}: SpeechJob): Pick<DeliverOptions, 'speakerOf' | 'lead' | 'mix'> {
   return {
+    mix,
     speakerOf: (segment) => (fallback?.speaks(segment) ? fallback.speaker : segment.role.speaker),
     lead: (cast ?? fallback) && speaker,
   };
@@ -349,11 +374,6 @@ async function sayWhatIsMissing(
 
 async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags> {
   return (await import('../run/tags.ts')).tagsOf(job.tags, { about, voice: job.speaker.voice }, context);
-}
-
-/** A line of progress would wipe away what a person types, and what is shown of the text. */
-function isTerminalShared({ echo }: SpeechJob, { files }: SpeakRequest, { host }: Context): boolean {
-  return echo !== undefined || (files.includes('-') && host.stdin.isTTY);
 }
 
 /** @returns how many texts all voices together speak at once */

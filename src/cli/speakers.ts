@@ -78,14 +78,20 @@ function speaks({ language = '', alsoSpeaks = [] }: ListedSpeaker, asked: string
 async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
   const name = languageName(asked);
   if (name === undefined)
-    return usageError(`${JSON.stringify(asked)} is not a language`, 'write a tag such as ja, or the English name');
+    return usageError(
+      `${JSON.stringify(asked)} is not a language`,
+      'write a tag such as ja, or the English name',
+    );
   const { advice } = await import('./language-check.ts');
   return usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
 }
 
 /** @param isShort on a terminal, only what speaks the language of the system */
 function show(speakers: readonly ListedSpeaker[], isShort: boolean, { host, notices }: Context): void {
-  if (notices.json) return notices.result({ speakers });
+  if (notices.json) {
+    notices.result({ speakers });
+    return;
+  }
   const own = systemLanguage(host.env);
   const isOwn = (speaker: ListedSpeaker) => FIRST.includes(speaker.from) || speaks(speaker, own);
   const rank = (speaker: ListedSpeaker) => placeOf(speaker.from) + PLACES.length * Number(!isOwn(speaker));

@@ -26,7 +26,7 @@ import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } f
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
-interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'maySkip' | 'listeners'> {
+interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'mix' | 'maySkip' | 'listeners'> {
   readonly text: RunText;
   /** They are those of the book. */
   readonly tags: Tags;
@@ -141,7 +141,7 @@ async function make(
   using progress = showProgress(async () => total, context);
   const { reporting, window } = await begin(progress);
   const listeners = [...split.listeners, progress?.count, reporting];
-  const sound = { ...speaking, listeners, window, mix: job.mix, signal };
+  const sound = { ...speaking, listeners, window, signal };
   let number = 0;
   try {
     for await (const { heading, parts } of byChapter(text.segments(false, signal))) {

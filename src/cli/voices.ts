@@ -12,7 +12,13 @@ import {
   type Repository,
 } from '../voices/install/catalogue.ts';
 import { installedVoices, type Manifest } from '../voices/install/manifest.ts';
-import { baseLanguage, languageName, matchesLanguage, shownLanguage, systemLanguage } from '../voices/language.ts';
+import {
+  baseLanguage,
+  languageName,
+  matchesLanguage,
+  shownLanguage,
+  systemLanguage,
+} from '../voices/language.ts';
 import type { CommandLine, Context } from './commands.ts';
 
 export async function names(): Promise<readonly string[]> {

@@ -7,8 +7,13 @@ type Log = Parameters<typeof logLine>[0];
 const lineOf = (record: Log, form: 'text' | 'json') =>
   logLine(record, form, { time: new Date(0), notices: new Secrets() });
 const request = {
-  ...{ event: 'request', id: 'r', method: 'POST', path: '/tts' },
-  ...{ status: 200, cut: false, milliseconds: 5 },
+  event: 'request',
+  id: 'r',
+  method: 'POST',
+  path: '/tts',
+  status: 200,
+  cut: false,
+  milliseconds: 5,
 } as const;
 const callback = { event: 'callback', id: 'r', origin: 'http://a.b', tries: 5 } as const;
 

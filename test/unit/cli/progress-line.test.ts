@@ -124,8 +124,13 @@ it('A long run is told after 10 s and then each 30 s, until it is over.', async 
   const told: string[] = [];
   let count = 0;
   {
-    const notices = Object.assign(new Notices({ stderr } as Host), { note: (text: string) => told.push(text) });
-    using _notes = showWhile(() => `note ${++count}`, { host: { env: {}, stderr: { ...stderr, isTTY: false } }, notices });
+    const notices = Object.assign(new Notices({ stderr } as unknown as Host), {
+      note: (text: string) => told.push(text),
+    });
+    using _notes = showWhile(() => `note ${++count}`, {
+      host: { env: {}, stderr: { ...stderr, isTTY: false } },
+      notices,
+    });
     await vi.advanceTimersByTimeAsync(9_000);
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(62_000);
