@@ -103,15 +103,18 @@ interface Kept<A extends Affects, W extends Wire> {
 
 type NoWire = Readonly<Record<never, never>>;
 
+/** `commands` may be left out where `speak` is the only one, and where there is no flag. */
+type Row<T> = Omit<Option<T>, 'commands'> & Partial<Pick<Option, 'commands'>>;
+
 /** Keeps the type of the value, and what `keyOf` and `valuesIn` ask for. */
 export function option<T, A extends Affects, const W extends Wire = NoWire>(
-  row: Option<T> & Kept<A, W> & Fallback<T>,
+  row: Row<T> & Kept<A, W> & Fallback<T>,
 ): Option<T> & Kept<A, W> & Fallback<T>;
 export function option<T, A extends Affects, const W extends Wire = NoWire>(
-  row: Option<T> & Kept<A, W>,
+  row: Row<T> & Kept<A, W>,
 ): Option<T> & Kept<A, W>;
-export function option<T>(row: Option<T>): Option<T> {
-  return row;
+export function option<T>(row: Row<T>): Option<T> {
+  return { commands: row.flags === undefined ? [] : ['speak'], ...row };
 }
 
 /** The value without any setting, for help; `undefined` for a switch. */

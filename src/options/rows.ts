@@ -79,7 +79,6 @@ export const rows = {
   file: option({
     schema: list(fileName),
     flags: '-f, --file <file|->',
-    commands: ['speak'],
     help: 'the text from a file (repeatable); "-" is stdin',
     repeats: true,
     group: 'Text',
@@ -115,7 +114,6 @@ export const rows = {
   }),
   speakers: option({
     schema: speakers,
-    commands: [],
     key: 'speakers',
     otherwise: 'none',
     help: 'names for speakers, each with its number and its own settings',
@@ -172,7 +170,6 @@ export const rows = {
   split: option({
     schema: choice('chapters'),
     flags: '--split <what>',
-    commands: ['speak'],
     otherwise: 'one file',
     brief: 'a file for each chapter',
     help: "a file for each of the chapters: -o 'novel/{nn} {title}.mp3'",
@@ -214,7 +211,6 @@ export const rows = {
   title: option({
     schema: words,
     flags: '--title <text>',
-    commands: ['speak'],
     otherwise: 'that of the book',
     help: 'title in the tags of the sound',
     group: 'Sound',
@@ -223,7 +219,6 @@ export const rows = {
   author: option({
     schema: words,
     flags: '--author <text>',
-    commands: ['speak'],
     otherwise: 'that of the book',
     help: 'author in the tags of the sound',
     group: 'Sound',
@@ -232,7 +227,6 @@ export const rows = {
   cover: option({
     schema: fileName,
     flags: '--cover <file>',
-    commands: ['speak'],
     otherwise: 'that of the book',
     help: 'picture in the tags of the sound: JPEG or PNG',
     group: 'Sound',
@@ -241,7 +235,6 @@ export const rows = {
   play: option({
     schema: toggle(),
     flags: '--play',
-    commands: ['speak'],
     otherwise: 'with --player; on a terminal without -o',
     help: 'play the audio as it arrives, even with -o',
     group: 'Sound',
@@ -265,7 +258,6 @@ export const rows = {
   input: option({
     schema: choice('jsonl'),
     flags: '--input <form>',
-    commands: ['speak'],
     otherwise: 'text',
     help: 'jsonl: stdin holds a conversation, {"text": "…"}, {"end": true} or {"stop": true} a line',
     brief: 'stdin holds a conversation: jsonl',
@@ -288,7 +280,6 @@ export const rows = {
   beginsThinking: option({
     ...off,
     flags: '--begins-thinking',
-    commands: ['speak'],
     key: 'beginsThinking',
     help: 'with --assistant: each answer begins with a thought that has no opening tag, only its end, such as </think>',
     brief: 'answers begin inside a thought',
@@ -299,7 +290,6 @@ export const rows = {
   interrupt: option({
     ...off,
     flags: '--interrupt',
-    commands: ['speak'],
     help: 'stop the run that speaks on this terminal, or on --channel',
     group: 'Run',
     affects: 'run',
@@ -307,7 +297,6 @@ export const rows = {
   queue: option({
     ...off,
     flags: '--queue',
-    commands: ['speak'],
     help: 'wait until the runs before it on this terminal, or on --channel, have spoken',
     group: 'Run',
     affects: 'run',
@@ -325,7 +314,6 @@ export const rows = {
   fallback: option({
     schema: speaker,
     flags: '--fallback <no|name>',
-    commands: ['speak'],
     key: 'fallback',
     otherwise: 'none',
     help: 'a voice of this machine that speaks on where the service fails; in files only with --keep-going',
@@ -335,7 +323,6 @@ export const rows = {
   patience: option({
     schema: number({ min: 0.1, max: 86_400 }),
     flags: '--patience <seconds>',
-    commands: ['speak'],
     key: 'patience',
     otherwise: '5 with --fallback; otherwise as --timeout and --retries say',
     help: 'how long all tries of a sentence that is heard live may bring no sound',
@@ -345,7 +332,6 @@ export const rows = {
   echo: option({
     ...off,
     flags: '--echo',
-    commands: ['speak'],
     help: 'show what comes on stdin while it is spoken',
     group: 'Text',
     affects: 'run',
@@ -353,7 +339,6 @@ export const rows = {
   events: option({
     schema: fileName,
     flags: '--events <fd|file>',
-    commands: ['speak'],
     otherwise: 'none',
     brief: 'write what is heard as lines of JSON',
     help: 'write what is queued, playing, spoken and stopped as lines of JSON: --events 3 3>events.jsonl',
@@ -416,7 +401,6 @@ export const rows = {
   chapters: option({
     schema: ranges,
     flags: '--chapters <list>',
-    commands: ['speak'],
     otherwise: 'all',
     help: 'speak only these chapters: 3,5-7',
     group: 'Text',
@@ -425,7 +409,6 @@ export const rows = {
   titles: option({
     schema: toggle(),
     flags: '--no-titles',
-    commands: ['speak'],
     fallback: true,
     help: 'do not speak the titles of chapters',
     group: 'Text',
@@ -446,7 +429,6 @@ export const rows = {
   ruby: option({
     schema: choice('base', 'reading'),
     flags: '--ruby <how>',
-    commands: ['speak'],
     key: 'ruby',
     fallback: 'base',
     help: 'Japanese with readings above: base, reading (in kana)',
@@ -469,7 +451,6 @@ export const rows = {
   showText: option({
     ...off,
     flags: '--show-text',
-    commands: ['speak'],
     help: 'print what would be spoken, and stop',
     group: 'Text',
     affects: 'run',
@@ -583,7 +564,6 @@ export const rows = {
   }),
   engineKey: option({
     schema: words,
-    commands: [],
     env: 'TTS_ENGINE_KEY',
     otherwise: 'none',
     help: 'key of the server that --engine names',
@@ -592,7 +572,6 @@ export const rows = {
   }),
   engineKeyFile: option({
     schema: fileName,
-    commands: [],
     env: 'TTS_ENGINE_KEY_FILE',
     otherwise: 'none',
     help: 'a file that holds the key of that server',
@@ -600,7 +579,6 @@ export const rows = {
   }),
   engines: option({
     schema: engines,
-    commands: [],
     key: 'engines',
     otherwise: 'none',
     help: 'names for engines, each a server, a program or a model folder',
@@ -629,7 +607,6 @@ export const rows = {
   }),
   apiKeyFile: option({
     schema: fileName,
-    commands: [],
     env: 'TTS_API_KEY_FILE',
     key: 'apiKeyFile',
     otherwise: 'none',
@@ -638,7 +615,6 @@ export const rows = {
   }),
   keys: option({
     schema: keys,
-    commands: [],
     key: 'keys',
     otherwise: 'none',
     help: 'keys by base URL; tts login keeps them in a file of its own',
@@ -780,7 +756,6 @@ export const rows = {
   }),
   cacheSize: option({
     schema: byteCount,
-    commands: [],
     key: 'cacheSize',
     fallback: 4 * 2 ** 30,
     otherwise: '4 GiB, at most a tenth of the free room',
@@ -791,7 +766,6 @@ export const rows = {
   subtitles: option({
     schema: fileName,
     flags: '--subtitles <file>',
-    commands: ['speak'],
     otherwise: 'none',
     help: 'also write subtitles: .srt, .vtt, .ass or .json',
     group: 'Sound',
@@ -801,7 +775,6 @@ export const rows = {
   words: option({
     ...off,
     flags: '--words',
-    commands: ['speak'],
     help: 'subtitles tell the time of each word',
     group: 'Sound',
     affects: 'run',
@@ -817,7 +790,6 @@ export const rows = {
   }),
   pricePer1000Chars: option({
     schema: number({ min: 0, max: 1_000_000 }),
-    commands: [],
     key: 'pricePer1000Chars',
     otherwise: 'no price is shown',
     help: 'what 1000 characters cost, for --dry-run',
@@ -825,7 +797,6 @@ export const rows = {
   }),
   currency: option({
     schema: words,
-    commands: [],
     key: 'currency',
     otherwise: 'none is shown',
     help: 'currency of pricePer1000Chars: EUR, $',
@@ -845,7 +816,6 @@ export const rows = {
   inputTimeout: option({
     schema: number({ min: 0.1, max: 86_400 }),
     flags: '--input-timeout <seconds>',
-    commands: ['speak'],
     otherwise: 'no limit',
     help: 'give up when the writer of the text is silent this long',
     group: 'Text',
@@ -886,7 +856,6 @@ export const rows = {
   }),
   trustedBaseUrls: option({
     schema: list(baseUrl),
-    commands: [],
     key: 'trustedBaseUrls',
     otherwise: 'none',
     help: "base URLs to which a project's file may have your key sent",
@@ -906,7 +875,6 @@ export const rows = {
   clobber: option({
     schema: toggle(),
     flags: '--no-clobber',
-    commands: ['speak'],
     fallback: true,
     help: 'do not overwrite an existing file',
     group: 'Sound',
@@ -915,7 +883,6 @@ export const rows = {
   keepGoing: option({
     ...off,
     flags: '--keep-going',
-    commands: ['speak'],
     help: 'leave out what the service refuses, warn, and end with 9',
     group: 'Run',
     affects: 'run',
@@ -923,7 +890,6 @@ export const rows = {
   keepPartial: option({
     ...off,
     flags: '--keep-partial',
-    commands: ['speak'],
     help: 'after an error keep what is there: out.partial.wav',
     group: 'Run',
     affects: 'run',
