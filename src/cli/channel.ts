@@ -135,31 +135,37 @@ export class Turn implements Disposable {
   }
 }
 
-/** @returns the number of runs that were asked to end */
-export function stopChannel(name: string | undefined, host: ChannelHost): number {
-  const tickets = ticketsOf(name, host);
-  const runs = tickets.all();
-  for (const run of runs) silence(run, tickets, host);
-  return runs.length;
-}
+type Act = (run: Ticket, tickets: Tickets, host: ChannelHost) => boolean;
 
-/** @returns the number of runs that were asked to pause */
-export function pauseChannel(name: string | undefined, host: ChannelHost): number {
-  const tickets = ticketsOf(name, host);
-  const runs = tickets.all().filter(({ state }) => state === 'speaks');
-  for (const run of runs) {
+/** What may be done to a run, by the key in `--json`. Each says whether it was done. */
+const ACTS = {
+  stopped(run, tickets, host) {
+    silence(run, tickets, host);
+    return true;
+  },
+  paused(run, tickets, host) {
+    if (run.state !== 'speaks') return false;
     tickets.mark(run, '.paused');
     askToLook(run, host);
-  }
-  return runs.length;
-}
+    return true;
+  },
+  resumed(run, tickets, host) {
+    if (!tickets.unmark(run)) return false;
+    askToLook(run, host);
+    return true;
+  },
+} satisfies Record<string, Act>;
 
-/** @returns the number of runs that go on */
-export function resumeChannel(name: string | undefined, host: ChannelHost): number {
-  const tickets = ticketsOf(name, host);
-  const runs = tickets.all().filter((run) => tickets.unmark(run));
-  for (const run of runs) askToLook(run, host);
-  return runs.length;
+/**
+ * Stops, pauses or resumes the runs of a channel.
+ * @returns their number
+ * @throws TtsError (usage) for a name that is not allowed
+ */
+export function actOn(name: string | undefined, done: keyof typeof ACTS, host: ChannelHost): number {
+  const folder = folderOf(name, host);
+  if (folder === undefined) throw noFolder(host);
+  const tickets = new Tickets(folder, host);
+  return tickets.all().filter((run) => ACTS[done](run, tickets, host)).length;
 }
 
 function askToLook({ pid }: Ticket, host: ChannelHost): void {
@@ -185,19 +191,12 @@ function silence(run: Ticket, tickets: Tickets, host: ChannelHost): void {
   }
 }
 
-function ticketsOf(name: string | undefined, host: ChannelHost): Tickets {
-  const folder = folderOf(name, host);
-  if (folder === undefined) throw noFolder(host);
-  return new Tickets(folder, host);
-}
-
-/** @param done the key of the number of runs in `--json` */
-function channelCommand(done: 'stopped' | 'paused' | 'resumed', act: typeof stopChannel): CommandModule {
+function command(done: keyof typeof ACTS): CommandModule {
   return {
     async run(line: CommandLine, context: Context): Promise<number> {
       const { host, notices } = context;
       const { settings } = await loadSettings(line, context);
-      const count = act(settings.channel?.value, host);
+      const count = actOn(settings.channel?.value, done, host);
       if (notices.json) notices.result({ [done]: count });
       else if (count === 0)
         notices.note(done === 'resumed' ? 'nothing is paused here' : 'nothing speaks here');
@@ -206,9 +205,9 @@ function channelCommand(done: 'stopped' | 'paused' | 'resumed', act: typeof stop
   };
 }
 
-export const pause = channelCommand('paused', pauseChannel);
-export const resume = channelCommand('resumed', resumeChannel);
-export const stop = channelCommand('stopped', stopChannel);
+export const pause = command('paused');
+export const resume = command('resumed');
+export const stop = command('stopped');
 
 type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
 

@@ -14,7 +14,7 @@ import { secondsOf } from '../sound/pcm.ts';
 import { labelOf, rateOf, type VoiceEvent } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Cast } from '../voices/cast.ts';
-import { type Fallback, type FellBack, fellBackInWords } from '../voices/fallback.ts';
+import { type FellBack, fellBackInWords } from '../voices/fallback.ts';
 import { installedVoices } from '../voices/install/manifest.ts';
 import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
@@ -61,17 +61,10 @@ function nameOf({ name, isPlayed }: OutputPlan): string {
   return name === undefined && isPlayed ? 'played' : 'stdout';
 }
 
-interface Summarized {
-  readonly output: OutputPlan;
-  readonly callbackUrl?: string | undefined;
-  readonly subtitles?: { readonly name: string } | undefined;
-  /** It is set for a text that may name voices. */
-  readonly cast?: object | undefined;
-  /** It is set if the text of the run is shown. */
-  readonly echo?: object | undefined;
-  readonly fallback?: Pick<Fallback, 'outcome'> | undefined;
+interface Summarized
+  extends Pick<SpeechJob, 'output' | 'callbackUrl' | 'subtitles' | 'cast' | 'echo' | 'fallback'> {
   /** Set for the sound of a film: the cues that are not heard at their times. */
-  readonly misfits?: readonly Misfit[] | undefined;
+  readonly misfits: readonly Misfit[] | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { pauseChannel, resumeChannel, stopChannel, takeChannel } from '../../../src/cli/channel.ts';
+import { actOn, takeChannel } from '../../../src/cli/channel.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 const LIVING = process.pid;
@@ -44,7 +44,7 @@ test('A dead run holds nobody up, and is not stopped.', async () => {
   const plan = { name: 'desk', interrupts: false };
   await takeChannel(plan, hostOf(folder, 4_000_000), signal);
   const host = hostOf(folder, LIVING, (pid) => pid === LIVING);
-  expect(stopChannel('desk', host)).toBe(0);
+  expect(actOn('desk', 'stopped', host)).toBe(0);
   using _turn = await takeChannel(plan, host, signal);
 });
 
@@ -68,7 +68,7 @@ test.skipIf(process.platform === 'win32')(
     for (const mode of [0o1777, 0o770]) {
       chmodSync(folder, mode);
       const host = { ...hostOf(folder, LIVING + 1), home };
-      expect(stopChannel('desk', host)).toBe(0);
+      expect(actOn('desk', 'stopped', host)).toBe(0);
       using _turn = await takeChannel({ name: 'desk', interrupts: true }, host, signal);
       expect(readdirSync(folder, { recursive: true })).toEqual(noted);
       expect(readdirSync(home)).not.toEqual([]);
@@ -84,7 +84,7 @@ test.runIf(process.getuid?.() === 0)(
     const noted = readdirSync(folder, { recursive: true });
     chownSync(folder, 65_534, 65_534);
     const host = hostOf(folder, LIVING + 1);
-    expect(() => stopChannel('desk', host)).toThrow(/belongs to another user/);
+    expect(() => actOn('desk', 'stopped', host)).toThrow(/belongs to another user/);
     const turn = takeChannel({ name: 'desk', interrupts: true }, host, signal);
     await expect(turn).rejects.toThrow(/belongs to another user/);
     expect(readdirSync(folder, { recursive: true })).toEqual(noted);
@@ -139,10 +139,10 @@ test('A run that speaks is paused and goes on; one that waits is not.', async ()
   const waiting = takeChannel(plan, hostOf(folder, LIVING + 1), over.signal);
   const told: boolean[] = [];
   turn?.onPause((isPaused) => void told.push(isPaused));
-  expect([pauseChannel('desk', host), pauseChannel('desk', host)]).toEqual([1, 1]);
-  expect([resumeChannel('desk', host), resumeChannel('desk', host)]).toEqual([1, 0]);
+  expect([actOn('desk', 'paused', host), actOn('desk', 'paused', host)]).toEqual([1, 1]);
+  expect([actOn('desk', 'resumed', host), actOn('desk', 'resumed', host)]).toEqual([1, 0]);
   expect(told).toEqual([true, false]);
-  expect(pauseChannel('other', host)).toBe(0);
+  expect(actOn('other', 'paused', host)).toBe(0);
   over.abort();
   await expect(waiting).rejects.toThrow();
 });
