@@ -1,7 +1,6 @@
-import type { Writable } from 'node:stream';
-import { ExitCode } from '../kit/error.ts';
+import { pipeline } from 'node:stream/promises';
+import { ExitCode, TtsError } from '../kit/error.ts';
 import { isReaderGone } from '../kit/folders.ts';
-import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
 import { duration, priceInWords, printable, visible } from '../kit/words.ts';
 import { costOf, type Pricing, type Resolved } from '../run/job.ts';
 import { type Mix, silenceOf } from '../run/mix.ts';
@@ -337,27 +336,42 @@ type ShownText = Pick<Extract<Resolved, { mode: 'show-text' }>, 'text' | 'number
  */
 export async function showText(
   { text: plan, numbers }: ShownText,
-  { host, signal }: Context,
+  { host: { stdout }, signal }: Context,
 ): Promise<number> {
-  assertOpen(host.stdout);
-  const { stream } = host.stdout;
-  stream.on('error', () => {});
-  let isBlank = true;
-  const spacing = new Spacing();
-  const worded = new Worded(numbers);
-  const printer = new Printer(stream, signal);
+  assertOpen(stdout);
   const text = await RunText.open(plan, signal);
-  for await (const piece of text.pieces(signal)) {
-    const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
-    isBlank &&= written.trim() === '';
-    await printer.print(await worded.push(written));
-    if (printer.hasReaderLeft) return ExitCode.ok;
+  let isBlank = true;
+  async function* printed(): AsyncGenerator<string> {
+    const [spacing, worded] = [new Spacing(), new Worded(numbers)];
+    let held = '';
+    for await (const piece of text.pieces(signal)) {
+      const written = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
+      isBlank &&= written.trim() === '';
+      held += await worded.push(written);
+      // A book has many short paragraphs, and what is written slowly is shown at once.
+      if (held === '' || (held.length < BATCH && text.canBeReadAgain)) continue;
+      yield held;
+      held = '';
+    }
+    if (!isBlank) yield `${held}${await worded.end()}\n`;
+  }
+  try {
+    await pipeline(
+      printed,
+      stdout.stream.on('error', () => {}),
+      { end: false, signal },
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isReaderGone(error as Error)) return ExitCode.ok;
+    throw error instanceof TtsError ? error : stdoutError(error);
   }
   if (isBlank) throw text.blank();
-  await printer.print(`${await worded.end()}\n`);
-  await printer.flush();
   return ExitCode.ok;
 }
+
+/** UTF-16 units. */
+const BATCH = 16_384;
 
 /** Puts numbers in words up to the last empty line, since a value may go on behind any other place. */
 class Worded {
@@ -389,47 +403,3 @@ class Worded {
 
 /** UTF-16 units. */
 const LONGEST_HELD = 65_536;
-
-/** UTF-16 units. */
-const BATCH = 16_384;
-
-/** Writes in one go what comes before other work of the process: a book has many short paragraphs. */
-class Printer {
-  hasReaderLeft = false;
-  readonly #stream: Writable;
-  readonly #signal: AbortSignal;
-  #text = '';
-  #writing: Promise<void> | undefined;
-
-  constructor(stream: Writable, signal: AbortSignal) {
-    this.#stream = stream;
-    this.#signal = signal;
-  }
-
-  /** @throws TtsError (output) */
-  async print(text: string): Promise<void> {
-    this.#text += text;
-    if (!this.#writing) {
-      this.#writing = this.#write();
-      // The error is thrown where somebody waits.
-      this.#writing.catch(() => {});
-    }
-    if (this.#text.length > BATCH) await this.#writing;
-  }
-
-  async flush(): Promise<void> {
-    while (this.#writing) await this.#writing;
-  }
-
-  async #write(): Promise<void> {
-    await yieldToEventLoop();
-    const text = this.#text;
-    this.#text = '';
-    const written = new Promise<Error | null | undefined>((resolve) => this.#stream.write(text, resolve));
-    const error = await unlessAborted(written, this.#signal);
-    if (error && !isReaderGone(error)) throw stdoutError(error);
-    this.hasReaderLeft ||= error !== null && error !== undefined;
-    this.#writing = undefined;
-    if (this.#text !== '' && !this.hasReaderLeft) await this.print('');
-  }
-}
