@@ -34,10 +34,9 @@ export interface ListedSpeaker {
 }
 
 export async function run(line: CommandLine, context: Context): Promise<number> {
-  const { names = false, ...flags } = line.flags;
-  const { settings, files } = await loadSettings({ flags }, context);
+  const { settings, files } = await loadSettings(line, context);
   const configured = configuredSpeakers(settings);
-  if (names) {
+  if (settings.names.value) {
     const installed = manifestsOf(context).flatMap((voice) => [voice, ...voice.speakers]);
     return showNames(
       [...configured, ...(settings.baseUrl ? [] : [...FLITE_SPEAKERS, ...installed])],
@@ -57,7 +56,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   if (asked !== undefined && rows.length === 0 && !('error' in listed) && !service)
     throw await noneSpeaks(asked, context);
   if (rows.length > 0 || !('error' in listed)) {
-    const isShort = !service && asked === undefined && flags.all !== true;
+    const isShort = !service && asked === undefined && !settings.all.value;
     show(rows, isShort, context);
   }
   if ('error' in listed) throw listed.error;

@@ -4,7 +4,7 @@ import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { isOwnFolder } from '../kit/guard.ts';
 import type { RunContext } from '../kit/host.ts';
 import { duration, nearestName, visible } from '../kit/words.ts';
-import { chooseProxy, loadSettings, type Settings } from '../options/load.ts';
+import { chooseProxy, type Settings } from '../options/load.ts';
 import { isArchive } from '../voices/install/archive.ts';
 import {
   bytesOf,
@@ -44,20 +44,18 @@ import type { VoicesLine } from './voices.ts';
 export async function installVoices(line: VoicesLine, context: Context): Promise<number> {
   const { host } = context;
   assertTogether(line);
-  const { settings } = await loadSettings(line, context);
   const count = new DownloadProgress();
-  const options = sessionOptions(line, settings, context);
+  const options = sessionOptions(line, context);
   await using session = new Session({ ...options, onProgress: count.note }, context);
-  if (settings.dryRun.value) return await showPlan(line, session, context);
+  if (line.settings.dryRun.value) return await showPlan(line, session, context);
   for (const name of line.names) assertKnown(name, session.catalogue);
   openStore(line.data, host.uid);
   using _line = showWhile((columns) => count.render(columns), context, { mayNote: false });
   const done = await withVoicesLock(line.data, context, async () => {
     removeStages(line.data);
     try {
-      return await (textOf(line, 'from') === undefined
-        ? installNamed(line, session)
-        : installFrom(line, session));
+      const { from } = line.settings;
+      return await (from ? installFrom(from.value, line, session) : installNamed(line, session));
     } finally {
       removeStages(line.data);
     }
@@ -68,11 +66,11 @@ export async function installVoices(line: VoicesLine, context: Context): Promise
 
 /** Says what an installation would download, and where to. */
 async function showPlan(
-  { flags, names, data }: VoicesLine,
+  { settings, names, data }: VoicesLine,
   session: Session,
   context: Context,
 ): Promise<number> {
-  if (flags.from !== undefined)
+  if (settings.from)
     throw usageError(
       '--dry-run shows what is downloaded, and --from downloads nothing of the catalogue',
       'leave one of them out',
@@ -157,39 +155,34 @@ async function installNamed({ names, data }: VoicesLine, session: Session): Prom
   return { installed, runtime };
 }
 
-async function installFrom(line: VoicesLine, session: Session): Promise<Done> {
-  assertThere(textOf(line, 'from') ?? '', session.context.host);
-  const runtime = await ensureRuntime(line.data, 0, session.context);
-  const [from = '', name, language] = ['from', 'name', 'language'].map((each) => textOf(line, each));
-  const voice = { from, name, language, sha256: checksum(textOf(line, 'sha256')) };
+async function installFrom(from: string, { settings, data }: VoicesLine, session: Session): Promise<Done> {
+  assertThere(from, session.context.host);
+  const runtime = await ensureRuntime(data, 0, session.context);
+  const name = settings.name?.value;
+  const voice = { from, name, language: settings.language?.value, sha256: settings.sha256?.value };
   const manifest = await installLocal(voice, session);
   if (!manifest) session.context.notices.note(`${name ?? from} is installed already`);
   return { installed: manifest ? [manifest] : [], runtime };
 }
 
-function textOf({ flags }: VoicesLine, name: string): string | undefined {
-  const value = flags[name];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function sessionOptions(line: VoicesLine, settings: Settings, context: Context) {
+function sessionOptions({ settings, data }: VoicesLine, context: Context) {
   const { host, notices } = context;
-  const hub = hubOf(textOf(line, 'mirror'), host);
+  const hub = hubOf(settings.mirror?.value, host);
   if (hub.token) notices.hide(hub.token);
   return {
     hub,
-    data: line.data,
+    data,
     catalogue: loadCatalogue(host),
     retries: settings.retries.value,
     timeoutMs: settings.timeout.value * 1000,
     proxyFor: (url: URL) => proxyFor(url, settings, context),
-    acceptsLicence: line.flags.acceptLicence === true,
-    force: line.flags.force === true,
+    acceptsLicence: settings.acceptLicence.value,
+    force: settings.force.value,
   };
 }
 
-function assertTogether({ flags, names }: VoicesLine): void {
-  const isLocal = typeof flags.from === 'string';
+function assertTogether({ settings, names }: VoicesLine): void {
+  const isLocal = settings.from !== undefined;
   if (isLocal && names.length > 0)
     throw usageError(
       '--from and names contradict each other',
@@ -197,17 +190,12 @@ function assertTogether({ flags, names }: VoicesLine): void {
     );
   if (!isLocal && names.length === 0)
     throw usageError('which voice?', 'tts voices lists them: tts voices install cori');
-  for (const option of ['name', 'sha256'])
-    if (!isLocal && flags[option] !== undefined)
+  for (const option of ['name', 'sha256'] as const)
+    if (!isLocal && settings[option])
       throw usageError(
         `--${option} belongs to --from`,
         'a voice of the catalogue has its own name and checksums',
       );
-}
-
-function checksum(text: string | undefined): string | undefined {
-  if (text === undefined || /^[0-9a-f]{64}$/i.test(text)) return text;
-  throw usageError('bad value for --sha256', 'expected 64 hexadecimal digits, as sha256sum prints them');
 }
 
 /** A project chooses no proxy for what is installed. */
@@ -274,9 +262,8 @@ function report({ installed, runtime }: Done, data: string, { notices }: Context
   }
 }
 
-export async function removeVoices({ flags, names, data }: VoicesLine, context: Context): Promise<number> {
+export async function removeVoices({ names, data }: VoicesLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  await loadSettings({ flags }, context);
   if (names.length === 0)
     throw usageError('which voice?', 'tts voices --installed lists those that are there');
   const installed = found(names, data, context);
@@ -291,9 +278,8 @@ export async function removeVoices({ flags, names, data }: VoicesLine, context: 
 }
 
 /** Ends with 7 where a file is not as it was installed. */
-export async function verifyVoices({ flags, names, data }: VoicesLine, context: Context): Promise<number> {
+export async function verifyVoices({ names, data }: VoicesLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  await loadSettings({ flags }, context);
   const voices = names.length === 0 ? installedVoices(data, host.uid) : found(names, data, context);
   const checked: { name: string; wrong: string[] }[] = [];
   for (const voice of voices) checked.push({ name: voice.name, wrong: await wrongFiles(data, voice) });

@@ -2,7 +2,7 @@ import type { Gender } from '../engines/engine.ts';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import { brokenAt, columnsOf, table, visible } from '../kit/words.ts';
-import { type Flags, loadSettings } from '../options/load.ts';
+import { loadSettings, type Settings } from '../options/load.ts';
 import {
   bytesOf,
   type Catalogue,
@@ -35,7 +35,8 @@ export async function run(
       'there is no folder for voices: HOME names none',
       'set HOME, or name one with TTS_DATA_DIR',
     );
-  const line: VoicesLine = { flags, names, data };
+  const { settings } = await loadSettings({ flags }, context);
+  const line: VoicesLine = { settings, names, data };
   if (what === undefined) return listVoices(line, context);
   const { installVoices, removeVoices, verifyVoices } = await import('./voices-install.ts');
   const act = what === 'install' ? installVoices : what === 'remove' ? removeVoices : verifyVoices;
@@ -44,7 +45,7 @@ export async function run(
 
 /** The command line of `tts voices`. */
 export interface VoicesLine {
-  readonly flags: Flags;
+  readonly settings: Settings;
   /** The names after the word of the command. */
   readonly names: readonly string[];
   /** The folder of all data. */
@@ -59,16 +60,16 @@ interface Row {
 }
 
 /** Works without a network: the catalogue is part of the program. */
-async function listVoices({ flags, data }: VoicesLine, context: Context): Promise<number> {
+async function listVoices({ settings, data }: VoicesLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  await loadSettings({ flags }, context);
   const catalogue = loadCatalogue(host);
   const installed = installedVoices(data, host.uid);
-  const asked = typeof flags.language === 'string' ? flags.language : undefined;
+  const asked = settings.language?.value;
+  const isInstalled = settings.installed.value;
   const speaks = (row: Row, language: string) =>
     languagesOf(row).some((tag) => matchesLanguage(tag, language));
   const rows = rowsOf(catalogue, installed).filter(
-    (row) => (flags.installed !== true || row.manifest) && (asked === undefined || speaks(row, asked)),
+    (row) => (!isInstalled || row.manifest) && (asked === undefined || speaks(row, asked)),
   );
   if (notices.json) {
     notices.result({ folder: data, voices: rows.map((row) => inJson(row, catalogue)) });
@@ -77,7 +78,7 @@ async function listVoices({ flags, data }: VoicesLine, context: Context): Promis
   const own = systemLanguage(host.env);
   const rank = (row: Row) => Number(!row.manifest) + 2 * Number(!speaks(row, asked ?? own));
   const columns = columnsOf(host);
-  const isShort = columns !== undefined && asked === undefined && !flags.all && !flags.installed;
+  const isShort = columns !== undefined && asked === undefined && !settings.all.value && !isInstalled;
   const ordered = rows.toSorted((a, b) => rank(a) - rank(b));
   const shown = isShort ? ordered.filter((row) => row.manifest || speaks(row, own)) : ordered;
   const more = ordered.length - shown.length;

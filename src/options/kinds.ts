@@ -49,6 +49,8 @@ export const bitrate = textAs((typed) => {
   return kilobits >= 8 && kilobits <= 512 ? kilobits : undefined;
 }, 'must be kbit/s from 8 to 512, such as 64k');
 
+export const sha256 = text(/^[\dA-Fa-f]{64}$/, 'must be 64 hexadecimal digits, as sha256sum prints them');
+
 const DELIMITERS: Readonly<Record<string, string>> = {
   comma: ',',
   semicolon: ';',

@@ -26,6 +26,7 @@ import {
   proxyUrl,
   ranges,
   sampleRate,
+  sha256,
   speaker,
   speakers,
   speakersIn,
@@ -1147,7 +1148,7 @@ export const rows = {
     affects: 'run',
   }),
   sha256: option({
-    schema: words,
+    schema: sha256,
     flags: '--sha256 <checksum>',
     commands: ['voices'],
     help: 'with --from: the checksum that the file has to have',
