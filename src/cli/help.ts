@@ -46,6 +46,23 @@ export function versionText(): string {
   return manifest.version;
 }
 
+/** What each exit status means. */
+export const STATUSES: Readonly<Record<ExitCode, string>> = {
+  [ExitCode.ok]: 'all of it was delivered, or the reader left, or the run was silenced',
+  [ExitCode.defect]: 'a defect in tts itself',
+  [ExitCode.usage]: 'usage: a bad option, text, config file or value',
+  [ExitCode.key]: 'the key: none, refused, or not allowed',
+  [ExitCode.quota]: 'rate limit or quota',
+  [ExitCode.timeout]: 'timeout',
+  [ExitCode.connection]: 'no connection',
+  [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
+  [ExitCode.output]: 'output: cannot write, no player, or the player failed',
+  [ExitCode.partial]: 'rows of a batch failed, --keep-going left text out, or --fallback spoke on',
+  [ExitCode.hangup]: 'the terminal is gone',
+  [ExitCode.interrupted]: 'interrupted',
+  [ExitCode.terminated]: 'terminated',
+};
+
 /** What `tts help TOPIC` says, and the manual with it. The help of a command of the same name ends with it. */
 export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   voices: [
@@ -76,15 +93,7 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
     'such as speaker: cori. tts login keeps the key of a service.',
     'A project may not name programs, keys or services that you do not trust.',
   ],
-  exit: [
-    '0 all of it was delivered, or the reader left    5 timeout',
-    '1 a defect in tts itself                         6 no connection',
-    '2 a bad option, text, config file or value       7 the service failed',
-    '3 the key: none, refused or not allowed          8 cannot write or play',
-    '4 rate limit or quota                            9 in part, or by another voice',
-    '9: rows of a batch failed, --keep-going left text out, or --fallback spoke on.',
-    'A signal ends a run with 128 and its number. An error says what to do.',
-  ],
+  exit: Object.entries(STATUSES).map(([status, meaning]) => `${status.padStart(3)}  ${meaning}`),
 };
 
 function topicOf(name: string): string | undefined {

@@ -5,7 +5,7 @@ import type { Option } from '../options/option.ts';
 import { names, rowOf } from '../options/rows.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { catalog, type Entry, type Flag } from './completion.ts';
-import { TOPICS } from './help.ts';
+import { STATUSES, TOPICS } from './help.ts';
 import { printLine } from './print.ts';
 
 export async function run(_: CommandLine, { host }: Context): Promise<number> {
@@ -14,23 +14,6 @@ export async function run(_: CommandLine, { host }: Context): Promise<number> {
 }
 
 const REVISED = '2026-11-25';
-
-const STATUSES: Readonly<Record<ExitCode, string>> = {
-  [ExitCode.ok]: 'all of the audio was delivered, or the reader left, or the run was silenced',
-  [ExitCode.defect]: 'a defect in tts itself',
-  [ExitCode.usage]: 'usage: a bad option, text, config file or value',
-  [ExitCode.key]: 'the key: none, refused, or not allowed',
-  [ExitCode.quota]: 'rate limit or quota',
-  [ExitCode.timeout]: 'timeout',
-  [ExitCode.connection]: 'no connection',
-  [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
-  [ExitCode.output]: 'output: cannot write, no player, or the player failed',
-  [ExitCode.partial]:
-    'some rows of a batch failed, --keep-going left text out, or the voice of --fallback spoke on',
-  [ExitCode.hangup]: 'the terminal is gone',
-  [ExitCode.interrupted]: 'interrupted',
-  [ExitCode.terminated]: 'terminated',
-};
 
 export function manual([speak, ...others]: readonly Entry[]): string {
   return [
