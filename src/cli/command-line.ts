@@ -186,52 +186,35 @@ function assertKnown(typed: readonly string[], name: string): void {
  */
 function assertUtf8(command: Command, { argv, host }: Typed): void {
   if (!argv.some(isDamaged)) return;
-  const hint = command.name() === 'tts' ? ELSEWHERE : IN_UTF8;
-  refuse(damagedOption(command) ?? damagedWord(command.args, hint), host);
-}
-
-export function assertWordsUtf8(words: readonly string[], host: Pick<Host, 'isArgvUtf8'>): void {
-  refuse(damagedWord(words, IN_UTF8), host);
-}
-
-const ELSEWHERE = 'put the text into a file and name that with -f, or send it through a pipe';
-const IN_UTF8 = 'write it in UTF-8';
-
-interface Found {
-  readonly name: string;
-  readonly hint: string;
-}
-
-function refuse(found: Found | undefined, host: Pick<Host, 'isArgvUtf8'>): void {
-  const isUtf8 = found && host.isArgvUtf8();
-  if (!found || isUtf8) return;
-  const what =
-    isUtf8 === undefined ? 'has a U+FFFD in it: it is not UTF-8, or was damaged before' : 'is not UTF-8';
-  throw usageError(`${found.name} ${what}`, found.hint);
-}
-
-function damagedOption(command: Command): Found | undefined {
   for (const option of command.options) {
     const value = [command.getOptionValue(option.attributeName())].flat().find(isDamaged);
-    if (value !== undefined) return foundIn(option, value);
+    if (value === undefined) continue;
+    // Only the value of an option that names a file is shown: any other may be a key.
+    if (option.flags.includes('<file'))
+      refuse(`${option.long}: the name "${printable(value)}"`, RENAMED, host);
+    else refuse(`the value of ${option.long}`, IN_UTF8, host);
   }
-  return undefined;
+  assertWordsUtf8(command.args, host, command.name() === 'tts' ? ELSEWHERE : IN_UTF8);
 }
 
-function damagedWord(words: readonly string[], hint: string): Found | undefined {
+export function assertWordsUtf8(words: readonly string[], host: Typed['host'], hint = IN_UTF8): void {
   const word = words.find(isDamaged);
-  return word === undefined ? undefined : { name: `the word "${printable(word)}"`, hint };
+  if (word !== undefined) refuse(`the word "${printable(word)}"`, hint, host);
+}
+
+const IN_UTF8 = 'write it in UTF-8';
+const ELSEWHERE = 'put the text into a file and name that with -f, or send it through a pipe';
+const RENAMED = 'rename the file, or what is above it; a text to be read can also come through a pipe';
+
+/** The sign may have been typed: only the system tells. */
+function refuse(what: string, hint: string, host: Typed['host']): void {
+  const isUtf8 = host.isArgvUtf8();
+  if (isUtf8) return;
+  const how =
+    isUtf8 === undefined ? 'has a U+FFFD in it: it is not UTF-8, or was damaged before' : 'is not UTF-8';
+  throw usageError(`${what} ${how}`, hint);
 }
 
 function isDamaged(value: unknown): value is string {
   return typeof value === 'string' && value.includes('\uFFFD');
-}
-
-/** Only the value of an option that names a file is shown: any other may be a key. */
-function foundIn({ long, flags }: Option, value: string): Found {
-  if (!flags.includes('<file')) return { name: `the value of ${long}`, hint: IN_UTF8 };
-  return {
-    name: `${long}: the name "${printable(value)}"`,
-    hint: 'rename the file, or what is above it; a text to be read can also come through a pipe',
-  };
 }
