@@ -80,9 +80,12 @@ export async function loadNamed(
   { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
-  const named = { path: located(name, host), place: 'user' as const };
-  if (!isPiped(named.path)) return readConfig(named, hide);
-  return checked(named, await readPipedData(named.path, signal), hide);
+  const path = located(name, host);
+  // A pipe may have no writer or no end, so that the signal must end the wait.
+  const piped = isPiped(path)
+    ? await readWhole(decode(openFile(path, '', signal), path), LONGEST_CONFIG, () => tooLong(path))
+    : undefined;
+  return checked({ path, place: 'user' }, readData(path, piped), hide);
 }
 
 function located(name: string, { cwd, home }: ConfigPlace): string {
@@ -107,34 +110,21 @@ const LONGEST_CONFIG = 1024 * 1024;
 
 /**
  * Of a package.json, only `tts` counts.
+ * @param piped what came from a pipe
  * @returns `undefined` or `null` for a file without settings
  * @throws TtsError (usage) with the file, and the line if known
  */
-function readData(path: string): unknown {
-  return load(path, () => {
-    if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
-    const data = parse(path, decodeAll(readFileSync(path), path));
-    return basename(path) === 'package.json' && isObject(data)
-      ? (data as { readonly tts?: unknown }).tts
-      : data;
-  });
-}
-
-/** A pipe may have no writer or no end, so that the signal must end the wait. */
-async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
-  const text = decode(openFile(path, '', signal), path);
-  const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
-  return load(path, () => parse(path, content));
-}
-
-function load(path: string, read: () => unknown): unknown {
+function readData(path: string, piped?: string): unknown {
   if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
     throw usageError(
       `${path} is not read`,
       'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
     );
   try {
-    return read();
+    const data = parse(path, piped ?? textOf(path));
+    return basename(path) === 'package.json' && isObject(data)
+      ? (data as { readonly tts?: unknown }).tts
+      : data;
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
@@ -142,6 +132,11 @@ function load(path: string, read: () => unknown): unknown {
       'fix the file, or name another with --config',
     );
   }
+}
+
+function textOf(path: string): string {
+  if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
+  return decodeAll(readFileSync(path), path);
 }
 
 /** The parser's message quotes the file, which may hold a key. It is coloured wherever FORCE_COLOR or CI is set. */
