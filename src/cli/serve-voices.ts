@@ -1,6 +1,5 @@
 import { isLoopback } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
-import { checkedKey } from '../options/keys.ts';
 import {
   type Flags,
   fromEnvironment,
@@ -22,12 +21,14 @@ export type ServeOptions = ReturnType<typeof readServeOptions>;
 /** @throws TtsError (usage) */
 export function readServeOptions(flags: Flags, env: Context['host']['env']) {
   const { engine = [], ...others } = flags as Flags & { readonly engine?: readonly string[] };
-  const said = resolveSettings({ flags: others });
   const relay = relayFlags(flags);
+  const { TTS_API_KEY, TTS_API_KEY_FILE } = env;
+  // A service in front of another one sends it what TTS_API_KEY holds.
+  const keys = relay ? { TTS_API_KEY_FILE } : { TTS_API_KEY, TTS_API_KEY_FILE };
+  const said = resolveSettings({ flags: others, env: keys });
+  if (!said.auth.value) assertMayBeOpen(said);
   return {
     said,
-    /** `null` lets all clients in; without it, a key is to be made. */
-    apiKey: readKey(said, relay ? {} : env),
     engines: engine,
     /** The settings of a service to stand in front of. */
     relay,
@@ -60,17 +61,10 @@ function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undef
   return Object.fromEntries(said.map((name) => [name, flags[name]]));
 }
 
-function readKey(
-  { auth, apiKey, host }: Settings,
-  env: Readonly<Record<string, string | undefined>>,
-): string | null | undefined {
-  if (auth.value) {
-    const key = apiKey ?? fromEnvironment(rows.apiKey, env);
-    return key && checkedKey(key).value;
-  }
-  if (apiKey !== undefined)
+function assertMayBeOpen({ apiKey, host }: Settings): void {
+  if (apiKey?.origin.place === 'option')
     throw usageError('--no-auth and --api-key contradict each other', 'leave one out');
-  if (isLoopback(host.value)) return null;
+  if (isLoopback(host.value)) return;
   throw usageError(
     `--no-auth would let the whole network in through ${host.value}`,
     'use --api-key, or --host 127.0.0.1',

@@ -8,7 +8,8 @@ import { pathOf } from '../kit/folders.ts';
 import { type Host, interruption } from '../kit/host.ts';
 import { aborted } from '../kit/wait.ts';
 import { visible } from '../kit/words.ts';
-import { checkedKey, readKeyFile } from '../options/keys.ts';
+import { findKey } from '../options/keys.ts';
+import type { Settings } from '../options/load.ts';
 import { type LogRecord, randomKey, type Service, startService } from '../serve/service.ts';
 import type { CommandLine, Context } from './commands.ts';
 import type { Notices } from './notices.ts';
@@ -18,9 +19,8 @@ export async function run({ flags }: CommandLine, context: Context): Promise<num
   const { host, notices, signal } = context;
   const options = readServeOptions(flags, host.env);
   notices.json = options.said.json.value;
-  const ownKey = options.apiKey === undefined ? await keyInFile(host, signal) : options.apiKey;
-  if (ownKey) notices.hide(ownKey);
-  const key = ownKey === undefined ? { value: randomKey(), isMade: true } : { value: ownKey, isMade: false };
+  const key = await clientKey(options.said, context);
+  if (key.value && !key.isMade) notices.hide(key.value);
   const speaking = await openServeEngines(options, context).catch((error) => {
     // Stopping is success during the start, too.
     if (!signal.aborted) throw error;
@@ -34,18 +34,14 @@ export async function run({ flags }: CommandLine, context: Context): Promise<num
   return ExitCode.ok;
 }
 
-const KEY_FILE = 'TTS_API_KEY_FILE';
-
 /**
- * Reads the key from the file that `TTS_API_KEY_FILE` names, as containers get it.
- * @throws TtsError (usage) for an unreadable or empty file
+ * What clients have to send.
+ * @throws TtsError (usage) for a file that cannot be read, or holds no key
  */
-async function keyInFile({ env, cwd, home }: Host, signal: AbortSignal): Promise<string | undefined> {
-  const path = env[KEY_FILE];
-  if (!path) return undefined;
-  const origin = { place: 'environment', name: KEY_FILE } as const;
-  const value = await readKeyFile({ value: path, origin }, { cwd, home, signal });
-  return checkedKey({ value, origin }).value;
+async function clientKey(said: Settings, { host, signal }: Context): Promise<Setup['key']> {
+  if (!said.auth.value) return { value: null, isMade: false };
+  const own = await findKey(said, { ...host, signal });
+  return { value: own?.value ?? randomKey(), isMade: own === undefined };
 }
 
 /** What `tts serve` runs with. */
