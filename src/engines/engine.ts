@@ -38,12 +38,11 @@ export type CutManner = 'in parts' | 'late' | 'heard';
 
 export interface Utterance {
   readonly text: string;
-  readonly speaker: Speaker;
+  /** The number of the voice. */
+  readonly no: number;
   /** Hz. Without it, the voice speaks at its own rate. */
   readonly sampleRate?: number | undefined;
   readonly style: Style;
-  /** The words that the style was read from, for an engine that reads them itself. */
-  readonly instructions?: string | undefined;
   /**
    * It is called where the sound of an engine does not fit the text: it is too short, too long, or has too much silence inside.
    */
@@ -60,9 +59,8 @@ export interface EngineSound {
   readonly samples: AsyncIterable<Int16Array>;
 }
 
-/** Makes the sound of its speakers. */
+/** Makes the sound of its voices. */
 export interface Engine {
-  readonly speakers: readonly Speaker[];
   /**
    * The caller reads the samples, or aborts.
    * @throws EngineError here and while the samples are read
@@ -239,8 +237,6 @@ export interface SourceVoice {
   readonly gender?: Gender | undefined;
   /** A tag of BCP 47: the voice gets numbers in words of that language. Without it, it reads them itself. */
   readonly numbers?: string | undefined;
-  /** Hz. It stands for the voice's own rate in the keys of the cache. By default it is `sampleRate`. */
-  readonly usualRate?: number;
 }
 
 /** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import { findProgram } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
@@ -7,11 +8,11 @@ import { inOneLine } from '../kit/words.ts';
 import { compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
 import type { Samples } from '../sound/samples.ts';
 import { readWav } from '../sound/wav.ts';
-import { type Engine, EngineError, type Speaker, type Style } from './engine.ts';
+import { type Engine, EngineError, OWN_RATE, type Speaker, type Style } from './engine.ts';
 import { type Finish, finish } from './finish.ts';
 import { FairQueue, type Lane, queuedEngine } from './lanes.ts';
 
-export interface EspeakVoice {
+interface EspeakVoice {
   readonly speaker: Speaker;
   /** Unique, below espeak-ng's folder of voices. */
   readonly file: string;
@@ -28,9 +29,6 @@ const FIRST_NUMBER = 101;
 
 /** Milliseconds for the list of voices. */
 const PATIENCE_MS = 10_000;
-
-/** Hz. */
-export const ESPEAK_RATE = 22_050;
 
 /** `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
 const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
@@ -68,7 +66,7 @@ export async function listEspeakVoices(
       kind: 'neo.one',
       language,
       ...(alsoSpeaks.length > 0 && { alsoSpeaks }),
-      sampleRate: ESPEAK_RATE,
+      sampleRate: OWN_RATE,
     },
     file,
   }));
@@ -115,13 +113,6 @@ function reasonOf(error: Error, program: string): string {
   return inOneLine(message.trim().split('\n').at(-1) ?? '');
 }
 
-export async function espeakIfAny(context: RunContext): Promise<Espeak | undefined> {
-  const { espeak, fault } = await findEspeak(context);
-  if (fault !== undefined)
-    context.notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
-  return espeak;
-}
-
 interface EspeakTask {
   readonly text: string;
   readonly voice: string;
@@ -145,8 +136,6 @@ class EspeakProcess implements Lane<EspeakTask> {
     this.#espeak = espeak;
     this.#resampler = resampler;
   }
-
-  async prepare(): Promise<void> {}
 
   async run(task: EspeakTask, signal: AbortSignal): Promise<Int16Array> {
     try {
@@ -189,21 +178,23 @@ function isSilent({ samples }: Samples): boolean {
 
 /** espeak-ng writes no byte where there is no speech. */
 async function samplesIn(wav: Uint8Array): Promise<Samples> {
-  if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
+  if (wav.length === 0) return { samples: new Int16Array(), sampleRate: OWN_RATE };
   const { format, pcm } = await readWav(singleItem(wav));
   const bytes = Uint8Array.from(await buffer(pcm));
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
 }
 
 /** @param workers processes at once */
-export async function openEspeak({ program, voices, env }: Espeak, workers: number): Promise<Engine> {
+export async function openEspeak(
+  { program, voices, env }: Espeak,
+  workers = availableParallelism(),
+): Promise<Engine> {
   const resampler = await loadResampler(await compileResampler());
   const lanes = Array.from({ length: workers }, () => new EspeakProcess({ program, env }, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
-  const speakers = voices.map(({ speaker }) => speaker);
-  return queuedEngine(speakers, new FairQueue<EspeakTask>(lanes), ({ speaker, style }) => ({
+  return queuedEngine(new FairQueue<EspeakTask>(lanes), ({ no, style }) => ({
     normalise: withoutPhonemes,
-    task: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
+    task: (text, finish) => ({ text, voice: files.get(no) ?? '', style, finish }),
     complaint: 'There is nothing in this text that could be read',
   }));
 }

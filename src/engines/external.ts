@@ -14,7 +14,6 @@ import {
   type ExternalSource,
   type SourceConfig,
   type SourceVoice,
-  type Speaker,
   type Utterance,
 } from './engine.ts';
 
@@ -81,19 +80,12 @@ export class ExternalEngine implements Engine {
     this.#seats = new Seats(source.concurrency);
   }
 
-  get speakers(): readonly Speaker[] {
-    const { name: engine } = this.#source;
-    return [...this.#voices].map(([no, { name, language, sampleRate }]) => {
-      return { no, name, kind: 'neo.one', language, sampleRate, engine };
-    });
-  }
-
   async speak(
-    { text, speaker, sampleRate, style, onCut, isWhole }: Utterance,
+    { text, no, sampleRate, style, onCut, isWhole }: Utterance,
     signal: AbortSignal,
   ): Promise<EngineSound> {
-    const voice = this.#voices.get(speaker.no);
-    if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
+    const voice = this.#voices.get(no);
+    if (!voice) throw new RangeError(`there is no speaker ${no}`);
     const spoken = voice.numbers === undefined ? text : await inWords(text, voice.numbers);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);

@@ -1,9 +1,45 @@
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { EngineError, type Utterance } from './engine.ts';
-import { type Assets, type FliteTask, fliteUse, type TimedSpeech } from './flite.ts';
-import type { Lane, Recipe } from './lanes.ts';
+import { type Engine, EngineError, type Utterance } from './engine.ts';
+import { type Assets, type FliteTask, fliteUse, loadAssets, type TimedSpeech } from './flite.ts';
+import { FairQueue, type Lane, queuedEngine, type Recipe } from './lanes.ts';
 import { normalise } from './normalise.ts';
+
+/** A hang-up ends a thread; the spare one takes its place. */
+const SPARE = 1;
+
+/** The program of the threads, as it was built. */
+export const FLITE_PROGRAM = new URL('worker.cjs', import.meta.url);
+
+/**
+ * The built-in voices. One thread starts at once.
+ * @param runtime the version of Node
+ * @param workers threads of a service, which all start before it begins; by default one for each core, as they are needed
+ * @param program that of the threads
+ */
+export async function openBuiltIn(
+  runtime: string,
+  workers?: number,
+  program = FLITE_PROGRAM,
+): Promise<Engine> {
+  const load = sharedAssets(runtime);
+  const count = (workers ?? availableParallelism()) + SPARE;
+  const threads = Array.from({ length: count }, () => new FliteThread(program, load));
+  if (workers !== undefined) await Promise.all(threads.map((thread) => thread.prepare()));
+  // The first task reports the error.
+  else threads[0]?.prepare().catch(() => {});
+  return queuedEngine(new FairQueue<FliteTask>(threads, SPARE), fliteRecipe);
+}
+
+/** They are loaded with the first call. */
+export function sharedAssets(runtime: string): () => Promise<Assets> {
+  let assets: Promise<Assets> | undefined;
+  return () => {
+    assets ??= loadAssets(runtime);
+    return assets;
+  };
+}
 
 /** Milliseconds in which the next task has the processor. */
 const BEFORE_REPLACING = 100;
@@ -12,10 +48,10 @@ const BEFORE_REPLACING = 100;
 const GRACE = 250;
 
 /** How an utterance becomes tasks of the threads. */
-export function fliteRecipe({ speaker, style }: Pick<Utterance, 'speaker' | 'style'>): Recipe<FliteTask> {
+export function fliteRecipe({ no, style }: Pick<Utterance, 'no' | 'style'>): Recipe<FliteTask> {
   return {
     normalise,
-    task: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
+    task: (text, finish) => ({ use: fliteUse(no, style, text), finish }),
     complaint: 'The built-in voice speaks English only, and there is nothing in this text that it could read',
   };
 }

@@ -156,9 +156,9 @@ export interface FliteUse {
 }
 
 /** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
-export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse {
-  const voice = VOICES[(speaker.no - 1) % MERMISH];
-  if (!voice) throw new RangeError(`no voice for speaker ${speaker.no}`);
+export function fliteUse(no: number, style: Style, text: string): FliteUse {
+  const voice = VOICES[(no - 1) % MERMISH];
+  if (!voice) throw new RangeError(`there is no speaker ${no}`);
   const stretch = voice.stretch / style.rate;
   if (style.pitch === 1) return { request: { text, voice: voice.name, stretch }, warp: 1 };
   if (voice.pitch === undefined) {

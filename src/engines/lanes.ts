@@ -1,11 +1,10 @@
-import { type Engine, EngineError, OWN_RATE, type Speaker, type Utterance } from './engine.ts';
+import { type Engine, EngineError, OWN_RATE, type Utterance } from './engine.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
 
 /** A thread, or a process, that does one task after the other. */
 export interface Lane<Task> {
   readonly ready: boolean;
-  prepare(): Promise<void>;
   /**
    * @returns no samples for a text without sound
    * @throws EngineError when the work failed
@@ -24,12 +23,10 @@ export interface Recipe<Task> {
 
 /** An engine whose utterances are spoken passage by passage. */
 export function queuedEngine<Task>(
-  speakers: readonly Speaker[],
   queue: FairQueue<Task>,
   recipe: (utterance: Utterance) => Recipe<Task>,
 ): Engine {
   return {
-    speakers,
     async speak(utterance, signal) {
       const { sampleRate = OWN_RATE } = utterance;
       const how = recipe(utterance);
@@ -99,19 +96,6 @@ export class FairQueue<Task> {
     this.#lanes = lanes;
     this.#free = [...lanes];
     this.#spare = spare;
-  }
-
-  get ready(): number {
-    const ready = this.#lanes.filter((lane) => lane.ready).length;
-    return Math.min(ready, this.#lanes.length - this.#spare);
-  }
-
-  async prepareOne(): Promise<void> {
-    await this.#lanes[0]?.prepare();
-  }
-
-  async prepare(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.prepare()));
   }
 
   /**

@@ -38,7 +38,6 @@ export async function openProgram(
       language: 'und',
       sampleRate: config.sampleRate,
       numbers: config.numbers,
-      usualRate: sampleRate,
     })),
     takesAnyVoice: false,
     identityOf: (voice) => `${identity} ${voice.name}`,

@@ -31,9 +31,6 @@ async function peek(
   return { head, all: goingOn<Uint8Array>([head], source) };
 }
 
-/** Hz. Kokoro and most others have it. */
-const USUAL_RATE = 24_000;
-
 /** A server without a list gets this name. */
 const USUAL_VOICE = 'alloy';
 
@@ -92,7 +89,7 @@ function wantsKey({ url }: ServerConfig, { status }: VoiceList): boolean {
 }
 
 function voiceOf(name: string, { sampleRate, numbers }: ServerConfig): SourceVoice {
-  return { name, language: 'und', sampleRate, numbers, usualRate: sampleRate ?? USUAL_RATE };
+  return { name, language: 'und', sampleRate, numbers };
 }
 
 /** All that shapes the sound. */

@@ -103,8 +103,6 @@ async function speakOnce(
   { kind, name }: Pick<VoiceSource, 'kind' | 'name'>,
 ): Promise<Speech> {
   const text = kind === 'engine' ? clean : (written ?? clean);
-  const speaker = engine.speakers.find(({ no }) => no === voice.no);
-  if (!speaker) throw new RangeError(`there is no speaker ${voice.no}`);
   const start = Date.now();
   report({ type: 'request', index, text, by: name });
   const { style, ignored } = styleOf(fields.instructions);
@@ -112,7 +110,7 @@ async function speakOnce(
     engine,
     {
       text,
-      speaker,
+      no: voice.no,
       sampleRate: fields.sampleRate,
       style,
       onCut: (message, how) => report({ type: 'cut', message, how }),

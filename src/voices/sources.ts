@@ -80,7 +80,7 @@ interface PlaceOptions {
 /** Flite. */
 export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions): Place {
   const source = ownSource({ kind: 'built-in', name: 'the built-in voice' }, settings, wrap, async () => {
-    const { openBuiltIn } = await import('./engine-set.ts');
+    const { openBuiltIn } = await import('../engines/flite-thread.ts');
     return openBuiltIn(context.host.runtime, workers);
   });
   const voices = FLITE_SPEAKERS.map((speaker) => ownVoice(speaker, source));
@@ -126,8 +126,8 @@ export class EspeakPlace implements Place {
   #voicesOf(espeak: Espeak): readonly Voice[] {
     const { settings, wrap, workers } = this.#options;
     const source = ownSource({ kind: 'espeak', name: 'espeak-ng' }, settings, wrap, async () => {
-      const { openEspeakEngine } = await import('./engine-set.ts');
-      return openEspeakEngine(espeak, workers);
+      const { openEspeak } = await import('../engines/espeak.ts');
+      return openEspeak(espeak, workers);
     });
     return espeak.voices.map(({ speaker }) => ownVoice(speaker, source));
   }

@@ -1,12 +1,9 @@
 /** The built-in voice says a text once more, unheard, to time its words. */
-import type { Speaker } from '../engines/engine.ts';
 import { OWN_RATE } from '../engines/engine.ts';
-import { type Assets, FLITE_SPEAKERS, loadAssets } from '../engines/flite.ts';
-import { FliteThread, fliteRecipe } from '../engines/flite-thread.ts';
+import { FLITE_PROGRAM, FliteThread, fliteRecipe, sharedAssets } from '../engines/flite-thread.ts';
 import type { SpokenWord } from '../engines/flite-words.ts';
 import { tasks } from '../engines/lanes.ts';
 import { styleOf } from '../engines/style.ts';
-import { FLITE_PROGRAM } from './engine-set.ts';
 
 export interface TimedSound {
   /** One channel. */
@@ -18,19 +15,15 @@ export interface TimedSound {
   readonly words: readonly SpokenWord[];
 }
 
-/** Of the built-in voices, it is the one to which others align best. */
-const USUAL = 'rms';
+/** The number of `rms`: of the built-in voices, it is the one to which others align best. */
+const USUAL = 1;
 
 export class Reference implements AsyncDisposable {
   readonly #thread: FliteThread;
 
   /** @param runtime the version of Node */
   constructor(runtime: string, program = FLITE_PROGRAM) {
-    let assets: Promise<Assets> | undefined;
-    this.#thread = new FliteThread(program, () => {
-      assets ??= loadAssets(runtime);
-      return assets;
-    });
+    this.#thread = new FliteThread(program, sharedAssets(runtime));
   }
 
   /**
@@ -41,13 +34,13 @@ export class Reference implements AsyncDisposable {
   async speak(
     text: string,
     signal: AbortSignal,
-    { no, instructions }: { readonly no?: number; readonly instructions?: string | undefined } = {},
+    { no = USUAL, instructions }: { readonly no?: number; readonly instructions?: string | undefined } = {},
   ): Promise<TimedSound | undefined> {
     const { style } = styleOf(instructions);
     const pieces: Int16Array[] = [];
     const words: SpokenWord[] = [];
     let frames = 0;
-    const recipe = fliteRecipe({ speaker: speakerOf(no), style });
+    const recipe = fliteRecipe({ no, style });
     for await (const task of tasks({ text, style, sampleRate: OWN_RATE }, recipe, signal)) {
       const { speech, words: spoken } = await this.#thread.runTimed(task, signal);
       const before = frames / OWN_RATE;
@@ -64,10 +57,4 @@ export class Reference implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#thread.close();
   }
-}
-
-function speakerOf(no: number | undefined): Speaker {
-  const speaker = FLITE_SPEAKERS.find((each) => (no === undefined ? each.name === USUAL : each.no === no));
-  if (!speaker) throw new RangeError(`there is no built-in voice ${no}`);
-  return speaker;
 }

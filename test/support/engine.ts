@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
-import type { Engine, Style, Utterance } from '../../src/engines/engine.ts';
-import type { Espeak } from '../../src/engines/espeak.ts';
-import { openBuiltIn, openEspeakEngine } from '../../src/voices/engine-set.ts';
+import type { Engine, Speaker, Style, Utterance } from '../../src/engines/engine.ts';
+import { type Espeak, openEspeak } from '../../src/engines/espeak.ts';
+import { FLITE_SPEAKERS } from '../../src/engines/flite.ts';
+import { openBuiltIn } from '../../src/engines/flite-thread.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -21,7 +22,9 @@ export async function buildWorker(): Promise<URL> {
   return pathToFileURL(join(dir, 'worker.cjs'));
 }
 
-type Speaking = Pick<Engine, 'speakers' | 'speak'>;
+interface Speaking extends Pick<Engine, 'speak'> {
+  readonly speakers: readonly Speaker[];
+}
 
 interface Engines {
   readonly worker: URL;
@@ -32,16 +35,15 @@ interface Engines {
 /** The built-in voices, and those of espeak-ng, as one engine for the tests of one file, closed after them. */
 export async function startEngine({ worker, workers = 2, espeak }: Engines): Promise<Speaking> {
   const builtIn = await openBuiltIn('', workers, worker);
-  const robot = espeak && (await openEspeakEngine(espeak, workers));
+  const robot = espeak && (await openEspeak(espeak, workers));
   afterAll(() => Promise.all([builtIn.close(), robot?.close()]));
   return {
-    speakers: [...builtIn.speakers, ...(robot?.speakers ?? [])],
-    speak: (utterance, signal) =>
-      (utterance.speaker.no > 100 && robot ? robot : builtIn).speak(utterance, signal),
+    speakers: [...FLITE_SPEAKERS, ...(espeak?.voices ?? []).map(({ speaker }) => speaker)],
+    speak: (utterance, signal) => (utterance.no > 100 && robot ? robot : builtIn).speak(utterance, signal),
   };
 }
 
-interface Request extends Partial<Omit<Utterance, 'speaker'>> {
+interface Request extends Partial<Omit<Utterance, 'no'>> {
   readonly text: string;
   readonly speaker?: number;
   readonly signal?: AbortSignal;
@@ -49,10 +51,8 @@ interface Request extends Partial<Omit<Utterance, 'speaker'>> {
 
 export async function* speak(engine: Speaking, request: Request): AsyncGenerator<Int16Array> {
   const { text, speaker: no = 1, sampleRate = 22_050, style = PLAIN, signal } = request;
-  const speaker = engine.speakers.find((candidate) => candidate.no === no);
-  if (!speaker) throw new Error(`no speaker ${no}`);
   const until = signal ?? new AbortController().signal;
-  const { samples } = await engine.speak({ text, speaker, sampleRate, style }, until);
+  const { samples } = await engine.speak({ text, no, sampleRate, style }, until);
   yield* samples;
 }
 

@@ -5,7 +5,6 @@ import type {
   EngineError,
   EngineSound,
   ExternalSource,
-  Speaker,
   Utterance,
 } from '../../../src/engines/engine.ts';
 import { ExternalEngine } from '../../../src/engines/external.ts';
@@ -57,11 +56,7 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
 }
 
 async function* utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
-  const speaker = engine.speakers.find((each) => each.no === no) ?? { ...engine.speakers[0], no };
-  const { samples } = await engine.speak(
-    { text, speaker: speaker as never, sampleRate, style: PLAIN },
-    signal,
-  );
+  const { samples } = await engine.speak({ text, no, sampleRate, style: PLAIN }, signal);
   yield* samples;
 }
 
@@ -74,15 +69,11 @@ async function framesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
 const SENTENCE = 'This is one of many sentences of some fifty letters. ';
 
 describe('the engine of an engine', () => {
-  it('numbers its voices, and passes samples of the same rate on unchanged', async () => {
+  it('passes samples of the same rate on unchanged', async () => {
     const talk = sectionOf(async function* speak() {
       yield Int16Array.of(1, -2, 3);
       yield Int16Array.of(32_767, -32_768);
     });
-    expect(talk.engine.speakers.map(({ no, name, kind }) => [no, name, kind])).toEqual([
-      [1001, 'anna', 'neo.one'],
-      [1002, 'bert', 'neo.one'],
-    ]);
     const samples: number[] = [];
     for await (const piece of utter(talk, 'Hi', { no: 1002 })) samples.push(...piece);
     expect(samples).toEqual([1, -2, 3, 32_767, -32_768]);
@@ -198,11 +189,10 @@ describe('a sound that is too short for its text', () => {
     /** What is told of the texts, all of which are spoken by one voice. */
     async function toldOf(texts: readonly string[], speak: Speak) {
       const talk = sectionOf(speak, { maxChars: 1000 });
-      const speaker = talk.engine.speakers[0] as Speaker;
       const told: (readonly [text: number, message: string, how: string])[] = [];
       for (const [at, some] of texts.entries()) {
         const onCut = (message: string, how: string) => void told.push([at, message, how]);
-        const utterance = { text: some, speaker, sampleRate: RATE, style: PLAIN, onCut };
+        const utterance = { text: some, no: 1001, sampleRate: RATE, style: PLAIN, onCut };
         await framesOf((await talk.engine.speak(utterance, never)).samples);
       }
       return { told, asked: talk.asked };
@@ -272,8 +262,7 @@ function soundOf(seconds: number, silence = 0): Int16Array {
 async function spoken(talk: Talk, text: string, more: Partial<Utterance> = {}) {
   const told: (readonly [message: string, how: string])[] = [];
   const onCut = (message: string, how: string) => void told.push([message, how]);
-  const speaker = talk.engine.speakers[0] as Speaker;
-  const utterance = { text, speaker, sampleRate: RATE, style: PLAIN, isWhole: true, onCut, ...more };
+  const utterance = { text, no: 1001, sampleRate: RATE, style: PLAIN, isWhole: true, onCut, ...more };
   const { samples } = await talk.engine.speak(utterance, never);
   return { seconds: (await framesOf(samples)) / RATE, told };
 }

@@ -39,7 +39,7 @@ beforeAll(async () => {
 function say(name: string, text: string): Said {
   const speaker = FLITE_SPEAKERS.find((each) => each.name === name);
   if (!speaker) throw new Error(`no voice ${name}`);
-  const { request } = fliteUse(speaker, { rate: 1, pitch: 1, loudness: 1, pause: 1 }, normalise(text));
+  const { request } = fliteUse(speaker.no, { rate: 1, pitch: 1, loudness: 1, pause: 1 }, normalise(text));
   const spoken = flite.speakTimed(request);
   const delay = delayOf(spoken);
   const sound = finish(spoken, { sampleRate: RATE, loudness: 1, pause: 0.35 }, resampler);
