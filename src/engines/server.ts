@@ -4,7 +4,7 @@ import { askedWait, holdsEncodedSound, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
 import { isBusy } from '../kit/retry.ts';
-import { failingAs, goingOn } from '../kit/wait.ts';
+import { failingAs, peek } from '../kit/wait.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -17,19 +17,6 @@ import {
 
 /** It takes this number of bytes to tell bare samples from WAV, JSON, HTML and compressed sound. */
 const PEEKED_BYTES = 4;
-
-async function peek(
-  pieces: AsyncIterable<Uint8Array>,
-): Promise<{ head: Buffer; all: AsyncIterable<Uint8Array> }> {
-  const source = pieces[Symbol.asyncIterator]();
-  let head = Buffer.alloc(0);
-  while (head.length < PEEKED_BYTES) {
-    const next = await source.next();
-    if (next.done) break;
-    head = Buffer.concat([head, next.value]);
-  }
-  return { head, all: goingOn<Uint8Array>([head], source) };
-}
 
 /** A server without a list gets this name. */
 const USUAL_VOICE = 'alloy';
@@ -188,8 +175,8 @@ class SpeechServer {
   }
 
   async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<EngineSound> {
-    const { head, all } = await peek(bytes);
-    if (bareRate !== undefined && isBare(head))
+    const { held, all } = await peek(bytes, PEEKED_BYTES);
+    if (bareRate !== undefined && isBare(Buffer.concat(held)))
       return { sampleRate: bareRate, samples: mono(evenPieces(all), bareFormat(bareRate)) };
     const { format, pcm } = await readWav(all);
     return { sampleRate: format.sampleRate, samples: mono(pcm, format) };

@@ -47,6 +47,35 @@ export async function* failingAs<T>(
   }
 }
 
+interface Peeked<T> {
+  /** The first pieces, and their length. */
+  readonly held: readonly T[];
+  readonly length: number;
+  /** True where they are all of the source. */
+  readonly isWhole: boolean;
+  /** All of the source, from its start. */
+  readonly all: AsyncGenerator<T>;
+}
+
+/** Takes the first pieces of a source, until they have this length together. */
+export async function peek<T extends { readonly length: number }>(
+  source: AsyncIterable<T>,
+  enough: number,
+): Promise<Peeked<T>> {
+  const rest = source[Symbol.asyncIterator]();
+  const held: T[] = [];
+  let [length, isWhole] = [0, false];
+  while (!isWhole && length < enough) {
+    const next = await rest.next();
+    if (next.done) isWhole = true;
+    else {
+      held.push(next.value);
+      length += next.value.length;
+    }
+  }
+  return { held, length, isWhole, all: goingOn(held, rest) };
+}
+
 /** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */
 export async function closeQuietly(
   close: () => Promise<void>,

@@ -8,43 +8,13 @@ import { styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
-import { failingAs, goingOn, IdleError, IdleTimer, unlessAborted } from '../kit/wait.ts';
+import { failingAs, IdleError, IdleTimer, peek, unlessAborted } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
 
-/** Bytes. Sound of half a minute to three minutes. */
+/** Bytes. Sound of half a minute to three minutes: longer sound is passed on before all of it is there. */
 const MOST_COLLECTED = 4 * 2 ** 20;
-
-interface Collected {
-  /** The number of bytes; `undefined` for sound that goes on. */
-  readonly bytes: number | undefined;
-  readonly pcm: AsyncIterable<Uint8Array>;
-}
-
-/**
- * Waits for the whole sound, so that its size is known and an error comes before the first byte. Longer sound is passed on
- * as soon as it is too long to wait for.
- */
-async function collected(sound: AsyncIterable<Uint8Array>): Promise<Collected> {
-  const source = sound[Symbol.asyncIterator]();
-  const held: Uint8Array[] = [];
-  let bytes = 0;
-  while (bytes < MOST_COLLECTED) {
-    const next = await source.next();
-    if (next.done) return { bytes, pcm: goingOn(held) };
-    held.push(next.value);
-    bytes += next.value.length;
-  }
-  return { bytes: undefined, pcm: goingOn(held, source) };
-}
-
-/** Waits for the first piece, since an engine may refuse a text only when it is to speak. */
-async function begun(sound: AsyncIterable<Uint8Array>): Promise<Collected> {
-  const source = sound[Symbol.asyncIterator]();
-  const first = await source.next();
-  return { bytes: undefined, pcm: goingOn(first.done ? [] : [first.value], source) };
-}
 
 interface LocalOptions extends Pick<VoiceSource, 'kind' | 'name' | 'maxChars' | 'atOnce'> {
   /** Called when a voice speaks first. */
@@ -118,11 +88,12 @@ async function speakOnce(
     },
     watch,
   );
-  const { bytes, pcm } = await (fields.stream ? begun : collected)(sound);
+  // An engine may refuse a text only when it is to speak. Where all of the sound is there, its size is known, and it has no error.
+  const { all, length, isWhole } = await peek(sound, fields.stream ? 1 : MOST_COLLECTED);
   report({ type: 'answer', index, milliseconds: Date.now() - start });
   if (ignored.length > 0) report({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
   const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
-  return { format, bytes, pcm };
+  return { format, bytes: isWhole ? length : undefined, pcm: all };
 }
 
 async function begin(
