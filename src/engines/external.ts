@@ -1,7 +1,7 @@
 import type { Host } from '../kit/host.ts';
+import { ConcurrencyLimiter } from '../kit/limit.ts';
 import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
-import { unlessAborted } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import { compileResampler, loadResampler, type Resampler, resampled } from '../sound/convert.ts';
 import { cutText } from '../text/cut.ts';
@@ -67,7 +67,9 @@ export class ExternalEngine implements Engine {
   readonly #source: ExternalSource;
   readonly #voices: ReadonlyMap<number, SourceVoice>;
   #resampler: Promise<(from: number, to: number) => Resampler> | undefined;
-  readonly #seats: Seats;
+  /** Utterances take turns, one text each. */
+  readonly #limiter: ConcurrencyLimiter;
+  #turns = 0;
   readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
   readonly #checked: CheckedSpeech<Task>;
   readonly #closing = new AbortController();
@@ -77,7 +79,7 @@ export class ExternalEngine implements Engine {
     this.#source = source;
     this.#voices = voices;
     this.#checked = new CheckedSpeech<Task>(source.name, (task, sound) => this.#speakOnce(task, sound));
-    this.#seats = new Seats(source.concurrency);
+    this.#limiter = new ConcurrencyLimiter(source.concurrency);
   }
 
   async speak(
@@ -89,11 +91,10 @@ export class ExternalEngine implements Engine {
     const spoken = voice.numbers === undefined ? text : await inWords(text, voice.numbers);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
-    await this.#seats.take(until);
     const rate = new Rate(sampleRate);
     const task = { voice, rate, speed: style.rate, signal: until, onCut, isWhole };
     const parts = cutText(spoken, this.#source)[Symbol.iterator]();
-    const begun = this.#start({ ...task, text: parts.next().value ?? spoken });
+    const begun = await this.#start({ ...task, text: parts.next().value ?? spoken });
     const samples = this.#soundOf(begun, { ...task, parts }, left);
     try {
       return { sampleRate: await rate.settled, samples };
@@ -110,19 +111,19 @@ export class ExternalEngine implements Engine {
   ): AsyncGenerator<Int16Array> {
     try {
       yield* begun.read();
-      for (let next = parts.next(); !next.done; next = parts.next()) {
-        await this.#seats.take(task.signal);
-        yield* this.#start({ ...task, text: next.value }).read();
-      }
+      for (let next = parts.next(); !next.done; next = parts.next())
+        yield* (await this.#start({ ...task, text: next.value })).read();
     } finally {
       left.abort(new Error('the reader left'));
     }
   }
 
-  /** Takes a seat that is given back at the end. */
-  #start(task: Task): BoundedQueue<Int16Array> {
+  /** Waits for the turn of the text. While the budget lasts, a slow reader does not hold up the next one. */
+  async #start(task: Task): Promise<BoundedQueue<Int16Array>> {
+    this.#turns += 1;
+    const slot = await this.#limiter.enter(this.#turns, task.signal);
     const sound = new BoundedQueue<Int16Array>(this.#budget, task.signal);
-    void this.#fill(sound, task).finally(() => this.#seats.leave());
+    void this.#fill(sound, task).finally(() => slot.leave());
     return sound;
   }
 
@@ -131,7 +132,6 @@ export class ExternalEngine implements Engine {
     await this.#source[Symbol.asyncDispose]();
   }
 
-  /** While the budget lasts, a slow reader does not keep the seat. */
   async #fill(queue: BoundedQueue<Int16Array>, task: Task): Promise<void> {
     try {
       for await (const samples of this.#checked.speak(task)) await queue.push(samples);
@@ -214,43 +214,4 @@ class Rate {
 interface Task extends CheckedTask {
   readonly rate: Rate;
   readonly signal: AbortSignal;
-}
-
-/** Utterances take turns, one text each. */
-class Seats {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  /** Waits for a seat, which `leave` gives back. */
-  async take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    let admit = () => {};
-    const admitted = new Promise<void>((resolve) => {
-      admit = resolve;
-    });
-    this.#waiting.push(admit);
-    try {
-      await unlessAborted(admitted, signal);
-    } catch (error) {
-      const at = this.#waiting.indexOf(admit);
-      if (at >= 0) this.#waiting.splice(at, 1);
-      // It was admitted in the same turn of the event loop.
-      else this.leave();
-      throw error;
-    }
-  }
-
-  leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#free += 1;
-  }
 }
