@@ -18,7 +18,7 @@ import type { Voice, VoiceSource } from '../sound/voice.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
-import { builtInPlace, EspeakPlace, eachField, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
+import { builtInPlace, eachField, espeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
 import { trackOfText } from './live.ts';
 import type { Order, ServedVoices } from './speak.ts';
@@ -175,12 +175,11 @@ export async function openLocalVoices(
     return source;
   };
   const places = { settings, context, wrap, workers };
-  const espeak = new EspeakPlace(places);
   const chosen = engines.length === 0 ? [] : new UserEngines(engines, places).all.slice(0, engines.length);
   const builtIn = await builtInPlace(places).list();
   const voices = [
     ...builtIn,
-    ...(await espeakVoices(espeak, context)),
+    ...(await espeakPlace(places).listOrWarn()),
     ...(await Promise.all(chosen.map((engine) => engine.list()))).flat(),
     ...(await new InstalledPlace(places).list((error) => notices.warn((error as Error).message))),
   ];
@@ -212,13 +211,6 @@ function localBackend(voices: readonly Voice[], workers: number): Omit<Backend, 
       return speech;
     },
   };
-}
-
-async function espeakVoices(espeak: EspeakPlace, { notices }: RunContext): Promise<readonly Voice[]> {
-  const { fault } = await espeak.find();
-  if (fault !== undefined)
-    notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
-  return espeak.list();
 }
 
 /** A service has a kind for each of its speakers. */

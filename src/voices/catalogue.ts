@@ -14,8 +14,9 @@ import type { ServiceVoice } from './service.ts';
 import { type Endpoint, requestUrl, withListedNumber } from './service-choice.ts';
 import {
   builtInPlace,
-  EspeakPlace,
+  type EspeakPlace,
   eachField,
+  espeakPlace,
   FIELDS,
   FIRST_PRIVATE_NUMBER,
   followedBy,
@@ -74,7 +75,7 @@ export class Voices implements AsyncDisposable {
       return wrapped;
     };
     this.#builtIn = builtInPlace(this.#places);
-    this.#espeak = new EspeakPlace(this.#places);
+    this.#espeak = espeakPlace(this.#places);
   }
 
   /** @throws TtsError (usage) for an unknown speaker, or one that cannot do what is wished */
@@ -402,14 +403,12 @@ export class Voices implements AsyncDisposable {
   async #listMachine(): Promise<readonly Voice[]> {
     const { notices } = this.#context;
     const warn = (error: unknown) => notices.warn((error as Error).message);
-    const { fault } = await this.#espeak.find();
-    if (fault !== undefined)
-      notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+    const ofEspeak = await this.#espeak.listOrWarn();
     const engines = await this.engines();
     const chosen = this.#plan.settings.engine && engines.chosen;
     const all = [
       ...(await this.#builtIn.list()),
-      ...(await this.#espeak.list()),
+      ...ofEspeak,
       ...(await engines.list((error, engine) => {
         if (engine === chosen) throw error;
         warn(error);

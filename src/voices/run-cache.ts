@@ -8,7 +8,6 @@ import type { Settings } from '../options/load.ts';
 import type { VoiceSource } from '../sound/voice.ts';
 import type { Cache } from './cache.ts';
 import type { Endpoint } from './service-choice.ts';
-import type { LazyCache } from './sources.ts';
 
 /** @returns the bytes that the cache may hold: what somebody has set, or what its disk has room for */
 export function cacheLimit(
@@ -49,7 +48,7 @@ interface CachePlan {
   readonly service: () => Promise<Endpoint | undefined>;
 }
 
-export class RunCache implements LazyCache {
+export class RunCache {
   readonly #plan: CachePlan;
   readonly #context: RunContext;
   #opening: Promise<Cache | undefined> | undefined;

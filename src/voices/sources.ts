@@ -7,9 +7,9 @@ import type { RunContext } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
 import type { Settings } from '../options/load.ts';
 import type { Field, Fields, Voice, VoiceSource } from '../sound/voice.ts';
-import type { Cache } from './cache.ts';
 import { localSource } from './local.ts';
 import { resilient } from './resilient.ts';
+import type { RunCache } from './run-cache.ts';
 
 /** Where voices are looked for. A place looks at no more than it needs. */
 export interface Place {
@@ -29,14 +29,7 @@ export function sameName({ name }: Pick<Voice, 'name'>, asked: string): boolean 
 /** Puts limit, retry and cache in front of a source. */
 export type Wrap = (source: VoiceSource) => VoiceSource;
 
-/** A cache that is opened when a voice needs it first. */
-export interface LazyCache {
-  /** @returns `undefined` where the sound of the source is not kept */
-  opened(source: Pick<VoiceSource, 'kind'>): Promise<Cache | undefined>;
-  readonly ifOpen: Cache | undefined;
-}
-
-export function wrapping({ retries }: Pick<Settings, 'retries'>, cache: LazyCache): Wrap {
+export function wrapping({ retries }: Pick<Settings, 'retries'>, cache: RunCache): Wrap {
   return (source) => {
     const asked = resilient(source, {
       limiter: new ConcurrencyLimiter(source.atOnce),
@@ -48,7 +41,7 @@ export function wrapping({ retries }: Pick<Settings, 'retries'>, cache: LazyCach
 }
 
 /** The same source, which is asked for what the cache does not have. */
-function cached(source: VoiceSource, cache: LazyCache): VoiceSource {
+function cached(source: VoiceSource, cache: RunCache): VoiceSource {
   return {
     ...source,
     async speak(utterance, signal) {
@@ -77,6 +70,14 @@ interface PlaceOptions {
   readonly workers?: number | undefined;
 }
 
+function placeOf(list: () => Promise<readonly Voice[]>): Place {
+  return {
+    numbered: async (no) => (await list()).find((voice) => voice.no === no),
+    named: async (name) => (await list()).find((voice) => sameName(voice, name)),
+    list,
+  };
+}
+
 /** Flite. */
 export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions): Place {
   const source = ownSource({ kind: 'built-in', name: 'the built-in voice' }, settings, wrap, async () => {
@@ -84,53 +85,42 @@ export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions)
     return openBuiltIn(context.host.runtime, workers);
   });
   const voices = FLITE_SPEAKERS.map((speaker) => ownVoice(speaker, source));
-  return {
-    numbered: async (no) => voices.find((voice) => voice.no === no),
-    named: async (name) => voices.find((voice) => sameName(voice, name)),
-    list: async () => voices,
-  };
+  return placeOf(async () => voices);
 }
 
-/** espeak-ng, which is looked for once. */
-export class EspeakPlace implements Place {
-  readonly #options: PlaceOptions;
-  #found: ReturnType<typeof findEspeak> | undefined;
-  #voices: readonly Voice[] | undefined;
+export interface EspeakPlace extends Place {
+  /** The program, or why it does not work. It is looked for once. */
+  find(): ReturnType<typeof findEspeak>;
+  /** The voices; a warning says why there are none. */
+  listOrWarn(): Promise<readonly Voice[]>;
+}
 
-  constructor(options: PlaceOptions) {
-    this.#options = options;
-  }
-
-  /** The program, or why it does not work. */
-  find(): ReturnType<typeof findEspeak> {
-    this.#found ??= import('../engines/espeak.ts').then(({ findEspeak }) =>
-      findEspeak(this.#options.context),
-    );
-    return this.#found;
-  }
-
-  async numbered(no: number): Promise<Voice | undefined> {
-    return (await this.list()).find((voice) => voice.no === no);
-  }
-
-  async named(name: string): Promise<Voice | undefined> {
-    return (await this.list()).find((voice) => sameName(voice, name));
-  }
-
-  async list(): Promise<readonly Voice[]> {
-    const { espeak } = await this.find();
-    this.#voices ??= espeak ? this.#voicesOf(espeak) : [];
-    return this.#voices;
-  }
-
-  #voicesOf(espeak: Espeak): readonly Voice[] {
-    const { settings, wrap, workers } = this.#options;
+export function espeakPlace({ settings, context, wrap, workers }: PlaceOptions): EspeakPlace {
+  let found: ReturnType<typeof findEspeak> | undefined;
+  const find = () => {
+    found ??= import('../engines/espeak.ts').then(({ findEspeak }) => findEspeak(context));
+    return found;
+  };
+  const voicesOf = (espeak: Espeak) => {
     const source = ownSource({ kind: 'espeak', name: 'espeak-ng' }, settings, wrap, async () => {
       const { openEspeak } = await import('../engines/espeak.ts');
       return openEspeak(espeak, workers);
     });
     return espeak.voices.map(({ speaker }) => ownVoice(speaker, source));
-  }
+  };
+  let voices: readonly Voice[] | undefined;
+  const list = async () => {
+    const { espeak } = await find();
+    voices ??= espeak ? voicesOf(espeak) : [];
+    return voices;
+  };
+  const listOrWarn = async () => {
+    const { fault } = await find();
+    if (fault !== undefined)
+      context.notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+    return list();
+  };
+  return { ...placeOf(list), find, listOrWarn };
 }
 
 function ownSource(
