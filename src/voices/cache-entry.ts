@@ -192,46 +192,74 @@ export function isOurs(owner: number, uid: Home['uid']): boolean {
 /** Bytes. */
 const BATCH_BYTES = 128 * 1024;
 
+/** What a cache says to an entry that is being made. */
+export interface DraftRules {
+  readonly hasRoom: (bytes: number) => boolean;
+  /** It is called before the entry gets its name. */
+  readonly publishing: (bytes: number) => void;
+  /** It is not called if the cache was emptied meanwhile. */
+  readonly published: (bytes: number) => Promise<void>;
+  readonly failed: (error: unknown) => void;
+  readonly ended: () => void;
+}
+
 /**
- * Writes the file of an entry at once: a run that is killed loses no sound that was complete. The caller gets the system's
- * errors.
+ * An entry that is being made. It is written at once: a run that is killed loses no sound that was complete. Its methods never
+ * throw: an entry with an error is dropped.
  */
-export class EntryFile {
+export class EntryDraft {
   readonly #home: Home;
   readonly #key: string;
   readonly #format: PcmFormat;
+  readonly #rules: DraftRules;
   #file: AtomicFile | undefined;
   #batch: Uint8Array[] = [];
   #batched = 0;
+  /** PCM bytes, without the header. */
   #bytes = 0;
   #checksum: number;
+  #isOpen = true;
+  #published: Promise<void> | undefined;
 
-  constructor(home: Home, key: string, format: PcmFormat) {
+  constructor(home: Home, { key, format }: { key: string; format: PcmFormat }, rules: DraftRules) {
     this.#home = home;
     this.#key = key;
     this.#format = format;
+    this.#rules = rules;
     this.#checksum = checksumSeed(key);
   }
 
-  /** PCM bytes, without the header. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** @returns the bytes of the entry when `more` bytes of sound have been added */
-  sizeWith(more: number): number {
-    const bytes = this.#bytes + more;
-    return overheadBytes(this.#format, bytes) + bytes;
-  }
-
   write(piece: Uint8Array): void {
+    if (!this.#isOpen) return;
     this.#bytes += piece.length;
-    this.#append(piece);
-    if (this.#batched >= BATCH_BYTES) this.#flush();
+    try {
+      this.#append(piece);
+      if (!this.#rules.hasRoom(this.#size)) this.#end();
+      else if (this.#batched >= BATCH_BYTES) this.#flush();
+    } catch (error) {
+      this.#rules.failed(error);
+      this.#end();
+    }
   }
 
-  /** @returns false if the cache was emptied meanwhile */
-  async publish(): Promise<boolean> {
+  publish(): Promise<void> {
+    this.#published ??= this.#publish()
+      .catch((error) => this.#rules.failed(error))
+      .finally(() => this.#end());
+    return this.#published;
+  }
+
+  /** An entry that is being published still appears. */
+  async discard(): Promise<void> {
+    await this.#published;
+    this.#end();
+  }
+
+  async #publish(): Promise<void> {
+    const size = this.#size;
+    // Other entries may have used the room.
+    if (!this.#isOpen || this.#bytes === 0 || !this.#rules.hasRoom(size)) return;
+    this.#rules.publishing(size);
     this.#append(new Uint8Array(padding(this.#bytes)));
     const file = this.#flush();
     const header = wavHeader(this.#format, this.#bytes);
@@ -243,15 +271,23 @@ export class EntryFile {
     try {
       await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return false;
+      if (codeOf(error) === 'ENOENT') return;
       throw error;
     }
-    return true;
+    await this.#rules.published(size);
   }
 
-  discard(): void {
+  #end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#rules.ended();
     this.#batch = [];
     this.#file?.discard();
+  }
+
+  /** Bytes of the whole file. */
+  get #size(): number {
+    return overheadBytes(this.#format, this.#bytes) + this.#bytes;
   }
 
   #append(piece: Uint8Array): void {

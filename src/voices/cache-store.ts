@@ -22,7 +22,7 @@ import { overheadBytes } from '../sound/encode/wav.ts';
 import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
 import {
   closeEntry,
-  EntryFile,
+  EntryDraft,
   findEntry,
   type Home,
   isEntryName,
@@ -64,7 +64,9 @@ export class Store {
   readonly #home: Home;
   readonly #maxBytes: number;
   readonly #limit: number;
-  readonly #used: Used;
+  /** What this run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */
+  readonly #used = new Set<string>();
+  #usedBytes = 0;
   readonly #warn: StoreOptions['warn'];
   #off = false;
   #isUnread = false;
@@ -77,7 +79,6 @@ export class Store {
     this.#home = { folder, uid };
     this.#maxBytes = maxBytes;
     this.#limit = maxBytes * (1 - SLACK);
-    this.#used = new Used(this.#limit);
     this.#warn = warn;
   }
 
@@ -86,7 +87,7 @@ export class Store {
     const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
-    this.#used.add(key, overheadBytes(format, bytes) + bytes);
+    this.#use(key, overheadBytes(format, bytes) + bytes);
     const now = new Date();
     // The time cannot be set on a read-only medium, where nothing is evicted.
     await file.utimes(now, now).catch(() => {});
@@ -124,13 +125,17 @@ export class Store {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder));
     this.#swept = true;
-    const draft: EntryDraft = new EntryDraft(new EntryFile(this.#home, key, format), {
-      hasRoom: (bytes) => this.#hasRoom(bytes),
-      publishing: (bytes) => this.#used.add(key, bytes),
-      published: (bytes) => this.#count(bytes),
-      failed: (error) => this.#fail(error),
-      ended: () => void this.#drafts.delete(draft),
-    });
+    const draft: EntryDraft = new EntryDraft(
+      this.#home,
+      { key, format },
+      {
+        hasRoom: (bytes) => this.#hasRoom(bytes),
+        publishing: (bytes) => this.#use(key, bytes),
+        published: (bytes) => this.#count(bytes),
+        failed: (error) => this.#fail(error),
+        ended: () => void this.#drafts.delete(draft),
+      },
+    );
     this.#drafts.add(draft);
     return draft;
   }
@@ -154,10 +159,16 @@ export class Store {
     }
   }
 
+  #use(key: string, bytes: number): void {
+    if (this.#used.has(key)) return;
+    this.#used.add(key);
+    this.#usedBytes += bytes;
+  }
+
   /** False, with a warning, if one more entry would evict one of this run. */
   #hasRoom(bytes: number): boolean {
     const isKeepable = bytes <= Math.min(this.#limit, MAX_ENTRY_BYTES);
-    if (isKeepable && !this.#used.hasRoom(bytes)) this.#stop(FULL);
+    if (isKeepable && this.#usedBytes + bytes > this.#limit) this.#stop(FULL);
     return isKeepable && !this.#off;
   }
 
@@ -209,72 +220,6 @@ async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
-}
-
-export interface DraftOptions {
-  readonly hasRoom: (bytes: number) => boolean;
-  /** It is called before the entry gets its name. */
-  readonly publishing: (bytes: number) => void;
-  /** It is not called if the cache was emptied meanwhile. */
-  readonly published: (bytes: number) => Promise<void>;
-  readonly failed: (error: unknown) => void;
-  readonly ended: () => void;
-}
-
-/** An entry that is being made. Its methods never throw: an entry with an error is dropped. */
-export class EntryDraft {
-  readonly #file: EntryFile;
-  readonly #options: DraftOptions;
-  #isOpen = true;
-  /** The steps run one after the other, even if their caller has gone. */
-  #steps: Promise<void> = Promise.resolve();
-
-  constructor(file: EntryFile, options: DraftOptions) {
-    this.#file = file;
-    this.#options = options;
-  }
-
-  write(piece: Uint8Array): Promise<void> {
-    return this.#step(async () => {
-      if (this.#options.hasRoom(this.#file.sizeWith(piece.length))) this.#file.write(piece);
-      else await this.#end();
-    });
-  }
-
-  publish(): Promise<void> {
-    return this.#step(async () => {
-      const size = this.#file.sizeWith(0);
-      // Other entries may have used the room.
-      if (this.#file.bytes > 0 && this.#options.hasRoom(size)) {
-        this.#options.publishing(size);
-        if (await this.#file.publish()) await this.#options.published(size);
-      }
-      await this.#end();
-    });
-  }
-
-  discard(): Promise<void> {
-    return this.#step(() => this.#end());
-  }
-
-  #step(action: () => Promise<void>): Promise<void> {
-    this.#steps = this.#steps.then(async () => {
-      if (!this.#isOpen) return;
-      try {
-        await action();
-      } catch (error) {
-        this.#options.failed(error);
-        await this.#end().catch(() => {});
-      }
-    });
-    return this.#steps;
-  }
-
-  async #end(): Promise<void> {
-    this.#isOpen = false;
-    this.#options.ended();
-    this.#file.discard();
-  }
 }
 
 interface CacheFile {
@@ -367,27 +312,6 @@ function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
     return true;
   } finally {
     closeSync(fd);
-  }
-}
-
-/** What a run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */
-export class Used {
-  readonly #limit: number;
-  readonly #keys = new Set<string>();
-  #bytes = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  hasRoom(bytes: number): boolean {
-    return this.#bytes + bytes <= this.#limit;
-  }
-
-  add(key: string, bytes: number): void {
-    if (this.#keys.has(key)) return;
-    this.#keys.add(key);
-    this.#bytes += bytes;
   }
 }
 

@@ -9,15 +9,15 @@ import { ageOf } from '../kit/words.ts';
 import { keyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Utterance } from '../sound/voice.ts';
-import type { Home } from './cache-entry.ts';
-import { type EntryDraft, noteService, openStore, type Store } from './cache-store.ts';
+import type { EntryDraft, Home } from './cache-entry.ts';
+import { noteService, openStore, type Store } from './cache-store.ts';
 
 /** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
 const STALLED_MS = 60_000;
 /** Milliseconds between two touches of a claim. */
 const TOUCH_MS = 1000;
 
-export interface Claim {
+interface Claim {
   /** Tells the other runs that sound has come. */
   touch(): void;
   release(): void;
@@ -26,31 +26,25 @@ export interface Claim {
 /**
  * Of two runs at once, the second waits for the sound of the first. A claim without its process, or without progress, is
  * taken over.
+ * @returns `undefined` where no claim can be made, which costs one request at most
  */
-export class Claims {
-  readonly #folder: string;
-  readonly #host: LeaseHost;
-
-  constructor(folder: string, host: LeaseHost) {
-    this.#folder = folder;
-    this.#host = host;
-  }
-
-  /** @returns `undefined` where no claim can be made, which costs one request at most */
-  async take(key: string, signal: AbortSignal): Promise<Claim | undefined> {
-    const path = join(this.#folder, `${key}.claim`);
-    for (const isSecondTry of [false, true]) {
-      try {
-        makeFolder(this.#folder);
-        return claimOf(await Lease.wait(path, this.#host, { isOver, signal }));
-      } catch {
-        signal.throwIfAborted();
-        // A link or a pipe in the place of a claim goes; a folder stays.
-        if (isSecondTry || !isRemoved(path)) return undefined;
-      }
+export async function takeClaim(
+  { folder, key }: { readonly folder: string; readonly key: string },
+  host: LeaseHost,
+  signal: AbortSignal,
+): Promise<Claim | undefined> {
+  const path = join(folder, `${key}.claim`);
+  for (const isSecondTry of [false, true]) {
+    try {
+      makeFolder(folder);
+      return claimOf(await Lease.wait(path, host, { isOver, signal }));
+    } catch {
+      signal.throwIfAborted();
+      // A link or a pipe in the place of a claim goes; a folder stays.
+      if (isSecondTry || !isRemoved(path)) return undefined;
     }
-    return undefined;
   }
+  return undefined;
 }
 
 /** In this process, no other call makes the entry. */
@@ -90,7 +84,7 @@ export async function openCache(maxBytes: number, { host, notices }: RunContext)
   }
   const home = { folder, uid: host.uid };
   const store = await openStore({ ...home, maxBytes, warn });
-  return store && new Cache(home, store, new Claims(folder, host));
+  return store && new Cache(home, store, host);
 }
 
 export type Keyed = Pick<Utterance, 'text' | 'voice' | 'fields'>;
@@ -99,13 +93,13 @@ export type Keyed = Pick<Utterance, 'text' | 'voice' | 'fields'>;
 export class Cache {
   readonly #home: Home;
   readonly #store: Store;
-  readonly #claims: Claims;
+  readonly #host: LeaseHost;
   readonly #making = new Map<string, Making>();
 
-  constructor(home: Home, store: Store, claims: Claims) {
+  constructor(home: Home, store: Store, host: LeaseHost) {
     this.#home = home;
     this.#store = store;
-    this.#claims = claims;
+    this.#host = host;
   }
 
   /**
@@ -164,7 +158,7 @@ export class Cache {
   async #find(key: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
     const kept = await this.#store.get(key);
     if (kept) return kept;
-    making.claim = await this.#claims.take(key, signal);
+    making.claim = await takeClaim({ folder: this.#home.folder, key }, this.#host, signal);
     return await this.#store.get(key);
   }
 }
@@ -207,7 +201,7 @@ interface Copying {
   readonly onKept: () => void;
 }
 
-/** Gives each piece to the reader before it is written to the entry. */
+/** Gives the sound to its reader, and keeps it. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   { entry, making, onKept }: Copying,
@@ -215,9 +209,8 @@ async function* copied(
   let delivered = 0;
   try {
     for await (const piece of pcm) {
-      const written = entry?.write(piece);
+      entry?.write(piece);
       yield piece;
-      await written;
       making.claim?.touch();
       delivered += piece.length;
     }

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Speech } from '../../../src/sound/pcm.ts';
-import { Cache, Claims, cacheKey, type Keyed } from '../../../src/voices/cache.ts';
+import { Cache, cacheKey, type Keyed } from '../../../src/voices/cache.ts';
 import { openStore, type Store } from '../../../src/voices/cache-store.ts';
 import { modestSize } from '../../../src/voices/run-cache.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -35,7 +35,7 @@ type Say = (text: string, until?: AbortSignal, no?: number) => Promise<Speech | 
 
 /** A run that keeps what `make` makes; by default a sound that the text decides on. */
 function keeping(make: (text: string) => Speech | undefined = spoken): Say {
-  const cache = new Cache({ folder, uid }, store, new Claims(folder, OWNER));
+  const cache = new Cache({ folder, uid }, store, OWNER);
   const { voice, fields } = silent;
   return async (text, until = signal, no = 1) => {
     let found = 'hit';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Claims } from '../../../src/voices/cache.ts';
+import { takeClaim } from '../../../src/voices/cache.ts';
 import { listServices, noteService } from '../../../src/voices/cache-store.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { keyOf, uid } from './segment-sound.ts';
@@ -25,7 +25,7 @@ const OWNER = { pid: 1, realm: 'here', isRunning: (pid: number) => pid === 7, ui
 const NEXT_YEAR = Date.now() / 1000 + 31_536_000;
 
 const take = (folder: string) =>
-  new Claims(folder, OWNER).take(KEY, AbortSignal.any([signal, AbortSignal.timeout(10_000)]));
+  takeClaim({ folder, key: KEY }, OWNER, AbortSignal.any([signal, AbortSignal.timeout(10_000)]));
 
 describe('a claim from the future counts as old', () => {
   it.each([
