@@ -6,18 +6,33 @@ import { printable } from '../kit/words.ts';
 import { EngineError } from './engine.ts';
 import { type Report, readFrames, writeFrame } from './model-frames.ts';
 
-export interface ProcessOptions {
-  readonly name: string;
-  readonly command: readonly [string, string];
+export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly config: object;
-  /** The folder from which paths count. */
-  readonly cwd?: string;
+  readonly execPath: string;
   /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
-  readonly runtimes?: readonly string[];
+  readonly runtimes: readonly string[];
 }
 
-export interface ModelUtterance {
+interface KeptModel extends ModelOptions {
+  readonly name: string;
+  /** What sherpa-onnx is given. Its paths count from the folder `cwd`. */
+  readonly config: object;
+  readonly cwd: string;
+}
+
+export interface Loaded {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Models of a single voice may say 0. */
+  readonly voices: number;
+}
+
+/** The program that loads models, as it was built. */
+function modelProgram(): string {
+  return fileURLToPath(new URL('model.mjs', import.meta.url));
+}
+
+interface ModelUtterance {
   readonly text: string;
   readonly options: object;
   readonly reference?: string | undefined;
@@ -28,7 +43,7 @@ const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
 export class ModelProcess {
   /** @throws EngineError */
-  readonly loaded: Promise<{ readonly sampleRate: number; readonly voices: number }>;
+  readonly loaded: Promise<Loaded>;
   begun = 0;
   readonly #name: string;
   readonly #child: Child;
@@ -38,10 +53,9 @@ export class ModelProcess {
   #exit: Exit | undefined;
   #fault: Error | undefined;
 
-  constructor({ name, command, env, config, cwd, runtimes = [] }: ProcessOptions) {
+  constructor({ name, execPath, env, config, cwd, runtimes }: KeptModel, program = modelProgram()) {
     this.#name = name;
-    const [program, file] = command;
-    this.#child = new Child(program, [file], { env, cwd, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
+    this.#child = new Child(execPath, [program], { env, cwd, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
     this.#orders.on('error', () => {});
     this.loaded = this.#read();
     this.loaded.then(() => this.#rest()).catch(() => this.#child.end());
@@ -105,7 +119,7 @@ export class ModelProcess {
     if (this.#open.size === 0) this.#child.keepAlive('unref');
   }
 
-  async #read(): Promise<{ sampleRate: number; voices: number }> {
+  async #read(): Promise<Loaded> {
     return new Promise((resolve, reject) => {
       void this.#listen(resolve, reject)
         .catch((error) => {
@@ -123,10 +137,7 @@ export class ModelProcess {
   }
 
   /** A text whose reader rests may hold up the others, but only when more than the budget waits. */
-  async #listen(
-    onLoaded: (loaded: { sampleRate: number; voices: number }) => void,
-    onFault: (error: EngineError) => void,
-  ): Promise<void> {
+  async #listen(onLoaded: (loaded: Loaded) => void, onFault: (error: EngineError) => void): Promise<void> {
     for await (const report of readFrames<Report>(this.#child.pipe(4))) {
       if (report.type === 'loaded') onLoaded(report);
       else if (report.type === 'samples') await this.#pass(report);
@@ -160,27 +171,6 @@ const MOST_UTTERANCES = 500;
 
 /** After this number of deaths in a row, the process is not started again. */
 const MOST_DEATHS = 3;
-
-export interface Loaded {
-  /** Hz. */
-  readonly sampleRate: number;
-  /** Models of a single voice may say 0. */
-  readonly voices: number;
-}
-
-export interface ModelOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly execPath: string;
-  /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
-  readonly runtimes: readonly string[];
-}
-
-export interface KeptModel extends ModelOptions {
-  readonly name: string;
-  /** What sherpa-onnx is given. Its paths count from the folder `cwd`. */
-  readonly config: object;
-  readonly cwd: string;
-}
 
 /** Keeps one process of a model running, and starts it again when it has died. */
 export class ProcessKeeper {
@@ -225,9 +215,7 @@ export class ProcessKeeper {
     const old = this.#process;
     if (old && !old.isDead && old.begun < MOST_UTTERANCES) return old;
     if (old && !old.isDead) old.retire();
-    const { execPath, ...model } = this.#model;
-    const program = fileURLToPath(new URL('model.mjs', import.meta.url));
-    this.#process = new ModelProcess({ ...model, command: [execPath, program] });
+    this.#process = new ModelProcess(this.#model);
     return this.#process;
   }
 
@@ -245,19 +233,16 @@ export class ProcessKeeper {
   }
 }
 
-export interface ProbeOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly execPath: string;
+interface ProbeOptions extends ModelOptions {
   /** The program that loads models. */
-  readonly program: string;
-  readonly runtimes: readonly string[];
+  readonly program?: string | undefined;
   /** False looks in the given folders only. */
   readonly isBeside: boolean;
 }
 
 /** Loads the runtime in a child: a library that does not fit may end its process at once, without a word. */
 export async function probeRuntime(
-  { env, execPath, program, runtimes, isBeside }: ProbeOptions,
+  { env, execPath, program = modelProgram(), runtimes, isBeside }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<
   { readonly name: string; readonly fault?: never } | { readonly name?: never; readonly fault: string }

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { probeRuntime } from '../../engines/model-process.ts';
 import { usageError } from '../../kit/error.ts';
 import { findProgram } from '../../kit/folders.ts';
@@ -41,7 +40,7 @@ export async function findRuntime(
   { host, signal }: Pick<RunContext, 'host' | 'signal'>,
 ): Promise<string | undefined> {
   const runtimes = runtimesIn(data, host.uid);
-  return (await probeRuntime({ ...host, program: program ?? ownProgram(), runtimes, isBeside }, signal)).name;
+  return (await probeRuntime({ ...host, program, runtimes, isBeside }, signal)).name;
 }
 
 /**
@@ -69,7 +68,7 @@ export async function installRuntime(options: RuntimeOptions, context: RunContex
 async function installKind(
   kind: Kind,
   npm: readonly [string, ...string[]],
-  { data, program = ownProgram(), locks: chosen = locks }: RuntimeOptions,
+  { data, program, locks: chosen = locks }: RuntimeOptions,
   { host, signal }: RunContext,
 ): Promise<string | undefined> {
   const target = join(data, 'runtime', RUNTIME_FOLDERS[kind]);
@@ -172,8 +171,4 @@ function noNpm() {
     `an installed voice needs the runtime ${RUNTIME}, and there is no npm to install it`,
     `install npm, or run where npm is: npm install -g sherpa-onnx-node@${VERSION}`,
   );
-}
-
-function ownProgram(): string {
-  return fileURLToPath(new URL('model.mjs', import.meta.url));
 }

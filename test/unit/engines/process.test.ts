@@ -67,12 +67,9 @@ orders.on('end', () => reports.end());
 function start(config: object = {}) {
   const file = join(emptyFolder(), 'program.cjs');
   writeFileSync(file, PROGRAM);
-  const child = new ModelProcess({
-    name: 'mine',
-    command: [process.execPath, file],
-    env: process.env,
-    config,
-  });
+  const { env, execPath } = process;
+  const model = { name: 'mine', env, execPath, config, cwd: '/', runtimes: [] };
+  const child = new ModelProcess(model, file);
   child.loaded.catch(() => {});
   onTestFinished(() => child.end());
   const say = (text: string, signal = never) => child.speak({ text, options: {} }, signal);
