@@ -129,10 +129,21 @@ export function queueFull(): EngineError {
 /** Hz. The built-in voices and espeak-ng speak at this rate where none is asked for. */
 export const OWN_RATE = 22_050;
 
-/** A server with OpenAI's `/audio/speech` below its URL. */
-export interface ServerConfig {
-  readonly kind: 'server';
+/** What is known of each engine of the user. */
+interface CommonConfig {
   readonly name: string;
+  readonly voices?: readonly string[] | undefined;
+  /** As in `SourceVoice`. */
+  readonly numbers?: string | undefined;
+  /** The longest text, in code points. */
+  readonly maxChars: number;
+  /** It speaks at most this number of texts at once. */
+  readonly concurrency: number;
+}
+
+/** A server with OpenAI's `/audio/speech` below its URL. */
+export interface ServerConfig extends CommonConfig {
+  readonly kind: 'server';
   /** It has no trailing slash and no password. */
   readonly url: URL;
   readonly model?: string | undefined;
@@ -141,40 +152,25 @@ export interface ServerConfig {
   /** Asks the user for that header, where the server seems to want one. */
   readonly askAuthorization?: (() => Promise<string | undefined>) | undefined;
   readonly format: 'wav' | 'pcm';
-  readonly voices?: readonly string[] | undefined;
-  /** As in `SourceVoice`. */
-  readonly numbers?: string | undefined;
   /** Hz. With it, an answer that is not a WAV is read as bare samples. */
   readonly sampleRate?: number | undefined;
-  readonly maxChars: number;
-  readonly concurrency: number;
 }
 
-export interface ProgramConfig {
+export interface ProgramConfig extends CommonConfig {
   readonly kind: 'program';
-  readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly output: 'wav' | 's16le';
   /** Hz. The output `s16le` needs it. */
   readonly sampleRate?: number | undefined;
-  readonly voices?: readonly string[] | undefined;
-  /** As in `SourceVoice`. */
-  readonly numbers?: string | undefined;
-  readonly maxChars: number;
-  readonly concurrency: number;
 }
 
 /** A model folder of sherpa-onnx. */
-export interface ModelConfig {
+export interface ModelConfig extends CommonConfig {
   readonly kind: 'model';
-  readonly name: string;
   /** It is absolute. */
   readonly folder: string;
-  readonly voices?: readonly string[] | undefined;
   /** A tag of BCP 47: what a model of several languages is to speak. */
   readonly language?: string | undefined;
-  readonly maxChars: number;
-  readonly concurrency: number;
   /** It is set for a voice that `tts voices` has installed. */
   readonly installed?: InstalledModel | undefined;
 }
@@ -250,21 +246,17 @@ export function offsetOf({ offset, sid }: Pick<ModelSpeaker, 'offset' | 'sid'>):
 }
 
 /** A server, a program or a model of the user, opened. */
-export interface ExternalSource extends AsyncDisposable {
-  readonly name: string;
+export interface ExternalSource
+  extends AsyncDisposable,
+    Pick<CommonConfig, 'name' | 'maxChars' | 'concurrency'> {
   /** What the user can do where it fails, if that is known. */
   readonly advice?: string | undefined;
   /** There is at least one, and the order is that of the engine. */
   readonly voices: readonly SourceVoice[];
-  /** It is true for a server without a list of voices. */
-  readonly takesAnyVoice: boolean;
-  addVoice?(name: string): void;
+  /** It is there for a server without a list of voices, which takes any name. */
+  readonly addVoice?: ((name: string) => void) | undefined;
   /** All that shapes the sound of a voice besides text and sample rate. No two voices of any sources have the same. */
   identityOf(voice: SourceVoice): string;
-  /** The longest text, in code points. */
-  readonly maxChars: number;
-  /** It speaks at most this number of texts at once. */
-  readonly concurrency: number;
   /** Starts what the voice speaks with, and does not wait for it. */
   prepare?(voice: SourceVoice): void;
   /**

@@ -41,7 +41,6 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   return {
     name,
     voices,
-    takesAnyVoice: false,
     maxChars,
     concurrency,
     // A language that the model is given makes another sound. An installed voice may have another name on another machine.

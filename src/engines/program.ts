@@ -39,7 +39,6 @@ export async function openProgram(
       sampleRate: config.sampleRate,
       numbers: config.numbers,
     })),
-    takesAnyVoice: false,
     identityOf: (voice) => `${identity} ${voice.name}`,
     maxChars,
     concurrency,

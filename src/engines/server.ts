@@ -54,8 +54,7 @@ export async function openServer(
   return {
     name: config.name,
     voices,
-    takesAnyVoice: !listed?.length,
-    addVoice: (name) => void voices.push(voiceOf(name, config)),
+    addVoice: listed?.length ? undefined : (name) => void voices.push(voiceOf(name, config)),
     identityOf: (voice) => identityOf(config, voice),
     maxChars: config.maxChars,
     concurrency: config.concurrency,

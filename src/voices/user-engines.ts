@@ -61,8 +61,8 @@ class UserEngine implements Place {
   async named(name: string): Promise<Voice | undefined> {
     const { source, voices } = await this.#open();
     const found = voices().find((voice) => sameName(voice, name));
-    if (found || name === '' || !source.takesAnyVoice) return found;
-    source.addVoice?.(name);
+    if (found || name === '' || !source.addVoice) return found;
+    source.addVoice(name);
     return voices().find((voice) => voice.name === name);
   }
 

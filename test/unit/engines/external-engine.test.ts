@@ -29,7 +29,6 @@ function sectionOf(speak: Speak, limits: Partial<ExternalSource> = {}): Talk {
     name: 'mine',
     identityOf: () => 'mine',
     voices: ['anna', 'bert'].map((name) => ({ name, language: 'und', sampleRate: RATE })),
-    takesAnyVoice: false,
     maxChars: 300,
     concurrency: 1,
     async speak(text, _voice, signal): Promise<EngineSound> {

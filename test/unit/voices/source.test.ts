@@ -63,7 +63,6 @@ it('An engine is not late with one text while it speaks another.', async () => {
       name: 'mine',
       identityOf: () => 'mine',
       voices,
-      takesAnyVoice: false,
       maxChars: 300,
       concurrency: 1,
     },
