@@ -25,17 +25,17 @@ import { neededOf, ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
 import { type Downloaded, failure, placeOf } from './fetch.ts';
 import { CARD, type Checked, installedVoices, type Manifest } from './manifest.ts';
 import type { Session } from './session.ts';
-import { filesOf, makeStage, place, publish } from './store.ts';
+import { copyInto, makeStage, place, publish } from './store.ts';
 
 /** Names of the files of a voice of Piper in its folder. */
 const MODEL = 'model.onnx';
-export const SETTINGS = 'model.onnx.json';
+const SETTINGS = 'model.onnx.json';
 
 /**
  * Reads the settings of a voice of Piper, which may be a stranger's.
  * @throws TtsError (service)
  */
-export function piperSettings(text: string, name: string): PiperConfig {
+function piperSettings(text: string, name: string): PiperConfig {
   try {
     return readPiperConfig(text);
   } catch (cause) {
@@ -48,7 +48,7 @@ export function piperSettings(text: string, name: string): PiperConfig {
 }
 
 /** Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols. */
-export function writePiperModel(onnx: string, config: PiperConfig, folder: string): void {
+function writePiperModel(onnx: string, config: PiperConfig, folder: string): void {
   const model = join(folder, MODEL);
   copyFileSync(onnx, model, constants.COPYFILE_FICLONE);
   appendFileSync(model, metadataOf(config));
@@ -103,35 +103,55 @@ export async function buildPiper(
 ): Promise<Manifest> {
   const [onnx, settings] = [ending(got, /\.onnx$/), ending(got, /\.onnx\.json$/)];
   if (!onnx || !settings) throw usageError(`${voice.key} has no model with settings`, 'choose another voice');
-  const config = piperSettings(readFileSync(settings.path, 'utf8'), voice.key);
   const stage = makeStage(session.data);
-  writePiperModel(onnx.path, config, stage);
-  place(settings.path, join(stage, SETTINGS));
+  const { name, key, sources } = voice;
+  const files = { onnx: onnx.path, settings: settings.path };
+  const isPinned = sources > 0 && own === undefined;
+  const facts = await placePiper({ ...files, name, key, stage, own, isPinned }, session);
   const card = ending(got, /MODEL_CARD$/);
   if (card) place(card.path, join(stage, CARD));
-  const language = pinnedLanguage(session.catalogue, config.espeakVoice);
-  const espeak =
-    voice.sources > 0 && language !== undefined && own === undefined
-      ? await sharedEspeak([language], session)
-      : await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
   const original = { size: onnx.size, sha256: onnx.sha256 };
-  const files = await filesOf(stage);
-  const manifest: Manifest = {
-    ...commonOf(voice, session),
-    ...piperFacts(voice.name, config),
-    checked: weakest([...got.values()].map(({ checked }) => checked)),
-    ...(espeak && { espeak }),
-    files: files.map((file) => (file.name === MODEL ? { ...file, original } : file)),
-  };
-  await publish(stage, manifest, session.data);
-  return manifest;
+  return publish(stage, { ...commonOf(voice, got, session), ...facts }, session.data, { [MODEL]: original });
 }
 
+interface RawVoice {
+  readonly onnx: string;
+  readonly settings: string;
+  readonly name: string;
+  /** What messages call it. By default it is its name. */
+  readonly key?: string;
+  readonly stage: string;
+  /** A folder that may have data of espeak-ng. */
+  readonly own: string | undefined;
+  /** It is spoken with the data of the catalogue only, where there are any. */
+  readonly isPinned?: boolean;
+}
+
+/**
+ * Puts a raw voice of Piper into its folder, with all that sherpa-onnx needs.
+ * @throws TtsError
+ */
+export async function placePiper(
+  { onnx, settings, name, key = name, stage, own, isPinned = false }: RawVoice,
+  session: Session,
+): Promise<Built> {
+  const config = piperSettings(readFileSync(settings, 'utf8'), key);
+  writePiperModel(onnx, config, stage);
+  copyInto(settings, join(stage, SETTINGS));
+  const language = pinnedLanguage(session.catalogue, config.espeakVoice);
+  const espeak =
+    isPinned && language !== undefined
+      ? await sharedEspeak([language], session)
+      : await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
+  return { ...piperFacts(name, config), ...(espeak && { espeak }) };
+}
+
+/** What a manifest says of the model. */
+export type Built = Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speakers'> &
+  Partial<Pick<Manifest, 'scales' | 'espeak'>>;
+
 /** Speakers are called like their voice, since `-s 7150` would be a number. */
-export function piperFacts(
-  name: string,
-  config: PiperConfig,
-): Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speakers' | 'scales'> {
+function piperFacts(name: string, config: PiperConfig): Built {
   const { speakerCount, speakerNames, sampleRate, scales } = config;
   const language = config.language === 'und' ? tagOfEspeak(config.espeakVoice) : config.language;
   const speakers = Array.from({ length: speakerCount }, (_, sid) => ({
@@ -156,19 +176,16 @@ export async function buildFolder(voice: OfferedVoice, got: Got, session: Sessio
   const espeak = await sharedEspeak(voice.espeak, session);
   const data = espeak && join(session.data, espeak.folder);
   const model = modelIn(stage, voice.name, data);
-  const manifest: Manifest = {
-    ...commonOf(voice, session),
+  const about = {
+    ...commonOf(voice, got, session),
     ...(archives.length > 0 && { archives }),
     language: voice.language,
     sampleRate: voice.sampleRate,
     voices: voice.speakers,
     speakers: offeredSpeakers(voice, model),
-    checked: weakest([...got.values()].map(({ checked }) => checked)),
     ...(espeak && { espeak }),
-    files: await filesOf(stage),
   };
-  await publish(stage, manifest, session.data);
-  return manifest;
+  return publish(stage, about, session.data);
 }
 
 /**
@@ -237,19 +254,18 @@ function offeredSpeakers(
   const all = speakersOf(model, { name, count, voices, language: said, languages });
   const offered =
     speakerList && model.references.length === 0 ? listed.flatMap(({ sid }) => all[sid] ?? []) : all;
-  return offered.map(({ reference, ...speaker }) => {
+  return offered.map((speaker) => {
     const known = listed.find((each) => each.name === speaker.name)?.gender ?? speaker.gender;
     const own = known ?? (typeof gender === 'string' ? gender : undefined);
     return {
       ...speaker,
       ...(own && { gender: own }),
       ...(speed !== undefined && { speed }),
-      ...(reference !== undefined && { reference: basename(reference) }),
     };
   });
 }
 
-function commonOf(voice: OfferedVoice, session: Session) {
+function commonOf(voice: OfferedVoice, got: Got, session: Session) {
   const { data, context } = session;
   return {
     format: 1 as const,
@@ -261,6 +277,7 @@ function commonOf(voice: OfferedVoice, session: Session) {
     class: voice.class,
     trained: voice.trained,
     source: placeOf(repositoryOf(voice.from, session)),
+    checked: weakest([...got.values()].map(({ checked }) => checked)),
   };
 }
 

@@ -17,22 +17,14 @@ import { usageError } from '../../kit/error.ts';
 import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
 import { isArchive, withoutEnding } from './archive.ts';
-import {
-  cardIn,
-  nextNumber,
-  piperFacts,
-  piperSettings,
-  SETTINGS,
-  unpackedFolder,
-  writePiperModel,
-} from './build.ts';
+import { type Built, cardIn, nextNumber, placePiper, unpackedFolder } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
-import { missingEspeak, nameInFolder, ownEspeak, pinnedLanguage } from './espeak.ts';
+import { missingEspeak, nameInFolder } from './espeak.ts';
 import { assertSafe, failure, hashOf, type Wanted } from './fetch.ts';
 import { installOffered, licenceIn, partOf, taken } from './install.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
 import type { Session } from './session.ts';
-import { copyInto, filesOf, makeStage, openStore, partsFolder, publish } from './store.ts';
+import { copyInto, makeStage, openStore, partsFolder, publish } from './store.ts';
 
 export interface LocalVoice {
   /** A folder, an `.onnx`, an archive, or an https URL of one of these two files. */
@@ -66,8 +58,8 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
   const card = cardIn(statSync(place).isDirectory() ? place : dirname(place));
   if (card !== undefined) copyInto(card, join(stage, CARD));
   const licence = licenceIn(card === undefined ? '' : readFileSync(card, 'utf8'));
-  const manifest: Manifest = {
-    format: 1,
+  const about = {
+    format: 1 as const,
     name,
     key: origin,
     number: nextNumber(installedVoices(session.data, host.uid), name),
@@ -77,9 +69,8 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
     checked,
     ...built,
     ...(voice.language !== undefined && { language: voice.language }),
-    files: await filesOf(stage),
   };
-  await publish(stage, manifest, session.data);
+  const manifest = await publish(stage, about, session.data);
   session.settle();
   return manifest;
 }
@@ -242,9 +233,6 @@ function settingsOf(
     : undefined;
 }
 
-type Built = Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speakers'> &
-  Partial<Pick<Manifest, 'scales' | 'espeak'>>;
-
 interface Raw {
   readonly onnx: string;
   readonly settings: string;
@@ -266,14 +254,10 @@ async function buildRaw({ onnx, settings, name, stage, folder }: Raw, session: S
   });
   if (statSync(settings).size > LONGEST_CONFIG)
     throw usageError(`${basename(settings)} is too long for the settings of a voice`, 'name the right file');
-  const config = piperSettings(readFileSync(settings, 'utf8'), name);
-  writePiperModel(onnx, config, stage);
-  copyInto(settings, join(stage, SETTINGS));
-  const language = pinnedLanguage(session.catalogue, config.espeakVoice);
-  const espeak = await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
-  const facts = piperFacts(name, config);
-  await loaded(modelIn(stage, name, espeak && join(session.data, espeak.folder)), name, session);
-  return { ...facts, ...(espeak && { espeak }) };
+  const built = await placePiper({ onnx, settings, name, stage, own }, session);
+  const data = built.espeak && join(session.data, built.espeak.folder);
+  await loaded(modelIn(stage, name, data), name, session);
+  return built;
 }
 
 interface Folder {
@@ -294,12 +278,7 @@ async function buildModel({ folder, name, stage, language }: Folder, session: Se
       copyInto(join(dataDir ?? '', file), join(stage, 'espeak-ng-data', file));
   const own = modelOf(stage, name);
   const { sampleRate, voices } = await loaded(own, name, session);
-  const found = speakersOf(own, { name, count: voices, language });
-  // A WAV of Pocket counts from the folder of the voice, which is not here yet.
-  const speakers = found.map(({ reference, ...speaker }) => ({
-    ...speaker,
-    ...(reference !== undefined && { reference: reference.slice(stage.length + 1) }),
-  }));
+  const speakers = speakersOf(own, { name, count: voices, language });
   const scales = piperOf(own)?.scales;
   return {
     language: speakers[0]?.language ?? 'und',

@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { syncFolder } from '../../kit/file.ts';
 import { makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
@@ -95,8 +95,25 @@ export function placeShared(from: string, to: string): void {
   });
 }
 
-/** Gives a whole folder its name, in one step. An older voice of this name goes. */
-export async function publish(stage: string, manifest: Manifest, data: string): Promise<void> {
+/**
+ * Gives a whole folder the name of its voice, in one step. An older voice of this name goes.
+ * @param about the references of speakers are files of the folder
+ * @param originals what the hub had of files that are longer here
+ */
+export async function publish(
+  stage: string,
+  about: Omit<Manifest, 'files'>,
+  data: string,
+  originals: Readonly<Record<string, InstalledFile['original']>> = {},
+): Promise<Manifest> {
+  const files = (await filesOf(stage)).map((file) => {
+    const original = originals[file.name];
+    return original ? { ...file, original } : file;
+  });
+  const speakers = about.speakers.map(({ reference, ...speaker }) =>
+    reference === undefined ? speaker : { ...speaker, reference: relative(stage, reference) },
+  );
+  const manifest: Manifest = { ...about, speakers, files };
   const target = join(voicesFolder(data), manifest.name);
   attempt(target, () => {
     writeFileSync(join(stage, MANIFEST), `${JSON.stringify(manifest, undefined, 1)}\n`, { mode: 0o600 });
@@ -109,6 +126,7 @@ export async function publish(stage: string, manifest: Manifest, data: string): 
   await syncFolder(voicesFolder(data)).catch((error: unknown) => {
     throw unwritable(target, error, ELSEWHERE);
   });
+  return manifest;
 }
 
 function sync(path: string): void {
@@ -123,7 +141,7 @@ function sync(path: string): void {
 }
 
 /** All files of a folder with their checksums. */
-export async function filesOf(folder: string): Promise<InstalledFile[]> {
+async function filesOf(folder: string): Promise<InstalledFile[]> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const files: InstalledFile[] = [];
   for (const each of names) {
