@@ -68,62 +68,36 @@ function difference(one: string, other: string): number {
 }
 
 /**
- * The cheapest edit from the expected phones to those that were heard.
+ * The cheapest edit from the expected phones to those that were heard (Wagner and Fischer).
  * @returns for each phone that was heard the number of its word; one that was not expected belongs to the word before it
  */
 function matched(
   expected: readonly { readonly name: string; readonly number: number }[],
   heard: readonly string[],
 ): readonly number[] {
-  const costs = new Costs(
-    expected.map(({ name }) => name),
-    heard,
-  );
+  const width = heard.length + 1;
+  const costs = new Float64Array((expected.length + 1) * width);
+  /** What the edit of this many expected phones to this many that were heard costs. */
+  const cost = (row: number, column: number) => costs[row * width + column] ?? 0;
+  /** The same, where the last phones of both are the same one. */
+  const replacing = (row: number, column: number) =>
+    cost(row - 1, column - 1) + difference(expected[row - 1]?.name ?? '', heard[column - 1] ?? '');
+  for (let row = 0; row <= expected.length; row += 1)
+    for (let column = 0; column < width; column += 1)
+      costs[row * width + column] =
+        row === 0 || column === 0
+          ? row + column
+          : Math.min(replacing(row, column), cost(row - 1, column) + 1, cost(row, column - 1) + 1);
   const numbers: number[] = [];
   let row = expected.length;
   for (let column = heard.length; column > 0; ) {
-    const cost = costs.at(row, column);
-    if (row > 0 && cost === costs.at(row - 1, column) + 1) {
+    if (row > 0 && cost(row, column) === cost(row - 1, column) + 1) {
       row -= 1;
       continue;
     }
     numbers[column - 1] = expected[Math.max(0, row - 1)]?.number ?? 0;
-    if (row > 0 && cost === costs.replacing(row, column)) row -= 1;
+    if (row > 0 && cost(row, column) === replacing(row, column)) row -= 1;
     column -= 1;
   }
   return numbers;
-}
-
-/** What the edit of the first phones of one list to the first ones of another costs (Wagner and Fischer). */
-class Costs {
-  readonly #expected: readonly string[];
-  readonly #heard: readonly string[];
-  readonly #values: Float64Array;
-
-  constructor(expected: readonly string[], heard: readonly string[]) {
-    this.#expected = expected;
-    this.#heard = heard;
-    this.#values = new Float64Array((expected.length + 1) * (heard.length + 1));
-    for (let row = 0; row <= expected.length; row += 1)
-      for (let column = 0; column <= heard.length; column += 1)
-        this.#values[row * (heard.length + 1) + column] =
-          row === 0 || column === 0
-            ? row + column
-            : Math.min(
-                this.replacing(row, column),
-                this.at(row - 1, column) + 1,
-                this.at(row, column - 1) + 1,
-              );
-  }
-
-  at(row: number, column: number): number {
-    return this.#values[row * (this.#heard.length + 1) + column] ?? 0;
-  }
-
-  /** Where the last phones of both are the same one. */
-  replacing(row: number, column: number): number {
-    return (
-      this.at(row - 1, column - 1) + difference(this.#expected[row - 1] ?? '', this.#heard[column - 1] ?? '')
-    );
-  }
 }
