@@ -6,7 +6,6 @@ import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { dataFolder, fromHome } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
-import type { Settings } from '../options/load.ts';
 import type { Voice } from '../sound/voice.ts';
 import {
   CARD,
@@ -17,19 +16,13 @@ import {
   voicesFolder,
 } from './install/manifest.ts';
 import type { Speaking } from './language.ts';
-import type { Place, Wrap } from './sources.ts';
+import type { Place, PlaceOptions } from './sources.ts';
 import { openVoices } from './user-engines.ts';
 
 const MAX_CHARS = 300;
 
 export function manifestsOf({ host }: Pick<RunContext, 'host'>): Manifest[] {
   return installedVoices(dataFolder(host), host.uid);
-}
-
-interface InstalledOptions {
-  readonly settings: Pick<Settings, 'concurrency' | 'timeout'>;
-  readonly context: RunContext;
-  readonly wrap: Wrap;
 }
 
 /** The place of a voice like a reference among the numbers of its model: the last. */
@@ -44,11 +37,11 @@ interface Meant {
 
 /** A model is opened when one of its speakers is meant, once in a run. */
 export class InstalledPlace implements Place {
-  readonly #options: InstalledOptions;
+  readonly #options: PlaceOptions;
   readonly #manifests: readonly Manifest[];
   readonly #opened = new Map<Manifest, Promise<readonly Voice[]>>();
 
-  constructor(options: InstalledOptions) {
+  constructor(options: PlaceOptions) {
     this.#options = options;
     this.#manifests = manifestsOf(options.context);
   }
@@ -141,7 +134,7 @@ function namesOf({ name: voice }: Manifest, { name }: ModelSpeaker): string[] {
 
 async function openInstalled(
   manifest: Manifest,
-  { settings, context: { host, signal }, wrap }: InstalledOptions,
+  { settings, context: { host, signal }, wrap }: PlaceOptions,
 ): Promise<readonly Voice[]> {
   const { openSource } = await import('../engines/external.ts');
   const data = dataFolder(host) ?? '';

@@ -62,7 +62,7 @@ function cached(source: VoiceSource, cache: RunCache): VoiceSource {
   };
 }
 
-interface PlaceOptions {
+export interface PlaceOptions {
   readonly settings: Pick<Settings, 'concurrency' | 'timeout'>;
   readonly context: RunContext;
   readonly wrap: Wrap;

@@ -20,7 +20,7 @@ import type { Setting, Settings } from '../options/load.ts';
 import type { Voice, VoiceSource } from '../sound/voice.ts';
 import { runtimesIn } from './install/manifest.ts';
 import { localSource } from './local.ts';
-import { FIRST_PRIVATE_NUMBER, type Place, sameName, type Wrap } from './sources.ts';
+import { FIRST_PRIVATE_NUMBER, type Place, type PlaceOptions, sameName } from './sources.ts';
 
 /** Later voices are named by their names only, as the next numbers are those of the next engine. */
 const NUMBERS_PER_ENGINE = 1000;
@@ -106,9 +106,7 @@ interface Opened {
   voices(): readonly Voice[];
 }
 
-interface Opening {
-  readonly wrap: Wrap;
-  readonly settings: Pick<Settings, 'concurrency' | 'timeout'>;
+interface Opening extends Pick<PlaceOptions, 'wrap' | 'settings'> {
   /** The number of the voice at a place of the list. */
   numberOf(place: number): number;
 }
@@ -159,10 +157,8 @@ function numberOf(at: number, place: number): number {
     : FIRST_PRIVATE_NUMBER * (at + 1) + place;
 }
 
-interface EnginesOptions {
+interface EnginesOptions extends PlaceOptions {
   readonly settings: Settings;
-  readonly context: RunContext;
-  readonly wrap: Wrap;
 }
 
 /** All engines of the user. Those that are chosen for the run come first. */
@@ -262,10 +258,8 @@ function adviceOn(config: SourceConfig): string {
   return `check that ${config.command[0]} is installed and on the PATH`;
 }
 
-type KeySettings = Pick<Settings, 'allowInsecureHttp' | 'engineKey' | 'engineKeyFile' | 'language'>;
-
 interface KeyedContext extends RunContext {
-  readonly settings: KeySettings;
+  readonly settings: Pick<Settings, 'allowInsecureHttp' | 'engineKey' | 'engineKeyFile' | 'language'>;
   /** True for the engine that the user chose for the run: `TTS_ENGINE_KEY` and a typed key are meant for it. */
   readonly isChosen: boolean;
 }
@@ -289,8 +283,10 @@ async function authorizationOf(
   { url, login }: ServerAddress,
   context: KeyedContext,
 ): Promise<Authorization> {
+  const { engineKey, engineKeyFile } = context.settings;
   const own = await ownKey(name, entry, context);
-  const key = own ?? (login === undefined ? await chosenKey(context) : undefined);
+  const isForChosen = context.isChosen && login === undefined;
+  const key = own ?? (isForChosen ? await keyIn(engineKey, engineKeyFile, context) : undefined);
   const [what, authorization] =
     key === undefined ? ['password', login && basic(login, context)] : ['key', bearer(key, context)];
   const isOverheard = canBeOverheard(url, context.settings.allowInsecureHttp);
@@ -303,30 +299,26 @@ async function authorizationOf(
   return { authorization, askAuthorization: mayAsk ? () => askedKey(url, context) : undefined };
 }
 
-async function ownKey(
+/** The key of the entry itself. */
+function ownKey(
   name: string,
   { key, keyFile }: EngineEntry,
-  { host, signal }: KeyedContext,
+  context: KeyedContext,
 ): Promise<string | undefined> {
-  const isFile = keyFile !== undefined;
-  const origin = { place: 'user', name: `engines.${name}.${isFile ? 'keyFile' : 'key'}` } as const;
-  const place = { cwd: host.cwd, home: host.home, signal };
-  const value = isFile ? await readKeyFile({ value: keyFile, origin }, place) : key;
-  return value === undefined ? undefined : checkedKey({ value, origin }).value;
+  const set = (field: string, value: string | undefined): Setting<string> | undefined =>
+    value === undefined ? undefined : { value, origin: { place: 'user', name: `engines.${name}.${field}` } };
+  const file = set('keyFile', keyFile);
+  return keyIn(file ? undefined : set('key', key), file, context);
 }
 
-async function chosenKey({ settings, isChosen, host, signal }: KeyedContext): Promise<string | undefined> {
-  const { engineKey, engineKeyFile } = settings;
-  if (!isChosen || (!engineKey && !engineKeyFile)) return undefined;
-  const given = engineKey ?? (await readNamed(engineKeyFile, { cwd: host.cwd, home: host.home, signal }));
+/** The key of a setting, or in the file that a setting names. */
+async function keyIn(
+  key: Setting<string> | undefined,
+  file: Setting<string> | undefined,
+  { host: { cwd, home }, signal }: KeyedContext,
+): Promise<string | undefined> {
+  const given = key ?? (file && { ...file, value: await readKeyFile(file, { cwd, home, signal }) });
   return given && checkedKey(given).value;
-}
-
-async function readNamed(
-  file: Settings['engineKeyFile'],
-  place: Parameters<typeof readKeyFile>[1],
-): Promise<Setting<string> | undefined> {
-  return file && { origin: file.origin, value: await readKeyFile(file, place) };
 }
 
 async function askedKey({ host }: URL, context: KeyedContext): Promise<string | undefined> {
