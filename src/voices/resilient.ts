@@ -99,7 +99,8 @@ class ResumePoint {
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
-  #isOneTake = true;
+  /** False if an answer began otherwise than the first. */
+  isOneTake = true;
   #toSkip = 0;
   #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
@@ -112,10 +113,6 @@ class ResumePoint {
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
     this.#onOtherTake = onOtherTake;
-  }
-
-  get isOneTake(): boolean {
-    return this.#isOneTake;
   }
 
   /** @throws TtsError (service) without sound, or in another format */
@@ -161,7 +158,7 @@ class ResumePoint {
     this.#skippedChecksum = this.#after(known, this.#skippedChecksum);
     this.#toSkip -= known.length;
     if (this.#toSkip === 0 && this.#skippedChecksum !== this.#checksum) {
-      this.#isOneTake = false;
+      this.isOneTake = false;
       this.#onOtherTake();
     }
     return piece.subarray(known.length);
