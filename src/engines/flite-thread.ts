@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Engine, EngineError, type Utterance } from './engine.ts';
-import { type Assets, type FliteTask, fliteUse, loadAssets, type TimedSpeech } from './flite.ts';
+import { type Assets, type FliteTask, fliteTask, loadAssets, type TimedSpeech } from './flite.ts';
 import { FairQueue, type Lane, queuedEngine, type Recipe } from './lanes.ts';
 import { normalise } from './normalise.ts';
 
@@ -48,10 +48,10 @@ const BEFORE_REPLACING = 100;
 const GRACE = 250;
 
 /** How an utterance becomes tasks of the threads. */
-export function fliteRecipe({ no, style }: Pick<Utterance, 'no' | 'style'>): Recipe<FliteTask> {
+export function fliteRecipe(voice: Pick<Utterance, 'no' | 'style'>): Recipe<FliteTask> {
   return {
     normalise,
-    task: (text, finish) => ({ use: fliteUse(no, style, text), finish }),
+    task: (text, finish) => fliteTask(voice, text, finish),
     complaint: 'The built-in voice speaks English only, and there is nothing in this text that it could read',
   };
 }

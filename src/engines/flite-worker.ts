@@ -8,16 +8,14 @@ import type { SpokenWord } from './flite-words.ts';
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
   const resampler = await loadResampler(compiled);
-  parentPort?.on('message', ({ use, finish: how, isTimed }: FliteTask) => {
+  parentPort?.on('message', ({ warp, finish: how, isTimed, ...request }: FliteTask) => {
     const { samples, words, ...sound } = {
       words: [],
-      ...flite[isTimed ? 'speakTimed' : 'speak'](use.request),
+      ...flite[isTimed ? 'speakTimed' : 'speak'](request),
     };
-    const spoken = { samples, sampleRate: Math.round(sound.sampleRate * use.warp) };
+    const spoken = { samples, sampleRate: Math.round(sound.sampleRate * warp) };
     const speech = finish(spoken, how, resampler);
-    const answer: TimedSpeech | Int16Array = isTimed
-      ? { speech, words: later(words, spoken, use.warp) }
-      : speech;
+    const answer: TimedSpeech | Int16Array = isTimed ? { speech, words: later(words, spoken, warp) } : speech;
     parentPort?.postMessage(answer, [speech.buffer as ArrayBuffer]);
   });
   parentPort?.postMessage(READY);

@@ -150,28 +150,31 @@ function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
   }));
 }
 
-export interface FliteUse {
-  readonly request: FliteRequest;
+export interface FliteTask extends FliteRequest {
+  /** The factor of the rate at which its samples are read. */
   readonly warp: number;
-}
-
-/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
-export function fliteUse(no: number, style: Style, text: string): FliteUse {
-  const voice = VOICES[(no - 1) % MERMISH];
-  if (!voice) throw new RangeError(`there is no speaker ${no}`);
-  const stretch = voice.stretch / style.rate;
-  if (style.pitch === 1) return { request: { text, voice: voice.name, stretch }, warp: 1 };
-  if (voice.pitch === undefined) {
-    return { request: { text, voice: voice.name, stretch: stretch * style.pitch }, warp: style.pitch };
-  }
-  return { request: { text, voice: voice.name, stretch, pitch: voice.pitch * style.pitch }, warp: 1 };
-}
-
-export interface FliteTask {
-  readonly use: FliteUse;
   readonly finish: Finish;
   /** The answer is a {@link TimedSpeech}. */
   readonly isTimed?: boolean;
+}
+
+/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
+export function fliteTask(
+  { no, style }: { readonly no: number; readonly style: Style },
+  text: string,
+  finish: Finish,
+): FliteTask {
+  const voice = VOICES[(no - 1) % MERMISH];
+  if (!voice) throw new RangeError(`there is no speaker ${no}`);
+  const warp = voice.pitch === undefined ? style.pitch : 1;
+  return {
+    text,
+    voice: voice.name,
+    stretch: (voice.stretch / style.rate) * warp,
+    pitch: style.pitch === 1 ? undefined : voice.pitch && voice.pitch * style.pitch,
+    warp,
+    finish,
+  };
 }
 
 export interface TimedSpeech {

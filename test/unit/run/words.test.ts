@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { delayOf, finish } from '../../../src/engines/finish.ts';
-import { FLITE_SPEAKERS, Flite, fliteFile, fliteUse } from '../../../src/engines/flite.ts';
+import { FLITE_SPEAKERS, Flite, fliteFile, fliteTask } from '../../../src/engines/flite.ts';
 import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { Doubts, EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
@@ -39,10 +39,11 @@ beforeAll(async () => {
 function say(name: string, text: string): Said {
   const speaker = FLITE_SPEAKERS.find((each) => each.name === name);
   if (!speaker) throw new Error(`no voice ${name}`);
-  const { request } = fliteUse(speaker.no, { rate: 1, pitch: 1, loudness: 1, pause: 1 }, normalise(text));
-  const spoken = flite.speakTimed(request);
+  const style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+  const how = { sampleRate: RATE, loudness: 1, pause: 0.35 };
+  const spoken = flite.speakTimed(fliteTask({ no: speaker.no, style }, normalise(text), how));
   const delay = delayOf(spoken);
-  const sound = finish(spoken, { sampleRate: RATE, loudness: 1, pause: 0.35 }, resampler);
+  const sound = finish(spoken, how, resampler);
   const meter = new FeatureMeter(RATE, comparableUpTo(RATE, 16_000));
   meter.push(Float64Array.from(sound, (sample) => sample / 32_768));
   const words = spoken.words.map(({ text, start, end }) => ({
