@@ -311,10 +311,19 @@ export class Voices implements AsyncDisposable {
       (hasEngine ? await engines.chosen?.named(name) : undefined) ??
       builtIn ??
       (await (await this.#installedPlace()).named(name)) ??
-      (await this.#espeak.named(name)) ??
+      (await this.#namedByEspeak(name)) ??
       (await engines.search(name, asked)) ??
       (await this.#speaking(name))
     );
+  }
+
+  /** Most voices of espeak-ng are called like their languages. Such a word asks for the language: another voice may speak it. */
+  async #namedByEspeak(name: string): Promise<Voice | undefined> {
+    const voice = await this.#espeak.named(name);
+    if (!voice) return undefined;
+    const { matchesLanguage } = await import('./language.ts');
+    const isLanguage = matchesLanguage(voice.language ?? '', name);
+    return (isLanguage ? await this.#speaking(name) : undefined) ?? voice;
   }
 
   /**
