@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Style } from '../../../src/engines/engine.ts';
 import { buildWorker, PLAIN, samplesOf, speak, startEngine } from '../../support/engine.ts';
 import { loudness, meanLoudness } from './loudness.ts';
 import { pitch } from './pitch.ts';
@@ -43,12 +44,13 @@ describe('the built-in engine', () => {
 });
 
 describe('the style', () => {
+  const styled = (changes: Partial<Style>, speaker = 1, text = SENTENCE) =>
+    samplesOf(engine, { text, speaker, style: { ...PLAIN, ...changes } });
+
   it.each([1, 3])('changes the speed of speaker %i', async (speaker) => {
-    const plain = seconds(await samplesOf(engine, { text: SENTENCE, speaker }));
-    const slow = seconds(
-      await samplesOf(engine, { text: SENTENCE, speaker, style: { ...PLAIN, rate: 0.5 } }),
+    const [plain = 0, slow = 0, fast = 0] = await Promise.all(
+      [1, 0.5, 2].map(async (rate) => seconds(await styled({ rate }, speaker))),
     );
-    const fast = seconds(await samplesOf(engine, { text: SENTENCE, speaker, style: { ...PLAIN, rate: 2 } }));
     expect(slow / plain).toBeGreaterThan(1.75);
     expect(slow / plain).toBeLessThan(2.1);
     expect(fast / plain).toBeGreaterThan(0.45);
@@ -56,15 +58,10 @@ describe('the style', () => {
   });
 
   it('changes the pitch, and not the speed', async () => {
-    const speaker = 1;
-    const plain = await samplesOf(engine, { text: SENTENCE, speaker });
+    const plain = await styled({});
     const normal = pitch(plain, 22_050);
     for (const factor of [0.8, 1.25]) {
-      const changed = await samplesOf(engine, {
-        text: SENTENCE,
-        speaker,
-        style: { ...PLAIN, pitch: factor },
-      });
+      const changed = await styled({ pitch: factor });
       const ratio = pitch(changed, 22_050) / normal;
       expect(ratio).toBeGreaterThan(factor * 0.92);
       expect(ratio).toBeLessThan(factor * 1.08);
@@ -73,19 +70,16 @@ describe('the style', () => {
   });
 
   it('changes the loudness', async () => {
-    const plain = loudness(await samplesOf(engine, { text: SENTENCE }), 22_050);
-    const soft = loudness(
-      await samplesOf(engine, { text: SENTENCE, style: { ...PLAIN, loudness: 0.5 } }),
-      22_050,
+    const [plain = 0, soft = 0] = await Promise.all(
+      [1, 0.5].map(async (factor) => loudness(await styled({ loudness: factor }), 22_050)),
     );
     expect(soft - plain).toBeCloseTo(-6, 0);
   });
 
   it('changes the pauses between sentences', async () => {
-    const text = 'One. Two. Three.';
-    const plain = seconds(await samplesOf(engine, { text }));
-    const longer = seconds(await samplesOf(engine, { text, style: { ...PLAIN, pause: 3 } }));
-    const none = seconds(await samplesOf(engine, { text, style: { ...PLAIN, pause: 0 } }));
+    const [none = 0, plain = 0, longer = 0] = await Promise.all(
+      [0, 1, 3].map(async (pause) => seconds(await styled({ pause }, 1, 'One. Two. Three.'))),
+    );
     expect(longer - plain).toBeCloseTo(3 * 2 * 0.35, 2);
     expect(plain - none).toBeCloseTo(3 * 0.35, 2);
   });

@@ -54,8 +54,12 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
   };
 }
 
-async function* utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
-  const { samples } = await engine.speak({ text, no, sampleRate, style: PLAIN }, signal);
+interface More extends Partial<Utterance> {
+  readonly signal?: AbortSignal;
+}
+
+async function* utter({ engine }: Talk, text: string, { signal = never, ...more }: More = {}) {
+  const { samples } = await engine.speak({ text, no: 1001, sampleRate: RATE, style: PLAIN, ...more }, signal);
   yield* samples;
 }
 
@@ -188,12 +192,9 @@ describe('a sound that is too short for its text', () => {
     /** What is told of the texts, all of which are spoken by one voice. */
     async function toldOf(texts: readonly string[], speak: Speak) {
       const talk = sectionOf(speak, { maxChars: 1000 });
-      const told: (readonly [text: number, message: string, how: string])[] = [];
-      for (const [at, some] of texts.entries()) {
-        const onCut = (message: string, how: string) => void told.push([at, message, how]);
-        const utterance = { text: some, no: 1001, sampleRate: RATE, style: PLAIN, onCut };
-        await framesOf((await talk.engine.speak(utterance, never)).samples);
-      }
+      const all = [];
+      for (const some of texts) all.push((await spoken(talk, some, { isWhole: false })).told);
+      const told = all.flatMap((each, at) => each.map(([message, how]) => [at, message, how]));
       return { told, asked: talk.asked };
     }
 
@@ -261,9 +262,8 @@ function soundOf(seconds: number, silence = 0): Int16Array {
 async function spoken(talk: Talk, text: string, more: Partial<Utterance> = {}) {
   const told: (readonly [message: string, how: string])[] = [];
   const onCut = (message: string, how: string) => void told.push([message, how]);
-  const utterance = { text, no: 1001, sampleRate: RATE, style: PLAIN, isWhole: true, onCut, ...more };
-  const { samples } = await talk.engine.speak(utterance, never);
-  return { seconds: (await framesOf(samples)) / RATE, told };
+  const frames = await framesOf(utter(talk, text, { isWhole: true, onCut, ...more }));
+  return { seconds: frames / RATE, told };
 }
 
 const FIRST = 'The lamp was lit by the keeper at seven.';

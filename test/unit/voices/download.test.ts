@@ -22,42 +22,31 @@ async function openHub(bytes = BYTES) {
 
 interface Asked {
   readonly retries?: number;
-  readonly timeoutMs?: number;
   readonly env?: Record<string, string>;
   readonly pinned?: object;
-  /** Another host than the hub. */
-  readonly from?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (bytes: number) => void;
 }
 
-function fetcherOf(hub: Hub, timeoutMs = 5000): Fetcher {
-  const fetcher = new Fetcher({ timeoutMs, proxyFor: () => undefined, hub });
+function fetcherOf(hub: Hub): Fetcher {
+  const fetcher = new Fetcher({ timeoutMs: 5000, proxyFor: () => undefined, hub });
   onTestFinished(() => fetcher[Symbol.asyncDispose]());
   return fetcher;
 }
 
 function get({ url }: StandInHub, parts: string, asked: Asked = {}) {
-  const { retries = 0, timeoutMs = 5000, env = {}, signal = new AbortController().signal } = asked;
+  const { retries = 0, env = {}, signal = new AbortController().signal } = asked;
   const { pinned = { sha256: SUM, size: BYTES.length } } = asked;
   const hub = hubOf(undefined, { env: { HF_ENDPOINT: url, ...env } });
-  const fetcher = fetcherOf(hub, timeoutMs);
+  const fetcher = fetcherOf(hub);
   const wanted = {
     name: 'a.onnx',
-    url: addressIn({ ...hub, url: new URL(asked.from ?? url) }, REPOSITORY, { path: 'a.onnx' }),
+    url: addressIn(hub, REPOSITORY, { path: 'a.onnx' }),
     most: 10_000_000,
-    begins: Uint8Array.of(8),
     ...pinned,
   };
-  const options = {
-    fetcher,
-    parts,
-    retries,
-    timeoutMs,
-    onProgress: asked.onProgress ?? (() => {}),
-    onRetry: () => {},
-  };
-  return download(wanted, options, signal);
+  const { onProgress = () => {} } = asked;
+  return download(wanted, { fetcher, parts, retries, onProgress, onRetry: () => {} }, signal);
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<TtsError> {

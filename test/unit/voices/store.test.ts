@@ -30,8 +30,11 @@ let folder: string;
 let warnings: string[];
 let store: Store;
 
-async function open(maxBytes = 2 ** 30, at = folder): Promise<Store> {
-  const opened = await openStore({ folder: at, uid, maxBytes, warn: (text) => warnings.push(text) });
+const openAt = (place: string, maxBytes = 2 ** 30) =>
+  openStore({ folder: place, uid, maxBytes, warn: (text) => warnings.push(text) });
+
+async function open(maxBytes?: number): Promise<Store> {
+  const opened = await openAt(folder, maxBytes);
   if (!opened) throw new Error(warnings.join());
   return opened;
 }
@@ -245,31 +248,26 @@ describe('a cache that grows too large', () => {
     expect(await has(keyOf('before'))).toBe(false);
   });
 
-  it.each([['a little', LIMIT, ENTRY]])(
-    'stays within its limit, however many runs wrote %s of it each',
-    async (_, limit, bytesOfEach) => {
-      for (let i = 0; i < 100; i++) {
-        store = await open(limit);
-        await keep(store, keyOf(`${i}`), sound(bytesOfEach, i));
-        await store.close();
-        const bytes = entries().reduce((sum, path) => sum + statSync(path).size, 0);
-        expect(bytes).toBeLessThanOrEqual(limit);
-      }
-      expect(entries().length).toBeGreaterThan(limit / bytesOfEach / 2);
-      expect(await has(keyOf('99'))).toBe(true);
-    },
-  );
-
-  it.each([['at its very end', (LIMIT / 16) * 15 + 2]])(
-    'keeps no single sound that would throw out all others, too long %s',
-    async (_, bytes) => {
+  it('stays within its limit, however many runs wrote a little of it each', async () => {
+    for (let i = 0; i < 100; i++) {
       store = await open(LIMIT);
-      await keep(store, keyOf('small'), sound(ENTRY));
-      await keep(store, KEY, sound(bytes));
+      await keep(store, keyOf(`${i}`), sound(ENTRY, i));
       await store.close();
-      expect([await has(keyOf('small')), await has(KEY), parts()]).toEqual([true, false, []]);
-    },
-  );
+      const bytes = entries().reduce((sum, path) => sum + statSync(path).size, 0);
+      expect(bytes).toBeLessThanOrEqual(LIMIT);
+    }
+    expect(entries().length).toBeGreaterThan(LIMIT / ENTRY / 2);
+    expect(await has(keyOf('99'))).toBe(true);
+  });
+
+  it('keeps no single sound that would throw out all others', async () => {
+    store = await open(LIMIT);
+    await keep(store, keyOf('small'), sound(ENTRY));
+    // It is too long at its very end.
+    await keep(store, KEY, sound((LIMIT / 16) * 15 + 2));
+    await store.close();
+    expect([await has(keyOf('small')), await has(KEY), parts()]).toEqual([true, false, []]);
+  });
 
   it('removes what killed runs left an hour ago, and nothing else', async () => {
     mkdirSync(folder, { recursive: true });
@@ -291,9 +289,7 @@ describe('a place where nothing can be kept', () => {
   it.skipIf(process.getuid?.() !== 0)('is refused with a warning when it is another user’s', async () => {
     const theirs = emptyFolder();
     chownSync(theirs, 65_534, 65_534);
-    expect(
-      await openStore({ folder: theirs, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
-    ).toBeUndefined();
+    expect(await openAt(theirs)).toBeUndefined();
     expect(warnings).toEqual([`segments are not kept in ${theirs}: it belongs to another user`]);
   });
 
@@ -315,19 +311,12 @@ describe('a place where nothing can be kept', () => {
   it('is refused with a warning when it is a file', async () => {
     const file = join(emptyFolder(), 'file');
     writeFileSync(file, '');
-    expect(
-      await openStore({ folder: file, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
-    ).toBeUndefined();
+    expect(await openAt(file)).toBeUndefined();
     expect(warnings).toEqual([`segments are not kept in ${file}: it is not a folder`]);
   });
 
   it.each(['/proc/x/y', '/dev/null/cache'])('costs one warning and no sound: %s', async (place) => {
-    const opened = await openStore({
-      folder: place,
-      uid,
-      maxBytes: 2 ** 30,
-      warn: (text) => warnings.push(text),
-    });
+    const opened = await openAt(place);
     for (let i = 0; opened && i < 3; i++) {
       expect(await opened.get(KEY)).toBeUndefined();
       await keep(opened, KEY, sound(400_000));
