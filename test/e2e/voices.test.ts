@@ -24,11 +24,11 @@ import { emptyFolder, filesBelow } from '../support/folder.ts';
 import { sha256 } from '../support/hub.ts';
 import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
-import { type Ended, expectFailure, Sandbox } from '../support/run.ts';
+import { type Arguments, type Ended, expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { hasSherpa, tinySound, tinyStyled } from '../support/tiny-voice.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { archiveOf, ESPEAK_DATA, listOnHub, standIn, tinyFiles } from '../support/voices.ts';
+import { archiveOf, ESPEAK_DATA, listOnHub, piperFiles, standIn, tinyFiles } from '../support/voices.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = ['-o', 'out.wav', '--json'];
@@ -40,21 +40,41 @@ interface Listed {
   readonly no?: number;
 }
 
+/** A sandbox with a hub, and what runs there. */
+async function withHub(changes: object = {}) {
+  const box = new Sandbox();
+  const stand = await standIn(box, changes);
+  return { box, ...stand, ...commandsOf(box, stand.env) };
+}
+
+function commandsOf(box: Sandbox, env: Record<string, string> = {}) {
+  const run = (line: Arguments) => box.run(line, { env });
+  const succeed = async (line: Arguments) => {
+    const ended = await run(line);
+    expect(ended, ended.stderr).toMatchObject({ status: 0 });
+    return ended;
+  };
+  /** @returns the samples */
+  const speak = async (speaker: string, text = 'hello') => {
+    expect(await run([text, ...OUT, '-s', speaker])).toMatchObject({ status: 0, stderr: '' });
+    return box.read('out.wav').subarray(44);
+  };
+  return { run, succeed, speak };
+}
+
 function isInstalled({ speaker_no, no = speaker_no ?? 0 }: Listed): boolean {
   return no > 200_000;
 }
 
 describe.runIf(hasSherpa())('an installed voice', () => {
   it('comes from the hub, speaks, and speaks on without a network, in serve as well, until it is removed', async () => {
-    const box = new Sandbox();
-    const { hub, env } = await standIn(box);
+    const { box, hub, env, run, succeed } = await withHub();
     expectFailure(
-      await box.run('hi -s tina', { env }),
+      await run('hi -s tina'),
       2,
       /^tts: --speaker: the voice tina is not installed\nhint: tts voices install tina \(\d+ MB, public domain\)\n$/,
     );
-    const install = await box.run('voices install tina', { env });
-    expect(install).toMatchObject({ status: 0 });
+    const install = await succeed('voices install tina');
     expect(install.stderr).toContain('Speak with: tts -s tina "Hello"');
     expect(statSync(data(box)).mode & 0o777).toBe(0o700);
     expect(filesBelow(data(box))).toEqual([
@@ -65,21 +85,17 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     ]);
     const asked = hub.requests.length;
     const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
+    const offline = commandsOf(box, gone);
     for (const speaker of ['tina', 'German', '200001', 'tina:tina-1'])
-      expect(await box.run(['hi', ...OUT, '-s', speaker], { env: gone })).toMatchObject({
-        status: 0,
-        stderr: '',
-      });
-    expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
+      expect([speaker, (await offline.speak(speaker, 'hi')).equals(tinySound('hi'))]).toEqual([speaker, true]);
     expect(hub.requests).toHaveLength(asked);
-    const again = await box.run('voices install tina', { env: gone });
-    expect(again).toMatchObject({ status: 0 });
+    const again = await offline.succeed('voices install tina');
     expect(again.stderr).toContain('tina is installed already');
 
     const { url, speak, endBy } = await startServe(box, [], gone);
     const { speakers } = (await ask(`${url}/speakers`)).json as { speakers: Listed[] };
     const { voices } = (await ask(`${url}/v1/audio/voices`)).json as { voices: Listed[] };
-    const listed = await box.run('speakers --json', { env: gone });
+    const listed = await offline.run('speakers --json');
     const { speakers: own } = JSON.parse(listed.stdout.toString()) as { speakers: Listed[] };
     for (const list of [speakers, voices, own])
       expect(list.filter(isInstalled).map(({ name }) => name)).toEqual(['tina-0', 'tina-1', 'tina-2']);
@@ -95,26 +111,23 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     }
     await endBy('SIGTERM');
 
-    expect(await box.run('voices remove tina', { env })).toMatchObject({ status: 0 });
+    await succeed('voices remove tina');
     expect(filesBelow(data(box))).toEqual([]);
-    expectFailure(await box.run('hi -s tina', { env }), 2, /is not installed/);
+    expectFailure(await run('hi -s tina'), 2, /is not installed/);
   });
 
   it.runIf(ESPEAK_DATA)('of Piper gets its metadata, its tokens and the data of its language', async () => {
-    const box = new Sandbox();
-    const { env } = await standIn(box);
-    const install = await box.run('voices install pia tina --json', { env });
-    expect(install).toMatchObject({ status: 0 });
+    const { box, run, succeed, speak } = await withHub();
+    const install = await succeed('voices install pia tina --json');
     const { installed, runtime } = JSON.parse(install.stdout.toString());
     expect(installed.map(({ name, checked }: Record<string, string>) => [name, checked])).toEqual([
       ['pia', 'sha256'],
       ['tina', 'sha256'],
     ]);
     expect(runtime).toBe('sherpa-onnx-node');
-    expect(await box.run(['hello', ...OUT, '-s', 'pia'], { env })).toMatchObject({ status: 0, stderr: '' });
-    expect(box.read('out.wav').length).toBeGreaterThan(44 + 5 * 1600);
-    expect(await box.run('voices verify', { env })).toMatchObject({ status: 0 });
-    const doctor = await box.run('doctor --json', { env });
+    expect((await speak('pia')).length).toBeGreaterThan(5 * 1600);
+    await succeed('voices verify');
+    const doctor = await run('doctor --json');
     expect(JSON.parse(doctor.stdout.toString()).findings).toContainEqual({
       name: 'voices',
       state: 'good',
@@ -125,37 +138,34 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     writeFileSync(model, readFileSync(model).reverse());
     rmSync(dictionary);
     const advice = /hint: .*: tts voices install --force pia\n$/;
-    expectFailure(await box.run('hello -o out.wav -s pia --no-cache --retries 0', { env }), 7, advice);
+    expectFailure(await run('hello -o out.wav -s pia --no-cache --retries 0'), 7, advice);
     rmSync(join(data(box), 'voices', 'pia', 'tokens.txt'));
-    expectFailure(await box.run('hello -o out.wav -s pia', { env }), 7, advice);
-    const damaged = await box.run('voices verify', { env });
+    expectFailure(await run('hello -o out.wav -s pia'), 7, advice);
+    const damaged = await run('voices verify');
     expect(damaged.status).toBe(7);
     expect(damaged.stderr).toBe(
       'tts: pia: not as installed\n  pia: model.onnx has another checksum\n  pia: tokens.txt is missing\n  pia: en_dict is missing\nhint: install again: tts voices install --force pia\n',
     );
-    expect(await box.run('voices install --force pia', { env })).toMatchObject({ status: 0 });
-    expect(await box.run('voices verify', { env })).toMatchObject({ status: 0 });
-    await box.run('voices remove pia', { env });
+    await succeed('voices install --force pia');
+    await succeed('voices verify');
+    await run('voices remove pia');
     expect(existsSync(join(data(box), 'espeak'))).toBe(false);
     expect(existsSync(join(data(box), 'voices', 'tina'))).toBe(true);
   });
 
-  it('comes from a folder, an archive, and a raw voice of Piper, without a network', async ({ skip }) => {
+  it('comes from a folder or an archive, without a network', async ({ skip }) => {
     skip(!isThere('tar'), 'no tar here');
     const box = new Sandbox();
     for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`anna/${name}`, bytes);
     await box.shell('tar czf anna.tar.gz anna; tar cjf anna.tar.bz2 anna');
-    const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
+    const { run, succeed, speak } = commandsOf(box, { HF_ENDPOINT: 'http://127.0.0.1:9' });
     const places = ['anna', 'anna.tar.gz', ...(existsSync(box.path('anna.tar.bz2')) ? ['anna.tar.bz2'] : [])];
     for (const [at, from] of places.entries()) {
       const name = `anna${at}`;
-      const install = await box.run(['voices', 'install', '--from', from, '--name', name], { env });
-      expect(install, install.stderr).toMatchObject({ status: 0 });
-      expect(await box.run(['hi', ...OUT, '-s', name], { env })).toMatchObject({ status: 0, stderr: '' });
-      expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
+      await succeed(['voices', 'install', '--from', from, '--name', name]);
+      expect((await speak(name, 'hi')).equals(tinySound('hi'))).toBe(true);
     }
-    const list = await box.run('voices --installed --json', { env });
-    const { voices } = JSON.parse(list.stdout.toString());
+    const { voices } = JSON.parse((await run('voices --installed --json')).stdout.toString());
     expect(
       voices.map(({ name, number }: { name: string; number: number }) => [name, number]).slice(0, 2),
     ).toEqual([
@@ -165,11 +175,29 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
   });
 
-  it.runIf(ESPEAK_DATA)('may be any of Piper, checked by what the hub says of it', async () => {
+  it.runIf(ESPEAK_DATA)('may be a raw one of Piper, with its settings and data of espeak-ng', async () => {
     const box = new Sandbox();
-    const stand = await standIn(box);
-    const { env } = stand;
-    const install = (key: string, ...args: string[]) => box.run(['voices', 'install', key, ...args], { env });
+    const { onnx, settings, card } = piperFiles();
+    for (const [name, bytes] of Object.entries({ 'own.onnx': onnx, 'own.onnx.json': settings, README: card }))
+      box.file(`raw/${name}`, bytes);
+    cpSync(ESPEAK_DATA ?? '', box.path('raw/espeak-ng-data'), { recursive: true });
+    const { succeed, speak } = commandsOf(box, { HF_ENDPOINT: 'http://127.0.0.1:9' });
+    await succeed('voices install --from raw/own.onnx');
+    await succeed('voices install --from raw --name other');
+    for (const name of ['own', 'other']) {
+      expect((await speak(name)).length).toBeGreaterThan(5 * 1600);
+      const manifest = JSON.parse(readFileSync(join(data(box), 'voices', name, 'voice.json'), 'utf8'));
+      expect(manifest).toMatchObject({ quality: 'own', sampleRate: 16_000, checked: 'not checked' });
+      const files = manifest.files.map((file: { name: string }) => file.name);
+      expect(files).toEqual(expect.arrayContaining(['MODEL_CARD', 'tokens.txt', 'espeak-ng-data/en_dict']));
+    }
+    await succeed('voices verify');
+  });
+
+  it.runIf(ESPEAK_DATA)('may be any of Piper, checked by what the hub says of it', async () => {
+    const stand = await withHub();
+    const { box, run, speak } = stand;
+    const install = (key: string, ...args: string[]) => run(['voices', 'install', key, ...args]);
     listOnHub(stand, 'en_US-joe-medium', 'License: research only, see URL\n');
     expectFailureWithCard(await install('en_US-joe-medium'), 'License: research only, see URL');
     listOnHub(stand, 'en_US-joe-medium', '* License: CC0\n');
@@ -182,7 +210,7 @@ describe.runIf(hasSherpa())('an installed voice', () => {
       checked: 'md5',
       number: 300_001,
     });
-    expect(await box.run(['hello', ...OUT, '-s', 'joe'], { env })).toMatchObject({ status: 0, stderr: '' });
+    await speak('joe');
     expectFailure(await install('en_US-nobody-medium'), 2, /no voice is called "en_US-nobody-medium"/);
     listOnHub(stand, 'en_US-up-medium', 'License: CC0\n', { name: '../../up' });
     expectFailure(await install('en_US-up-medium'), 7, /says of en_US-up-medium what cannot be true/);
@@ -207,24 +235,18 @@ describe.runIf(hasSherpa())('an installed voice', () => {
 
 describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
   it('comes as an archive of releases, of which only what it needs is kept', async () => {
-    const box = new Sandbox();
-    const { hub, env } = await standIn(box);
-    const run = (line: string) => box.run(line, { env });
-    expect(await run('voices install ina kit --json')).toMatchObject({ status: 0 });
+    const { box, hub, run, succeed, speak } = await withHub();
+    await succeed('voices install ina kit --json');
     expect(hub.requests.map(({ path }) => path)).toContain('/releases/download/vits-ina.tar.gz');
     const files = filesBelow(join(data(box), 'voices', 'ina'));
     expect(files).toContain('espeak-ng-data/en_dict');
     expect(files).not.toContain('espeak-ng-data/de_dict');
     expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
-    for (const speaker of ['ina', 'kit', 'expr-voice-2-f', '202001', '203002'])
-      expect(await box.run(['hello', ...OUT, '-s', speaker], { env })).toMatchObject({
-        status: 0,
-        stderr: '',
-      });
-    expect(await run('voices verify')).toMatchObject({ status: 0 });
+    for (const speaker of ['ina', 'kit', 'expr-voice-2-f', '202001', '203002']) await speak(speaker);
+    await succeed('voices verify');
     const again = await run('voices install ina');
     expect(again.stderr).toContain('ina is installed already');
-    expect(await run('voices remove ina kit')).toMatchObject({ status: 0 });
+    await succeed('voices remove ina kit');
     expect(filesBelow(data(box))).toEqual([]);
   });
 
@@ -233,25 +255,21 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
     const files = tinyStyled('kokoro', 'af_heart,bm_george');
     for (const [name, bytes] of Object.entries(files)) box.file(`koko/${name}`, bytes);
     cpSync(ESPEAK_DATA ?? '', box.path('koko/espeak-ng-data'), { recursive: true });
-    const install = await box.run('voices install --from koko --json');
-    expect(install, install.stderr).toMatchObject({ status: 0 });
-    for (const speaker of ['heart', 'bm_george', 'koko'])
-      expect(await box.run(['hello', ...OUT, '-s', speaker])).toMatchObject({ status: 0, stderr: '' });
+    const { succeed, speak } = commandsOf(box);
+    await succeed('voices install --from koko --json');
+    for (const speaker of ['heart', 'bm_george', 'koko']) await speak(speaker);
   });
 
   it('is spoken at the pace that the catalogue corrects', async () => {
-    const box = new Sandbox();
-    const { env } = await standIn(box);
-    await box.run('voices install kit', { env });
+    const { box, succeed, speak } = await withHub();
+    await succeed('voices install kit');
     const peaks: number[] = [];
     for (const changed of [undefined, 1]) {
       const manifest = join(data(box), 'voices', 'kit', 'voice.json');
       const { speakers, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
       const own = speakers.map((speaker: object) => ({ ...speaker, ...(changed && { speed: changed }) }));
       writeFileSync(manifest, JSON.stringify({ ...rest, speakers: own }));
-      await box.run(['hello', '-s', 'kit', ...OUT], { env });
-      const wav = box.read('out.wav');
-      const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+      const samples = new Int16Array(Uint8Array.from(await speak('kit')).buffer);
       peaks.push(samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0));
     }
     // The tiny model multiplies its sound by the speed that it is given.
@@ -259,10 +277,9 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
   });
 
   it('asks about its licence, and speaks each of its languages', async () => {
-    const box = new Sandbox();
-    const { env } = await standIn(box);
-    expectFailureWithCard(await box.run('voices install sup', { env }), 'Use it for good.');
-    expect(await box.run('voices install sup --accept-licence', { env })).toMatchObject({ status: 0 });
+    const { run, succeed } = await withHub();
+    expectFailureWithCard(await run('voices install sup'), 'Use it for good.');
+    await succeed('voices install sup --accept-licence');
     for (const [line, voice] of [
       ['-s F2', 'F2'],
       ['-s ja', 'F1-ja'],
@@ -272,31 +289,28 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
       ['-s 204010', 'M5'],
     ] as const) {
       const cached = async () => {
-        const { stdout } = await box.run(`hello --dry-run --json -s ${voice}`, { env });
+        const { stdout } = await run(`hello --dry-run --json -s ${voice}`);
         return JSON.parse(stdout.toString()).inCache;
       };
       expect([voice, await cached()]).toEqual([voice, 0]);
-      const run = await box.run(`hello -o out.wav ${line}`, { env });
-      expect(run, run.stderr).toMatchObject({ status: 0 });
+      await succeed(`hello -o out.wav ${line}`);
       expect([voice, await cached()]).toEqual([voice, 1]);
     }
     expectFailure(
-      await box.run('hello -o out.wav -s F1 --language fr', { env }),
+      await run('hello -o out.wav -s F1 --language fr'),
       2,
       /^tts: --language: the voice F1 speaks English, and not French\n/,
     );
-    expectFailure(await box.run('hello -o out.wav --language xyzzy -s F1', { env }), 2, /is not a language/);
+    expectFailure(await run('hello -o out.wav --language xyzzy -s F1'), 2, /is not a language/);
   });
 
   it('has files of several repositories, and voices of references', async () => {
-    const box = new Sandbox();
-    const { env } = await standIn(box);
-    const install = await box.run('voices install poc --json', { env });
-    expect(install, install.stderr).toMatchObject({ status: 0 });
+    const { box, run, succeed, speak } = await withHub();
+    await succeed('voices install poc --json');
     expect(filesBelow(join(data(box), 'voices', 'poc'))).toEqual(
       expect.arrayContaining(['bill.wav', 'decoder.onnx', 'mary.wav', 'vocab.json', 'voice.json']),
     );
-    const listed = await box.run('speakers --json', { env });
+    const listed = await run('speakers --json');
     const { speakers } = JSON.parse(listed.stdout.toString());
     expect(speakers).toEqual(
       expect.arrayContaining([
@@ -304,26 +318,20 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
         expect.objectContaining({ no: 205_002, name: 'mary', gender: 'woman' }),
       ]),
     );
-    for (const speaker of ['bill', 'mary'])
-      expect(await box.run(['hello', ...OUT, '-s', speaker], { env })).toMatchObject({
-        status: 0,
-        stderr: '',
-      });
+    for (const speaker of ['bill', 'mary']) await speak(speaker);
   });
 
   it('speaks like a WAV of the user, which has to be one voice of some seconds', async () => {
-    const box = new Sandbox();
-    const { env } = await standIn(box);
-    await box.run('voices install poc tina', { env });
-    await box.run(['so that there is a voice to speak like', '-o', 'long.wav', '--speed', '0.5'], { env });
-    await box.run(['hi', '-o', 'short.wav'], { env });
+    const { box, run, succeed, speak } = await withHub();
+    await succeed('voices install poc tina');
+    await run(['so that there is a voice to speak like', '-o', 'long.wav', '--speed', '0.5']);
+    await run(['hi', '-o', 'short.wav']);
     const own = (speaker: object) => writeUserConfig(box, { speakers: { me: speaker } });
     const long = box.path('long.wav');
-    const dry = () => box.run('hello --dry-run -s me', { env });
+    const dry = 'hello --dry-run -s me';
     own({ engine: 'poc', reference: long });
-    const good = await dry();
-    expect(good, good.stderr).toMatchObject({ status: 0 });
-    expect(await box.run(['hello', ...OUT, '-s', 'me'], { env })).toMatchObject({ status: 0, stderr: '' });
+    await succeed(dry);
+    await speak('me');
     for (const [speaker, message] of [
       [{ engine: 'poc', reference: box.path('short.wav') }, /is shorter than 3 s/],
       [{ engine: 'poc', reference: box.path('catalogue.json') }, /cannot be read: no WAV/],
@@ -332,22 +340,21 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
       [{ reference: long }, /has a "reference", which stands/],
     ] as const) {
       own(speaker);
-      expectFailure(await dry(), 2, message);
+      expectFailure(await run(dry), 2, message);
     }
     own({ no: 1 });
     box.file('.ttsrc.json', JSON.stringify({ speakers: { me: { engine: 'poc', reference: long } } }));
-    expectFailure(await dry(), 2, /may name no reference/);
+    expectFailure(await run(dry), 2, /may name no reference/);
   });
 
   it('is refused where the archive is not that of the catalogue, or holds no model', async () => {
-    const box = new Sandbox();
-    const stand = await standIn(box);
-    const { hub, env } = stand;
+    const stand = await withHub();
+    const { box, hub, run } = stand;
     const path = 'releases/download/vits-ina.tar.gz';
     const right = hub.files.get(path) as Buffer;
     hub.files.set(path, Buffer.alloc(right.length, 1));
     const fails = async (message: RegExp) => {
-      const { status, stderr } = await box.run('voices install ina --retries 0', { env });
+      const { status, stderr } = await run('voices install ina --retries 0');
       expect({ status, stderr }).toEqual({ status: 7, stderr: expect.stringMatching(message) });
     };
     await fails(/has another checksum/);
@@ -362,8 +369,7 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
   });
 
   it('is checked with all others before a release, by a script that goes on after a failure', async () => {
-    const box = new Sandbox();
-    const { hub, env } = await standIn(box);
+    const { box, hub, env } = await withHub();
     hub.files.set('releases/download/vits-ina.tar.gz', Buffer.from('torn'));
     const report = box.path('report.md');
     const line = ['.config/voices-check.mjs', '--report', report, 'ina', 'sup', 'poc'];
@@ -389,14 +395,13 @@ describe.runIf(hasSherpa() && ESPEAK_DATA)('a voice of another kind', () => {
   });
 
   it('comes from a copy of its archive, without a network', async () => {
-    const box = new Sandbox();
-    const { hub, env } = await standIn(box);
+    const { box, hub, env, run } = await withHub();
     box.file('vits-ina.tar.gz', hub.files.get('releases/download/vits-ina.tar.gz') as Buffer);
     const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
     const install = await box.run('voices install --from vits-ina.tar.gz', { env: gone });
     expect(install, install.stderr).toMatchObject({ status: 0 });
     expect(hub.requests).toEqual([]);
-    const list = await box.run('voices --installed --json', { env });
+    const list = await run('voices --installed --json');
     expect(JSON.parse(list.stdout.toString()).voices).toMatchObject([{ name: 'ina', checked: 'sha256' }]);
   });
 });
@@ -468,13 +473,11 @@ describe('tts voices', () => {
   );
 
   it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {
-    const box = new Sandbox();
-    const { env } = await standIn(box, { class: 'non-commercial', licence: 'CC BY-NC' });
-    const refused = await box.run('voices install tina', { env });
+    const { run, succeed } = await withHub({ class: 'non-commercial', licence: 'CC BY-NC' });
+    const refused = await run('voices install tina');
     expectFailureWithCard(refused, 'License: Public domain');
     expect(refused.stderr).toMatch(/^tts: tina is not free for everybody .*: CC BY-NC\n/);
-    const install = await box.run('voices install tina --accept-licence', { env });
-    expect(install).toMatchObject({ status: 0 });
+    const install = await succeed('voices install tina --accept-licence');
     expect(install.stderr).toContain('License: Public domain');
   });
 

@@ -41,7 +41,7 @@ export function tinyFiles(entries?: Parameters<typeof writeTinyVoice>[1]): Recor
 }
 
 /** A raw voice of Piper, without metadata and without tokens. */
-function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | 'card', Buffer> {
+export function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | 'card', Buffer> {
   const phoneme_id_map = Object.fromEntries([...PIPER_SYMBOLS].map((each, id) => [each, [id]]));
   const settings = piperSettings({ phoneme_id_map, espeak: { voice: 'en-us' }, ...changes });
   return {
