@@ -87,7 +87,10 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
     const offline = commandsOf(box, gone);
     for (const speaker of ['tina', 'German', '200001', 'tina:tina-1'])
-      expect([speaker, (await offline.speak(speaker, 'hi')).equals(tinySound('hi'))]).toEqual([speaker, true]);
+      expect([speaker, (await offline.speak(speaker, 'hi')).equals(tinySound('hi'))]).toEqual([
+        speaker,
+        true,
+      ]);
     expect(hub.requests).toHaveLength(asked);
     const again = await offline.succeed('voices install tina');
     expect(again.stderr).toContain('tina is installed already');

@@ -462,7 +462,7 @@ async function growth(work: Work): Promise<number> {
     const ratio = large / less;
     if (large >= MEASURABLE && ratio >= CLEAR_GROWTH && ratio < MOST_GROWTH) return ratio;
   }
-  for (let tries = 0; tries < 3 && large >= MEASURABLE && large / less >= MOST_GROWTH; tries += 1) {
+  for (let tries = 0; tries < 10 && large >= MEASURABLE && large / less >= MOST_GROWTH; tries += 1) {
     large = Math.min(large, await timeOf(work, LARGEST));
     less = Math.min(less, await timeOf(work, LARGEST / 2));
   }
