@@ -5,7 +5,6 @@ import type { TableKind } from './table.ts';
 export interface Layout {
   /** One character. */
   readonly delimiter: string;
-  /** Lines in front of the header. */
   readonly linesBefore: number;
   /** The table from its header on. */
   readonly text: AsyncIterable<string>;

@@ -193,7 +193,6 @@ export interface PlanOptions {
   readonly columns: ColumnNames;
   readonly template: NameTemplate;
   readonly shard: Shard | undefined;
-  /** The value of `--encode`. */
   readonly encode?: EncodingName | undefined;
   /**
    * @param where as in `prompts.csv, line 12, column speaker`
@@ -216,7 +215,6 @@ const MOST_SHOWN = 10;
 /** A column may be the ending. */
 const MOST_ENDINGS = 100;
 
-/** The checked rows of all tables. */
 export class BatchPlan {
   readonly rows: BatchRow[] = [];
   /** The rows of this shard, in the order of the tables. */

@@ -77,7 +77,6 @@ export class TtsError extends Error {
   }
 }
 
-/** The end of a run that `tts stop` or the next run has silenced. */
 export class Silenced extends TtsError {
   constructor() {
     super('silenced by tts stop, or by the next run', { exitCode: ExitCode.terminated });

@@ -57,7 +57,6 @@ interface Publishing {
 
 export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
-  /** The path of the part. */
   readonly path: string;
   readonly #publishing: Publishing;
   #isOpen = true;

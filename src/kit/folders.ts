@@ -100,7 +100,6 @@ export function writing<T>(name: string, write: () => T, elsewhere?: string): T 
   }
 }
 
-/** Makes an error as the system has it. */
 export function systemError(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }

@@ -120,7 +120,6 @@ export class Prefetch {
 /** 25 minutes of sound. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
-/** A segment that is asked for. */
 export interface StartedPart {
   readonly segment: Segment;
   /** It aborts when the part is not wanted any more. */

@@ -81,7 +81,6 @@ export class Thought {
   }
 }
 
-/** It stands for the end of an answer. */
 const END = Symbol('the end of an answer');
 
 /** What comes over a pipe as answers. It is read ahead of the voice, so that what is not wanted is known in time. */

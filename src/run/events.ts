@@ -68,10 +68,8 @@ export class Events implements Listener {
   #last: Segment | undefined;
   /** Characters of the input up to where a segment, or its part, was heard last. */
   #heardTo = 0;
-  /** Bytes of all sound that was taken. */
   #taken = 0;
   #format: PcmFormat | undefined;
-  /** Seconds of sound, and the characters that it spoke. */
   #spoken = { seconds: 0, characters: 0 };
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;

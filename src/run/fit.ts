@@ -34,9 +34,7 @@ export interface Misfit {
 }
 
 interface Placed {
-  /** The silence before the cue. */
   readonly pauseFrames: number;
-  /** The length of its sound. */
   readonly frames: number;
   /** It makes the sound as long as that. */
   readonly speed: number;

@@ -176,7 +176,6 @@ export interface SpeechJob {
   readonly cacheBytes: number | undefined;
   /** What is to be said of the service before it is asked. */
   readonly note: string | undefined;
-  /** The name or the number of the speaker that somebody chose. */
   readonly chosen: string | number | undefined;
   readonly keepsGoing: boolean;
   /** It speaks on where the voice fails. */
@@ -310,7 +309,6 @@ async function speakerFor(
   });
 }
 
-/** The voices that speak besides that of the run. */
 async function othersOf(
   settings: Settings,
   planning: { output: OutputPlan; speaker: Speaker; voices: Voices },

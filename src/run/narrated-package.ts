@@ -30,7 +30,6 @@ export interface NarratedPackage {
   readonly upgrade: Upgrade | undefined;
   /** The class of what is lit. */
   readonly active: string;
-  /** The files of narrations that are replaced. */
   replacedBy(narration: Narration): ReadonlySet<string>;
   /** The package file. @param nav the path of that of an EPUB 2 */
   edit(narration: Narration, nav: string): string;

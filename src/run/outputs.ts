@@ -106,7 +106,6 @@ interface OutputPlans {
   readonly output: OutputPlan;
   readonly speaker?: Speaker;
   readonly subtitles?: SubtitlesPlan | undefined;
-  /** It times the words of the subtitles. */
   readonly words?: WordTimes | undefined;
   /** In place of the encoding, for a read-along book. */
   readonly encoding?: Encoding | undefined;

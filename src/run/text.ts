@@ -95,7 +95,6 @@ export class RunText {
     return role;
   }
 
-  /** The error for a text in which nothing is to be spoken. */
   blank(): TtsError {
     return nothingToSay(this.#watched, this.remarks);
   }

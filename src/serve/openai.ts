@@ -58,7 +58,6 @@ const BODY = bodySchema(
   true,
 );
 
-/** The data of one event. */
 const EVENT = v.variant('type', [
   v.object({
     type: v.literal('speech.audio.delta'),

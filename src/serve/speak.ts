@@ -37,7 +37,6 @@ export interface ServedVoices {
   close(): Promise<void>;
 }
 
-/** A text for one of the speakers. */
 export interface Order {
   readonly text: string;
   readonly speaker: Speaker;

@@ -32,7 +32,6 @@ export interface WyomingOptions {
   readonly port: number;
   readonly context: ServiceContext;
   readonly limits: WyomingLimits;
-  /** What a client may know of an error. */
   errorOf(error: unknown, id: string): HttpError;
   /** @param route what metrics call it */
   onEnd(record: RequestRecord, route: string): void;

@@ -11,7 +11,6 @@ import type { Answer } from './client.ts';
 /** A proxy cannot be reached, or makes no connection to the host behind it. */
 export class ProxyError extends Error {
   readonly proxy: URL;
-  /** The status with which it refuses. */
   readonly status: number | undefined;
 
   constructor(proxy: URL, cause: unknown, status?: number) {
@@ -26,7 +25,6 @@ interface Failure {
   /** @param who the host, or `the proxy HOST` */
   readonly what: (who: string, code: string, seconds: number) => string;
   readonly hint: string;
-  /** The hint where the address begins with `http:`. */
   readonly hintForHttp?: string;
   /** The status, if it is not that of a connection. */
   readonly exitCode?: ExitCode;

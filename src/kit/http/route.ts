@@ -94,7 +94,6 @@ interface HttpErrorOptions {
   readonly retryAfter?: number | undefined;
 }
 
-/** An answer that is an error. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   /** It is 400 to 599. */
