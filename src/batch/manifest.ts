@@ -42,17 +42,11 @@ export function batchFile(kind: 'jsonl' | 'journal' | 'lock', shard?: Shard): st
   return `tts-batch${shard ? `.${shard.index}-of-${shard.count}` : ''}.${kind}`;
 }
 
-export interface BatchFiles {
-  readonly parts: readonly string[];
-  readonly locks: readonly string[];
-  /** The newest entries come last. */
-  readonly sources: readonly string[];
-}
-
 const PART = /^tts-batch\.\d+-of-\d+\.(?:jsonl|journal)$/;
 const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
 
-export function findBatchFiles(folder: string): BatchFiles {
+/** The files of all shards, by their names. */
+export function findBatchFiles(folder: string) {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   const shards = names.filter((name) => PART.test(name));
   const [main, journal] = [
@@ -63,6 +57,7 @@ export function findBatchFiles(folder: string): BatchFiles {
   return {
     parts: [...shards, ...journal],
     locks: names.filter((name) => LOCK.test(name)),
+    /** What holds entries; the newest ones come last. */
     sources: [...main, ...byAge, ...journal],
   };
 }
@@ -371,28 +366,23 @@ export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntr
 }
 
 export function countLeftOver(outcome: Outcome): number {
-  let count = 0;
-  if (!outcome.shard) for (const _ of leftOver(outcome)) count += 1;
-  return count;
+  return outcome.shard ? 0 : [...leftOver(outcome)].length;
 }
 
-export interface Prunable {
-  readonly file: string;
-  /** Why `--prune` must not delete it; `undefined` if it may. */
-  readonly reasonToKeep: string | undefined;
+/** Each file that is left over, with the reason why `--prune` must not delete it; `undefined` if it may. */
+export async function* prunable(
+  left: Left,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly file: string; readonly reasonToKeep: string | undefined }> {
+  for (const { file } of leftOver(left)) yield { file, reasonToKeep: await reasonToKeep(file, left, signal) };
 }
 
-/** What is left over. A manifest may come from somebody else: only sound that is still as it was written may be deleted. */
-export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<Prunable> {
-  for (const { file } of leftOver(left)) {
-    const isUnchanged = async () => {
-      const sha256 = await hashFile(left.folder.pathOf(file), signal);
-      return entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
-    };
-    if (!isSound(file, left)) yield { file, reasonToKeep: 'its name is not that of a sound of this batch' };
-    else if (!(await isUnchanged())) yield { file, reasonToKeep: 'it was changed since it was made' };
-    else yield { file, reasonToKeep: undefined };
-  }
+/** A manifest may come from somebody else: only sound that is still as it was written may be deleted. */
+async function reasonToKeep(file: string, left: Left, signal: AbortSignal): Promise<string | undefined> {
+  if (!isSound(file, left)) return 'its name is not that of a sound of this batch';
+  const sha256 = await hashFile(left.folder.pathOf(file), signal);
+  const isUnchanged = entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
+  return isUnchanged ? undefined : 'it was changed since it was made';
 }
 
 /** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */

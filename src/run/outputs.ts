@@ -1,6 +1,5 @@
 import { TtsError, usageError } from '../kit/error.ts';
 import type { Host, RunContext } from '../kit/host.ts';
-import { closeQuietly } from '../kit/wait.ts';
 import type { Settings } from '../options/load.ts';
 import { checkSink, isStdout, openSink } from '../out/open.ts';
 import type { Sink } from '../out/sink.ts';
@@ -124,7 +123,7 @@ export async function openOutputs(
       sink,
       subtitles,
       async [Symbol.asyncDispose]() {
-        await closeQuietly(() => sink.discard(), context.notices);
+        await sink.discard();
         subtitles?.discard();
       },
     };
