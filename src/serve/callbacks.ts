@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
-import type { HttpClient } from '../kit/http/client.ts';
+import type { HttpClient, HttpRequest } from '../kit/http/client.ts';
 import { HttpError } from '../kit/http/route.ts';
 import { singleItem } from '../kit/wait.ts';
 import type { Log } from './service.ts';
@@ -108,7 +108,7 @@ export class Callbacks {
         'X-Request-Id': id,
         ...(apiKey !== null && { 'X-Signature': await signatureOf(message, apiKey) }),
       };
-      const outcome = await this.#deliver(url, headers, message);
+      const outcome = await this.#deliver({ method: 'POST', url, headers }, message);
       log({ event: 'callback', id, origin: url.origin, ...outcome });
     } finally {
       message.dispose();
@@ -130,16 +130,12 @@ export class Callbacks {
     }
   }
 
-  async #deliver(
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    message: Message,
-  ): Promise<CallbackOutcome> {
+  async #deliver(request: HttpRequest, message: Message): Promise<CallbackOutcome> {
     const { callbackTry, callbackBackoff } = this.#options.limits;
     const { HttpClient } = await import('../kit/http/client.ts');
     await using http = new HttpClient({ connections: 1, timeoutMs: callbackTry });
     for (let tries = 1; ; tries += 1) {
-      const reason = await this.#try(http, url, headers, message);
+      const reason = await this.#try(http, { ...request, body: Readable.from(message.read()) });
       if (reason === undefined) return { delivered: true, tries };
       if (tries === TRIES) return { delivered: false, tries, reason };
       const wait = callbackBackoff * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
@@ -148,19 +144,13 @@ export class Callbacks {
   }
 
   /** @returns why it failed; `undefined` for a success */
-  async #try(
-    http: HttpClient,
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    { read }: Message,
-  ): Promise<string | undefined> {
+  async #try(http: HttpClient, request: HttpRequest): Promise<string | undefined> {
     const { callbackTry } = this.#options.limits;
     const late = AbortSignal.timeout(callbackTry);
     const done = new AbortController();
     const until = AbortSignal.any([this.#stop.signal, late, done.signal]);
     try {
-      const body = Readable.from(read());
-      const { status } = await http.send({ method: 'POST', url, headers, body }, until);
+      const { status } = await http.send(request, until);
       return status >= 200 && status < 300 ? undefined : `status ${status}`;
     } catch (error) {
       this.#stop.signal.throwIfAborted();
