@@ -9,11 +9,13 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { removeLeftoversIn, type Writer } from '../kit/file.ts';
 import { systemError, writing } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
+import type { Host } from '../kit/host.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
 import { lookAt } from '../out/open.ts';
 import { isOfFormat, isOfSamples } from '../sound/encode/encodings.ts';
@@ -204,10 +206,9 @@ interface Found {
 }
 
 /** The entries of all manifests and journals of a folder, by their file; those of a file from the oldest to the newest. */
-export type KnownFiles = ReadonlyMap<string, readonly ManifestEntry[]>;
+type KnownFiles = ReadonlyMap<string, readonly ManifestEntry[]>;
 
-/** @throws TtsError (usage) for a manifest or journal that is a link or wrong */
-export function readKnownFiles(folder: string, uid?: number): KnownFiles {
+function readKnownFiles(folder: string, uid: number | undefined): KnownFiles {
   const known = new Map<string, ManifestEntry[]>();
   // Most rows are made with the same settings: one object for all of them.
   const shapes = new Map<string, RowShape>();
@@ -230,29 +231,42 @@ function sharedShape(shape: RowShape, shapes: Map<string, RowShape>): RowShape {
   return shape;
 }
 
-interface SurveyOptions {
+/** The files that are to be in a folder. */
+export interface FolderPlan {
   readonly folder: RowFolder;
+  readonly shard: Shard | undefined;
+  readonly plan: BatchPlan;
   readonly texts: { keyOf(row: BatchRow, signal: AbortSignal): RowKey | Promise<RowKey> };
-  readonly signal: AbortSignal;
 }
 
-/** The state of each row of a shard, and the entry of its file. */
+/** What there is in a folder: the state of each row of a shard, and the entry of its file. */
 export class Survey {
+  readonly folder: RowFolder;
+  readonly shard: Shard | undefined;
+  readonly plan: BatchPlan;
+  readonly known: KnownFiles;
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
   characters = 0;
   readonly #rows = new Map<BatchRow, Found>();
   #differing: ReadonlySet<string> | undefined;
 
-  /** @throws TtsError (usage) for a row file that is a link or lies behind one */
+  private constructor({ folder, shard, plan }: FolderPlan, uid: number | undefined) {
+    this.folder = folder;
+    this.shard = shard;
+    this.plan = plan;
+    this.known = readKnownFiles(folder.path, uid);
+  }
+
+  /** @throws TtsError (usage) for a manifest, a journal or a row file that is a link, and for a manifest that is wrong */
   static async take(
-    plan: BatchPlan,
-    known: KnownFiles,
-    { folder, texts, signal }: SurveyOptions,
+    planned: FolderPlan,
+    { host, signal }: { readonly host: Pick<Host, 'uid'>; readonly signal: AbortSignal },
   ): Promise<Survey> {
-    const survey = new Survey();
+    const survey = new Survey(planned, host.uid);
+    const { folder, plan, known } = survey;
     for (const row of plan.mine) {
       signal.throwIfAborted();
-      const key = await texts.keyOf(row, signal);
+      const key = await planned.texts.keyOf(row, signal);
       const { file } = row;
       const found = await stateOf(key, known, { file, path: folder.pathOf(file) }, signal);
       const { state, entry } = found;
@@ -328,65 +342,56 @@ function isToDo(state: RowState): boolean {
   return state !== 'unchanged' && state !== 'empty';
 }
 
-export interface Outcome {
-  readonly folder: RowFolder;
-  readonly shard: Shard | undefined;
-  readonly plan: BatchPlan;
-  readonly known: KnownFiles;
-  readonly survey: Survey;
-}
-
-type Left = Pick<Outcome, 'folder' | 'plan' | 'known'>;
-
 /**
  * Writes the manifest again, and removes what it now holds besides.
  * @throws TtsError (output), (usage) for a link
  */
-export async function writeManifest(outcome: Outcome, writer: Writer, signal: AbortSignal): Promise<void> {
-  const { folder, shard } = outcome;
+export async function writeManifest(survey: Survey, writer: Writer, signal: AbortSignal): Promise<void> {
+  const { folder, shard } = survey;
   const path = join(folder.path, batchFile('jsonl', shard));
-  await writeText({ path, name: path, writer }, entryLinesOf(outcome), signal);
+  await writeText({ path, name: path, writer }, entryLinesOf(survey), signal);
   const merged = shard ? [batchFile('journal', shard)] : findBatchFiles(folder.path).parts;
   for (const name of merged) rmSync(join(folder.path, name), { force: true });
 }
 
-function* entryLinesOf({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
-  for (const row of plan.mine) {
+function* entryLinesOf(survey: Survey): Generator<string> {
+  for (const row of survey.plan.mine) {
     const entry = survey.entryOf(row);
     if (entry) yield lineOf(entry);
   }
-  if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
+  if (!survey.shard) for (const entry of leftOver(survey)) yield lineOf(entry);
 }
 
-export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntry> {
+export function* leftOver({ folder, plan, known }: Survey): Generator<ManifestEntry> {
   for (const entries of known.values()) {
     const entry = entries.at(-1);
     if (entry && !plan.hasFile(entry.file) && folder.find(entry.file)) yield entry;
   }
 }
 
-export function countLeftOver(outcome: Outcome): number {
-  return outcome.shard ? 0 : [...leftOver(outcome)].length;
+export function countLeftOver(survey: Survey): number {
+  return survey.shard ? 0 : [...leftOver(survey)].length;
 }
 
 /** Each file that is left over, with the reason why `--prune` must not delete it; `undefined` if it may. */
 export async function* prunable(
-  left: Left,
+  survey: Survey,
   signal: AbortSignal,
 ): AsyncGenerator<{ readonly file: string; readonly reasonToKeep: string | undefined }> {
-  for (const { file } of leftOver(left)) yield { file, reasonToKeep: await reasonToKeep(file, left, signal) };
+  for (const { file } of leftOver(survey))
+    yield { file, reasonToKeep: await reasonToKeep(file, survey, signal) };
 }
 
 /** A manifest may come from somebody else: only sound that is still as it was written may be deleted. */
-async function reasonToKeep(file: string, left: Left, signal: AbortSignal): Promise<string | undefined> {
-  if (!isSound(file, left)) return 'its name is not that of a sound of this batch';
-  const sha256 = await hashFile(left.folder.pathOf(file), signal);
-  const isUnchanged = entriesOf(file, left.known).some((entry) => entry.sha256 === sha256);
+async function reasonToKeep(file: string, survey: Survey, signal: AbortSignal): Promise<string | undefined> {
+  if (!isSound(file, survey)) return 'its name is not that of a sound of this batch';
+  const sha256 = await hashFile(survey.folder.pathOf(file), signal);
+  const isUnchanged = entriesOf(file, survey.known).some((entry) => entry.sha256 === sha256);
   return isUnchanged ? undefined : 'it was changed since it was made';
 }
 
 /** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
-function isSound(file: string, { plan }: Left): boolean {
+function isSound(file: string, { plan }: Survey): boolean {
   return isOfFormat(file) || isOfSamples(file) || plan.couldHave(file);
 }
 
@@ -395,7 +400,8 @@ function isSound(file: string, { plan }: Left): boolean {
  * @returns the folders, to be synced at the end
  * @throws TtsError (output)
  */
-export function prepareRowFiles({ folder, plan, survey }: Outcome, writer: Writer): ReadonlySet<string> {
+export function prepareRowFiles(survey: Survey, writer: Writer): ReadonlySet<string> {
+  const { folder, plan } = survey;
   const folders = new Set<string>();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
   for (const { file } of survey.toDo()) {
@@ -422,17 +428,11 @@ function assertFolderWritable(folder: string): void {
 
 /**
  * Keeps other runs away from a folder. Shards of one division may share it.
- * @param machine its name, for the message of another run
  * @throws TtsError (output) that names the other run, (usage) for a lock that is a link or not a file
  */
-export function lockFolder(
-  folder: string,
-  shard: Shard | undefined,
-  host: LeaseHost,
-  machine: string,
-): Disposable {
+export function lockFolder(folder: string, shard: Shard | undefined, host: LeaseHost): Disposable {
   const path = join(folder, batchFile('lock', shard));
-  const lease = writing(path, () => Lease.take(path, host, { machine }));
+  const lease = writing(path, () => Lease.take(path, host, { machine: hostname() }));
   if (!(lease instanceof Lease)) throw lockedBy(path, lease);
   try {
     for (const other of findBatchFiles(folder).locks)

@@ -1,19 +1,16 @@
 /** What a batch and `--split` have in common: the files of rows or chapters in one folder, `--check` and `--prune`. */
 import { rmSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
+  type FolderPlan,
   leftOver,
   lockFolder,
   type ManifestEntry,
-  type Outcome,
   prunable,
-  readKnownFiles,
   Survey,
   writeManifest,
 } from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
-import type { RowKey } from '../batch/row-key.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
 import { countOf, visible } from '../kit/words.ts';
@@ -22,11 +19,9 @@ import { isName, rowOf } from '../options/rows.ts';
 import type { Context } from './commands.ts';
 import { askYes, readerReady } from './print.ts';
 
-/** The files that are to be in a folder. */
-export interface FolderPlan extends Pick<Outcome, 'folder' | 'shard' | 'plan'> {
+export interface NamedFolderPlan extends FolderPlan {
   /** The user names it so. */
   readonly folderName: string;
-  readonly texts: { keyOf(row: BatchRow, signal: AbortSignal): RowKey | Promise<RowKey> };
 }
 
 /**
@@ -35,37 +30,30 @@ export interface FolderPlan extends Pick<Outcome, 'folder' | 'shard' | 'plan'> {
  * @returns what is there now, and whether `--prune` has deleted what is left over
  */
 export async function updateFolder(
-  planned: FolderPlan,
+  planned: NamedFolderPlan,
   consent: Consent,
-  make: (outcome: Outcome) => Promise<void>,
+  make: (survey: Survey) => Promise<void>,
   context: Context,
-): Promise<{ readonly outcome: Outcome; readonly isPruned: boolean }> {
+): Promise<{ readonly survey: Survey; readonly isPruned: boolean }> {
   const { host, signal } = context;
   const { folder, folderName, shard } = planned;
   makeOutputFolder(folder.path);
-  using _lock = lockFolder(folder.path, shard, host, hostname());
-  const outcome = await surveyOf(planned, context);
-  const pruning = { ...outcome, folderName };
+  using _lock = lockFolder(folder.path, shard, host);
+  const survey = await Survey.take(planned, context);
+  const pruning = { survey, folderName };
   const isPruned = await mayPrune(pruning, consent, context);
-  await make(outcome);
+  await make(survey);
   if (isPruned) await pruneFiles(pruning, context);
-  await writeManifest(outcome, host, signal);
-  return { outcome, isPruned };
-}
-
-export async function surveyOf(
-  { folder, shard, plan, texts }: FolderPlan,
-  { host, signal }: Context,
-): Promise<Outcome> {
-  const known = readKnownFiles(folder.path, host.uid);
-  const survey = await Survey.take(plan, known, { folder, texts, signal });
-  return { folder, shard, plan, known, survey };
+  await writeManifest(survey, host, signal);
+  return { survey, isPruned };
 }
 
 /** An error names no more files than this. A terminal shows all. */
 const MOST_SHOWN = 20;
 
-type Pruning = Pick<Outcome, 'folder' | 'plan' | 'known'> & Pick<FolderPlan, 'folderName'>;
+interface Pruning extends Pick<NamedFolderPlan, 'folderName'> {
+  readonly survey: Survey;
+}
 
 interface Consent {
   readonly prune: boolean;
@@ -79,7 +67,7 @@ interface Consent {
  * @throws TtsError (usage) where no terminal can answer
  */
 async function mayPrune(
-  pruning: Pruning,
+  { survey, folderName }: Pruning,
   { prune: isWanted, yes }: Consent,
   context: Context,
 ): Promise<boolean> {
@@ -87,9 +75,9 @@ async function mayPrune(
   const { host, notices, signal } = context;
   const shown: string[] = [];
   let count = 0;
-  for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
+  for await (const { file, reasonToKeep } of prunable(survey, signal)) {
     if (reasonToKeep !== undefined) continue;
-    const name = visible(join(pruning.folderName, file));
+    const name = visible(join(folderName, file));
     count += 1;
     if (host.stdin.isTTY) notices.print(`  ${name}`);
     else if (shown.length < MOST_SHOWN) shown.push(name);
@@ -111,14 +99,14 @@ function unasked(count: number, shown: readonly string[]): TtsError {
 }
 
 /** Deletes what may be deleted, and notes the name of each file that is deleted or kept. */
-async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
-  for await (const { file, reasonToKeep } of prunable(pruning, signal)) {
-    const name = join(pruning.folderName, file);
+async function pruneFiles({ survey, folderName }: Pruning, { notices, signal }: Context): Promise<void> {
+  for await (const { file, reasonToKeep } of prunable(survey, signal)) {
+    const name = join(folderName, file);
     if (reasonToKeep !== undefined) {
       notices.note(`kept ${name}: ${reasonToKeep}; delete it by hand`);
       continue;
     }
-    rmSync(pruning.folder.pathOf(file), { force: true });
+    rmSync(survey.folder.pathOf(file), { force: true });
     notices.note(`deleted ${name}`);
   }
 }
@@ -135,12 +123,12 @@ interface Checking extends Pick<Context, 'host'> {
  * @returns how many there are
  */
 export async function tellFaults(
-  { plan, known, survey, folder, shard }: Outcome,
+  survey: Survey,
   { host, allowEmpty, faultOf }: Checking,
   tell: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
   let faults = 0;
-  for (const row of plan.mine) {
+  for (const row of survey.plan.mine) {
     const state = survey.stateOf(row);
     if (state === undefined || (state === 'empty' && allowEmpty)) continue;
     const fault = state === 'unchanged' ? faultOf?.(row, survey.entryOf(row)) : state;
@@ -149,8 +137,8 @@ export async function tellFaults(
     faults += 1;
     if (faults % 1000 === 0) await readerReady(host.stdout);
   }
-  if (shard) return faults;
-  for (const { file } of leftOver({ folder, plan, known })) {
+  if (survey.shard) return faults;
+  for (const { file } of leftOver(survey)) {
     tell('left over', file);
     faults += 1;
   }

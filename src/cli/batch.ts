@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Maker } from '../batch/make.ts';
 import {
@@ -8,9 +7,8 @@ import {
   Journal,
   lockFolder,
   type ManifestEntry,
-  type Outcome,
   prepareRowFiles,
-  type Survey,
+  Survey,
   writeManifest,
 } from '../batch/manifest.ts';
 import {
@@ -39,7 +37,7 @@ import type { Speaker } from '../sound/voice.ts';
 import { openVoices, type Voices, type Wish } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { type BatchRequest, readBatch } from './batch-command.ts';
-import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } from './batch-folder.ts';
+import { assertNoFaults, type NamedFolderPlan, tellFaults, updateFolder } from './batch-folder.ts';
 import { BatchOutput } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
@@ -60,29 +58,29 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const output = new BatchOutput(job.plan, job.folderName, json.value, context);
   const totals = new RunTotals();
   const misfits = mix.fit && new Misfits(mix.fit, context.notices);
-  const write = async (outcome: Outcome) => {
+  const write = async (survey: Survey) => {
     const names = tables.map(({ name }) => name);
-    if (report) reports?.assertReportPlace(report.value, { ...outcome, tables: names }, context.host);
+    if (report) reports?.assertReportPlace(report.value, { ...job, tables: names }, context.host);
     tellAbsent(texts.named, context.notices);
-    await output.begin(outcome.survey, allowEmpty.value);
-    await make(outcome, { job, output, totals, misfits }, context);
+    await output.begin(survey, allowEmpty.value);
+    await make(survey, { job, output, totals, misfits }, context);
   };
-  const { outcome, isPruned } = await updateFolder(
+  const { survey, isPruned } = await updateFolder(
     job,
     { prune: prune.value, yes: yes.value },
     write,
     context,
   );
   await output.end();
-  if (report) await reports?.writeReport(report.value, { outcome, output, approvals }, context);
-  output.summarise(totals, isPruned ? 0 : countLeftOver(outcome));
+  if (report) await reports?.writeReport(report.value, { survey, output, approvals }, context);
+  output.summarise(totals, isPruned ? 0 : countLeftOver(survey));
   if (output.counts.failed > 0) throw output.partial();
   const misfit = misfits?.error();
   if (misfit) throw misfit;
   return ExitCode.ok;
 }
 
-interface BatchJob extends BatchRequest, FolderPlan {
+interface BatchJob extends BatchRequest, NamedFolderPlan {
   readonly texts: RowTexts;
   readonly mix: Mix;
   encodingOf(file: string): Encoding;
@@ -184,19 +182,19 @@ interface Making {
 }
 
 async function make(
-  outcome: Outcome,
+  survey: Survey,
   { job, output, totals, misfits }: Making,
   context: Context,
 ): Promise<void> {
-  const { survey, folder, shard } = outcome;
+  const { folder, shard } = survey;
   if (survey.toDoCount === 0) return;
   const { texts, settings } = job;
   const { signal, host, notices } = context;
   const service = await job.chooseService();
-  const folders = prepareRowFiles(outcome, host);
-  for (const encoding of encodingsToMake(outcome, job)) await encoding.assertReady();
+  const folders = prepareRowFiles(survey, host);
+  for (const encoding of encodingsToMake(survey, job)) await encoding.assertReady();
   await using voices = job.voices;
-  if (service) await assertSpeakers(outcome, voices, context);
+  if (service) await assertSpeakers(survey, voices, context);
   if (service?.note) notices.note(service.note);
   using journal = new Journal(join(folder.path, batchFile('journal', shard)), host.uid);
   const progress = progressOf(survey.toDoCount, output);
@@ -229,11 +227,7 @@ async function make(
 }
 
 /** A service without a list may take any number. */
-async function assertSpeakers(
-  { plan, survey }: Outcome,
-  voices: Voices,
-  { notices, signal }: Context,
-): Promise<void> {
+async function assertSpeakers(survey: Survey, voices: Voices, { notices, signal }: Context): Promise<void> {
   const list = await voices.list({ retries: 0 }).catch((error) => {
     signal.throwIfAborted();
     notices.detail(() => `speakers are not checked: ${error.message}`);
@@ -241,7 +235,7 @@ async function assertSpeakers(
   });
   if (!list || list.length === 0) return;
   const known = new Set(list.map(({ no }) => no));
-  plan.assertSpeakers(survey.toDo(), (speaker) => known.has(speaker));
+  survey.plan.assertSpeakers(survey.toDo(), (speaker) => known.has(speaker));
 }
 
 function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
@@ -255,7 +249,7 @@ function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
   };
 }
 
-function encodingsToMake({ survey }: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+function encodingsToMake(survey: Survey, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
   const encodings = new Set<Encoding>();
   for (const { file } of survey.toDo()) encodings.add(encodingOf(file));
   return encodings;
@@ -271,7 +265,7 @@ function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: 
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: BatchJob, approvals: Approvals | undefined, context: Context): Promise<number> {
-  const outcome = await surveyOf(job, context);
+  const survey = await Survey.take(job, context);
   const { allowEmpty, json } = job.settings;
   let unapproved = 0;
   const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
@@ -280,7 +274,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     return fault;
   };
   const faults = await tellFaults(
-    outcome,
+    survey,
     { host: context.host, allowEmpty: allowEmpty.value, faultOf },
     (found, file, row) => {
       const out = join(job.folderName, file);
@@ -291,18 +285,18 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
       );
     },
   );
-  await fold(outcome, context);
-  assertNoFaults(faults, outcome.survey, unapproved);
+  await fold(survey, context);
+  assertNoFaults(faults, survey, unapproved);
   return ExitCode.ok;
 }
 
 /** Merges the manifests of shards. */
-async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
-  const { folder, shard } = outcome;
+async function fold(survey: Survey, { host, signal, notices }: Context): Promise<void> {
+  const { folder, shard } = survey;
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
-    using _lock = lockFolder(folder.path, undefined, host, hostname());
-    await writeManifest(outcome, host, signal);
+    using _lock = lockFolder(folder.path, undefined, host);
+    await writeManifest(survey, host, signal);
   } catch (error) {
     notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
   }
@@ -312,7 +306,7 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
 async function dryRun(job: BatchJob, context: Context): Promise<number> {
   await using _voices = job.voices;
   const { signal, notices } = context;
-  const { survey } = await surveyOf(job, context);
+  const survey = await Survey.take(job, context);
   tellAbsent(job.texts.named, notices);
   const estimate = await estimated(job, survey, signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;

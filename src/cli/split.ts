@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';
-import { batchFile, Journal, type Outcome, prepareRowFiles } from '../batch/manifest.ts';
+import { batchFile, Journal, prepareRowFiles, Survey } from '../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
 import { type RowKey, type Shape, soundOf } from '../batch/row-key.ts';
@@ -22,7 +22,7 @@ import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import { rateOf } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import { assertNoFaults, type FolderPlan, surveyOf, tellFaults, updateFolder } from './batch-folder.ts';
+import { assertNoFaults, type NamedFolderPlan, tellFaults, updateFolder } from './batch-folder.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
@@ -42,13 +42,13 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   const planned = await planOf(job, split, context);
   const { checks, prunes = false, yes = false } = job.split ?? {};
   if (checks) return await check(job, planned, context);
-  const write = (outcome: Outcome) => make(job, { outcome, planned, split }, context);
-  const { outcome } = await updateFolder(planned, { prune: prunes, yes }, write, context);
-  tell(job, outcome, context);
+  const write = (survey: Survey) => make(job, { survey, planned, split }, context);
+  const { survey } = await updateFolder(planned, { prune: prunes, yes }, write, context);
+  tell(job, survey, context);
   return ExitCode.ok;
 }
 
-interface Planned extends FolderPlan {
+interface Planned extends NamedFolderPlan {
   readonly texts: { keyOf(row: Pick<BatchRow, 'id'>): RowKey };
   readonly chapters: readonly BookChapter[];
 }
@@ -116,7 +116,7 @@ function taggedShape({ cover, ...tags }: Tags): unknown {
 }
 
 interface Work {
-  readonly outcome: Outcome;
+  readonly survey: Survey;
   readonly planned: Planned;
   readonly split: Split;
 }
@@ -124,14 +124,14 @@ interface Work {
 /** One pass over the text serves all chapters. */
 async function make(
   job: SpeechJob,
-  { outcome, planned: { texts, chapters }, split }: Work,
+  { survey, planned: { texts, chapters }, split }: Work,
   context: Context,
 ): Promise<void> {
   const { host, signal } = context;
-  const { folder, plan, survey } = outcome;
+  const { folder, plan } = survey;
   if (survey.toDoCount === 0) return;
   await job.output.encoding.assertReady(rateOf(job.speaker));
-  const folders = prepareRowFiles(outcome, host);
+  const folders = prepareRowFiles(survey, host);
   const { text, tags, begin, ...speaking } = split;
   const toDo = new Set<BatchRow | undefined>(survey.toDo());
   const count = Number(plan.rows.at(-1)?.id);
@@ -180,16 +180,17 @@ function sizeOf(chapters: readonly BookChapter[]) {
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
-  const outcome = await surveyOf(planned, context);
-  const faults = await tellFaults(outcome, { host: context.host, allowEmpty: true }, (state, file) => {
+  const survey = await Survey.take(planned, context);
+  const faults = await tellFaults(survey, { host: context.host, allowEmpty: true }, (state, file) => {
     const out = join(planned.folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
   });
-  assertNoFaults(faults, outcome.survey);
+  assertNoFaults(faults, survey);
   return ExitCode.ok;
 }
 
-function tell({ json }: SpeechJob, { plan, survey, folder }: Outcome, { notices }: Context): void {
+function tell({ json }: SpeechJob, survey: Survey, { notices }: Context): void {
+  const { plan, folder } = survey;
   const { unchanged, empty } = survey.counts;
   const made = survey.toDoCount;
   if (!json) {

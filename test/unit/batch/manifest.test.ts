@@ -108,7 +108,7 @@ describe('the lock of a folder', () => {
     isRunning: (other: number) => running.includes(other),
   });
   const take = (shard: { index: number; count: number } | undefined, who: ReturnType<typeof host>) =>
-    lockFolder(folder, shard, who, 'machine');
+    lockFolder(folder, shard, who);
 
   it('lets shards of one division work side by side, and nothing else', () => {
     const alive = [1, 2, 3];
