@@ -106,16 +106,8 @@ function entryOf(line: string): ManifestEntry | undefined {
 }
 
 /** The fields have one order, so that equal runs write equal bytes. */
-function inOrder({
-  id,
-  file,
-  key,
-  sha256,
-  frames,
-  sampleRate,
-  characters,
-  shape,
-}: ManifestEntry): ManifestEntry {
+function inOrder(entry: ManifestEntry): ManifestEntry {
+  const { id, file, key, sha256, frames, sampleRate, characters, shape } = entry;
   return { id, file, key, sha256, frames, sampleRate, characters, shape };
 }
 

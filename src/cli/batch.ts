@@ -323,7 +323,7 @@ async function dryRun(job: BatchJob, context: Context): Promise<number> {
   }
   const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
   const sent = `${grouped(characters)} characters, ${grouped(charactersToSend)} to send`;
-  const cost = price ? `, price ${priceInWords(price)}` : '';
+  const cost = price ? `, price ${priceInWords(price.price, price.currency)}` : '';
   const length = `${estimate.isGuessed ? 'about ' : ''}${duration(seconds)} of sound`;
   notices.result(`${countOf(rows, 'row')}: ${states}; ${sent}${cost}; ${length}`);
   return ExitCode.ok;

@@ -240,7 +240,7 @@ function chapterLines(chapters: readonly ChapterCost[]): readonly string[] {
 }
 
 function priceOf({ price, currency }: { readonly price?: number; readonly currency?: string }): string[] {
-  return price === undefined ? [] : [priceInWords({ price, ...(currency && { currency }) })];
+  return price === undefined ? [] : [priceInWords(price, currency)];
 }
 
 /** `--verbose` shows this many bodies. */

@@ -1,5 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import stripAnsi from 'strip-ansi';
+import type { Host } from './host.ts';
 
 const LEAST_TELLING = 3;
 
@@ -164,13 +165,7 @@ export function grouped(count: number): string {
 }
 
 /** Writes a price as `$0.30`, `0.30 EUR` or `0.30`. One that is too small for two decimals gets four. */
-export function priceInWords({
-  price,
-  currency = '',
-}: {
-  readonly price: number;
-  readonly currency?: string;
-}): string {
+export function priceInWords(price: number, currency = ''): string {
   const amount = price.toFixed(price > 0 && price < SMALLEST_SHOWN ? 4 : 2);
   return /\p{L}/u.test(currency) ? `${amount} ${currency}` : `${currency}${amount}`;
 }
@@ -181,11 +176,7 @@ const SMALLEST_SHOWN = 0.005;
 const GAP = 2;
 
 /** The columns of a terminal that a table goes to; a pipe takes lines of any length, each with one row. */
-export function columnsOf({
-  stdout: { isTTY, columns },
-}: {
-  readonly stdout: { readonly isTTY: boolean; readonly columns: number | undefined };
-}): number | undefined {
+export function columnsOf({ stdout: { isTTY, columns } }: Pick<Host, 'stdout'>): number | undefined {
   return isTTY ? columns || USUAL_COLUMNS : undefined;
 }
 
