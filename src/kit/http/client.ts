@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { failingAs, goingOn, IdleError } from '../wait.ts';
+import { failingAs, IdleError, peek } from '../wait.ts';
 import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
 
@@ -362,11 +362,10 @@ async function* decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
       exitCode: ExitCode.service,
       hint: 'the service, or a proxy in between, has to send gzip, deflate, br or no encoding',
     });
-  const pieces = packed[Symbol.asyncIterator]();
-  const first = await pieces.next();
-  const decoder = await decoderOf(coding, first.done ? 0 : (first.value[0] ?? 0));
+  const { held, all } = await peek(packed, 1);
+  const decoder = await decoderOf(coding, held.find(({ length }) => length > 0)?.[0] ?? 0);
   // The reader of the decoder gets the errors.
-  pipeline(Readable.from(goingOn(first.done ? [] : [first.value], pieces)), decoder).catch(() => {});
+  pipeline(Readable.from(all), decoder).catch(() => {});
   try {
     yield* decoder;
   } finally {
