@@ -8,28 +8,20 @@ const failed = (retry?: { after?: number }) => new TtsError('x', { exitCode: Exi
 const tries = (made: number, allowed = 3) => ({ made, allowed });
 
 describe('retryDelay', () => {
-  it('gives up where another try makes no sense, or none is left', () => {
-    expect(retryDelay(failed(), tries(0), 0)).toBeUndefined();
-    expect(retryDelay(failed({}), tries(3), 0)).toBeUndefined();
-    expect(retryDelay(failed({ after: 1 }), tries(0, 0), 0)).toBeUndefined();
-  });
-
-  it('waits twice as long each time, half of it by chance', () => {
-    expect([0, 1, 2].map((made) => retryDelay(failed({}), tries(made), 1))).toEqual([0.5, 1, 2]);
-    expect([0, 1, 2].map((made) => retryDelay(failed({}), tries(made), 0))).toEqual([0.25, 0.5, 1]);
-  });
-
-  it('waits as long as the service asks for', () => {
-    expect(retryDelay(failed({ after: 7.5 }), tries(2), 0)).toBe(7.5);
-  });
-
-  it('does not wait before the first further try after a lost connection, and waits before the next', () => {
-    expect([0, 1].map((made) => retryDelay(failed({ after: 0 }), tries(made), 1))).toEqual([0, 1]);
-  });
-
-  it('waits for an hour, and no longer', () => {
-    expect(retryDelay(failed({ after: 3600 }), tries(0), 0)).toBe(3600);
-    expect(retryDelay(failed({ after: 3601 }), tries(0), 0)).toBeUndefined();
+  it.each<[string, object | undefined, made: number, chance: number, seconds: number | undefined]>([
+    ['where another try makes no sense', undefined, 0, 0, undefined],
+    ['where none is left', {}, 3, 0, undefined],
+    ['at first', {}, 0, 1, 0.5],
+    ['twice as long each time', {}, 2, 1, 2],
+    ['half of it by chance', {}, 2, 0, 1],
+    ['as long as the service asks for', { after: 7.5 }, 2, 0, 7.5],
+    ['not at all after a lost connection', { after: 0 }, 0, 1, 0],
+    ['before the next try after a lost connection', { after: 0 }, 1, 1, 1],
+    ['for an hour', { after: 3600 }, 0, 0, 3600],
+    ['not for longer', { after: 3601 }, 0, 0, undefined],
+  ])('waits, or gives up: %s', (...row) => {
+    const [, retry, made, chance, seconds] = row;
+    expect(retryDelay(failed(retry), tries(made), chance)).toBe(seconds);
   });
 
   it('is never a busy loop and never endless, whatever the service asks for', () => {
