@@ -65,12 +65,6 @@ export async function inFrontOf({ assistant, beginsThinking }: Settings): Promis
 /** UTF-16 units. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
-interface Replacements {
-  /** They stand between the readers and the segmenter. */
-  readonly stages: TextPlan['stages'];
-  readonly lines: Lexicon['lines'];
-}
-
 /**
  * The lexicon is loaded only if there is one.
  * @throws TtsError (usage) for a lexicon that cannot be read
@@ -78,7 +72,7 @@ interface Replacements {
 export async function replacementsOf(
   { lexicon }: Settings,
   { host, signal }: RunContext,
-): Promise<Replacements> {
+): Promise<Pick<TextPlan, 'stages'> & Pick<Lexicon, 'lines'>> {
   if (!lexicon) return { stages: [], lines: [] };
   const { readLexicons, Replacing } = await import('../text/lexicon.ts');
   const files: Parameters<typeof readLexicons>[0][number][] = [];

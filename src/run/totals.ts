@@ -43,18 +43,14 @@ export class RunTotals implements Listener {
   }
 
   #begin({ segment, speech }: Part): void {
-    this.segments += 1;
-    this.characters += countCodePoints(segment.text);
-    this.format ??= speech?.format;
-    this.#count(segment);
-  }
-
-  #count(segment: Part['segment']): void {
-    const { text } = segment;
     const { speaker, language, name = language } = segment.role;
+    const characters = countCodePoints(segment.text);
+    this.segments += 1;
+    this.characters += characters;
+    this.format ??= speech?.format;
     const spoken = this.spoken.get(name) ?? { speaker: labelOf(speaker.voice), segments: 0, characters: 0 };
     spoken.segments += 1;
-    spoken.characters += countCodePoints(text);
+    spoken.characters += characters;
     if (this.spoken.size < MOST_NAMES) this.spoken.set(name, spoken);
   }
 
