@@ -259,8 +259,7 @@ export class Survey {
     for (const row of plan.mine) {
       signal.throwIfAborted();
       const key = await planned.texts.keyOf(row, signal);
-      const { file } = row;
-      const found = await stateOf(key, known, { file, path: folder.pathOf(file) }, signal);
+      const found = await stateOf(key, entriesOf(row.file, known), folder.pathOf(row.file), signal);
       const { state, entry } = found;
       survey.#rows.set(row, found);
       survey.counts[state] += 1;
@@ -310,13 +309,12 @@ export class Survey {
  */
 async function stateOf(
   { key, isBlank }: RowKey,
-  known: KnownFiles,
-  { file, path }: { readonly file: string; readonly path: string },
+  entries: readonly ManifestEntry[],
+  path: string,
   signal: AbortSignal,
 ): Promise<Found> {
   if (isBlank) return { state: 'empty', entry: undefined };
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: undefined };
-  const entries = entriesOf(file, known);
   const expected = entries.findLast((entry) => entry.key === key);
   if (!expected) return { state: 'stale', entry: entries.at(-1) };
   const sha256 = await hashFile(path, signal);
