@@ -2,6 +2,7 @@ import { entriesOf, withoutEscapes } from '../kit/words.ts';
 import { type Rule, spokenBy, valuesInEnglish } from '../text/english-values.ts';
 import { addressesInEnglish, shortFormsInEnglish } from '../text/english-words.ts';
 import { romanValue } from '../text/roman.ts';
+import { pattern } from '../text/unicode.ts';
 
 /** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
 export function normalise(text: string): string {
@@ -58,8 +59,8 @@ const FRACTIONS = entriesOf(`
   ½ a half, ⅓ a third, ⅔ two thirds, ¼ a quarter, ¾ three quarters, ⅕ a fifth, ⅖ two fifths, ⅗ three fifths,
   ⅘ four fifths, ⅙ a sixth, ⅚ five sixths, ⅐ a seventh, ⅛ an eighth, ⅜ three eighths, ⅝ five eighths,
   ⅞ seven eighths, ⅑ a ninth, ⅒ a tenth`).flatMap(([sign, name]): Rule[] => [
-  [new RegExp(`(\\d)\\s?${sign}`, 'gu'), `$1 and ${name} `],
-  [new RegExp(`${sign}`, 'gu'), ` ${name} `],
+  [pattern`(\d)\s?${sign}`, `$1 and ${name} `],
+  [pattern`${sign}`, ` ${name} `],
 ]);
 
 const SIGNS: readonly Rule[] = [
@@ -116,7 +117,7 @@ const PUNCTUATION: readonly Rule[] = [
 const TITLES = entriesOf(`
   Capt Captain, Col Colonel, Gen General, Lieut Lieutenant, Lt Lieutenant, Sgt Sergeant, Gov Governor, Sen Senator,
   Prof Professor, Rev Reverend, Hon Honourable, Messrs Messieurs`).map(
-  ([short, word]): Rule => [new RegExp(`\\b${short}\\.(?=\\s+["'“‘]?\\p{Lu})`, 'gu'), word],
+  ([short, word]): Rule => [pattern`\b${short}\.(?=\s+["'“‘]?\p{Lu})`, word],
 );
 
 /** They stand in front of a number. */
@@ -124,7 +125,7 @@ const COUNTED = entriesOf(`
   Nos numbers, No number, pp pages, p page, Figs figures, Fig figure, Vol volume, Ch chapter, Sec section,
   Eq equation`).map(([short, word]): Rule => {
   const either = `[${short.charAt(0).toUpperCase()}${short.charAt(0).toLowerCase()}]${short.slice(1)}`;
-  return [new RegExp(`\\b${either}\\.\\s*(?=\\d)`, 'gu'), `${word} `];
+  return [pattern`\b${either}\.\s*(?=\d)`, `${word} `];
 });
 
 const ABBREVIATIONS: readonly Rule[] = [

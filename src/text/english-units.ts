@@ -1,5 +1,6 @@
 /** Units of measure in English words. */
 import { entriesOf } from '../kit/words.ts';
+import { pattern } from './unicode.ts';
 
 const PREFIXES = new Map(
   entriesOf(
@@ -66,10 +67,7 @@ export const NUMBER = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?`;
 /** Here a number begins, and not in the middle of one. */
 export const START = String.raw`(?<![\w.]|\d,)`;
 
-const QUANTITY = new RegExp(
-  String.raw`${START}(?<number>${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`,
-  'gu',
-);
+const QUANTITY = pattern`${START}(?<number>${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`;
 
 /** "5 km/h": "5 kilometers per hour". The number stays in digits. */
 export function unitsInEnglish(text: string): string {

@@ -2,6 +2,7 @@
 
 import { entriesOf } from '../kit/words.ts';
 import { BEFORE_NAME, NUMBER, perInEnglish, START, unitsInEnglish } from './english-units.ts';
+import { pattern } from './unicode.ts';
 
 /**
  * Puts money, sizes, measures, dates, times, versions and expressions in words. Plain numbers stay in digits.
@@ -36,9 +37,9 @@ const DIGITS: readonly Rule[] = [
   [/[\u2460-\u249b\u24ea]/gu, (sign) => ` ${sign.normalize('NFKC').replace(/[^\d]/gu, '')} `],
   [/[\u2044\u2215]/gu, '/'],
   // A sign of a note is not a digit of the word or the year before it.
-  [new RegExp(`(?<=\\p{L}{2})(?![²³](?!${SUPERSCRIPT}))(?=${SUPERSCRIPT})`, 'gu'), ' '],
+  [pattern`(?<=\p{L}{2})(?![²³](?!${SUPERSCRIPT}))(?=${SUPERSCRIPT})`, ' '],
   [
-    new RegExp(`(?<=[\\d\\p{L})])(?:[⁺⁻]${SUPERSCRIPT}{1,20}|${SUPERSCRIPT}{2,20}|[⁰¹⁴-⁹])`, 'gu'),
+    pattern`(?<=[\d\p{L})])(?:[⁺⁻]${SUPERSCRIPT}{1,20}|${SUPERSCRIPT}{2,20}|[⁰¹⁴-⁹])`,
     (power) => `^${power.normalize('NFKC').replace('\u2212', '-')} `,
   ],
   [/(?<=\d)[₀-₉]{1,20}/gu, (index) => ` base ${index.normalize('NFKC')} `],
@@ -252,10 +253,7 @@ function scaleOf(written: string): string {
 /** What is counted by the billion. */
 const COUNTED =
   'people|users?|views?|downloads?|parameters?|params?|tokens?|records|rows|requests|devices|dollars|euros|pounds|followers|subscribers|customers|visitors|visits|copies|years|deaths|cases|jobs|models?|budget|deal|fund|fundings?|valuations?|investments?|loan|LLM';
-const SCALED = new RegExp(
-  String.raw`${START}(?<number>${NUMBER})(?:(?<sure>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`,
-  'gu',
-);
+const SCALED = pattern`${START}(?<number>${NUMBER})(?:(?<sure>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`;
 
 /** "1.5M", "10k": a letter that may belong to the name of a place or a thing is left. */
 function scaledInEnglish(text: string): string {
@@ -333,9 +331,9 @@ const NEXT = String.raw`(?:-?[\d(]|[a-zA-Z](?![\w']))`;
 const EXPRESSIONS: readonly Rule[] = [
   [/(?<=\d)\s?(?:[·⋅×])\s?(?=\d)/gu, ' times '],
   [/\+\/?-(?=\s?\d)/gu, ' plus or minus '],
-  [new RegExp(`${LEFT}(?:!==?|≠|=/=)${RIGHT}`, 'gu'), ' is not equal to '],
-  [new RegExp(`${LEFT}(?:<=|≤|⩽)(?![=>])${RIGHT}`, 'gu'), ' is at most '],
-  [new RegExp(`${LEFT}(?:>=|≥|⩾)${RIGHT}`, 'gu'), ' is at least '],
+  [pattern`${LEFT}(?:!==?|≠|=/=)${RIGHT}`, ' is not equal to '],
+  [pattern`${LEFT}(?:<=|≤|⩽)(?![=>])${RIGHT}`, ' is at most '],
+  [pattern`${LEFT}(?:>=|≥|⩾)${RIGHT}`, ' is at least '],
   [/(?:<=|≤|⩽)(?=\s?[\d.$-])/gu, ' at most '],
   [/(?:>=|≥|⩾)(?=\s?[\d.$-])/gu, ' at least '],
   [/(?<=[\w)]\s)(?:-{1,2}>|=>)(?=\s[\w(])/gu, ' to '],
@@ -350,20 +348,17 @@ const EXPRESSIONS: readonly Rule[] = [
     ' is greater than ',
   ],
   [new RegExp(`(?<=(?:${OPERAND}|\\d\\s?[\\p{L}/%°]{1,12})\\s?)<\\s?(?=-?\\d)`, 'giu'), ' is less than '],
-  [new RegExp(`(?<=(?:${OPERAND})\\s)>(?=\\s${NEXT})`, 'gu'), ' is greater than '],
-  [new RegExp(`(?<=(?:${OPERAND})\\s)<(?=\\s${NEXT})`, 'gu'), ' is less than '],
+  [pattern`(?<=(?:${OPERAND})\s)>(?=\s${NEXT})`, ' is greater than '],
+  [pattern`(?<=(?:${OPERAND})\s)<(?=\s${NEXT})`, ' is less than '],
   [/(?<=^|[\s(])<\s?(?=[$.]?\d)/gu, ' less than '],
   [/(?<=[^\s>]\s|\()>(?=[$.]?\d)/gu, ' more than '],
   [/(?<=^|[\s(])~\s?(?=[$.]?\d)/gu, ' about '],
-  [new RegExp(`(?<=${OPERAND})(?:\\*\\*|\\^)\\(?(-?[\\w.]{1,9})\\)?`, 'gu'), (_, power) => powerOf(power)],
-  [new RegExp(`(?<=${OPERAND}\\s?)\\*(?=\\s?${NEXT})`, 'gu'), ' times '],
-  [new RegExp(`(?<=[\\d%]\\s?|${OPERAND}\\s)\\+(?=\\s?[\\d.]|\\s${NEXT})`, 'gu'), ' plus '],
+  [pattern`(?<=${OPERAND})(?:\*\*|\^)\(?(-?[\w.]{1,9})\)?`, (_, power) => powerOf(power)],
+  [pattern`(?<=${OPERAND}\s?)\*(?=\s?${NEXT})`, ' times '],
+  [pattern`(?<=[\d%]\s?|${OPERAND}\s)\+(?=\s?[\d.]|\s${NEXT})`, ' plus '],
   [/(?<=[\w)]\s)\+(?=\s[\w($])/gu, ' plus '],
   [/(?<=\d)\s?\/\s?(?=\d{1,9}\s?=)|(?<=\d)\s\/\s(?=\d)/gu, ' divided by '],
-  [
-    new RegExp(`(?<=${OPERAND})\\s?-\\s?(?=${NEXT}\\w{0,9}(?:\\.\\d{1,9})?\\s?(?:=|equals))`, 'gu'),
-    ' minus ',
-  ],
+  [pattern`(?<=${OPERAND})\s?-\s?(?=${NEXT}\w{0,9}(?:\.\d{1,9})?\s?(?:=|equals))`, ' minus '],
   [
     /(?<![\w.,-])(\d{1,9}) - (\d{1,9})(?![\w,-]|\.\d)/gu,
     (_, from, to) => `${from} ${Number(from) < Number(to) ? 'to' : 'minus'} ${to}`,

@@ -2,7 +2,7 @@
 
 import { entriesOf } from '../kit/words.ts';
 import { MONTHS, type Rule, spokenBy } from './english-values.ts';
-import { NAMED_CHARACTERS } from './unicode.ts';
+import { NAMED_CHARACTERS, pattern } from './unicode.ts';
 
 const SCHEME = String.raw`[a-z][a-z\d+.-]{1,15}:\/\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\]}*_]`;
 const LABEL = String.raw`[a-z\d][\w-]{0,62}`;
@@ -49,7 +49,7 @@ function addressInWords(address: string): string {
 /** Initialisms that a voice would read as words. */
 const SPELLED =
   'URL|URI|API|UI|AI|OS|EU|UN|UAE|UK|CEO|CIO|COO|CFO|FAQ|ETA|EPA|IRS|ID|AWS|DIY|UFO|IP|IQ|EV|IDE|CLI|GUI|UUID|CI|QA|AKA|CPU|GPU|TPU|NPU|ATM|NGO';
-const INITIALS = new RegExp(`(?<![\\w&])(${SPELLED})(s|'s)?(?![\\w&])`, 'gu');
+const INITIALS = pattern`(?<![\w&])(${SPELLED})(s|'s)?(?![\w&])`;
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const DAY = 'Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun';
@@ -78,22 +78,16 @@ const RULES: readonly Rule[] = [
   [/(?<!\w)Mx\.?(?=\s+["']?\p{Lu})/gu, 'Mix'],
   [/(?<!\w)Mt\.(?=\s+\p{Lu})/gu, 'Mount'],
   [/(?<!\w)Ft\.(?=\s+\p{Lu})/gu, 'Fort'],
-  [new RegExp(`(?<!\\w)(${ANY})\\.?(?=\\s?[-/]\\s?(?:${ANY}|May|June|July)(?!\\w))`, 'gu'), day],
+  [pattern`(?<!\w)(${ANY})\.?(?=\s?[-/]\s?(?:${ANY}|May|June|July)(?!\w))`, day],
   [
-    new RegExp(
-      `(?<=day|[^\\W\\d]{3}(?:ary|ry|ch|ril|ne|ly|ust|ber))\\s?-\\s?(${ANY}|May|June|July)(?!\\w)\\.?`,
-      'gu',
-    ),
+    pattern`(?<=day|[^\W\d]{3}(?:ary|ry|ch|ril|ne|ly|ust|ber))\s?-\s?(${ANY}|May|June|July)(?!\w)\.?`,
     (all, short) => ` to ${day(all, short)}`,
   ],
   [
-    new RegExp(
-      `(?<!\\w)(${ANY})\\.?(?=,?\\s(?:\\d|(?:${MONTH}|May(?=\\s\\d)|June|July|January|February|March|April|August|September|October|November|December)\\b))`,
-      'gu',
-    ),
+    pattern`(?<!\w)(${ANY})\.?(?=,?\s(?:\d|(?:${MONTH}|May(?=\s\d)|June|July|January|February|March|April|August|September|October|November|December)\b))`,
     day,
   ],
-  [new RegExp(`(?<=\\d(?:st|nd|rd|th)?(?: of)?[\\s-])(${MONTH})\\b(?:\\.(?!\\s*$))?`, 'gu'), day],
+  [pattern`(?<=\d(?:st|nd|rd|th)?(?: of)?[\s-])(${MONTH})\b(?:\.(?!\s*$))?`, day],
   // "Jan." and "Sun." are names and words as well.
   [
     /(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.(?=(\s*$)|)/gu,
@@ -109,7 +103,7 @@ const RULES: readonly Rule[] = [
   ],
   [/^(\s*)(Jan|Mar|Jun|Jul|Sat|Sun|Wed)\.(?=\s*$)/gu, (all, space, short) => `${space}${day(all, short)}.`],
   [
-    new RegExp(`(?<!\\w)(${[...ENDING.keys()].join('|')})\\.(?=(["')]*\\s*$)|)`, 'gu'),
+    pattern`(?<!\w)(${[...ENDING.keys()].join('|')})\.(?=(["')]*\s*$)|)`,
     (_, short = '', end) => `${ENDING.get(short)}${end === undefined ? '' : '.'}`,
   ],
   [/(?<!\w)(?:Approx|approx) (?=\d)/gu, 'approximately '],

@@ -6,6 +6,7 @@ import { entriesOf } from '../kit/words.ts';
 import { type Forms, NUMBER_LANGUAGES } from './number-languages.ts';
 import { Numbers } from './numbers.ts';
 import { romanValue } from './roman.ts';
+import { pattern } from './unicode.ts';
 
 /**
  * @param tag the language of the text, in BCP 47
@@ -108,7 +109,7 @@ function romanRules(numbers: Numbers): Rule[] {
   const end = isGerman ? String.raw`\.?(?![\p{L}\d.])` : String.raw`(?![\p{L}\d]|\.\p{L})`;
   const rules: Rule[] = [
     [
-      new RegExp(String.raw`(?<=(?<!\p{L})(?:${RULERS})\s)${REGNAL}(?:er(?!\p{L}))?${end}`, 'gu'),
+      pattern`(?<=(?<!\p{L})(?:${RULERS})\s)${REGNAL}(?:er(?!\p{L}))?${end}`,
       ({ all, behind, groups: { roman = '' } }) => {
         // "Elizabeth I think" has a pronoun.
         if (
@@ -125,13 +126,13 @@ function romanRules(numbers: Numbers): Rule[] {
       },
     ],
     [
-      new RegExp(String.raw`(?<=(?<!\p{L})(?:${row.numbered})\s)${ROMAN}(?![\p{L}\d]|\.\p{L})`, 'gu'),
+      pattern`(?<=(?<!\p{L})(?:${row.numbered})\s)${ROMAN}(?![\p{L}\d]|\.\p{L})`,
       ({ groups: { roman = '' } }) => (roman === '' ? undefined : numbers.cardinal(romanValue(roman))),
     ],
   ];
   if (row.century !== undefined)
     rules.push([
-      new RegExp(String.raw`(?<![\p{L}\d.])${ROMAN}${row.century}`, 'gu'),
+      pattern`(?<![\p{L}\d.])${ROMAN}${row.century}`,
       ({ groups: { roman = '' } }) => (roman === '' ? undefined : numbers.ordinal(romanValue(roman))),
     ]);
   return rules;
@@ -198,10 +199,7 @@ function writtenDateRules(numbers: Numbers): Rule[] {
         isDay(day) ? row.day(Number(day), numbers, { before, behind }) : undefined,
     ],
     [
-      new RegExp(
-        String.raw`(?<=(?<!\p{L})${names}\s)(?<day>\d{1,2})(?:st|nd|rd|th)?(?![\p{L}\d:%]|[.,/-]\d)`,
-        'gu',
-      ),
+      pattern`(?<=(?<!\p{L})${names}\s)(?<day>\d{1,2})(?:st|nd|rd|th)?(?![\p{L}\d:%]|[.,/-]\d)`,
       ({ groups: { day = '' } }) => (isEnglish && isDay(day) ? numbers.ordinal(Number(day)) : undefined),
     ],
     [
@@ -222,10 +220,7 @@ function timeRules(numbers: Numbers): Rule[] {
   const { hourSign = '(?!)' } = row;
   return [
     [
-      new RegExp(
-        String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
-        'gu',
-      ),
+      pattern`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
       ({ before, groups: { hour = '', mark, minute = '', second = '', sign = '', half = '' } }) => {
         if (Number(hour) > 24 || (mark === 'h' && isEnglish) || (mark === '.' && sign === ''))
           return undefined;
@@ -240,7 +235,7 @@ function timeRules(numbers: Numbers): Rule[] {
       },
     ],
     [
-      new RegExp(String.raw`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})${hourSign}`, 'gu'),
+      pattern`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})${hourSign}`,
       ({ groups: { hour = '' } }) => (Number(hour) <= 24 ? row.time(Number(hour), 0, numbers) : undefined),
     ],
   ];
@@ -304,19 +299,10 @@ function moneyRules({ numbers, number }: Context): Rule[] {
     (minus ? `${row.minus} ` : '') +
     moneyInWords(numbers, { amount, scale: row.scales[word || letter || ''], sign });
   return [
+    [pattern`(?<![\p{L}\d$])${minus}${sign}\s?(?<amount>${number})(?:${either})?(?![\d%])`, said],
+    [pattern`${START}${minus}(?<amount>${number})(?:${loose})?\s?${sign}(?!\s?\d)`, said],
     [
-      new RegExp(
-        String.raw`(?<![\p{L}\d$])${minus}${sign}\s?(?<amount>${number})(?:${either})?(?![\d%])`,
-        'gu',
-      ),
-      said,
-    ],
-    [
-      new RegExp(String.raw`${START}${minus}(?<amount>${number})(?:${loose})?\s?${sign}(?!\s?\d)`, 'gu'),
-      said,
-    ],
-    [
-      new RegExp(String.raw`${START}(?<amount>${number})\s?(?<word>${long})(?![\p{L}\d])`, 'gu'),
+      pattern`${START}(?<amount>${number})\s?(?<word>${long})(?![\p{L}\d])`,
       ({ groups: { amount = '', word = '' } }) => scaled(numbers, amount, row.scales[word]),
     ],
   ];
@@ -407,10 +393,7 @@ function unitRules({ numbers, number }: Context): Rule[] {
   const sign = eitherOf([...new Set([...own.keys(), ...Object.keys(UNITS)])]);
   return [
     [
-      new RegExp(
-        String.raw`${START}(?<minus>(?<![\p{L}\d)])[-−]\s?)?(?<amount>${number})(?<gap>${SPACE}?|-)(?<sign>${sign})(?![\p{L}\p{M}\d²³/^]|['’]\p{L})`,
-        'gu',
-      ),
+      pattern`${START}(?<minus>(?<![\p{L}\d)])[-−]\s?)?(?<amount>${number})(?<gap>${SPACE}?|-)(?<sign>${sign})(?![\p{L}\p{M}\d²³/^]|['’]\p{L})`,
       ({ all, groups: { minus, amount = '', gap = '', sign = '' } }) => {
         if (!isMeasure({ amount, gap, sign })) return undefined;
         const unit = own.get(sign);
@@ -440,7 +423,7 @@ function ordinalRules(numbers: Numbers): Rule[] {
   const endings = Object.keys(row.ordinals).sort((a, b) => b.length - a.length);
   const rules: Rule[] = [
     [
-      new RegExp(String.raw`${START}(?<number>\d{1,6})\.?(?<ending>${endings.join('|')})(?![\p{L}\d])`, 'gu'),
+      pattern`${START}(?<number>\d{1,6})\.?(?<ending>${endings.join('|')})(?![\p{L}\d])`,
       ({ groups: { number = '', ending = '' } }) =>
         /^0/u.test(number) ? undefined : numbers.ordinal(Number(number), ending),
     ],
@@ -482,15 +465,12 @@ function plainRules({ numbers, number }: Context): Rule[] {
       ({ all }) => COMMON.get(all),
     ],
     [
-      new RegExp(String.raw`${START}(?<whole>\d{1,9})\s?(?<sign>[${signs}])`, 'gu'),
+      pattern`${START}(?<whole>\d{1,9})\s?(?<sign>[${signs}])`,
       ({ groups: { whole = '', sign = '' } }) => `${numbers.whole(whole)}${row.fractions[sign]?.[1] ?? sign}`,
     ],
-    [new RegExp(`[${signs}]`, 'gu'), ({ all }) => alone(all)],
+    [pattern`[${signs}]`, ({ all }) => alone(all)],
     [
-      new RegExp(
-        String.raw`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?![\p{L}\d]|[.,/]\d)`,
-        'gu',
-      ),
+      pattern`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?![\p{L}\d]|[.,/]\d)`,
       ({ before, behind, groups: { minus, amount = '' } }) =>
         (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, behind }),
     ],

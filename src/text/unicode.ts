@@ -69,6 +69,11 @@ export function lazy<T extends object>(make: () => T): () => T {
   };
 }
 
+/** Makes a pattern with the flags g and u of a template, in which a backslash is one. */
+export function pattern(template: TemplateStringsArray, ...parts: readonly string[]): RegExp {
+  return new RegExp(String.raw(template, ...parts), 'gu');
+}
+
 /** Matches all that `cleaned` may change. Most texts have none of it but line breaks. */
 const UNCLEAN = /[^\S\t ]| {2}|\u00ad|[^\p{ASCII}\u0080-\u02ff]/u;
 
