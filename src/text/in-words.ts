@@ -99,27 +99,23 @@ interface Context {
 /** Names of rulers and popes in the six languages. */
 const RULERS =
   'Alexander|Alexandre|Alfonso|Afonso|Alphonse|Benedict|Benedikt|Benedetto|Benedicto|Bento|Benoît|Charles|Carlos|Carlo|Karl|Catherine|Katharina|Caterina|Catalina|Catarina|Christian|Clement|Clément|Edward|Eduard|Édouard|Eduardo|Elizabeth|Elisabeth|Élisabeth|Isabel|Elisabetta|Felipe|Philip|Philipp|Philippe|Filippo|Filipe|Fernando|Ferdinand|Francis|François|Franz|Francisco|Francesco|Frederick|Friedrich|Frédéric|Federico|Frederico|George|Georg|Giorgio|Jorge|Gregory|Gregor|Gregorio|Gustav|Harald|Heinrich|Henry|Henri|Enrique|Enrico|Henrique|Innocent|Innocenzo|Inocencio|James|Jakob|Jacques|Jaime|Giacomo|João|John|Johann|Johannes|Jean|Juan|Giovanni|John Paul|Johannes Paul|Jean-Paul|Juan Pablo|Giovanni Paolo|João Paulo|Joseph|Josef|José|Giuseppe|Leo|Léon|León|Leone|Leão|Leopold|Louis|Ludwig|Luis|Luigi|Luís|Manuel|Maximilian|Napoleon|Napoléon|Napoleón|Napoleone|Napoleão|Nicholas|Nikolaus|Nicolas|Nicolás|Nicola|Nicolau|Otto|Othon|Paul|Paolo|Paulo|Pablo|Peter|Pierre|Pedro|Pietro|Pius|Pie|Pío|Pio|Ramses|Ramsès|Ramsés|Richard|Ricardo|Riccardo|Rudolf|Sixtus|Umberto|Urban|Urbain|Victor|Vittorio Emanuele|Wilhelm|William|Guillaume|Guillermo|Guglielmo|Guilherme';
-const REGNAL = `(?=[IVX])(?<roman>X{0,3}(?:IX|IV|V?I{0,3}))`;
-const ROMAN = `(?=[IVXLC])(?<roman>(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+const REGNAL = `(?=[IVX])(?<roman>X{0,3}(?:IX|IV|V?I{0,3}))(?<=[IVX])`;
+const ROMAN = `(?=[IVXLC])(?<roman>(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXLC])`;
 
 /** "Louis XIV", "Chapter IV", "XXe siècle", "XX. Jahrhundert". Elsewhere letters stay letters. */
 function romanRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const { isGerman, isEnglish } = numbers;
   const end = isGerman ? String.raw`\.?(?![\p{L}\d.])` : String.raw`(?![\p{L}\d]|\.\p{L})`;
-  const rules: Rule[] = [
+  return [
     [
       pattern`(?<=(?<!\p{L})(?:${RULERS})\s)${REGNAL}(?:er(?!\p{L}))?${end}`,
       ({ all, behind, groups: { roman = '' } }) => {
-        // "Elizabeth I think" has a pronoun.
-        if (
-          roman === '' ||
-          (roman === 'I' && isEnglish && !/^(?:[,.;:!?)'’]|$| (?:of|was|is|and)\b)/u.test(behind))
-        )
-          return undefined;
-        // An initial.
-        if (roman.length === 1 && /^\.\s+\p{Lu}/u.test(`${all.slice(roman.length)}${behind}`))
-          return undefined;
+        // "Elizabeth I think" has a pronoun, and "John V. Smith" an initial.
+        const isPronoun =
+          roman === 'I' && isEnglish && !/^(?:[,.;:!?)'’]|$| (?:of|was|is|and)\b)/u.test(behind);
+        const isInitial = roman.length === 1 && /^\.\s+\p{Lu}/u.test(`${all.slice(roman.length)}${behind}`);
+        if (isPronoun || isInitial) return undefined;
         const isEnd =
           all.endsWith('.') && (behind === '' || /^["'”’)]*(?:\s*$|\s+\p{Lu}\p{Ll}+\s+\p{Ll})/u.test(behind));
         return `${row.regnal(romanValue(roman), numbers)}${isEnd ? '.' : ''}`;
@@ -127,15 +123,13 @@ function romanRules(numbers: Numbers): Rule[] {
     ],
     [
       pattern`(?<=(?<!\p{L})(?:${row.numbered})\s)${ROMAN}(?![\p{L}\d]|\.\p{L})`,
-      ({ groups: { roman = '' } }) => (roman === '' ? undefined : numbers.cardinal(romanValue(roman))),
+      ({ groups: { roman = '' } }) => numbers.cardinal(romanValue(roman)),
+    ],
+    [
+      pattern`(?<![\p{L}\d.])${ROMAN}${row.century ?? '(?!)'}`,
+      ({ groups: { roman = '' } }) => numbers.ordinal(romanValue(roman)),
     ],
   ];
-  if (row.century !== undefined)
-    rules.push([
-      pattern`(?<![\p{L}\d.])${ROMAN}${row.century}`,
-      ({ groups: { roman = '' } }) => (roman === '' ? undefined : numbers.ordinal(romanValue(roman))),
-    ]);
-  return rules;
 }
 
 /** "2024-03-05", "05.03.2024", "am 5.3." */
