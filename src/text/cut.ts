@@ -288,25 +288,25 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   *#segments(whole: Spoken): Generator<Segment<V>> {
-    const [voice, chapter] = [this.#voice, this.#chapter];
+    const [voice, chapter, cue] = [this.#voice, this.#chapter, this.#cue];
     const isDivided = this.#options.dividesNew && !voice.isKept?.(whole);
-    let isFirst = true;
-    for (const { text, written, pause } of isDivided
-      ? segmentsOf(whole.written, { voice, pace: 'sentence' })
-      : [whole]) {
+    const parts = isDivided ? segmentsOf(whole.written, { voice, pace: 'sentence' }) : [whole];
+    for (const [at, { text, written, pause }] of parts.entries()) {
       this.#consume(this.#text.slice(0, this.#text.indexOf(written)));
-      const segment = {
-        kind: 'segment',
-        index: this.#index,
-        text,
-        written,
-        place: this.#position.place,
-      } as const;
+      const { place } = this.#position;
       this.#consume(written);
       this.#index += 1;
-      const silence = isFirst ? whole.pause : pause;
-      yield { ...segment, role: voice, pause: silence, chapter, ...(this.#cue && { cue: this.#cue }) };
-      isFirst = false;
+      yield {
+        kind: 'segment',
+        index: this.#index - 1,
+        text,
+        written,
+        place,
+        role: voice,
+        pause: at === 0 ? whole.pause : pause,
+        chapter,
+        ...(cue && { cue }),
+      };
     }
   }
 

@@ -8,15 +8,16 @@ import { type Field, fieldsOf } from './tags.ts';
  */
 export type Family = 'mp4' | 'ogg' | 'flac';
 
-interface Marks {
-  readonly tags: Tags;
-  readonly chapters: readonly Chapter[];
-  /** The chapters count in frames of this rate. */
-  readonly sampleRate: number;
-}
-
-/** Writes tags and chapters in the format of ffmpeg's own metadata files. */
-export function metadataOf({ tags, chapters, sampleRate }: Marks, family: Family): string {
+/**
+ * Writes tags and chapters in the format of ffmpeg's own metadata files.
+ * @param sampleRate the chapters count in frames of this rate
+ */
+export function metadataOf(
+  family: Family,
+  tags: Tags,
+  chapters: readonly Chapter[],
+  sampleRate: number,
+): string {
   const isMp4 = family === 'mp4';
   const fields = fieldsOf(tags);
   const lines = [...NAMES, ...(isMp4 ? MP4_NAMES : XIPH_NAMES)].flatMap(([name, field]) => {

@@ -153,12 +153,6 @@ export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encodi
   };
 }
 
-/** The sound as it left the encoder, and the file that is made of it. */
-interface Files {
-  readonly plain: string;
-  readonly target: string;
-}
-
 class Maker {
   readonly #format: FfmpegFormat;
   readonly #options: EncodingOptions;
@@ -197,7 +191,7 @@ class Maker {
     closeSync(openSync(plain, 'wx', 0o600));
     try {
       const bytes = await this.#encode(track, plain);
-      await this.#tag({ plain, target }, track, tagged);
+      await this.#tag(plain, target, track, tagged);
       return bytes;
     } finally {
       rmSync(plain, { force: true });
@@ -230,20 +224,22 @@ class Maker {
     }
   }
 
-  async #tag(files: Files, track: Track, tagged: TaggedFormat): Promise<void> {
+  /** @param plain the sound as it left the encoder, of which the file is made */
+  async #tag(plain: string, target: string, track: Track, tagged: TaggedFormat): Promise<void> {
     const isShown = track.tags.cover !== undefined && tagged.family !== 'ogg';
     try {
-      await this.#copy(files, track, tagged);
+      await this.#copy(plain, target, track, tagged);
     } catch (error) {
       if (!isShown || this.#ffmpeg.signal.aborted || !(error instanceof TtsError)) throw error;
       const { cover: _cover, ...tags } = track.tags;
-      await this.#copy(files, { ...track, tags }, tagged);
+      await this.#copy(plain, target, { ...track, tags }, tagged);
       this.#options.warn?.(`the cover is left out: ${error.message}`);
     }
   }
 
   async #copy(
-    { plain, target }: Files,
+    plain: string,
+    target: string,
     { tags, format, chapters }: Track,
     tagged: TaggedFormat,
   ): Promise<void> {
@@ -251,7 +247,7 @@ class Maker {
     const list = isMp4 ? fromTheStart(chapters()) : chapters();
     const cover = tagged.family === 'ogg' ? undefined : tags.cover;
     const language = isMp4 ? languageCode(tags.language) : undefined;
-    const metadata = metadataOf({ tags, chapters: list, sampleRate: format.sampleRate }, tagged.family);
+    const metadata = metadataOf(tagged.family, tags, list, format.sampleRate);
     const args = [
       ...[...tagged.input, '-i', 'pipe:0', '-f', 'ffmetadata', '-i', 'pipe:4'],
       ...(cover ? ['-f', cover.mediaType === 'image/png' ? 'png_pipe' : 'jpeg_pipe', '-i', 'pipe:5'] : []),
@@ -282,9 +278,7 @@ class Maker {
       onSound(more);
     });
     const { tagged } = this.#format;
-    const inputs = tagged
-      ? [metadataOf({ tags: track.tags, chapters: [], sampleRate: 1 }, tagged.family)]
-      : [];
+    const inputs = tagged ? [metadataOf(tagged.family, track.tags, [], 1)] : [];
     const args = [
       ...this.#coding(format, tagged && ['-f', 'ffmetadata', '-i', 'pipe:4']),
       ...(tagged ? ['-map', '0:a', '-map_metadata', '1'] : []),
