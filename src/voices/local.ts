@@ -5,7 +5,7 @@ import {
   type Utterance as EngineUtterance,
 } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
-import { ExitCode, TtsError } from '../kit/error.ts';
+import { ExitCode, TtsError, type TtsErrorOptions } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
 import { failingAs, IdleError, IdleTimer, peek, unlessAborted } from '../kit/wait.ts';
@@ -168,71 +168,83 @@ interface Failing {
 /** Puts the failure of an engine into words. */
 function engineFailure(error: unknown, who: Failing): TtsError {
   if (error instanceof TtsError) return error;
-  if (error instanceof IdleError) return silent(error, who);
-  if (!(error instanceof EngineError)) throw error;
-  if (error.kind === 'no storage') return noRoom(error);
-  if (error.kind === 'refused' && error.status !== undefined && !isTransient(error.status))
-    return refused(error, error.status, who);
-  if (error.isFinal) return short(error);
-  return who.isExternal ? failed(error, who) : ofBuiltIn(error, who);
+  const isIdle = error instanceof IdleError;
+  if (!isIdle && !(error instanceof EngineError)) throw error;
+  const { message = error.message, ...meaning } = isIdle ? silence(who) : meaningOf(error, who);
+  return new TtsError(message, { exitCode: ExitCode.service, cause: error, ...meaning });
 }
 
-function short(cause: EngineError): TtsError {
-  const hint =
-    'maxChars is set next to the engine under "engines" in your own config; --max-chars sets it for a run';
-  return new TtsError(cause.message, { exitCode: ExitCode.service, hint, cause });
-}
+type Meaning = Partial<TtsErrorOptions> & { readonly message?: string };
 
-function silent(cause: IdleError, { name, timeoutMs }: Failing): TtsError {
-  return new TtsError(`no sound from ${name} for ${timeoutMs / 1000} s`, {
+function silence({ name, timeoutMs }: Failing): Meaning {
+  return {
+    message: `no sound from ${name} for ${timeoutMs / 1000} s`,
     exitCode: ExitCode.timeout,
     hint: 'try again, or wait longer with --timeout',
-    cause,
     retry: {},
-  });
+  };
 }
 
-function noRoom(cause: EngineError): TtsError {
-  const hint = 'free some space there, or name another folder for temporary files with TMPDIR';
-  return new TtsError(cause.message, { exitCode: ExitCode.output, hint, cause });
+/** What is said of its failures besides the words of the engine. */
+function meaningOf(error: EngineError, { name, isExternal, advice = LOOK }: Failing): Meaning {
+  const { kind, status, retryAfter: after } = error;
+  if (kind === 'no storage')
+    return {
+      exitCode: ExitCode.output,
+      hint: 'free some space there, or name another folder for temporary files with TMPDIR',
+    };
+  // The answer stays the same if the engine is asked again.
+  if (kind === 'refused' && status !== undefined && !isTransient(status))
+    return {
+      hint: advice,
+      ...REFUSALS.get(status),
+      concernsThisTextOnly: [400, 404, 413, 422].includes(status),
+      isOutage: status >= 500,
+    };
+  if (error.isFinal)
+    return {
+      hint: 'maxChars is set next to the engine under "engines" in your own config; --max-chars sets it for a run',
+    };
+  if (!isExternal && kind === 'unsupported text')
+    return {
+      message: `${name} cannot read this text: ${error.message}`,
+      hint: 'choose a voice for the language of the text: tts speakers lists them',
+      concernsThisTextOnly: true,
+    };
+  if (!isExternal)
+    return {
+      message: `${name} failed: ${error.message}`,
+      hint: 'try again; tts doctor checks the voice',
+      retry: { status: 500 },
+    };
+  const answered = status ?? STATUSES[kind] ?? 502;
+  return {
+    exitCode: EXITS.get(answered) ?? ExitCode.service,
+    hint: hintToWait(after) ?? advice,
+    retry: { after, busy: kind === 'busy', status: answered },
+  };
 }
 
 /** The hint for every failure of an engine that the user brings. */
 const LOOK = 'tts doctor --engine ENGINE checks the engine';
 
-/** An answer that stays the same if the engine is asked again. It means what it means on `POST /tts`. */
-function refused(cause: EngineError, status: number, { advice = LOOK }: Failing): TtsError {
-  const isKey = status === 401 || status === 403;
-  const [exitCode, hint] = isKey
-    ? [
-        ExitCode.key,
-        'TTS_ENGINE_KEY holds the key for --engine URL; "key" or "keyFile" under "engines" in your own config holds that of a named engine',
-      ]
-    : status === 402
-      ? [
-          ExitCode.quota,
-          'waiting does not help: what the account has paid for is used up; add credit to it, or raise its limit',
-        ]
-      : [ExitCode.service, advice];
-  const concernsThisTextOnly = [400, 404, 413, 422].includes(status);
-  return new TtsError(cause.message, {
-    exitCode,
-    hint,
-    cause,
-    concernsThisTextOnly,
-    isOutage: status >= 500,
-  });
-}
+const NO_KEY: Meaning = {
+  exitCode: ExitCode.key,
+  hint: 'TTS_ENGINE_KEY holds the key for --engine URL; "key" or "keyFile" under "engines" in your own config holds that of a named engine',
+};
 
-function failed(cause: EngineError, { advice = LOOK }: Failing): TtsError {
-  const { message, kind, retryAfter: after, status = STATUSES[kind] ?? 502 } = cause;
-  return new TtsError(message, {
-    exitCode: EXITS.get(status) ?? ExitCode.service,
-    hint: hintToWait(after) ?? advice,
-    cause,
-    retry: { after, busy: kind === 'busy', status },
-  });
-}
+/** They mean what they mean on `POST /tts`. */
+const REFUSALS: ReadonlyMap<number, Meaning> = new Map([
+  [401, NO_KEY],
+  [403, NO_KEY],
+  [
+    402,
+    {
+      exitCode: ExitCode.quota,
+      hint: 'waiting does not help: what the account has paid for is used up; add credit to it, or raise its limit',
+    },
+  ],
+]);
 
 /** What `POST /tts` of a service with the engine answers. */
 const STATUSES: Partial<Record<EngineFault, number>> = { busy: 503, late: 504 };
@@ -241,20 +253,3 @@ const EXITS: ReadonlyMap<number, ExitCode> = new Map([
   [429, ExitCode.quota],
   [504, ExitCode.timeout],
 ]);
-
-function ofBuiltIn(cause: EngineError, { name }: Failing): TtsError {
-  const { message, kind } = cause;
-  if (kind === 'unsupported text')
-    return new TtsError(`${name} cannot read this text: ${message}`, {
-      exitCode: ExitCode.service,
-      hint: 'choose a voice for the language of the text: tts speakers lists them',
-      cause,
-      concernsThisTextOnly: true,
-    });
-  return new TtsError(`${name} failed: ${message}`, {
-    exitCode: ExitCode.service,
-    hint: 'try again; tts doctor checks the voice',
-    cause,
-    retry: { status: 500 },
-  });
-}
