@@ -4,7 +4,7 @@ import { check, number, text, whole } from '../kit/schema.ts';
 import { printable } from '../kit/words.ts';
 import type { Scales } from './engine.ts';
 
-/** What the `.onnx.json` of a voice of Piper says. It is a stranger's file: nothing else of it is used. */
+/** What the `.onnx.json` of a voice of Piper says. The file is untrusted: nothing else of it is used. */
 export interface PiperConfig {
   /** A tag of BCP 47. */
   readonly language: string;

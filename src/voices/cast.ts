@@ -149,7 +149,7 @@ export class Cast {
     return [...this.#unlisted].sort(([, a], [, b]) => b - a);
   }
 
-  /** The text is read once more. */
+  /** Begins to count again, before the text is read once more. */
   recount(): void {
     this.#unlisted.clear();
   }
@@ -218,7 +218,7 @@ export async function checkMarks(
   if (hasFault || unknown.size > 0) await assertUnread(unknown, reading, signal);
 }
 
-/** The reader gets nothing to read, which costs nothing. */
+/** Only marks are looked for: no text reaches the reader, so that nothing is spoken. */
 async function lookThrough(reading: Reading, signal: AbortSignal) {
   const voices = new Map<string, Place>();
   let hasFault = false;

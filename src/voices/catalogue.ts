@@ -32,7 +32,7 @@ export interface VoicesPlan {
   readonly service: () => Promise<Endpoint | undefined>;
 }
 
-/** A voice as somebody names it. The settings of the run fill in the rest. */
+/** A voice as a row or a client names it. The settings of the run fill in the rest. */
 export type Wish = Partial<Pick<Settings, 'speaker' | 'speed' | Field>>;
 
 /** @throws TtsError (usage) for an unknown engine */
@@ -343,7 +343,7 @@ export class Voices implements AsyncDisposable {
     return voiceForLanguage(language, groups)?.open();
   }
 
-  /** The speaker is nowhere: this finds the words. */
+  /** The error for a speaker that no place has. */
   async #unknown(
     { value, origin: { name: asked } }: Setting<string | number>,
     { engine, speakers }: Settings,

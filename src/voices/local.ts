@@ -56,7 +56,7 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     },
     has: () => false,
     async close() {
-      // The text that it was opened for had the error.
+      // The text that opened it has reported its failure.
       await (await opened?.catch(() => undefined))?.close();
     },
   };

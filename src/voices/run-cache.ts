@@ -9,7 +9,7 @@ import type { VoiceSource } from '../sound/voice.ts';
 import type { Cache } from './cache.ts';
 import type { Endpoint } from './service-choice.ts';
 
-/** @returns the bytes that the cache may hold: what somebody has set, or what its disk has room for */
+/** @returns the bytes that the cache may hold: what is set, or what its disk has room for */
 export function cacheLimit(
   { cacheSize }: Pick<Settings, 'cacheSize'>,
   host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>,
@@ -80,7 +80,7 @@ export class RunCache {
   }
 
   async close(): Promise<void> {
-    // The call that opened it had the error.
+    // The call that opened it has reported its failure.
     await (await this.#opening?.catch(() => undefined))?.close();
   }
 }

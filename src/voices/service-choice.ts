@@ -137,7 +137,7 @@ function proxyFor({ origin, value }: Setting<URL>, settings: Settings, { env }: 
   return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
 }
 
-/** The built-in service ends with the run. */
+/** The built-in service ends with the run, and could send nothing afterwards. */
 function noCallbacks({ origin }: URL): TtsError {
   return usageError(
     'the built-in service of a run takes no --callback-url',

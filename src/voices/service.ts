@@ -20,7 +20,7 @@ import type { Utterance, VoiceSource } from '../sound/voice.ts';
 import { QUOTED_BYTES, readWav, WavError } from '../sound/wav.ts';
 import type { Endpoint } from './service-choice.ts';
 
-export interface Expectation extends ServiceName {
+interface Expectation extends ServiceName {
   /** True if the sound goes to a callback address: a 2xx without audio is then a success. */
   readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
@@ -34,7 +34,7 @@ const ACCEPTED = 202;
  * @returns `undefined` for sound that goes to the callback address
  * @throws TtsError
  */
-export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
+async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const { body } = answer;
   const { hasCallback, onLeftover } = expected;
   if (!isSuccess(answer.status, hasCallback)) throw await refusal(answer, expected);
@@ -71,11 +71,7 @@ function isCutOff(error: unknown): boolean {
   return error instanceof TtsError && error.retry !== undefined;
 }
 
-export function audioFailure(
-  error: unknown,
-  { url }: Pick<Expectation, 'url'>,
-  contentType?: string,
-): TtsError {
+function audioFailure(error: unknown, { url }: Pick<Expectation, 'url'>, contentType?: string): TtsError {
   if (error instanceof TtsError) return error;
   if (!(error instanceof WavError)) throw error;
   return new TtsError(`${url.host} sent no audio that can be used: ${problemText(error, contentType)}`, {
@@ -158,7 +154,7 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
     },
     has: () => false,
     async close() {
-      // The text that it was opened for had the error.
+      // The text that opened it has reported its failure.
       const { http } = (await opened?.catch(() => undefined)) ?? {};
       await http?.[Symbol.asyncDispose]();
     },
@@ -210,7 +206,7 @@ export interface ServiceVoice {
   readonly sampleRate?: number | undefined;
 }
 
-export interface Listing extends RetryPolicy {
+interface Listing extends RetryPolicy {
   readonly timeoutMs: number;
   readonly runtime: string;
 }

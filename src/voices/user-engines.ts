@@ -48,7 +48,7 @@ class UserEngine implements Place {
     this.#at = named.at;
     this.#config = config;
     this.#options = options;
-    // A wrong config fails the run that uses it.
+    // The run that uses the engine reports what is wrong with its config.
     config.catch(() => {});
   }
 

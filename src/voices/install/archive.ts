@@ -47,7 +47,7 @@ export function withoutEnding(name: string): string {
 }
 
 /**
- * Unpacks an archive of a stranger into an empty folder.
+ * Unpacks an untrusted archive into an empty folder.
  * @param name its ending says how it is packed
  * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
  */

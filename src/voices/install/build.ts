@@ -32,7 +32,7 @@ const MODEL = 'model.onnx';
 const SETTINGS = 'model.onnx.json';
 
 /**
- * Reads the settings of a voice of Piper, which may be a stranger's.
+ * Reads the settings of a voice of Piper, which are untrusted.
  * @throws TtsError (service)
  */
 function piperSettings(text: string, name: string): PiperConfig {

@@ -170,7 +170,7 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
 const ESPEAK = 'espeak-ng-data';
 
 /**
- * Installs a voice of the catalogue from files that somebody has copied to this machine.
+ * Installs a voice of the catalogue from files that were copied to this machine.
  * @param place the folder, or the `.onnx` in it
  * @returns `undefined` if it is there already
  * @throws TtsError (usage) for other files than those of the catalogue
@@ -305,7 +305,7 @@ function inWords<T>(look: () => T): T {
   }
 }
 
-/** The model is loaded before it counts, in a process of its own: it is a stranger's. */
+/** An untrusted model is loaded in a process of its own before it counts as installed. */
 async function loaded(model: Model, name: string, { data, context: { host } }: Session) {
   for (const file of Object.values(model.files)) if (file.endsWith('.onnx')) await assertSelfContained(file);
   const accent = model.family === 'kokoro' ? 'us' : undefined;
@@ -333,7 +333,7 @@ async function loaded(model: Model, name: string, { data, context: { host } }: S
 const LOCATION = Buffer.from('\x0a\x08location\x12', 'latin1');
 
 /**
- * A model may name other files that hold its numbers. A stranger's could name any file of this machine.
+ * A model may name other files that hold its numbers: an untrusted one could name any file of this machine.
  * @throws TtsError (usage)
  */
 export async function assertSelfContained(model: string): Promise<void> {

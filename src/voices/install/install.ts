@@ -124,7 +124,7 @@ const WITH_NAME = /\bcc[ -]?by(?:[ -]?sa)?\b|\bapache\b|\bmit\b|\bbsd\b/i;
 const NOT_FOR_ALL =
   /\bn[cd](?![a-z])|\bno[nt]?\W?(?:for\W)?commercial|\bno\W?deriv|research|see url|unknown|personal/i;
 
-/** What the card of a voice says of its licence. Nobody has looked at it: a word that is not clear is not free. */
+/** What the card of a voice says of its licence. It was not reviewed: a word that is not clear is not free. */
 export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'> {
   const [, licence = ''] = /licen[cs]e\**\s*:\s*(.+)/i.exec(card) ?? [];
   const said = licence.trim().slice(0, 100);

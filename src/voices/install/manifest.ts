@@ -99,7 +99,7 @@ export const RUNTIME_FOLDERS = {
   portable: 'sherpa-onnx-1.13.8-wasm',
 } as const;
 
-/** The folders in which the runtime may lie. Code that somebody else could have written is not loaded. */
+/** The folders in which the runtime may lie. Code that another user could have written is not loaded. */
 export function runtimesIn(data: string | undefined, uid: number | undefined): string[] {
   if (data === undefined || !isOwnFolder(data, uid)) return [];
   const folders = Object.values(RUNTIME_FOLDERS).map((name) => join(data, 'runtime', name));

@@ -67,7 +67,7 @@ export class Session implements AsyncDisposable {
     for (const path of this.#spent.splice(0)) rmSync(path, { force: true });
   }
 
-  /** @throws TtsError (usage) that shows the card, for a licence that somebody has to accept */
+  /** @throws TtsError (usage) that shows the card, for a licence that has to be accepted */
   assertAccepted(name: string, licence: string, card: string): void {
     const { notices } = this.context;
     if (this.options.acceptsLicence) {

@@ -34,7 +34,7 @@ import {
 
 /**
  * Makes the folder of all data, for its owner only.
- * @throws TtsError (usage) for a folder of somebody else, (output) where it cannot be written
+ * @throws TtsError (usage) for a folder of another user, (output) where it cannot be written
  */
 export function openStore(data: string, uid: number | undefined): void {
   attempt(data, () => {
@@ -77,7 +77,7 @@ export function place(from: string, to: string): void {
   });
 }
 
-/** Copies a file that belongs to somebody else. */
+/** Copies a file that is not ours to link. */
 export function copyInto(from: string, to: string): void {
   attempt(to, () => {
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
