@@ -3,17 +3,16 @@ import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
 import { bytesInWords, countOf, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
 import { loadSettings, resolveSettings, type Settings } from '../options/load.ts';
-import type { Home } from '../voices/cache-entry.ts';
+import { type Home, makerOf } from '../voices/cache-entry.ts';
 import {
   addressIn,
   addressOf,
   type Choice,
   clearCache,
   type Found,
-  isOfEngine,
-  isOfService,
-  listServices,
+  listOwners,
   measureCache,
+  ownersAt,
 } from '../voices/cache-store.ts';
 import { cacheLimit } from '../voices/run-cache.ts';
 import type { CommandLine, Context } from './commands.ts';
@@ -39,19 +38,17 @@ export async function run({ flags, words: [clear] }: CommandLine, context: Conte
 
 /** @throws TtsError (usage) */
 function choiceOf({ older, service }: Settings, home: Home): Choice {
-  return { unusedFor: older?.value, keys: service && keysOf(service.value, home) };
+  return { unusedFor: older?.value, makers: service && makersOf(service.value, home) };
 }
 
-function keysOf(url: string, home: Home): ReadonlySet<string> {
-  const services = listServices(home);
+function makersOf(url: string, home: Home): ReadonlySet<string> {
+  const owners = listOwners(home);
   const address = addressOf(url);
   // A service at /v1 is another one than that without a path, and for an engine both are the same.
   const engines = [address, serverAddress(url)?.url.href ?? address];
-  const own = services.filter(
-    ({ identity }) => isOfService(identity, address) || engines.some((each) => isOfEngine(identity, each)),
-  );
-  if (own.length > 0) return new Set(own.flatMap(({ keys }) => [...keys]));
-  const known = [...new Set(services.flatMap(({ identity }) => addressIn(identity) ?? []))].join(', ');
+  const meant = ownersAt(address, engines).filter((owner) => owners.includes(owner));
+  if (meant.length > 0) return new Set(meant.map(makerOf));
+  const known = [...new Set(owners.map(addressIn))].join(', ');
   throw usageError(
     `the cache knows no segments of ${address}`,
     known ? `it has those of ${known}` : 'it has none of any service',

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { constants, lstatSync, writeSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
@@ -45,7 +46,7 @@ export async function findEntry(home: Home, key: string): Promise<OpenEntry | un
 async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
     if (!isOwnFolder(folder, uid)) return [];
-    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
+    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && makerIn(name) !== undefined);
   } catch (error) {
     if (isAbsent(error)) return [];
     throw error;
@@ -77,7 +78,7 @@ export interface OpenEntry extends Layout {
 
 /**
  * Opens an entry after a check of every byte.
- * @param name from {@link entryName}
+ * @param name that of an entry
  * @returns `undefined` for a damaged or foreign file
  * @throws the system's error
  */
@@ -85,7 +86,7 @@ async function openEntry(path: string, name: string, key: string): Promise<OpenE
   const file = await open(path, WARY);
   try {
     const layout = await readLayout(file);
-    if (layout && entryName(key, await checksum(file, layout, key)) === name)
+    if (layout && name.startsWith(nameStart(key, await checksum(file, layout, key))))
       return { ...layout, path, file };
   } catch {
     // The file has no header, or the disk cannot be read.
@@ -155,23 +156,30 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
   return block;
 }
 
-const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
+/** Key, checksum, and who made the sound. */
+const ENTRY = /^[0-9a-f]{62}\.[0-9a-f]{8}\.(?<maker>[0-9a-f]{8})\.wav$/;
 
 export function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
   return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
 }
 
-function entryName(key: string, checksum: number): string {
-  return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
+function nameStart(key: string, checksum: number): string {
+  return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.`;
 }
 
-/** @param path the path of an entry at its place */
-export function keyOfEntry(path: string): string {
-  return basename(dirname(path)) + basename(path).slice(0, 62);
+/** @returns what the name of an entry says of who made its sound; `undefined` for the name of another file */
+export function makerIn(name: string): string | undefined {
+  return ENTRY.exec(name)?.groups?.maker;
 }
 
-export function isEntryName(name: string): boolean {
-  return ENTRY.test(name);
+/** @param owner from {@link ownerOf} */
+export function makerOf(owner: string): string {
+  return hash('sha256', owner).slice(0, 8);
+}
+
+/** What makes a sound, without the voice and the model: the address of a service or of a server; otherwise the identity itself. */
+export function ownerOf(identity: string): string {
+  return /^server \S+/.exec(identity)?.[0] ?? identity;
 }
 
 /** The checksum begins with the key, so that sound under another key counts as damaged. */
@@ -192,6 +200,14 @@ export function isOurs(owner: number, uid: Home['uid']): boolean {
 /** Bytes. */
 const BATCH_BYTES = 128 * 1024;
 
+/** What is known of an entry before its sound. */
+export interface Begun {
+  readonly key: string;
+  readonly format: PcmFormat;
+  /** From {@link ownerOf}. */
+  readonly owner: string;
+}
+
 /** What a cache says to an entry that is being made. */
 export interface DraftRules {
   readonly hasRoom: (bytes: number) => boolean;
@@ -210,6 +226,7 @@ export interface DraftRules {
 export class EntryDraft {
   readonly #home: Home;
   readonly #key: string;
+  readonly #owner: string;
   readonly #format: PcmFormat;
   readonly #rules: DraftRules;
   #file: AtomicFile | undefined;
@@ -221,9 +238,10 @@ export class EntryDraft {
   #isOpen = true;
   #published: Promise<void> | undefined;
 
-  constructor(home: Home, { key, format }: { key: string; format: PcmFormat }, rules: DraftRules) {
+  constructor(home: Home, { key, format, owner }: Begun, rules: DraftRules) {
     this.#home = home;
     this.#key = key;
+    this.#owner = owner;
     this.#format = format;
     this.#rules = rules;
     this.#checksum = checksumSeed(key);
@@ -269,7 +287,8 @@ export class EntryDraft {
     makeFolder(folder);
     if (!isOwnFolder(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
     try {
-      await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
+      const start = nameStart(this.#key, crc32(header, this.#checksum));
+      await file.publish(undefined, join(folder, `${start}${makerOf(this.#owner)}.wav`));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return;
       throw error;

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
   type Dirent,
-  existsSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
@@ -13,21 +11,21 @@ import {
   writeSync,
 } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { openOwn, readOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { overheadBytes } from '../sound/encode/wav.ts';
-import { type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
+import { type Speech, secondsOf } from '../sound/pcm.ts';
 import {
+  type Begun,
   closeEntry,
   EntryDraft,
   findEntry,
   type Home,
-  isEntryName,
   isOurs,
-  keyOfEntry,
+  makerIn,
   type OpenEntry,
   placeOf,
   readEntry,
@@ -121,21 +119,17 @@ export class Store {
   }
 
   /** @returns `undefined` where nothing is kept */
-  put(key: string, format: PcmFormat): EntryDraft | undefined {
+  put(begun: Begun): EntryDraft | undefined {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder));
     this.#swept = true;
-    const draft: EntryDraft = new EntryDraft(
-      this.#home,
-      { key, format },
-      {
-        hasRoom: (bytes) => this.#hasRoom(bytes),
-        publishing: (bytes) => this.#use(key, bytes),
-        published: (bytes) => this.#count(bytes),
-        failed: (error) => this.#fail(error),
-        ended: () => void this.#drafts.delete(draft),
-      },
-    );
+    const draft: EntryDraft = new EntryDraft(this.#home, begun, {
+      hasRoom: (bytes) => this.#hasRoom(bytes),
+      publishing: (bytes) => this.#use(begun.key, bytes),
+      published: (bytes) => this.#count(bytes),
+      failed: (error) => this.#fail(error),
+      ended: () => void this.#drafts.delete(draft),
+    });
     this.#drafts.add(draft);
     return draft;
   }
@@ -232,7 +226,7 @@ interface CacheFile {
 /** Lists the entries of one sub-folder at a time. Reading a whole folder costs a fifth of asking for each file. */
 async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
   for (const shard of listShards(folder)) {
-    yield files(shard, isEntryName);
+    yield files(shard, (name) => makerIn(name) !== undefined);
     await yieldToEventLoop();
   }
 }
@@ -315,44 +309,35 @@ function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
   }
 }
 
-/** The first line is the identity of a service, and each further line a key: an entry alone does not show its service. */
-const LIST = /^[0-9a-f]{16}\.keys$/;
-const KEY = /^[0-9a-f]{64}$/;
+/** The owners of entries that have an address, a line each: names of entries do not show it. */
+const OWNERS = 'owners';
 
-/** Notes the service of an entry. It never throws: without the note, the entry only stays longer. */
-export function noteService({ folder, uid }: Home, identity: string, key: string): void {
+/** Notes the owner of an entry. It never throws: without the note, the entry only stays longer. */
+export function noteOwner({ folder, uid }: Home, owner: string): void {
   try {
-    const path = listPath(folder, identity);
-    const head = existsSync(path) ? [] : [JSON.stringify(identity)];
-    const fd = openOwn(path, 'O_APPEND', uid, 0o600);
+    if (addressIn(owner) === undefined || listOwners({ folder, uid }).includes(owner)) return;
+    const fd = openOwn(join(folder, OWNERS), 'O_APPEND', uid, 0o600);
     try {
-      appendFileSync(fd, `${[...head, key].join('\n')}\n`);
+      appendFileSync(fd, `${owner}\n`);
     } finally {
       closeSync(fd);
     }
   } catch {}
 }
 
-interface ServiceKeys {
-  readonly identity: string;
-  readonly keys: ReadonlySet<string>;
-}
-
 /**
- * Lists the keys of each service, without torn lines.
+ * Lists the owners of entries that have an address.
  * @throws TtsError (usage) for a list that is a link or not a file
  */
-export function listServices({ folder, uid }: Home): ServiceKeys[] {
-  return serviceNamesIn(folder).flatMap((name) => {
-    const [head = '', ...lines] = readOwn(join(folder, name), uid).split('\n');
-    const identity = identityIn(head);
-    return identity === undefined
-      ? []
-      : [{ identity, keys: new Set(lines.filter((line) => KEY.test(line))) }];
-  });
+export function listOwners({ folder, uid }: Home): string[] {
+  const path = join(folder, OWNERS);
+  if (!lstatSync(path, { throwIfNoEntry: false })) return [];
+  return readOwn(path, uid)
+    .split('\n')
+    .filter((line) => addressIn(line) !== undefined);
 }
 
-/** Writes an address as identities have it: without the login. */
+/** Writes an address as owners have it: without the login. */
 export function addressOf(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
@@ -361,39 +346,16 @@ export function addressOf(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-export function isOfService(identity: string, address: string): boolean {
-  return [address, `${address}/tts`].includes(identity);
-}
-
-export function isOfEngine(identity: string, address: string): boolean {
-  return identity.startsWith(`server ${address} `);
+/** @returns the owners that an address may mean: a service, or a server with one of these addresses */
+export function ownersAt(address: string, servers: readonly string[]): string[] {
+  return [address, `${address}/tts`, ...servers.map((each) => `server ${each}`)];
 }
 
 /** @returns `undefined` for an engine that is a program or a model */
-export function addressIn(identity: string): string | undefined {
-  const [first = '', second] = identity.split(' ');
-  if (first === 'server') return second;
-  return /^https?:/.test(first) ? first.replace(/\/tts$/, '') : undefined;
-}
-
-function removeLists(folder: string): void {
-  for (const name of serviceNamesIn(folder)) rmSync(join(folder, name), { force: true });
-}
-
-function serviceNamesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => LIST.test(name)) : [];
-}
-
-function identityIn(head: string): string | undefined {
-  try {
-    return String(JSON.parse(head));
-  } catch {
-    return undefined;
-  }
-}
-
-function listPath(folder: string, identity: string): string {
-  return join(folder, `${createHash('sha256').update(identity).digest('hex').slice(0, 16)}.keys`);
+export function addressIn(owner: string): string | undefined {
+  const address = owner.replace(/^server /, '');
+  if (!/^https?:\S+$/.test(address)) return undefined;
+  return address === owner ? owner.replace(/\/tts$/, '') : address;
 }
 
 export interface Found {
@@ -405,7 +367,8 @@ export interface Found {
 export interface Choice {
   /** Milliseconds. */
   readonly unusedFor?: number | undefined;
-  readonly keys?: ReadonlySet<string> | undefined;
+  /** From `makerOf`. */
+  readonly makers?: ReadonlySet<string> | undefined;
 }
 
 /** @throws TtsError (output) */
@@ -420,7 +383,7 @@ export async function measureCache(folder: string, choice: Choice = {}): Promise
  * @throws TtsError (output)
  */
 export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {
-  const isAll = choice.keys === undefined && choice.unusedFor === undefined;
+  const isAll = choice.makers === undefined && choice.unusedFor === undefined;
   const removed = isAll ? clear(folder) : total(folder, remove, choice);
   return removed.catch((cause) => {
     throw inaccessible('empty', folder, cause);
@@ -431,10 +394,9 @@ const remove = ({ path }: CacheFile) => rmSync(path, { force: true });
 
 async function clear(folder: string): Promise<Found> {
   const removed = await total(folder, remove);
-  removeLists(folder);
   const parts = listParts(folder);
   for (const { path } of parts) rmSync(path, { force: true });
-  rmSync(join(folder, TALLY), { force: true });
+  for (const name of [TALLY, OWNERS]) rmSync(join(folder, name), { force: true });
   for (const shard of listShards(folder)) removeIfEmpty(shard);
   return { ...removed, bytes: parts.reduce((sum, { bytes }) => sum + bytes, removed.bytes) };
 }
@@ -450,12 +412,13 @@ function inaccessible(action: 'read' | 'empty', folder: string, cause: unknown):
 async function total(
   folder: string,
   each: (entry: CacheFile) => void,
-  { keys, unusedFor = 0 }: Choice = {},
+  { makers, unusedFor = 0 }: Choice = {},
 ): Promise<Found> {
   const found = { entries: 0, bytes: 0 };
   for await (const entries of listEntries(folder)) {
     for (const entry of entries) {
-      if (ageOf(entry.usedAt) < unusedFor || keys?.has(keyOfEntry(entry.path)) === false) continue;
+      const maker = makerIn(basename(entry.path)) ?? '';
+      if (ageOf(entry.usedAt) < unusedFor || makers?.has(maker) === false) continue;
       each(entry);
       found.entries += 1;
       found.bytes += entry.bytes;

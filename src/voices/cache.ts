@@ -9,8 +9,8 @@ import { ageOf } from '../kit/words.ts';
 import { keyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Utterance } from '../sound/voice.ts';
-import type { EntryDraft, Home } from './cache-entry.ts';
-import { noteService, openStore, type Store } from './cache-store.ts';
+import { type EntryDraft, type Home, ownerOf } from './cache-entry.ts';
+import { noteOwner, openStore, type Store } from './cache-store.ts';
 
 /** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
 const STALLED_MS = 60_000;
@@ -95,6 +95,8 @@ export class Cache {
   readonly #store: Store;
   readonly #host: LeaseHost;
   readonly #making = new Map<string, Making>();
+  /** Those that are noted. */
+  readonly #owners = new Set<string>();
 
   constructor(home: Home, store: Store, host: LeaseHost) {
     this.#home = home;
@@ -117,9 +119,9 @@ export class Cache {
       const kept = await this.#find(key, making, signal);
       const speech = kept ?? (await make());
       if (speech && !kept) {
-        const entry = this.#store.put(key, speech.format);
-        const onKept = () => noteService(this.#home, asked.voice.identity, key);
-        return { ...speech, pcm: copied(speech, { entry, making, onKept }) };
+        const owner = ownerOf(asked.voice.identity);
+        const entry = this.#store.put({ key, format: speech.format, owner });
+        return { ...speech, pcm: copied(speech, { entry, making, onKept: () => this.#note(owner) }) };
       }
       making.end();
       return speech;
@@ -145,6 +147,11 @@ export class Cache {
   /** Waits until all entries are written. */
   close(): Promise<void> {
     return this.#store.close();
+  }
+
+  #note(owner: string): void {
+    if (!this.#owners.has(owner)) noteOwner(this.#home, owner);
+    this.#owners.add(owner);
   }
 
   async #begin(key: string, signal: AbortSignal): Promise<Making> {
@@ -217,8 +224,8 @@ async function* copied(
     const isWhole = bytes === undefined || bytes === delivered;
     // Sound of two renderings is not kept.
     if (entry && isWhole && (isOneTake?.() ?? true)) {
-      onKept();
       await entry.publish();
+      onKept();
     }
   } finally {
     await entry?.discard();

@@ -144,6 +144,8 @@ describe('tts cache clear, in part', () => {
       2,
       /knows no segments of .*\nhint: it has those of http/,
     );
+    await cache('clear');
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it.runIf(isThere('script'))('asks at a terminal, and removes nothing without a yes', async () => {

@@ -129,7 +129,7 @@ describe('the password in the address of an engine', () => {
     expect(new Set(one.authorization)).toEqual(new Set([`Basic ${basic}`]));
     const list = await box.run('cache --service http://unknown.example', cache);
     expect(list.stderr).toContain(one.url);
-    expect(filesBelow(box.path('cache')).join()).toContain('.keys');
+    expect(filesBelow(box.path('cache')).join()).toContain('owners');
     for (const secret of ['PASS-word', basic]) expect(filesWith(secret, box.path('cache'))).toEqual([]);
     for (const { stdout, stderr } of [run, list]) expect(`${stdout}${stderr}`).not.toMatch(/PASS-word/);
   });

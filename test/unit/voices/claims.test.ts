@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { takeClaim } from '../../../src/voices/cache.ts';
-import { listServices, noteService } from '../../../src/voices/cache-store.ts';
+import { listOwners, noteOwner } from '../../../src/voices/cache-store.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { keyOf, uid } from './segment-sound.ts';
 
@@ -70,19 +70,19 @@ describe('in the place of a claim', () => {
   });
 });
 
-describe('in the place of the list of a service', () => {
+describe('in the place of the list of services', () => {
   it.each<[string, Plant]>([...PLANTED, ['a folder', (path) => mkdirSync(path)]])(
     '%s is refused, and nothing is written there',
     (_, plant) => {
       const [folder, service] = [emptyFolder(), 'https://tts.example.com/api/tts'];
-      noteService({ folder, uid }, service, KEY);
-      expect(listServices({ folder, uid })).toEqual([{ identity: service, keys: new Set([KEY]) }]);
+      for (const _ of [1, 2]) noteOwner({ folder, uid }, service);
+      expect(listOwners({ folder, uid })).toEqual([service]);
       const [list = ''] = readdirSync(folder);
       const elsewhere = emptyFolder();
       const path = join(elsewhere, list);
       plant(path);
-      noteService({ folder: elsewhere, uid }, service, KEY);
-      expect(() => listServices({ folder: elsewhere, uid })).toThrow('expected a file of your own');
+      noteOwner({ folder: elsewhere, uid }, service);
+      expect(() => listOwners({ folder: elsewhere, uid })).toThrow('expected a file of your own');
       expect(existsSync(join(elsewhere, 'none'))).toBe(false);
     },
   );

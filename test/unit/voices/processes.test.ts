@@ -22,7 +22,7 @@ const program = (store: string, options: object) => `
     for (let round = 0; round < 3; round++)
       for (const [i, key] of keys.entries()) {
         const store = await openStore({ ...${JSON.stringify(options)}, warn: (text) => console.log(text) });
-        const draft = store.put(key, format);
+        const draft = store.put({ key, format, owner: '' });
         for (let at = 0; at < ${BYTES}; at += 20_000) await draft?.write(sounds[i].subarray(at, at + 20_000));
         await draft?.publish();
         const other = (i * 5 + round) % keys.length;

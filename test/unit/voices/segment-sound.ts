@@ -23,7 +23,7 @@ export async function keep(
   pcm: Uint8Array,
   format: PcmFormat = speechFormat,
 ): Promise<void> {
-  const draft = store.put(key, format);
+  const draft = store.put({ key, format, owner: '' });
   for await (const piece of inPieces(pcm, 1000)) await draft?.write(piece);
   await draft?.publish();
 }

@@ -97,7 +97,7 @@ describe('the segment cache', () => {
   });
 
   it('discards what is still open when it is closed', async () => {
-    const draft = store.put(KEY, speechFormat);
+    const draft = store.put({ key: KEY, format: speechFormat, owner: '' });
     await draft?.write(sound(500_000));
     await keep(store, keyOf('other'), sound(2000));
     const left = await store.get(keyOf('other'));
