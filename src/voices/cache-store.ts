@@ -65,6 +65,8 @@ export class Store {
   /** What this run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */
   readonly #used = new Set<string>();
   #usedBytes = 0;
+  /** Those that are noted. */
+  readonly #owners = new Set<string>();
   readonly #warn: StoreOptions['warn'];
   #off = false;
   #isUnread = false;
@@ -126,7 +128,10 @@ export class Store {
     const draft: EntryDraft = new EntryDraft(this.#home, begun, {
       hasRoom: (bytes) => this.#hasRoom(bytes),
       publishing: (bytes) => this.#use(begun.key, bytes),
-      published: (bytes) => this.#count(bytes),
+      published: (bytes) => {
+        this.#note(begun.owner);
+        return this.#count(bytes);
+      },
       failed: (error) => this.#fail(error),
       ended: () => void this.#drafts.delete(draft),
     });
@@ -151,6 +156,11 @@ export class Store {
       this.#isUnread = true;
       return undefined;
     }
+  }
+
+  #note(owner: string): void {
+    if (!this.#owners.has(owner)) noteOwner(this.#home, owner);
+    this.#owners.add(owner);
   }
 
   #use(key: string, bytes: number): void {

@@ -9,8 +9,8 @@ import { ageOf } from '../kit/words.ts';
 import { keyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
 import type { Utterance } from '../sound/voice.ts';
-import { type EntryDraft, type Home, ownerOf } from './cache-entry.ts';
-import { noteOwner, openStore, type Store } from './cache-store.ts';
+import { type EntryDraft, ownerOf } from './cache-entry.ts';
+import { openStore, type Store } from './cache-store.ts';
 
 /** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
 const STALLED_MS = 60_000;
@@ -82,24 +82,21 @@ export async function openCache(maxBytes: number, { host, notices }: RunContext)
     warn(`segments are not kept: ${noSegmentFolder().message}`);
     return undefined;
   }
-  const home = { folder, uid: host.uid };
-  const store = await openStore({ ...home, maxBytes, warn });
-  return store && new Cache(home, store, host);
+  const store = await openStore({ folder, uid: host.uid, maxBytes, warn });
+  return store && new Cache(folder, store, host);
 }
 
 export type Keyed = Pick<Utterance, 'text' | 'voice' | 'fields'>;
 
 /** The cache of a run, for all its voices. What several calls want at once is made once. */
 export class Cache {
-  readonly #home: Home;
+  readonly #folder: string;
   readonly #store: Store;
   readonly #host: LeaseHost;
   readonly #making = new Map<string, Making>();
-  /** Those that are noted. */
-  readonly #owners = new Set<string>();
 
-  constructor(home: Home, store: Store, host: LeaseHost) {
-    this.#home = home;
+  constructor(folder: string, store: Store, host: LeaseHost) {
+    this.#folder = folder;
     this.#store = store;
     this.#host = host;
   }
@@ -121,7 +118,7 @@ export class Cache {
       if (speech && !kept) {
         const owner = ownerOf(asked.voice.identity);
         const entry = this.#store.put({ key, format: speech.format, owner });
-        return { ...speech, pcm: copied(speech, { entry, making, onKept: () => this.#note(owner) }) };
+        return { ...speech, pcm: copied(speech, entry, making) };
       }
       making.end();
       return speech;
@@ -149,11 +146,6 @@ export class Cache {
     return this.#store.close();
   }
 
-  #note(owner: string): void {
-    if (!this.#owners.has(owner)) noteOwner(this.#home, owner);
-    this.#owners.add(owner);
-  }
-
   async #begin(key: string, signal: AbortSignal): Promise<Making> {
     for (let other = this.#making.get(key); other; other = this.#making.get(key))
       await unlessAborted(other.ended, signal);
@@ -165,7 +157,7 @@ export class Cache {
   async #find(key: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
     const kept = await this.#store.get(key);
     if (kept) return kept;
-    making.claim = await takeClaim({ folder: this.#home.folder, key }, this.#host, signal);
+    making.claim = await takeClaim({ folder: this.#folder, key }, this.#host, signal);
     return await this.#store.get(key);
   }
 }
@@ -202,16 +194,11 @@ class Making {
   };
 }
 
-interface Copying {
-  readonly entry: EntryDraft | undefined;
-  readonly making: Making;
-  readonly onKept: () => void;
-}
-
 /** Gives the sound to its reader, and keeps it. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
-  { entry, making, onKept }: Copying,
+  entry: EntryDraft | undefined,
+  making: Making,
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   try {
@@ -223,10 +210,7 @@ async function* copied(
     }
     const isWhole = bytes === undefined || bytes === delivered;
     // Sound of two renderings is not kept.
-    if (entry && isWhole && (isOneTake?.() ?? true)) {
-      await entry.publish();
-      onKept();
-    }
+    if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
   } finally {
     await entry?.discard();
     making.end();

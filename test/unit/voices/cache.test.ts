@@ -35,7 +35,7 @@ type Say = (text: string, until?: AbortSignal, no?: number) => Promise<Speech | 
 
 /** A run that keeps what `make` makes; by default a sound that the text decides on. */
 function keeping(make: (text: string) => Speech | undefined = spoken): Say {
-  const cache = new Cache({ folder, uid }, store, OWNER);
+  const cache = new Cache(folder, store, OWNER);
   const { voice, fields } = silent;
   return async (text, until = signal, no = 1) => {
     let found = 'hit';
