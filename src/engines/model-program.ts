@@ -16,22 +16,21 @@ const orders = new Socket({ fd: 3, readable: true, writable: false });
 const reports = new Socket({ fd: 4, readable: false, writable: true });
 const cancelled = new Set<number>();
 let runtime: Runtime | undefined;
-let model: Promise<OpenedModel> | undefined;
+let opened: Promise<OpenedModel> | undefined;
 
 const report = (message: Report) => writeFrame(reports, message);
 
 async function load({ config, runtimes = [] }: Extract<Order, { type: 'load' }>): Promise<void> {
   runtime = loadRuntime(runtimes);
-  model = runtime.open(config);
-  const { sampleRate, voices } = await model;
-  report({ type: 'loaded', sampleRate, voices });
+  opened = runtime.open(config);
+  const { sampleRate, numSpeakers } = (await opened).model;
+  report({ type: 'loaded', sampleRate, voices: numSpeakers });
 }
 
 async function speak({ id, text, options, reference }: Extract<Order, { type: 'speak' }>): Promise<void> {
-  const opened = await model;
   const wave = reference === undefined ? undefined : runtime?.readWave(reference);
   const likeness = wave && { referenceAudio: wave.samples, referenceSampleRate: wave.sampleRate };
-  await opened?.speak(text, { ...options, ...likeness }, (samples) => {
+  await (await opened)?.speak(text, { ...options, ...likeness }, (samples) => {
     for (let start = 0; start < samples.length; start += MOST_SAMPLES)
       report({ type: 'samples', id, samples: toInt16(samples.subarray(start, start + MOST_SAMPLES)) });
     return !cancelled.has(id);
@@ -63,10 +62,9 @@ interface Runtime {
 }
 
 interface OpenedModel {
-  readonly sampleRate: number;
-  readonly voices: number;
+  readonly model: { readonly sampleRate: number; readonly numSpeakers: number };
   /** @param onSamples is called for each sentence; false stops the model */
-  speak(text: string, options: object, onSamples: (samples: Float32Array) => boolean): Promise<void>;
+  speak(text: string, options: object, onSamples: (samples: Float32Array) => boolean): Promise<unknown>;
 }
 
 interface Wave {
@@ -75,25 +73,19 @@ interface Wave {
 }
 
 /** The package with native code, which speaks in threads of its own. */
-interface Native {
-  readonly OfflineTts: { createAsync(config: object): Promise<NativeModel> };
-  readWave(file: string): Wave;
-}
-
-interface NativeModel {
-  readonly sampleRate: number;
-  readonly numSpeakers: number;
-  generateAsync(request: object): Promise<unknown>;
+interface Native extends Pick<Runtime, 'readWave'> {
+  readonly OfflineTts: {
+    createAsync(
+      config: object,
+    ): Promise<OpenedModel['model'] & { generateAsync(request: object): Promise<unknown> }>;
+  };
 }
 
 /** The package in WebAssembly, which nothing else can interrupt while it speaks. */
-interface Portable {
-  createOfflineTts(config: object): {
-    readonly sampleRate: number;
-    readonly numSpeakers: number;
-    generateWithConfig(text: string, options: object): unknown;
-  };
-  readWave(file: string): Wave;
+interface Portable extends Pick<Runtime, 'readWave'> {
+  createOfflineTts(
+    config: object,
+  ): OpenedModel['model'] & { generateWithConfig(text: string, options: object): unknown };
 }
 
 /**
@@ -135,19 +127,11 @@ function nativeRuntime({ OfflineTts, readWave }: Native): Runtime {
     readWave,
     async open(config) {
       const model = await OfflineTts.createAsync(config);
-      return {
-        sampleRate: model.sampleRate,
-        voices: model.numSpeakers,
-        async speak(text, options, onSamples) {
-          const onProgress = ({ samples }: { samples: Float32Array }) => onSamples(samples);
-          await model.generateAsync({
-            text,
-            enableExternalBuffer: false,
-            generationConfig: options,
-            onProgress,
-          });
-        },
+      const speak: OpenedModel['speak'] = (text, generationConfig, onSamples) => {
+        const onProgress = ({ samples }: { samples: Float32Array }) => onSamples(samples);
+        return model.generateAsync({ text, enableExternalBuffer: false, generationConfig, onProgress });
       };
+      return { model, speak };
     },
   };
 }
@@ -158,14 +142,11 @@ function portableRuntime({ createOfflineTts, readWave }: Portable): Runtime {
     readWave,
     async open(config) {
       const model = createOfflineTts(config);
-      return {
-        sampleRate: model.sampleRate,
-        voices: model.numSpeakers,
-        async speak(text, options, onSamples) {
-          const callback = (samples: Float32Array) => (onSamples(samples) ? 1 : 0);
-          model.generateWithConfig(text, { ...options, callback });
-        },
+      const speak: OpenedModel['speak'] = async (text, options, onSamples) => {
+        const callback = (samples: Float32Array) => (onSamples(samples) ? 1 : 0);
+        return model.generateWithConfig(text, { ...options, callback });
       };
+      return { model, speak };
     },
   };
 }
