@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
@@ -138,7 +139,7 @@ export class Stopped extends TtsError {
  * @throws TtsError with the words of its error; the reason of the signal
  */
 async function runOfTts(
-  { args, text = '', onSpoken }: OwnRun,
+  { args, text: spoken = '', onSpoken }: OwnRun,
   host: RunHost,
   signal: AbortSignal,
 ): Promise<Printed | undefined> {
@@ -156,12 +157,12 @@ async function runOfTts(
   const end = () => void endOf(child, host);
   signal.addEventListener('abort', end, { once: true });
   try {
-    child.stdin.end(text);
+    child.stdin.end(spoken);
     if (onSpoken) void follow(child.pipe(3), onSpoken);
-    const [printed, { status }] = await Promise.all([lastLine(child.stdout), child.closed]);
+    const [printed, { status }] = await Promise.all([text(child.stdout), child.closed]);
     signal.throwIfAborted();
     if (status !== ExitCode.ok && status !== ExitCode.partial) throw errorIn(child);
-    return objectIn(printed);
+    return objectIn(lastLine(printed));
   } catch (error) {
     // Its outputs may break off where it is ended.
     signal.throwIfAborted();
@@ -195,15 +196,12 @@ async function follow(pipe: Readable, onSpoken: (characters: number) => void): P
   }
 }
 
-async function lastLine(output: Readable): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of output) pieces.push(piece);
-  return Buffer.concat(pieces).toString().trimEnd().split('\n').at(-1) ?? '';
+function lastLine(said: string): string {
+  return said.trimEnd().split('\n').at(-1) ?? '';
 }
 
 function errorIn(child: Child): TtsError {
-  const line = child.said.trim().split('\n').at(-1) ?? '';
-  const { error } = (objectIn(line) ?? {}) as {
+  const { error } = (objectIn(lastLine(child.said)) ?? {}) as {
     error?: { message: string; hint?: string; exitCode: ExitCode };
   };
   if (error) return new TtsError(error.message, error);

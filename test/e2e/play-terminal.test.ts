@@ -159,18 +159,6 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     }
     expect(requests).toHaveLength(0);
   });
-
-  it.each([
-    ['a terminal that cannot move its cursor', 'tts hi -o out.wav', { env: { TERM: 'dumb' } }],
-    ['--quiet', 'tts hi -q -o out.wav', {}],
-  ])('is not shown any of it with %s', async (_, line, { columns, env }: Terminal) => {
-    const { url } = await serveBytes(late(complete(plainWav(pcm))));
-    const shown = await onTerminal(new Sandbox(), line, {
-      ...(columns !== undefined && { columns }),
-      env: { ...named(url), ...env },
-    });
-    expect(shown).toBe('status 0\r\n');
-  });
 });
 
 /** A service that takes 11 s for the second of two segments. */
