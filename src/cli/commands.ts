@@ -1,16 +1,14 @@
-import type { Host } from '../kit/host.ts';
+import type { RunContext } from '../kit/host.ts';
 import type { Flags } from '../options/load.ts';
 import type { CommandName } from '../options/option.ts';
 import type { Notices } from './notices.ts';
 
-export interface Context {
+export interface Context extends RunContext {
   /** What was typed behind the name of the command. */
   readonly argv: readonly string[];
   /** False for a text that calls `speak` by itself. */
   readonly named: boolean;
-  readonly host: Host;
   readonly notices: Notices;
-  readonly signal: AbortSignal;
 }
 
 /** The options and the words of `Context.argv`. */

@@ -78,7 +78,7 @@ type Checked = Pick<SpeechJob, 'speaker' | 'cast'>;
 export async function checkLanguage(
   { speaker: { voice }, cast }: Checked,
   text: RunText,
-  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+  context: RunContext,
 ): Promise<string | undefined> {
   const spoken = languageOf(voice.language ?? '');
   if (cast || spoken === undefined) return undefined;
@@ -101,7 +101,7 @@ export async function checkLanguage(
 async function languageIn(
   text: RunText,
   { voice: { source }, passages }: { readonly voice: Voice; readonly passages: Passages },
-  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+  context: RunContext,
 ): Promise<string | undefined> {
   const isBuiltIn = source.kind === 'built-in';
   const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
@@ -130,10 +130,7 @@ async function look(
 }
 
 /** The error for a text of which the built-in voice leaves out nearly all. */
-export async function nothingRead(
-  language: string | undefined,
-  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
-): Promise<TtsError> {
+export async function nothingRead(language: string | undefined, context: RunContext): Promise<TtsError> {
   const name = language === undefined ? undefined : languageName(language);
   const known = name === undefined || name === 'English' ? '' : `, which is in ${name}`;
   return new TtsError(
@@ -149,10 +146,7 @@ export async function nothingRead(
 }
 
 /** How to get a voice for a language. */
-export async function advice(
-  language: string,
-  context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
-): Promise<string> {
+export async function advice(language: string, context: RunContext): Promise<string> {
   const [{ findEspeak }, { adviceFor }] = await Promise.all([
     import('../engines/espeak.ts'),
     import('../voices/unknown.ts'),

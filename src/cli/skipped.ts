@@ -24,7 +24,7 @@ export class LeftOut implements Listener {
   static async of(
     { speaker, cast, keepsGoing, fallback }: Left,
     speakerOf: (segment: Segment) => Speaker,
-    context: Context,
+    context: RunContext,
   ): Promise<LeftOut | undefined> {
     const { kind } = speaker.voice.source;
     const hasSeveral = cast !== undefined || fallback !== undefined;
@@ -87,8 +87,6 @@ export class LeftOut implements Listener {
   }
 }
 
-type Context = Pick<RunContext, 'host' | 'notices' | 'signal'>;
-
 /** The list of the segments that are missing. */
 class MissingSegments {
   readonly #warn: (text: string) => void;
@@ -118,7 +116,7 @@ const MOST_LISTED = 20;
 /** What the built-in voice leaves out. */
 class UnreadWords {
   readonly #normalise: (text: string) => string;
-  readonly #context: Context;
+  readonly #context: RunContext;
   readonly #missing: MissingSegments;
   readonly #unread = new Written();
   #reading: BuiltInReading;
@@ -126,7 +124,7 @@ class UnreadWords {
   #count = 0;
 
   /** @param normalise empty for what the voice cannot read */
-  constructor(normalise: (text: string) => string, context: Context) {
+  constructor(normalise: (text: string) => string, context: RunContext) {
     this.#normalise = normalise;
     this.#context = context;
     this.#missing = new MissingSegments((text) => context.notices.warn(text));

@@ -61,7 +61,7 @@ export interface LoadedSettings {
 /** @throws TtsError (usage) */
 export async function loadSettings(
   { flags }: { readonly flags: Flags },
-  { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+  { host, notices, signal }: RunContext,
 ): Promise<LoadedSettings> {
   const hide = (secret: string) => notices.hide(secret);
   const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
