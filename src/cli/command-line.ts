@@ -4,7 +4,7 @@ import { optionHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { nearestName, printable } from '../kit/words.ts';
 import { type CommandName, defaultOf } from '../options/option.ts';
-import { isName, type Name, names, rowOf } from '../options/rows.ts';
+import { type Name, names, rowOf } from '../options/rows.ts';
 import { type CommandLine, commandOf } from './commands.ts';
 
 export const HELP = { flags: '-h, --help', help: 'this help' };
@@ -62,6 +62,7 @@ function isOfNoRun(name: Name): boolean {
   return !rowOf(name).commands.includes('speak');
 }
 
+/** A switch may be taken back where another place has set it; help does not list that. */
 function addOptions(command: Command, takes: CommandName): void {
   for (const name of optionsOf(takes)) {
     const row = rowOf(name);
@@ -73,28 +74,14 @@ function addOptions(command: Command, takes: CommandName): void {
     // commander reports `x: true` for a `--no-x` alone.
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
     command.addOption(option);
+    if (option.isBoolean()) command.addOption(new Option(`--no-${option.name()}`).hideHelp());
   }
-}
-
-/** Help lists only the options that are typed: all of them would fill it. */
-function addOpposites(command: Command, argv: readonly string[]): void {
-  for (const word of new Set(argv.filter((each) => each.startsWith('--no-')))) {
-    const isKnown = command.options.some(({ long }) => long === word);
-    if (!isKnown && command.options.some((option) => oppositeOf(option) === word))
-      command.addOption(new Option(word).hideHelp());
-  }
-}
-
-function oppositeOf(option: Option): string | undefined {
-  const isSwitch = option.isBoolean() && isName(option.attributeName());
-  return isSwitch ? `--no-${option.name()}` : undefined;
 }
 
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
 function parse(command: Command, typed: Typed, complain: Complain): Command {
   try {
-    addOpposites(command, typed.argv);
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
@@ -124,17 +111,10 @@ function usage({ message, code }: CommanderError, command: Command): TtsError {
   const name = command.name();
   const hint = optionHint(what);
   if (hint !== undefined) return usageError(what, hint);
-  if (code !== 'commander.unknownOption')
-    return usageError(what, nearestChoice(what) ?? `see ${name} --help`);
+  if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);
   const nearest = nearestOption(what, command);
   const meant = nearest === undefined ? `see ${name} --help;` : `did you mean ${nearest}?`;
   return usageError(what, `${meant} ${howToSpeak(name)}`);
-}
-
-function nearestChoice(complaint: string): string | undefined {
-  const listed = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s.exec(complaint);
-  const nearest = listed?.[1] && nearestName(listed[1], listed[2]?.split(', ') ?? []);
-  return nearest ? `did you mean ${nearest}?` : undefined;
 }
 
 function nearestOption(complaint: string, { options }: Command): string | undefined {
@@ -143,7 +123,7 @@ function nearestOption(complaint: string, { options }: Command): string | undefi
     typed &&
     nearestName(
       typed,
-      options.flatMap((option) => [option.long ?? '', oppositeOf(option) ?? '']),
+      options.map(({ long }) => long ?? ''),
     )
   );
 }
