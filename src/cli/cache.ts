@@ -2,12 +2,11 @@ import { ExitCode, usageError } from '../kit/error.ts';
 import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
 import { bytesInWords, countOf, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
-import { loadSettings, resolveSettings, type Settings } from '../options/load.ts';
+import { loadSettings, resolveSettings } from '../options/load.ts';
 import { type Home, makerOf } from '../voices/cache-entry.ts';
 import {
   addressIn,
   addressOf,
-  type Choice,
   clearCache,
   type Found,
   listOwners,
@@ -20,27 +19,26 @@ import { askYes } from './print.ts';
 
 export async function run({ flags, words: [clear] }: CommandLine, context: Context): Promise<number> {
   const { host, notices } = context;
-  const settings = resolveSettings({ flags });
+  const { older, service, yes } = resolveSettings({ flags });
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const choice = choiceOf(settings, { folder, uid: host.uid });
+  const makers = service && makersOf(service.value, { folder, uid: host.uid });
+  const choice = { unusedFor: older?.value, makers };
   const chosen = await measureCache(folder, choice);
-  const { bytes, entries } = chosen;
-  if (clear && !settings.yes.value && !(await isAgreed(chosen, context))) return ExitCode.ok;
-  if (clear) {
-    const found = await clearCache(folder, choice);
-    notices.result(notices.json ? clearedAsData(folder, found) : clearedInWords(folder, found));
-    return ExitCode.ok;
+  if (!clear) {
+    const { bytes, entries } = chosen;
+    notices.result(notices.json ? { folder, bytes, entries } : await sizeLines(folder, chosen, context));
+  } else if (yes.value || (await isAgreed(chosen, context))) {
+    const { entries, bytes } = await clearCache(folder, choice);
+    const removed = `removed ${countOf(entries, 'entry', 'entries')}, ${bytesInWords(bytes)} freed`;
+    notices.result(
+      notices.json ? { folder, removed: entries, freed: bytes } : `${removed}, from ${visible(folder)}`,
+    );
   }
-  notices.result(notices.json ? { folder, bytes, entries } : await sizeLines(folder, chosen, context));
   return ExitCode.ok;
 }
 
-/** @throws TtsError (usage) */
-function choiceOf({ older, service }: Settings, home: Home): Choice {
-  return { unusedFor: older?.value, makers: service && makersOf(service.value, home) };
-}
-
+/** @throws TtsError (usage) for a service of which nothing is kept */
 function makersOf(url: string, home: Home): ReadonlySet<string> {
   const owners = listOwners(home);
   const address = addressOf(url);
@@ -59,14 +57,6 @@ async function isAgreed({ entries, bytes }: Found, context: Context): Promise<bo
   if (entries === 0) return true;
   const what = `${countOf(entries, 'entry', 'entries')} (${bytesInWords(bytes)})`;
   return (await askYes(`Remove ${what}? They were paid for once.`, context)) ?? true;
-}
-
-function clearedAsData(folder: string, { entries, bytes }: Found): object {
-  return { folder, removed: entries, freed: bytes };
-}
-
-function clearedInWords(folder: string, { entries, bytes }: Found): string {
-  return `removed ${countOf(entries, 'entry', 'entries')}, ${bytesInWords(bytes)} freed, from ${visible(folder)}`;
 }
 
 async function sizeLines(folder: string, { entries, bytes }: Found, context: Context): Promise<string> {
