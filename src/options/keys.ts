@@ -57,35 +57,34 @@ export interface Key extends Setting<string> {
  * @throws TtsError (usage)
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
-  const { given, isFile, isForBase } = givenKey(settings);
+  const given = givenKey(settings);
   if (!given) return undefined;
-  const value = isFile ? await readKeyFile(given, context) : given.value;
-  return { ...checkedKey({ value, origin: given.origin }), isForBase };
+  const { said, isFile, isForBase } = given;
+  const value = isFile ? await readKeyFile(said, context) : said.value;
+  return { ...checkedKey({ value, origin: said.origin }), isForBase };
 }
 
 /** Tells where the key is set, and reads no file for that. */
 export function keyOrigin(settings: KeySettings): Origin | undefined {
-  return givenKey(settings).given?.origin;
+  return givenKey(settings)?.said.origin;
 }
 
 type KeySettings = Pick<Settings, 'apiKey' | 'apiKeyFile' | 'keys' | 'baseUrl'>;
 
-function givenKey(
-  settings: KeySettings,
-): Pick<Key, 'isForBase'> & { given?: Setting<string>; isFile: boolean } {
-  const stored = storedKey(settings);
-  const file = keyFileOf(settings);
-  const general = file ?? settings.apiKey;
-  if (stored && (!general || !outranks(general.origin, stored.origin)))
-    return { given: stored, isFile: false, isForBase: true };
-  return { ...(general && { given: general }), isFile: file !== undefined, isForBase: false };
+interface GivenKey extends Pick<Key, 'isForBase'> {
+  readonly said: Setting<string>;
+  readonly isFile: boolean;
 }
 
-function keyFileOf({
-  apiKey,
-  apiKeyFile,
-}: Pick<Settings, 'apiKey' | 'apiKeyFile'>): Setting<string> | undefined {
-  return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
+function givenKey({ apiKey, apiKeyFile, keys, baseUrl }: KeySettings): GivenKey | undefined {
+  const value = baseUrl && keys?.value.get(baseUrl.value.href);
+  const stored = keys && value !== undefined ? { value, origin: keys.origin } : undefined;
+  const given = [
+    { said: stored, isFile: false, isForBase: true },
+    { said: apiKey, isFile: false, isForBase: false },
+    { said: apiKeyFile, isFile: true, isForBase: false },
+  ].filter((each): each is GivenKey => each.said !== undefined);
+  return given.find(({ said }) => !given.some((other) => outranks(other.said.origin, said.origin)));
 }
 
 /** All files of keys that are named, whether this run reads them or not. */
@@ -102,11 +101,6 @@ export function* keyFilesIn(
     if (file) yield { option: file.origin.name, path: pathIn(file.value, file.origin.folder) };
   for (const [name, { keyFile }] of engines?.value ?? [])
     if (keyFile !== undefined) yield { option: `engines.${name}.keyFile`, path: pathIn(keyFile) };
-}
-
-function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined {
-  const value = baseUrl && keys?.value.get(baseUrl.value.href);
-  return keys && value !== undefined ? { value, origin: keys.origin } : undefined;
 }
 
 /** @throws TtsError (usage) */
