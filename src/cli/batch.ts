@@ -64,15 +64,11 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
     tellAbsent(texts.named, context.notices);
     await output.begin(survey, allowEmpty.value);
     await make(survey, { job, output, totals, misfits }, context);
+    await output.end();
+    if (report) await reports?.writeReport(report.value, { survey, output, approvals }, context);
   };
-  const { survey, isPruned } = await updateFolder(
-    job,
-    { prune: prune.value, yes: yes.value },
-    write,
-    context,
-  );
-  await output.end();
-  if (report) await reports?.writeReport(report.value, { survey, output, approvals }, context);
+  const consent = { prune: prune.value, yes: yes.value };
+  const { survey, isPruned } = await updateFolder(job, consent, write, context);
   output.summarise(totals, isPruned ? 0 : countLeftOver(survey));
   if (output.counts.failed > 0) throw output.partial();
   const misfit = misfits?.error();
