@@ -2,7 +2,6 @@ import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { RunText } from '../run/text.ts';
-import type { Voice } from '../sound/voice.ts';
 import { count, LETTERS, Written } from '../text/written.ts';
 import { baseLanguage, isUnreadByEspeak, languageName, languageOf } from '../voices/language.ts';
 
@@ -82,35 +81,33 @@ export async function checkLanguage(
 ): Promise<string | undefined> {
   const spoken = languageOf(voice.language ?? '');
   if (cast || spoken === undefined) return undefined;
-  const passages = new Passages();
-  const language = await languageIn(text, { voice, passages }, context);
+  const isBuiltIn = voice.source.kind === 'built-in';
+  const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
+  const [reading, passages] = [new BuiltInReading(normalise), new Passages()];
+  if (text.canBeReadAgain) await look(text, { reading, passages }, context.signal);
+  const said = text.about?.language;
+  const language = reading.written.language ?? (said && baseLanguage(said));
+  if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
   const what = text.about ? 'book' : 'text';
   const other = passages.halfBeside(spoken);
   if (other !== undefined)
     return `about half of the ${what} is in ${languageName(other) ?? other}, and the voice speaks ${languageName(spoken)}: --languages ${other} gives it a voice of its own`;
-  if (language === undefined) return undefined;
-  const isUnread = voice.source.kind === 'espeak' && isUnreadByEspeak(language) && isUnreadByEspeak(spoken);
+  const isEspeak = voice.source.kind === 'espeak';
+  return language ? await unlike(language, { spoken, what, isEspeak }, context) : undefined;
+}
+
+/** @returns a warning where the languages differ, or where espeak-ng cannot read the characters of the text */
+async function unlike(
+  language: string,
+  { spoken, what, isEspeak }: { readonly spoken: string; readonly what: string; readonly isEspeak: boolean },
+  context: RunContext,
+): Promise<string | undefined> {
+  const isUnread = isEspeak && isUnreadByEspeak(language) && isUnreadByEspeak(spoken);
   if (language === spoken && !isUnread) return undefined;
   const name = languageName(language) ?? language;
   const remedy = await advice(language, context);
   if (isUnread) return `espeak-ng does not read the characters of ${name}: ${remedy}`;
   return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${remedy}`;
-}
-
-/** @throws TtsError (service) where the built-in voice would leave out nearly all of the text */
-async function languageIn(
-  text: RunText,
-  { voice: { source }, passages }: { readonly voice: Voice; readonly passages: Passages },
-  context: RunContext,
-): Promise<string | undefined> {
-  const isBuiltIn = source.kind === 'built-in';
-  const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
-  const reading = new BuiltInReading(normalise);
-  if (text.canBeReadAgain) await look(text, { reading, passages }, context.signal);
-  const said = text.about?.language;
-  const language = reading.written.language ?? (said && baseLanguage(said));
-  if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
-  return language;
 }
 
 /** The beginning is enough, unless the voice cannot read it. */
