@@ -58,7 +58,6 @@ export interface UnspokenOptions {
    * whose end may be all that marks it.
    */
   readonly isLive?: boolean;
-  /** The text begins with a thought. */
   readonly beginsInThought?: boolean;
   /**
    * It is called at most once, where all text so far turns out to be a thought that only ends.

@@ -78,7 +78,6 @@ function noCues(label: string): TtsError {
   );
 }
 
-/** What is said in a cue. */
 interface Speech extends Omit<FilmCue, 'lines'> {
   readonly text: string;
 }
@@ -154,7 +153,6 @@ const OPEN_END = /(?:…|\.\.)["'”’»]{0,3}$/u;
 
 /** Seconds between the cues of a sentence, and of all cues of one. */
 const [LONGEST_GAP, LONGEST_PASSAGE] = [1, 20] as const;
-/** Cues of a sentence. */
 const MOST_CUES = 12;
 /** The least share of cues that end a sentence where full stops are written at all. */
 const LEAST_ENDS = 0.2;
@@ -171,7 +169,6 @@ function passagesOf(spoken: readonly Speech[]): Passage[] {
   return passages;
 }
 
-/** True if a sentence goes on in a cue. */
 function goesOn(before: Passage, { text, name, start, end }: Speech): boolean {
   const last = before.at(-1) as Speech;
   const gap = start - last.end;
@@ -205,7 +202,6 @@ function* timedPieces(passages: readonly Passage[], filmEnd: number, source: str
 /** Seconds of silence that part two scenes. */
 const PARAGRAPH_SECONDS = 4;
 
-/** The words alone. */
 function* textPieces(passages: readonly Passage[], source: string): Generator<Piece> {
   let before: Speech | undefined;
   for (const passage of passages) {

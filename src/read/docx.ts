@@ -77,7 +77,6 @@ function stylesOf(root: Element): Styles {
   return found;
 }
 
-/** Styles are based on styles. */
 const MOST_BASES = 16;
 
 /** Only the first children are looked at: many styles may be based on one. */

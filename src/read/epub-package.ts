@@ -12,7 +12,6 @@ interface Item {
   readonly fallback: string | undefined;
 }
 
-/** One document of the reading order. */
 interface SpineItem {
   readonly path: string;
   /** False for a document outside the reading order, such as a note. */

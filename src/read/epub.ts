@@ -51,7 +51,6 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
   };
 }
 
-/** What is read of a book. */
 interface Plan {
   readonly contents: Contents;
   /** The documents that are read, in their order. */

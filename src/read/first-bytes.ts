@@ -83,7 +83,6 @@ function isPdf(start: Uint8Array): boolean {
   return latin1(start, 5) === '%PDF-';
 }
 
-/** How a kind of input is known. */
 interface Kind {
   /** Endings of names, in lower case. */
   readonly endings: readonly string[];
@@ -109,7 +108,6 @@ const KINDS: Readonly<Record<InputKind, Kind>> = {
   },
 };
 
-/** @returns the kind that the ending of a name tells */
 export function kindOfName(name: string): InputKind | undefined {
   const inLowerCase = name.toLowerCase();
   return INPUT_KINDS.find((kind) => KINDS[kind].endings.some((ending) => inLowerCase.endsWith(ending)));
@@ -146,9 +144,7 @@ function latin1(start: Uint8Array, length: number): string {
 interface Document {
   /** The first bytes in hexadecimal. */
   readonly bytes?: RegExp;
-  /** The first characters. */
   readonly begins?: RegExp;
-  /** The end of a name. */
   readonly ending?: RegExp;
   readonly what: string;
   /** @param file its name as a shell takes it */

@@ -24,7 +24,6 @@ export class PlainText implements Stage<Piece, Piece> {
   #note: NoteKind | undefined;
   /** The table of contents, while it may be one. */
   #contents: MaybeContents | undefined;
-  /** Titles that the table of contents names. */
   readonly #titles = new Set<string>();
   /** The last paragraph was the number of a chapter. */
   #isNumbered = false;
@@ -197,7 +196,6 @@ export class MarkupText implements Stage<Piece, Piece> {
     else yield piece;
   }
 
-  /** A heading begins or ends. */
   *#turn(piece: Piece): Generator<Piece> {
     this.#isBlockStart = true;
     this.#isInHeading = !this.#isInHeading;
@@ -346,7 +344,6 @@ const CONTENTS_NOTE = 'left out: the table of contents; --all reads it';
 /** What may be a table of contents, while it is read. */
 class MaybeContents {
   readonly pieces: Piece[];
-  /** The titles that it names. */
   readonly entries: string[] = [];
   #lines = 0;
   #length = 0;

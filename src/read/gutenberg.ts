@@ -10,7 +10,6 @@ import type { Attributes } from './html-elements.ts';
 
 const LICENCE_NOTE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
 
-/** What the files of Project Gutenberg begin with. */
 const OPENINGS = [
   'The Project Gutenberg',
   'Project Gutenberg',

@@ -44,7 +44,6 @@ export interface Rules {
   leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
   /** The chapter that begins where the element with this id begins. */
   chapterAt?(id: string): ChapterStart | undefined;
-  /** Gives the placeholder of a language that an element has. */
   languageMark?: LanguageMark | undefined;
   /** What is said of the whole document, where its own root says nothing. */
   readonly language?: string | undefined;
@@ -100,7 +99,6 @@ export class Blocks {
     this.#rules = rules;
   }
 
-  /** True inside of an element that is not read. */
   get isSilent(): boolean {
     return this.#silent > 0;
   }
@@ -185,7 +183,6 @@ export class Blocks {
     return this.#frames.findLast(({ isBlock }) => isBlock)?.language ?? '';
   }
 
-  /** The end of the document. */
   end(): void {
     this.#endBlock(true);
     this.#endRow();
@@ -478,7 +475,6 @@ export class Blocks {
   }
 }
 
-/** An element that is open. */
 interface Frame {
   readonly name: string;
   readonly isBlock: boolean;
@@ -498,7 +494,6 @@ interface Frame {
 /** UTF-16 units. A row with more text is read cell by cell. */
 const LONGEST_ROW = 2000;
 
-/** One row of a table, while it is read. */
 class Row {
   /** Each cell has blocks. */
   readonly #cells: string[][] = [];
@@ -510,7 +505,6 @@ class Row {
     this.#cells.push([]);
   }
 
-  /** True for a row that takes nothing more. */
   get isLong(): boolean {
     return this.#length > LONGEST_ROW;
   }

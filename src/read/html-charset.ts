@@ -117,7 +117,6 @@ function replacedIn(text: string, bytes: Uint8Array): number {
   return Math.max(0, text.split(REPLACEMENT).length - inBytes);
 }
 
-/** @returns what there is to say of bytes that were replaced */
 export function damagedBytes(count: number): string | undefined {
   if (count === 0) return undefined;
   const characters = count === 1 ? 'a character' : `${count} characters`;

@@ -40,7 +40,6 @@ export function languageOfCode({
   return named ?? LANGUAGE_CLASS.exec(classes ?? '')?.[1];
 }
 
-/** What is said in place of a block of code. */
 export function codeOmitted(language: string | undefined): string {
   return language ? `Code in ${language} omitted.` : 'Code omitted.';
 }

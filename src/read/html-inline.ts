@@ -135,11 +135,6 @@ export class Inline {
     return source === undefined ? undefined : spoken(source);
   }
 
-  /** @returns the end of the text */
-  get tail(): string {
-    return this.before(this.mark);
-  }
-
   /** @returns the end of the text in front of a place */
   before(end: number): string {
     return this.#parts

@@ -42,14 +42,12 @@ interface Amounts {
   prose: number;
   /** The number of headings of the first level. */
   titles: number;
-  /** The number of headings that are links. */
   linkedHeadings: number;
 }
 
 const NOTHING: Amounts = { words: 0, linked: 0, prose: 0, titles: 0, linkedHeadings: 0 };
 const AMOUNTS = Object.keys(NOTHING) as (keyof Amounts)[];
 
-/** The regions of a page and their amounts. */
 class Measured {
   readonly all: readonly Region[];
   readonly root: Region;

@@ -46,7 +46,6 @@ interface Link {
   readonly depth: number;
 }
 
-/** An element that is open. */
 interface Frame {
   readonly name: string;
   readonly attributes: Attributes;
@@ -182,7 +181,6 @@ function namesReference({ attributes: { href, ...said } }: Frame): boolean {
   return /noteref|footnote-?(?:ref|anchor)|fnref/iu.test(Object.values(said).join(' '));
 }
 
-/** Takes a whole document apart. */
 export async function indexed(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
   const index = new NoteIndex();
   const markup = new Markup(index, name);
@@ -310,7 +308,7 @@ export function endLink(inline: Inline, start: number, link: EndedLink, notes: N
   if (isReference || isPermalink(text, link.href)) inline.cut(start);
   if (!isReference) return;
   const note = notes?.take(link.href);
-  if (note) inline.text(noteAfter(inline.tail, note));
+  if (note) inline.text(noteAfter(inline.before(inline.mark), note));
 }
 
 const MARK = /^(?:\[?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,3}\]?|\(\d{1,3}\)|[*†‡§]{1,3})$/u;
@@ -334,7 +332,6 @@ function isMarked(before: string, mark: string): boolean {
   return YEAR.test(before) || (BEFORE_MARK.test(before) && !UNITS.test(before));
 }
 
-/** @returns what there is to say of notes that were not read */
 export function skippedNotes(count: number): string | undefined {
   if (count === 0) return undefined;
   if (count === 1) return '1 note is not read; --footnotes read reads it where it is referred to';

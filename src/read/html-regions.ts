@@ -42,7 +42,6 @@ export class Regions implements MarkupHandler {
     this.#current = this.#add('html', {}, undefined);
   }
 
-  /** The region that is read. */
   get current(): Region {
     return this.#current;
   }

@@ -126,7 +126,6 @@ const LINK_TO_PLACE = /^<a\b[^>]*?(?:\shref\s*=\s*["']?[^"'\s>]*#|\bnoteref\b)/i
 /** The end of a title that folds the text below it. */
 const TITLE_END = /^<\/summary\b/iu;
 
-/** What is said of inline text so far. */
 class Said {
   readonly parts: string[] = [];
   /** The element of HTML that is not spoken, and how many of its name are open. */

@@ -79,7 +79,6 @@ function looking(facts: TextFacts): Stage<string, string> {
 
 /** A line that means a change of scene: `* * *`, `---` or `⁂`. */
 const SCENE = /^[^\S\n]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
-/** The beginning of such a line. */
 const MAYBE_SCENE = /^[*⁂\s-]+$/u;
 /** UTF-16 units. A longer line is text. */
 const LONGEST_SCENE = 1000;

@@ -80,7 +80,6 @@ export class TextFacts {
     this.#partial = '';
   }
 
-  /** The text is at its end. */
   finish(): void {
     if (this.#partial !== '') this.#line(this.#partial);
     this.#partial = '';
@@ -99,7 +98,6 @@ export class TextFacts {
     return !isWrapped && this.#singleBreaks > this.#emptyLines && this.#longUnits * 2 > this.#seen;
   }
 
-  /** True for a poem that counts its lines. */
   get hasLineNumbers(): boolean {
     return this.#numbered.count >= FEWEST_NUMBERED;
   }

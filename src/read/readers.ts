@@ -6,7 +6,6 @@ import { headOf, kindOfBytes, kindOfName } from './first-bytes.ts';
 import { openPlain } from './plain.ts';
 import type { InputKind, Reader, Reading, ReadOptions, Source } from './reading.ts';
 
-/** One kind of input. */
 interface ReaderRow {
   /** Where chapters are wanted, headings begin them. Those of all levels are counted first where a text can be read again. */
   readonly hasHeadings?: 'of chapters' | 'of all levels';

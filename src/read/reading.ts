@@ -40,7 +40,6 @@ export interface ReadOptions {
   readonly readsAll: boolean;
   /** Form feeds and headings begin chapters. A book has chapters in any case. */
   readonly hasChapters: boolean;
-  /** False leaves out the titles of chapters. */
   readonly speaksTitles: boolean;
   /** The sound is to fit the times of subtitles. */
   readonly isTimed: boolean;
