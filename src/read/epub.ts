@@ -145,10 +145,11 @@ async function* piecesOf(
   let skipped = 0;
   for (const path of plan.documents) {
     const characters = await open(path);
-    const index = await indexed(characters(), `${path} in ${name}`);
-    await notes.prepare(path, index);
+    const isAsked = text.hasPlaces(path) || (await mayRefer(characters()));
+    const index = isAsked ? await indexed(characters(), `${path} in ${name}`) : undefined;
+    if (index) await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
-    const document = text.document(path, index.ids, inDocument);
+    const document = text.document(path, index?.ids ?? new Set(), inDocument);
     yield* through(characters(), inFront ? inTurn(inFront, document) : document);
     skipped += inDocument.skipped;
     if (text.isOfPictures) ofPictures.push(path);
@@ -157,6 +158,12 @@ async function* piecesOf(
   const notDecoded = damagedBytes([...damaged.values()].reduce((sum, count) => sum + count, 0));
   const more = [pagesOfPictures(ofPictures), skippedNotes(skipped), notDecoded];
   for (const remark of remarksOn(plan, text.leftOut, more)) onRemark?.(remark);
+}
+
+/** True for a document with a sign that may lead to a note; that of a character by its number does not. Most have none. */
+async function mayRefer(characters: AsyncIterable<string>): Promise<boolean> {
+  for await (const text of characters) if (/(?<!&)#/u.test(text)) return true;
+  return false;
 }
 
 /** Documents that are named in a remark. */
@@ -220,6 +227,11 @@ class BookText {
   /** True if the document that was read last holds pictures, and no word. */
   get isOfPictures(): boolean {
     return !this.#hasTextHere && this.#blocks.pictures > this.#picturesBefore;
+  }
+
+  /** True for a document inside of which chapters begin. */
+  hasPlaces(path: string): boolean {
+    return [...(this.#chapters.get(path)?.keys() ?? [])].some((fragment) => fragment !== '');
   }
 
   /** @param found the names that the document has; chapters of others begin where it begins */
