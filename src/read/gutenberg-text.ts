@@ -22,9 +22,7 @@ export class PlainText implements Stage<Piece, Piece> {
   /** A paragraph is given out before its end. */
   #isOpen = false;
   #note: NoteKind | undefined;
-  /** The table of contents, while it may be one. */
-  #contents: MaybeContents | undefined;
-  readonly #titles = new Set<string>();
+  readonly #contents: Contents;
   /** The last paragraph was the number of a chapter. */
   #isNumbered = false;
   #isFirst = true;
@@ -33,6 +31,7 @@ export class PlainText implements Stage<Piece, Piece> {
     this.#origin = origin;
     this.#onRemark = onRemark;
     this.#hasChapters = hasChapters;
+    this.#contents = new Contents(onRemark);
   }
 
   *push(piece: Piece): Generator<Piece> {
@@ -51,7 +50,7 @@ export class PlainText implements Stage<Piece, Piece> {
 
   *end(): Generator<Piece> {
     yield* this.#block();
-    yield* this.#endContents();
+    yield* this.#contents.end();
   }
 
   /** @param length UTF-16 units of what is held */
@@ -63,26 +62,21 @@ export class PlainText implements Stage<Piece, Piece> {
     const before = this.#held.take(gap.length);
     const pieces = this.#held.take(length - gap.length);
     const breaks = gap.split('\n').length - 1;
-    if (wasOpen || !hasWord(text)) return yield* this.#give([...before, ...pieces]);
+    if (wasOpen || !hasWord(text)) return yield* this.#contents.give([...before, ...pieces]);
     const content = text.trim();
     const space = this.#isFirst ? BEFORE_BODY : breaks;
     this.#isFirst = false;
     if (this.#isPartOfNote(content, space)) return;
-    const isAfterContents = this.#contents !== undefined;
+    const isAfterContents = this.#contents.isOpen;
     if (yield* this.#isPartOfContents([...before, ...pieces], content, breaks)) return;
     const isTitle = this.#hasChapters && this.#isTitle(content, isAfterContents ? BEFORE_BODY : space);
-    if (!isTitle) return yield* this.#give([...before, ...pieces]);
+    if (!isTitle) return yield* this.#contents.give([...before, ...pieces]);
     const heading = { kind: 'heading', level: DIVISION.test(content) ? 1 : 2 } as const;
-    yield* this.#give([...before, heading, ...pieces, heading]);
-  }
-
-  *#give(pieces: readonly Piece[]): Generator<Piece> {
-    if (this.#contents) this.#contents.pieces.push(...pieces);
-    else yield* pieces;
+    yield* this.#contents.give([...before, heading, ...pieces, heading]);
   }
 
   #isPartOfNote(content: string, breaks: number): boolean {
-    const kind = this.#contents ? undefined : noteKind(content);
+    const kind = this.#contents.isOpen ? undefined : noteKind(content);
     if (kind) {
       this.#onRemark(NOTES_NOTE);
       this.#note = kind === 'paragraph' ? undefined : kind;
@@ -102,31 +96,20 @@ export class PlainText implements Stage<Piece, Piece> {
   *#isPartOfContents(pieces: readonly Piece[], content: string, breaks: number): Generator<Piece, boolean> {
     const [title = '', ...lines] = content.split('\n');
     if (namesContents(title)) {
-      yield* this.#endContents();
-      this.#contents = new MaybeContents(pieces);
+      yield* this.#contents.end();
+      this.#contents.begin(pieces);
       this.#contents.add(lines.join('\n'));
       return true;
     }
     const contents = this.#contents;
-    if (!contents) return false;
-    if ((contents.entries.length > 0 && breaks >= BEFORE_BODY) || contents.isOverAt(content)) {
-      yield* this.#endContents();
+    if (!contents.isOpen) return false;
+    if ((contents.hasEntries && breaks >= BEFORE_BODY) || contents.isOverAt(content)) {
+      yield* this.#contents.end();
       return false;
     }
-    contents.pieces.push(...pieces);
+    yield* contents.give(pieces);
     contents.add(content);
     return true;
-  }
-
-  *#endContents(): Generator<Piece> {
-    const contents = this.#contents;
-    this.#contents = undefined;
-    if (!contents) return;
-    if (contents.isWhole) {
-      this.#onRemark(CONTENTS_NOTE);
-      for (const entry of contents.entries) this.#titles.add(entry);
-    }
-    yield* contents.rest();
   }
 
   #isTitle(content: string, breaks: number): boolean {
@@ -135,9 +118,10 @@ export class PlainText implements Stage<Piece, Piece> {
     if (content.length > 200 || content.split('\n').length > 4) return false;
     const key = wordKey(content);
     const isCapital = !/\p{Ll}/u.test(content) && /\p{Lu}/u.test(content);
-    if (wasNumbered && (isCapital || this.#titles.has(key))) return true;
+    if (wasNumbered && (isCapital || this.#contents.titles.has(key))) return true;
     const isNumber = isNumbered(content.replace(/\s+/gu, ' '));
-    const isNamed = isNumber || beginsNumbered(content) || PARTS.test(content) || this.#titles.has(key);
+    const isNamed =
+      isNumber || beginsNumbered(content) || PARTS.test(content) || this.#contents.titles.has(key);
     if (breaks < BEFORE_TITLE || !isNamed) return false;
     this.#isNumbered = isNumber;
     return true;
@@ -158,7 +142,7 @@ export class MarkupText implements Stage<Piece, Piece> {
   #skipped: 'block' | 'bracket' | 'section' | undefined;
   /** UTF-16 units that may still be left out. */
   #left = 0;
-  #contents: MaybeContents | undefined;
+  readonly #contents: Contents;
   /** The beginning of a heading whose text has not come. */
   #heading: Piece | undefined;
   #isInHeading = false;
@@ -167,6 +151,7 @@ export class MarkupText implements Stage<Piece, Piece> {
   constructor(origin: Origin, onRemark: (remark: string) => void) {
     this.#origin = origin;
     this.#onRemark = onRemark;
+    this.#contents = new Contents(onRemark);
   }
 
   *push(piece: Piece): Generator<Piece> {
@@ -177,36 +162,31 @@ export class MarkupText implements Stage<Piece, Piece> {
   }
 
   *end(): Generator<Piece> {
-    yield* this.#endContents();
+    yield* this.#contents.end();
     if (this.#heading) yield this.#heading;
   }
 
   *#border(piece: Piece): Generator<Piece> {
-    if (piece.kind === 'voice' || piece.kind === 'pause') return yield* this.#give(piece);
+    if (piece.kind === 'voice' || piece.kind === 'pause') return yield* this.#contents.give([piece]);
     this.#isBlockStart = true;
     const isSkipped = this.#skipped !== undefined;
-    if (piece.kind === 'chapter' || (piece.kind === 'scene' && this.#contents?.isWhole))
-      yield* this.#endContents();
+    if (piece.kind === 'chapter' || (piece.kind === 'scene' && this.#contents.isWhole))
+      yield* this.#contents.end();
     if (this.#skipped === 'block' || piece.kind !== 'paragraph') this.#skipped = undefined;
-    if (!isSkipped || piece.kind === 'chapter') yield* this.#give(piece);
-  }
-
-  *#give(piece: Piece): Generator<Piece> {
-    if (this.#contents) this.#contents.pieces.push(piece);
-    else yield piece;
+    if (!isSkipped || piece.kind === 'chapter') yield* this.#contents.give([piece]);
   }
 
   *#turn(piece: Piece): Generator<Piece> {
     this.#isBlockStart = true;
     this.#isInHeading = !this.#isInHeading;
     if (this.#isInHeading) {
-      yield* this.#endContents();
+      yield* this.#contents.end();
       this.#heading = piece;
       this.#skipped = undefined;
     } else if (this.#skipped === undefined) {
-      if (this.#heading) yield* this.#give(this.#heading);
+      if (this.#heading) yield* this.#contents.give([this.#heading]);
       this.#heading = undefined;
-      yield* this.#give(piece);
+      yield* this.#contents.give([piece]);
     }
   }
 
@@ -220,8 +200,8 @@ export class MarkupText implements Stage<Piece, Piece> {
     if (this.#skipped === undefined) {
       const heading = this.#heading;
       this.#heading = undefined;
-      if (heading) yield* this.#give(heading);
-      return yield* this.#give(piece);
+      if (heading) yield* this.#contents.give([heading]);
+      return yield* this.#contents.give([piece]);
     }
     this.#left -= text.length;
     if (this.#skipped === 'bracket' && /\]\s*$/u.test(text)) this.#skipped = 'block';
@@ -229,7 +209,7 @@ export class MarkupText implements Stage<Piece, Piece> {
   }
 
   *#beginNote(kind: NoteKind): Generator<Piece> {
-    yield* this.#endContents();
+    yield* this.#contents.end();
     this.#onRemark(NOTES_NOTE);
     this.#left = this.#heading ? Number.POSITIVE_INFINITY : LONGEST_NOTE;
     this.#skipped = this.#heading || kind === 'line' ? 'section' : kind === 'bracket' ? 'bracket' : 'block';
@@ -239,17 +219,10 @@ export class MarkupText implements Stage<Piece, Piece> {
   *#lookForContents(text: string, isFirst: boolean): Generator<Piece> {
     const content = text.trim();
     if (isFirst && namesContents(content)) {
-      yield* this.#endContents();
-      this.#contents = new MaybeContents([]);
-    } else if (this.#contents?.isOverAt(content)) yield* this.#endContents();
-    else if (!this.#isInHeading) this.#contents?.add(content);
-  }
-
-  *#endContents(): Generator<Piece> {
-    const contents = this.#contents;
-    this.#contents = undefined;
-    if (contents?.isWhole) this.#onRemark(CONTENTS_NOTE);
-    yield* contents?.rest() ?? [];
+      yield* this.#contents.end();
+      this.#contents.begin([]);
+    } else if (this.#contents.isOverAt(content)) yield* this.#contents.end();
+    else if (this.#contents.isOpen && !this.#isInHeading) this.#contents.add(content);
   }
 }
 
@@ -341,39 +314,64 @@ const LONGEST_CONTENTS = 65_536;
 const FEWEST_ENTRIES = 2;
 const CONTENTS_NOTE = 'left out: the table of contents; --all reads it';
 
-/** What may be a table of contents, while it is read. */
-class MaybeContents {
-  readonly pieces: Piece[];
-  readonly entries: string[] = [];
+/** A table of contents, while it may be one. Where none is open, pieces pass. */
+class Contents {
+  /** Of chapters, as {@link wordKey} has them, in all tables so far. */
+  readonly titles = new Set<string>();
+  readonly #onRemark: (remark: string) => void;
+  #pieces: Piece[] | undefined;
+  #entries: string[] = [];
   #lines = 0;
   #length = 0;
 
-  /** @param pieces those of its title */
-  constructor(pieces: readonly Piece[]) {
-    this.pieces = [...pieces];
+  constructor(onRemark: (remark: string) => void) {
+    this.#onRemark = onRemark;
+  }
+
+  get isOpen(): boolean {
+    return this.#pieces !== undefined;
+  }
+
+  get hasEntries(): boolean {
+    return this.#entries.length > 0;
   }
 
   get isWhole(): boolean {
-    return this.#lines >= FEWEST_ENTRIES;
+    return this.isOpen && this.#lines >= FEWEST_ENTRIES;
+  }
+
+  /** @param pieces those of its title */
+  begin(pieces: readonly Piece[]): void {
+    this.#pieces = [...pieces];
+    [this.#entries, this.#lines, this.#length] = [[], 0, 0];
+  }
+
+  *give(pieces: readonly Piece[]): Generator<Piece> {
+    if (this.#pieces) this.#pieces.push(...pieces);
+    else yield* pieces;
   }
 
   add(content: string): void {
     const lines = content.split('\n').map(entriesOf);
-    this.entries.push(...lines.flat());
+    this.#entries.push(...lines.flat());
     this.#lines += lines.filter(({ length }) => length > 0).length;
     this.#length += content.length;
   }
 
   /** @returns true for a block that is not one more part of it */
   isOverAt(content: string): boolean {
-    const isRepeated = this.isWhole && wordKey(content) === this.entries[0];
-    return isRepeated || !isEntry(content) || this.#length > LONGEST_CONTENTS;
+    const isRepeated = this.isWhole && wordKey(content) === this.#entries[0];
+    return this.isOpen && (isRepeated || !isEntry(content) || this.#length > LONGEST_CONTENTS);
   }
 
-  /** What remains of it when it ends. */
-  rest(): readonly Piece[] {
-    if (!this.isWhole) return this.pieces;
-    return this.pieces.filter(({ kind }) => kind === 'chapter' || kind === 'voice' || kind === 'pause');
+  /** Gives out what remains of it. */
+  *end(): Generator<Piece> {
+    const [pieces, isWhole] = [this.#pieces ?? [], this.isWhole];
+    this.#pieces = undefined;
+    if (!isWhole) return yield* pieces;
+    this.#onRemark(CONTENTS_NOTE);
+    for (const entry of this.#entries) this.titles.add(entry);
+    yield* pieces.filter(({ kind }) => kind === 'chapter' || kind === 'voice' || kind === 'pause');
   }
 }
 
