@@ -1,6 +1,6 @@
 import type { Package } from './epub-package.ts';
-import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
 import type { About } from './reading.ts';
+import { allIn, type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import { Archive, type Location } from './zip.ts';
 
 /** Bytes of a picture; a larger one is none for players. */

@@ -1,6 +1,6 @@
 import { type TtsError, usageError } from '../kit/error.ts';
-import { allIn, type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
 import { meaningsOf } from './html-elements.ts';
+import { allIn, type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import type { Archive } from './zip.ts';
 
 interface Item {

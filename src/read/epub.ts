@@ -14,13 +14,13 @@ import {
   resolved,
   usable,
 } from './epub-package.ts';
-import { plainText, treeOf } from './epub-tree.ts';
 import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
 import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
 import { Markup } from './html-parse.ts';
 import type { HtmlOptions, PieceOptions, Reading, Source } from './reading.ts';
+import { plainText, treeOf } from './xml-tree.ts';
 import { Archive, type Location, locationOf } from './zip.ts';
 
 /**

@@ -6,11 +6,11 @@ import { inOneLine } from '../kit/words.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
 import { wordKey } from '../text/unicode.ts';
-import { type Element, firstIn, plainText, treeOf } from './epub-tree.ts';
 import { withoutLine } from './page-of.ts';
 import { Lines } from './plain.ts';
 import { prose, TextFacts } from './prose.ts';
 import type { Reading, ReadOptions, Source } from './reading.ts';
+import { type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import { type Location, locationOf } from './zip.ts';
 
 const INSTALL =

@@ -2,8 +2,8 @@
 import { Parser } from 'htmlparser2';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { type Entry, openNavigation, type Package } from '../read/epub-package.ts';
-import { allIn, firstIn, plainText } from '../read/epub-tree.ts';
 import { type Edit, edited } from '../read/spans.ts';
+import { allIn, firstIn, plainText } from '../read/xml-tree.ts';
 import type { Archive } from '../read/zip.ts';
 import { attributesIn, closing, elementsIn, escaped, MODIFIED, navPage, tagsIn } from './overlays.ts';
 

@@ -1,9 +1,9 @@
 /** The package file of a book that gets a narration. One that it has already stays where nothing new is spoken. */
 import { usageError } from '../kit/error.ts';
 import { openPackage, type Package, resolved } from '../read/epub-package.ts';
-import { allIn, firstIn, treeOf } from '../read/epub-tree.ts';
 import { decodeMarkup } from '../read/html-charset.ts';
 import { type Edit, edited } from '../read/spans.ts';
+import { allIn, firstIn, treeOf } from '../read/xml-tree.ts';
 import type { Archive } from '../read/zip.ts';
 import { Upgrade } from './epub-three.ts';
 import {

@@ -2,7 +2,7 @@ import { withoutInvisible } from '../text/unicode.ts';
 import { BLOCKS, localName } from './html-elements.ts';
 import { Markup } from './html-parse.ts';
 
-/** An element of a package file. Prefixes of names are left out. */
+/** Prefixes of names are left out. */
 export interface Element {
   readonly name: string;
   /** Each has its name with its prefix and, if that is free, without it. */
