@@ -1,21 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openEpub } from '../../../src/read/epub.ts';
-import { fileSource } from '../../../src/read/source.ts';
 import { type BookParts, epubOf, xhtml } from '../../support/epub.ts';
-import { emptyFolder } from '../../support/folder.ts';
 import type { ZipEntry } from '../../support/zip.ts';
-import { PLAIN, signal, written } from './spoken.ts';
-
-function opened(book: Buffer) {
-  const path = join(emptyFolder(), 'book.epub');
-  writeFileSync(path, book);
-  return openEpub(fileSource(path, '/'), PLAIN, signal);
-}
+import { openBook, signal, written } from './spoken.ts';
 
 async function read(book: Buffer): Promise<string> {
-  return (await written((await opened(book)).pieces(signal))).trim();
+  return (await written((await openBook(book)).pieces(signal))).trim();
 }
 
 const ONE: BookParts = { documents: { 'a.xhtml': 'Text' } };
@@ -216,7 +205,7 @@ describe('a hostile book', () => {
       '',
     );
     const metas = '<meta refines="#b" property="role">aut</meta>'.repeat(5000);
-    const { about } = await opened(epubOf({ ...ONE, metadata: authors + metas }));
+    const { about } = await openBook(epubOf({ ...ONE, metadata: authors + metas }));
     expect(about?.author).toHaveLength(5000 * 3 - 2);
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEpub } from '../../../src/read/epub.ts';
@@ -6,28 +6,21 @@ import type { HtmlOptions } from '../../../src/read/reading.ts';
 import { fileSource } from '../../../src/read/source.ts';
 import { writtenOf } from '../../../src/text/piece.ts';
 import { type BookParts, epubOf, packageOf, xhtml } from '../../support/epub.ts';
-import { emptyFolder } from '../../support/folder.ts';
 import { sampleFolder, samplesIn } from '../../support/samples.ts';
 import { zipOf } from '../../support/zip.ts';
 import { wordsIn, wordsOfBook } from './book-words.ts';
-import { PLAIN, pipe, signal, written } from './spoken.ts';
-
-async function opened(book: Buffer, options: Partial<HtmlOptions> = {}) {
-  const path = join(emptyFolder(), 'book.epub');
-  writeFileSync(path, book);
-  return openEpub(fileSource(path, '/'), { ...PLAIN, ...options }, signal);
-}
+import { openBook, PLAIN, pipe, signal, written } from './spoken.ts';
 
 /** The remarks of a run but the first, which names the source of the chapters. */
 async function remarksOf(parts: BookParts): Promise<readonly string[]> {
   const remarks: string[] = [];
-  const reading = await opened(epubOf(parts));
+  const reading = await openBook(epubOf(parts));
   await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
   return remarks.slice(1);
 }
 
 async function read(parts: BookParts | Buffer, options: Partial<HtmlOptions> = {}): Promise<string> {
-  const reading = await opened(Buffer.isBuffer(parts) ? parts : epubOf(parts), options);
+  const reading = await openBook(Buffer.isBuffer(parts) ? parts : epubOf(parts), options);
   return (await written(reading.pieces(signal))).trim();
 }
 
@@ -269,7 +262,7 @@ describe('what is not a book', () => {
 });
 
 async function about(parts: Omit<BookParts, 'documents'>) {
-  return (await opened(epubOf({ documents: { 'a.xhtml': 'Text' }, ...parts }))).about ?? {};
+  return (await openBook(epubOf({ documents: { 'a.xhtml': 'Text' }, ...parts }))).about ?? {};
 }
 
 it('A book of EPUB 3 says what it is.', async () => {

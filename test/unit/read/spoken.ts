@@ -1,5 +1,10 @@
-import type { ReadOptions, Source } from '../../../src/read/reading.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openEpub } from '../../../src/read/epub.ts';
+import type { HtmlOptions, Reading, ReadOptions, Source } from '../../../src/read/reading.ts';
+import { fileSource } from '../../../src/read/source.ts';
 import { type Piece, writtenOf } from '../../../src/text/piece.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 export const { signal } = new AbortController();
 
@@ -40,6 +45,13 @@ export function pipe(pieces: readonly (string | Uint8Array)[], name = 'a.txt'): 
 export function fileOf(bytes: string | Uint8Array, name = 'a.txt'): Source {
   const source = pipe([bytes], name);
   return { ...source, isLive: false, size: bytes.length, again: source.bytes };
+}
+
+/** A book in a file of its own. */
+export function openBook(book: Buffer, options: Partial<HtmlOptions> = {}): Promise<Reading> {
+  const path = join(emptyFolder(), 'book.epub');
+  writeFileSync(path, book);
+  return openEpub(fileSource(path, '/'), { ...PLAIN, ...options }, signal);
 }
 
 /** A text in pieces of this many characters. */
