@@ -177,7 +177,9 @@ class ChapterCosts {
     if (this.#heading) {
       const { number, title = null, level } = this.#heading;
       this.list.push({
-        ...{ number, title, level },
+        number,
+        title,
+        level,
         characters: result.characters - this.#before.characters,
         duration: Math.max(0, Math.round(10 * (result.duration - this.#before.duration)) / 10),
         ...(this.#pricing && costOf(paid - this.#before.paid, this.#pricing)),

@@ -94,7 +94,12 @@ async function listen(
       maxText: said.maxText.value,
       callbacks: said.callbacks?.value ?? [],
       cors: said.cors?.value,
-      ...{ voices, texts, apiKey: key.value, log, hide, programs: host },
+      voices,
+      texts,
+      apiKey: key.value,
+      log,
+      hide,
+      programs: host,
     });
   } catch (cause) {
     const code = codeOf(cause);

@@ -211,7 +211,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places }),
     ...speaking,
-    ...{ drops, fallback: job.fallback },
+    drops,
+    fallback: job.fallback,
     patience: isLive || job.output.isPlayed ? job.patience : undefined,
     window: WINDOW * (await opening),
     // WAV files have no tags.
@@ -221,8 +222,14 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     maySkip: leftOut?.maySkip,
     blank: () => text.blank(),
     listeners: [
-      ...[totals, progress?.count, new Reporting(job, progress, context), subtitles],
-      ...[leftOut, misfits, events?.listener, readAlong],
+      totals,
+      progress?.count,
+      new Reporting(job, progress, context),
+      subtitles,
+      leftOut,
+      misfits,
+      events?.listener,
+      readAlong,
     ],
   }).catch((error) => blankOrStopped(error, job, { text, isLive }, context.signal));
   progress?.[Symbol.dispose]();

@@ -86,7 +86,10 @@ async function showPlan(
       url: addressIn(hub, repositoryOf(file.from ?? from, session), file).href,
     });
     voices.push({
-      ...{ name: offer.name, key: offer.key, licence: offer.licence, class: offer.class },
+      name: offer.name,
+      key: offer.key,
+      licence: offer.licence,
+      class: offer.class,
       bytes: bytesOf([...offer.files, ...espeak]),
       folder: join(voicesFolder(data), offer.name),
       files: [...offer.files.map(located(offer.from)), ...espeak.map(located('espeak'))],

@@ -111,7 +111,13 @@ function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
 function inJson({ voice, offer, manifest }: Row, { repositories }: Catalogue): object {
   const { name, key, language, quality, licence, class: kind } = voice;
   return {
-    ...{ name, key, language, quality, bytes: bytesOf(voice.files), licence, class: kind },
+    name,
+    key,
+    language,
+    quality,
+    bytes: bytesOf(voice.files),
+    licence,
+    class: kind,
     installed: manifest !== undefined,
     ...(offer && {
       trained: offer.trained,

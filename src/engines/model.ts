@@ -33,7 +33,11 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   const speakers = installed?.speakers ?? speakersOf(model, { name, count, voices: names, language });
   const voices = speakers.map(
     ({ name, language, style, gender }): SourceVoice => ({
-      ...{ name, language, sampleRate, style, gender },
+      name,
+      language,
+      sampleRate,
+      style,
+      gender,
       numbers: model.numbers && language,
     }),
   );
