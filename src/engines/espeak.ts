@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import { findProgram } from '../kit/folders.ts';
-import type { RunContext } from '../kit/host.ts';
+import type { Host, RunContext } from '../kit/host.ts';
 import { outputOf, ProgramError } from '../kit/program.ts';
 import { singleItem } from '../kit/wait.ts';
 import { inOneLine } from '../kit/words.ts';
@@ -94,7 +94,10 @@ interface Search {
   readonly fault?: string;
 }
 
-export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
+export async function findEspeak({
+  host,
+  signal,
+}: Pick<RunContext, 'signal'> & { readonly host: Pick<Host, 'env' | 'platform'> }): Promise<Search> {
   const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
   if (program === undefined) return {};
   const { env } = host;
@@ -177,7 +180,7 @@ function isSilent({ samples }: Samples): boolean {
 }
 
 /** espeak-ng writes no byte where there is no speech. */
-async function samplesIn(wav: Uint8Array): Promise<Samples> {
+export async function samplesIn(wav: Uint8Array): Promise<Samples> {
   if (wav.length === 0) return { samples: new Int16Array(), sampleRate: OWN_RATE };
   const { format, pcm } = await readWav(singleItem(wav));
   const bytes = Uint8Array.from(await buffer(pcm));
@@ -200,7 +203,7 @@ export async function openEspeak(
 }
 
 /** espeak-ng reads `[[ ]]` as phonemes, and ends the text at NUL. */
-function withoutPhonemes(sentence: string): string {
+export function withoutPhonemes(sentence: string): string {
   return sentence
     .replace(/\p{Cc}+/gu, ' ')
     .replace(/\[(?=\[)/gu, '[ ')

@@ -7,6 +7,7 @@ import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt, segmenterOf } from '../text/unicode.ts';
 import { Written } from '../text/written.ts';
+import { languageOf } from '../voices/language.ts';
 import type { Reference, TimedSound } from '../voices/timed-words.ts';
 import type { Part } from './ahead.ts';
 
@@ -17,8 +18,9 @@ import type { Part } from './ahead.ts';
 export type TimeSource = 'exact' | 'aligned' | 'spread';
 
 /**
- * Seconds by which the border of a word is off on average, as it was measured: `aligned` between the built-in voices (26 ms, 95 % within 87) and with
- * two voices of Festival (14 and 24 ms, 95 % within 54); `spread` with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
+ * Seconds by which the border of a word is off on average, as it was measured: `aligned` between the built-in voices (26 ms, 95 % within 87), with
+ * two voices of Festival (14 and 24 ms, 95 % within 54), and in 14 other languages between voices of espeak-ng (23 ms, 95 % within 52, by the events
+ * of its library); `spread` with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
  */
 export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
   exact: 0.005,
@@ -83,7 +85,7 @@ export class WordTimes implements AsyncDisposable {
    */
   async exactOf(segment: Segment): Promise<readonly WordAt[] | undefined> {
     const speaker = this.#speakerOf(segment);
-    const reference = isOwn(speaker) ? await this.#speak(segment.written, { speaker }, true) : undefined;
+    const reference = isOwn(speaker) ? await this.#sayAgain(segment, speaker) : undefined;
     if (!reference) return undefined;
     const { speed = 1 } = speaker;
     const spoken = reference.words.map(({ text, start, end }) => ({
@@ -95,14 +97,15 @@ export class WordTimes implements AsyncDisposable {
   }
 
   async #wordsOf(heard: Heard): Promise<TimedWords> {
-    const { segment, seconds, format } = heard;
-    const own = isOwn(heard.speaker);
+    const { segment, speaker, language, seconds, format } = heard;
+    const own = isOwn(speaker);
     const words = wordsIn(segment.text);
-    const reference = await this.#speak(own ? segment.written : segment.text, heard, own);
-    const speed = heard.speaker.speed ?? 1;
+    const reference = await (own ? this.#sayAgain(segment, speaker) : this.#sayLike(heard));
+    const speed = speaker.speed ?? 1;
     const isSame = own && reference && Math.abs(reference.seconds / speed - seconds) < SAME_LENGTH;
     const alignment = isSame || !reference ? undefined : heard.alignedTo(reference);
-    const doubt = !own && alignment && this.#doubts.about(heard, alignment);
+    const isJudged = !own && languageOf(language) === 'en';
+    const doubt = isJudged && alignment && this.#doubts.about(heard, alignment);
     if (doubt) this.#context.notices.warnLater(doubt);
     const at = isSame ? (moment: number) => (moment * seconds) / reference.seconds : alignment?.at;
     if (!reference || !at) return { source: 'spread', words: inFrames(spread(words, 0, seconds), heard) };
@@ -113,25 +116,27 @@ export class WordTimes implements AsyncDisposable {
     };
   }
 
-  /** @returns `undefined` where the built-in voice could not read the text as it was spoken */
-  async #speak(
-    text: string,
-    { speaker: { voice, fields } }: Pick<Heard, 'speaker'>,
-    own: boolean,
+  /** A built-in voice says the same in the same time. */
+  #sayAgain({ written }: Segment, { voice, fields }: Speaker): Promise<TimedSound | undefined> {
+    const { instructions } = fields;
+    const { signal } = this.#context;
+    return this.#ask((reference) => reference.speak(written, signal, { no: voice.no, instructions }));
+  }
+
+  async #sayLike({ segment, language, isComparable }: Heard): Promise<TimedSound | undefined> {
+    if (!isComparable) return undefined;
+    const { signal } = this.#context;
+    return this.#ask((reference) => reference.speakIn(language, segment.text, signal));
+  }
+
+  /** @returns `undefined` where no voice could read the text as it was spoken */
+  async #ask(
+    speak: (reference: Reference) => Promise<TimedSound | undefined>,
   ): Promise<TimedSound | undefined> {
     const { host, signal } = this.#context;
-    if (!own && !isEnglish(voice.language, text)) return undefined;
-    this.#reference ??= import('../voices/timed-words.ts').then(
-      ({ Reference }) => new Reference(host.runtime),
-    );
-    const reference = await this.#reference;
-    const found = reference.speak(
-      text,
-      signal,
-      own ? { no: voice.no, instructions: fields.instructions } : {},
-    );
+    this.#reference ??= import('../voices/timed-words.ts').then(({ Reference }) => new Reference(host));
     // Times that are spread say so.
-    return found.catch(() => {
+    return speak(await this.#reference).catch(() => {
       signal.throwIfAborted();
       return undefined;
     });
@@ -150,17 +155,18 @@ function isOwn({ voice }: Speaker): boolean {
 }
 
 /** Where it is unknown which language a voice speaks, the text does. */
-function isEnglish(language: string | undefined, text: string): boolean {
-  if (language !== undefined && language !== 'und') return /^en\b/iu.test(language);
+function spokenLanguage(language: string | undefined, text: string): string {
+  if (language !== undefined && language !== 'und') return language;
   const written = new Written();
   written.add(text);
-  return (written.language ?? 'en') === 'en';
+  return written.language ?? 'en';
 }
 
 /** What is kept of the sound of a segment. */
 class Heard {
   readonly segment: Segment;
   readonly speaker: Speaker;
+  readonly language: string;
   readonly format: PcmFormat;
   #frames = 0;
   #meter: FeatureMeter | undefined;
@@ -169,6 +175,7 @@ class Heard {
   constructor(segment: Segment, speaker: Speaker, format: PcmFormat) {
     this.segment = segment;
     this.speaker = speaker;
+    this.language = spokenLanguage(speaker.voice.language, segment.text);
     this.format = format;
     this.#top = comparableUpTo(format.sampleRate, REFERENCE_RATE);
     if (!isOwn(speaker)) this.#meter = new FeatureMeter(format.sampleRate, this.#top);
@@ -176,6 +183,10 @@ class Heard {
 
   get seconds(): number {
     return this.#frames / this.format.sampleRate;
+  }
+
+  get isComparable(): boolean {
+    return this.#meter !== undefined;
   }
 
   push(pcm: Uint8Array): void {

@@ -1,9 +1,12 @@
-/** The built-in voice says a text once more, unheard, to time its words. */
+/** Another voice says a text once more, unheard, to time its words: the built-in one in English, espeak-ng in other languages. */
 import { OWN_RATE } from '../engines/engine.ts';
+import type { Espeak } from '../engines/espeak.ts';
 import { FLITE_PROGRAM, FliteThread, fliteRecipe, sharedAssets } from '../engines/flite-thread.ts';
 import type { SpokenWord } from '../engines/flite-words.ts';
 import { tasks } from '../engines/lanes.ts';
 import { styleOf } from '../engines/style.ts';
+import type { Host } from '../kit/host.ts';
+import { isUnreadByEspeak, languageOf, voiceForLanguage } from './language.ts';
 
 export interface TimedSound {
   /** One channel. */
@@ -18,23 +21,80 @@ export interface TimedSound {
 /** The number of `rms`: of the built-in voices, it is the one to which others align best. */
 const USUAL = 1;
 
-export class Reference implements AsyncDisposable {
-  readonly #thread: FliteThread;
+interface Built {
+  /** The number of a built-in voice; by default it is the one to which others align best. */
+  readonly no?: number;
+  readonly instructions?: string | undefined;
+}
 
-  /** @param runtime the version of Node */
-  constructor(runtime: string, program = FLITE_PROGRAM) {
-    this.#thread = new FliteThread(program, sharedAssets(runtime));
+/** Texts are said one after the other. */
+export class Reference implements AsyncDisposable {
+  readonly #host: Pick<Host, 'runtime' | 'env' | 'platform'>;
+  readonly #thread: FliteThread;
+  #espeak: Promise<Espeak | undefined> | undefined;
+  #before: Promise<unknown> = Promise.resolve();
+
+  constructor(host: Pick<Host, 'runtime' | 'env' | 'platform'>, program = FLITE_PROGRAM) {
+    this.#host = host;
+    this.#thread = new FliteThread(program, sharedAssets(host.runtime));
   }
 
   /**
-   * @param no the number of a built-in voice; by default the one to which others align best
-   * @returns `undefined` for a text in which there is nothing that the voice could read
+   * @param language as a voice or a text has it
+   * @returns `undefined` where no voice reads the language, or nothing of the text
+   * @throws EngineError; the error of a program
+   */
+  speakIn(language: string, text: string, signal: AbortSignal): Promise<TimedSound | undefined> {
+    if (languageOf(language) === 'en') return this.speak(text, signal);
+    return this.#inTurn(() => this.#speakWithEspeak(language, text, signal), signal);
+  }
+
+  /**
+   * A built-in voice says the text.
+   * @returns `undefined` for a text in which there is nothing that it could read
    * @throws EngineError
    */
-  async speak(
+  speak(text: string, signal: AbortSignal, voice: Built = {}): Promise<TimedSound | undefined> {
+    return this.#inTurn(() => this.#speakBuiltIn(text, signal, voice), signal);
+  }
+
+  #inTurn<T>(speak: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const spoken = this.#before.then(() => {
+      signal.throwIfAborted();
+      return speak();
+    });
+    this.#before = spoken.catch(() => {});
+    return spoken;
+  }
+
+  async #speakWithEspeak(
+    language: string,
     text: string,
     signal: AbortSignal,
-    { no = USUAL, instructions }: { readonly no?: number; readonly instructions?: string | undefined } = {},
+  ): Promise<TimedSound | undefined> {
+    this.#espeak ??= this.#findEspeak();
+    const espeak = isUnreadByEspeak(language) ? undefined : await this.#espeak;
+    const voices = espeak?.voices.map(({ speaker, file }) => ({ ...speaker, file })) ?? [];
+    const voice = voiceForLanguage(language, [voices]);
+    if (!espeak || !voice) return undefined;
+    const { speakTimed } = await import('../engines/espeak-words.ts');
+    const said = await speakTimed(text, voice.file, espeak, signal);
+    if (!said || said.words.length === 0) return undefined;
+    const { samples, ...rest } = said;
+    return { ...rest, pieces: [samples], seconds: samples.length / said.sampleRate };
+  }
+
+  /** The search is no part of the text for which it is made first: others need its result as well. */
+  async #findEspeak(): Promise<Espeak | undefined> {
+    const { findEspeak } = await import('../engines/espeak.ts');
+    const { signal } = new AbortController();
+    return (await findEspeak({ host: this.#host, signal })).espeak;
+  }
+
+  async #speakBuiltIn(
+    text: string,
+    signal: AbortSignal,
+    { no = USUAL, instructions }: Built,
   ): Promise<TimedSound | undefined> {
     const { style } = styleOf(instructions);
     const pieces: Int16Array[] = [];

@@ -193,15 +193,25 @@ test('--words tells when each word is said, exactly for a built-in voice, and wh
 test('Words of other voices are aligned to the built-in one, or share the time where that cannot read the text.', async () => {
   const [spread] = await wordsOf([], named((await serveText(SOUND)).url));
   expect(spread.source).toMatch(/aligned|spread/);
-  const server = await serveText(SOUND);
+  const [none] = await wordsOfRussian({ PATH: '/nowhere' });
+  expect(none).toMatchObject({ source: 'spread', words: [{ text: 'Привет,' }, { text: 'мир.' }] });
+});
+
+test.runIf(isThere('espeak-ng'))(
+  'Words of other languages are aligned to espeak-ng (skipped without espeak-ng).',
+  async () => {
+    for (const cue of await wordsOfRussian({})) expect(cue).toMatchObject({ source: 'aligned', error: 0.03 });
+  },
+);
+
+async function wordsOfRussian(env: Readonly<Record<string, string>>) {
   const box = new Sandbox();
   box.file('text.txt', 'Привет, мир. Это второе предложение.');
-  await box.run(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.json', '--words'], {
-    env: named(server.url),
-  });
-  const { cues } = JSON.parse(box.read('out.json').toString());
-  expect(cues[0]).toMatchObject({ source: 'spread', words: [{ text: 'Привет,' }, { text: 'мир.' }] });
-});
+  const args = ['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.json', '--words'];
+  const run = await box.run(args, { env: { ...named((await serveText(SOUND)).url), ...env } });
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(box.read('out.json').toString()).cues;
+}
 
 test.runIf(isThere('espeak-ng'))(
   'A sentence of which a voice leaves words out is named (skipped without espeak-ng).',
