@@ -264,8 +264,11 @@ async function openText(job: SpeechJob, context: Context) {
 
 async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes | undefined> {
   if (!job.timesWords && job.events === undefined) return undefined;
-  const { WordTimes } = await import('../run/words.ts');
-  return new WordTimes(speakingIn(job).speakerOf, context);
+  const { openReference, WordTimes } = await import('../run/words.ts');
+  return new WordTimes(speakingIn(job).speakerOf, {
+    ...context,
+    openReference: () => openReference(context.host),
+  });
 }
 
 /** Where a word is in the input, for the subtitles that say so. */

@@ -21,6 +21,12 @@ const STEP = 0.005;
 /** The mean of the amplitudes of 16 bits. Less is a pause. */
 const HEARD = 8;
 
+/** Seconds of silence at both ends, so that those of another sound are not taken for the first word and the last. */
+const EDGE = 0.1;
+
+/** Seconds. A shorter silence between two words is the beginning of the second one: `p`, `t` and `k` are silent before they burst. */
+const CLOSURE = 0.1;
+
 /**
  * @param voice its file, as the list of voices names it
  * @returns `undefined` for a text without words, and where muting changes the length of the sound
@@ -52,17 +58,24 @@ export async function speakTimed(
   const numbers = Array.from(codes, (code, step) =>
     (aloud[step] ?? 0) < HEARD ? undefined : fromGrayCode(code),
   );
-  return { samples, sampleRate, words: timed(words, numbers, size / sampleRate) };
+  const edge = Math.round(EDGE * sampleRate);
+  const padded = new Int16Array(samples.length + 2 * edge);
+  padded.set(samples, edge);
+  return {
+    samples: padded,
+    sampleRate,
+    words: timed(words, numbers, { step: size / sampleRate, from: EDGE }),
+  };
 }
 
-/** Signs without a letter belong to the word before them, and so does the second half of "25 000". */
+/** Signs without a letter belong to the word before them, and so does the second part of "25 000". */
 function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   for (const word of withoutPhonemes(text).split(/\s+/u)) {
     const last = words.at(-1);
-    const goesOn =
-      last !== undefined && (!/[\p{L}\p{N}]/u.test(word) || (/\d$/u.test(last) && /^\d/u.test(word)));
-    if (goesOn) words[words.length - 1] = `${last} ${word}`;
+    const isOfNumber = /^\d{3}(?!\d)/u.test(word) && /\d/u.test(last?.at(-1) ?? '');
+    const goesOn = isOfNumber || !/[\p{L}\p{N}]/u.test(word);
+    if (goesOn && last !== undefined) words[words.length - 1] = `${last} ${word}`;
     else if (word !== '') words.push(word);
   }
   return words;
@@ -114,14 +127,18 @@ function fromGrayCode(code: number): number {
 function timed(
   words: readonly string[],
   numbers: readonly (number | undefined)[],
-  step: number,
+  { step, from }: { readonly step: number; readonly from: number },
 ): readonly SpokenWord[] {
   const times = new Map<number, { start: number; end: number }>();
   let last = 0;
   for (const [at, number] of numbers.entries()) {
     if (number === undefined || number < last || number >= words.length) continue;
+    const end = from + (at + 1) * step;
+    const [own, before] = [times.get(number), times.get(last)];
+    const heard = from + at * step;
+    const start = before && heard - before.end < CLOSURE ? before.end : heard;
+    times.set(number, { start: own?.start ?? start, end });
     last = number;
-    times.set(number, { start: times.get(number)?.start ?? at * step, end: (at + 1) * step });
   }
   const spoken: SpokenWord[] = [];
   for (const [number, text] of words.entries()) {

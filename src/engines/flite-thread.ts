@@ -33,7 +33,7 @@ export async function openBuiltIn(
 }
 
 /** They are loaded with the first call. */
-export function sharedAssets(runtime: string): () => Promise<Assets> {
+export function sharedAssets(runtime?: string): () => Promise<Assets> {
   let assets: Promise<Assets> | undefined;
   return () => {
     assets ??= loadAssets(runtime);

@@ -1,5 +1,6 @@
 /** When each word of a segment is heard. */
 import type { RunContext } from '../kit/host.ts';
+import { yieldToEventLoop } from '../kit/wait.ts';
 import { type Alignment, align, comparableUpTo, FeatureMeter } from '../sound/align.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
 import { lanesOf } from '../sound/samples.ts';
@@ -19,8 +20,8 @@ export type TimeSource = 'exact' | 'aligned' | 'spread';
 
 /**
  * Seconds by which the border of a word is off on average, as it was measured: `aligned` between the built-in voices (26 ms, 95 % within 87), with
- * two voices of Festival (14 and 24 ms, 95 % within 54), and in 14 other languages between voices of espeak-ng (23 ms, 95 % within 52, by the events
- * of its library); `spread` with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
+ * two voices of Festival (14 and 24 ms, 95 % within 54); in other languages with Festival in Italian and Czech (11 and 21 ms, 95 % within 59), and in
+ * 14 languages between voices of espeak-ng (9 ms, 95 % within 33, by the events of its library); `spread` with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
  */
 export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
   exact: 0.005,
@@ -42,20 +43,28 @@ export interface TimedWords {
   readonly words: readonly TimedWord[];
 }
 
-/** Listens to the sound of one segment after the other. */
+interface Context extends Pick<RunContext, 'signal'> {
+  readonly notices: Pick<RunContext['notices'], 'warnLater'>;
+  /** It is called once, for the first words. */
+  openReference(): Promise<Reference>;
+}
+
+export async function openReference(host: ConstructorParameters<typeof Reference>[0]): Promise<Reference> {
+  const { Reference } = await import('../voices/timed-words.ts');
+  return new Reference(host);
+}
+
+/** Listens to the sound of one segment after the other. Its end is that of the reference as well. */
 export class WordTimes implements AsyncDisposable {
   readonly #speakerOf: (segment: Segment) => Speaker;
-  readonly #context: Pick<RunContext, 'host' | 'notices' | 'signal'>;
+  readonly #context: Context;
   #reference: Promise<Reference> | undefined;
   #current: Heard | undefined;
   readonly #doubts = new Doubts();
   /** The segment before is still being looked at. */
   #before: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    speakerOf: (segment: Segment) => Speaker,
-    context: Pick<RunContext, 'host' | 'notices' | 'signal'>,
-  ) {
+  constructor(speakerOf: (segment: Segment) => Speaker, context: Context) {
     this.#speakerOf = speakerOf;
     this.#context = context;
   }
@@ -103,7 +112,7 @@ export class WordTimes implements AsyncDisposable {
     const reference = await (own ? this.#sayAgain(segment, speaker) : this.#sayLike(heard));
     const speed = speaker.speed ?? 1;
     const isSame = own && reference && Math.abs(reference.seconds / speed - seconds) < SAME_LENGTH;
-    const alignment = isSame || !reference ? undefined : heard.alignedTo(reference);
+    const alignment = isSame || !reference ? undefined : await heard.alignedTo(reference);
     const isJudged = !own && languageOf(language) === 'en';
     const doubt = isJudged && alignment && this.#doubts.about(heard, alignment);
     if (doubt) this.#context.notices.warnLater(doubt);
@@ -133,8 +142,8 @@ export class WordTimes implements AsyncDisposable {
   async #ask(
     speak: (reference: Reference) => Promise<TimedSound | undefined>,
   ): Promise<TimedSound | undefined> {
-    const { host, signal } = this.#context;
-    this.#reference ??= import('../voices/timed-words.ts').then(({ Reference }) => new Reference(host));
+    const { openReference, signal } = this.#context;
+    this.#reference ??= openReference();
     // Times that are spread say so.
     return speak(await this.#reference).catch(() => {
       signal.throwIfAborted();
@@ -198,11 +207,15 @@ class Heard {
   }
 
   /** Its first sound is that of the reference. */
-  alignedTo({ pieces, sampleRate }: TimedSound): Alignment | undefined {
-    if (!this.#meter) return undefined;
+  async alignedTo({ pieces, sampleRate }: TimedSound): Promise<Alignment | undefined> {
     const meter = new FeatureMeter(sampleRate, this.#top);
-    for (const piece of pieces) meter.push(Float64Array.from(piece, (sample) => sample / 32_768));
-    return align(meter.end(), this.#meter.end());
+    for (const piece of pieces)
+      for (let at = 0; at < piece.length; at += AT_ONCE) {
+        meter.push(Float64Array.from(piece.subarray(at, at + AT_ONCE), (sample) => sample / 32_768));
+        // Other clients of a service go on meanwhile.
+        await yieldToEventLoop();
+      }
+    return this.#meter && align(meter.end(), this.#meter.end());
   }
 }
 
@@ -253,6 +266,9 @@ export class Doubts {
 
 /** Later segments take the places of the first ones. */
 const MOST_DISTANCES = 64;
+
+/** Samples that are measured in one tick of the event loop: some milliseconds. */
+const AT_ONCE = 4096;
 
 /** Seconds. A longer segment would take too much memory; only `--max-chars` makes one. */
 const LONGEST_ALIGNED = 300;

@@ -1,5 +1,6 @@
 /** A text that is spoken while it is written. It is cut into segments, and each goes through the queue as a request does. */
 import { EngineError, type Speaker as Served } from '../engines/engine.ts';
+import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import { TtsError, usageError } from '../kit/error.ts';
 import { AsyncQueue } from '../kit/queue.ts';
 import { failingAs } from '../kit/wait.ts';
@@ -7,32 +8,61 @@ import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
 import type { Source } from '../read/reading.ts';
 import { USUAL_PAUSES } from '../run/mix.ts';
-import { type TrackOptions, trackOf } from '../run/run.ts';
-import { RunText } from '../run/text.ts';
+import { type Listener, type TrackOptions, trackOf } from '../run/run.ts';
+import { RunText, type TextPlan } from '../run/text.ts';
 import type { Speech, Track } from '../sound/pcm.ts';
-import type { Speaker, VoiceSource } from '../sound/voice.ts';
+import type { Fields, Speaker, VoiceSource } from '../sound/voice.ts';
 import { asRole } from '../voices/cast.ts';
 import { eachField } from '../voices/sources.ts';
 import type { TextReading } from './clean.ts';
-import { shortSound, soundOrSilence } from './sound.ts';
+import { hasWords, shortSound, soundOrSilence } from './sound.ts';
 import { type ServiceContext, soundOf } from './speak.ts';
+
+interface LiveText {
+  readonly source: Source;
+  readonly speaker: Served;
+  /** What the client set. */
+  readonly fields?: Fields;
+  readonly bySentence?: BySentence | undefined;
+}
+
+/** Each sentence is a segment. Those that the voice cannot read are left out, as within a request. */
+interface BySentence {
+  readonly listenerFor?:
+    | ((speakerOf: () => Speaker, isLeftOut: (index: number) => boolean) => Listener)
+    | undefined;
+  /** Otherwise a text without words is refused. */
+  readonly silentIfUnreadable: boolean;
+}
 
 /**
  * The sound of a text without a word is a short silence.
  * @throws EngineError here, and while the sound is read; the caller reads all of it, or aborts
  */
 export async function speakLive(
-  { source, speaker }: { readonly source: Source; readonly speaker: Served },
+  { source, speaker, fields, bySentence }: LiveText,
   context: ServiceContext,
   signal: AbortSignal,
 ): Promise<Pick<Speech, 'format' | 'pcm'>> {
+  const refused = bySentence && new Refused(bySentence.silentIfUnreadable);
+  const voice = asVoice(speaker, { fields, refused }, context);
+  const isLeftOut = (index: number) => refused?.has(index) === true;
   try {
-    const how = { ...context.reading, isHeardLive: true, mix: { pauses: USUAL_PAUSES } };
-    const track = await trackOfText(source, asVoice(speaker, context), how, signal);
-    return track ? { format: track.format, pcm: failingAs(track.pcm, refusal) } : shortSound();
+    const how: How = {
+      ...context.reading,
+      isHeardLive: !bySentence,
+      pace: bySentence ? 'sentence' : 'by output',
+      listener: bySentence?.listenerFor?.(() => voice, isLeftOut),
+      mix: { pauses: USUAL_PAUSES },
+    };
+    const track = await trackOfText(source, voice, how, signal);
+    if (!track) return shortSound();
+    return { format: track.format, pcm: failingAs(unlessAllLeftOut(track.pcm, refused), refusal) };
   } catch (error) {
-    if (error === BLANK) return shortSound();
-    throw refusal(error);
+    if (error !== BLANK) throw refusal(error);
+    if (bySentence?.silentIfUnreadable === false)
+      throw new EngineError('unsupported text', 'Nothing of the text is to be spoken');
+    return shortSound();
   }
 }
 
@@ -46,6 +76,9 @@ const BLANK = usageError('the text has no words', 'send some');
 
 interface How extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>, Pick<TrackOptions, 'mix'> {
   readonly isHeardLive: boolean;
+  /** By output, unless it is set. */
+  readonly pace?: TextPlan['pace'];
+  readonly listener?: Listener | undefined;
 }
 
 /**
@@ -56,7 +89,7 @@ interface How extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>
 export async function trackOfText(
   source: Source,
   speaker: Speaker,
-  { reader = plain, stages = [], inFront, isHeardLive, mix }: How,
+  { reader = plain, stages = [], inFront, isHeardLive, pace = 'by output', listener, mix }: How,
   signal: AbortSignal,
 ): Promise<Track | undefined> {
   const sources = () => [{ source, reader }];
@@ -65,7 +98,7 @@ export async function trackOfText(
     stages,
     inFront,
     role: asRole(speaker),
-    pace: 'by output',
+    pace,
     cutsParagraphs: false,
   } as const;
   const text = await RunText.open(plan, signal);
@@ -76,9 +109,47 @@ export async function trackOfText(
     budgetBytes: BUDGET,
     mix,
     signal,
-    listeners: [],
+    listeners: [listener],
     blank: () => BLANK,
   });
+}
+
+/** Whether a voice could read a text at all, of which it may leave sentences out. */
+class Refused {
+  readonly #silentIfUnreadable: boolean;
+  #asked = 0;
+  readonly #left = new Set<number>();
+  #error: unknown;
+
+  constructor(silentIfUnreadable: boolean) {
+    this.#silentIfUnreadable = silentIfUnreadable;
+  }
+
+  ask(): void {
+    this.#asked += 1;
+  }
+
+  has(index: number): boolean {
+    return this.#left.has(index);
+  }
+
+  leaveOut(index: number, text: string, error: unknown): void {
+    this.#left.add(index);
+    if (hasWords(text) || !this.#silentIfUnreadable) this.#error ??= error;
+  }
+
+  /** @throws the error of the voice, if it could read none of the text */
+  throwIfAll(): void {
+    if (this.#error !== undefined && this.#left.size === this.#asked) throw this.#error;
+  }
+}
+
+async function* unlessAllLeftOut(
+  pcm: AsyncIterable<Uint8Array>,
+  refused: Refused | undefined,
+): AsyncGenerator<Uint8Array> {
+  yield* pcm;
+  refused?.throwIfAll();
 }
 
 /** What a voice cannot do is an `EngineError` already: this is about what cannot be read. */
@@ -86,21 +157,30 @@ function refusal(error: unknown): unknown {
   return error instanceof TtsError ? new EngineError('unsupported text', error.message) : error;
 }
 
+interface Asking {
+  readonly fields: Fields | undefined;
+  readonly refused: Refused | undefined;
+}
+
 /** One of the voices of the service as a run asks for it. */
-function asVoice(speaker: Served, context: ServiceContext): Speaker {
+function asVoice(speaker: Served, { fields: asked, refused }: Asking, context: ServiceContext): Speaker {
   const { no, name, kind, language, sampleRate } = speaker;
+  const { isFar } = context.voices;
   // A far service gets what the client said; a voice of this machine sends sound while it makes it.
-  const fields = { ...eachField(() => undefined), stream: context.voices.isFar ? undefined : true };
+  const fields = asked ?? { ...eachField(() => undefined), stream: isFar ? undefined : true };
+  const isBuiltIn = !isFar && FLITE_SPEAKERS.some((own) => own.no === no && own.name === name);
   const source: VoiceSource = {
-    kind: 'engine',
+    kind: isBuiltIn ? 'built-in' : 'engine',
     name,
     maxChars: Number.POSITIVE_INFINITY,
     atOnce: 1,
     async open() {},
     async speak({ text, index }, until) {
+      refused?.ask();
       // Only the first segment can be refused because of a full queue: a text that is heard goes on.
       const order = { text, speaker, fields, isPatient: index > 0 };
-      const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until));
+      const leaveOut = refused && ((error: unknown) => refused.leaveOut(index, text, error));
+      const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until), leaveOut);
       return { format, bytes: undefined, pcm };
     },
     has: () => false,

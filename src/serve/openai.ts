@@ -19,6 +19,7 @@ import { sameFormat, untagged } from '../sound/pcm.ts';
 import { atSpeed } from '../sound/tempo.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { eachField } from '../voices/sources.ts';
+import { ABOUT_WORDS, asksForWords, CAPTIONED, CAPTIONED_ANSWERS } from './captioned.ts';
 import {
   defaultVoice,
   IGNORED,
@@ -48,12 +49,23 @@ const FORMATS = {
 
 type ResponseFormat = keyof typeof FORMATS;
 
-const BODY = bodySchema(
+const OWN_FIELDS = {
+  input: text(/\S/, 'must not be blank'),
+  response_format: v.nullish(choice(...(Object.keys(FORMATS) as ResponseFormat[])), 'mp3'),
+};
+
+const BODY = bodySchema('openai', { ...OWN_FIELDS, stream_format: v.nullish(choice('audio', 'sse')) }, true);
+
+/** Kokoro-FastAPI has fields of its own. Its clients may leave them out, or ask for a link, which there is not. */
+const CAPTIONED_BODY = bodySchema(
   'openai',
   {
-    input: text(/\S/, 'must not be blank'),
-    response_format: v.nullish(choice(...(Object.keys(FORMATS) as ResponseFormat[])), 'mp3'),
-    stream_format: v.nullish(choice('audio', 'sse')),
+    ...OWN_FIELDS,
+    stream: v.pipe(
+      v.nullish(v.boolean('must be true or false'), true),
+      v.description('An object for each sentence, one on a line; otherwise a single one'),
+    ),
+    return_timestamps: v.nullish(v.boolean('must be true or false'), true),
   },
   true,
 );
@@ -120,12 +132,40 @@ const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
         content: {
           ...Object.fromEntries(Object.values(FORMATS).map(({ mediaType }) => [mediaType, undefined])),
           'text/event-stream': EVENT,
+          ...CAPTIONED_ANSWERS,
         },
       },
     },
+    more: ABOUT_WORDS,
   },
   body: BODY,
   handle: speakForOpenAi,
+};
+
+/** Clients of Kokoro-FastAPI know this path, which is not below `/v1/`. */
+const captionedSpeech: Route<ServiceContext, ValueOf<typeof CAPTIONED_BODY>> = {
+  method: 'POST',
+  path: '/dev/captioned_speech',
+  about: {
+    operationId: 'createCaptionedSpeech',
+    summary: 'Convert text to speech with the time of each word, as clients of Kokoro-FastAPI ask for it',
+    description:
+      'The fields are those of `POST /v1/audio/speech`, and further ones are left alone. A stream has an object for each sentence, one on a line.',
+    answers: {
+      200: {
+        description: 'The sound in `response_format`, with the times of its words.',
+        headers: { 'X-Voice': 'The name of the voice that speaks, percent-encoded.', ...IGNORED },
+        content: { 'application/json': CAPTIONED },
+      },
+    },
+  },
+  body: CAPTIONED_BODY,
+  async handle(exchange, context) {
+    const { stream, return_timestamps: hasWords } = exchange.body;
+    const reply = await spoken(exchange, context, { captions: { inLines: stream, hasWords } });
+    // Its clients know lines under this name.
+    return { ...reply, headers: { ...reply.headers, 'Content-Type': 'application/json' } };
+  },
 };
 
 /** Kokoro-FastAPI and Open WebUI read a voice as its `id` with its `name`. */
@@ -170,7 +210,7 @@ const models: Route<ServiceContext> = {
 export const openAiFace: Face<ServiceContext> = {
   name: 'openai',
   prefix: '/v1/',
-  routes: [speech, voices, models],
+  routes: [speech, captionedSpeech, voices, models],
   takesBearer: true,
   takesMoreSlashes: true,
   invalid: { status: 400, code: 'invalid_value' },
@@ -183,12 +223,30 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
 );
 
-/** Answers with sound that leaves while it is made. @throws HttpError */
-async function speakForOpenAi(
-  exchange: Exchange<ValueOf<typeof BODY>>,
+/** @throws HttpError */
+function speakForOpenAi(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceContext): Promise<Reply> {
+  const { stream_format: streamFormat } = exchange.body;
+  const hasWords = asksForWords(exchange, openAiFace.invalid);
+  if (hasWords && streamFormat === 'sse')
+    throw new HttpError(400, 'invalid_value', 'stream_format sse has no place for words', {
+      field: 'stream_format',
+    });
+  const captions = hasWords ? { inLines: streamFormat === 'audio', hasWords } : undefined;
+  return spoken(exchange, context, { streamFormat, captions });
+}
+
+interface Answer {
+  readonly streamFormat?: 'audio' | 'sse' | null | undefined;
+  readonly captions?: { readonly inLines: boolean; readonly hasWords: boolean } | undefined;
+}
+
+/** Answers with sound that leaves while it is made, or with its words. @throws HttpError */
+async function spoken(
+  exchange: Exchange<Pick<ValueOf<typeof BODY>, 'input' | 'response_format'>>,
   context: ServiceContext,
+  { streamFormat, captions }: Answer,
 ): Promise<Reply> {
-  const { input, response_format: format, stream_format: streamFormat } = exchange.body;
+  const { input, response_format: format } = exchange.body;
   const { speaker: name = '', speed = 1, ...fields } = valuesIn('openai', exchange.body);
   const speaker = voiceOf(name.trim(), exchange, context);
   if (countCodePoints(input) > context.maxText)
@@ -196,6 +254,7 @@ async function speakForOpenAi(
       field: 'input',
     });
   takeEncoder(format, exchange.signal);
+  const live = await liveOf({ format, speed, asEvents: streamFormat === 'sse' }, context.programs);
   const request = {
     text: input,
     speaker,
@@ -207,10 +266,12 @@ async function speakForOpenAi(
       // It is true for a client that chooses the form of a stream.
       stream: streamFormat ? true : undefined,
     },
-    live: await liveOf({ format, speed, asEvents: streamFormat === 'sse' }, context.programs),
+    live,
     silentIfUnreadable: true,
   };
-  const reply = await speak(request, exchange, context);
+  const reply = captions
+    ? await context.captioned(request, { ...captions, live, speed }, exchange)
+    : await speak(request, exchange, context);
   return {
     ...reply,
     headers: { ...reply.headers, 'X-Voice': encodeURIComponent(context.hide(speaker.name).toWellFormed()) },

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../kit/host.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
+import type { Reference } from '../voices/timed-words.ts';
 import { type CallbackLimits, type CallbackOutcome, Callbacks, callbackOrigin } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
 import { FACES } from './faces.ts';
@@ -41,8 +42,8 @@ export interface ServiceOptions {
   /** Takes keys out of names of voices. */
   hide?(text: string): string;
   readonly limits?: Partial<Limits>;
-  /** Encoders of some formats are looked for here. */
-  readonly programs?: Pick<Host, 'env' | 'platform'> | undefined;
+  /** Encoders of some formats are looked for here, and espeak-ng, which times words. */
+  readonly programs?: (Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>) | undefined;
 }
 
 export interface Service {
@@ -68,8 +69,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     errorBody: (error, id) => ttsFace.error(errorFor(error, id)),
   });
   const speaking: ServiceContext['speaking'] = new Set();
+  const words = new SharedReference(programs ?? NO_PROGRAMS);
   const own = { voices, log, hide, maxText, programs, callbacks, metrics, speaking, basePath };
-  const context = { ...own, reading: options.texts };
+  const captioned: ServiceContext['captioned'] = async (...asked) => {
+    const { captioned } = await import('./captions.ts');
+    return captioned(...asked, { context, openReference: () => words.open() });
+  };
+  const context: ServiceContext = { ...own, reading: options.texts, captioned };
   const onEnd = (record: RequestRecord, route: string | undefined) => {
     // The page has an address with a slash at its end, and one without.
     metrics.addRequest(route === undefined ? 'other' : route || '/', record.status);
@@ -81,8 +87,32 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await http.stop();
     throw error;
   });
-  const close = (graceMs: number) => closeAll([http, ...(wyoming ? [wyoming] : [])], callbacks, graceMs);
+  const close = async (graceMs: number) => {
+    await closeAll([http, ...(wyoming ? [wyoming] : [])], callbacks, graceMs);
+    await words.close();
+  };
   return { url: http.url, wyoming: wyoming?.url, close };
+}
+
+const NO_PROGRAMS = { env: {}, platform: 'linux' } as const;
+
+/** What times the words of all requests, from the first one that asks for words. */
+class SharedReference {
+  readonly #host: NonNullable<ServiceOptions['programs']>;
+  #opened: Promise<Reference> | undefined;
+
+  constructor(host: NonNullable<ServiceOptions['programs']>) {
+    this.#host = host;
+  }
+
+  open(): Promise<Reference> {
+    this.#opened ??= import('../run/words.ts').then(({ openReference }) => openReference(this.#host));
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.[Symbol.asyncDispose]();
+  }
 }
 
 async function openWyoming(

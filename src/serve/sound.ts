@@ -55,17 +55,31 @@ export function isSurelySpeakable(text: string, language: string): boolean {
 
 const SILENCE_SECONDS = 0.1;
 
+/** True for a text with something that is said, be it by another voice. */
+export function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
 /**
  * Clients try a key with a single full stop, and send pieces of a chat that are an emoji or three dots. A text without a letter
  * and a digit that the voice cannot read becomes a short silence.
+ * @param leaveOut is called for what the voice cannot read; then a text with words becomes a silence, too
  */
-export async function soundOrSilence(text: string, sound: Promise<Sound>): Promise<Sound> {
-  if (/[\p{L}\p{N}]/u.test(text)) return sound;
-  const { format, pcm, isSure } = await sound.catch((error: unknown) => {
+export async function soundOrSilence(
+  text: string,
+  sound: Promise<Sound>,
+  leaveOut?: (error: unknown) => void,
+): Promise<Sound> {
+  if (hasWords(text) && !leaveOut) return sound;
+  const assertUnreadable = (error: unknown) => {
     if (!isUnreadable(error)) throw error;
+    leaveOut?.(error);
+  };
+  const { format, pcm, isSure } = await sound.catch((error: unknown) => {
+    assertUnreadable(error);
     return shortSound();
   });
-  return { format, isSure, pcm: orSilence(pcm, format) };
+  return { format, isSure, pcm: orSilence(pcm, format, assertUnreadable) };
 }
 
 export function shortSound(): Sound {
@@ -73,11 +87,15 @@ export function shortSound(): Sound {
   return { format, isSure: true, pcm: shortSilence(format) };
 }
 
-async function* orSilence(pcm: AsyncIterable<Uint8Array>, format: PcmFormat): AsyncGenerator<Uint8Array> {
+async function* orSilence(
+  pcm: AsyncIterable<Uint8Array>,
+  format: PcmFormat,
+  assertUnreadable: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* pcm;
   } catch (error) {
-    if (!isUnreadable(error)) throw error;
+    assertUnreadable(error);
     yield* shortSilence(format);
   }
 }

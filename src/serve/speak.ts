@@ -1,4 +1,5 @@
 /** A request for speech, from what a face has read of it to the answer. All faces speak through it. */
+import type { OutgoingHttpHeaders } from 'node:http';
 import {
   EngineError,
   type EngineFault,
@@ -59,6 +60,8 @@ export interface ServiceContext {
   readonly programs: Pick<Host, 'env' | 'platform'> | undefined;
   readonly callbacks: Callbacks;
   readonly metrics: Metrics;
+  /** Answers with the sound and the times of its words, as {@link speak} does without them. */
+  captioned(request: SpeechRequest, how: Captioning, exchange: Exchange): Promise<Reply>;
   /** Requests for speech that are under way. */
   readonly speaking: Set<object>;
   readonly basePath: string;
@@ -78,11 +81,38 @@ export interface SpeechRequest {
   readonly silentIfUnreadable?: boolean;
 }
 
+/** How words leave with the sound. */
+export interface Captioning {
+  readonly live: Live;
+  /** True for an answer that leaves while it is made: an object for each sentence, one on a line. */
+  readonly inLines: boolean;
+  readonly hasWords: boolean;
+  /** {@link live} makes the sound so many times as fast. */
+  readonly speed?: number;
+}
+
 /** How samples become the bytes of an answer. */
 export type Live = (format: PcmFormat) => {
   readonly mediaType: string;
   encoded(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 };
+
+/**
+ * Notes a request that begins, for the log and the health of the service.
+ * @returns headers of its answer
+ */
+export function noted(
+  { text, speaker, fields }: SpeechRequest,
+  exchange: Exchange,
+  { voices, speaking }: Pick<ServiceContext, 'voices' | 'speaking'>,
+): OutgoingHttpHeaders {
+  Object.assign(exchange.details, { speaker: speaker.no, characters: countCodePoints(text) });
+  speaking.add(exchange);
+  void aborted(exchange.signal).then(() => speaking.delete(exchange));
+  // A far service reads the instructions itself.
+  const { ignored } = styleOf(voices.isFar ? undefined : fields.instructions);
+  return ignored.length > 0 ? { 'X-Instructions-Ignored': ignoredHeader(ignored) } : {};
+}
 
 /** @throws EngineError, HttpError before the answer begins; later errors come out of its body */
 export async function speak(
@@ -91,16 +121,10 @@ export async function speak(
   context: ServiceContext,
 ): Promise<Reply> {
   const { speaker, fields, live, callback, silentIfUnreadable = false } = request;
-  const { voices, callbacks, metrics, speaking, reading } = context;
-  const { id, signal, details } = exchange;
-  Object.assign(details, { speaker: speaker.no, characters: countCodePoints(request.text) });
-  speaking.add(exchange);
-  void aborted(signal).then(() => speaking.delete(exchange));
-
+  const { voices, callbacks, metrics, reading } = context;
+  const { id, signal } = exchange;
+  const headers = noted(request, exchange, context);
   const text = (await reading?.cleaned(request.text, signal)) ?? request.text;
-  // A far service reads the instructions itself.
-  const { ignored } = styleOf(voices.isFar ? undefined : fields.instructions);
-  const headers = { ...(ignored.length > 0 && { 'X-Instructions-Ignored': ignoredHeader(ignored) }) };
   // To a far service goes what the client said; voices of this machine need to know who waits for all of the sound.
   const stream = voices.isFar ? fields.stream : live !== undefined && !callback;
   const order = { text, speaker, fields: { ...fields, stream } };

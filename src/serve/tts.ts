@@ -10,6 +10,7 @@ import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { FIELD_NAMES, FIELDS, followedBy } from '../voices/sources.ts';
 import { ABOUT_CALLBACKS } from './callbacks.ts';
+import { ABOUT_WORDS, asksForWords, CAPTIONED_ANSWERS } from './captioned.ts';
 import { headed } from './sound.ts';
 import { IGNORED, type Live, type ServiceContext, speak } from './speak.ts';
 
@@ -60,9 +61,9 @@ const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
     answers: {
       200: {
         description:
-          '16-bit mono audio. A complete file comes with `Content-Length` and exact sizes in its header; a stream is chunked, and both sizes in its header are 0xFFFFFFFF.',
+          '16-bit mono audio. A complete file comes with `Content-Length` and exact sizes in its header; a stream is chunked, and both sizes in its header are 0xFFFFFFFF. With `words`, it is JSON with the audio in base64; a stream has an object for each sentence, one on a line.',
         headers: IGNORED,
-        content: { 'audio/wav': undefined },
+        content: { 'audio/wav': undefined, ...CAPTIONED_ANSWERS },
       },
       202: {
         description: 'Accepted: the audio will be sent to `callback_url`.',
@@ -70,7 +71,7 @@ const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
         content: { 'application/json': ACCEPTED },
       },
     },
-    more: { callbacks: ABOUT_CALLBACKS },
+    more: { ...ABOUT_WORDS, callbacks: ABOUT_CALLBACKS },
   },
   body: BODY,
   handle: speakForTts,
@@ -121,6 +122,11 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
   }
   // A far service knows itself what its speakers can do, and its own rate.
   if (!voices.isFar) assertFollowed(speaker, fields);
+  const hasWords = asksForWords(exchange, ttsFace.invalid);
+  if (hasWords && callbackUrl !== undefined)
+    throw new HttpError(422, 'unsupported_option', 'words come in the answer, and not to a callback_url', {
+      field: 'callback_url',
+    });
   const { sampleRate } = fields;
   const rate = voices.isFar ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
   const request = {
@@ -130,7 +136,9 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     callback: callbacks.targetOf(callbackUrl, headers),
     live: fields.stream ? streamedWav : undefined,
   };
-  return speak(request, exchange, context);
+  if (!hasWords) return speak(request, exchange, context);
+  const how = { live: streamedWav, inLines: fields.stream === true, hasWords };
+  return context.captioned(request, how, exchange);
 }
 
 /** Nobody knows the sizes that its header should have. */

@@ -27,14 +27,16 @@ interface Built {
   readonly instructions?: string | undefined;
 }
 
+type Machine = Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>;
+
 /** Texts are said one after the other. */
 export class Reference implements AsyncDisposable {
-  readonly #host: Pick<Host, 'runtime' | 'env' | 'platform'>;
+  readonly #host: Machine;
   readonly #thread: FliteThread;
   #espeak: Promise<Espeak | undefined> | undefined;
   #before: Promise<unknown> = Promise.resolve();
 
-  constructor(host: Pick<Host, 'runtime' | 'env' | 'platform'>, program = FLITE_PROGRAM) {
+  constructor(host: Machine, program = FLITE_PROGRAM) {
     this.#host = host;
     this.#thread = new FliteThread(program, sharedAssets(host.runtime));
   }

@@ -281,7 +281,7 @@ describe('the paths', () => {
   it('describe themselves', async () => {
     const { json: description } = await ask(`${tones.service.url}/openapi.json`);
     expect(description).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/api' }] });
-    const openAi = ['/v1/audio/speech', '/v1/audio/voices', '/v1/models'];
+    const openAi = ['/v1/audio/speech', '/dev/captioned_speech', '/v1/audio/voices', '/v1/models'];
     const paths = ['/tts', '/speakers', '/healthz', '/metrics', '/openapi.json', ...openAi];
     expect(Object.keys(description.paths)).toEqual(paths);
   });

@@ -87,6 +87,7 @@ describe('an exchange that is over', () => {
     ...{ voices, log, maxText: 1e6, programs: undefined, metrics: new Metrics(), basePath: '' },
     hide: (text) => text,
     callbacks: new Callbacks({ apiKey: null, origins, limits, log, errorBody: () => ({}) }),
+    captioned: () => Promise.reject(new Error('no words are asked for')),
     speaking: new Set(),
   };
   const exchangeWith = <Body>(body: Body, signal: AbortSignal): Exchange<Body> => ({

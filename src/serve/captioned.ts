@@ -1,0 +1,55 @@
+/** What clients say and get who ask for the time of each word: the shape of Kokoro-FastAPI's captioned speech. */
+import * as v from 'valibot';
+import { type Exchange, type Face, HttpError } from '../kit/http/route.ts';
+
+/** The best one comes first. */
+export const SOURCES = ['exact', 'aligned', 'spread'] as const;
+
+const seconds = (what: string) =>
+  v.pipe(v.number(), v.description(`Seconds into the sound at which the word ${what}`));
+
+export const CAPTIONED = v.object({
+  audio: v.pipe(v.string(), v.description('The sound, or the next piece of it, in base64')),
+  audio_format: v.pipe(v.string(), v.description('Its media type')),
+  timestamps: v.pipe(
+    v.nullable(
+      v.array(v.object({ word: v.string(), start_time: seconds('begins'), end_time: seconds('ends') })),
+    ),
+    v.description('The words in their order; null where none were asked for'),
+  ),
+  source: v.pipe(
+    v.optional(v.picklist(SOURCES)),
+    v.description(
+      '`exact`: the voice says it of itself; `aligned`: compared with another voice; `spread`: by the number of characters. Where sentences differ, the one that is off most',
+    ),
+  ),
+  error: v.pipe(
+    v.optional(v.number()),
+    v.description('Seconds by which times of this source are off on average'),
+  ),
+});
+
+/** One object, or one for each sentence. */
+export const CAPTIONED_ANSWERS = { 'application/json': CAPTIONED, 'application/x-ndjson': CAPTIONED };
+
+/** A description of the query that asks for words. */
+export const ABOUT_WORDS = {
+  parameters: [
+    {
+      name: 'words',
+      in: 'query',
+      description: 'With `true`, the answer is JSON: the sound, and the time of each word.',
+      schema: { type: 'boolean', default: false },
+    },
+  ],
+};
+
+const ASKED: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+/** @throws HttpError for a value that is neither true nor false */
+export function asksForWords({ target }: Exchange, invalid: Face<never>['invalid']): boolean {
+  const said = new URLSearchParams(target.split('?')[1] ?? '').get('words');
+  const asked = said === null ? false : ASKED[said];
+  if (asked !== undefined) return asked;
+  throw new HttpError(invalid.status, invalid.code, 'words must be true or false', { field: 'words' });
+}

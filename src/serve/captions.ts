@@ -1,0 +1,236 @@
+/** Sound with the time of each word. Both faces over HTTP answer so; it is loaded with the first such request. */
+import type { Exchange, Reply } from '../kit/http/route.ts';
+import type { ValueOf } from '../kit/schema.ts';
+import { aborted } from '../kit/wait.ts';
+import { wordsSource } from '../read/source.ts';
+import type { Listener, RunEvent } from '../run/run.ts';
+import { EXPECTED_ERROR, type TimeSource, WordTimes } from '../run/words.ts';
+import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import type { Reference } from '../voices/timed-words.ts';
+import { type CAPTIONED, SOURCES } from './captioned.ts';
+import { speakLive } from './live.ts';
+import { storeSound } from './sound.ts';
+import { type Captioning, noted, type ServiceContext, type SpeechRequest } from './speak.ts';
+
+type Word = NonNullable<ValueOf<typeof CAPTIONED>['timestamps']>[number];
+
+interface Service {
+  readonly context: ServiceContext;
+  /** It times the words of all requests, one sentence after the other. */
+  openReference(): Promise<Reference>;
+}
+
+/**
+ * Each sentence goes through the queue as a request does. The words of one are known before the next one leaves.
+ * @throws EngineError, HttpError before the answer begins; later errors come out of its body
+ */
+export async function captioned(
+  request: SpeechRequest,
+  { live, inLines, hasWords, speed = 1 }: Captioning,
+  exchange: Exchange,
+  { context, openReference }: Service,
+): Promise<Reply> {
+  const { signal, begun } = exchange;
+  const { metrics, voices } = context;
+  const headers = noted(request, exchange, context);
+  const stream = voices.isFar ? request.fields.stream : inLines;
+  const captions = hasWords ? new Captions(speed) : undefined;
+  const { format, pcm } = await speakLive(
+    {
+      source: wordsSource(request.text),
+      speaker: request.speaker,
+      fields: { ...request.fields, stream },
+      bySentence: {
+        listenerFor:
+          captions &&
+          ((speakerOf, isLeftOut) => {
+            const times = new WordTimes(speakerOf, { openReference, signal, notices: { warnLater() {} } });
+            return captions.hearing(times, isLeftOut);
+          }),
+        silentIfUnreadable: request.silentIfUnreadable ?? false,
+      },
+    },
+    context,
+    signal,
+  );
+  const { mediaType, encoded } = live(format);
+  const onSound = () => metrics.addFirstByte((performance.now() - begun) / 1000);
+  if (inLines) {
+    const lines = linesOf(encoded(pcm), mediaType, captions);
+    // What the voice refuses becomes an error while nothing was sent yet.
+    const first = await lines.next();
+    onSound();
+    return { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body: allOf(first, lines) };
+  }
+  const sound = await storeSound(encoded(pcm));
+  void aborted(signal).then(sound.dispose);
+  onSound();
+  const rest = `,${JSON.stringify({ audio_format: mediaType, ...told(captions) }).slice(1)}`;
+  const length = HEAD.length + 4 * Math.ceil(sound.bytes / 3) + 1 + Buffer.byteLength(rest);
+  const bytes = mediaType === 'audio/wav' ? withSizes(sound.read(), sound.bytes) : sound.read();
+  const ofJson = { 'Content-Type': 'application/json', 'Content-Length': length };
+  return { headers: { ...headers, ...ofJson }, body: wholeOf(bytes, rest) };
+}
+
+/** Hears the words of an answer, and keeps those that have not left. */
+class Captions implements Listener {
+  readonly #speed: number;
+  #times: WordTimes | undefined;
+  #isLeftOut = (_: number) => false;
+  #index = 0;
+  #format: PcmFormat | undefined;
+  #frames = 0;
+  #start = 0;
+  #words: Word[] = [];
+  #source: TimeSource | undefined;
+  /** It resolves when there are words. */
+  more: Promise<void> | undefined;
+  #tell = () => {};
+
+  constructor(speed: number) {
+    this.#speed = speed;
+    this.#waitForMore();
+  }
+
+  #waitForMore(): void {
+    this.more = new Promise((resolve) => {
+      this.#tell = resolve;
+    });
+  }
+
+  hearing(times: WordTimes, isLeftOut: (index: number) => boolean): Listener {
+    this.#times = times;
+    this.#isLeftOut = isLeftOut;
+    return this;
+  }
+
+  on(event: RunEvent): Promise<void> | void {
+    if (event.type === 'started' && event.part.speech) {
+      const { format } = event.part.speech;
+      this.#index = event.part.segment.index;
+      this.#format = format;
+      this.#frames += event.pauseFrames;
+      this.#start = this.#frames;
+      this.#times?.begin(event.part, format);
+    }
+    if (event.type === 'sound' && this.#format) {
+      this.#frames += event.bytes / frameBytes(this.#format);
+      this.#times?.sound(event.pcm);
+    }
+    return event.type === 'spoken' ? this.#end() : undefined;
+  }
+
+  async #end(): Promise<void> {
+    const [timed, start] = [await this.#times?.end(), this.#start];
+    if (!timed || !this.#format || this.#isLeftOut(this.#index)) return;
+    const rate = this.#format.sampleRate * this.#speed;
+    const time = (frames: number) => Math.round((1000 * (start + frames)) / rate) / 1000;
+    for (const { text, start, end } of timed.words)
+      this.#words.push({ word: text, start_time: time(start), end_time: time(end) });
+    const worst = [this.#source, timed.source].map((each) => (each ? SOURCES.indexOf(each) : 0));
+    this.#source = SOURCES[Math.max(...worst)];
+    if (this.hasMore) this.#tell();
+  }
+
+  get hasMore(): boolean {
+    return this.#words.length > 0;
+  }
+
+  /** The words that were heard since the last call. */
+  take() {
+    const [timestamps, source] = [this.#words, this.#source];
+    this.#words = [];
+    this.#source = undefined;
+    this.#waitForMore();
+    return { timestamps, ...(source && { source, error: EXPECTED_ERROR[source] }) };
+  }
+}
+
+function told(captions: Captions | undefined): Omit<ValueOf<typeof CAPTIONED>, 'audio' | 'audio_format'> {
+  return captions?.take() ?? { timestamps: null };
+}
+
+/** Bytes of sound in one line. A sentence that is longer gets several; its words come with the last one. */
+const LONGEST_LINE = 2 ** 20;
+
+/** An object for each sentence. Encoders keep some of their sound back: its pieces need not end where the sentences do. */
+async function* linesOf(
+  sound: AsyncIterable<Uint8Array>,
+  mediaType: string,
+  captions: Captions | undefined,
+): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const line = () => {
+    const audio = Buffer.concat(pieces).toString('base64');
+    [pieces, bytes] = [[], 0];
+    return Buffer.from(`${JSON.stringify({ audio, audio_format: mediaType, ...told(captions) })}\n`);
+  };
+  const coming = sound[Symbol.asyncIterator]();
+  try {
+    let next = noticed(coming.next());
+    for (;;) {
+      // The words of a sentence leave before there is any sound of the next one.
+      const piece = await (bytes > 0 && captions ? Promise.race([next, captions.more]) : next);
+      if (piece?.done) break;
+      if (piece) {
+        pieces.push(piece.value);
+        bytes += piece.value.length;
+        next = noticed(coming.next());
+      }
+      if (isComplete(bytes, captions)) yield line();
+    }
+    if (bytes > 0 || captions?.hasMore) yield line();
+  } finally {
+    await coming.return?.();
+  }
+}
+
+function isComplete(bytes: number, captions: Captions | undefined): boolean {
+  return captions ? captions.hasMore || bytes > LONGEST_LINE : bytes > SHORT_LINE;
+}
+
+/** An error is thrown when the piece is awaited, which may be later. */
+function noticed<T>(piece: Promise<T>): Promise<T> {
+  piece.catch(() => {});
+  return piece;
+}
+
+/** Bytes in a line without words. */
+const SHORT_LINE = 2 ** 14;
+
+async function* allOf<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+const HEAD = '{"audio":"';
+
+/** Three bytes are four characters. */
+async function* wholeOf(sound: AsyncIterable<Uint8Array>, rest: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(HEAD);
+  let left: Uint8Array = new Uint8Array();
+  for await (const piece of sound) {
+    const all = Buffer.concat([left, piece]);
+    const whole = all.length - (all.length % 3);
+    left = all.subarray(whole);
+    yield Buffer.from(all.toString('base64', 0, whole));
+  }
+  yield Buffer.from(`${Buffer.from(left).toString('base64')}"${rest}`);
+}
+
+/** Puts the sizes into the header of a WAV that was made as a stream. */
+async function* withSizes(wav: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of wav) {
+    if (!isFirst) {
+      yield piece;
+      continue;
+    }
+    isFirst = false;
+    const head = Buffer.from(piece);
+    head.writeUInt32LE(bytes - 8, 4);
+    head.writeUInt32LE(bytes - 44, 40);
+    yield head;
+  }
+}
