@@ -195,6 +195,8 @@ const FEW_DOCUMENTS = 3;
 export interface Navigation {
   /** The tables of contents that the book has, the best first. */
   readonly tables: readonly Contents[];
+  /** Where the pages of a printed edition begin, as the NCX says. */
+  readonly pages: readonly Entry[];
   readonly landmarks: readonly Landmark[];
 }
 
@@ -211,13 +213,15 @@ export async function openNavigation(
   const toc = ofType('toc') ?? navs.find(({ attributes }) => attributes['epub:type'] === undefined);
   const list = toc && firstIn(toc, 'ol');
   const landmarks = ofType('landmarks');
-  const map = firstIn(await treeOfFile(ncx, true), 'navMap');
+  const points = await treeOfFile(ncx, true);
+  const [map, pages] = ['navMap', 'pageList'].map((name) => firstIn(points, name));
   const tables = [
     list && ({ source: 'nav', entries: firstOf(linesOf(list, nav, 1)) } as const),
     map && ({ source: 'ncx', entries: firstOf(pointsOf(map, ncx, 1)) } as const),
   ];
   return {
     tables: tables.filter((table) => table !== undefined),
+    pages: pages ? firstOf(pointsOf(pages, ncx, 1)) : [],
     landmarks: [...(landmarks ? firstOf(marksOf(landmarks, nav)) : []), ...firstOf(guideOf(book))],
   };
 }
@@ -273,7 +277,7 @@ function labelOf(link: Element): string | undefined {
 }
 
 function* pointsOf(map: Element, base: string, level: number): Generator<Entry> {
-  for (const point of map.children.filter(({ name }) => name === 'navPoint')) {
+  for (const point of map.children.filter(({ name }) => name === 'navPoint' || name === 'pageTarget')) {
     const label = point.children.find(({ name }) => name === 'navLabel');
     const source = point.children.find(({ name }) => name === 'content')?.attributes.src;
     const target = source === undefined ? undefined : resolved(base, source);

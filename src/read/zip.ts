@@ -20,6 +20,9 @@ const ALWAYS_ALLOWED = 4 * 1024 * 1024;
 /** Bytes of an entry before its data and its name. */
 const LOCAL_HEADER = 30;
 const STORED_LINK = 0o120_000;
+/** Methods of compression. */
+const STORED = 0;
+const DEFLATED = 8;
 
 /** The files of a book. Nothing is unpacked to the disk. */
 export class Archive implements Disposable {
@@ -84,16 +87,33 @@ export class Archive implements Disposable {
       throw tooLarge(`${path} in ${this.#name}`, uncompressedSize);
   }
 
+  /** @throws TtsError (usage) for a book with a file that `copied` would refuse */
+  assertAllCopied(): void {
+    for (const [path, entry] of this.#entries) this.#assertUnpacked(path, entry);
+  }
+
+  #assertUnpacked(path: string, entry: Entry): void {
+    const name = `${path} in ${this.#name}`;
+    if (isTrap(entry.uncompressedSize, entry.compressedSize)) throw tooLarge(name, entry.uncompressedSize);
+    if (entry.isEncrypted())
+      throw usageError(`${name} is locked with a password`, 'unlock it first: `tts` reads open books only');
+    if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
+      throw damaged(name, new Error(`compression ${entry.compressionMethod} is not known`));
+  }
+
   /** @throws TtsError (usage) for a file that is damaged or too large */
   async *bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const entry = this.#entries.get(path);
     if (!entry) return;
     this.#assertReadable(path, entry);
-    if (entry.isEncrypted())
-      throw usageError(
-        `${path} in ${this.#name} is locked with a password`,
-        'unlock it first: `tts` reads open books only',
-      );
+    yield* this.copied(path, signal);
+  }
+
+  /** The bytes of a file of any size, such as a film. @throws TtsError (usage) for one that is damaged */
+  async *copied(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const entry = this.#entries.get(path);
+    if (!entry) return;
+    this.#assertUnpacked(path, entry);
     try {
       const stream = await this.#zip.openReadStreamPromise(entry);
       for await (const piece of stream) {

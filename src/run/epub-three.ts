@@ -2,24 +2,33 @@
 import { Parser } from 'htmlparser2';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { type Entry, openNavigation, type Package } from '../read/epub-package.ts';
-import { type Edit, edited } from '../read/spans.ts';
+import { type Edit, edited, freePrefix } from '../read/spans.ts';
 import { allIn, firstIn, plainText } from '../read/xml-tree.ts';
 import type { Archive } from '../read/zip.ts';
-import { attributesIn, closing, elementsIn, escaped, MODIFIED, navPage, tagsIn } from './overlays.ts';
+import {
+  attributesIn,
+  closing,
+  elementsIn,
+  escaped,
+  MODIFIED,
+  type NavLines,
+  navPage,
+  tagsIn,
+} from './overlays.ts';
 
 const XHTML = 'application/xhtml+xml';
 const SVG = 'image/svg+xml';
 
 export class Upgrade {
   readonly #book: Package;
-  readonly #entries: readonly Entry[];
+  readonly #contents: NavLines;
   readonly #pages: ReadonlySet<string>;
   /** What the package file has to say of a document. */
   readonly #properties = new Map<string, readonly string[]>();
 
-  private constructor(book: Package, entries: readonly Entry[]) {
+  private constructor(book: Package, contents: NavLines) {
     this.#book = book;
-    this.#entries = entries;
+    this.#contents = contents;
     const items = [...book.items.values()];
     this.#pages = new Set(items.filter(({ mediaType }) => mediaType === XHTML).map(({ path }) => path));
   }
@@ -33,12 +42,13 @@ export class Upgrade {
         name,
         `${old.path} is ${types.get(old.path) || 'of no type'}, which EPUB 3 does not read`,
       );
-    const { tables } = await openNavigation(archive, book, signal);
+    const { tables, pages } = await openNavigation(archive, book, signal);
     const spine = new Set(book.spine.map(({ path }) => path));
     const ncx = tables.find(({ source }) => source === 'ncx')?.entries ?? [];
-    const entries = ncx.filter(({ path }) => spine.has(path));
-    if (entries.length === 0) throw notUpgraded(name, 'it has no table of contents (NCX)');
-    return new Upgrade(book, entries);
+    const leading = (all: readonly Entry[]) => all.filter(({ path }) => spine.has(path));
+    const contents = { lines: leading(ncx), pages: leading(pages) };
+    if (contents.lines.length === 0) throw notUpgraded(name, 'it has no table of contents (NCX)');
+    return new Upgrade(book, contents);
   }
 
   isPage(path: string): boolean {
@@ -81,7 +91,7 @@ export class Upgrade {
       title: (title && plainText(title)) || 'Contents',
       language: (language && plainText(language)) || 'und',
     };
-    return navPage(path, this.#entries, about);
+    return navPage(path, this.#contents, about);
   }
 
   /** @param nav the link to it */
@@ -90,12 +100,13 @@ export class Upgrade {
     const meta = (attributes: string, value: string) =>
       `<${metadata.prefix}meta ${attributes}>${escaped(value)}</${metadata.prefix}meta>\n`;
     const edits: Edit[] = [];
-    const refined = dublinCore(text, edits);
+    const prefix = freePrefix(text);
+    const refined = dublinCore(text, prefix, edits);
     const metas = [...refined, { attributes: 'property="dcterms:modified"', value: MODIFIED }];
     for (const { attributes, value } of metas)
       edits.push({ at: metadata.at, text: meta(attributes, value), order: 0 });
     edits.push(...versionEdits(text), ...this.#propertyEdits(text));
-    const item = `<${manifest.prefix}item id="tts-nav" href="${nav}" media-type="${XHTML}" properties="nav"/>\n`;
+    const item = `<${manifest.prefix}item id="${prefix}nav" href="${nav}" media-type="${XHTML}" properties="nav"/>\n`;
     edits.push({ at: manifest.at, text: item, order: 0 });
     return edited(text, edits);
   }
@@ -156,7 +167,7 @@ interface Meta {
 }
 
 /** Attributes of EPUB 2 become elements that refine what they stood on; of several dates, that of publication stays. */
-function dublinCore(text: string, edits: Edit[]): readonly Meta[] {
+function dublinCore(text: string, prefix: string, edits: Edit[]): readonly Meta[] {
   const all = elementsIn(text, 'dc').map((element) => ({
     ...element,
     attributes: attributesIn(element.tag),
@@ -175,7 +186,7 @@ function dublinCore(text: string, edits: Edit[]): readonly Meta[] {
       edits.push({ at, end, text: '', order: 0 });
       continue;
     }
-    const id = attributes.get('id') ?? `tts-dc-${number + 1}`;
+    const id = attributes.get('id') ?? `${prefix}dc-${number + 1}`;
     const own = refinements(attributes).map(({ attributes: said, value }) => ({
       attributes: `refines="#${escaped(id)}" ${said}`,
       value,

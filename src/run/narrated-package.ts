@@ -2,7 +2,7 @@
 import { usageError } from '../kit/error.ts';
 import { openPackage, type Package, resolved } from '../read/epub-package.ts';
 import { decodeMarkup } from '../read/html-charset.ts';
-import { type Edit, edited } from '../read/spans.ts';
+import { type Edit, edited, freePrefix } from '../read/spans.ts';
 import { allIn, firstIn, treeOf } from '../read/xml-tree.ts';
 import type { Archive } from '../read/zip.ts';
 import { Upgrade } from './epub-three.ts';
@@ -16,8 +16,8 @@ import {
   linkFrom,
   metasOf,
   type Narration,
+  overlayId,
   SMIL,
-  styleItem,
   tagsIn,
 } from './overlays.ts';
 
@@ -28,6 +28,8 @@ export interface NarratedPackage {
   readonly path: string;
   /** For an EPUB 2. */
   readonly upgrade: Upgrade | undefined;
+  /** The beginning of names that the package file does not have. */
+  readonly prefix: string;
   /** The class of what is lit. */
   readonly active: string;
   replacedBy(narration: Narration): ReadonlySet<string>;
@@ -58,6 +60,7 @@ export async function narratedPackage(
   return {
     path: book.path,
     upgrade,
+    prefix: freePrefix(text),
     active,
     replacedBy: (narration) => replaced(text, book, sounds, narration).files,
     edit(narration, nav) {
@@ -121,11 +124,12 @@ function replaced(
 function withNarration(
   text: string,
   { path, items }: Package,
-  { narrated, folder, narrator }: Narration,
+  narration: Narration,
   { ids, active }: Replaced & { readonly active: string },
 ): string {
   const [manifest, metadata] = [closing(text, 'manifest'), closing(text, 'metadata')];
-  const overlays = new Map(narrated.map(({ path: spoken }, at) => [spoken, `tts-smil-${at + 1}`]));
+  const { narrated, prefix } = narration;
+  const overlays = new Map(narrated.map(({ path: spoken }, at) => [spoken, overlayId(prefix, at)]));
   const edits: Edit[] = [];
   let isKept = false;
   for (const { at, tag } of tagsIn(text, 'item')) {
@@ -146,13 +150,13 @@ function withNarration(
   }
   const { seconds, edits: metaEdits } = oldMetas(text, ids, isKept);
   edits.push(...metaEdits);
-  const added = [...itemsOf(narrated, path), styleItem(path, folder)];
+  const added = [...itemsOf(narration, path)];
   edits.push({
     at: manifest.at,
     text: added.map((item) => `<${manifest.prefix}item ${item}/>\n`).join(''),
     order: 0,
   });
-  const metas = metasOf({ narrated, narrator }, { seconds, active }).map(
+  const metas = metasOf(narration, { seconds, active }).map(
     ({ attributes, value }) =>
       `<${metadata.prefix}meta ${attributes}>${escaped(value)}</${metadata.prefix}meta>\n`,
   );

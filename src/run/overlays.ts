@@ -14,7 +14,7 @@ export interface Clip {
 }
 
 /** Paths in the archive. */
-export interface Narrated {
+interface Narrated {
   readonly path: string;
   readonly smil: string;
   readonly sound: string;
@@ -25,6 +25,8 @@ export interface Narration {
   readonly narrated: readonly Narrated[];
   readonly folder: string;
   readonly narrator: string | undefined;
+  /** The beginning of names in the package file. */
+  readonly prefix: string;
 }
 
 /** The class of what is lit, where a book has none. */
@@ -34,7 +36,20 @@ export const ACTIVE = 'tts-active';
 export const styleOf = (active: string) =>
   `.${active} { background-color: rgba(255, 190, 0, 0.35); border-radius: 0.15em; }\n`;
 
-export function styleLink(document: string, style: string): string {
+/** An address in such a document is relative to another one. */
+const HAS_BASE = /<(?:\w{1,20}:)?base\s|\sxml:base\s*=/iu;
+
+/** What the head of a document of a book says of the style of what is lit. */
+export function styleIn(
+  path: string,
+  document: string,
+  { folder, active }: { folder: string; active: string },
+) {
+  const isLinked = !HAS_BASE.test(document);
+  return isLinked ? styleLink(path, `${folder}/active.css`) : `<style>${styleOf(active)}</style>`;
+}
+
+function styleLink(document: string, style: string): string {
   return `<link rel="stylesheet" type="text/css" href="${linkFrom(document, style)}"/>`;
 }
 
@@ -161,15 +176,17 @@ export function closing(text: string, name: string): { readonly at: number; read
   return { at: found.index, prefix: found[1] ?? '' };
 }
 
-export function* itemsOf(narrated: readonly Narrated[], from: string): Generator<string> {
+export function* itemsOf({ narrated, folder, prefix }: Narration, from: string): Generator<string> {
   for (const [at, { smil, sound }] of narrated.entries()) {
-    yield `id="tts-smil-${at + 1}" href="${linkFrom(from, smil)}" media-type="${SMIL}"`;
-    yield `id="tts-sound-${at + 1}" href="${linkFrom(from, sound)}" media-type="audio/mpeg"`;
+    yield `id="${overlayId(prefix, at)}" href="${linkFrom(from, smil)}" media-type="${SMIL}"`;
+    yield `id="${prefix}sound-${at + 1}" href="${linkFrom(from, sound)}" media-type="audio/mpeg"`;
   }
+  yield `id="${prefix}active-css" href="${linkFrom(from, `${folder}/active.css`)}" media-type="text/css"`;
 }
 
-export function styleItem(from: string, folder: string): string {
-  return `id="tts-active-css" href="${linkFrom(from, `${folder}/active.css`)}" media-type="text/css"`;
+/** @param at the place among the narrated documents */
+export function overlayId(prefix: string, at: number): string {
+  return `${prefix}smil-${at + 1}`;
 }
 
 /** Of a narration that stays in the book, beside the new one. */
@@ -179,7 +196,7 @@ export interface Kept {
 }
 
 export function metasOf(
-  { narrated, narrator }: Pick<Narration, 'narrated' | 'narrator'>,
+  { narrated, narrator, prefix }: Narration,
   kept: Kept = { seconds: 0, active: ACTIVE },
 ) {
   const all = narrated.reduce((sum, { seconds }) => sum + seconds, kept.seconds);
@@ -188,7 +205,9 @@ export function metasOf(
     value,
   });
   return [
-    ...narrated.map(({ seconds }, at) => meta('duration', clock(seconds), ` refines="#tts-smil-${at + 1}"`)),
+    ...narrated.map(({ seconds }, at) =>
+      meta('duration', clock(seconds), ` refines="#${overlayId(prefix, at)}"`),
+    ),
     meta('duration', clock(all)),
     ...(narrator === undefined ? [] : [meta('narrator', narrator)]),
     meta('active-class', kept.active),
@@ -235,7 +254,7 @@ export function newBook(chapters: readonly Chapter[], about: About): NewBook {
         Buffer.from(
           navPage(
             'EPUB/nav.xhtml',
-            documents.map((line) => ({ ...line, fragment: '', level: 1 })),
+            { lines: documents.map((line) => ({ ...line, fragment: '', level: 1 })), pages: [] },
             about,
           ),
         ),
@@ -295,8 +314,20 @@ interface Line {
   readonly level: number;
 }
 
+export interface NavLines {
+  readonly lines: readonly Line[];
+  /** The numbers of printed pages. */
+  readonly pages: readonly Line[];
+}
+
 /** A table of contents. */
-export function navPage(path: string, lines: readonly Line[], about: Omit<About, 'author'>): string {
+export function navPage(path: string, { lines, pages }: NavLines, about: Omit<About, 'author'>): string {
+  const list =
+    pages.length === 0 ? '' : `<nav epub:type="page-list" hidden="hidden">${listOf(path, pages)}</nav>`;
+  return page(about.title, `<nav epub:type="toc">${listOf(path, lines)}</nav>${list}`, about.language);
+}
+
+function listOf(path: string, lines: readonly Line[]): string {
   const parts: string[] = [];
   let level = 0;
   for (const line of lines) {
@@ -307,25 +338,24 @@ export function navPage(path: string, lines: readonly Line[], about: Omit<About,
     parts.push(`<li><a href="${linkFrom(path, line.path)}${fragment}">${escaped(line.title ?? '…')}</a>`);
   }
   parts.push('</li></ol>\n'.repeat(level));
-  return page(about.title, `<nav epub:type="toc">${parts.join('')}</nav>`, about.language);
+  return parts.join('');
 }
 
 function packageOf(
   documents: readonly { readonly path: string }[],
   { title, author, language, identifier }: About & { readonly identifier: string },
-  { narrated, folder, narrator }: Narration,
+  narration: Narration,
 ): string {
   const path = 'EPUB/book.opf';
   const items = [
     'id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"',
-    styleItem(path, folder),
     ...documents.map(
       (document, at) =>
-        `id="c${at + 1}" href="${linkFrom(path, document.path)}" media-type="application/xhtml+xml" media-overlay="tts-smil-${at + 1}"`,
+        `id="c${at + 1}" href="${linkFrom(path, document.path)}" media-type="application/xhtml+xml" media-overlay="${overlayId(narration.prefix, at)}"`,
     ),
-    ...itemsOf(narrated, path),
+    ...itemsOf(narration, path),
   ].map((item) => `<item ${item}/>`);
-  const metas = metasOf({ narrated, narrator }).map(
+  const metas = metasOf(narration).map(
     ({ attributes, value }) => `<meta ${attributes}>${escaped(value)}</meta>`,
   );
   return `<?xml version="1.0" encoding="utf-8"?>

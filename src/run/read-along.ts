@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { FileWriter, NamelessFile } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
+import { singleItem } from '../kit/wait.ts';
 import { decodeMarkup } from '../read/html-charset.ts';
 import type { BookFile } from '../read/reading.ts';
 import { type Spanned, withSpans } from '../read/spans.ts';
@@ -14,16 +15,7 @@ import { frameBytes, type Track, untagged } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Upgrade } from './epub-three.ts';
 import { type NarratedPackage, narratedPackage } from './narrated-package.ts';
-import {
-  ACTIVE,
-  type Clip,
-  type Narrated,
-  type Narration,
-  newBook,
-  overlay,
-  styleLink,
-  styleOf,
-} from './overlays.ts';
+import { ACTIVE, type Clip, type Narration, newBook, overlay, styleIn, styleOf } from './overlays.ts';
 import type { Listener, RunEvent } from './run.ts';
 
 export interface ReadAlongOptions {
@@ -43,7 +35,7 @@ export async function openReadAlong(
   if (!file) return new ReadAlong(undefined, options);
   using book = await openedBook(file, signal);
   // A file that cannot be copied is named before anything is spoken.
-  for (const path of book.archive.paths) book.archive.assertAllReadable([path]);
+  book.archive.assertAllCopied();
   return new ReadAlong(file, options, freeFolder(book.archive.paths));
 }
 
@@ -122,7 +114,7 @@ export class ReadAlong implements Listener {
   async #record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written> {
     const book = new BookWriter(file);
     try {
-      book.add('mimetype', Buffer.from('application/epub+zip'), false);
+      await book.add('mimetype', Buffer.from('application/epub+zip'), false);
       const sound = new Divided(track, this.#sections);
       const lengths: number[] = [];
       for (let number = 0; await sound.hasMore(); number += 1)
@@ -161,28 +153,31 @@ export class ReadAlong implements Listener {
     using opened = this.#book && (await openedBook(this.#book, signal));
     const { archive, own } = opened ?? {};
     const made = archive ? undefined : newBook(sections, { ...tags, ...this.#about(tags) });
-    const documents = new Map<string, Buffer>();
-    const narrated: Narrated[] = [];
-    for (const [number, section] of sections.entries()) {
-      const length = lengths[number] ?? 0;
-      const name = `${folder}/${nameOf(number)}`;
-      const { path, text, targets } =
+    const narrated = sections.map(({ path = '' }, number) => ({
+      path: made?.documents[number]?.path ?? path,
+      smil: `${folder}/${nameOf(number)}.smil`,
+      sound: `${folder}/${nameOf(number)}.mp3`,
+      seconds: (lengths[number] ?? 0) / sampleRate,
+    }));
+    const narration = { narrated, folder, narrator, prefix: own?.prefix ?? 'tts-' };
+    /** One document is in memory at a time. */
+    const add = async (number: number): Promise<void> => {
+      const [section, files] = [sections[number], narrated[number]];
+      if (!section || !files) return;
+      const { text, targets } =
         made?.documents[number] ?? (await spanned(archive, section, { folder, own, signal }));
-      const clips = clipsOf(targets, section, length).map((clip) => ({
+      const clips = clipsOf(targets, section, lengths[number] ?? 0).map((clip) => ({
         ...clip,
         from: clip.from / sampleRate,
         to: clip.to / sampleRate,
       }));
-      const files = { smil: `${name}.smil`, sound: `${name}.mp3` };
-      book.add(files.smil, Buffer.from(overlay({ document: path, ...files, clips })));
-      documents.set(path, text);
-      narrated.push({ path, ...files, seconds: length / sampleRate });
-    }
-    book.add(`${folder}/active.css`, Buffer.from(styleOf(own?.active ?? ACTIVE)));
-    const narration = { narrated, folder, narrator };
-    for (const [path, bytes] of made?.files(narration) ?? []) documents.set(path, bytes);
-    if (archive && own) await copy(archive, book, { own, documents, narration, signal });
-    else for (const [path, bytes] of documents) book.add(path, bytes);
+      await book.add(files.smil, Buffer.from(overlay({ document: files.path, ...files, clips })));
+      await book.add(files.path, text);
+    };
+    await book.add(`${folder}/active.css`, Buffer.from(styleOf(own?.active ?? ACTIVE)));
+    if (archive && own) return await copy(archive, book, { own, add, narration, signal });
+    for (const number of sections.keys()) await add(number);
+    for (const [path, bytes] of made?.files(narration) ?? []) await book.add(path, bytes);
   }
 
   #about({ title, language }: Track['tags']): { title: string; language: string } {
@@ -192,8 +187,9 @@ export class ReadAlong implements Listener {
 
 interface Changes {
   readonly own: NarratedPackage;
-  readonly documents: ReadonlyMap<string, Buffer>;
   readonly narration: Narration;
+  /** Adds a narrated document with its overlay. */
+  add(number: number): Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -201,19 +197,23 @@ interface Changes {
 async function copy(
   archive: Archive,
   book: BookWriter,
-  { own, documents, narration, signal }: Changes,
+  { own, narration, add, signal }: Changes,
 ): Promise<void> {
   const { upgrade } = own;
+  const numbers = new Map(narration.narrated.map(({ path }, number) => [path, number]));
   const leftOut = new Set([...own.replacedBy(narration), own.path, 'mimetype']);
   for (const path of archive.paths) {
-    const bytes = documents.get(path) ?? (upgrade && (await upgraded(archive, path, upgrade, signal)));
     if (leftOut.has(path)) continue;
-    if (bytes) book.add(path, bytes);
-    else await book.stream(path, archive.bytes(path, signal));
+    const number = numbers.get(path);
+    const bytes =
+      number === undefined ? upgrade && (await upgraded(archive, path, upgrade, signal)) : undefined;
+    if (number !== undefined) await add(number);
+    else if (bytes) await book.add(path, bytes);
+    else await book.stream(path, archive.copied(path, signal));
   }
   const nav = `${narration.folder}/nav.xhtml`;
-  if (upgrade) book.add(nav, Buffer.from(upgrade.nav(nav)));
-  book.add(own.path, Buffer.from(own.edit(narration, nav)));
+  if (upgrade) await book.add(nav, Buffer.from(upgrade.nav(nav)));
+  await book.add(own.path, Buffer.from(own.edit(narration, nav)));
 }
 
 /** @returns `undefined` for a file that is the same in EPUB 2 and 3 */
@@ -257,7 +257,7 @@ async function spanned(
     readonly own: NarratedPackage | undefined;
     readonly signal: AbortSignal;
   },
-): Promise<{ path: string; text: Buffer; targets: Spanned['targets'] }> {
+): Promise<{ text: Buffer; targets: Spanned['targets'] }> {
   const bytes = await archive?.whole(path, Number.POSITIVE_INFINITY, signal);
   if (!bytes)
     throw usageError(`${path} is not in the book any more`, 'do not change the book while it is read');
@@ -266,9 +266,10 @@ async function spanned(
     at: segment.place.document?.at ?? 0,
   }));
   const document = decodeMarkup(bytes);
-  const { text, targets } = withSpans(document, sentences, styleLink(path, `${folder}/active.css`));
+  const style = styleIn(path, document, { folder, active: own?.active ?? ACTIVE });
+  const { text, targets } = withSpans(document, sentences, style);
   const written = own?.upgrade?.page(path, text) ?? text;
-  return { path, text: encoded(written, document, bytes), targets };
+  return { text: encoded(written, document, bytes), targets };
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -346,6 +347,8 @@ class Divided {
 
 /** The same for each file, so that the same input makes the same bytes. */
 const WRITTEN = { mtime: new Date(1980, 0, 1), mode: 0o100_644, forceDosTimestamp: true };
+/** Bytes. */
+const MOST_WAITING = 16 * 1024 * 1024;
 const PACKED = /\.(?:mp3|m4a|mp4|jpe?g|png|gif|webp|woff2?)$/iu;
 
 /** Files into an archive, one after the other. */
@@ -353,6 +356,8 @@ class BookWriter {
   readonly #zip = new ZipFile();
   readonly #written: Promise<number>;
   readonly #over = new AbortController();
+  /** Bytes that were added since one waited for the file. */
+  #waiting = 0;
 
   constructor({ fd, name }: OpenFile) {
     this.#zip.on('error', () => {});
@@ -371,14 +376,17 @@ class BookWriter {
     return bytes;
   }
 
-  add(path: string, bytes: Buffer, isPacked = true): void {
-    this.#zip.addBuffer(bytes, path, { ...WRITTEN, compress: isPacked && !PACKED.test(path) });
+  async add(path: string, bytes: Buffer, isPacked = true): Promise<void> {
+    this.#waiting += bytes.length;
+    if (this.#waiting > MOST_WAITING) await this.stream(path, singleItem(bytes));
+    else this.#zip.addBuffer(bytes, path, { ...WRITTEN, compress: isPacked && !PACKED.test(path) });
   }
 
   async stream(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const stream = Readable.from(bytes, { objectMode: false });
     this.#zip.addReadStream(stream, path, { ...WRITTEN, compress: !PACKED.test(path) });
     await Promise.race([finished(stream), this.#written]);
+    this.#waiting = 0;
   }
 
   /** @returns the bytes of the archive */

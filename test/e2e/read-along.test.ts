@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Archive } from '../../src/read/zip.ts';
 import { serveText } from '../support/book.ts';
 import { type BookParts, epubOf, packageOf, xhtml } from '../support/epub.ts';
+import { secondsOf } from '../support/mp3.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -25,6 +27,8 @@ const BOOK = epubOf({
   files: [{ name: 'EPUB/style.css', data: 'p { color: red; }' }],
   manifest: '<item id="css" href="style.css" media-type="text/css"/>',
 }).toString('latin1');
+
+const NOTES = '# One\n\nFirst *text*. And more & more.\n\nA paragraph.\n\n# Two\n\nSecond text.\n';
 
 /** An EPUB 2 without what the parts say otherwise. */
 function opf2(type = 'application/xhtml+xml', version = '2.0'): string {
@@ -76,9 +80,14 @@ async function filesOf(path: string): Promise<Map<string, string>> {
   const signal = new AbortController().signal;
   using archive = await Archive.open(path, path, signal);
   const files = new Map<string, string>();
-  for (const name of archive.paths)
-    files.set(name, (await archive.whole(name, 1e9, signal))?.toString('latin1') ?? '');
+  for (const name of archive.paths) files.set(name, await latin1Of(archive.copied(name, signal)));
   return files;
+}
+
+async function latin1Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece);
+  return Buffer.concat(pieces).toString('latin1');
 }
 
 async function made(input: string, text: string, args: readonly string[] = []) {
@@ -94,21 +103,25 @@ interface Clip {
   readonly seconds: number;
 }
 
-/** All clips, whose text and sound are there and which follow each other without a gap. */
+/** All clips, whose text and sound are there, and which follow each other without a gap and are all of the sound. */
 function clipsIn(files: ReadonlyMap<string, string>): Clip[] {
   return [...files].flatMap(([path, text]) => {
     if (!path.endsWith('.smil')) return [];
     let last = 0;
+    let heard = '';
     const PAR =
       /<text src="([^"#]*)#([^"]*)"\/><audio src="([^"]*)" clipBegin="([\d.]+)s" clipEnd="([\d.]+)s"/g;
-    return [...text.matchAll(PAR)].map(([, document = '', id, sound = '', begin, end]) => {
+    const clips = [...text.matchAll(PAR)].map(([, document = '', id, sound = '', begin, end]) => {
       const at = (name: string) => posix.join(posix.dirname(path), name);
-      expect(files.has(at(sound))).toBe(true);
       expect(Number(begin)).toBe(last);
       last = Number(end);
+      heard = at(sound);
       const spoken = new RegExp(`<span id="${id}">(.*?)</span>`, 's').exec(files.get(at(document)) ?? '');
       return { target: spoken?.[1] ?? 'MISSING', seconds: last - Number(begin) };
     });
+    if (clips.length > 0)
+      expect(last).toBeCloseTo(secondsOf(Buffer.from(files.get(heard) ?? '', 'latin1')), 5);
+    return clips;
   });
 }
 
@@ -149,9 +162,34 @@ describe('a read-along book', () => {
     expectNoError(box);
   });
 
-  it('is made of plain text and Markdown, too, and the same input makes the same bytes', async () => {
-    const text = '# One\n\nFirst *text*. And more & more.\n\nA paragraph.\n\n# Two\n\nSecond text.\n';
-    const { box, files } = await made('notes.md', text);
+  it.each([
+    ['an EPUB 3', 'novel.epub', BOOK],
+    ['an EPUB 2', 'old.epub', epubOf({ ...OLD_PARTS, opf: opf2() }).toString('latin1')],
+    ['Markdown', 'notes.md', NOTES],
+  ])('is made with the same bytes of the same input: %s', async (_, name, text) => {
+    const { box } = await made(name, text);
+    const first = box.read('out.epub');
+    box.file(`else/where/${name}`, Buffer.from(text, 'latin1'));
+    await box.tts(`-q -f else/where/${name} -o again.epub`, { env: { TZ: 'Pacific/Apia' } });
+    expect(box.read('again.epub').equals(first)).toBe(true);
+  });
+
+  it.each([
+    ['--loudness -30'],
+    ['--loudness -12 --speed 1.3'],
+    ['--speed 0.7 --pauses sentence=0.5,paragraph=1'],
+    ['--voices Bob=slt --loudness -20'],
+    ['--bitrate 32k -r 24000'],
+  ])('has clips that are all of its sound with %s', async (options) => {
+    const book = bookOf('<h1>One</h1><p>Bob: First text. Second text.</p><p>More.</p>');
+    const { files } = await made('novel.epub', book, options.split(' '));
+    const bob = options.includes('Bob') ? 'First text.' : 'Bob: First text.';
+    expect(clipsIn(files).map(({ target }) => target)).toEqual(['One', bob, 'Second text.', 'More.']);
+    expect(files.get('EPUB/one.xhtml')).toContain('Bob: ');
+  });
+
+  it('is made of plain text and Markdown, too', async () => {
+    const { box, files } = await made('notes.md', NOTES);
     expect(clipsIn(files).map(({ target }) => target)).toEqual([
       'One',
       'First text.',
@@ -161,9 +199,6 @@ describe('a read-along book', () => {
       'Second text.',
     ]);
     expect([...files.keys()].filter((path) => path.endsWith('.mp3')).length).toBe(2);
-    const first = box.read('out.epub');
-    await box.run(['-q', '-f', 'notes.md', '-o', 'out.epub']);
-    expect(box.read('out.epub').equals(first)).toBe(true);
     expectNoError(box);
   });
 
@@ -197,6 +232,75 @@ describe('a read-along book', () => {
     expect(opf).toContain('property="file-as">Doe, Jane</meta>');
     expect(opf).toContain('<dc:date>2010-01-01</dc:date>');
     expect(files.get('EPUB/toc.ncx')).toContain('content="urn:uuid:1"');
+    expectNoError(box);
+  });
+
+  it('has the page numbers of an NCX in its nav', async () => {
+    const pages =
+      '<pageList><navLabel><text>Pages</text></navLabel><pageTarget id="p1" type="normal" value="7" playOrder="2"><navLabel><text>7</text></navLabel><content src="a.xhtml#in"/></pageTarget><pageTarget id="p2" type="normal" value="8" playOrder="3"><navLabel><text>8</text></navLabel><content src="b.xhtml"/></pageTarget></pageList></ncx>';
+    const [, picture] = OLD_PARTS.files;
+    const ncx = { name: 'EPUB/toc.ncx', data: NCX.replace('</ncx>', pages) };
+    const book = epubOf({ ...OLD_PARTS, files: [ncx, picture as typeof ncx], opf: opf2() });
+    const { box, files } = await made('old.epub', book.toString('latin1'));
+    const nav = files.get('tts-read-along/nav.xhtml') ?? '';
+    const list = nav.slice(nav.indexOf('<nav epub:type="page-list"'));
+    expect([...list.matchAll(/href="([^"]*)">([^<]*)/g)].map(([all]) => all)).toEqual([
+      'href="../EPUB/a.xhtml#in">7',
+      'href="../EPUB/b.xhtml">8',
+    ]);
+    expectNoError(box);
+  });
+
+  it('goes on where an earlier run ended', async () => {
+    const { box, files: first } = await made('novel.epub', BOOK, ['--chapters', '1']);
+    const { box: next, files } = await made('first.epub', box.read('out.epub').toString('latin1'), [
+      '--chapters',
+      '2',
+    ]);
+    const paths = [...files.keys()].filter((path) => path.endsWith('.smil'));
+    expect(paths).toEqual(['tts-read-along/0001.smil', 'tts-read-along-2/0001.smil']);
+    expect(clipsIn(files).map(({ target }) => target)).toEqual([
+      ...clipsIn(first).map(({ target }) => target),
+      'Two',
+      'Second text.',
+    ]);
+    const opf = files.get('EPUB/book.opf') ?? '';
+    const ids = [...opf.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expectNoError(next);
+  });
+
+  it('holds a film or a font of any size, to the byte', async () => {
+    const film = randomBytes(65 * 2 ** 20);
+    const book = bookOf('<p>One.</p>', [{ name: 'EPUB/film.mp4', data: film, isStored: true }]);
+    const { files } = await made('novel.epub', book);
+    expect(Buffer.from(files.get('EPUB/film.mp4') ?? '', 'latin1').equals(film)).toBe(true);
+  });
+
+  it('has a style that is found whatever the document is relative to', async () => {
+    const text = xhtml('<p>One.</p>').replace('<head>', '<head><base href="../other/"/>');
+    const { files } = await made('novel.epub', bookOf(text));
+    expect(files.get('EPUB/one.xhtml')).toMatch(/<style>\.tts-active \{[^}]*\}\n<\/style><\/head>/);
+  });
+
+  it('lights a note that is read at its reference where it stands, and says that it is one', async () => {
+    const note = '<aside epub:type="footnote" id="n"><p>A note.</p></aside>';
+    const text = `<p>One.<a epub:type="noteref" href="#n">1</a> Two.</p><p>Three.</p>${note}<p>Four.</p>`;
+    const { box, files } = await made(
+      'novel.epub',
+      epubOf({
+        metadata: METADATA,
+        documents: { 'a.xhtml': text },
+        nav: '<li><a href="a.xhtml">A</a></li>',
+      }).toString('latin1'),
+      ['--footnotes', 'read'],
+    );
+    const targets = clipsIn(files).map(({ target }) => target);
+    expect(targets).toEqual(['One.', 'A note.', 'Two.', 'Three.', 'Four.']);
+    const smil = files.get('tts-read-along/0001.smil') ?? '';
+    expect([...smil.matchAll(/<par id="([^"]*)" epub:type="([^"]*)"/g)].map((each) => each.slice(1))).toEqual(
+      [['p2', 'footnote']],
+    );
     expectNoError(box);
   });
 

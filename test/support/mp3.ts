@@ -34,6 +34,15 @@ export function textOf({ content }: Id3Frame): string {
   return content.toString('utf16le', 3);
 }
 
+/** The seconds of sound in an MP3 of MPEG 2, exact to a sample: its Info frame and the tag of LAME say it. */
+export function secondsOf(mp3: Buffer): number {
+  const at = mp3.indexOf('Info');
+  const header = mp3.lastIndexOf(0xff, at);
+  const rate = [22_050, 24_000, 16_000][((mp3[header + 2] ?? 0) >> 2) & 3] ?? 0;
+  const padding = mp3.readUIntBE(at + 120 + 21, 3);
+  return (mp3.readUInt32BE(at + 8) * 576 - (padding >> 12) - (padding & 0xfff)) / rate;
+}
+
 interface Mark {
   readonly id: string;
   readonly start: number;

@@ -257,6 +257,24 @@ const HOSTILE: Readonly<Record<string, Work>> = {
       '',
     );
   }),
+  'sentences of one block of a document': many('One two. ', (text) => {
+    const sentences = Array.from({ length: text.length / 18 }, () => [
+      { written: 'One two.', at: 0 },
+      { written: 'Three four.', at: 0 },
+    ]);
+    withSpans(text, sentences.flat(), '');
+  }),
+  'notes of a document that are read elsewhere': many(
+    '<p class="footnote">One two.</p> ',
+    (text) => {
+      const count = text.length / 33;
+      const sentences = ['One two.', 'Three four.'].flatMap((written) =>
+        Array.from({ length: count }, () => ({ written, at: 0 })),
+      );
+      withSpans(text, sentences, '');
+    },
+    ['<p>Five.</p>', ''],
+  ),
   'notes of Markdown': numbered(
     (at) => `x\n\n[^${at}]: y\n\n`,
     (text) => push(text, markdown()),

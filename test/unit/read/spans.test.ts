@@ -96,6 +96,130 @@ test.each([
   for (const id of names) expect(text.split(`id="${id}"`).length).toBe(2);
 });
 
+/** A sentence, and the text in front of which its block begins. */
+const spokenIn = (document: string, sentences: readonly (readonly [written: string, block: string])[]) =>
+  sentences.map(([written, block]) => ({ written, at: document.indexOf(block, document.indexOf('<body>')) }));
+
+/** What is spoken of a document may stand elsewhere in it, or in other words. */
+test.each([
+  [
+    'a description in words that follow',
+    '<p><img alt="Two three."/></p><p>One.</p><p>Two three.</p>',
+    [
+      ['Two three.', '<img'],
+      ['One.', 'One'],
+      ['Two three.', 'Two three.</p'],
+    ],
+    '<p><img alt="Two three."/></p><p>[One.]</p><p>[Two three.]</p>',
+  ],
+  [
+    'the reading of a ruby',
+    '<p>漢字です。<ruby>東京<rt>とうきょう</rt></ruby>へ。</p><p>One.</p>',
+    [
+      ['漢字です。', '漢'],
+      ['とうきょうへ。', '漢'],
+      ['One.', 'One'],
+    ],
+    '<p>[漢字です。][<ruby>東京<rt>とうきょう</rt></ruby>へ。]</p><p>[One.]</p>',
+  ],
+  [
+    'code that is not read',
+    '<p>One.</p><pre>let a = 1;</pre><p>Two.</p>',
+    [
+      ['One.', 'One'],
+      ['Code omitted.', 'let'],
+      ['Two.', 'Two'],
+    ],
+    '<p>[One.]</p><pre>[let a = 1;]</pre><p>[Two.]</p>',
+  ],
+  [
+    'nothing that is long in place of a short sentence',
+    `<p>One.</p><p><img alt="A cat"/></p><div>${'Not spoken. '.repeat(9)}</div>`,
+    [
+      ['One.', 'One'],
+      ['A cat', '<img'],
+    ],
+    `<p>[One.]</p><p><img alt="A cat"/></p><div>${'Not spoken. '.repeat(9)}</div>`,
+  ],
+  [
+    'a note behind its sentence',
+    '<p>One two.<a href="#n">1</a> Three four.</p><p>Five.</p><aside epub:type="footnote" id="n">A note. Six.</aside><p>Seven.</p>',
+    [
+      ['One two.', 'One'],
+      ['A note.', 'One'],
+      ['Six.', 'One'],
+      ['Three four.', 'One'],
+      ['Five.', 'Five'],
+      ['Seven.', 'Seven'],
+    ],
+    '<p>[One two.]<a href="#n">1</a> [Three four.]</p><p>[Five.]</p><aside epub:type="footnote" id="n">[A note.] [Six.]</aside><p>[Seven.]</p>',
+  ],
+  [
+    'a note in its sentence',
+    '<p>One two<a href="#n">1</a> three four. Five.</p><div class="footnotes"><p id="n">The words of a long note that says more</p></div><p>Six.</p>',
+    [
+      ['One two (The words of a long note that says more) three four.', 'One'],
+      ['Five.', 'One'],
+      ['Six.', 'Six'],
+    ],
+    '<p>[One two<a href="#n">1</a> three four.] [Five.]</p><div class="footnotes"><p id="n">The words of a long note that says more</p></div><p>[Six.]</p>',
+  ],
+  [
+    'hidden words and numbers of pages',
+    '<p>One <span hidden="hidden">two</span> <span epub:type="pagebreak">7</span> three.</p><p>Two.</p>',
+    [
+      ['One three.', 'One'],
+      ['Two.', 'Two'],
+    ],
+    '<p>[One <span hidden="hidden">two</span> <span epub:type="pagebreak">7</span> three.]</p><p>[Two.]</p>',
+  ],
+  [
+    'a formula',
+    '<p><math alttext="a plus b"><mi>a</mi></math> is so. <math alttext="c"><mi>c</mi></math></p><p>Two.</p>',
+    [
+      ['a plus b is so.', 'a</mi'],
+      ['c', 'a</mi'],
+      ['Two.', 'Two'],
+    ],
+    '<p><math alttext="a plus b"><mi>a</mi></math> [is so.] <math alttext="c"><mi>c</mi></math></p><p>[Two.]</p>',
+  ],
+  [
+    'CDATA, which holds no elements',
+    '<p>One <![CDATA[two & three. Four.]]> Five.</p>',
+    [
+      ['One two & three.', 'One'],
+      ['Five.', 'One'],
+    ],
+    '<p>[One <![CDATA[two & three. Four.]]>] [Five.]</p>',
+  ],
+  [
+    'a document that is read twice',
+    '<p>One.</p><p>Two.</p>',
+    [
+      ['One.', 'One'],
+      ['Two.', 'Two'],
+      ['One.', 'One'],
+      ['Two.', 'Two'],
+    ],
+    '<p>[One.]</p><p>[Two.]</p>',
+  ],
+] as const)('Each sentence is looked for where its block is: %s', (_, body, sentences, wrapped) => {
+  const document = page(body);
+  const { text } = withSpans(document, spokenIn(document, sentences), '');
+  expect(text.replace(/<span id="tts-\d+">/g, '[').replace(/(?<!\d|two)<\/span>/g, ']')).toBe(page(wrapped));
+});
+
+it('Text of a drawing gets elements of drawings, and no other part of one has any.', () => {
+  const drawing = (one: string, words: string, four: string) =>
+    `<p>${one} <svg:svg><svg:desc>Two.</svg:desc><svg:text>${words}</svg:text></svg:svg> ${four}</p>`;
+  const document = page(drawing('One.', 'Two. Three.', 'Four.'));
+  const sentences = ['One.', 'Two.', 'Three.', 'Four.'].map((written) => ({ written, at: 0 }));
+  const words = '<svg:tspan>Two.</svg:tspan> <svg:tspan>Three.</svg:tspan>';
+  expect(withSpans(document, sentences, '').text.replace(/ id="tts-\d"/g, '')).toBe(
+    page(drawing('<span>One.</span>', words, '<span>Four.</span>')),
+  );
+});
+
 it('The style goes into the head, and names that are taken are not used again.', () => {
   const { text } = withSpans(page('<p id="tts-1">One.</p>'), [{ written: 'One.', at: 0 }], '<link/>');
   expect(text).toBe(
