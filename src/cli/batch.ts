@@ -41,6 +41,7 @@ import { assertNoFaults, type NamedFolderPlan, tellFaults, updateFolder } from '
 import { BatchOutput } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
+import { DoubtfulSound } from './doubtful.ts';
 import { Misfits } from './misfits.ts';
 import { Estimate } from './preview.ts';
 import { type RowProgress, renderRows, showWhile } from './progress.ts';
@@ -58,12 +59,13 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const output = new BatchOutput(job.plan, job.folderName, json.value, context);
   const totals = new RunTotals();
   const misfits = mix.fit && new Misfits(mix.fit, context.notices);
+  const doubtful = new DoubtfulSound(context.notices);
   const write = async (survey: Survey) => {
     const names = tables.map(({ name }) => name);
     if (report) reports?.assertReportPlace(report.value, { ...job, tables: names }, context.host);
     tellAbsent(texts.named, context.notices);
     await output.begin(survey, allowEmpty.value);
-    await make(survey, { job, output, totals, misfits }, context);
+    await make(survey, { job, output, totals, misfits, doubtful }, context);
     await output.end();
     if (report) await reports?.writeReport(report.value, { survey, output, approvals }, context);
   };
@@ -71,7 +73,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const { survey, isPruned } = await updateFolder(job, consent, write, context);
   output.summarise(totals, isPruned ? 0 : countLeftOver(survey));
   if (output.counts.failed > 0) throw output.partial();
-  const misfit = misfits?.error();
+  const misfit = misfits?.error() ?? doubtful.error();
   if (misfit) throw misfit;
   return ExitCode.ok;
 }
@@ -175,11 +177,12 @@ interface Making {
   readonly output: BatchOutput;
   readonly totals: RunTotals;
   readonly misfits: Misfits | undefined;
+  readonly doubtful: DoubtfulSound;
 }
 
 async function make(
   survey: Survey,
-  { job, output, totals, misfits }: Making,
+  { job, output, totals, misfits, doubtful }: Making,
   context: Context,
 ): Promise<void> {
   const { folder, shard } = survey;
@@ -207,7 +210,7 @@ async function make(
     writer: host,
     encodingOf: job.encodingOf,
     rowsAtOnce: 2 * settings.concurrency.value,
-    listeners: [totals, new Reporting({}, undefined, context)],
+    listeners: [totals, doubtful, new Reporting({}, undefined, context)],
     onMisfit: (row, misfit) => misfits?.add(misfit, row.id),
     onRow: (row, result) => {
       if (result.state === 'made') survey.setMade(row, result.entry);

@@ -6,18 +6,27 @@ import type { Speaker, VoiceSource } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt, hasWord } from '../text/unicode.ts';
 import { Written } from '../text/written.ts';
+import { DoubtfulSound } from './doubtful.ts';
 import { advice, BuiltInReading, nothingRead } from './language-check.ts';
 
 type Left = Pick<SpeechJob, 'speaker' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
 
+interface LeftOutParts {
+  readonly unread: UnreadWords | undefined;
+  readonly refused: MissingSegments | undefined;
+  readonly doubtful: DoubtfulSound;
+  readonly who: string;
+}
+
 /**
- * What is missing of a text. The built-in voice leaves out what it cannot read; refusals of a service or an engine need
+ * What is missing of a text, or may be. The built-in voice leaves out what it cannot read; refusals of a service or an engine need
  * `--keep-going`.
  */
 export class LeftOut implements Listener {
   readonly #kindOf: (segment: Segment) => VoiceSource['kind'];
   readonly #unread: UnreadWords | undefined;
   readonly #refused: MissingSegments | undefined;
+  readonly #doubtful: DoubtfulSound;
   /** Who refuses segments. */
   readonly #who: string;
 
@@ -25,7 +34,7 @@ export class LeftOut implements Listener {
     { speaker, cast, keepsGoing, fallback }: Left,
     speakerOf: (segment: Segment) => Speaker,
     context: RunContext,
-  ): Promise<LeftOut | undefined> {
+  ): Promise<LeftOut> {
     const { kind } = speaker.voice.source;
     const hasSeveral = cast !== undefined || fallback !== undefined;
     const warn = (text: string) => context.notices.warn(text);
@@ -34,20 +43,17 @@ export class LeftOut implements Listener {
     const unread = mayBeUnread
       ? new UnreadWords((await import('../engines/normalise.ts')).normalise, context)
       : undefined;
-    if (!refused && !unread) return undefined;
-    return new LeftOut({ unread, refused, who: hasSeveral ? 'voice' : kind }, speakerOf);
+    const doubtful = new DoubtfulSound(context.notices);
+    return new LeftOut({ unread, refused, doubtful, who: hasSeveral ? 'voice' : kind }, speakerOf);
   }
 
   private constructor(
-    {
-      unread,
-      refused,
-      who,
-    }: { unread: UnreadWords | undefined; refused: MissingSegments | undefined; who: string },
+    { unread, refused, doubtful, who }: LeftOutParts,
     speakerOf: (segment: Segment) => Speaker,
   ) {
     this.#unread = unread;
     this.#refused = refused;
+    this.#doubtful = doubtful;
     this.#who = who;
     this.#kindOf = (segment) => speakerOf(segment).voice.source.kind;
   }
@@ -61,6 +67,8 @@ export class LeftOut implements Listener {
 
   on(event: RunEvent): void | Promise<void> {
     switch (event.type) {
+      case 'voice':
+        return this.#doubtful.on(event);
       case 'started':
         if (this.#kindOf(event.part.segment) === 'built-in') this.#unread?.read(event.part.segment.text);
         return;
@@ -75,7 +83,7 @@ export class LeftOut implements Listener {
 
   /**
    * Warns of words that are missing.
-   * @returns the error (partial) of segments that are missing
+   * @returns the error (partial) of segments that are missing, or may be
    */
   async finish(): Promise<TtsError | undefined> {
     const unread = await this.#unread?.finish();
@@ -83,7 +91,7 @@ export class LeftOut implements Listener {
       (them) => `the ${this.#who} refused ${them}`,
       'the audio has all the others; change these passages, and run the same command again',
     );
-    return refused ?? unread;
+    return refused ?? unread ?? this.#doubtful.error();
   }
 }
 

@@ -207,7 +207,9 @@ export class Reporting implements Listener {
     if (!this.#progress?.isDrawn) warnOfPause(event, this.#notices);
     if (event.type === 'leftover') this.#warnOnce(event.type, `${describe(event)}: words may be missing`);
     if (event.type === 'ignored') this.#warnOnce(event.type, describe(event));
-    if (event.type === 'cut') this.#warnOnce(`${event.type} ${event.how}`, describe(event));
+    // What is doubtful is listed: src/cli/doubtful.ts.
+    if (event.type === 'cut' && event.how !== 'doubtful')
+      this.#warnOnce(`${event.type} ${event.how}`, describe(event));
   }
 
   /** A voice that was not chosen is told with the first event: a run that fails before prints only its error. */
@@ -232,8 +234,10 @@ const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer
 
 const CUT = {
   'in parts': 'the text was spoken in smaller parts',
+  again: 'the text was spoken again',
   late: 'this was only noticed by the sound of later texts, so words may be missing',
   heard: 'this was only noticed while it was heard',
+  doubtful: 'to ask again did not help',
 } as const;
 
 export function describe(event: VoiceEvent): string {

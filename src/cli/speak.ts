@@ -219,7 +219,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     tags: job.output.encoding.name === 'wav' ? undefined : await tagsFor(job, text, context),
     sink,
     signal: context.signal,
-    maySkip: leftOut?.maySkip,
+    maySkip: leftOut.maySkip,
     blank: () => text.blank(),
     listeners: [
       totals,
@@ -324,7 +324,7 @@ function speakingIn({
 interface Spoken {
   readonly totals: RunTotals;
   readonly delivery: Delivery | undefined;
-  readonly leftOut: { finish(): Promise<TtsError | undefined> } | undefined;
+  readonly leftOut: { finish(): Promise<TtsError | undefined> };
   readonly misfits: Misfits | undefined;
   readonly text: RunText;
   readonly subtitles: Outputs['subtitles'];
@@ -358,7 +358,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     text,
     ...speaking,
     tags: await tagsFor(job, text, context),
-    maySkip: leftOut?.maySkip,
+    maySkip: leftOut.maySkip,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
       await tell();
@@ -379,7 +379,7 @@ async function sayWhatIsMissing(
   notices: Context['notices'],
 ): Promise<TtsError | undefined> {
   for (const remark of remarks) notices.note(remark);
-  return leftOut?.finish();
+  return leftOut.finish();
 }
 
 async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags> {

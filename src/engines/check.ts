@@ -213,7 +213,7 @@ function rounded(characters: number): number {
 }
 
 /** @returns the text in two, at a border of sentences in its middle half or else between words, if it can be divided */
-function divided(text: string): string[] {
+export function divided(text: string): string[] {
   const ends: number[] = [];
   for (const sentence of sentences(text)) ends.push((ends.at(-1) ?? 0) + sentence.length);
   const distance = (end: number) => Math.abs(end / text.length - 0.5);

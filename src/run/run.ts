@@ -91,7 +91,7 @@ export type RunEvent =
   /** The segment is asked for, ahead of its turn. */
   | { readonly type: 'queued'; readonly segment: Segment }
   /** A voice asks, gets an answer, waits. */
-  | { readonly type: 'voice'; readonly event: VoiceEvent }
+  | { readonly type: 'voice'; readonly event: VoiceEvent; readonly segment: Segment }
   /** A segment that failed is left out. */
   | { readonly type: 'skipped'; readonly segment: Segment; readonly error: TtsError }
   /** Another voice speaks from here on. */
@@ -163,9 +163,9 @@ export function trackOf(options: TrackOptions): Promise<Track | undefined> {
 
 function lookAhead({ speakerOf, order: base, ...options }: TrackOptions): LookAhead {
   const listeners = new Listeners(options.listeners);
-  const report = (event: VoiceEvent) => {
+  const report = (segment: Segment) => (event: VoiceEvent) => {
     if (event.type === 'retry') options.patience?.noteRetry(event.error);
-    listeners.tell({ type: 'voice', event });
+    listeners.tell({ type: 'voice', event, segment });
   };
   const synthesize: LookAheadOptions['synthesize'] = (segment, until) => {
     listeners.tell({ type: 'queued', segment });
@@ -174,7 +174,8 @@ function lookAhead({ speakerOf, order: base, ...options }: TrackOptions): LookAh
     const { text, written, index } = segment;
     const hasFallback = fallback !== undefined && !fallback.speaks(segment);
     const order = base === undefined ? undefined : base + index;
-    return voice.source.speak({ text, written, index, order, hasFallback, voice, fields, report }, until);
+    const asked = { text, written, index, order, hasFallback, voice, fields, report: report(segment) };
+    return voice.source.speak(asked, until);
   };
   const onSkipped = (error: TtsError, segment: Segment) =>
     listeners.tell({ type: 'skipped', segment, error });

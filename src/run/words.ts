@@ -1,14 +1,12 @@
 /** When each word of a segment is heard. */
 import type { RunContext } from '../kit/host.ts';
-import { yieldToEventLoop } from '../kit/wait.ts';
-import { type Alignment, align, comparableUpTo, FeatureMeter } from '../sound/align.ts';
+import { type Alignment, align } from '../sound/align.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
-import { lanesOf } from '../sound/samples.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import { excerpt, segmenterOf } from '../text/unicode.ts';
-import { Written } from '../text/written.ts';
-import { languageOf } from '../voices/language.ts';
+import { segmenterOf } from '../text/unicode.ts';
+import { spokenLanguage } from '../voices/language.ts';
+import { Comparable } from '../voices/proof.ts';
 import type { Reference, TimedSound } from '../voices/timed-words.ts';
 import type { Part } from './ahead.ts';
 
@@ -44,7 +42,6 @@ export interface TimedWords {
 }
 
 interface Context extends Pick<RunContext, 'signal'> {
-  readonly notices: Pick<RunContext['notices'], 'warnLater'>;
   /** It is called once, for the first words. */
   openReference(): Promise<Reference>;
 }
@@ -60,7 +57,6 @@ export class WordTimes implements AsyncDisposable {
   readonly #context: Context;
   #reference: Promise<Reference> | undefined;
   #current: Heard | undefined;
-  readonly #doubts = new Doubts();
   /** The segment before is still being looked at. */
   #before: Promise<unknown> = Promise.resolve();
 
@@ -106,16 +102,13 @@ export class WordTimes implements AsyncDisposable {
   }
 
   async #wordsOf(heard: Heard): Promise<TimedWords> {
-    const { segment, speaker, language, seconds, format } = heard;
+    const { segment, speaker, seconds, format } = heard;
     const own = isOwn(speaker);
     const words = wordsIn(segment.text);
     const reference = await (own ? this.#sayAgain(segment, speaker) : this.#sayLike(heard));
     const speed = speaker.speed ?? 1;
     const isSame = own && reference && Math.abs(reference.seconds / speed - seconds) < SAME_LENGTH;
     const alignment = isSame || !reference ? undefined : await heard.alignedTo(reference);
-    const isJudged = !own && languageOf(language) === 'en';
-    const doubt = isJudged && alignment && this.#doubts.about(heard, alignment);
-    if (doubt) this.#context.notices.warnLater(doubt);
     const at = isSame ? (moment: number) => (moment * seconds) / reference.seconds : alignment?.at;
     if (!reference || !at) return { source: 'spread', words: inFrames(spread(words, 0, seconds), heard) };
     const spoken = reference.words.map(({ text, start, end }) => ({ text, start: at(start), end: at(end) }));
@@ -163,31 +156,21 @@ function isOwn({ voice }: Speaker): boolean {
   return voice.source.kind === 'built-in';
 }
 
-/** Where it is unknown which language a voice speaks, the text does. */
-function spokenLanguage(language: string | undefined, text: string): string {
-  if (language !== undefined && language !== 'und') return language;
-  const written = new Written();
-  written.add(text);
-  return written.language ?? 'en';
-}
-
 /** What is kept of the sound of a segment. */
 class Heard {
   readonly segment: Segment;
   readonly speaker: Speaker;
   readonly language: string;
   readonly format: PcmFormat;
+  readonly #sound: Comparable | undefined;
   #frames = 0;
-  #meter: FeatureMeter | undefined;
-  readonly #top: number;
 
   constructor(segment: Segment, speaker: Speaker, format: PcmFormat) {
     this.segment = segment;
     this.speaker = speaker;
     this.language = spokenLanguage(speaker.voice.language, segment.text);
     this.format = format;
-    this.#top = comparableUpTo(format.sampleRate, REFERENCE_RATE);
-    if (!isOwn(speaker)) this.#meter = new FeatureMeter(format.sampleRate, this.#top);
+    this.#sound = isOwn(speaker) ? undefined : new Comparable(format);
   }
 
   get seconds(): number {
@@ -195,86 +178,20 @@ class Heard {
   }
 
   get isComparable(): boolean {
-    return this.#meter !== undefined;
+    return this.#sound?.isComparable ?? false;
   }
 
   push(pcm: Uint8Array): void {
     this.#frames += pcm.length / frameBytes(this.format);
-    if (this.seconds > LONGEST_ALIGNED) this.#meter = undefined;
-    if (!this.#meter) return;
-    const [mono] = lanesOf(pcm, this.format, 1);
-    if (mono) this.#meter.push(mono);
+    this.#sound?.push(pcm);
   }
 
   /** Its first sound is that of the reference. */
-  async alignedTo({ pieces, sampleRate }: TimedSound): Promise<Alignment | undefined> {
-    const meter = new FeatureMeter(sampleRate, this.#top);
-    for (const piece of pieces)
-      for (let at = 0; at < piece.length; at += AT_ONCE) {
-        meter.push(Float64Array.from(piece.subarray(at, at + AT_ONCE), (sample) => sample / 32_768));
-        // Other clients of a service go on meanwhile.
-        await yieldToEventLoop();
-      }
-    return this.#meter && align(meter.end(), this.#meter.end());
+  async alignedTo(reference: TimedSound): Promise<Alignment | undefined> {
+    const pair = await this.#sound?.besides(reference);
+    return pair && align(pair.reference, pair.sound);
   }
 }
-
-/** Seconds. Of 514 whole segments of five voices, no sound seemed to lack more than 0.6, or to have more than 0.9 in addition. */
-const MOST_MISSING = 0.8;
-const MOST_EXTRA = 1.2;
-
-/** Of the median of a voice; of the same segments it was at most 1.14, and with the sound of another text at least 1.18. */
-const MOST_DISTANT = 1.17;
-/** It takes this many segments to know the usual distance of a voice. */
-const FEWEST_SEGMENTS = 5;
-/** Seconds. The distances of shorter sounds vary more. */
-const SHORTEST_COMPARED = 3;
-
-/** Two voices may read figures, signs and abbreviations differently. */
-const READ_ALIKE = /^(?!.{0,4000}\p{Lu}\p{Lu})[\p{L}\p{M}\s.,;:!?'"“”‘’()—–-]+$/su;
-
-/** Whether the sound of a voice is that of its text, by what the built-in voice says. */
-export class Doubts {
-  readonly #distances = new Map<Speaker, number[]>();
-
-  /** @returns a warning, if there is something to doubt */
-  about(
-    { segment: { text, place }, speaker, seconds }: Pick<Heard, 'segment' | 'speaker' | 'seconds'>,
-    { distance, missing, extra }: Pick<Alignment, 'distance' | 'missing' | 'extra'>,
-  ): string | undefined {
-    if (!READ_ALIKE.test(text)) return undefined;
-    const isDistant = seconds >= SHORTEST_COMPARED && this.#isUnusual(speaker, distance);
-    const what =
-      missing > MOST_MISSING
-        ? `about ${missing.toFixed(1)} s of its text seem to be missing`
-        : extra > MOST_EXTRA
-          ? `about ${extra.toFixed(1)} s of it do not seem to be in the text`
-          : isDistant && 'it seems to be that of another text';
-    if (!what) return undefined;
-    const line = place.line === undefined ? '' : ` of line ${place.line}`;
-    return `the sound for "${excerpt(text)}"${line}: ${what}; listen to it`;
-  }
-
-  #isUnusual(speaker: Speaker, distance: number): boolean {
-    const known = this.#distances.get(speaker) ?? [];
-    const usual = known.toSorted((a, b) => a - b)[known.length >> 1] ?? distance;
-    if (known.length >= FEWEST_SEGMENTS && distance > MOST_DISTANT * usual) return true;
-    this.#distances.set(speaker, [...known, distance].slice(-MOST_DISTANCES));
-    return false;
-  }
-}
-
-/** Later segments take the places of the first ones. */
-const MOST_DISTANCES = 64;
-
-/** Samples that are measured in one tick of the event loop: some milliseconds. */
-const AT_ONCE = 4096;
-
-/** Seconds. A longer segment would take too much memory; only `--max-chars` makes one. */
-const LONGEST_ALIGNED = 300;
-
-/** Hz. The reference has nothing above half of this. */
-const REFERENCE_RATE = 16_000;
 
 interface Word {
   readonly text: string;

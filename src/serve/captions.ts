@@ -44,7 +44,7 @@ export async function captioned(
         listenerFor:
           captions &&
           ((speakerOf, isLeftOut) => {
-            const times = new WordTimes(speakerOf, { openReference, signal, notices: { warnLater() {} } });
+            const times = new WordTimes(speakerOf, { openReference, signal });
             return captions.hearing(times, isLeftOut);
           }),
         silentIfUnreadable: request.silentIfUnreadable ?? false,

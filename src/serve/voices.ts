@@ -240,7 +240,7 @@ export async function openRelay(
 ): Promise<ServedVoices> {
   const service = await chooseService(settings, { ...context, files });
   if (service?.note) context.notices.note(service.note);
-  const voices = await openVoices({ settings, service: async () => service }, context);
+  const voices = await openVoices({ settings, service: async () => service, isRelayed: true }, context);
   try {
     const relay = new Relay(voices, (await voices.list()) ?? [], settings);
     return new Admitting(relay, { workers: settings.concurrency.value, maxQueue });

@@ -1,7 +1,9 @@
 /** Which moment of one sound is which moment of another that says the same words. */
 
-/** Seconds between two frames, and the sound that each of them looks at. */
-const STEP = 0.01;
+/** Seconds between two frames, where moments are to be exact, and where it is enough to compare. */
+export const FINE_STEP = 0.01;
+export const COARSE_STEP = 0.02;
+/** Seconds of the sound that a frame looks at. */
 const WINDOW = 0.025;
 
 const BANDS = 26;
@@ -22,8 +24,10 @@ const REACH = 2;
 /** Below the loudest band, in nepers of power: noise of a recording and digital silence are the same to an alignment. */
 const FLOOR = 12;
 
-/** How a sound changes, in steps of 10 ms: mel-frequency cepstral coefficients and their changes. */
+/** How a sound changes: mel-frequency cepstral coefficients and their changes. */
 export interface Features {
+  /** Seconds between two frames. */
+  readonly step: number;
   /** The number of frames. */
   readonly count: number;
   /** {@link VALUES} for each frame; each has the mean 0 over the sound. */
@@ -37,10 +41,20 @@ export function comparableUpTo(...sampleRates: readonly number[]): number {
   return Math.min(HIGHEST, ...sampleRates.map((rate) => 0.475 * rate));
 }
 
+/** @returns those of the sound played backwards */
+export function reversed({ values, sounding, ...features }: Features): Features {
+  const backwards = new Float32Array(values.length);
+  for (let from = 0, to = values.length - VALUES; to >= 0; from += VALUES, to -= VALUES)
+    backwards.set(values.subarray(from, from + VALUES), to);
+  return { ...features, values: backwards, sounding: sounding.toReversed() };
+}
+
 /** Takes the features of one sound, of which no samples are kept. */
 export class FeatureMeter {
-  readonly #size: number;
   readonly #step: number;
+  readonly #size: number;
+  /** Samples between two frames. */
+  readonly #advance: number;
   readonly #window: Float64Array;
   readonly #fourier: Fourier;
   readonly #filters: readonly Filter[];
@@ -58,9 +72,10 @@ export class FeatureMeter {
    * @param sampleRate Hz
    * @param top from {@link comparableUpTo}
    */
-  constructor(sampleRate: number, top: number) {
+  constructor(sampleRate: number, top: number, step: number = FINE_STEP) {
+    this.#step = step;
     this.#size = Math.round(WINDOW * sampleRate);
-    this.#step = STEP * sampleRate;
+    this.#advance = step * sampleRate;
     this.#window = Float64Array.from(
       { length: this.#size },
       (_, at) => 0.54 - 0.46 * Math.cos((2 * Math.PI * at) / (this.#size - 1)),
@@ -90,7 +105,7 @@ export class FeatureMeter {
   #frame(): void {
     this.#measure();
     this.#begun += 1;
-    const next = Math.round(this.#begun * this.#step);
+    const next = Math.round(this.#begun * this.#advance);
     const move = next - this.#passed;
     this.#passed = next;
     this.#ahead.copyWithin(0, Math.min(move, this.#size));
@@ -111,7 +126,7 @@ export class FeatureMeter {
   end(): Features {
     const count = this.#logs.length / BANDS;
     const values = normalised(withChanges(cepstraOf(this.#logs), count), count);
-    return { count, values, sounding: soundingIn(this.#powers) };
+    return { step: this.#step, count, values, sounding: soundingIn(this.#powers) };
   }
 }
 
@@ -249,7 +264,8 @@ class Fourier {
 
 /** The path may leave the straight line by this share of the longer sound, and by this number of frames in any case. */
 const BAND = 0.35;
-const LEAST_BAND = 100;
+/** Seconds. */
+const LEAST_BAND = 1;
 /** Cells of the band, of which each takes a byte: a minute of speech, and narrower for more. */
 const MOST_CELLS = 64 * 1024 * 1024;
 
@@ -264,8 +280,10 @@ const OF_SECOND = 2;
 export interface Alignment {
   /** @returns the moment of the second sound for one of the first, in seconds */
   at(seconds: number): number;
-  /** The mean distance of what was found to be the same. */
-  readonly distance: number;
+  /** @returns the moment of the first sound for one of the second, in seconds */
+  back(seconds: number): number;
+  /** The median distance of what was found to be the same, which a part that is missing or added changes little. */
+  readonly usual: number;
   /** Seconds of the first sound that the second one seems to lack. */
   readonly missing: number;
   /** Seconds of the second sound that the first one seems to lack. */
@@ -280,18 +298,24 @@ export function align(first: Features, second: Features): Alignment | undefined 
   if (first.count < 2 || second.count < 2) return undefined;
   const width = Math.min(
     second.count,
-    1 + 2 * Math.max(LEAST_BAND, Math.round(BAND * Math.max(first.count, second.count))),
+    1 +
+      2 *
+        Math.max(Math.round(LEAST_BAND / first.step), Math.round(BAND * Math.max(first.count, second.count))),
     Math.max(3, Math.floor(MOST_CELLS / first.count)),
   );
   const slope = (second.count - 1) / (first.count - 1);
   const lows = Int32Array.from({ length: first.count }, (_, row) =>
     Math.max(0, Math.min(second.count - width, Math.round(row * slope) - (width >> 1))),
   );
-  const { steps, total } = stepsThrough(first, second, { lows, width });
+  const steps = stepsThrough(first, second, { lows, width });
   const path = pathThrough(first, second, { lows, width, steps });
   return {
     at: momentsOf(first, path),
-    distance: total / (first.count + second.count),
+    back: momentsOf(
+      second,
+      path.map(([row, column]) => [column, row]),
+    ),
+    usual: medianOf(path.map(([row, column]) => distance(first.values, row, second.values, column))),
     ...differences(first, second, path),
   };
 }
@@ -303,38 +327,32 @@ interface Band {
   readonly width: number;
 }
 
-function stepsThrough(
-  first: Features,
-  second: Features,
-  { lows, width }: Band,
-): { readonly steps: Uint8Array; readonly total: number } {
+function stepsThrough(first: Features, second: Features, { lows, width }: Band): Uint8Array {
   const steps = new Uint8Array(first.count * width);
-  let above = new Float64Array(width).fill(Infinity);
-  let sums = new Float64Array(width);
+  // In front of the band and behind it there is no way.
+  const room = 2 + width + Math.ceil(second.count / first.count);
+  let above = new Float64Array(room).fill(Infinity);
+  let sums = new Float64Array(room).fill(Infinity);
   for (let row = 0; row < first.count; row += 1) {
     const low = lows[row] ?? 0;
     const shift = row === 0 ? 0 : low - (lows[row - 1] ?? 0);
-    for (let place = 0; place < width; place += 1) {
-      const cost = distance(first.values, row, second.values, low + place);
-      const both = row + low + place === 0 ? 0 : before(above, place + shift - 1);
-      const ofFirst = before(above, place + shift) + ALONE * cost;
-      const ofSecond = before(sums, place - 1) + ALONE * cost;
-      sums[place] = Math.min(both + ALONG_BOTH * cost, ofFirst, ofSecond);
-      steps[row * width + place] = stepOf(sums[place] ?? 0, ofFirst, ofSecond);
+    for (let place = 1; place <= width; place += 1) {
+      const cost = distance(first.values, row, second.values, low + place - 1);
+      const both = row + low + place === 1 ? 0 : (above[place + shift - 1] ?? 0);
+      const ofFirst = (above[place + shift] ?? 0) + ALONE * cost;
+      const ofSecond = (sums[place - 1] ?? 0) + ALONE * cost;
+      const best = Math.min(both + ALONG_BOTH * cost, ofFirst, ofSecond);
+      sums[place] = best;
+      steps[row * width + place - 1] = stepOf(best, ofFirst, ofSecond);
     }
     [above, sums] = [sums, above];
   }
-  return { steps, total: above[second.count - 1 - (lows[first.count - 1] ?? 0)] ?? 0 };
+  return steps;
 }
 
 function stepOf(best: number, ofFirst: number, ofSecond: number): number {
   if (best === ofFirst) return OF_FIRST;
   return best === ofSecond ? OF_SECOND : BOTH;
-}
-
-/** Outside of the band there is no way. */
-function before(sums: Float64Array, place: number): number {
-  return sums[place] ?? Infinity;
 }
 
 function distance(a: Float32Array, row: number, b: Float32Array, column: number): number {
@@ -344,6 +362,16 @@ function distance(a: Float32Array, row: number, b: Float32Array, column: number)
     sum += difference * difference;
   }
   return Math.sqrt(sum);
+}
+
+/** How different two frames are. */
+export function distanceBetween(
+  one: Pick<Features, 'values'>,
+  row: number,
+  other: Pick<Features, 'values'>,
+  column: number,
+): number {
+  return distance(one.values, row, other.values, column);
 }
 
 /** Frames of both sounds that belong together, from the last to the first. */
@@ -366,7 +394,7 @@ function pathThrough(
   return path;
 }
 
-/** Of several frames of the second sound for one of the first, the middle one counts. */
+/** Of several frames of the other sound for one of this, the middle one counts. */
 function momentsOf(first: Features, path: Path): Alignment['at'] {
   const [lows, highs] = [new Float64Array(first.count), new Float64Array(first.count).fill(-1)];
   for (const [row, column] of path) {
@@ -375,33 +403,34 @@ function momentsOf(first: Features, path: Path): Alignment['at'] {
   }
   const middles = lows.map((low, row) => (low + (highs[row] ?? low)) / 2);
   return (seconds) => {
-    const place = Math.max(0, Math.min(first.count - 1, (seconds - WINDOW / 2) / STEP));
+    const place = Math.max(0, Math.min(first.count - 1, (seconds - WINDOW / 2) / first.step));
     const [low, high] = [Math.floor(place), Math.ceil(place)];
     const [from = 0, to = 0] = [middles[low], middles[high]];
-    return (from + (to - from) * (place - low)) * STEP + WINDOW / 2;
+    return (from + (to - from) * (place - low)) * first.step + WINDOW / 2;
   };
 }
 
 /** Where one sound goes on at less than this share of its pace, a part of it may be missing. */
 const SHARE = 0.4;
 
-/** Steps of a path over which a pace is measured. */
-const STRETCH = 60;
-/** The frames that count for a pace must be as many. */
-const FEWEST = 6;
-/** Frames of the second sound for one of the first. */
+/** Seconds of a path, along one of the sounds or both, over which a pace is measured. */
+const STRETCH = 0.6;
+/** Seconds of sound that count for a pace. */
+const LEAST_SOUND = 0.06;
+/** Seconds of the second sound for one of the first. */
 const SLOWEST = 2.5;
 
 /** Pauses do not count: each voice has its own. */
 function differences(first: Features, second: Features, path: Path): Pick<Alignment, 'missing' | 'extra'> {
+  const { step } = first;
   const moves = path.map(([row, column], at) => {
     const [before, other] = path[at - 1] ?? [row, column];
     return [
-      row === before ? 0 : (first.sounding[row] ?? 0),
-      column === other ? 0 : (second.sounding[column] ?? 0),
+      row === before ? 0 : step * (first.sounding[row] ?? 0),
+      column === other ? 0 : step * (second.sounding[column] ?? 0),
     ] as const;
   });
-  const pace = paceOf(moves);
+  const pace = paceOf(moves, Math.round(STRETCH / step));
   let [missing, extra, lacking, adding] = [0, 0, 0, 0];
   for (const [ofFirst, ofSecond] of moves) {
     lacking = Math.max(0, lacking + SHARE * ofFirst - ofSecond / pace);
@@ -409,19 +438,23 @@ function differences(first: Features, second: Features, path: Path): Pick<Alignm
     missing = Math.max(missing, lacking);
     extra = Math.max(extra, adding);
   }
-  return { missing: (missing * STEP) / SHARE, extra: (extra * STEP) / SHARE };
+  return { missing: missing / SHARE, extra: extra / SHARE };
 }
 
 /** @returns the median, which a part that is missing does not change */
-function paceOf(moves: readonly (readonly [number, number])[]): number {
+function paceOf(moves: readonly (readonly [number, number])[], stretch: number): number {
   const paces: number[] = [];
   let [ofFirst, ofSecond] = [0, 0];
   for (const [at, [one, other]] of moves.entries()) {
-    const [gone = 0, also = 0] = moves[at - STRETCH] ?? [];
+    const [gone = 0, also = 0] = moves[at - stretch] ?? [];
     ofFirst += one - gone;
     ofSecond += other - also;
-    if (at >= STRETCH && ofFirst >= FEWEST) paces.push(ofSecond / ofFirst);
+    if (at >= stretch && ofFirst >= LEAST_SOUND) paces.push(ofSecond / ofFirst);
   }
-  const median = paces.sort((a, b) => a - b)[Math.floor(paces.length / 2)] ?? 1;
-  return Math.min(SLOWEST, Math.max(1 / SLOWEST, median));
+  return Math.min(SLOWEST, Math.max(1 / SLOWEST, medianOf(paces)));
+}
+
+/** @returns 1 for no values */
+export function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 1;
 }

@@ -50,7 +50,7 @@ export function labelOf({ source, no, name }: Voice): string {
 
 /**
  * A place that speaks: the built-in voices, espeak-ng, an installed model, a program or a server of the user, a service. Limit,
- * retry and cache are functions from a source to a source.
+ * retry, proof and cache are functions from a source to a source.
  */
 export interface VoiceSource {
   readonly kind: 'built-in' | 'espeak' | 'engine' | 'service';
@@ -130,8 +130,15 @@ export type VoiceEvent =
     }
   | { readonly type: 'cache'; readonly index: number; readonly found: 'hit' | 'miss' }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
-  /** The sound of an engine did not fit its text. `in parts`: the text was then spoken in smaller parts. */
-  | { readonly type: 'cut'; readonly message: string; readonly how: 'in parts' | 'late' | 'heard' }
+  /**
+   * The sound of a voice did not fit its text. `in parts`: the text was then spoken in smaller parts. `again`: it was spoken again.
+   * `doubtful`: the sound stays as it is, since that did not help.
+   */
+  | {
+      readonly type: 'cut';
+      readonly message: string;
+      readonly how: 'in parts' | 'again' | 'late' | 'heard' | 'doubtful';
+    }
   | { readonly type: 'other take' }
   | { readonly type: 'ignored'; readonly instructions: string }
   | { readonly type: 'leftover'; readonly bytes: number };

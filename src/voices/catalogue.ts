@@ -30,6 +30,8 @@ export interface VoicesPlan {
   readonly settings: Settings;
   /** The named service, or `undefined` without one. It is not asked for before something is to be spoken or listed. */
   readonly service: () => Promise<Endpoint | undefined>;
+  /** Sound is passed on as it comes, and not compared with its text. */
+  readonly isRelayed?: boolean;
 }
 
 /** A voice as a row or a client names it. The settings of the run fill in the rest. */
@@ -68,7 +70,8 @@ export class Voices implements AsyncDisposable {
     this.#plan = plan;
     this.#context = context;
     this.#cache = new RunCache(plan, context);
-    const wrap = wrapping(plan.settings, this.#cache);
+    const machine = plan.isRelayed ? undefined : context.host;
+    const wrap = wrapping(plan.settings, this.#cache, machine);
     this.#wrap = (source) => {
       const wrapped = wrap(source);
       this.#sources.add(wrapped);

@@ -1,3 +1,5 @@
+import { Written } from '../text/written.ts';
+
 /** A tag of BCP 47, as far as voices differ in it. */
 interface Tag {
   /** In small letters, in its shortest form: `de` for `deu`. */
@@ -259,4 +261,12 @@ function displayNames(type: 'language' | 'region' | 'script'): Intl.DisplayNames
   const known = displays.get(type) ?? new Intl.DisplayNames('en', { type, fallback: 'none' });
   displays.set(type, known);
   return known;
+}
+
+/** Where it is unknown which language a voice speaks, the text does. */
+export function spokenLanguage(language: string | undefined, text: string): string {
+  if (language !== undefined && language !== 'und') return language;
+  const written = new Written();
+  written.add(text);
+  return written.language ?? 'en';
 }

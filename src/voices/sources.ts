@@ -8,8 +8,10 @@ import { ConcurrencyLimiter } from '../kit/limit.ts';
 import type { Settings } from '../options/load.ts';
 import type { Field, Fields, Voice, VoiceSource } from '../sound/voice.ts';
 import { localSource } from './local.ts';
+import type { Prover } from './proof.ts';
 import { resilient } from './resilient.ts';
 import type { RunCache } from './run-cache.ts';
+import type { Machine } from './timed-words.ts';
 
 /** Where voices are looked for. A place looks at no more than it needs. */
 export interface Place {
@@ -26,17 +28,48 @@ export function sameName({ name }: Pick<Voice, 'name'>, asked: string): boolean 
   return name !== undefined && name.toLowerCase() === asked.toLowerCase();
 }
 
-/** Puts limit, retry and cache in front of a source. */
+/** Puts limit, retry, proof and cache in front of a source. */
 export type Wrap = (source: VoiceSource) => VoiceSource;
 
-export function wrapping({ retries }: Pick<Settings, 'retries'>, cache: RunCache): Wrap {
+/** @param machine where sound is compared with its text, what the reference needs */
+export function wrapping(
+  { retries }: Pick<Settings, 'retries'>,
+  cache: RunCache,
+  machine: Machine | undefined,
+): Wrap {
   return (source) => {
     const asked = resilient(source, {
       limiter: new ConcurrencyLimiter(source.atOnce),
       retries: retries.value,
       checksum: async () => ((await cache.opened(source)) ? (await import('node:zlib')).crc32 : undefined),
     });
-    return cached(asked, cache);
+    return cached(machine ? proven(asked, machine) : asked, cache);
+  };
+}
+
+/** The built-in voices are what others are compared with, and espeak-ng leaves nothing out. */
+const PROVEN: readonly VoiceSource['kind'][] = ['engine', 'service'];
+
+/** The same source, whose sound is compared with its text, unless it is heard while it comes. */
+function proven(source: VoiceSource, machine: Machine): VoiceSource {
+  if (!PROVEN.includes(source.kind)) return source;
+  let opened: Promise<Prover> | undefined;
+  const prover = async () => {
+    const { Prover } = await import('./proof.ts');
+    return new Prover(source, async () => new (await import('./timed-words.ts')).Reference(machine));
+  };
+  return {
+    ...source,
+    async speak(utterance, signal) {
+      const { stream, callbackUrl } = utterance.fields;
+      if (stream || callbackUrl !== undefined) return source.speak(utterance, signal);
+      opened ??= prover();
+      return (await opened).speak(utterance, signal);
+    },
+    async close() {
+      await (await opened)?.[Symbol.asyncDispose]();
+      await source.close();
+    },
   };
 }
 

@@ -27,7 +27,7 @@ interface Built {
   readonly instructions?: string | undefined;
 }
 
-type Machine = Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>;
+export type Machine = Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>;
 
 /** Texts are said one after the other. */
 export class Reference implements AsyncDisposable {

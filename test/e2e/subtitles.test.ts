@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { writeUserConfig } from '../support/user-config.ts';
 
 const SOUND = { sampleRate: 8000, framesPerByte: 100 };
 const TEXT = 'One & two <i>. Is it three?\n\nA second\nparagraph.\n';
@@ -212,42 +211,6 @@ async function wordsOfRussian(env: Readonly<Record<string, string>>) {
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(box.read('out.json').toString()).cues;
 }
-
-test.runIf(isThere('espeak-ng'))(
-  'A sentence of which a voice leaves words out is named (skipped without espeak-ng).',
-  async () => {
-    const box = new Sandbox();
-    const said = (words: string) => `sed 's/${words}//' | espeak-ng --stdin --stdout`;
-    const engineOf = (line: string) => ({ command: ['bash', '-c', line], language: 'en' });
-    writeUserConfig(box, {
-      engines: { whole: engineOf(said('no such words')), lossy: engineOf(said(' slowly, read it twice,')) },
-    });
-    box.file('text.txt', `${STORY}\n`);
-    const warned = async (engine: string) => {
-      const args = [
-        '-f',
-        'text.txt',
-        '--engine',
-        engine,
-        '-o',
-        'out.wav',
-        '--subtitles',
-        'out.json',
-        '--words',
-      ];
-      const { status, stderr } = await box.run(args);
-      expect(status).toBe(0);
-      return stderr;
-    };
-    expect(await warned('whole')).toBe('');
-    expect(await warned('lossy')).toMatch(
-      /warning: the sound for "He opened the letter.*" of line 1: about \d\.\d s of its text seem to be missing; listen to it/u,
-    );
-  },
-);
-
-const STORY =
-  'She had been waiting for almost an hour and nobody had come to the door of the house. He opened the letter slowly, read it twice, and put it back into his pocket before the lamp went out.';
 
 test.each([
   [

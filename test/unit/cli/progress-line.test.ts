@@ -97,7 +97,7 @@ it('speaks of a pause only when there was no sound for a while', async () => {
   });
   count.on({ type: 'sound', bytes: 100, pcm: new Uint8Array(100) });
   const error = new TtsError('busy', { exitCode: ExitCode.service, retry: {} });
-  count.on({ type: 'voice', event: { type: 'retry', error, seconds: 5 } });
+  count.on({ type: 'voice', event: { type: 'retry', error, seconds: 5 }, segment: segmentOf('text') });
   await vi.advanceTimersByTimeAsync(900);
   expect(count.state.waiting).toBeUndefined();
   await vi.advanceTimersByTimeAsync(200);

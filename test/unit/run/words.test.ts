@@ -4,11 +4,9 @@ import { delayOf, finish } from '../../../src/engines/finish.ts';
 import { FLITE_SPEAKERS, Flite, fliteFile, fliteTask } from '../../../src/engines/flite.ts';
 import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
-import { Doubts, EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
+import { EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
 import { align, comparableUpTo, FeatureMeter, type Features } from '../../../src/sound/align.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
-import { silent } from '../../support/speaker.ts';
-import { segmentOf } from './segment-of.ts';
 
 const SENTENCES = [
   'The quick brown fox jumps over the lazy dog near the bank of the river.',
@@ -276,40 +274,4 @@ it('Scripts without spaces have words.', () => {
   const words = wordsIn(text);
   expect(words.length).toBeGreaterThan(8);
   expect(words.map((word) => word.text).join('')).toBe(text);
-});
-
-const FINE = { distance: 40, missing: 0.3, extra: 0.5 };
-const TEXT = 'She had been waiting for an hour.';
-
-test.each([
-  ['what is usual', TEXT, FINE, undefined],
-  ['a text that is missing', TEXT, { ...FINE, missing: 2.04 }, 'about 2.0 s of its text seem to be missing'],
-  ['more than the text', TEXT, { ...FINE, extra: 3 }, 'about 3.0 s of it do not seem to be in the text'],
-  ['the sound of another text', TEXT, { ...FINE, distance: 48 }, 'it seems to be that of another text'],
-  ['a number', 'It was 1998, and she waited.', { ...FINE, missing: 2 }, undefined],
-  ['a sign', 'Five % of it was gone.', { ...FINE, extra: 2 }, undefined],
-  ['an abbreviation', 'She worked for NASA.', { ...FINE, missing: 2 }, undefined],
-  [
-    'other letters and quotes',
-    '“Éva—she’s here,” I said.',
-    { ...FINE, missing: 2 },
-    'about 2.0 s of its text',
-  ],
-])('The sound of a segment is doubted, or not: %s.', (_, text, alignment, expected) => {
-  const doubts = new Doubts();
-  const heard = { segment: segmentOf(text, 0, 7), speaker: silent, seconds: 4 };
-  for (let count = 0; count < 6; count += 1) doubts.about({ ...heard, segment: segmentOf(TEXT) }, FINE);
-  const doubt = doubts.about(heard, alignment);
-  if (expected === undefined) expect(doubt).toBeUndefined();
-  else expect(doubt).toContain(`${text}" of line 7: ${expected}`);
-});
-
-test('What is usual for a voice is known after five segments, and a short sound proves nothing.', () => {
-  const doubts = new Doubts();
-  const about = (distance: number, seconds = 4) =>
-    doubts.about({ segment: segmentOf(TEXT), speaker: silent, seconds }, { ...FINE, distance });
-  expect([40, 60, 40, 40, 40].map((distance) => about(distance))).toEqual(Array(5).fill(undefined));
-  expect(about(60, 2)).toBeUndefined();
-  expect(about(60)).toContain('another text');
-  expect(about(46)).toBeUndefined();
 });
