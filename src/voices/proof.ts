@@ -182,8 +182,9 @@ async function* piecesOf(takes: readonly Take[]): AsyncGenerator<Uint8Array> {
 /** Code points. The sound of a shorter text proves little. */
 const SHORTEST = 40;
 
-/** Two voices may read figures, signs, abbreviations and two signs in a row differently. */
-const READ_ALIKE = /^(?!.{0,4000}(?:\p{Lu}\p{Lu}|[.,;:!?][—–-]))[\p{L}\p{M}\s.,;:!?'"“”‘’()—–-]+$/su;
+/** Two voices may read figures, signs, abbreviations, two signs in a row and Roman numerals differently. */
+const READ_ALIKE =
+  /^(?!.{0,4000}(?:\p{Lu}\p{Lu}|[.,;:!?][—–-]|\b[ivx]{2,7}\b))[\p{L}\p{M}\s.,;:!?'"“”‘’()—–-]+$/su;
 
 export function isComparable(language: string | undefined, text: string): boolean {
   return (

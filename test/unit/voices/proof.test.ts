@@ -147,6 +147,18 @@ test.each<[string, string | undefined, string, boolean]>([
   ['one with a number', 'en', 'It was 1998, and she had been waiting for an hour.', false],
   ['one with a sign', 'en', 'Five % of all of it was gone before anybody came.', false],
   ['one with an abbreviation', 'en', 'She had worked for NASA for all of her long life.', false],
+  [
+    'one with a Roman numeral',
+    'en',
+    'She read it in chapter vii, and then in the tale of the letter.',
+    false,
+  ],
+  [
+    'one with two signs in a row',
+    'en',
+    'It was so dark in the house!—not even a lamp was left to her.',
+    false,
+  ],
   ['a German voice', 'de', STORY, false],
   [
     'another language',
