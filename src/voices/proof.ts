@@ -301,7 +301,7 @@ const MOST_MISSING = 0.45;
 const MOST_EXTRA = 0.6;
 
 /** What speaks for words that are said twice: the gain of them, and twice the seconds that the sound has more. */
-const LEAST_FOR_TWICE = -0.3;
+const LEAST_FOR_TWICE = 0.32;
 
 /** Texts after which a voice is not compared, if none was alike: it speaks another language, or what comes is no speech. */
 const MOST_UNLIKE = 3;
