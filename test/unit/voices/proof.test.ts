@@ -214,11 +214,12 @@ const shortened = (text: string) => slt(text).subarray(0, Math.round((slt(text).
 
 test.each(['slt', 'kal16'])(
   'Words that %s says twice are nearer to the reference with these words twice.',
-  (voice) => {
-    const gainOf = (text: string) => likeness(STORY, sound(voice, text))?.repeat?.gain ?? Number.NaN;
-    const once = gainOf(STORY);
+  async (voice) => {
+    const gainOf = async (text: string) =>
+      (await likeness(STORY, sound(voice, text)))?.repeat?.gain ?? Number.NaN;
+    const once = await gainOf(STORY);
     for (const words of ['opened', 'railway', 'old man'])
-      expect(gainOf(STORY.replace(words, `${words} ${words}`))).toBeGreaterThan(once + 0.2);
+      expect(await gainOf(STORY.replace(words, `${words} ${words}`))).toBeGreaterThan(once + 0.2);
   },
 );
 
