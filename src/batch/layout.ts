@@ -1,4 +1,4 @@
-import { goingOn } from '../kit/wait.ts';
+import { chained } from '../kit/wait.ts';
 import type { TableKind } from './table.ts';
 
 /** How a table with a header is laid out, as its first lines show it. */
@@ -146,6 +146,6 @@ class Start {
 
   /** All of the text behind so many characters. */
   from(length: number): AsyncGenerator<string> {
-    return goingOn([this.#read.slice(length)], this.#pieces);
+    return chained([this.#read.slice(length)], this.#pieces);
   }
 }

@@ -45,7 +45,7 @@ const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCod
 const MOST_LATER = 10_000;
 
 /** Makes the sound of rows, which share one client. */
-export class Maker {
+export class RowMaker {
   readonly #options: MakeOptions;
   #failures = 0;
   /** How many rows were begun. */

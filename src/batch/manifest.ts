@@ -192,7 +192,7 @@ export class Journal implements Disposable {
  */
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
 
-interface Found {
+interface RowCheck {
   readonly state: RowState;
   entry: ManifestEntry | undefined;
 }
@@ -232,14 +232,14 @@ export interface FolderPlan {
 }
 
 /** What there is in a folder: the state of each row of a shard, and the entry of its file. */
-export class Survey {
+export class RowStates {
   readonly folder: RowFolder;
   readonly shard: Shard | undefined;
   readonly plan: BatchPlan;
   readonly known: KnownFiles;
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
   characters = 0;
-  readonly #rows = new Map<BatchRow, Found>();
+  readonly #rows = new Map<BatchRow, RowCheck>();
   #differing: ReadonlySet<string> | undefined;
 
   private constructor({ folder, shard, plan }: FolderPlan, uid: number | undefined) {
@@ -253,8 +253,8 @@ export class Survey {
   static async take(
     planned: FolderPlan,
     { host, signal }: { readonly host: Pick<Host, 'uid'>; readonly signal: AbortSignal },
-  ): Promise<Survey> {
-    const survey = new Survey(planned, host.uid);
+  ): Promise<RowStates> {
+    const survey = new RowStates(planned, host.uid);
     const { folder, plan, known } = survey;
     for (const row of plan.mine) {
       signal.throwIfAborted();
@@ -312,7 +312,7 @@ async function stateOf(
   entries: readonly ManifestEntry[],
   path: string,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<RowCheck> {
   if (isBlank) return { state: 'empty', entry: undefined };
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: undefined };
   const expected = entries.findLast((entry) => entry.key === key);
@@ -336,7 +336,7 @@ function isToDo(state: RowState): boolean {
  * Writes the manifest again, and removes what it now holds besides.
  * @throws TtsError (output), (usage) for a link
  */
-export async function writeManifest(survey: Survey, writer: Writer, signal: AbortSignal): Promise<void> {
+export async function writeManifest(survey: RowStates, writer: Writer, signal: AbortSignal): Promise<void> {
   const { folder, shard } = survey;
   const path = join(folder.path, batchFile('jsonl', shard));
   await writeText({ path, name: path, writer }, entryLinesOf(survey), signal);
@@ -344,7 +344,7 @@ export async function writeManifest(survey: Survey, writer: Writer, signal: Abor
   for (const name of merged) rmSync(join(folder.path, name), { force: true });
 }
 
-function* entryLinesOf(survey: Survey): Generator<string> {
+function* entryLinesOf(survey: RowStates): Generator<string> {
   for (const row of survey.plan.mine) {
     const entry = survey.entryOf(row);
     if (entry) yield lineOf(entry);
@@ -352,20 +352,20 @@ function* entryLinesOf(survey: Survey): Generator<string> {
   if (!survey.shard) for (const entry of leftOver(survey)) yield lineOf(entry);
 }
 
-export function* leftOver({ folder, plan, known }: Survey): Generator<ManifestEntry> {
+export function* leftOver({ folder, plan, known }: RowStates): Generator<ManifestEntry> {
   for (const entries of known.values()) {
     const entry = entries.at(-1);
     if (entry && !plan.hasFile(entry.file) && folder.find(entry.file)) yield entry;
   }
 }
 
-export function countLeftOver(survey: Survey): number {
+export function countLeftOver(survey: RowStates): number {
   return survey.shard ? 0 : [...leftOver(survey)].length;
 }
 
 /** Each file that is left over, with the reason why `--prune` must not delete it; `undefined` if it may. */
 export async function* prunable(
-  survey: Survey,
+  survey: RowStates,
   signal: AbortSignal,
 ): AsyncGenerator<{ readonly file: string; readonly reasonToKeep: string | undefined }> {
   for (const { file } of leftOver(survey))
@@ -373,7 +373,11 @@ export async function* prunable(
 }
 
 /** A manifest may come from somebody else: only sound that is still as it was written may be deleted. */
-async function reasonToKeep(file: string, survey: Survey, signal: AbortSignal): Promise<string | undefined> {
+async function reasonToKeep(
+  file: string,
+  survey: RowStates,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (!isSound(file, survey)) return 'its name is not that of a sound of this batch';
   const sha256 = await hashFile(survey.folder.pathOf(file), signal);
   const isUnchanged = entriesOf(file, survey.known).some((entry) => entry.sha256 === sha256);
@@ -381,7 +385,7 @@ async function reasonToKeep(file: string, survey: Survey, signal: AbortSignal): 
 }
 
 /** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
-function isSound(file: string, { plan }: Survey): boolean {
+function isSound(file: string, { plan }: RowStates): boolean {
   return isOfFormat(file) || isOfSamples(file) || plan.couldHave(file);
 }
 
@@ -390,7 +394,7 @@ function isSound(file: string, { plan }: Survey): boolean {
  * @returns the folders, to be synced at the end
  * @throws TtsError (output)
  */
-export function prepareRowFiles(survey: Survey, writer: Writer): ReadonlySet<string> {
+export function prepareRowFiles(survey: RowStates, writer: Writer): ReadonlySet<string> {
   const { folder, plan } = survey;
   const folders = new Set<string>();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));

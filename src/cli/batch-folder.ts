@@ -7,7 +7,7 @@ import {
   lockFolder,
   type ManifestEntry,
   prunable,
-  Survey,
+  RowStates,
   writeManifest,
 } from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
@@ -32,14 +32,14 @@ export interface NamedFolderPlan extends FolderPlan {
 export async function updateFolder(
   planned: NamedFolderPlan,
   consent: Consent,
-  make: (survey: Survey) => Promise<void>,
+  make: (survey: RowStates) => Promise<void>,
   context: Context,
-): Promise<{ readonly survey: Survey; readonly isPruned: boolean }> {
+): Promise<{ readonly survey: RowStates; readonly isPruned: boolean }> {
   const { host, signal } = context;
   const { folder, folderName, shard } = planned;
   makeOutputFolder(folder.path);
   using _lock = lockFolder(folder.path, shard, host);
-  const survey = await Survey.take(planned, context);
+  const survey = await RowStates.take(planned, context);
   const pruning = { survey, folderName };
   const isPruned = await mayPrune(pruning, consent, context);
   await make(survey);
@@ -52,7 +52,7 @@ export async function updateFolder(
 const MOST_SHOWN = 20;
 
 interface Pruning extends Pick<NamedFolderPlan, 'folderName'> {
-  readonly survey: Survey;
+  readonly survey: RowStates;
 }
 
 interface Consent {
@@ -123,7 +123,7 @@ interface Checking extends Pick<Context, 'host'> {
  * @returns how many there are
  */
 export async function tellFaults(
-  survey: Survey,
+  survey: RowStates,
   { host, allowEmpty, faultOf }: Checking,
   tell: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
@@ -149,7 +149,7 @@ export async function tellFaults(
  * @param unapproved how many of the faults are sounds without approval
  * @throws TtsError (partial) unless there are none
  */
-export function assertNoFaults(faults: number, survey: Survey, unapproved = 0): void {
+export function assertNoFaults(faults: number, survey: RowStates, unapproved = 0): void {
   if (faults === 0) return;
   const isOnlyApproval = unapproved === faults;
   const more = unapproved > 0 ? ', left over or not approved' : ' or left over';
@@ -167,7 +167,7 @@ const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without 
 const OF_APPROVAL = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
 
 /** Where every file is stale, the options are likely other ones, and all would be paid for again. */
-function otherOptions({ differing }: Survey): string | undefined {
+function otherOptions({ differing }: RowStates): string | undefined {
   if (differing.length === 0) return undefined;
   const others = differing.map((name) => (isName(name) ? longFlag(rowOf(name)) : '--base-url or --engine'));
   return `all were made with another ${others.join(' and ')}: give --check the options of that run; without --check, all are made again`;

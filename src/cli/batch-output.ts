@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RowOutcome } from '../batch/make.ts';
-import type { Survey } from '../batch/manifest.ts';
+import type { RowStates } from '../batch/manifest.ts';
 import type { BatchPlan, BatchRow } from '../batch/plan.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { countOf, shellQuoted } from '../kit/words.ts';
@@ -41,7 +41,7 @@ export class BatchOutput {
   }
 
   /** @param allowEmpty skips rows without a text */
-  async begin(survey: Survey, allowEmpty: boolean): Promise<void> {
+  async begin(survey: RowStates, allowEmpty: boolean): Promise<void> {
     for (const [number, row] of this.#plan.mine.entries()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
       const state = survey.stateOf(row);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { isBatchFile, type ManifestEntry, type Survey } from '../batch/manifest.ts';
+import { isBatchFile, type ManifestEntry, type RowStates } from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
 import { assertTextWritable, writeText } from '../batch/row-files.ts';
 import { readTable } from '../batch/table.ts';
@@ -25,7 +25,7 @@ const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
  */
 export function assertReportPlace(
   name: string,
-  { plan, folder, tables }: Pick<Survey, 'plan' | 'folder'> & { readonly tables: readonly string[] },
+  { plan, folder, tables }: Pick<RowStates, 'plan' | 'folder'> & { readonly tables: readonly string[] },
   host: Context['host'],
 ): void {
   const { cwd } = host;
@@ -87,7 +87,7 @@ export async function writeReport(
     survey,
     output,
     approvals,
-  }: { readonly survey: Survey; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
+  }: { readonly survey: RowStates; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
   { host, notices, signal }: Context,
 ): Promise<void> {
   const path = resolve(host.cwd, name);

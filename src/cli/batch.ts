@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Maker } from '../batch/make.ts';
+import { RowMaker } from '../batch/make.ts';
 import {
   batchFile,
   countLeftOver,
@@ -8,7 +8,7 @@ import {
   lockFolder,
   type ManifestEntry,
   prepareRowFiles,
-  Survey,
+  RowStates,
   writeManifest,
 } from '../batch/manifest.ts';
 import {
@@ -34,7 +34,7 @@ import { replacementsOf } from '../run/readers.ts';
 import { RunTotals } from '../run/totals.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import type { Speaker } from '../sound/voice.ts';
-import { openVoices, type Voices, type Wish } from '../voices/catalogue.ts';
+import { openVoices, type VoiceRequest, type Voices } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { type BatchRequest, readBatch } from './batch-command.ts';
 import { assertNoFaults, type NamedFolderPlan, tellFaults, updateFolder } from './batch-folder.ts';
@@ -60,7 +60,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const totals = new RunTotals();
   const misfits = mix.fit && new Misfits(mix.fit, context.notices);
   const doubtful = new DoubtfulSound(context.notices);
-  const write = async (survey: Survey) => {
+  const write = async (survey: RowStates) => {
     const names = tables.map(({ name }) => name);
     if (report) reports?.assertReportPlace(report.value, { ...job, tables: names }, context.host);
     tellAbsent(texts.named, context.notices);
@@ -136,7 +136,7 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
  * A cell is as strong as an option.
  * @throws TtsError (usage) with the cell
  */
-function wishOf(cells: VoiceCells, where: (field: Field) => string): Wish {
+function wishOf(cells: VoiceCells, where: (field: Field) => string): VoiceRequest {
   const said = Object.entries(cells).map(([name, cell]) => {
     const field = name as keyof VoiceCells;
     return [name, settingOf(rowOf(field), cell, { place: 'option', name: where(field) })];
@@ -172,7 +172,7 @@ function noteNames({ changed: { count, first } }: NameTemplate, { notices }: Con
   notices.note(`in the names of files ${quoted(value)} becomes ${quoted(name)}${others}`);
 }
 
-interface Making {
+interface BatchRun {
   readonly job: BatchJob;
   readonly output: BatchOutput;
   readonly totals: RunTotals;
@@ -181,8 +181,8 @@ interface Making {
 }
 
 async function make(
-  survey: Survey,
-  { job, output, totals, misfits, doubtful }: Making,
+  survey: RowStates,
+  { job, output, totals, misfits, doubtful }: BatchRun,
   context: Context,
 ): Promise<void> {
   const { folder, shard } = survey;
@@ -200,7 +200,7 @@ async function make(
   using _progress = showWhile((columns) => renderRows(progress(), columns), context);
   const [first] = survey.toDo();
   if (first) await voices.open(first.speaker);
-  const maker = new Maker({
+  const maker = new RowMaker({
     folder,
     mix: job.mix,
     maxFailures: settings.maxFailures?.value ?? Number.POSITIVE_INFINITY,
@@ -226,7 +226,11 @@ async function make(
 }
 
 /** A service without a list may take any number. */
-async function assertSpeakers(survey: Survey, voices: Voices, { notices, signal }: Context): Promise<void> {
+async function assertSpeakers(
+  survey: RowStates,
+  voices: Voices,
+  { notices, signal }: Context,
+): Promise<void> {
   const list = await voices.list({ retries: 0 }).catch((error) => {
     signal.throwIfAborted();
     notices.detail(() => `speakers are not checked: ${error.message}`);
@@ -248,13 +252,13 @@ function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
   };
 }
 
-function encodingsToMake(survey: Survey, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+function encodingsToMake(survey: RowStates, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
   const encodings = new Set<Encoding>();
   for (const { file } of survey.toDo()) encodings.add(encodingOf(file));
   return encodings;
 }
 
-function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
+function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: RowStates): unknown {
   if (!(error instanceof TtsError)) return error;
   const left = survey.toDoCount - counts.made;
   return error.reworded(
@@ -264,7 +268,7 @@ function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: 
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: BatchJob, approvals: Approvals | undefined, context: Context): Promise<number> {
-  const survey = await Survey.take(job, context);
+  const survey = await RowStates.take(job, context);
   const { allowEmpty, json } = job.settings;
   let unapproved = 0;
   const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
@@ -290,7 +294,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
 }
 
 /** Merges the manifests of shards. */
-async function fold(survey: Survey, { host, signal, notices }: Context): Promise<void> {
+async function fold(survey: RowStates, { host, signal, notices }: Context): Promise<void> {
   const { folder, shard } = survey;
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
@@ -305,7 +309,7 @@ async function fold(survey: Survey, { host, signal, notices }: Context): Promise
 async function dryRun(job: BatchJob, context: Context): Promise<number> {
   await using _voices = job.voices;
   const { signal, notices } = context;
-  const survey = await Survey.take(job, context);
+  const survey = await RowStates.take(job, context);
   tellAbsent(job.texts.named, notices);
   const estimate = await estimated(job, survey, signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;
@@ -330,7 +334,7 @@ async function dryRun(job: BatchJob, context: Context): Promise<number> {
 
 async function estimated(
   { mix, voices, texts }: BatchJob,
-  survey: Survey,
+  survey: RowStates,
   signal: AbortSignal,
 ): Promise<Estimate> {
   const estimate = new Estimate(mix);

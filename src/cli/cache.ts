@@ -8,7 +8,7 @@ import {
   addressIn,
   addressOf,
   clearCache,
-  type Found,
+  type EntryTotals,
   listOwners,
   measureCache,
   ownersAt,
@@ -53,13 +53,13 @@ function makersOf(url: string, home: Home): ReadonlySet<string> {
   );
 }
 
-async function isAgreed({ entries, bytes }: Found, context: Context): Promise<boolean> {
+async function isAgreed({ entries, bytes }: EntryTotals, context: Context): Promise<boolean> {
   if (entries === 0) return true;
   const what = `${countOf(entries, 'entry', 'entries')} (${bytesInWords(bytes)})`;
   return (await askYes(`Remove ${what}? They were paid for once.`, context)) ?? true;
 }
 
-async function sizeLines(folder: string, { entries, bytes }: Found, context: Context): Promise<string> {
+async function sizeLines(folder: string, { entries, bytes }: EntryTotals, context: Context): Promise<string> {
   const { settings } = await loadSettings({ flags: {} }, context);
   const limit = cacheLimit(settings, context.host);
   const hours = `${hoursOf(bytes)} of ${hoursOf(limit)} at ${USUAL_RATE} Hz`;

@@ -10,7 +10,7 @@ import { type CommandLine, commandOf } from './commands.ts';
 export const HELP = { flags: '-h, --help', help: 'this help' };
 export const VERSION = { flags: '-V, --version', help: 'the version' };
 
-export interface Typed {
+export interface RawArguments {
   readonly argv: readonly string[];
   readonly host: Pick<Host, 'isArgvUtf8'>;
 }
@@ -23,7 +23,7 @@ interface ReadLine extends CommandLine {
  * Reads the options of a command. Their values are checked later, with those of other places.
  * @throws TtsError (usage)
  */
-export function readCommandLine(name: string, typed: Typed): ReadLine {
+export function readCommandLine(name: string, typed: RawArguments): ReadLine {
   const command = describeCommand(name);
   const { help, version, ...flags } = parse(
     command,
@@ -80,7 +80,7 @@ function addOptions(command: Command, takes: CommandName): void {
 
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
-function parse(command: Command, typed: Typed, complain: Complain): Command {
+function parse(command: Command, typed: RawArguments, complain: Complain): Command {
   try {
     command
       .exitOverride()
@@ -164,7 +164,7 @@ function assertKnown(typed: readonly string[], name: string): void {
  * Node replaces bytes that are not UTF-8 by U+FFFD, so that the program would speak other words.
  * @throws TtsError (usage) naming the argument
  */
-function assertUtf8(command: Command, { argv, host }: Typed): void {
+function assertUtf8(command: Command, { argv, host }: RawArguments): void {
   if (!argv.some(isDamaged)) return;
   for (const option of command.options) {
     const value = [command.getOptionValue(option.attributeName())].flat().find(isDamaged);
@@ -177,7 +177,7 @@ function assertUtf8(command: Command, { argv, host }: Typed): void {
   assertWordsUtf8(command.args, host, command.name() === 'tts' ? ELSEWHERE : IN_UTF8);
 }
 
-export function assertWordsUtf8(words: readonly string[], host: Typed['host'], hint = IN_UTF8): void {
+export function assertWordsUtf8(words: readonly string[], host: RawArguments['host'], hint = IN_UTF8): void {
   const word = words.find(isDamaged);
   if (word !== undefined) refuse(`the word "${printable(word)}"`, hint, host);
 }
@@ -187,7 +187,7 @@ const ELSEWHERE = 'put the text into a file and name that with -f, or send it th
 const RENAMED = 'rename the file, or what is above it; a text to be read can also come through a pipe';
 
 /** The sign may have been typed: only the system tells. */
-function refuse(what: string, hint: string, host: Typed['host']): void {
+function refuse(what: string, hint: string, host: RawArguments['host']): void {
   const isUtf8 = host.isArgvUtf8();
   if (isUtf8) return;
   const how =

@@ -116,14 +116,14 @@ async function assertAgreed({ url }: Endpoint, context: Context): Promise<void> 
   if (!agrees) throw new Skipped('not made');
 }
 
-interface Trial {
+interface TrialRequest {
   readonly service: Endpoint | undefined;
   readonly settings: Settings;
   /** An installed voice; otherwise the voice of the settings speaks. */
   readonly number?: number;
 }
 
-async function speak({ service, settings, number }: Trial, context: Context): Promise<string> {
+async function speak({ service, settings, number }: TrialRequest, context: Context): Promise<string> {
   const { notices, signal } = context;
   // Sound from the cache would prove nothing.
   const uncached = { ...settings, cache: { ...settings.cache, value: false } };

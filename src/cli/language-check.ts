@@ -2,7 +2,7 @@ import { ExitCode, TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { RunText } from '../run/text.ts';
-import { count, LETTERS, Written } from '../text/written.ts';
+import { count, LanguageGuess, LETTERS } from '../text/language-guess.ts';
 import { baseLanguage, isUnreadByEspeak, languageName, languageOf } from '../voices/language.ts';
 
 /** A share of the letters: what is left is the name of a person, a number or a licence. */
@@ -22,7 +22,7 @@ const STEP = 1000;
 
 /** How much of a text the built-in voice can read. */
 export class BuiltInReading {
-  readonly written = new Written();
+  readonly written = new LanguageGuess();
   #read = 0;
   readonly #normalise: (text: string) => string;
 
@@ -49,7 +49,7 @@ class Passages {
 
   add(text: string): void {
     for (const passage of text.split(/\n[^\S\n]*\n/u)) {
-      const written = new Written();
+      const written = new LanguageGuess();
       written.add(passage);
       this.letters += written.letters;
       const { language } = written;

@@ -344,7 +344,7 @@ export async function showText(
   const text = await RunText.open(plan, signal);
   let isBlank = true;
   async function* printed(): AsyncGenerator<string> {
-    const [spacing, worded] = [new Spacing(), new Worded(numbers)];
+    const [spacing, worded] = [new Spacing(), new NumbersInWords(numbers)];
     let held = '';
     for await (const piece of text.pieces(signal)) {
       const written = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
@@ -376,7 +376,7 @@ export async function showText(
 const BATCH = 16_384;
 
 /** Puts numbers in words up to the last empty line, since a value may go on behind any other place. */
-class Worded {
+class NumbersInWords {
   readonly #language: string | undefined;
   #held = '';
 

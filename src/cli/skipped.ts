@@ -3,9 +3,9 @@ import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import type { Speaker, VoiceSource } from '../sound/voice.ts';
+import { LanguageGuess } from '../text/language-guess.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt, hasWord } from '../text/unicode.ts';
-import { Written } from '../text/written.ts';
 import { DoubtfulSound } from './doubtful.ts';
 import { advice, BuiltInReading, nothingRead } from './language-check.ts';
 
@@ -22,7 +22,7 @@ interface LeftOutParts {
  * What is missing of a text, or may be. The built-in voice leaves out what it cannot read; refusals of a service or an engine need
  * `--keep-going`.
  */
-export class LeftOut implements Listener {
+export class MissingText implements Listener {
   readonly #kindOf: (segment: Segment) => VoiceSource['kind'];
   readonly #unread: UnreadWords | undefined;
   readonly #refused: MissingSegments | undefined;
@@ -34,7 +34,7 @@ export class LeftOut implements Listener {
     { speaker, cast, keepsGoing, fallback }: Left,
     speakerOf: (segment: Segment) => Speaker,
     context: RunContext,
-  ): Promise<LeftOut> {
+  ): Promise<MissingText> {
     const { kind } = speaker.voice.source;
     const hasSeveral = cast !== undefined || fallback !== undefined;
     const warn = (text: string) => context.notices.warn(text);
@@ -44,7 +44,7 @@ export class LeftOut implements Listener {
       ? new UnreadWords((await import('../engines/normalise.ts')).normalise, context)
       : undefined;
     const doubtful = new DoubtfulSound(context.notices);
-    return new LeftOut({ unread, refused, doubtful, who: hasSeveral ? 'voice' : kind }, speakerOf);
+    return new MissingText({ unread, refused, doubtful, who: hasSeveral ? 'voice' : kind }, speakerOf);
   }
 
   private constructor(
@@ -126,7 +126,7 @@ class UnreadWords {
   readonly #normalise: (text: string) => string;
   readonly #context: RunContext;
   readonly #missing: MissingSegments;
-  readonly #unread = new Written();
+  readonly #unread = new LanguageGuess();
   #reading: BuiltInReading;
   #first: string | undefined;
   #count = 0;

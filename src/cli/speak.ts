@@ -25,7 +25,7 @@ import { FIRST_STEPS } from './help.ts';
 import { checkLanguage } from './language-check.ts';
 import { Misfits } from './misfits.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
-import { LeftOut } from './skipped.ts';
+import { MissingText } from './skipped.ts';
 import {
   printSummary,
   Reporting,
@@ -135,7 +135,7 @@ const WINDOW = 2;
 /** English prose at a usual pace. */
 const SECONDS_PER_BYTE = 0.067;
 
-interface InTurn extends Context {
+interface TurnContext extends Context {
   readonly turn: Turn | undefined;
 }
 
@@ -184,7 +184,7 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
 }
 
 /** Nothing is sent before everything is checked and open. */
-async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn): Promise<number> {
+async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnContext): Promise<number> {
   const totals = new RunTotals();
   await using _voices = job.voices;
   // The voices start while the text and the output are opened. Nothing is sent yet.
@@ -206,7 +206,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   const speaking = speakingIn(job);
-  const leftOut = await LeftOut.of(job, speaking.speakerOf, context);
+  const leftOut = await MissingText.of(job, speaking.speakerOf, context);
   const misfits = job.mix.fit && new Misfits(job.mix.fit, context.notices);
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places }),
@@ -353,7 +353,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   await using _voices = job.voices;
   const { text, tell } = await openText(job, context);
   const speaking = speakingIn(job);
-  const leftOut = await LeftOut.of(job, speaking.speakerOf, context);
+  const leftOut = await MissingText.of(job, speaking.speakerOf, context);
   const split = {
     text,
     ...speaking,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';
-import { batchFile, Journal, prepareRowFiles, Survey } from '../batch/manifest.ts';
+import { batchFile, Journal, prepareRowFiles, RowStates } from '../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
 import { type RowKey, type Shape, soundOf } from '../batch/row-key.ts';
@@ -42,7 +42,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   const planned = await planOf(job, split, context);
   const { checks, prunes = false, yes = false } = job.split ?? {};
   if (checks) return await check(job, planned, context);
-  const write = (survey: Survey) => make(job, { survey, planned, split }, context);
+  const write = (survey: RowStates) => make(job, { survey, planned, split }, context);
   const { survey } = await updateFolder(planned, { prune: prunes, yes }, write, context);
   tell(job, survey, context);
   return ExitCode.ok;
@@ -115,8 +115,8 @@ function taggedShape({ cover, ...tags }: Tags): unknown {
   return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
 }
 
-interface Work {
-  readonly survey: Survey;
+interface SplitWork {
+  readonly survey: RowStates;
   readonly planned: Planned;
   readonly split: Split;
 }
@@ -124,7 +124,7 @@ interface Work {
 /** One pass over the text serves all chapters. */
 async function make(
   job: SpeechJob,
-  { survey, planned: { texts, chapters }, split }: Work,
+  { survey, planned: { texts, chapters }, split }: SplitWork,
   context: Context,
 ): Promise<void> {
   const { host, signal } = context;
@@ -180,7 +180,7 @@ function sizeOf(chapters: readonly BookChapter[]) {
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
-  const survey = await Survey.take(planned, context);
+  const survey = await RowStates.take(planned, context);
   const faults = await tellFaults(survey, { host: context.host, allowEmpty: true }, (state, file) => {
     const out = join(planned.folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
@@ -189,7 +189,7 @@ async function check(job: SpeechJob, planned: Planned, context: Context): Promis
   return ExitCode.ok;
 }
 
-function tell({ json }: SpeechJob, survey: Survey, { notices }: Context): void {
+function tell({ json }: SpeechJob, survey: RowStates, { notices }: Context): void {
   const { plan, folder } = survey;
   const { unchanged, empty } = survey.counts;
   const made = survey.toDoCount;

@@ -6,7 +6,7 @@ import { countCodePoints, hasWord } from '../text/unicode.ts';
 import { type CutManner, EngineError, type SourceVoice, type Utterance } from './engine.ts';
 
 /** How a sound does not fit its text. */
-type Misfit = 'short' | 'long' | 'silent';
+type SoundFault = 'short' | 'long' | 'silent';
 
 /** A text that is not longer is not divided, and any sound counts as long enough for so few letters and digits. */
 const SHORTEST = 40;
@@ -46,14 +46,14 @@ interface Spoken {
   readonly samples: readonly Int16Array[];
 }
 
-interface Heard extends Spoken {
-  readonly misfit: Misfit | undefined;
+interface CheckedSound extends Spoken {
+  readonly misfit: SoundFault | undefined;
   /** False if a part of the sound was passed on. */
   readonly isHeld: boolean;
 }
 
-interface Unfit extends Spoken {
-  readonly misfit: Misfit;
+interface FaultySound extends Spoken {
+  readonly misfit: SoundFault;
   /** True if it was cut where the whole was that it is a part of. */
   readonly isCut?: boolean;
   /** The whole that the engine's caller asked for, if this is a part of it. */
@@ -88,7 +88,7 @@ export class CheckedSpeech<T extends Task> {
     const { text, seconds, misfit } = heard;
     if (!misfit) {
       yield* heard.samples;
-      const onMisfit = (late: Misfit) => this.#tell(task, heard, late, 'late');
+      const onMisfit = (late: SoundFault) => this.#tell(task, heard, late, 'late');
       pace.learn(text, seconds, isEarly ? onMisfit : undefined);
       return;
     }
@@ -102,7 +102,7 @@ export class CheckedSpeech<T extends Task> {
    * Passes sound on as soon as it is long enough, unless all of it is awaited.
    * @returns what was not passed on, with the silence at its end trimmed
    */
-  async *#listen(task: T): AsyncGenerator<Int16Array, Heard> {
+  async *#listen(task: T): AsyncGenerator<Int16Array, CheckedSound> {
     const { text, speed, isWhole = false } = task;
     const pace = this.#paceOf(task.voice);
     const enough = pace.secondsOfWhole(text) / Math.max(1, speed);
@@ -126,7 +126,7 @@ export class CheckedSpeech<T extends Task> {
     return { text, samples: sound.end(), misfit, isHeld, silence, seconds: seconds * Math.max(1, speed) };
   }
 
-  async #heard(task: T): Promise<Heard> {
+  async #heard(task: T): Promise<CheckedSound> {
     const samples: Int16Array[] = [];
     const listening = this.#listen({ ...task, isWhole: true });
     for (;;) {
@@ -137,7 +137,7 @@ export class CheckedSpeech<T extends Task> {
   }
 
   /** @returns the sound of two parts, unless it shows that the whole lacks nothing */
-  async #inParts(task: T, whole: Unfit): Promise<Spoken> {
+  async #inParts(task: T, whole: FaultySound): Promise<Spoken> {
     const texts = divided(whole.text);
     if (whole.misfit === 'short' && texts.length === 1) return this.#longer(task, whole, whole);
     const parts: Spoken[] = [];
@@ -146,7 +146,7 @@ export class CheckedSpeech<T extends Task> {
     return whole.misfit === 'short' ? this.#longer(task, whole, all) : all;
   }
 
-  async #part(task: T, whole: Unfit, isDividable: boolean): Promise<Spoken> {
+  async #part(task: T, whole: FaultySound, isDividable: boolean): Promise<Spoken> {
     const pace = this.#paceOf(task.voice);
     const { asked = whole } = whole;
     const part = await this.#heard(task);
@@ -163,7 +163,7 @@ export class CheckedSpeech<T extends Task> {
   }
 
   /** Sound that seems to be too short is compared with that of its parts. */
-  #longer(task: T, whole: Unfit, parts: Spoken): Spoken {
+  #longer(task: T, whole: FaultySound, parts: Spoken): Spoken {
     const pace = this.#paceOf(task.voice);
     const least = leastSecondsOf(whole.text);
     if (whole.isCut || parts.seconds > LONGER * whole.seconds + MORE_SILENCE) pace.learnLimit(whole.seconds);
@@ -181,12 +181,16 @@ export class CheckedSpeech<T extends Task> {
     return pace;
   }
 
-  #tell(task: T, sound: Omit<Spoken, 'samples'>, misfit: Misfit, how: CutManner): void {
+  #tell(task: T, sound: Omit<Spoken, 'samples'>, misfit: SoundFault, how: CutManner): void {
     task.onCut?.(this.#unfit(sound, misfit, this.#paceOf(task.voice)).message, how);
   }
 
   /** The engine was asked more than once, or does the same each time: it is not asked once more. */
-  #unfit({ text, seconds, silence }: Omit<Spoken, 'samples'>, misfit: Misfit, pace: VoicePace): EngineError {
+  #unfit(
+    { text, seconds, silence }: Omit<Spoken, 'samples'>,
+    misfit: SoundFault,
+    pace: VoicePace,
+  ): EngineError {
     const sent = `${this.#name} sent ${seconds.toFixed(1)} s of sound for "${printable(text.slice(0, 60))}"`;
     const characters = `${countCodePoints(text)} characters`;
     const what = {
@@ -249,17 +253,17 @@ const MOST_TEXTS = 64;
 /** A text that is longer than what an engine has spoken of another one by so much may be cut as well. */
 const MARGIN = 1.05;
 
-interface Early {
+interface EarlyText {
   readonly text: string;
   readonly seconds: number;
-  readonly onMisfit: (fault: Misfit) => void;
+  readonly onMisfit: (fault: SoundFault) => void;
 }
 
 /** What is known of the pace of a voice. A pace of 1 is the usual one. */
 class VoicePace {
   readonly #paces: number[] = [];
   /** Texts that were spoken before the pace was known. */
-  #early: Early[] = [];
+  #early: EarlyText[] = [];
   #count = 0;
   #isFast = false;
   /** Characters that the engine speaks of a text at most, as far as it is known. */
@@ -286,7 +290,7 @@ class VoicePace {
    * The sound was that of the whole text.
    * @param onMisfit it is called where what is learned later says that the sound was too short or too long
    */
-  learn(text: string, seconds: number, onMisfit?: Early['onMisfit']): void {
+  learn(text: string, seconds: number, onMisfit?: EarlyText['onMisfit']): void {
     if (lettersOf(text).length < SHORTEST) return;
     if (onMisfit) this.#early.push({ text, seconds, onMisfit });
     this.#paces[this.#count % MOST_TEXTS] = seconds / usualSeconds(text);
@@ -395,7 +399,7 @@ class Incoming {
   }
 
   /** @returns what is wrong with the sound so far. Silence in it matters no more when a part was passed on. */
-  misfit(isHeld: boolean, isEnd = false): Misfit | undefined {
+  misfit(isHeld: boolean, isEnd = false): SoundFault | undefined {
     if (this.seconds > this.#most) return 'long';
     if ((isHeld && this.isDead) || (isEnd && this.#isMute)) return 'silent';
     return isEnd && isHeld && this.seconds < this.#enough ? 'short' : undefined;

@@ -10,7 +10,7 @@ import type { Samples } from '../sound/samples.ts';
 import { readWav } from '../sound/wav.ts';
 import { type Engine, EngineError, OWN_RATE, type Speaker, type Style } from './engine.ts';
 import { type Finish, finish } from './finish.ts';
-import { FairQueue, type Lane, queuedEngine } from './lanes.ts';
+import { FairQueue, queuedEngine, type TaskRunner } from './queued-engine.ts';
 
 interface EspeakVoice {
   readonly speaker: Speaker;
@@ -130,7 +130,7 @@ const SPEED = { normal: 175, least: 80, most: 450 };
 const PITCH = { normal: 50, least: 0, most: 99 };
 
 /** One process for each passage. The text goes to stdin, never into the arguments. */
-class EspeakProcess implements Lane<EspeakTask> {
+class EspeakProcess implements TaskRunner<EspeakTask> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;
   readonly #resampler: (from: number, to: number) => Resampler;

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Engine, EngineError, type Utterance } from './engine.ts';
 import { type Assets, type FliteTask, fliteTask, loadAssets, type TimedSpeech } from './flite.ts';
-import { FairQueue, type Lane, queuedEngine, type Recipe } from './lanes.ts';
 import { normalise } from './normalise.ts';
+import { FairQueue, queuedEngine, type TaskMaker, type TaskRunner } from './queued-engine.ts';
 
 /** A hang-up ends a thread; the spare one takes its place. */
 const SPARE = 1;
@@ -29,7 +29,7 @@ export async function openBuiltIn(
   if (workers !== undefined) await Promise.all(threads.map((thread) => thread.prepare()));
   // The first task reports the error.
   else threads[0]?.prepare().catch(() => {});
-  return queuedEngine(new FairQueue<FliteTask>(threads, SPARE), fliteRecipe);
+  return queuedEngine(new FairQueue<FliteTask>(threads, SPARE), fliteTasks);
 }
 
 /** They are loaded with the first call. */
@@ -48,7 +48,7 @@ const BEFORE_REPLACING = 100;
 const GRACE = 250;
 
 /** How an utterance becomes tasks of the threads. */
-export function fliteRecipe(voice: Pick<Utterance, 'no' | 'style'>): Recipe<FliteTask> {
+export function fliteTasks(voice: Pick<Utterance, 'no' | 'style'>): TaskMaker<FliteTask> {
   return {
     normalise,
     task: (text, finish) => fliteTask(voice, text, finish),
@@ -57,7 +57,7 @@ export function fliteRecipe(voice: Pick<Utterance, 'no' | 'style'>): Recipe<Flit
 }
 
 /** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
-export class FliteThread implements Lane<FliteTask> {
+export class FliteThread implements TaskRunner<FliteTask> {
   readonly #file: URL;
   readonly #loadAssets: () => Promise<Assets>;
   #worker: Worker | undefined;

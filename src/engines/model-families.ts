@@ -273,7 +273,7 @@ function within(folder: string, file: string): string {
   return isAbsolute(path) || path.startsWith('..') ? file : path;
 }
 
-interface Wanted {
+interface SpeakerSpec {
   readonly name: string;
   readonly count: number;
   readonly voices?: readonly string[] | undefined;
@@ -305,7 +305,7 @@ const SUPERTONIC: Readonly<Record<number, readonly string[]>> = {
 const SUPERTONIC_DEFAULT = 'en';
 
 /** All speakers of a model. What the user says of them comes first, then what the model says itself. */
-export function speakersOf(model: Model, wanted: Wanted): ModelSpeaker[] {
+export function speakersOf(model: Model, wanted: SpeakerSpec): ModelSpeaker[] {
   const { references } = model;
   const { language: said, languages: [usual, ...others] = [] } = wanted;
   if (usual !== undefined) return inLanguages(model, wanted, [usual, ...others]);
@@ -322,7 +322,7 @@ export function speakersOf(model: Model, wanted: Wanted): ModelSpeaker[] {
 }
 
 /** Speakers of other languages than the usual one have it in their names: `F1`, `F1-ja`. */
-function inLanguages(model: Model, wanted: Wanted, languages: readonly string[]): ModelSpeaker[] {
+function inLanguages(model: Model, wanted: SpeakerSpec, languages: readonly string[]): ModelSpeaker[] {
   return languages.flatMap((language, at) => {
     const speakers = speakersOf(model, { ...wanted, language, languages: undefined });
     return speakers.map((speaker) => ({
@@ -359,7 +359,7 @@ function kokoroLanguage(said: string | undefined): readonly [string, string?] | 
   return known ?? Object.values(KOKORO).find(([tag]) => tag.split('-')[0] === said.split('-')[0]);
 }
 
-function namesOf(model: Model, { name, count, voices = [] }: Wanted): string[] {
+function namesOf(model: Model, { name, count, voices = [] }: SpeakerSpec): string[] {
   if (count <= 1) return [voices[0] ?? name];
   const own = listed(model);
   const piper = piperOf(model)?.speakerNames;

@@ -13,7 +13,7 @@ export interface ModelOptions {
   readonly runtimes: readonly string[];
 }
 
-interface KeptModel extends ModelOptions {
+interface ModelLaunch extends ModelOptions {
   readonly name: string;
   /** What sherpa-onnx is given. Its paths count from the folder `cwd`. */
   readonly config: object;
@@ -53,7 +53,7 @@ export class ModelProcess {
   #exit: Exit | undefined;
   #fault: Error | undefined;
 
-  constructor({ name, execPath, env, config, cwd, runtimes }: KeptModel, program = modelProgram()) {
+  constructor({ name, execPath, env, config, cwd, runtimes }: ModelLaunch, program = modelProgram()) {
     this.#name = name;
     this.#child = new Child(execPath, [program], { env, cwd, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
     this.#orders.on('error', () => {});
@@ -174,12 +174,12 @@ const MOST_DEATHS = 3;
 
 /** Keeps one process of a model running, and starts it again when it has died. */
 export class ProcessKeeper {
-  readonly #model: KeptModel;
+  readonly #model: ModelLaunch;
   #process: ModelProcess | undefined;
   #deaths = 0;
   #lastDeath: unknown;
 
-  constructor(model: KeptModel) {
+  constructor(model: ModelLaunch) {
     this.#model = model;
   }
 

@@ -4,7 +4,7 @@ import { askedWait, holdsEncodedSound, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
 import { isBusy } from '../kit/retry.ts';
-import { failingAs, peek } from '../kit/wait.ts';
+import { mapErrors, peek } from '../kit/wait.ts';
 import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
@@ -141,7 +141,7 @@ class SpeechServer {
       const answer = await this.#ask('audio/speech', JSON.stringify(request), signal);
       if (answer.status !== 200) throw await this.#refusal(answer);
       const sound = await this.#sound(answer.body, sampleRate);
-      return { ...sound, samples: failingAs(sound.samples, (error) => this.#failed(error, signal)) };
+      return { ...sound, samples: mapErrors(sound.samples, (error) => this.#failed(error, signal)) };
     } catch (error) {
       throw this.#failed(error, signal);
     }

@@ -26,7 +26,7 @@ export async function* singleItem<T>(item: T): AsyncGenerator<T> {
  * Gives items that were taken from a source already, and then the rest of it, which ends with its reader.
  * @param taken is emptied on the way
  */
-export async function* goingOn<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGenerator<T> {
+export async function* chained<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGenerator<T> {
   try {
     while (taken.length > 0) yield taken.shift() as T;
     for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) yield next.value;
@@ -36,7 +36,7 @@ export async function* goingOn<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGen
 }
 
 /** Gives the items of a source, and puts another error in the place of its own. */
-export async function* failingAs<T>(
+export async function* mapErrors<T>(
   items: AsyncIterable<T>,
   errorFor: (error: unknown) => unknown,
 ): AsyncGenerator<T> {
@@ -73,7 +73,7 @@ export async function peek<T extends { readonly length: number }>(
       length += next.value.length;
     }
   }
-  return { held, length, isWhole, all: goingOn(held, rest) };
+  return { held, length, isWhole, all: chained(held, rest) };
 }
 
 /** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */

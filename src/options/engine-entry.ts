@@ -51,7 +51,7 @@ const entry = () =>
     },
   );
 
-interface Worded {
+interface EntryValues {
   readonly url?: string;
   readonly command?: readonly string[];
   readonly numbers?: string;
@@ -59,7 +59,7 @@ interface Worded {
 }
 
 /** What is wrong with `numbers`. */
-function numbersFault({ url, command, numbers, language }: Worded): string | undefined {
+function numbersFault({ url, command, numbers, language }: EntryValues): string | undefined {
   if (numbers === undefined) return undefined;
   if (url === undefined && command === undefined)
     return 'has "numbers", which is for a server or a program: what a model reads is known from its files';

@@ -96,7 +96,7 @@ interface Fallback<T> {
   readonly fallback: NoInfer<T>;
 }
 
-interface Kept<A extends Affects, W extends Wire> {
+interface OptionTypes<A extends Affects, W extends Wire> {
   readonly affects: A;
   readonly wire?: W;
 }
@@ -108,11 +108,11 @@ type Row<T> = Omit<Option<T>, 'commands'> & Partial<Pick<Option, 'commands'>>;
 
 /** Keeps the type of the value, and what `keyOf` and `valuesIn` ask for. */
 export function option<T, A extends Affects, const W extends Wire = NoWire>(
-  row: Row<T> & Kept<A, W> & Fallback<T>,
-): Option<T> & Kept<A, W> & Fallback<T>;
+  row: Row<T> & OptionTypes<A, W> & Fallback<T>,
+): Option<T> & OptionTypes<A, W> & Fallback<T>;
 export function option<T, A extends Affects, const W extends Wire = NoWire>(
-  row: Row<T> & Kept<A, W>,
-): Option<T> & Kept<A, W>;
+  row: Row<T> & OptionTypes<A, W>,
+): Option<T> & OptionTypes<A, W>;
 export function option<T>(row: Row<T>): Option<T> {
   return { commands: row.flags === undefined ? [] : ['speak'], ...row };
 }

@@ -3,7 +3,7 @@ import { TtsError } from '../kit/error.ts';
 import { AtomicFile, type FileOptions } from '../kit/file.ts';
 import { behindLinks } from '../kit/folders.ts';
 import { printable } from '../kit/words.ts';
-import type { Encoding, Written } from '../sound/encode/encoding.ts';
+import type { Encoding, WrittenSize } from '../sound/encode/encoding.ts';
 import type { Track } from '../sound/pcm.ts';
 import type { Sink } from './sink.ts';
 
@@ -14,7 +14,7 @@ import type { Sink } from './sink.ts';
 export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: boolean): Sink {
   const part = AtomicFile.forOutput(file);
   const open = { fd: part.fd, path: part.path, name: file.name, start: 0 };
-  const recordBeginning = async (track: Track): Promise<Written> => {
+  const recordBeginning = async (track: Track): Promise<WrittenSize> => {
     const beginning = upToFailure(track);
     // The signal ends the track, and what came before is written to its end.
     const written = await encoding.record(open, beginning.track, new AbortController().signal);

@@ -7,7 +7,7 @@ import { assertWritable, type FileOptions } from '../kit/file.ts';
 import { behindLinks, pathOf, systemError, unwritable, writing } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
-import { type Asked, assertEncodable, streamingOf } from '../sound/encode/encodings.ts';
+import { assertEncodable, type RequestedEncoding, streamingOf } from '../sound/encode/encodings.ts';
 import { fileSink } from './file.ts';
 import { deviceSink, isLiveStdout, openDevice, pipeSink, stdoutSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
@@ -33,7 +33,7 @@ export function isStdout(output: string): boolean {
  * Pipes and devices may have any name.
  * @throws TtsError (usage) for a file whose name promises a format that is not written
  */
-export function assertFormatKnown(output: string, asked: Asked, cwd: string): void {
+export function assertFormatKnown(output: string, asked: RequestedEncoding, cwd: string): void {
   if (isFileOrNew(output, cwd)) assertEncodable(output, asked);
 }
 

@@ -63,7 +63,7 @@ function streamSink(fd: number, name: string, encoding: StreamingEncoding, open:
     },
     write(track, signal) {
       isOurs = false;
-      return pour(track, open(), { name, encoding, signal, poured: nothingPoured(), gate });
+      return writeTrack(track, open(), { name, encoding, signal, poured: noProgress(), gate });
     },
     async discard() {
       if (!isOurs) return;
@@ -76,7 +76,7 @@ function streamSink(fd: number, name: string, encoding: StreamingEncoding, open:
 }
 
 /** What was written so far. */
-export interface Poured {
+export interface PipeProgress {
   /** PCM bytes. */
   bytes: number;
   writtenBytes: number;
@@ -84,15 +84,15 @@ export interface Poured {
   isAll: boolean;
 }
 
-export function nothingPoured(): Poured {
+export function noProgress(): PipeProgress {
   return { bytes: 0, writtenBytes: 0, isAll: false };
 }
 
-export interface Pouring {
+export interface PipeOptions {
   readonly name: string;
   readonly encoding: StreamingEncoding;
   readonly signal: AbortSignal;
-  readonly poured: Poured;
+  readonly poured: PipeProgress;
   readonly gate?: Gate;
 }
 
@@ -100,7 +100,7 @@ export interface Pouring {
  * Writes at the reader's pace.
  * @throws TtsError (output); what the track throws
  */
-export async function pour(track: Track, reader: Writable, pouring: Pouring): Promise<Delivery> {
+export async function writeTrack(track: Track, reader: Writable, pouring: PipeOptions): Promise<Delivery> {
   const { name, signal, poured } = pouring;
   try {
     await pipeline(leaving(track, pouring), reader, { signal });
@@ -116,7 +116,7 @@ export async function pour(track: Track, reader: Writable, pouring: Pouring): Pr
 /** sox detects a format in its first read: header and first sound come together if they can. */
 async function* leaving(
   track: Track,
-  { encoding, poured, gate, signal }: Pouring,
+  { encoding, poured, gate, signal }: PipeOptions,
 ): AsyncGenerator<Uint8Array> {
   const before = poured.bytes;
   let bytes = 0;

@@ -9,7 +9,7 @@ import { Child } from '../kit/program.ts';
 import { unlessAborted } from '../kit/wait.ts';
 import { wav } from '../sound/encode/wav.ts';
 import { counted, frameBytes, type PcmFormat, type Track } from '../sound/pcm.ts';
-import { Gate, nothingPoured, type Pouring, pour } from './pipe.ts';
+import { Gate, noProgress, type PipeOptions, writeTrack } from './pipe.ts';
 import type { Sink } from './sink.ts';
 
 const NEVER = new Promise<void>(() => {});
@@ -22,7 +22,7 @@ const NEVER = new Promise<void>(() => {});
 export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sink> {
   let player = await start();
   const { program, ended } = player;
-  const hearing = new Hearing(() => player.stdin.writableLength);
+  const hearing = new PlaybackClock(() => player.stdin.writableLength);
   const gate = new Gate();
   return {
     isLive: true,
@@ -38,7 +38,7 @@ export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sin
     async write(track, signal) {
       track.drops?.listenFirst(() => hearing.flush());
       const sections = new Sections(track);
-      const poured = nothingPoured();
+      const poured = noProgress();
       for (let section: Section | undefined = sections.first(); section; ) {
         const { flushed } = section;
         const heard = { track: hearing.of(section.track), flushed };
@@ -60,7 +60,7 @@ export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sin
 async function play(
   player: PlayerProcess,
   { track, flushed }: Section,
-  pouring: Pick<Pouring, 'signal' | 'poured' | 'gate'>,
+  pouring: Pick<PipeOptions, 'signal' | 'poured' | 'gate'>,
 ): Promise<boolean> {
   const { signal } = pouring;
   const silence = () => {
@@ -69,7 +69,7 @@ async function play(
   };
   if (flushed?.aborted) silence();
   flushed?.addEventListener('abort', silence, { once: true });
-  const written = pour(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
+  const written = writeTrack(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
   // An error after the player has ended does not matter.
   written.catch(() => {});
   try {
@@ -95,7 +95,7 @@ async function stop(player: PlayerProcess): Promise<void> {
 
 /** A sink for a player of files: it starts when its temporary file is complete. */
 export function temporarySink(start: (file: string) => Promise<PlayerProcess>): Sink {
-  const hearing = new Hearing(undefined, Number.POSITIVE_INFINITY);
+  const hearing = new PlaybackClock(undefined, Number.POSITIVE_INFINITY);
   let isPaused = false;
   let player: PlayerProcess | undefined;
   return {
@@ -268,7 +268,7 @@ const LATENCY_MS = 500;
  * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
  * more than that and the pipe can hold has played more.
  */
-export class Hearing {
+export class PlaybackClock {
   readonly #pending: () => number;
   readonly #mostAhead: number;
   #bytesPerMs = 0;

@@ -1,7 +1,7 @@
-import type { Written } from '../sound/encode/encoding.ts';
+import type { WrittenSize } from '../sound/encode/encoding.ts';
 import type { Chapter, Track } from '../sound/pcm.ts';
 
-export interface Delivery extends Written {
+export interface Delivery extends WrittenSize {
   /** A reader that left ends a run quietly. */
   readonly readerLeft: boolean;
   readonly player?: string;

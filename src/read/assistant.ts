@@ -67,7 +67,7 @@ export interface UnspokenOptions {
 }
 
 /** Where the stage is, if not in the text. */
-interface Inside {
+interface SkippedRegion {
   /** What ends it is in the group `closes`; else it begins once more, inside. */
   readonly ends: RegExp;
   /** Beginnings without an end. */
@@ -86,7 +86,7 @@ export class Unspoken implements Stage<string, string> {
   #held = '';
   /** The end of what has left. */
   #last = '\n';
-  #inside: Inside | undefined;
+  #inside: SkippedRegion | undefined;
   /** A block of code is awaited that may be a call. */
   #awaitsCall = false;
   readonly #isLive: boolean;
@@ -193,7 +193,7 @@ export class Unspoken implements Stage<string, string> {
     yield* kept;
   }
 
-  #skip({ ends, depth }: Inside, isEnd: boolean): string {
+  #skip({ ends, depth }: SkippedRegion, isEnd: boolean): string {
     const found = ends.exec(this.#held);
     if (!found) {
       const kept = isEnd ? 0 : LONGEST_CLOSING;
@@ -225,7 +225,7 @@ export class Unspoken implements Stage<string, string> {
     return isTool || (NAME.test(block) && ARGUMENTS.test(block)) ? this.#takenOut(block) : block;
   }
 
-  #codeIn({ ends }: Inside, isEnd: boolean): string {
+  #codeIn({ ends }: SkippedRegion, isEnd: boolean): string {
     const found = ends.exec(this.#held);
     const isReal = found && (found.index > 0 || this.#last.endsWith('\n'));
     if (isReal && (isEnd || found[0].endsWith('\n'))) {
@@ -273,7 +273,7 @@ export class Unspoken implements Stage<string, string> {
   }
 }
 
-function insideOf({ opens, closes }: Enclosure): Inside {
+function insideOf({ opens, closes }: Enclosure): SkippedRegion {
   const nested = closes.startsWith('</') ? `|${opens}` : '';
   return { ends: new RegExp(`(?<closes>${closes})${nested}`, 'u'), depth: 1, isCode: false };
 }

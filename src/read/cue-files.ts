@@ -16,7 +16,7 @@ export interface FilmCue {
   readonly line: number;
 }
 
-type Found = Omit<FilmCue, 'number'>;
+type UnnumberedCue = Omit<FilmCue, 'number'>;
 
 /** @returns the cues in the order of their times; those with one time stay in the order of the file */
 export function readCues(text: string): FilmCue[] {
@@ -42,7 +42,7 @@ function seconds([hours = '0', minutes = '0', whole = '0', part = '0']: readonly
 }
 
 /** SubRip and WebVTT: a line with times, and the text up to the next one. */
-function timedCues(lines: readonly string[]): Found[] {
+function timedCues(lines: readonly string[]): UnnumberedCue[] {
   const isVtt = /^WEBVTT/u.test(lines[0] ?? '');
   const heads = lines.flatMap((line, at) => {
     const times = TIMES.exec(line);
@@ -127,10 +127,10 @@ function fieldsOf(format: string): readonly string[] {
   return format.split(',', MOST_FIELDS).map((field) => field.trim().toLowerCase());
 }
 
-function scriptCues(lines: readonly string[]): Found[] {
+function scriptCues(lines: readonly string[]): UnnumberedCue[] {
   let section = '';
   let fields = FIELDS;
-  const cues: Found[] = [];
+  const cues: UnnumberedCue[] = [];
   for (const [at, line] of lines.entries()) {
     section = /^\[([^\]]{1,100})\]/u.exec(line)?.[1]?.toLowerCase() ?? section;
     const [, kind = '', content = ''] = /^(Format|Dialogue)\s{0,5}:(.*)$/iu.exec(line) ?? [];
@@ -145,7 +145,7 @@ function scriptCues(lines: readonly string[]): Found[] {
 }
 
 /** The text is the last field, and may have commas. */
-function scriptCue(content: string, fields: readonly string[], line: number): Found | undefined {
+function scriptCue(content: string, fields: readonly string[], line: number): UnnumberedCue | undefined {
   const cells = content.split(',');
   const cellOf = (field: string) => cells[fields.indexOf(field)]?.trim();
   const [start, end] = [cellOf('start'), cellOf('end')].map((time) => {
@@ -166,7 +166,7 @@ function scriptCue(content: string, fields: readonly string[], line: number): Fo
 }
 
 /** Layers show one text several times at once, as its shadow and its outline. */
-function withoutRepeats(cues: readonly Found[]): Found[] {
+function withoutRepeats(cues: readonly UnnumberedCue[]): UnnumberedCue[] {
   const seen = new Set<string>();
   return cues.filter(({ start, end, lines }) => {
     const key = JSON.stringify([start, end, lines]);
@@ -182,17 +182,17 @@ const FRAME_SECONDS = 0.2;
 const FRAME_GAP = 0.05;
 
 /** A text that moves is written once for each frame. */
-function withoutFrames(cues: readonly Found[]): Found[] {
-  const kept: Found[] = [];
-  const last = new Map<string, { readonly at: number; readonly cue: Found }>();
+function withoutFrames(cues: readonly UnnumberedCue[]): UnnumberedCue[] {
+  const kept: UnnumberedCue[] = [];
+  const last = new Map<string, { readonly at: number; readonly cue: UnnumberedCue }>();
   for (const cue of cues) {
     const key = JSON.stringify(cue.lines);
     const before = last.get(key);
-    const isFrame = (each: Found) => each.end - each.start < FRAME_SECONDS;
+    const isFrame = (each: UnnumberedCue) => each.end - each.start < FRAME_SECONDS;
     const goesOn =
       before && (isFrame(cue) || isFrame(before.cue)) && Math.abs(cue.start - before.cue.end) <= FRAME_GAP;
     const at = goesOn ? before.at : kept.length;
-    kept[at] = goesOn ? { ...(kept[at] as Found), end: cue.end } : cue;
+    kept[at] = goesOn ? { ...(kept[at] as UnnumberedCue), end: cue.end } : cue;
     last.set(key, { at, cue });
   }
   return kept;

@@ -1,5 +1,5 @@
 import { usageError } from '../kit/error.ts';
-import { goingOn } from '../kit/wait.ts';
+import { chained } from '../kit/wait.ts';
 import { isNumbered } from '../text/chapters.ts';
 import { labelOf } from '../text/piece.ts';
 import { through } from '../text/stage.ts';
@@ -26,7 +26,7 @@ export async function openFb2(source: Source, options: HtmlOptions, signal: Abor
 async function* unpacked(source: Source, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const bytes = source.bytes(signal)[Symbol.asyncIterator]();
   const head = await headOf(bytes);
-  const all = goingOn(head.length > 0 ? [head] : [], bytes);
+  const all = chained(head.length > 0 ? [head] : [], bytes);
   if (!isZip(head)) return yield* all;
   // A file is read from its end.
   if (source.path !== undefined) await bytes.return?.();

@@ -194,7 +194,7 @@ export class GrowingMarkdown implements Stage<string, Piece> {
 type Gap = SpokenBlock['gap'];
 
 /** What was given out of a text. Marks and full stops may differ where it is parsed again. */
-interface Given {
+interface YieldedText {
   /** Letters and digits. */
   readonly letters: string;
   /** Blocks without a word, such as changes of scene. */
@@ -203,10 +203,10 @@ interface Given {
   readonly tail: string;
 }
 
-const NOTHING: Given = { letters: '', wordless: 0, tail: '' };
+const NOTHING: YieldedText = { letters: '', wordless: 0, tail: '' };
 const LETTER = /[\p{L}\p{N}]/gu;
 
-function givenIn(blocks: readonly SpokenBlock[]): Given {
+function givenIn(blocks: readonly SpokenBlock[]): YieldedText {
   const spoken = blocks.filter(({ text }) => hasWord(text)).map(({ text }) => text);
   const silent = blocks.filter(({ kind, text }) => !hasWord(text) && (kind === 'scene' || text !== LEFT));
   return {

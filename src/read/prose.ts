@@ -9,7 +9,7 @@ export { TextFacts };
 
 /** Plain text as books have it. No line break is lost. */
 export function prose(facts: TextFacts, { hasChapters }: PlainOptions): Stage<string, string> {
-  return inTurn(new Pages(facts, hasChapters), new Wording(facts));
+  return inTurn(new Pages(facts, hasChapters), new ProseStage(facts));
 }
 
 /** UTF-16 units. A longer page is given out before its end. */
@@ -163,7 +163,7 @@ const CONTEXT = 50;
 const FAST = 1024;
 
 /** Reads prose as people do: marks of italics and notes are silent, "--" is a dash, and divided words are whole. */
-class Wording implements Stage<string, string> {
+class ProseStage implements Stage<string, string> {
   readonly #facts: TextFacts;
   /** What was given out last, as it is written. */
   #before = '';

@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../kit/error.ts';
-import { goingOn } from '../kit/wait.ts';
+import { chained } from '../kit/wait.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { headOf, kindOfBytes, kindOfName } from './first-bytes.ts';
@@ -60,7 +60,7 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
     async *pieces(until, how) {
       const bytes = source.bytes(until)[Symbol.asyncIterator]();
       const head = await headOf(bytes);
-      const all = goingOn(head.length > 0 ? [head] : [], bytes);
+      const all = chained(head.length > 0 ? [head] : [], bytes);
       const reading = await openAs(kindOfBytes(head))({ ...source, bytes: () => all }, options, until);
       yield* reading.pieces(until, how);
     },

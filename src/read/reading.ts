@@ -115,7 +115,7 @@ export type Item =
   | { readonly kind: 'end' };
 
 /** Reads characters, and takes the name of the only text out of its pieces. */
-export class InStep implements Stage<Item, Piece> {
+export class ItemStage implements Stage<Item, Piece> {
   readonly #isOnly: boolean;
   #stage: Stage<string, Piece> | undefined;
 

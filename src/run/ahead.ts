@@ -129,7 +129,7 @@ export interface StartedPart {
   stop(): void;
 }
 
-export interface AskingOptions {
+export interface SegmentRequestOptions {
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   readonly signal: AbortSignal;
   readonly fallback?: Pick<Fallback, 'speaks' | 'takesOver' | 'begun'> | undefined;
@@ -145,8 +145,8 @@ export interface AskingOptions {
 type OnFailure = (error: unknown, segment: Segment, isWithin: boolean) => void;
 
 /** Asks for the sound of segments. Where their voice fails, another one may speak it and all after it. */
-export class Asking {
-  readonly #options: AskingOptions;
+export class SegmentRequests {
+  readonly #options: SegmentRequestOptions;
   readonly #budget: ByteBudget;
   readonly #onFailure: OnFailure;
   /** The parts whose turn has not come. */
@@ -154,7 +154,7 @@ export class Asking {
   /** The part in its turn, until a drop. */
   head: StartedPart | undefined;
 
-  constructor(options: AskingOptions, budget: ByteBudget, onFailure: OnFailure) {
+  constructor(options: SegmentRequestOptions, budget: ByteBudget, onFailure: OnFailure) {
     this.#options = options;
     this.#budget = budget;
     this.#onFailure = onFailure;
@@ -266,7 +266,7 @@ export class Asking {
 
 async function* inTime(
   pcm: AsyncIterable<Uint8Array>,
-  patience: NonNullable<AskingOptions['patience']>,
+  patience: NonNullable<SegmentRequestOptions['patience']>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   using arrivals = new Arrivals(pcm, signal);
@@ -291,7 +291,7 @@ export interface PartInTurn extends Part {
   readonly rest: number | undefined;
 }
 
-export interface LookAheadOptions extends AskingOptions {
+export interface LookAheadOptions extends SegmentRequestOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
   /** The largest number of segments that are asked for and not yet heard. */
   readonly window: number;
@@ -318,7 +318,7 @@ export class LookAhead {
   readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
   readonly #segments: AsyncIterator<Segment | Rest>;
-  readonly #asking: Asking;
+  readonly #asking: SegmentRequests;
   #started: Start[] = [];
   /** The failure inside a part, until another voice goes on after it. */
   #broken: unknown;
@@ -339,7 +339,7 @@ export class LookAhead {
     setMaxListeners(0, signal);
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
-    this.#asking = new Asking(options, new ByteBudget(budgetBytes), (error, segment, isWithin) => {
+    this.#asking = new SegmentRequests(options, new ByteBudget(budgetBytes), (error, segment, isWithin) => {
       this.#failed ||= isWithin || !options.maySkip?.(error, segment);
     });
     this.begun = new Promise((resolve) => {

@@ -47,7 +47,7 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /** What of an input lies in front of an answer. A line end counts as one character. */
-export interface Passed {
+export interface InputPosition {
   readonly characters: number;
   readonly lines: number;
 }
@@ -120,7 +120,7 @@ export class Answers {
     );
   }
 
-  get passed(): Passed {
+  get passed(): InputPosition {
     return { characters: this.#characters, lines: this.#lines };
   }
 
@@ -236,13 +236,13 @@ function tooLong(): TtsError {
 }
 
 /** What a run that is heard wants besides the segments. */
-export interface Talking {
+export interface SegmentOptions {
   readonly drops?: Drops | undefined;
   /** They tell the segments where they stand in the input. */
   readonly places?: Places | undefined;
 }
 
-interface Talk {
+interface ConversationState {
   readonly drops: Drops;
   readonly answers: Answers;
   readonly signal: AbortSignal;
@@ -254,7 +254,7 @@ interface Talk {
  */
 export async function* talk(
   segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Rest>,
-  { drops, answers, signal }: Talk,
+  { drops, answers, signal }: ConversationState,
 ): AsyncGenerator<Segment | Rest> {
   let index = 0;
   do {

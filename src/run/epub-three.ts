@@ -19,7 +19,7 @@ import {
 const XHTML = 'application/xhtml+xml';
 const SVG = 'image/svg+xml';
 
-export class Upgrade {
+export class Epub3Upgrade {
   readonly #book: Package;
   readonly #contents: NavLines;
   readonly #pages: ReadonlySet<string>;
@@ -34,7 +34,12 @@ export class Upgrade {
   }
 
   /** @throws TtsError (usage) for a book that cannot become an EPUB 3 */
-  static async open(archive: Archive, book: Package, name: string, signal: AbortSignal): Promise<Upgrade> {
+  static async open(
+    archive: Archive,
+    book: Package,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<Epub3Upgrade> {
     const types = new Map([...book.items.values()].map(({ path, mediaType }) => [path, mediaType]));
     const old = book.spine.find(({ path }) => ![XHTML, SVG].includes(types.get(path) ?? ''));
     if (old)
@@ -48,7 +53,7 @@ export class Upgrade {
     const leading = (all: readonly Entry[]) => all.filter(({ path }) => spine.has(path));
     const contents = { lines: leading(ncx), pages: leading(pages) };
     if (contents.lines.length === 0) throw notUpgraded(name, 'it has no table of contents (NCX)');
-    return new Upgrade(book, contents);
+    return new Epub3Upgrade(book, contents);
   }
 
   isPage(path: string): boolean {

@@ -41,7 +41,7 @@ interface EventsOptions {
 export type StopReason = 'interrupted' | 'dropped' | 'left' | 'failed';
 
 /** A segment whose sound goes to the output. Its bytes are counted in the sound of the run. */
-interface Sounding {
+interface SoundingSegment {
   readonly segment: Segment;
   readonly format: PcmFormat;
   readonly from: number;
@@ -64,7 +64,7 @@ const LOOK_MS = 20;
 export class Events implements Listener {
   readonly #options: EventsOptions;
   readonly #queued: Segment[] = [];
-  readonly #sounding: Sounding[] = [];
+  readonly #sounding: SoundingSegment[] = [];
   #last: Segment | undefined;
   /** Characters of the input up to where a segment, or its part, was heard last. */
   #heardTo = 0;
@@ -107,7 +107,7 @@ export class Events implements Listener {
     const from = this.#taken;
     const { format, bytes } = speech;
     const state = { isEnded: false, isBroken: false, isPlaying: false, words: undefined };
-    const sounding: Sounding = { segment, format, bytes, from, to: from, ...state };
+    const sounding: SoundingSegment = { segment, format, bytes, from, to: from, ...state };
     this.#sounding.push(sounding);
     this.#options.wordsOf?.(segment).then(
       (words) => {
@@ -212,7 +212,7 @@ export class Events implements Listener {
   }
 
   /** The share of a segment that was heard, in characters of the input. */
-  #charactersOf(sounding: Sounding, heard: number): number {
+  #charactersOf(sounding: SoundingSegment, heard: number): number {
     const { segment, from } = sounding;
     const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
     const share = (heard - from) / (this.#wholeOf(sounding) - from);
@@ -220,7 +220,7 @@ export class Events implements Listener {
   }
 
   /** Where the sound of a segment ends, or will end as far as it can be guessed. */
-  #wholeOf({ segment, format, bytes, from, to, isEnded, isBroken }: Sounding): number {
+  #wholeOf({ segment, format, bytes, from, to, isEnded, isBroken }: SoundingSegment): number {
     if (isEnded && !isBroken) return to;
     const { seconds, characters } = this.#spoken;
     const guessed =
@@ -229,7 +229,7 @@ export class Events implements Listener {
   }
 
   /** The last word that had begun. */
-  #wordAt(sounding: Sounding, heard: number): EventLine {
+  #wordAt(sounding: SoundingSegment, heard: number): EventLine {
     const { segment, format, from, words: exact } = sounding;
     const seconds = secondsOf(format, heard - from);
     const words =
@@ -241,7 +241,7 @@ export class Events implements Listener {
   }
 
   /** Where the next segment begins, or the last one was left. */
-  #borderBefore(current: Sounding | undefined): number {
+  #borderBefore(current: SoundingSegment | undefined): number {
     const next = current?.segment ?? this.#queued[0];
     return next?.span?.start ?? this.#heardTo;
   }

@@ -9,7 +9,7 @@ import {
 } from '../sound/pcm.ts';
 import type { CueTime, Place } from '../text/piece.ts';
 import type { LookAhead, PartInTurn } from './ahead.ts';
-import type { Desk } from './run.ts';
+import type { TrackContext } from './run.ts';
 
 /** How sound is laid over the times of subtitles. */
 export interface FitPlan {
@@ -55,10 +55,10 @@ export async function* fittedSound(
   first: PartInTurn,
   ahead: LookAhead,
   plan: FitPlan,
-  desk: Desk,
+  desk: TrackContext,
 ): AsyncGenerator<Uint8Array, number> {
   const { format, signal } = desk;
-  const timetable = new Timetable(plan, format);
+  const timetable = new CueSchedule(plan, format);
   const size = frameBytes(format);
   for await (const { time, parts } of cuesOf(first, ahead, desk)) {
     const spoken = Buffer.concat(parts.map(({ sound }) => sound));
@@ -106,7 +106,11 @@ async function* longSilence(
   }
 }
 
-async function* cuesOf(first: PartInTurn, ahead: LookAhead, { format, adapted }: Desk): AsyncGenerator<Cue> {
+async function* cuesOf(
+  first: PartInTurn,
+  ahead: LookAhead,
+  { format, adapted }: TrackContext,
+): AsyncGenerator<Cue> {
   let cue: Cue | undefined;
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     const { cue: time } = part.segment;
@@ -139,7 +143,7 @@ async function heldSound({ pcm }: Speech, ahead: LookAhead) {
  * Says where each cue is heard, to the frame. It begins at its time; one that is too long goes on in the silence behind it, and is
  * heard faster where that is too short. What still does not fit moves the next cue by as much as it needs, and no more.
  */
-class Timetable {
+class CueSchedule {
   readonly #plan: FitPlan;
   readonly #sampleRate: number;
   /** Frames up to the end of the last cue. */

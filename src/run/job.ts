@@ -115,7 +115,7 @@ function assertInputsKept(
 const LOST_INPUT = 'what is in that file would be lost';
 const LOST_OUTPUT = 'one would replace the other';
 
-interface Written {
+interface WrittenFile {
   readonly option: string;
   readonly name: string;
   readonly path: string;
@@ -124,7 +124,7 @@ interface Written {
 function writtenBy(
   { name = '-', isPlayed }: OutputPlan,
   { subtitles, events, callbackUrl, dryRun }: Settings,
-): Written[] {
+): WrittenFile[] {
   const files = [
     { option: '--output', name },
     { option: '--subtitles', name: subtitles?.value ?? '-' },

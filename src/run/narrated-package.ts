@@ -5,7 +5,7 @@ import { decodeMarkup } from '../read/html-charset.ts';
 import { type Edit, edited, freePrefix } from '../read/spans.ts';
 import { allIn, firstIn, treeOf } from '../read/xml-tree.ts';
 import type { Archive } from '../read/zip.ts';
-import { Upgrade } from './epub-three.ts';
+import { Epub3Upgrade } from './epub-three.ts';
 import {
   ACTIVE,
   attributesIn,
@@ -27,7 +27,7 @@ const LARGEST_PACKAGE = 4 * 1024 * 1024;
 export interface NarratedPackage {
   readonly path: string;
   /** For an EPUB 2. */
-  readonly upgrade: Upgrade | undefined;
+  readonly upgrade: Epub3Upgrade | undefined;
   /** The beginning of names that the package file does not have. */
   readonly prefix: string;
   /** The class of what is lit. */
@@ -50,7 +50,7 @@ export async function narratedPackage(
       `${name} is an EPUB ${version || 'of an unknown version'}, and only EPUB 3 can hold sound with its text`,
       `convert it first: ebook-convert ${name} book3.epub --epub-version 3 (calibre)`,
     );
-  const upgrade = version.startsWith('2') ? await Upgrade.open(archive, book, name, signal) : undefined;
+  const upgrade = version.startsWith('2') ? await Epub3Upgrade.open(archive, book, name, signal) : undefined;
   const text = decodeMarkup((await archive.whole(book.path, LARGEST_PACKAGE, signal)) ?? Buffer.alloc(0));
   const sounds = await soundsOf(archive, book, signal);
   const own = elementsIn(text, 'meta').find(

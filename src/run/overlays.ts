@@ -190,14 +190,14 @@ export function overlayId(prefix: string, at: number): string {
 }
 
 /** Of a narration that stays in the book, beside the new one. */
-export interface Kept {
+export interface KeptNarration {
   readonly seconds: number;
   readonly active: string;
 }
 
 export function metasOf(
   { narrated, narrator, prefix }: Narration,
-  kept: Kept = { seconds: 0, active: ACTIVE },
+  kept: KeptNarration = { seconds: 0, active: ACTIVE },
 ) {
   const all = narrated.reduce((sum, { seconds }) => sum + seconds, kept.seconds);
   const meta = (property: string, value: string, refines = '') => ({

@@ -9,11 +9,11 @@ import { decodeMarkup } from '../read/html-charset.ts';
 import type { BookFile } from '../read/reading.ts';
 import { type Spanned, withSpans } from '../read/spans.ts';
 import { Archive } from '../read/zip.ts';
-import type { Encoding, OpenFile, Written } from '../sound/encode/encoding.ts';
+import type { Encoding, OpenFile, WrittenSize } from '../sound/encode/encoding.ts';
 import { mp3 } from '../sound/encode/mp3.ts';
 import { frameBytes, type Track, untagged } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
-import type { Upgrade } from './epub-three.ts';
+import type { Epub3Upgrade } from './epub-three.ts';
 import { type NarratedPackage, narratedPackage } from './narrated-package.ts';
 import { ACTIVE, type Clip, type Narration, newBook, overlay, styleIn, styleOf } from './overlays.ts';
 import type { Listener, RunEvent } from './run.ts';
@@ -111,7 +111,7 @@ export class ReadAlong implements Listener {
       });
   }
 
-  async #record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written> {
+  async #record(file: OpenFile, track: Track, signal: AbortSignal): Promise<WrittenSize> {
     const book = new BookWriter(file);
     try {
       await book.add('mimetype', Buffer.from('application/epub+zip'), false);
@@ -220,7 +220,7 @@ async function copy(
 async function upgraded(
   archive: Archive,
   path: string,
-  upgrade: Upgrade,
+  upgrade: Epub3Upgrade,
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
   const isPage = upgrade.isPage(path);

@@ -228,7 +228,7 @@ function deskOf(
   mixer: Mixer,
   listeners: Listeners,
   { speakerOf, mix, fallback, drops, signal, chapters, isLive, idle }: DeskOptions,
-): Desk {
+): TrackContext {
   return {
     format: mixer.format,
     isLive,
@@ -304,7 +304,7 @@ class Listeners {
 }
 
 /** What a run does with the parts of a track. */
-export interface Desk {
+export interface TrackContext {
   /** That of the track. */
   readonly format: PcmFormat;
   readonly isLive: boolean;
@@ -323,7 +323,7 @@ export interface Desk {
 }
 
 /** A drop that comes before the sound is read counts as well. */
-function flushesOf(drops: Drops | undefined): Desk['flush'] {
+function flushesOf(drops: Drops | undefined): TrackContext['flush'] {
   let last = drops?.flush;
   return () => {
     if (!drops || drops.flush === last) return [];
@@ -332,7 +332,7 @@ function flushesOf(drops: Drops | undefined): Desk['flush'] {
   };
 }
 
-async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
+async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: TrackContext): AsyncGenerator<Uint8Array> {
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     if (part.dropped?.aborted) continue;
     yield* desk.flush();
@@ -343,7 +343,11 @@ async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: Desk): AsyncG
   await desk.end(silentFrames(desk.format, rest));
 }
 
-async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): AsyncGenerator<Uint8Array> {
+async function* soundOfPart(
+  part: PartInTurn,
+  ahead: LookAhead,
+  desk: TrackContext,
+): AsyncGenerator<Uint8Array> {
   const { format, isLive } = desk;
   const { dropped, segment } = part;
   const pause = desk.pauseBefore(part);
@@ -370,7 +374,7 @@ async function* soundOfPart(part: PartInTurn, ahead: LookAhead, desk: Desk): Asy
 async function* soundOfFilm(
   first: PartInTurn,
   ahead: LookAhead,
-  desk: Desk,
+  desk: TrackContext,
   plan: FitPlan,
 ): AsyncGenerator<Uint8Array> {
   const { fittedSound } = await import('./fit.ts');

@@ -3,8 +3,8 @@ import type { UnspokenOptions } from '../read/assistant.ts';
 import {
   type About,
   type BookFile,
-  InStep,
   type Item,
+  ItemStage,
   type PieceOptions,
   type Reader,
   type Reading,
@@ -18,7 +18,7 @@ import type { Places } from '../text/places.ts';
 import type { Rest, Role, Segment } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
-import { Answers, type Talking, Thought, talk } from './conversation.ts';
+import { Answers, type SegmentOptions, Thought, talk } from './conversation.ts';
 import { whole } from './run.ts';
 
 /** What a run speaks, and how it is cut. */
@@ -137,7 +137,7 @@ export class RunText {
   segments(
     isHeardLive: boolean,
     signal: AbortSignal,
-    { drops, places }: Talking = {},
+    { drops, places }: SegmentOptions = {},
   ): AsyncIterable<Segment | Rest> {
     let from = 0;
     const segmentsOf = (until: AbortSignal) => {
@@ -227,7 +227,7 @@ export class RunText {
 
   #reader(): Stage<Item, Piece> {
     const { chapters } = this.#plan;
-    const inStep = new InStep(this.#readings.length === 1);
+    const inStep = new ItemStage(this.#readings.length === 1);
     return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
   }
 }

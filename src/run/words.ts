@@ -56,7 +56,7 @@ export class WordTimes implements AsyncDisposable {
   readonly #speakerOf: (segment: Segment) => Speaker;
   readonly #context: Context;
   #reference: Promise<Reference> | undefined;
-  #current: Heard | undefined;
+  #current: RecordedSegment | undefined;
   /** The segment before is still being looked at. */
   #before: Promise<unknown> = Promise.resolve();
 
@@ -67,7 +67,7 @@ export class WordTimes implements AsyncDisposable {
 
   begin({ segment }: Part, format: PcmFormat): void {
     const speaker = this.#speakerOf(segment);
-    this.#current = new Heard(segment, speaker, format);
+    this.#current = new RecordedSegment(segment, speaker, format);
   }
 
   sound(pcm: Uint8Array): void {
@@ -101,7 +101,7 @@ export class WordTimes implements AsyncDisposable {
     return matchedTo(wordsIn(segment.text), spoken, reference.seconds / speed);
   }
 
-  async #wordsOf(heard: Heard): Promise<TimedWords> {
+  async #wordsOf(heard: RecordedSegment): Promise<TimedWords> {
     const { segment, speaker, seconds, format } = heard;
     const own = isOwn(speaker);
     const words = wordsIn(segment.text);
@@ -125,7 +125,7 @@ export class WordTimes implements AsyncDisposable {
     return this.#ask((reference) => reference.speak(written, signal, { no: voice.no, instructions }));
   }
 
-  async #sayLike({ segment, language, isComparable }: Heard): Promise<TimedSound | undefined> {
+  async #sayLike({ segment, language, isComparable }: RecordedSegment): Promise<TimedSound | undefined> {
     if (!isComparable) return undefined;
     const { signal } = this.#context;
     return this.#ask((reference) => reference.speakIn(language, segment.text, signal));
@@ -157,7 +157,7 @@ function isOwn({ voice }: Speaker): boolean {
 }
 
 /** What is kept of the sound of a segment. */
-class Heard {
+class RecordedSegment {
   readonly segment: Segment;
   readonly speaker: Speaker;
   readonly language: string;
@@ -311,7 +311,7 @@ function samePairs(words: readonly string[], spoken: readonly string[]): (readon
 
 function inFrames(
   words: readonly WordAt[],
-  { seconds, format: { sampleRate } }: Pick<Heard, 'seconds' | 'format'>,
+  { seconds, format: { sampleRate } }: Pick<RecordedSegment, 'seconds' | 'format'>,
 ): TimedWord[] {
   const last = Math.round(seconds * sampleRate);
   const frame = (moment: number) => Math.min(last, Math.round(moment * sampleRate));

@@ -3,7 +3,7 @@ import { EngineError, type Speaker as Served } from '../engines/engine.ts';
 import { FLITE_SPEAKERS } from '../engines/flite.ts';
 import { TtsError, usageError } from '../kit/error.ts';
 import { AsyncQueue } from '../kit/queue.ts';
-import { failingAs } from '../kit/wait.ts';
+import { mapErrors } from '../kit/wait.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
 import type { Source } from '../read/reading.ts';
@@ -57,7 +57,7 @@ export async function speakLive(
     };
     const track = await trackOfText(source, voice, how, signal);
     if (!track) return shortSound();
-    return { format: track.format, pcm: failingAs(unlessAllLeftOut(track.pcm, refused), refusal) };
+    return { format: track.format, pcm: mapErrors(unlessAllLeftOut(track.pcm, refused), refusal) };
   } catch (error) {
     if (error !== BLANK) throw refusal(error);
     if (bySentence?.silentIfUnreadable === false)

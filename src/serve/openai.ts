@@ -23,7 +23,7 @@ import { ABOUT_WORDS, asksForWords, CAPTIONED, CAPTIONED_ANSWERS } from './capti
 import {
   defaultVoice,
   IGNORED,
-  type Live,
+  type LiveEncoder,
   type ServiceContext,
   speak,
   voiceNamed,
@@ -319,7 +319,7 @@ interface Form {
 }
 
 /** @throws HttpError 400 for a format that this machine cannot write */
-async function liveOf({ format: name, speed, asEvents }: Form, programs?: Programs): Promise<Live> {
+async function liveOf({ format: name, speed, asEvents }: Form, programs?: Programs): Promise<LiveEncoder> {
   const { encoding: encode, mediaType, ...row }: Row = FORMATS[name];
   const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');
   await encoding.assertReady().catch((error: Error) => {

@@ -2,7 +2,7 @@
 import { EngineError, OWN_RATE } from '../engines/engine.ts';
 import { NamelessFile } from '../kit/descriptor.ts';
 import { TtsError } from '../kit/error.ts';
-import { goingOn, yieldToEventLoop } from '../kit/wait.ts';
+import { chained, yieldToEventLoop } from '../kit/wait.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
 import { type PcmFormat, silence } from '../sound/pcm.ts';
 
@@ -32,7 +32,7 @@ export async function begun({ isSure, pcm }: Sound, onSound: () => void): Promis
   async function* all() {
     const { done, value } = await first;
     if (!done) onSound();
-    yield* goingOn(done ? [] : [value], pieces);
+    yield* chained(done ? [] : [value], pieces);
   }
   return all();
 }

@@ -74,7 +74,7 @@ export interface SpeechRequest {
   /** Only those that the client set. */
   readonly fields: Fields;
   /** How the sound leaves while it is made. Without it, a whole WAV leaves. */
-  readonly live?: Live | undefined;
+  readonly live?: LiveEncoder | undefined;
   /** Where the sound goes instead of into the answer. */
   readonly callback?: URL | undefined;
   /** A text without words that the voice cannot read is a short silence. */
@@ -83,7 +83,7 @@ export interface SpeechRequest {
 
 /** How words leave with the sound. */
 export interface Captioning {
-  readonly live: Live;
+  readonly live: LiveEncoder;
   /** True for an answer that leaves while it is made: an object for each sentence, one on a line. */
   readonly inLines: boolean;
   readonly hasWords: boolean;
@@ -92,7 +92,7 @@ export interface Captioning {
 }
 
 /** How samples become the bytes of an answer. */
-export type Live = (format: PcmFormat) => {
+export type LiveEncoder = (format: PcmFormat) => {
   readonly mediaType: string;
   encoded(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 };

@@ -12,7 +12,7 @@ import { FIELD_NAMES, FIELDS, followedBy } from '../voices/sources.ts';
 import { ABOUT_CALLBACKS } from './callbacks.ts';
 import { ABOUT_WORDS, asksForWords, CAPTIONED_ANSWERS } from './captioned.ts';
 import { headed } from './sound.ts';
-import { IGNORED, type Live, type ServiceContext, speak } from './speak.ts';
+import { IGNORED, type LiveEncoder, type ServiceContext, speak } from './speak.ts';
 
 const BODY = bodySchema('tts', { text: text(/\S/, 'must not be blank') });
 
@@ -142,7 +142,7 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
 }
 
 /** Nobody knows the sizes that its header should have. */
-const streamedWav: Live = (format) => ({
+const streamedWav: LiveEncoder = (format) => ({
   mediaType: 'audio/wav',
   encoded: (pcm) => headed(wavHeader(format, undefined), pcm),
 });

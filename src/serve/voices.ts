@@ -48,7 +48,7 @@ interface Backend {
 }
 
 /** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up no other. */
-class Admitting implements ServedVoices {
+class LimitedVoices implements ServedVoices {
   readonly isFar: boolean;
   readonly workers: number;
   readonly #backend: Backend;
@@ -189,7 +189,7 @@ export async function openLocalVoices(
     await Promise.all([...sources].map((source) => source.close()));
   };
   const numbered = voices.filter(({ no }) => no < FIRST_PRIVATE_NUMBER);
-  return new Admitting({ ...localBackend(numbered, workers), close }, { workers, maxQueue });
+  return new LimitedVoices({ ...localBackend(numbered, workers), close }, { workers, maxQueue });
 }
 
 function localBackend(voices: readonly Voice[], workers: number): Omit<Backend, 'close'> {
@@ -243,7 +243,7 @@ export async function openRelay(
   const voices = await openVoices({ settings, service: async () => service, isRelayed: true }, context);
   try {
     const relay = new Relay(voices, (await voices.list()) ?? [], settings);
-    return new Admitting(relay, { workers: settings.concurrency.value, maxQueue });
+    return new LimitedVoices(relay, { workers: settings.concurrency.value, maxQueue });
   } catch (error) {
     await voices[Symbol.asyncDispose]();
     throw error;

@@ -84,17 +84,20 @@ const VOICE = openObject({
   language: v.nullish(v.string('must be a text')),
   speaker: v.nullish(v.string('must be a text')),
 });
-const WISHES = { voice: v.nullish(VOICE, {}), text_format: v.nullish(v.string('must be a text'), 'text') };
+const SPEECH_OPTIONS = {
+  voice: v.nullish(VOICE, {}),
+  text_format: v.nullish(v.string('must be a text'), 'text'),
+};
 const TEXT = { text: v.string('must be a text') };
-const START = openObject(WISHES);
+const START = openObject(SPEECH_OPTIONS);
 const CHUNK = openObject(TEXT);
-const WHOLE = openObject({ ...WISHES, ...TEXT });
+const WHOLE = openObject({ ...SPEECH_OPTIONS, ...TEXT });
 const INVALID = { status: 422, code: 'invalid_field' };
 
-type Wishes = ValueOf<typeof START>;
+type SpeechOptions = ValueOf<typeof START>;
 
 /** Milliseconds in which a client that got an error may take it. */
-const FAREWELL = 5_000;
+const ERROR_LINGER_MS = 5_000;
 
 /** One client. It may ask again and again: one text is spoken after the other. */
 class Connection {
@@ -172,7 +175,7 @@ class Connection {
   }
 
   /** @param text all of it; without one, it comes in pieces */
-  async #begin(wishes: Wishes, text?: string): Promise<void> {
+  async #begin(wishes: SpeechOptions, text?: string): Promise<void> {
     await this.#speech?.ended;
     if (this.#hasFailed || this.#isStopping || this.#socket.destroyed) return;
     const speech = new Speech({ wishes, text, send: (bytes) => this.#send(bytes) }, this.#options);
@@ -188,7 +191,7 @@ class Connection {
     this.#hasFailed = true;
     this.#speech?.leave();
     this.#socket.end(eventBytes('error', { text: message, code }));
-    const late = setTimeout(() => this.#socket.destroy(), FAREWELL).unref();
+    const late = setTimeout(() => this.#socket.destroy(), ERROR_LINGER_MS).unref();
     this.#socket.once('close', () => clearTimeout(late));
   }
 
@@ -212,8 +215,8 @@ function opened(speech: Speech | undefined, type: string): Speech {
   throw new HttpError(400, 'unexpected_event', `${type} needs a synthesize-start before it`);
 }
 
-interface Asked {
-  readonly wishes: Wishes;
+interface SpeechInput {
+  readonly wishes: SpeechOptions;
   /** All of the text; without it, the text comes in pieces. */
   readonly text: string | undefined;
   send(bytes: Uint8Array): Promise<void>;
@@ -232,7 +235,7 @@ class Speech {
   #isHeard = false;
   #isUnderWay = true;
 
-  constructor(asked: Asked, options: WyomingOptions) {
+  constructor(asked: SpeechInput, options: WyomingOptions) {
     this.#options = options;
     if (asked.text === undefined) this.#pieces = new TextInPieces();
     this.ended = this.#speak(asked);
@@ -268,7 +271,7 @@ class Speech {
     this.#left.abort(new Error('the client left'));
   }
 
-  async #speak(asked: Asked): Promise<HttpError | undefined> {
+  async #speak(asked: SpeechInput): Promise<HttpError | undefined> {
     const { context, errorOf } = this.#options;
     const { signal } = this.#left;
     context.speaking.add(this);
@@ -290,7 +293,7 @@ class Speech {
   }
 
   /** @throws HttpError, EngineError */
-  async #send({ wishes, text, send }: Asked, signal: AbortSignal): Promise<void> {
+  async #send({ wishes, text, send }: SpeechInput, signal: AbortSignal): Promise<void> {
     const { context } = this.#options;
     if (text !== undefined) this.#count(text);
     if (wishes.text_format !== 'text')
@@ -327,7 +330,7 @@ class Speech {
   }
 
   #log(
-    { text }: Asked,
+    { text }: SpeechInput,
     { told, isWhole }: { readonly told: HttpError | undefined; readonly isWhole: boolean },
   ) {
     const record = {
@@ -347,7 +350,11 @@ class Speech {
 }
 
 /** @throws HttpError */
-function voiceOf({ name, language, speaker }: Wishes['voice'], id: string, context: ServiceContext): Speaker {
+function voiceOf(
+  { name, language, speaker }: SpeechOptions['voice'],
+  id: string,
+  context: ServiceContext,
+): Speaker {
   const { voices } = context;
   const asked = (name || language || '').trim();
   const found =

@@ -35,9 +35,9 @@ async function rulesFor(tag: string): Promise<readonly Rule[]> {
 const HAS_NUMBER = /[\d½¼¾⅓⅔]|(?<!\p{L})[IVXLC]+/u;
 
 /** What is found, and its words; `undefined` leaves it to later rules. No words have digits. */
-type Rule = readonly [pattern: RegExp, words: (found: Found) => string | undefined];
+type Rule = readonly [pattern: RegExp, words: (found: RuleMatch) => string | undefined];
 
-interface Found {
+interface RuleMatch {
   readonly all: string;
   /** A few characters in front of it. */
   readonly before: string;
@@ -289,7 +289,7 @@ function moneyRules({ numbers, number }: Context): Rule[] {
   const loose = String.raw`\s?(?<word>${long}|${eitherOf(letters)})`;
   const sign = String.raw`(?<sign>R\$|[$€£¥]|(?:${Object.keys(CODES).join('|')}|${NAMED_CODES})(?!\p{L}))`;
   const minus = String.raw`(?<minus>(?<![\p{L}\d])[-−]\s?)?`;
-  const said = ({ groups: { minus, amount = '', word, letter, sign = '' } }: Found) =>
+  const said = ({ groups: { minus, amount = '', word, letter, sign = '' } }: RuleMatch) =>
     (minus ? `${row.minus} ` : '') +
     moneyInWords(numbers, { amount, scale: row.scales[word || letter || ''], sign });
   return [
@@ -486,7 +486,7 @@ const COMMON = new Map(entriesOf('1/2 ½, 1/4 ¼, 3/4 ¾, 1/3 ⅓, 2/3 ⅔'));
 function inText(
   numbers: Numbers,
   amount: string,
-  { before, behind }: Pick<Found, 'before' | 'behind'>,
+  { before, behind }: Pick<RuleMatch, 'before' | 'behind'>,
 ): string {
   const { row } = numbers;
   const noun = /^\s(\p{L}+)(?!\p{L})/u.exec(behind)?.[1] ?? '';

@@ -1,11 +1,11 @@
 import { eld } from 'eld/extrasmall';
 import { completeLength } from './complete.ts';
+import { count, LETTERS } from './language-guess.ts';
 import { SIGHT } from './marks.ts';
 import { type Piece, type Place, placeAfter } from './piece.ts';
 import { sentences } from './sentences.ts';
 import { type Stage, WAITS } from './stage.ts';
 import { hasWord } from './unicode.ts';
-import { count, LETTERS } from './written.ts';
 
 /** A language with a voice of its own. */
 interface NamedLanguage {

@@ -33,7 +33,7 @@ export class Marks {
 
   /** It holds back what may become a mark. */
   lift(): Stage<string, string> {
-    return new Lifting(this.#options, (mark, spot) => this.#placeholder(mark, spot));
+    return new MarkStage(this.#options, (mark, spot) => this.#placeholder(mark, spot));
   }
 
   /**
@@ -99,13 +99,13 @@ export class Marks {
   }
 }
 
-interface Taken {
+interface MatchedWord {
   /** UTF-16 units. */
   readonly length: number;
   readonly as: string;
 }
 
-class Lifting implements Stage<string, string> {
+class MarkStage implements Stage<string, string> {
   readonly #options: MarksOptions;
   readonly #placeholder: (mark: Mark, spot?: Place) => string;
   #held = '';
@@ -155,7 +155,7 @@ class Lifting implements Stage<string, string> {
     return beginning.exec(text)?.index ?? text.length;
   }
 
-  #take(text: string, at: number, isWhole: boolean): Taken | 'open' {
+  #take(text: string, at: number, isWhole: boolean): MatchedWord | 'open' {
     const first = text.charAt(at);
     if (first === '\\') return this.#backslashes(text, at, isWhole);
     if (first !== '[') return { length: 2, as: this.#literal(text.slice(at, at + 2)) };
@@ -170,7 +170,7 @@ class Lifting implements Stage<string, string> {
   }
 
   /** In front of a bracket, two backslashes are one, and the last of an odd number takes the bracket as it stands. */
-  #backslashes(text: string, at: number, isWhole: boolean): Taken | 'open' {
+  #backslashes(text: string, at: number, isWhole: boolean): MatchedWord | 'open' {
     const [run = ''] = /^\\+/u.exec(text.slice(at)) ?? [];
     const { length } = run;
     if (at + length === text.length && !isWhole && length < LONGEST_MARK) return 'open';
@@ -237,7 +237,7 @@ const BEGINNING = new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}
 const INCOMPLETE = new RegExp(`^\\[[^\\S\\n]{0,3}/?(?:[a-z]{0,6}|(?:${WORDS.join('|')})['’-]?)$`, 'iu');
 const EXACT = /^(\/?)([a-z]+)(?::(.*))?$/iu;
 
-interface Found {
+interface FoundMark {
   /** UTF-16 units, with both brackets. */
   readonly length: number;
   readonly mark: Mark;
@@ -249,7 +249,7 @@ interface Found {
  * @param isWhole true if no text follows
  * @returns `undefined` for a bracket of the text, and "open" where more text decides
  */
-function markAt(text: string, isWhole: boolean): Found | 'open' | undefined {
+function markAt(text: string, isWhole: boolean): FoundMark | 'open' | undefined {
   const [beginning, word = ''] = BEGINNING.exec(text) ?? [];
   if (beginning === undefined) return !isWhole && INCOMPLETE.test(text) ? 'open' : undefined;
   const mayGoOn = !isWhole && text.length < LONGEST_MARK;

@@ -2,7 +2,7 @@ import type { Forms, NumberLanguage, Say } from './number-languages.ts';
 import { Spellout, TOO_LARGE } from './spellout.ts';
 
 /** What is written: digits, with or without a decimal mark and a part behind it. */
-interface Written {
+interface WrittenNumber {
   readonly whole: string;
   readonly mark: string;
   readonly fraction: string;
@@ -85,7 +85,7 @@ export class Numbers implements Say {
     return `${said} ${mark === ',' ? this.row.comma : this.row.point} ${this.#fraction(fraction)}`;
   }
 
-  parts(number: string): Written {
+  parts(number: string): WrittenNumber {
     const grouped = number
       .replace(/[\s'’]/gu, '')
       .replace(this.grouping, (digits) => digits.replaceAll(this.group, ''));

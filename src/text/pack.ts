@@ -18,7 +18,7 @@ export interface Packed {
 }
 
 /** What a part of a paragraph may hold. Lengths are code points of clean text, without outer white space. */
-interface Room {
+interface PackLimits {
   readonly max: number;
   /** The size up to which sentences are joined, by the number of the part. */
   readonly target: (number: number) => number;
@@ -27,7 +27,7 @@ interface Room {
 }
 
 /** The parts of a paragraph; joined, they are the paragraph. Invisible characters have no influence on the borders. */
-export function* pack(paragraph: string, room: Room): Generator<Packed> {
+export function* pack(paragraph: string, room: PackLimits): Generator<Packed> {
   const visible = withoutInvisible(paragraph);
   const unbroken = unwrapped(visible);
   let [at, from] = [0, 0];
@@ -44,7 +44,7 @@ export function* pack(paragraph: string, room: Room): Generator<Packed> {
 type Part = Omit<Packed, 'text'>;
 
 /** Joins sentences as far as there is room. */
-function* joined(paragraph: string, { max, target, startsSentence }: Room): Generator<Part> {
+function* joined(paragraph: string, { max, target, startsSentence }: PackLimits): Generator<Part> {
   let part: Part | undefined;
   let [length, number] = [0, 0];
   for (const next of divided(paragraph, max, startsSentence)) {

@@ -50,7 +50,7 @@ export class Places {
 }
 
 /** Where a segment is in the input. */
-interface Passed {
+interface SegmentOrigin {
   readonly span: Span;
   /** The same for a part of it, in UTF-16 units of what was written; `undefined` for what is not in the input. */
   spanOf(from: number, to: number): Span | undefined;
@@ -85,7 +85,7 @@ class InputText {
     if (this.#text.length > 2 * MOST_KEPT) this.#forget(this.#text.length - MOST_KEPT);
   }
 
-  pass(written: string, line: number): Passed {
+  pass(written: string, line: number): SegmentOrigin {
     const found = alignedIn(this.#text, written, this.#startOf(line));
     const start = this.#start + countCodePoints(this.#text.slice(0, found.start));
     const text = this.#text.slice(found.start, found.end);

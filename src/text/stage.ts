@@ -141,7 +141,7 @@ async function* asTheyCome<In, Out>(
   isHeard: boolean,
 ): AsyncGenerator<Iterable<Out>> {
   using _closing = arrivals;
-  const watch = new Watch();
+  const watch = new FlushTimer();
   for (;;) {
     const { isHolding = false } = stage;
     const due = isHolding ? watch.due : undefined;
@@ -171,7 +171,7 @@ function leftBehind<In, Out>(error: unknown, stage: Stage<In, Out>, isHeard: boo
 }
 
 /** Counts how long a stage and its source wait, in milliseconds, and says when the next flush is due. */
-class Watch {
+class FlushTimer {
   /** Time without an item. */
   idle = 0;
   /** Time in which the stage has held something. */

@@ -368,7 +368,7 @@ export function addressIn(owner: string): string | undefined {
   return address === owner ? owner.replace(/\/tts$/, '') : address;
 }
 
-export interface Found {
+export interface EntryTotals {
   readonly entries: number;
   readonly bytes: number;
 }
@@ -382,7 +382,7 @@ export interface Choice {
 }
 
 /** @throws TtsError (output) */
-export async function measureCache(folder: string, choice: Choice = {}): Promise<Found> {
+export async function measureCache(folder: string, choice: Choice = {}): Promise<EntryTotals> {
   return total(folder, () => {}, choice).catch((cause) => {
     throw inaccessible('read', folder, cause);
   });
@@ -392,7 +392,7 @@ export async function measureCache(folder: string, choice: Choice = {}): Promise
  * Without a choice, a run that is writing now loses its unfinished entries.
  * @throws TtsError (output)
  */
-export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {
+export async function clearCache(folder: string, choice: Choice = {}): Promise<EntryTotals> {
   const isAll = choice.makers === undefined && choice.unusedFor === undefined;
   const removed = isAll ? clear(folder) : total(folder, remove, choice);
   return removed.catch((cause) => {
@@ -402,7 +402,7 @@ export async function clearCache(folder: string, choice: Choice = {}): Promise<F
 
 const remove = ({ path }: CacheFile) => rmSync(path, { force: true });
 
-async function clear(folder: string): Promise<Found> {
+async function clear(folder: string): Promise<EntryTotals> {
   const removed = await total(folder, remove);
   const parts = listParts(folder);
   for (const { path } of parts) rmSync(path, { force: true });
@@ -423,7 +423,7 @@ async function total(
   folder: string,
   each: (entry: CacheFile) => void,
   { makers, unusedFor = 0 }: Choice = {},
-): Promise<Found> {
+): Promise<EntryTotals> {
   const found = { entries: 0, bytes: 0 };
   for await (const entries of listEntries(folder)) {
     for (const entry of entries) {

@@ -93,7 +93,7 @@ export class Cache {
   readonly #folder: string;
   readonly #store: Store;
   readonly #host: LeaseHost;
-  readonly #making = new Map<string, Making>();
+  readonly #making = new Map<string, PendingEntry>();
 
   constructor(folder: string, store: Store, host: LeaseHost) {
     this.#folder = folder;
@@ -146,15 +146,15 @@ export class Cache {
     return this.#store.close();
   }
 
-  async #begin(key: string, signal: AbortSignal): Promise<Making> {
+  async #begin(key: string, signal: AbortSignal): Promise<PendingEntry> {
     for (let other = this.#making.get(key); other; other = this.#making.get(key))
       await unlessAborted(other.ended, signal);
-    const making = new Making(signal, () => void this.#making.delete(key));
+    const making = new PendingEntry(signal, () => void this.#making.delete(key));
     this.#making.set(key, making);
     return making;
   }
 
-  async #find(key: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
+  async #find(key: string, making: PendingEntry, signal: AbortSignal): Promise<Speech | undefined> {
     const kept = await this.#store.get(key);
     if (kept) return kept;
     making.claim = await takeClaim({ folder: this.#folder, key }, this.#host, signal);
@@ -166,7 +166,7 @@ export class Cache {
  * The time in which an entry is made. Other calls for its key wait for its end, which comes with the abort of the signal at
  * the latest.
  */
-class Making {
+class PendingEntry {
   claim: Claim | undefined;
   readonly ended: Promise<void>;
   readonly #signal: AbortSignal;
@@ -198,7 +198,7 @@ class Making {
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: EntryDraft | undefined,
-  making: Making,
+  making: PendingEntry,
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   try {

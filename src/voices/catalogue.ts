@@ -35,7 +35,7 @@ export interface VoicesPlan {
 }
 
 /** A voice as a row or a client names it. The settings of the run fill in the rest. */
-export type Wish = Partial<Pick<Settings, 'speaker' | 'speed' | Field>>;
+export type VoiceRequest = Partial<Pick<Settings, 'speaker' | 'speed' | Field>>;
 
 /** @throws TtsError (usage) for an unknown engine */
 export async function openVoices(plan: VoicesPlan, context: RunContext): Promise<Voices> {
@@ -46,7 +46,7 @@ export async function openVoices(plan: VoicesPlan, context: RunContext): Promise
 }
 
 /** A voice, and what the config says of it under its name. */
-interface Found {
+interface FoundVoice {
   readonly voice: Voice;
   readonly named?: NamedSpeaker | undefined;
 }
@@ -82,7 +82,7 @@ export class Voices implements AsyncDisposable {
   }
 
   /** @throws TtsError (usage) for an unknown speaker, or one that cannot do what is wished */
-  async of(wish: Wish = {}): Promise<Speaker> {
+  async of(wish: VoiceRequest = {}): Promise<Speaker> {
     const said = Object.entries(wish).filter(([, setting]) => setting !== undefined);
     const key = JSON.stringify(said.map(([name, setting]) => [name, setting?.value, setting?.origin.place]));
     return this.#remembered(key, async () => {
@@ -198,7 +198,7 @@ export class Voices implements AsyncDisposable {
     return speaker;
   }
 
-  async #find(settings: Settings, isOfService: boolean): Promise<Found> {
+  async #find(settings: Settings, isOfService: boolean): Promise<FoundVoice> {
     const { speaker, speakers } = settings;
     const named = typeof speaker?.value === 'string' ? speakers?.value.get(speaker.value) : undefined;
     const voice = await (isOfService ? this.#inService(settings, named) : this.#onMachine(settings, named));
@@ -375,7 +375,7 @@ export class Voices implements AsyncDisposable {
   }
 
   /** Adds the speaker's own settings; options and the environment are stronger. */
-  #speaker({ voice, named }: Found, settings: Settings, isFurther = false): Speaker {
+  #speaker({ voice, named }: FoundVoice, settings: Settings, isFurther = false): Speaker {
     const { speaker, speakers, speed } = settings;
     const place = speakers?.origin.place ?? 'project';
     const own = { place, name: `the speaker ${speaker?.value}` } as const;

@@ -28,9 +28,9 @@ export function manifestsOf({ host }: Pick<RunContext, 'host'>): Manifest[] {
 /** The place of a voice like a reference among the numbers of its model: the last. */
 const LIKENESS = 999;
 
-type Likeness = Pick<NamedSpeaker, 'engine' | 'reference'> & { readonly name: string };
+type ReferenceVoice = Pick<NamedSpeaker, 'engine' | 'reference'> & { readonly name: string };
 
-interface Meant {
+interface MatchedSpeaker {
   readonly manifest: Manifest;
   readonly speaker: ModelSpeaker;
 }
@@ -78,7 +78,7 @@ export class InstalledPlace implements Place {
    * A voice like that of a WAV of the user.
    * @throws TtsError (usage) for another model than one that speaks like a WAV, and for a WAV that is none or has another length
    */
-  async like({ name, engine = '', reference = '' }: Likeness, asked: string): Promise<Voice> {
+  async like({ name, engine = '', reference = '' }: ReferenceVoice, asked: string): Promise<Voice> {
     const manifest = this.#manifests.find((each) => each.name === engine);
     const [pattern] = manifest?.speakers ?? [];
     if (!manifest || pattern?.reference === undefined)
@@ -106,11 +106,11 @@ export class InstalledPlace implements Place {
     return (await Promise.all(opening)).flat();
   }
 
-  get #all(): readonly Meant[] {
+  get #all(): readonly MatchedSpeaker[] {
     return this.#manifests.flatMap((manifest) => manifest.speakers.map((speaker) => ({ manifest, speaker })));
   }
 
-  async #voiceOf(meant: Meant | undefined): Promise<Voice | undefined> {
+  async #voiceOf(meant: MatchedSpeaker | undefined): Promise<Voice | undefined> {
     if (!meant) return undefined;
     const voices = await this.#open(meant.manifest);
     return voices.find(({ no }) => no === numberOf(meant));
@@ -123,7 +123,7 @@ export class InstalledPlace implements Place {
   }
 }
 
-function numberOf({ manifest, speaker }: Meant): number {
+function numberOf({ manifest, speaker }: MatchedSpeaker): number {
   return manifest.number + offsetOf(speaker);
 }
 

@@ -1,4 +1,4 @@
-import { Written } from '../text/written.ts';
+import { LanguageGuess } from '../text/language-guess.ts';
 
 /** A tag of BCP 47, as far as voices differ in it. */
 interface Tag {
@@ -40,7 +40,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What a word asks for. */
-interface Asked {
+interface LanguageQuery {
   readonly tag: Tag;
   /** The word is the name of a voice, which begins with its tag. */
   readonly isName: boolean;
@@ -191,7 +191,7 @@ function isNamed({ language, region }: Tag, asked: string): boolean {
 }
 
 /** @returns `undefined` for what no tag looks like, and where a part of it is not known */
-function askedOf(word: string): Asked | undefined {
+function askedOf(word: string): LanguageQuery | undefined {
   const written = word.trim();
   const long = LONG_NAME.exec(written)?.groups;
   const {
@@ -266,7 +266,7 @@ function displayNames(type: 'language' | 'region' | 'script'): Intl.DisplayNames
 /** Where it is unknown which language a voice speaks, the text does. */
 export function spokenLanguage(language: string | undefined, text: string): string {
   if (language !== undefined && language !== 'und') return language;
-  const written = new Written();
+  const written = new LanguageGuess();
   written.add(text);
   return written.language ?? 'en';
 }

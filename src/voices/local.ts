@@ -8,7 +8,7 @@ import { styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError, type TtsErrorOptions } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
-import { failingAs, IdleError, IdleTimer, peek, unlessAborted } from '../kit/wait.ts';
+import { IdleError, IdleTimer, mapErrors, peek, unlessAborted } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
@@ -48,8 +48,13 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
     },
     async speak(utterance, signal) {
       try {
-        const sound = await speakOnce(await open(), utterance, new Watch(waiting, patienceMs, signal), about);
-        return { ...sound, pcm: failingAs(sound.pcm, (error) => inWords(error, failing)) };
+        const sound = await speakOnce(
+          await open(),
+          utterance,
+          new SilenceTimeout(waiting, patienceMs, signal),
+          about,
+        );
+        return { ...sound, pcm: mapErrors(sound.pcm, (error) => inWords(error, failing)) };
       } catch (error) {
         throw inWords(error, failing, signal);
       }
@@ -62,14 +67,14 @@ export function localSource({ engine, prepare, advice, timeoutMs, ...about }: Lo
   };
 }
 
-function inWords(error: unknown, who: Failing, signal?: AbortSignal): unknown {
+function inWords(error: unknown, who: EngineInfo, signal?: AbortSignal): unknown {
   return signal?.aborted ? error : engineFailure(error, who);
 }
 
 async function speakOnce(
   engine: Engine,
   { text: clean, written, voice, fields, index, report }: Utterance,
-  watch: Watch,
+  watch: SilenceTimeout,
   { kind, name }: Pick<VoiceSource, 'kind' | 'name'>,
 ): Promise<Speech> {
   const text = kind === 'engine' ? clean : (written ?? clean);
@@ -99,7 +104,7 @@ async function speakOnce(
 async function begin(
   engine: Engine,
   utterance: EngineUtterance,
-  watch: Watch,
+  watch: SilenceTimeout,
 ): Promise<{ sampleRate: number; pcm: AsyncIterable<Uint8Array> }> {
   try {
     const { sampleRate, samples } = await watch.wait(engine.speak(utterance, watch.signal));
@@ -110,7 +115,10 @@ async function begin(
   }
 }
 
-async function* bytesOf(samples: AsyncIterable<Int16Array>, watch: Watch): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  samples: AsyncIterable<Int16Array>,
+  watch: SilenceTimeout,
+): AsyncGenerator<Uint8Array> {
   const source = samples[Symbol.asyncIterator]();
   try {
     for (let next = await watch.wait(source.next()); !next.done; next = await watch.wait(source.next())) {
@@ -124,7 +132,7 @@ async function* bytesOf(samples: AsyncIterable<Int16Array>, watch: Watch): Async
 }
 
 /** Ends an utterance whose engine is silent for a time. While the engine speaks other texts, this one is not late. */
-class Watch {
+class SilenceTimeout {
   readonly signal: AbortSignal;
   readonly #waiting: Set<IdleTimer>;
   readonly #over = new AbortController();
@@ -156,7 +164,7 @@ class Watch {
 }
 
 /** Whose failure it is. */
-interface Failing {
+interface EngineInfo {
   readonly name: string;
   /** True for a server, a program or a model, whose errors name it. */
   readonly isExternal: boolean;
@@ -166,7 +174,7 @@ interface Failing {
 }
 
 /** Puts the failure of an engine into words. */
-function engineFailure(error: unknown, who: Failing): TtsError {
+function engineFailure(error: unknown, who: EngineInfo): TtsError {
   if (error instanceof TtsError) return error;
   const isIdle = error instanceof IdleError;
   if (!isIdle && !(error instanceof EngineError)) throw error;
@@ -176,7 +184,7 @@ function engineFailure(error: unknown, who: Failing): TtsError {
 
 type Meaning = Partial<TtsErrorOptions> & { readonly message?: string };
 
-function silence({ name, timeoutMs }: Failing): Meaning {
+function silence({ name, timeoutMs }: EngineInfo): Meaning {
   return {
     message: `no sound from ${name} for ${timeoutMs / 1000} s`,
     exitCode: ExitCode.timeout,
@@ -186,7 +194,7 @@ function silence({ name, timeoutMs }: Failing): Meaning {
 }
 
 /** What is said of its failures besides the words of the engine. */
-function meaningOf(error: EngineError, { name, isExternal, advice = LOOK }: Failing): Meaning {
+function meaningOf(error: EngineError, { name, isExternal, advice = LOOK }: EngineInfo): Meaning {
   const { kind, status, retryAfter: after } = error;
   if (kind === 'no storage')
     return {

@@ -1,6 +1,6 @@
 /** Whether the sound of a voice is that of its text, by how a built-in voice says the same. */
 import { divided } from '../engines/check.ts';
-import { goingOn, yieldToEventLoop } from '../kit/wait.ts';
+import { chained, yieldToEventLoop } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import {
   type Alignment,
@@ -121,7 +121,7 @@ export class Prover implements AsyncDisposable {
     for (let next = await coming.next(); !next.done; next = await coming.next()) {
       pieces.push(next.value);
       bytes += next.value.length;
-      if (bytes > MOST_HELD) return { ...speech, pcm: goingOn(pieces, coming) };
+      if (bytes > MOST_HELD) return { ...speech, pcm: chained(pieces, coming) };
       sound.push(next.value);
     }
     const doubt = isLikely(sound.seconds, text) ? await compared(sound, said, judge) : judge.doubtOfLength();

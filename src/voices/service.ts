@@ -12,7 +12,7 @@ import {
 } from '../kit/http/failures.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
 import { delayTierUp } from '../kit/tier-up.ts';
-import { failingAs, singleItem } from '../kit/wait.ts';
+import { mapErrors, singleItem } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import { bodyOf } from '../options/values.ts';
 import type { Speech } from '../sound/pcm.ts';
@@ -147,7 +147,7 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
       const { http, service } = await connected();
       try {
         const speech = await request(utterance, { http, ...service }, signal);
-        return speech && { ...speech, pcm: failingAs(speech.pcm, (error) => audioFailure(error, service)) };
+        return speech && { ...speech, pcm: mapErrors(speech.pcm, (error) => audioFailure(error, service)) };
       } catch (error) {
         throw audioFailure(error, service);
       }

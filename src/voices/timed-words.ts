@@ -1,9 +1,9 @@
 /** Another voice says a text once more, unheard, to time its words: the built-in one in English, espeak-ng in other languages. */
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak } from '../engines/espeak.ts';
-import { FLITE_PROGRAM, FliteThread, fliteRecipe, sharedAssets } from '../engines/flite-thread.ts';
+import { FLITE_PROGRAM, FliteThread, fliteTasks, sharedAssets } from '../engines/flite-thread.ts';
 import type { SpokenWord } from '../engines/flite-words.ts';
-import { tasks } from '../engines/lanes.ts';
+import { tasks } from '../engines/queued-engine.ts';
 import { styleOf } from '../engines/style.ts';
 import type { Host } from '../kit/host.ts';
 import { isUnreadByEspeak, languageOf, voiceForLanguage } from './language.ts';
@@ -102,7 +102,7 @@ export class Reference implements AsyncDisposable {
     const pieces: Int16Array[] = [];
     const words: SpokenWord[] = [];
     let frames = 0;
-    const recipe = fliteRecipe({ no, style });
+    const recipe = fliteTasks({ no, style });
     for await (const task of tasks({ text, style, sampleRate: OWN_RATE }, recipe, signal)) {
       const { speech, words: spoken } = await this.#thread.runTimed(task, signal);
       const before = frames / OWN_RATE;

@@ -1,6 +1,6 @@
 import { printable } from '../words.ts';
 
-interface Circumstances {
+interface BodyInfo {
   readonly isCut?: boolean;
   readonly contentType?: string | undefined;
 }
@@ -10,7 +10,7 @@ interface Circumstances {
  * `{"detail":[{"loc","msg"}]}`, plain text or HTML; empty for none. A cut body ends in "…": its last word may be half of a
  * key.
  */
-export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
+export function messageIn(body: Uint8Array, { isCut = false, contentType }: BodyInfo = {}): string {
   if (!isText(body)) return '';
   const message = decoded(body, contentType).trim();
   const text = isCut && message !== '' ? `${message}…` : message;

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { failingAs, IdleError, peek } from '../wait.ts';
+import { IdleError, mapErrors, peek } from '../wait.ts';
 import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
 
@@ -72,7 +72,7 @@ export class HttpClient implements AsyncDisposable {
     try {
       const answer = await this.#dispatch(request, signal);
       const body = headers?.['accept-encoding'] === 'identity' ? answer.body : decoded(answer);
-      return { ...answer, body: failingAs(body, (cause) => worded(brokenAnswer, cause)) };
+      return { ...answer, body: mapErrors(body, (cause) => worded(brokenAnswer, cause)) };
     } catch (cause) {
       throw worded(noAnswer, cause);
     }

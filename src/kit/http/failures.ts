@@ -245,7 +245,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : '';
 }
 
-interface Beginning {
+interface BodyStart {
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
 }
@@ -258,7 +258,7 @@ export async function firstBytes(
   body: AsyncIterable<Uint8Array>,
   most: number,
   forMs?: number,
-): Promise<Beginning> {
+): Promise<BodyStart> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   let isWhole = false;

@@ -15,7 +15,7 @@ export interface OpenFile {
   readonly isWatched?: boolean;
 }
 
-export interface Written {
+export interface WrittenSize {
   /** PCM bytes. A reader that left may have taken fewer. */
   readonly bytes: number;
   /** Bytes of the file or stream, with headers. */
@@ -48,7 +48,7 @@ export interface Encoding {
    */
   assertReady(sampleRate?: number): Promise<void>;
   /** @throws TtsError (output), (service); what the track throws */
-  record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written>;
+  record(file: OpenFile, track: Track, signal: AbortSignal): Promise<WrittenSize>;
   /**
    * For pipes and players. Formats whose beginning depends on their end have none.
    * @param onSound called with the PCM bytes of each piece that leaves
@@ -92,7 +92,7 @@ export async function writeStream(
   { fd, name, isWatched }: OpenFile,
   streamOf: (onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>,
   signal: AbortSignal,
-): Promise<Written> {
+): Promise<WrittenSize> {
   const writer = new FileWriter(fd, name);
   let [bytes, writtenBytes] = [0, 0];
   const pieces = streamOf((more) => {

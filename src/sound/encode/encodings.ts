@@ -172,7 +172,7 @@ export function isOfSamples(name: string): boolean {
   return OF_SAMPLES.has(endingOf(name) ?? '');
 }
 
-export interface Asked {
+export interface RequestedEncoding {
   readonly encode?: EncodingName | undefined;
   /** Hz. */
   readonly sampleRate?: number | undefined;
@@ -182,7 +182,7 @@ export interface Asked {
  * A file holds what its ending says. A name without an ending may hold anything, and `--encode` says what any other ending is.
  * @throws TtsError (usage), also for another rate than that of a file without a header
  */
-export function assertEncodable(name: string, { encode, sampleRate }: Asked): void {
+export function assertEncodable(name: string, { encode, sampleRate }: RequestedEncoding): void {
   const ending = endingOf(name);
   if (ending === undefined) return;
   const meant = namesFor(ending);

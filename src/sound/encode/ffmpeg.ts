@@ -15,7 +15,7 @@ import {
   type EncodingOptions,
   type OpenFile,
   type Programs,
-  type Written,
+  type WrittenSize,
   writeStream,
 } from './encoding.ts';
 import { type Family, fromTheStart, metadataOf } from './ffmetadata.ts';
@@ -135,7 +135,8 @@ const PATIENCE_MS = 60_000;
 /** A format that ffmpeg makes. */
 export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encoding {
   const find = () => findFfmpeg(format, options.programs);
-  const maker = async (signal: AbortSignal) => new Maker(format, options, { program: await find(), signal });
+  const maker = async (signal: AbortSignal) =>
+    new FfmpegFile(format, options, { program: await find(), signal });
   return {
     name: format.name,
     async assertReady(sampleRate) {
@@ -153,7 +154,7 @@ export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encodi
   };
 }
 
-class Maker {
+class FfmpegFile {
   readonly #format: FfmpegFormat;
   readonly #options: EncodingOptions;
   readonly #ffmpeg: FfmpegOptions;
@@ -170,7 +171,7 @@ class Maker {
   }
 
   /** @throws TtsError (output); what the track throws */
-  async record(file: OpenFile, track: Track): Promise<Written> {
+  async record(file: OpenFile, track: Track): Promise<WrittenSize> {
     const { path, name, start } = file;
     const { tagged } = this.#format;
     // The path of stdout is one that only this process has. Elsewhere than on Linux it leads nowhere.
@@ -201,7 +202,7 @@ class Maker {
   /** @returns the PCM bytes */
   async #encode(track: Track, target: string): Promise<number> {
     let bytes = 0;
-    const { format, pcm } = fitting(track, this.#format, (more) => {
+    const { format, pcm } = resampled(track, this.#format, (more) => {
       bytes += more;
     });
     const written = await this.#run([...this.#coding(format), ...this.#format.plain, `file:${target}`], pcm);
@@ -262,7 +263,7 @@ class Maker {
   }
 
   /** @throws TtsError (output) for a format that cannot begin in the middle of a file */
-  async #append(file: OpenFile, track: Track): Promise<Written> {
+  async #append(file: OpenFile, track: Track): Promise<WrittenSize> {
     if (!this.#format.streams)
       throw new TtsError(`${this.#format.name} cannot be appended to ${file.name}`, {
         exitCode: ExitCode.output,
@@ -273,7 +274,7 @@ class Maker {
 
   async *stream(track: Track, onSound: (bytes: number) => void): AsyncGenerator<Uint8Array> {
     let bytes = 0;
-    const { format, pcm } = fitting(track, this.#format, (more) => {
+    const { format, pcm } = resampled(track, this.#format, (more) => {
       bytes += more;
       onSound(more);
     });
@@ -353,7 +354,7 @@ function besidePart(target: string): string {
  * Brings sound to a rate that a format has. It is cut to the frame: rounding up would make it longer than what came.
  * @param onSound called with the PCM bytes of each piece that comes
  */
-function fitting(
+function resampled(
   speech: Speech,
   how: Pick<FfmpegFormat, 'rates' | 'otherRate'>,
   onSound: (bytes: number) => void,

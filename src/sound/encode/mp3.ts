@@ -10,7 +10,7 @@ import {
   type EncodingOptions,
   type OpenFile,
   type StreamingEncoding,
-  type Written,
+  type WrittenSize,
   writeStream,
 } from './encoding.ts';
 import { ENCODER_DELAY, MP3_RATES, type Mp3Order } from './mp3-worker.ts';
@@ -41,7 +41,7 @@ async function record(
   track: Track,
   bitrate: number | undefined,
   signal: AbortSignal,
-): Promise<Written> {
+): Promise<WrittenSize> {
   const { start } = file;
   if (start === undefined) return writeStream(file, (onSound) => stream(track, bitrate, onSound), signal);
   const sound = { first: new Uint8Array(), bytes: 0, crc: 0 };

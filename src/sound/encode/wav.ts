@@ -3,7 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { writeAt } from '../../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../../kit/error.ts';
 import { frameBytes, type PcmFormat } from '../pcm.ts';
-import { atItsEnd, type OpenFile, type StreamingEncoding, type Written, writeStream } from './encoding.ts';
+import {
+  atItsEnd,
+  type OpenFile,
+  type StreamingEncoding,
+  type WrittenSize,
+  writeStream,
+} from './encoding.ts';
 
 export const wav: StreamingEncoding = {
   name: 'wav',
@@ -23,7 +29,7 @@ export interface WavSound {
  * A file that can only be appended to has the header of a stream. So has one past 4 GiB whose samples cannot be moved.
  * @throws TtsError (output), (service) for sizes that cannot be put right; what the track throws
  */
-export async function recordWav(file: OpenFile, sound: WavSound, signal: AbortSignal): Promise<Written> {
+export async function recordWav(file: OpenFile, sound: WavSound, signal: AbortSignal): Promise<WrittenSize> {
   const { start } = file;
   if (start === undefined) return writeStream(file, (onSound) => streamWav(sound, onSound), signal);
   const { format } = sound;

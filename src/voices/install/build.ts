@@ -89,15 +89,15 @@ function varint(value: number): number[] {
 const FIRST_OWN_NUMBER = 300_001;
 const NUMBERS_PER_VOICE = 1000;
 
-type Got = ReadonlyMap<string, Downloaded>;
+type DownloadedFiles = ReadonlyMap<string, Downloaded>;
 
-function ending(got: Got, pattern: RegExp): Downloaded | undefined {
+function ending(got: DownloadedFiles, pattern: RegExp): Downloaded | undefined {
   return [...got].find(([path]) => pattern.test(path))?.[1];
 }
 
 export async function buildPiper(
   voice: OfferedVoice,
-  got: Got,
+  got: DownloadedFiles,
   own: string | undefined,
   session: Session,
 ): Promise<Manifest> {
@@ -162,7 +162,11 @@ function piperFacts(name: string, config: PiperConfig): Built {
   return { language, sampleRate, voices: speakerCount, speakers, scales };
 }
 
-export async function buildFolder(voice: OfferedVoice, got: Got, session: Session): Promise<Manifest> {
+export async function buildFolder(
+  voice: OfferedVoice,
+  got: DownloadedFiles,
+  session: Session,
+): Promise<Manifest> {
   const stage = makeStage(session.data);
   const archives: string[] = [];
   for (const file of voice.files) {
@@ -265,7 +269,7 @@ function offeredSpeakers(
   });
 }
 
-function commonOf(voice: OfferedVoice, got: Got, session: Session) {
+function commonOf(voice: OfferedVoice, got: DownloadedFiles, session: Session) {
   const { data, context } = session;
   return {
     format: 1 as const,

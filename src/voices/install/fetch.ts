@@ -81,7 +81,7 @@ export interface FetchOptions {
   readonly hub: Hub;
 }
 
-interface FoundAnswer extends Answer {
+interface RedirectedAnswer extends Answer {
   /** The address that the redirects led to. */
   readonly url: URL;
 }
@@ -109,7 +109,7 @@ export class Fetcher implements AsyncDisposable {
     first: URL,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<FoundAnswer> {
+  ): Promise<RedirectedAnswer> {
     let url = first;
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
       const over = new AbortController();
@@ -152,7 +152,7 @@ export const ANOTHER_WAY =
   'name a mirror with --mirror or HF_ENDPOINT, or copy the files and install them: tts voices install --from FOLDER';
 
 /** @throws TtsError for any other status than 200 and 206 */
-async function assertGood(answer: FoundAnswer, what: string): Promise<void> {
+async function assertGood(answer: RedirectedAnswer, what: string): Promise<void> {
   const { status, url } = answer;
   if (status === 200 || status === 206) return;
   await drain(answer.body);
@@ -206,7 +206,7 @@ function inWordsOfHubs(error: TtsError, origin: string): TtsError {
 }
 
 /** A file to download. Only one with a checksum can be continued, since nothing else tells that it is the same file. */
-export interface Wanted extends Partial<Pick<PinnedFile, 'size' | 'sha256' | 'md5'>> {
+export interface DownloadRequest extends Partial<Pick<PinnedFile, 'size' | 'sha256' | 'md5'>> {
   /** How the file is called in messages. */
   readonly name: string;
   readonly url: URL;
@@ -237,7 +237,7 @@ export interface DownloadOptions {
  * @throws TtsError; bytes with a wrong checksum are removed
  */
 export async function download(
-  wanted: Wanted,
+  wanted: DownloadRequest,
   options: DownloadOptions,
   signal: AbortSignal,
 ): Promise<Downloaded> {
@@ -265,11 +265,11 @@ export async function download(
 }
 
 /** The checksum of the file is the name of its part, so that any mirror can continue it; without one, that of its address. */
-export function partName({ sha256, url }: Pick<Wanted, 'sha256' | 'url'>): string {
+export function partName({ sha256, url }: Pick<DownloadRequest, 'sha256' | 'url'>): string {
   return `${sha256 ?? createHash('sha256').update(url.href).digest('hex')}.part`;
 }
 
-function resumableBytes(path: string, { sha256, md5, size: whole }: Wanted): number {
+function resumableBytes(path: string, { sha256, md5, size: whole }: DownloadRequest): number {
   if (sha256 === undefined && md5 === undefined) return 0;
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return whole !== undefined && size > whole ? 0 : size;
@@ -277,7 +277,7 @@ function resumableBytes(path: string, { sha256, md5, size: whole }: Wanted): num
 
 async function fetchFrom(
   start: number,
-  wanted: Wanted,
+  wanted: DownloadRequest,
   { fetcher, path, onProgress }: DownloadOptions & { readonly path: string },
   signal: AbortSignal,
 ): Promise<void> {
@@ -299,11 +299,11 @@ interface Writing extends Pick<DownloadOptions, 'onProgress'> {
   readonly path: string;
   /** The place of the first byte of the answer in the file. */
   readonly from: number;
-  readonly wanted: Wanted;
+  readonly wanted: DownloadRequest;
 }
 
 /** @returns the bytes of the file that are on disk */
-async function write(answer: FoundAnswer, { path, from, wanted, onProgress }: Writing): Promise<number> {
+async function write(answer: RedirectedAnswer, { path, from, wanted, onProgress }: Writing): Promise<number> {
   const { name, size: whole, most } = wanted;
   let size = from;
   const fd = attempt(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
@@ -322,7 +322,7 @@ async function write(answer: FoundAnswer, { path, from, wanted, onProgress }: Wr
   }
 }
 
-async function checkedFile(path: string, { name, url, ...pinned }: Wanted): Promise<Downloaded> {
+async function checkedFile(path: string, { name, url, ...pinned }: DownloadRequest): Promise<Downloaded> {
   const sha256 = await hashOf(path);
   const isRight =
     pinned.sha256 === undefined
@@ -345,7 +345,7 @@ export async function hashOf(path: string, algorithm: 'sha256' | 'md5' = 'sha256
  * Refuses early what cannot be the file.
  * @returns the place of the first byte of the answer
  */
-function startOf(answer: FoundAnswer, have: number, { name, size, most }: Wanted): number {
+function startOf(answer: RedirectedAnswer, have: number, { name, size, most }: DownloadRequest): number {
   const { status, headers, url } = answer;
   const isText = /^text\/html\b/i.test(headers['content-type'] ?? '');
   if (isText) throw webPage(name, url);
@@ -372,7 +372,11 @@ function webPage(name: string, { host }: URL): TtsError {
 }
 
 /** A body of unknown length may have been cut: the rest is asked for. */
-function assertWhole(size: number, { name, size: whole }: Wanted, { url, headers }: FoundAnswer): void {
+function assertWhole(
+  size: number,
+  { name, size: whole }: DownloadRequest,
+  { url, headers }: RedirectedAnswer,
+): void {
   if (size >= (whole ?? 1)) return;
   const mayBeCut = whole !== undefined && headers['content-length'] === undefined;
   throw failure(

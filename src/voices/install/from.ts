@@ -20,7 +20,7 @@ import { isArchive, withoutEnding } from './archive.ts';
 import { type Built, cardIn, nextNumber, placePiper, unpackedFolder } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
 import { missingEspeak, nameInFolder } from './espeak.ts';
-import { assertSafe, failure, hashOf, type Wanted } from './fetch.ts';
+import { assertSafe, type DownloadRequest, failure, hashOf } from './fetch.ts';
 import { installOffered, licenceIn, partOf, taken } from './install.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
 import type { Session } from './session.ts';
@@ -46,7 +46,7 @@ const LARGEST_DOWNLOAD = 2 * 2 ** 30;
 export async function installLocal(voice: LocalVoice, session: Session): Promise<Manifest | undefined> {
   const { host } = session.context;
   openStore(session.data, host.uid);
-  const { place, origin, checked } = await bring(voice, session);
+  const { place, origin, checked } = await fetchVoice(voice, session);
   const offer = offered(session.catalogue, voice.name ?? origin);
   if (offer) return await installCopied(offer, place, session);
   const name = nameFor(voice.name ?? origin, session);
@@ -87,7 +87,7 @@ function isAddress(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }
 
-interface Brought {
+interface FetchedVoice {
   /** The folder, or the `.onnx`. */
   readonly place: string;
   /** A name for the voice. */
@@ -96,7 +96,10 @@ interface Brought {
 }
 
 /** URL -> file -> folder: downloads what is an address, and unpacks what is an archive. */
-async function bring({ from, sha256, name: named }: LocalVoice, session: Session): Promise<Brought> {
+async function fetchVoice(
+  { from, sha256, name: named }: LocalVoice,
+  session: Session,
+): Promise<FetchedVoice> {
   const { host } = session.context;
   const path = isAddress(from)
     ? await downloaded(new URL(from), sha256, session)
@@ -128,7 +131,7 @@ async function downloaded(url: URL, sha256: string | undefined, session: Session
   const name = basename(percentDecoded(basename(url.pathname)));
   assertKind(name);
   const path = join(makeStage(session.data), name);
-  const fetch = async (address: URL, target: string, wanted: Pick<Wanted, 'most' | 'sha256'>) => {
+  const fetch = async (address: URL, target: string, wanted: Pick<DownloadRequest, 'most' | 'sha256'>) => {
     const done = await session.download({ name: basename(target), url: address, ...wanted });
     session.spend(done.path);
     copyInto(done.path, target);

@@ -3,7 +3,7 @@ import { ExitCode, TtsError } from '../../kit/error.ts';
 import type { RunContext } from '../../kit/host.ts';
 import type { ProxyRoute } from '../../kit/http/client.ts';
 import type { Catalogue } from './catalogue.ts';
-import { type Downloaded, download, Fetcher, type Hub, type Wanted } from './fetch.ts';
+import { type Downloaded, type DownloadRequest, download, Fetcher, type Hub } from './fetch.ts';
 import { openStore, partsFolder } from './store.ts';
 
 export interface SessionOptions {
@@ -39,7 +39,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** @throws TtsError */
-  async download(wanted: Wanted): Promise<Downloaded> {
+  async download(wanted: DownloadRequest): Promise<Downloaded> {
     const { retries, onProgress } = this.options;
     const { host, notices, signal } = this.context;
     openStore(this.data, host.uid);

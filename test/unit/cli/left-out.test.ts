@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Notices } from '../../../src/cli/notices.ts';
-import { LeftOut } from '../../../src/cli/skipped.ts';
+import { MissingText } from '../../../src/cli/skipped.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import type { Host } from '../../../src/kit/host.ts';
 import type { Cast } from '../../../src/voices/cast.ts';
@@ -22,7 +22,7 @@ async function leftOutOfAll(keepsGoing: boolean) {
   const host = { env: { PATH: '' }, cwd: '/', platform: process.platform, stderr } as unknown as Host;
   const context = { host, notices: new Notices(host), signal: new AbortController().signal };
   const job = { speaker: silent, keepsGoing, cast: {} as Cast };
-  const leftOut = await LeftOut.of(job, ({ index }) => SPEAKERS[index] ?? silent, context);
+  const leftOut = await MissingText.of(job, ({ index }) => SPEAKERS[index] ?? silent, context);
   if (!leftOut) throw new Error('there is nobody to ask');
   return { leftOut, warnings };
 }

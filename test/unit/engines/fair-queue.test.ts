@@ -1,11 +1,11 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { FairQueue, type Lane } from '../../../src/engines/lanes.ts';
+import { FairQueue, type TaskRunner } from '../../../src/engines/queued-engine.ts';
 
 const never = new AbortController().signal;
 
 /** A lane that notes what it works on, and finishes when it is told to, or after this many milliseconds, or in the next turn. */
-class Bench implements Lane<string> {
+class Bench implements TaskRunner<string> {
   ready = true;
   readonly log: string[];
   readonly #ms: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { deviceSink, nothingPoured, pipeSink, pour } from '../../../src/out/pipe.ts';
+import { deviceSink, noProgress, pipeSink, writeTrack } from '../../../src/out/pipe.ts';
 import { wav } from '../../../src/sound/encode/wav.ts';
 import { untagged } from '../../../src/sound/pcm.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -79,7 +79,7 @@ it.each([
     },
   });
   const { signal } = new AbortController();
-  const pouring = { name: 'it', encoding: wav, signal, poured: nothingPoured() };
-  await pour(untagged({ format: speechFormat, bytes: undefined, pcm: pcm() }), reader, pouring);
+  const pouring = { name: 'it', encoding: wav, signal, poured: noProgress() };
+  await writeTrack(untagged({ format: speechFormat, bytes: undefined, pcm: pcm() }), reader, pouring);
   expect(written).toEqual(expected);
 });

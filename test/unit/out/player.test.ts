@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Drops } from '../../../src/kit/drops.ts';
 import { AsyncQueue } from '../../../src/kit/queue.ts';
-import { Hearing, type Section, Sections } from '../../../src/out/player.ts';
+import { PlaybackClock, type Section, Sections } from '../../../src/out/player.ts';
 import { inShortPieces, untagged } from '../../../src/sound/pcm.ts';
 import { speechFormat } from '../sound/wav-builder.ts';
 
@@ -27,7 +27,7 @@ test('A long piece of sound is heard while a player takes it, not only when it h
       }, piece.length / 200);
     },
   });
-  const hearing = new Hearing(() => player.writableLength);
+  const hearing = new PlaybackClock(() => player.writableLength);
   const track = hearing.of(
     untagged({ format: FORMAT, bytes: undefined, pcm: inShortPieces(oneOf(sound), FORMAT) }),
   );
@@ -41,7 +41,7 @@ test('A long piece of sound is heard while a player takes it, not only when it h
 test('A player is idle some time after its last sound, and not before its first.', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const hearing = new Hearing();
+  const hearing = new PlaybackClock();
   const idle: number[] = [];
   const pass = (milliseconds: number) => {
     vi.advanceTimersByTime(milliseconds);

@@ -41,7 +41,7 @@ const LEAST_SHARE = 0.2;
 const LEAST_LEAD = 1.25;
 
 /** Tells the language of a text by its letters and its frequent words, as far as it can be told without a dictionary. */
-export class Written {
+export class LanguageGuess {
   letters = 0;
   #latin = 0;
   #words = 0;

@@ -3,7 +3,7 @@ import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
 
 /** A thread, or a process, that does one task after the other. */
-export interface Lane<Task> {
+export interface TaskRunner<Task> {
   readonly ready: boolean;
   /**
    * @returns no samples for a text without sound
@@ -13,7 +13,7 @@ export interface Lane<Task> {
   close(): Promise<void>;
 }
 
-export interface Recipe<Task> {
+export interface TaskMaker<Task> {
   /** @returns empty to leave the sentence out */
   normalise(sentence: string): string;
   task(text: string, finish: Finish): Task;
@@ -24,7 +24,7 @@ export interface Recipe<Task> {
 /** An engine whose utterances are spoken passage by passage. */
 export function queuedEngine<Task>(
   queue: FairQueue<Task>,
-  recipe: (utterance: Utterance) => Recipe<Task>,
+  recipe: (utterance: Utterance) => TaskMaker<Task>,
 ): Engine {
   return {
     async speak(utterance, signal) {
@@ -43,7 +43,7 @@ const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentenc
 /** The passages of an utterance as tasks. */
 export async function* tasks<Task>(
   { text, sampleRate, style }: Pick<Utterance, 'text' | 'style'> & { readonly sampleRate: number },
-  recipe: Recipe<Task>,
+  recipe: TaskMaker<Task>,
   signal: AbortSignal,
 ): AsyncGenerator<Task, void, undefined> {
   for await (const passage of passages(text, recipe.normalise, signal)) {
@@ -84,15 +84,15 @@ interface Line<Task> {
 
 /** The utterance with the fewest tasks in work is next. */
 export class FairQueue<Task> {
-  readonly #lanes: readonly Lane<Task>[];
-  readonly #free: Lane<Task>[];
+  readonly #lanes: readonly TaskRunner<Task>[];
+  readonly #free: TaskRunner<Task>[];
   readonly #spare: number;
   /** Those with tasks that are not begun, in turn. */
   readonly #order: Line<Task>[] = [];
   readonly #open = new Set<AbortController>();
 
   /** @param spare lanes left idle, which bridge the restart of another */
-  constructor(lanes: readonly Lane<Task>[], spare = 0) {
+  constructor(lanes: readonly TaskRunner<Task>[], spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
     this.#spare = spare;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Written } from '../../../src/text/written.ts';
+import { LanguageGuess } from '../../../src/text/language-guess.ts';
 
 const SAMPLES: readonly (readonly [language: string | undefined, text: string])[] = [
   [
@@ -41,7 +41,7 @@ const SAMPLES: readonly (readonly [language: string | undefined, text: string])[
 ];
 
 it.each(SAMPLES)('%s is the language of %j', (language, text) => {
-  const written = new Written();
+  const written = new LanguageGuess();
   for (const piece of text.split(/(?<=\. )/)) written.add(piece);
   expect(written.language).toBe(language);
 });

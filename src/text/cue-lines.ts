@@ -65,10 +65,10 @@ interface Unit {
 }
 
 /** Takes the next unit. @returns how full it is then, up to 1; `undefined` if the unit does not fit */
-type Room = (unit: Unit) => number | undefined;
+type Capacity = (unit: Unit) => number | undefined;
 
 /** @param most code points */
-function cueRoom(most: number): Room {
+function cueRoom(most: number): Capacity {
   let [characters, lines, columns] = [0, 1, 0];
   return (unit) => {
     if (columns > 0 && columns + unit.columns > LINE) {
@@ -87,7 +87,7 @@ function cueRoom(most: number): Room {
 const COSTS = { part: 10, inClause: 0.15, lastWordAlone: 0.5 } as const;
 
 /** Divides units into as few parts as hold them, which have about the same length and end where clauses end. */
-function divided(units: readonly Unit[], begin: () => Room): string[] {
+function divided(units: readonly Unit[], begin: () => Capacity): string[] {
   const costs = new Float64Array(units.length + 1).fill(Number.POSITIVE_INFINITY);
   const starts = new Uint32Array(units.length + 1);
   costs[0] = 0;
@@ -111,7 +111,7 @@ function divided(units: readonly Unit[], begin: () => Room): string[] {
 function* partsFrom(
   start: number,
   units: readonly Unit[],
-  room: Room,
+  room: Capacity,
 ): Generator<{ readonly end: number; readonly cost: number }> {
   for (let end = start + 1; end <= units.length; end += 1) {
     const unit = units[end - 1] as Unit;

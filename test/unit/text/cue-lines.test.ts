@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cueTexts, linesOf } from '../../../src/text/screen.ts';
+import { cueTexts, linesOf } from '../../../src/text/cue-lines.ts';
 
 const SENTENCE =
   'The quick brown fox jumps over the lazy dog, and nobody knows why it does so every day of the year. ';
