@@ -23,8 +23,8 @@ const { values: options, positionals: books } = parseArgs({
   },
 });
 const root = fileURLToPath(new URL('..', import.meta.url));
-// Inside the repository, so that packages are found.
-const folder = mkdtempSync(join(root, '.proof-'));
+// Beside the packages, so that they are found.
+const folder = mkdtempSync(join(root, 'node_modules/.proof-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const signal = new AbortController().signal;
 
