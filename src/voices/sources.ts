@@ -50,6 +50,9 @@ export function wrapping(
 /** The built-in voices are what others are compared with, and espeak-ng leaves nothing out. */
 const PROVEN: readonly VoiceSource['kind'][] = ['engine', 'service'];
 
+/** UTF-16 units. To compare a single sentence would take longer than all else of its run. */
+const SHORTEST_ALONE = 160;
+
 /** The same source, whose sound is compared with its text, unless it is heard while it comes. */
 function proven(source: VoiceSource, machine: Machine): VoiceSource {
   if (!PROVEN.includes(source.kind)) return source;
@@ -62,7 +65,9 @@ function proven(source: VoiceSource, machine: Machine): VoiceSource {
     ...source,
     async speak(utterance, signal) {
       const { stream, callbackUrl } = utterance.fields;
-      if (stream || callbackUrl !== undefined) return source.speak(utterance, signal);
+      const mayBeAlone = utterance.index === 0 && utterance.order === undefined;
+      const isShort = mayBeAlone && utterance.text.length < SHORTEST_ALONE;
+      if (stream || callbackUrl !== undefined || isShort) return source.speak(utterance, signal);
       opened ??= prover();
       return (await opened).speak(utterance, signal);
     },

@@ -83,10 +83,13 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
   expect(box.read('out/a.wav').length).toBeGreaterThan(44);
 });
 
-test('Sound that is heard while it comes is not compared.', async () => {
+test.each([
+  ['Sound that is heard while it comes', TEXT, ['--stream']],
+  ['A single sentence', FIRST.slice(0, FIRST.indexOf('.') + 1), []],
+])('%s is not compared.', async (_, text, more) => {
   const service = await serveLossy(() => true);
-  const { status, stderr } = await boxOf(TEXT).run([...SPEAK, '--stream'], service);
-  expect({ status, stderr, asked: service.asked }).toEqual({ status: 0, stderr: '', asked: [TEXT] });
+  const { status, stderr } = await boxOf(text).run([...SPEAK, ...more], service);
+  expect({ status, stderr, asked: service.asked }).toEqual({ status: 0, stderr: '', asked: [text] });
 });
 
 test.runIf(isThere('espeak-ng'))(
