@@ -184,7 +184,7 @@ const SHORTEST = 40;
 
 /** Two voices may read figures, signs, abbreviations, two signs in a row and Roman numerals differently. */
 const READ_ALIKE =
-  /^(?!.{0,4000}(?:\p{Lu}\p{Lu}|[.,;:!?][—–-]|\b[ivx]{2,7}\b))[\p{L}\p{M}\s.,;:!?'"“”‘’()—–-]+$/su;
+  /^(?!.{0,4000}(?:\p{Lu}\p{Lu}|[.,;:!?][—–-]|\b[ivx]{2,7}\b))[\p{L}\p{M}\s.,;:!?'"“”‘’—–-]+$/su;
 
 export function isComparable(language: string | undefined, text: string): boolean {
   return (
