@@ -41,6 +41,8 @@ interface Link {
   label: string;
   /** The elements around it in its block, the link, and what is in it. */
   readonly elements: Frame[];
+  /** True if the link is in an element with the name that it leads to. */
+  readonly isInTarget: boolean;
   readonly start: number;
   /** The number of elements that are open in it. */
   readonly depth: number;
@@ -161,7 +163,9 @@ class NoteIndex implements MarkupHandler {
       if (target !== '' && ids.length > 0 && backTo.length < MOST_BACK) backTo.push(target);
     if (this.#silent > 0 || this.#link || this.links.length >= MOST_LINKS) return;
     const elements = this.#frames.slice(this.#frames.findLastIndex(({ isBlock }) => isBlock) + 1, -1);
-    this.#link = { href, label: '', elements, start: this.#inline.mark, depth: this.#frames.length };
+    const isInTarget = this.#frames.some((frame) => [...frame.ids, ...namesOf(frame)].includes(target));
+    const [start, depth] = [this.#inline.mark, this.#frames.length];
+    this.#link = { href, label: '', elements, isInTarget, start, depth };
   }
 
   #endLink(link: Link): void {
@@ -229,7 +233,8 @@ export class FoundNotes {
     this.#keep(path, index);
     const found = index.links.flatMap((link) => {
       const target = resolve(link.href, path);
-      return target ? [{ link, target }] : [];
+      // What leads to its own place, such as the number of a line, refers to nothing.
+      return target && !(link.isInTarget && target.path === path) ? [{ link, target }] : [];
     });
     // Links into one document follow each other, so that it is looked at once.
     for (const { link, target } of found.toSorted((a, b) => compared(a.target.path, b.target.path))) {

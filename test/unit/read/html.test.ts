@@ -527,6 +527,16 @@ describe('a note', () => {
       '1 2\n\n1 One\n\n2 Two',
     ],
     ['a linked word', '<p>The <a epub:type="noteref" href="#n">Emperor</a></p>', 'The Emperor'],
+    [
+      'numbers of lines that lead to themselves',
+      '<p><a href="#1" id="1">1</a> One</p><p><a name="2"></a><a href="#2">2</a> Two</p>',
+      '1 One\n\n2 Two',
+    ],
+    [
+      'a sign that leads to its own part',
+      '<section id="s"><a href="#s">§</a><h3>Part</h3><p>Text</p></section>',
+      'Part.\n\nText',
+    ],
   ])('is not what only looks like one: %s', async (_, html, text) => {
     expect(await readNotes(html, false)).toEqual({ text, remarks: [] });
   });
