@@ -72,10 +72,13 @@ const SPACE = '[\u00a0\u202f\u2009 ]';
 /** The order counts: what is longer comes first, and single digits come last. */
 function rulesOf(numbers: Numbers): readonly Rule[] {
   const { row, group } = numbers;
-  const thousands = `[${group}\u00a0\u202f\u2009'’${row.hasSpaces ? ' ' : ''}]`;
+  // All marks of thousands in a number are of one kind.
+  const thousands = [`[${group}]`, `[\u00a0\u202f\u2009${row.hasSpaces ? ' ' : ''}]`, "['’]"]
+    .map((mark) => String.raw`(?:${mark}\d{3}){1,4}`)
+    .join('|');
   // Spaces part numbers as well: a space is no mark of thousands where it comes once, except before 000.
   const spaced = String.raw`[1-9]\d{0,2}(?:(?: \d{3}){2,4}| 000)(?!\d| \d{3}(?!\d))`;
-  const number = String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands}\d{3}){1,4}(?!\d)|${DIGITS}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
+  const number = String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands})(?!\d)|${DIGITS}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
   const context = { numbers, number };
   return [
     ...romanRules(numbers),

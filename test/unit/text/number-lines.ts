@@ -176,6 +176,7 @@ Hay 31. | Hay treinta y uno.
 Cuesta 5,50 €. | Cuesta cinco euros con cincuenta céntimos.
 Cuesta 1 €. | Cuesta un euro.
 Cuesta 1.234,05 €. | Cuesta mil doscientos treinta y cuatro euros con cinco céntimos.
+Entre 1.234.567 300 son nuevos. | Entre un millón doscientos treinta y cuatro mil quinientos sesenta y siete trescientos son nuevos.
 Solo 0,99 €. | Solo noventa y nueve céntimos.
 Vale 3 millones €. | Vale tres millones de euros.
 Vale $20. | Vale veinte dólares.
