@@ -139,7 +139,7 @@ export interface DeliverOptions extends TrackOptions {
 export async function deliver({ sink, ...options }: DeliverOptions): Promise<Delivery | undefined> {
   const { signal } = options;
   const over = new AbortController();
-  const ahead = lookAhead({ ...options, signal: AbortSignal.any([signal, over.signal]) });
+  const ahead = lookAhead({ ...options, signal: AbortSignal.any([signal, over.signal]) }, sink.isLive);
   try {
     // A blank text is an error even if the reader has left.
     const gone = sink.readerGone && ahead.begun.then(() => sink.readerGone);
@@ -161,7 +161,7 @@ export function trackOf(options: TrackOptions): Promise<Track | undefined> {
   return trackFrom(lookAhead(options), options);
 }
 
-function lookAhead({ speakerOf, order: base, ...options }: TrackOptions): LookAhead {
+function lookAhead({ speakerOf, order: base, ...options }: TrackOptions, isHeardLive?: boolean): LookAhead {
   const listeners = new Listeners(options.listeners);
   const report = (segment: Segment) => (event: VoiceEvent) => {
     if (event.type === 'retry') options.patience?.noteRetry(event.error);
@@ -174,8 +174,8 @@ function lookAhead({ speakerOf, order: base, ...options }: TrackOptions): LookAh
     const { text, written, index } = segment;
     const hasFallback = fallback !== undefined && !fallback.speaks(segment);
     const order = base === undefined ? undefined : base + index;
-    const asked = { text, written, index, order, hasFallback, voice, fields, report: report(segment) };
-    return voice.source.speak(asked, until);
+    const asked = { text, written, index, order, hasFallback, isHeardLive };
+    return voice.source.speak({ ...asked, voice, fields, report: report(segment) }, until);
   };
   const onSkipped = (error: TtsError, segment: Segment) =>
     listeners.tell({ type: 'skipped', segment, error });

@@ -87,6 +87,8 @@ interface NumberedText {
   readonly order?: number | undefined;
   /** True where another voice speaks the text if this one gives up. */
   readonly hasFallback?: boolean | undefined;
+  /** True where its sound is heard while it comes. */
+  readonly isHeardLive?: boolean | undefined;
 }
 
 /** One text for one voice. */

@@ -64,10 +64,11 @@ function proven(source: VoiceSource, machine: Machine): VoiceSource {
   return {
     ...source,
     async speak(utterance, signal) {
-      const { stream, callbackUrl } = utterance.fields;
-      const mayBeAlone = utterance.index === 0 && utterance.order === undefined;
-      const isShort = mayBeAlone && utterance.text.length < SHORTEST_ALONE;
-      if (stream || callbackUrl !== undefined || isShort) return source.speak(utterance, signal);
+      const { isHeardLive, index, order, text, fields } = utterance;
+      const mayBeAlone = index === 0 && order === undefined;
+      const isShort = mayBeAlone && text.length < SHORTEST_ALONE;
+      if (isShort || isHeardLive || fields.stream || fields.callbackUrl !== undefined)
+        return source.speak(utterance, signal);
       opened ??= prover();
       return (await opened).speak(utterance, signal);
     },

@@ -84,12 +84,13 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
 });
 
 test.each([
-  ['Sound that is heard while it comes', TEXT, ['--stream']],
-  ['A single sentence', FIRST.slice(0, FIRST.indexOf('.') + 1), []],
-])('%s is not compared.', async (_, text, more) => {
+  ['A stream', TEXT, [...SPEAK, '--stream']],
+  ['Sound for a pipe', TEXT, ['-f', 'text.txt', '-o', '-']],
+  ['A single sentence', FIRST.slice(0, FIRST.indexOf('.') + 1), SPEAK],
+])('%s is not compared.', async (_, text, args) => {
   const service = await serveLossy(() => true);
-  const { status, stderr } = await boxOf(text).run([...SPEAK, ...more], service);
-  expect({ status, stderr, asked: service.asked }).toEqual({ status: 0, stderr: '', asked: [text] });
+  const { status, stderr } = await boxOf(text).run([...args, '--quiet'], service);
+  expect({ status, stderr, asked: service.asked.join(' ') }).toEqual({ status: 0, stderr: '', asked: text });
 });
 
 test.runIf(isThere('espeak-ng'))(
