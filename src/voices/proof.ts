@@ -100,6 +100,7 @@ export class Prover implements AsyncDisposable {
     for (const text of isDividable ? halves : [whole.text]) {
       const part = { ...asked, text, written: undefined };
       const take = await this.#take(part, judge, signal);
+      if (take && !('doubt' in take)) await close(take);
       if (!take || !('doubt' in take) || !sameFormat(take.speech.format, whole.speech.format)) return [whole];
       const isLast = take.doubt === undefined || !isDividable || halvings === MOST_HALVINGS;
       takes.push(...(isLast ? [take] : await this.#inHalves(part, take, { ...how, halvings: halvings + 1 })));
@@ -160,6 +161,13 @@ async function compared(
   const pair = reference && (await sound.besides(reference));
   const likeness = pair && likenessOf(pair);
   return likeness && judge.doubtOf(likeness);
+}
+
+/** Ends a sound that goes on, of which nothing was read: a generator that has not begun would end without its source. */
+async function close({ pcm }: Speech): Promise<void> {
+  const pieces = pcm[Symbol.asyncIterator]();
+  await pieces.next();
+  await pieces.return?.();
 }
 
 /** What is doubtful is not kept in the cache. */

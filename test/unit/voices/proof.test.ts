@@ -295,6 +295,31 @@ describe('A source whose sound is compared with its text', () => {
     expect(first).toMatchObject({ texts: [other], events: [] });
   });
 
+  it('ends the sound of a half that goes on too long, and keeps the whole.', async () => {
+    let open = 0;
+    const speaker = speakerThat(async ({ text }: Utterance) => {
+      const bytes = pcmOf(text === STORY ? shortened(text) : new Int16Array(9 * 2 ** 20));
+      const pcm = (async function* () {
+        open += 1;
+        try {
+          yield bytes;
+        } finally {
+          open -= 1;
+        }
+      })();
+      return { format: FORMAT, bytes: undefined, pcm };
+    });
+    const reference = { speak: async (text: string) => timed(text), [Symbol.asyncDispose]: async () => {} };
+    await using prover = new Prover(speaker.voice.source, async () => reference);
+    const events: VoiceEvent[] = [];
+    const speech = await prover.speak(utteranceOf(speaker, STORY, 0, events), new AbortController().signal);
+    expect({ open, bytes: speech?.bytes, events }).toMatchObject({
+      open: 0,
+      bytes: pcmOf(shortened(STORY)).length,
+      events: [{ how: 'doubtful' }],
+    });
+  });
+
   it('passes on what is too long to be compared.', async () => {
     const long = new Int16Array(9 * 2 ** 20);
     const [asked] = await asking([STORY], () => long);
