@@ -344,7 +344,9 @@ export class Judge {
 
   /** @returns what there is to doubt of a sound whose length cannot be that of its text */
   doubtOfLength(): string | undefined {
-    return this.hasHeardText ? UNLIKELY_LONG : undefined;
+    if (this.hasHeardText) return UNLIKELY_LONG;
+    this.#unlike += 1;
+    return undefined;
   }
 
   /** @returns what there is to doubt of a sound, if anything */

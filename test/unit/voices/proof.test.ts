@@ -136,6 +136,12 @@ it('A voice is not compared any more when three texts, and no other, were unlike
   expect([await judged(judge, OTHER, noise), judge.mayCompare]).toEqual([undefined, false]);
 });
 
+it('Nor is one whose first three sounds were far too short or too long.', () => {
+  const judge = new Judge();
+  const seen = [1, 2, 3].map(() => [judge.mayCompare, judge.doubtOfLength()]);
+  expect([...seen, judge.mayCompare]).toEqual([...Array(3).fill([true, undefined]), false]);
+});
+
 test.each<[string, string | undefined, string, boolean]>([
   ['an English text', undefined, STORY, true],
   ['one of a voice whose language nobody knows', 'und', STORY, true],
