@@ -244,7 +244,8 @@ export class Comparable {
     if (this.seconds > LONGEST) this.#meter = undefined;
     if (!this.#meter) return;
     const [mono] = lanesOf(pcm, this.#format, 1);
-    if (mono) this.#meter.push(mono);
+    // One float that is no number would make the whole sound unlike any other.
+    if (mono) this.#meter.push(mono.map((sample) => (Number.isFinite(sample) ? sample : 0)));
   }
 
   get isComparable(): boolean {
