@@ -38,12 +38,10 @@ export function manual([speak, ...others]: readonly Entry[]): string {
     ]),
     '.SH TOPICS',
     'The same words come from tts help TOPIC.',
-    ...Object.entries(TOPICS).flatMap(([name, lines]) => [
-      `.SS ${name}`,
-      '.nf',
-      ...lines.map(escaped),
-      '.fi',
-    ]),
+    // The exit statuses have a section of their own.
+    ...Object.entries(TOPICS)
+      .filter(([name]) => name !== 'exit')
+      .flatMap(([name, lines]) => [`.SS ${name}`, '.nf', ...lines.map(escaped), '.fi']),
     '.SH SETTINGS',
     'Keys of config files, with the environment variables that go before them.',
     ...names.map(rowOf).flatMap(setting),

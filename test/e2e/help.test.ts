@@ -180,6 +180,7 @@ describe('tts manual', () => {
     expect(options.length).toBeGreaterThan(20);
     for (const option of options) expect(page).toContain(option);
     for (const status of Object.values(ExitCode)) expect(page).toContain(`.B ${status}\n`);
+    expect(page.match(/a defect in tts itself/g)).toHaveLength(1);
     if (!isThere('man')) return;
     const run = await new Sandbox().shell('tts manual > tts.1; MANWIDTH=80 man --warnings -l tts.1 | col -b');
     expect(run).toMatchObject({ status: 0, stderr: '' });

@@ -43,6 +43,7 @@ it('The help fits on a screen of 40 lines, and so does each topic', () => {
 
 it('The manual has the words of the topics', () => {
   const text = manual(entries).replaceAll('\\-', '-').replaceAll('\\&', '');
-  for (const [name, lines] of Object.entries(TOPICS))
+  const { exit: _, ...topics } = TOPICS;
+  for (const [name, lines] of Object.entries(topics))
     expect(text).toContain(`.SS ${name}\n.nf\n${lines.join('\n')}\n.fi`);
 });
