@@ -57,7 +57,7 @@ export const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.connection]: 'no connection',
   [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
   [ExitCode.output]: 'output: cannot write, no player, or the player failed',
-  [ExitCode.partial]: 'rows of a batch failed, --keep-going left text out, or --fallback spoke on',
+  [ExitCode.partial]: 'a row failed, text was left out, --fallback spoke, or sound is doubtful',
   [ExitCode.hangup]: 'the terminal is gone',
   [ExitCode.interrupted]: 'interrupted',
   [ExitCode.terminated]: 'terminated',

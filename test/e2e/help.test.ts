@@ -23,7 +23,14 @@ describe('the help', () => {
   it.each(['books', 'marks', 'exit'])('has words on %s', async (topic) => {
     const { status, stdout, stderr } = await new Sandbox().run(['help', topic]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout.toString().split('\n').length).toBeGreaterThan(3);
+    const lines = stdout.toString().trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it('tells of status 9 for sound that does not seem to be that of its text', async () => {
+    const { stdout } = await new Sandbox().run('help exit');
+    expect(stdout.toString()).toMatch(/^ +9 .*doubtful/m);
   });
 
   it('is there also where the working folder is gone', async () => {
