@@ -51,10 +51,8 @@ const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
 export function findBatchFiles(folder: string) {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   const shards = names.filter((name) => PART.test(name));
-  const [main, journal] = [
-    names.filter((name) => name === batchFile('jsonl')),
-    names.filter((name) => name === batchFile('journal')),
-  ];
+  const main = names.filter((name) => name === batchFile('jsonl'));
+  const journal = names.filter((name) => name === batchFile('journal'));
   const byAge = [...shards.filter(isManifest), ...shards.filter((name) => !isManifest(name))];
   return {
     parts: [...shards, ...journal],

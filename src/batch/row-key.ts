@@ -59,7 +59,8 @@ export class TextHash {
   }
 
   finish(shape: Shape): RowKey {
-    const [characters, isBlank] = [this.#characters, this.#isBlank];
+    const characters = this.#characters;
+    const isBlank = this.#isBlank;
     const { owner } = shape;
     const values = { ...shape.voice, ...keyOf(finishOf(shape, characters), 'finish') };
     const key = hash('sha256', JSON.stringify([owner, values, this.#hash.digest('hex')]));

@@ -83,7 +83,8 @@ export async function checkLanguage(
   if (cast || spoken === undefined) return undefined;
   const isBuiltIn = voice.source.kind === 'built-in';
   const { normalise } = isBuiltIn ? await import('../engines/normalise.ts') : { normalise: String };
-  const [reading, passages] = [new BuiltInReading(normalise), new Passages()];
+  const reading = new BuiltInReading(normalise);
+  const passages = new Passages();
   if (text.canBeReadAgain) await look(text, { reading, passages }, context.signal);
   const said = text.about?.language;
   const language = reading.written.language ?? (said && baseLanguage(said));

@@ -344,7 +344,8 @@ export async function showText(
   const text = await RunText.open(plan, signal);
   let isBlank = true;
   async function* printed(): AsyncGenerator<string> {
-    const [spacing, worded] = [new Spacing(), new NumbersInWords(numbers)];
+    const spacing = new Spacing();
+    const worded = new NumbersInWords(numbers);
     let held = '';
     for await (const piece of text.pieces(signal)) {
       const written = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);

@@ -34,7 +34,8 @@ async function run(
   const [first = '', ...rest] = typed;
   const named = commands.has(first);
   const argv = named ? rest : /^(?:-[hV]|--help|--version)$/.test(first) ? [first] : typed;
-  const [name, context] = [named ? first : 'speak', { ...common, argv, named }];
+  const name = named ? first : 'speak';
+  const context = { ...common, argv, named };
   // `tts help` explains options, too.
   const line = name === 'help' ? { flags: {}, words: argv, asks: undefined } : readCommandLine(name, context);
   if (line.asks === undefined) return (await load(name)).run(line, context);

@@ -121,10 +121,10 @@ class Captions implements Listener {
   }
 
   async #end(): Promise<void> {
-    const [timed, start] = [await this.#times?.end(), this.#start];
+    const timed = await this.#times?.end();
     if (!timed || !this.#format || this.#isLeftOut(this.#index)) return;
     const rate = this.#format.sampleRate * this.#speed;
-    const time = (frames: number) => Math.round((1000 * (start + frames)) / rate) / 1000;
+    const time = (frames: number) => Math.round((1000 * (this.#start + frames)) / rate) / 1000;
     for (const { text, start, end } of timed.words)
       this.#words.push({ word: text, start_time: time(start), end_time: time(end) });
     const worst = [this.#source, timed.source].map((each) => (each ? SOURCES.indexOf(each) : 0));
