@@ -7,7 +7,7 @@ import { complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { machineWith } from '../support/machine.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
-import { named, Sandbox } from '../support/run.ts';
+import { named, node, Sandbox } from '../support/run.ts';
 import { chunk, fmtChunk, plainWav, riff, sound, speechFormat } from '../unit/sound/wav-builder.ts';
 
 const pcm = sound(6000);
@@ -188,8 +188,9 @@ it.each(pipes.filter(([program]) => isThere(program)))(
 );
 
 const MIB = 2 ** 20;
-/** KiB. A quiet machine needs 140 MB on Node 20; on a busy one the garbage collector comes later. */
-const LIMIT = 170_000;
+const isNode20 = execFileSync(node, ['--version']).toString().startsWith('v20.');
+/** KiB: 140 MB on Node 20, 170 MB on newer ones. */
+const LIMIT = isNode20 ? 136_000 : 166_000;
 const block = sound(MIB);
 
 /** A body of this many MiB, whose size both the WAV and the answer tell, if 32 bits can. */
@@ -211,14 +212,21 @@ const MEASURE = [
   'sys.exit(status)',
 ].join('\n');
 
-/** Runs a line of bash; `kilobytes` is the largest resident set of any process in it. */
+/**
+ * Runs a line of bash; `kilobytes` is the largest resident set of any process in it. On a busy machine the garbage collector comes
+ * later in some runs: a run that took too much is made again, twice at most.
+ */
 async function measured(box: Sandbox, line: string, env: Record<string, string>) {
   box.file('measure.py', MEASURE);
-  const run = await box.shell(`python3 measure.py "$LINE"`, {
-    env: { ...env, LINE: line },
-    patience: 290_000,
-  });
-  return { run, kilobytes: Number(box.read('peak')) };
+  const once = async () => {
+    const options = { env: { ...env, LINE: line }, patience: 290_000 };
+    const run = await box.shell(`python3 measure.py "$LINE"`, options);
+    return { run, kilobytes: Number(box.read('peak')) };
+  };
+  let measure = await once();
+  for (let tries = 0; tries < 2 && measure.run.status === 0 && measure.kilobytes >= LIMIT; tries += 1)
+    measure = await once();
+  return measure;
 }
 
 describe.runIf(isThere('python3'))('memory stays below its limit', () => {
