@@ -132,7 +132,7 @@ function givenTwice(words: readonly string[], files: readonly string[], host: Pi
 /** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
 const WINDOW = 2;
 
-/** English prose at a usual pace. */
+/** English prose at a usual pace. A text has as many bytes as characters, or more. */
 const SECONDS_PER_BYTE = 0.067;
 
 interface TurnContext extends Context {
@@ -197,45 +197,49 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnCont
   await using outputs = await openOutputs(heard, context);
   const { sink, subtitles } = outputs;
   context.turn?.onPause((isPaused) => sink.pause?.(isPaused));
-  const { isLive } = sink;
-  const drops = isLive && (job.text.isConversation || job.text.inFront) ? new Drops() : undefined;
+  const drops = sink.isLive && (job.text.isConversation || job.text.inFront) ? new Drops() : undefined;
   await using events = await eventsOf(job, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
-  using progress = progressOf(job, request, { text, isLive }, context);
+  using progress = progressOf(job, request, { text, isLive: sink.isLive }, context);
   await tell();
-  // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   const speaking = speakingIn(job);
   const leftOut = await MissingText.of(job, speaking.speakerOf, context);
   const misfits = job.mix.fit && new Misfits(job.mix.fit, context.notices);
+  const reports = { totals, subtitles, leftOut, misfits };
   const delivery = await deliver({
-    segments: (until) => text.segments(isLive, until, { drops, places }),
+    segments: (until) => text.segments(sink.isLive, until, { drops, places }),
     ...speaking,
     drops,
     fallback: job.fallback,
-    patience: isLive || job.output.isPlayed ? job.patience : undefined,
+    patience: sink.isLive || job.output.isPlayed ? job.patience : undefined,
     window: WINDOW * (await opening),
-    // WAV files have no tags.
     tags: job.output.encoding.name === 'wav' ? undefined : await tagsFor(job, text, context),
     sink,
     signal: context.signal,
     maySkip: leftOut.maySkip,
     blank: () => text.blank(),
-    listeners: [
-      totals,
-      progress?.count,
-      new Reporting(job, progress, context),
-      subtitles,
-      leftOut,
-      misfits,
-      events?.listener,
-      readAlong,
-    ],
-  }).catch((error) => blankOrStopped(error, job, { text, isLive }, context.signal));
+    listeners: listenersOf(job, { ...reports, progress, events, readAlong }, context),
+  }).catch((error) => blankOrStopped(error, job, { text, isLive: sink.isLive }, context.signal));
   progress?.[Symbol.dispose]();
   events?.end(delivery === 'blank' ? undefined : delivery);
   if (delivery === 'blank') return ExitCode.ok;
-  return await finish(job, { totals, delivery, leftOut, misfits, text, subtitles }, context);
+  return await finish(job, { ...reports, delivery, text }, context);
+}
+
+interface Reports extends Pick<Outputs, 'subtitles'> {
+  readonly totals: RunTotals;
+  readonly leftOut: MissingText;
+  readonly misfits: Misfits | undefined;
+  readonly progress: Progress | undefined;
+  readonly events: RunEvents | undefined;
+  readonly readAlong: ReadAlong | undefined;
+}
+
+function listenersOf(job: SpeechJob, reports: Reports, context: Context): DeliverOptions['listeners'] {
+  const { totals, progress, subtitles, leftOut, misfits, events, readAlong } = reports;
+  const reporting = new Reporting(job, progress, context);
+  return [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener, readAlong];
 }
 
 /** An answer of a model may be blank, and the run ends well. */
@@ -382,6 +386,7 @@ async function sayWhatIsMissing(
   return leftOut.finish();
 }
 
+/** Only a WAV has no tags. */
 async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags> {
   return (await import('../run/tags.ts')).tagsOf(job.tags, { about, voice: job.speaker.voice }, context);
 }

@@ -31,16 +31,7 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   const first = model.family === 'kokoro' ? 'us' : undefined;
   const { sampleRate, voices: count } = installed ?? checked(await processOf(first).open(), name);
   const speakers = installed?.speakers ?? speakersOf(model, { name, count, voices: names, language });
-  const voices = speakers.map(
-    ({ name, language, style, gender }): SourceVoice => ({
-      name,
-      language,
-      sampleRate,
-      style,
-      gender,
-      numbers: model.numbers && language,
-    }),
-  );
+  const voices = speakers.map((speaker) => voiceOf(speaker, sampleRate, model.numbers));
   const speakerOf = (voice: SourceVoice) => speakers[voices.indexOf(voice)] ?? missing(voice);
   return {
     name,
@@ -68,6 +59,14 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
       await Promise.all([...processes.values()].map((keeper) => keeper.close()));
     },
   };
+}
+
+function voiceOf(
+  { name, language, style, gender }: ModelSpeaker,
+  sampleRate: number,
+  numbers: 'words' | undefined,
+): SourceVoice {
+  return { name, language, sampleRate, style, gender, numbers: numbers && language };
 }
 
 /** What tells the sound of a speaker from that of others of its model. */
