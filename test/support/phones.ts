@@ -1,9 +1,9 @@
-import { type FliteExports, loadAssets, VARIABLES } from '../../src/engines/flite.ts';
+import { VARIABLES } from '../../src/engines/flite.ts';
+import { compileFlite, startFlite } from '../../src/engines/flite-program.ts';
 import { Wasi } from '../../src/engines/flite-wasi.ts';
 
 /** What Flite says of a text, in its phones without pauses. */
 export async function openPhones(): Promise<(text: string) => string> {
-  const { flite } = await loadAssets();
   const wasi = new Wasi();
   let printed = '';
   const fd_write = (fd: number, vectors: number, count: number, written: number) => {
@@ -21,10 +21,7 @@ export async function openPhones(): Promise<(text: string) => string> {
     view.setUint32(written, length, true);
     return 0;
   };
-  const { exports } = new WebAssembly.Instance(flite, {
-    wasi_snapshot_preview1: { ...wasi.imports, fd_write },
-  });
-  const program = exports as unknown as FliteExports;
+  const program = startFlite(await compileFlite(), { ...wasi.imports, fd_write });
   const pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES);
   return (text) => {
     printed = '';

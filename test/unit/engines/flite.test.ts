@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Flite, type FliteExports, fliteFile, loadAssets, VARIABLES } from '../../../src/engines/flite.ts';
+import { Flite, VARIABLES } from '../../../src/engines/flite.ts';
+import {
+  compileFlite,
+  type FliteProgram,
+  fliteFile,
+  startFlite,
+} from '../../../src/engines/flite-program.ts';
 import { Wasi } from '../../../src/engines/flite-wasi.ts';
 
 const SHA256 = 'f975276f4f2a6de78613f197533aac2167d181b77020866d142d594bcc2a0e80';
 const hello = { text: 'Hello there.', voice: 'rms', stretch: 1 };
 
-let module: WebAssembly.Module;
+let program: FliteProgram;
 beforeAll(async () => {
-  module = (await loadAssets()).flite;
+  program = await compileFlite();
 });
 
 describe('Flite', () => {
@@ -19,8 +25,8 @@ describe('Flite', () => {
   });
 
   it('speaks each text like a fresh instance, whatever it spoke before', () => {
-    const flite = new Flite(module);
-    const fresh = new Flite(module).speak(hello);
+    const flite = new Flite(program);
+    const fresh = new Flite(program).speak(hello);
     flite.speak({
       text: 'Quite another sentence, of another voice, with 12 words.',
       voice: 'slt',
@@ -32,8 +38,7 @@ describe('Flite', () => {
 
   it.each(['rms', 'kal'])('leaves its constants as they are, as %s', (voice) => {
     const wasi = new Wasi();
-    const { memory, _start } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: wasi.imports })
-      .exports as FliteExports;
+    const { memory, _start } = startFlite(program, wasi.imports);
     const constants = () => Buffer.from(memory.buffer, 0, VARIABLES);
     const before = Buffer.from(constants());
     const text = 'Dr. Smith paid $5.20 on 3/4/2021 at 10:30 for 1234 zzyzx & 5% of NASA; or did he?';

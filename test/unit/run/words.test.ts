@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { delayOf, finish } from '../../../src/engines/finish.ts';
-import { FLITE_SPEAKERS, Flite, fliteFile, fliteTask } from '../../../src/engines/flite.ts';
+import { FLITE_SPEAKERS, Flite, fliteTask } from '../../../src/engines/flite.ts';
+import { compileFlite } from '../../../src/engines/flite-program.ts';
 import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
@@ -30,7 +30,7 @@ let flite: Flite;
 let resampler: (from: number, to: number) => Resampler;
 
 beforeAll(async () => {
-  flite = new Flite(new WebAssembly.Module(readFileSync(fliteFile())));
+  flite = new Flite(await compileFlite());
   resampler = await loadResampler(await compileResampler());
 });
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { delayOf, finish } from '../../../src/engines/finish.ts';
-import { FLITE_SPEAKERS, Flite, fliteFile, fliteTask } from '../../../src/engines/flite.ts';
+import { FLITE_SPEAKERS, Flite, fliteTask } from '../../../src/engines/flite.ts';
+import { compileFlite } from '../../../src/engines/flite-program.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { COARSE_STEP } from '../../../src/sound/align.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
@@ -35,7 +35,7 @@ let flite: Flite;
 let resampler: (from: number, to: number) => Resampler;
 
 beforeAll(async () => {
-  flite = new Flite(new WebAssembly.Module(readFileSync(fliteFile())));
+  flite = new Flite(await compileFlite());
   resampler = await loadResampler(await compileResampler());
 });
 
