@@ -188,7 +188,7 @@ export class ProgressCount implements Listener {
   total: Total | undefined;
   readonly #safe: (text: string) => string;
   readonly #isLive: boolean;
-  readonly #started = performance.now();
+  readonly #started = Date.now();
   #segments = 0;
   #characters = 0;
   #audioSeconds = 0;
@@ -222,7 +222,7 @@ export class ProgressCount implements Listener {
 
   #note(event: VoiceEvent): void {
     if (event.type === 'request') {
-      this.#firstRequest ??= performance.now();
+      this.#firstRequest ??= Date.now();
       this.#open.set(event.index, countCodePoints(event.text));
     } else if (event.type === 'answer') {
       this.#answered += this.#open.get(event.index) ?? 0;
@@ -232,7 +232,7 @@ export class ProgressCount implements Listener {
       const status = retry?.status === undefined ? '' : ` (${retry.status})`;
       const reason =
         retry?.after === undefined ? this.#safe(message) : `the service asks for a pause${status}`;
-      this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
+      this.#pause = { reason, until: Date.now() + event.seconds * 1000 };
     }
   }
 
@@ -247,7 +247,7 @@ export class ProgressCount implements Listener {
     const { format, bytes } = this.#current.speech;
     this.#audioSeconds += secondsOf(format, length);
     if (bytes) this.#current.share = Math.min(1, this.#current.share + length / bytes);
-    this.#lastSound = performance.now();
+    this.#lastSound = Date.now();
   }
 
   #end(): void {
@@ -268,12 +268,12 @@ export class ProgressCount implements Listener {
       total: this.total,
       work: this.#work(),
       audioSeconds: this.#audioSeconds,
-      seconds: (performance.now() - this.#started) / 1000,
+      seconds: (Date.now() - this.#started) / 1000,
     };
   }
 
   #waiting(): ProgressState['waiting'] {
-    const now = performance.now();
+    const now = Date.now();
     if (this.#pause && now < this.#pause.until && now - this.#lastSound > STALLED_MS)
       return { reason: this.#pause.reason, secondsLeft: (this.#pause.until - now) / 1000 };
     if (this.hasSound) return undefined;
@@ -286,7 +286,7 @@ export class ProgressCount implements Listener {
     if (this.#isLive || this.#firstRequest === undefined || this.#answered === 0) return undefined;
     const open = [...this.#open.values()].reduce((sum, each) => sum + each, 0);
     const characters = this.#answered + SHARE_OF_OPEN * open;
-    return { characters, seconds: (performance.now() - this.#firstRequest) / 1000 };
+    return { characters, seconds: (Date.now() - this.#firstRequest) / 1000 };
   }
 }
 

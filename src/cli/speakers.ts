@@ -1,4 +1,4 @@
-import { FLITE_SPEAKERS } from '../engines/flite.ts';
+import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
 import { brokenAt, columnsOf, printable, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';

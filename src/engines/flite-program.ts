@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, read, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
 import { delayTierUp } from '../kit/tier-up.ts';
 import type { Wasi } from './flite-wasi.ts';
 
@@ -10,7 +11,7 @@ export interface FliteExports {
 
 /**
  * The file holds 0.2 MB of code and 17 MB of voices. Only the code is compiled, and each thread reads the voices straight into
- * its memory: that saves two copies, 40 ms and 40 MB.
+ * its memory, which saves two copies: 16 ms and 20 MB of a short run.
  */
 export interface FliteProgram {
   readonly code: WebAssembly.Module;
@@ -49,14 +50,23 @@ export async function compileFlite(runtime?: string): Promise<FliteProgram> {
   }
 }
 
-/** @throws Error for a file that has become shorter */
-export function startFlite({ code, file, data }: FliteProgram, imports: Wasi['imports']): FliteExports {
+/**
+ * The thread goes on while the voices are read.
+ * @throws Error for a file that has become shorter
+ */
+export async function startFlite(
+  { code, file, data }: FliteProgram,
+  imports: Wasi['imports'],
+): Promise<FliteExports> {
   const { exports } = new WebAssembly.Instance(code, { wasi_snapshot_preview1: imports });
   const program = exports as unknown as FliteExports;
   const fd = openSync(file, 'r');
   try {
-    for (const { start, length, address } of data)
-      readWhole(fd, new Uint8Array(program.memory.buffer, address, length), start);
+    for (const { start, length, address } of data) {
+      const memory = new Uint8Array(program.memory.buffer, address, length);
+      const { bytesRead } = await promisify(read)(fd, memory, 0, length, start);
+      readWhole(fd, memory.subarray(bytesRead), start + bytesRead);
+    }
   } finally {
     closeSync(fd);
   }

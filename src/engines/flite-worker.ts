@@ -1,31 +1,14 @@
 import { parentPort } from 'node:worker_threads';
-import { loadResampler } from '../sound/convert.ts';
-import type { Samples } from '../sound/samples.ts';
-import { delayOf, finish } from './finish.ts';
-import { type Assets, Flite, type FliteTask, READY, type TimedSpeech } from './flite.ts';
-import type { SpokenWord } from './flite-words.ts';
+import { openSpeaker, READY } from './flite.ts';
+import type { FliteProgram } from './flite-program.ts';
+import type { FliteTask } from './flite-voices.ts';
 
-parentPort?.once('message', async ({ flite: program, resampler: compiled }: Assets) => {
-  const flite = new Flite(program);
-  const resampler = await loadResampler(compiled);
-  parentPort?.on('message', ({ warp, finish: how, isTimed, ...request }: FliteTask) => {
-    const { samples, words, ...sound } = {
-      words: [],
-      ...flite[isTimed ? 'speakTimed' : 'speak'](request),
-    };
-    const spoken = { samples, sampleRate: Math.round(sound.sampleRate * warp) };
-    const speech = finish(spoken, how, resampler);
-    const answer: TimedSpeech | Int16Array = isTimed ? { speech, words: later(words, spoken, warp) } : speech;
-    parentPort?.postMessage(answer, [speech.buffer as ArrayBuffer]);
+parentPort?.once('message', async (program: FliteProgram) => {
+  const speak = await openSpeaker(program);
+  parentPort?.on('message', (task: FliteTask) => {
+    const answer = speak(task);
+    const { buffer } = 'speech' in answer ? answer.speech : answer;
+    parentPort?.postMessage(answer, [buffer as ArrayBuffer]);
   });
   parentPort?.postMessage(READY);
 });
-
-function later(words: readonly SpokenWord[], spoken: Samples, warp: number): readonly SpokenWord[] {
-  const delay = delayOf(spoken);
-  return words.map(({ text, start, end }) => ({
-    text,
-    start: start / warp + delay,
-    end: end / warp + delay,
-  }));
-}

@@ -1,20 +1,10 @@
-import { compileResampler } from '../sound/convert.ts';
+import { compileResampler, loadResampler } from '../sound/convert.ts';
 import type { Samples } from '../sound/samples.ts';
-import type { Speaker, Style } from './engine.ts';
-import type { Finish } from './finish.ts';
-import { compileFlite, type FliteExports, type FliteProgram, startFlite } from './flite-program.ts';
+import { delayOf, finish } from './finish.ts';
+import { type FliteExports, type FliteProgram, startFlite } from './flite-program.ts';
+import type { FliteRequest, FliteTask } from './flite-voices.ts';
 import { Wasi } from './flite-wasi.ts';
 import { type Phone, phonesOf, type SpokenWord, spokenWords } from './flite-words.ts';
-
-export interface FliteRequest {
-  /** ASCII without control characters, forty words at most. */
-  readonly text: string;
-  readonly voice: string;
-  /** It is a factor of all durations. */
-  readonly stretch: number;
-  /** Mean fundamental frequency in Hz. */
-  readonly pitch?: number | undefined;
-}
 
 /** Prints each phone with its end. */
 const PHONES = '-psdur';
@@ -33,14 +23,20 @@ export const VARIABLES = 17_087_080;
 
 /** The program is CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
 export class Flite {
-  readonly #wasi = new Wasi();
+  readonly #wasi: Wasi;
   readonly #program: FliteExports;
   readonly #pristine: Uint8Array;
   readonly #alone = new Map<string, readonly Phone[]>();
 
-  constructor(program: FliteProgram) {
-    this.#program = startFlite(program, this.#wasi.imports);
-    this.#pristine = new Uint8Array(this.#program.memory.buffer).slice(VARIABLES);
+  private constructor(program: FliteExports, wasi: Wasi) {
+    this.#program = program;
+    this.#wasi = wasi;
+    this.#pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES);
+  }
+
+  static async start(program: FliteProgram): Promise<Flite> {
+    const wasi = new Wasi();
+    return new Flite(await startFlite(program, wasi.imports), wasi);
   }
 
   /**
@@ -104,70 +100,6 @@ function readSpeech(wav: Buffer): Samples {
   };
 }
 
-interface FliteVoice {
-  /** Flite's name for it. */
-  readonly name: string;
-  readonly language: string;
-  readonly gender: 'man' | 'woman';
-  /** Hz. */
-  readonly sampleRate: number;
-  /** It is a factor of all durations. */
-  readonly stretch: number;
-  /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
-  readonly pitch?: number;
-}
-
-const VOICES: readonly FliteVoice[] = [
-  { name: 'rms', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1 },
-  { name: 'slt', language: 'en-US', gender: 'woman', sampleRate: 16_000, stretch: 1, pitch: 172 },
-  { name: 'awb', language: 'en-GB', gender: 'man', sampleRate: 16_000, stretch: 1, pitch: 131 },
-  { name: 'kal16', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1.1, pitch: 95 },
-  { name: 'kal', language: 'en-US', gender: 'man', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
-];
-
-/** A voice has two numbers, which differ by this. */
-const MERMISH = 10;
-
-export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
-
-function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
-  return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
-    no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
-    name: kind === 'Mermish' ? `${name}-styled` : name,
-    kind,
-    language,
-    gender,
-    sampleRate,
-  }));
-}
-
-export interface FliteTask extends FliteRequest {
-  /** The factor of the rate at which its samples are read. */
-  readonly warp: number;
-  readonly finish: Finish;
-  /** The answer is a {@link TimedSpeech}. */
-  readonly isTimed?: boolean;
-}
-
-/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
-export function fliteTask(
-  { no, style }: { readonly no: number; readonly style: Style },
-  text: string,
-  finish: Finish,
-): FliteTask {
-  const voice = VOICES[(no - 1) % MERMISH];
-  if (!voice) throw new RangeError(`there is no speaker ${no}`);
-  const warp = voice.pitch === undefined ? style.pitch : 1;
-  return {
-    text,
-    voice: voice.name,
-    stretch: (voice.stretch / style.rate) * warp,
-    pitch: style.pitch === 1 ? undefined : voice.pitch && voice.pitch * style.pitch,
-    warp,
-    finish,
-  };
-}
-
 export interface TimedSpeech {
   readonly speech: Int16Array;
   /** Their times count from the first sample. */
@@ -176,14 +108,30 @@ export interface TimedSpeech {
 
 export const READY = 'ready';
 
-/** All workers share the compiled programs. */
-export interface Assets {
-  readonly flite: FliteProgram;
-  readonly resampler: WebAssembly.Module;
+/** @returns speaks a task, and blocks the thread meanwhile */
+export async function openSpeaker(
+  program: FliteProgram,
+): Promise<(task: FliteTask) => Int16Array | TimedSpeech> {
+  const [flite, resampler] = await Promise.all([
+    Flite.start(program),
+    compileResampler().then(loadResampler),
+  ]);
+  return ({ warp, finish: how, isTimed, ...request }) => {
+    const { samples, words, ...sound } = {
+      words: [],
+      ...flite[isTimed ? 'speakTimed' : 'speak'](request),
+    };
+    const spoken = { samples, sampleRate: Math.round(sound.sampleRate * warp) };
+    const speech = finish(spoken, how, resampler);
+    return isTimed ? { speech, words: later(words, spoken, warp) } : speech;
+  };
 }
 
-/** @param runtime the version of Node */
-export async function loadAssets(runtime?: string): Promise<Assets> {
-  const [flite, resampler] = await Promise.all([compileFlite(runtime), compileResampler()]);
-  return { flite, resampler };
+function later(words: readonly SpokenWord[], spoken: Samples, warp: number): readonly SpokenWord[] {
+  const delay = delayOf(spoken);
+  return words.map(({ text, start, end }) => ({
+    text,
+    start: start / warp + delay,
+    end: end / warp + delay,
+  }));
 }

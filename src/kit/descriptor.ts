@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -119,7 +118,7 @@ export class NamelessFile implements Disposable {
    * @throws TtsError (output), here and in the methods
    */
   constructor(what: string) {
-    this.#path = join(tmpdir(), `tts-${what}-${randomUUID()}`);
+    this.#path = join(tmpdir(), `tts-${what}-${crypto.randomUUID()}`);
     this.fd = writing(this.#path, () => openSync(this.#path, 'wx+', 0o600), ELSEWHERE);
     this.#writer = new FileWriter(this.fd, this.#path, ELSEWHERE);
     this.#remove();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   accessSync,
   closeSync,
@@ -74,7 +73,7 @@ export class AtomicFile implements AsyncDisposable {
    * @throws the system's error, here and in the methods
    */
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
-    const path = besideFile(target, `${randomUUID()}.part`);
+    const path = besideFile(target, `${crypto.randomUUID()}.part`);
     const part = { fd: openSync(path, 'wx', mode), path };
     return new AtomicFile(part, {
       target,

@@ -1,6 +1,6 @@
 /** A text that is spoken while it is written. It is cut into segments, and each goes through the queue as a request does. */
 import { EngineError, type Speaker as Served } from '../engines/engine.ts';
-import { FLITE_SPEAKERS } from '../engines/flite.ts';
+import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import { TtsError, usageError } from '../kit/error.ts';
 import { AsyncQueue } from '../kit/queue.ts';
 import { mapErrors } from '../kit/wait.ts';

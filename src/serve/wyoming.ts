@@ -1,5 +1,4 @@
 /** The face of the Wyoming protocol, which Home Assistant speaks: over TCP, without a key. */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import * as v from 'valibot';
@@ -126,7 +125,7 @@ class Connection {
       for (let event = await events.next(); event; event = await events.next())
         if (!this.#hasFailed) await this.#take(event);
     } catch (error) {
-      if (!socket.destroyed) this.#fail(this.#options.errorOf(error, randomUUID()));
+      if (!socket.destroyed) this.#fail(this.#options.errorOf(error, crypto.randomUUID()));
       await events.drain().catch(() => {});
     }
     // A client that has left looks like one that has only ended its side, until it takes no sound.
@@ -228,7 +227,7 @@ class Speech {
   readonly ended: Promise<HttpError | undefined>;
   readonly #options: WyomingOptions;
   readonly #left = new AbortController();
-  readonly #id = randomUUID();
+  readonly #id = crypto.randomUUID();
   readonly #begunAt = performance.now();
   readonly #details: { speaker?: number; characters: number; refusal?: string } = { characters: 0 };
   #pieces: TextInPieces | undefined;

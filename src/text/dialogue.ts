@@ -1,5 +1,6 @@
 import { type Piece, type Place, placeAfter, type TextPiece } from './piece.ts';
 import type { Stage } from './stage.ts';
+import { lazy } from './unicode.ts';
 
 /** Stands for all names that are not listed. As the name of a voice, such a name has this prefix. */
 export const OTHERS = '*';
@@ -32,8 +33,8 @@ const LONGEST_OPEN = 90;
 const LONGEST_INDENT = 200;
 /** Such a name consists of words that begin like names. */
 const WORD = "(?:(?:Dr|Mrs?|Ms|St|Prof)\\.|[\\p{Lu}\\p{Lt}\\p{Lo}\\p{N}][\\p{L}\\p{M}\\p{N}'’-]*)";
-const OTHER = new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：(*_])`, 'u');
-const OPEN_OTHER = new RegExp(`^(?:${WORD}[ \\u00a0])*(?:${WORD}|Dr|Mrs?|Ms|St|Prof)?${OPEN}`, 'u');
+const otherName = lazy(() => new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：(*_])`, 'u'));
+const openName = lazy(() => new RegExp(`^(?:${WORD}[ \\u00a0])*(?:${WORD}|Dr|Mrs?|Ms|St|Prof)?${OPEN}`, 'u'));
 
 interface Opening {
   readonly name: string;
@@ -166,7 +167,7 @@ export class Dialogue implements Stage<Piece, Piece> {
   }
 
   #tellUnlisted(line: string, colon: RegExp): void {
-    const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
+    const [name] = otherName().exec(line.slice(0, LONGEST_OTHER)) ?? [];
     if (name && colon.test(line.slice(name.length))) this.#onUnlisted(name);
   }
 
@@ -181,11 +182,11 @@ export class Dialogue implements Stage<Piece, Piece> {
   }
 
   #other(line: string, isWhole: boolean, colon: RegExp): Opening | 'open' | undefined {
-    const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
+    const [name] = otherName().exec(line.slice(0, LONGEST_OTHER)) ?? [];
     const after = line.slice(name?.length);
     if (name && colon.test(after))
       return this.#found(OTHERS, name.length + lengthOf(after, colon), OTHERS + name);
-    return !isWhole && line.length < LONGEST_OPEN && OPEN_OTHER.test(line) ? 'open' : undefined;
+    return !isWhole && line.length < LONGEST_OPEN && openName().test(line) ? 'open' : undefined;
   }
 
   #found(name: string, length: number, said = name): Opening {

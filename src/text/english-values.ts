@@ -9,10 +9,14 @@ import { pattern } from './unicode.ts';
  * @param text its quotation marks and dashes are ASCII
  */
 export function valuesInEnglish(text: string): string {
+  if (WITHOUT_VALUES.test(text)) return text;
   const digits = spokenBy(DIGITS, text);
   const money = moneyInEnglish(spokenBy(DATES, digits));
   return spokenBy(EXPRESSIONS, unitsInEnglish(spokenBy(LENGTHS, scaledInEnglish(spokenBy(RANGES, money)))));
 }
+
+/** Most sentences of prose: every rule needs a digit, or another sign than these. */
+const WITHOUT_VALUES = /^[a-z\s.,;!?'"]*$/iu;
 
 /** The function takes the groups of the pattern after all that was found; what is not there is undefined. */
 export type Rule = readonly [

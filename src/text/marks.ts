@@ -2,7 +2,7 @@ import { usageError } from '../kit/error.ts';
 import { visible } from '../kit/words.ts';
 import { END_BEFORE_ERROR, labelOf, type Piece, type Place, placeAfter, type TextPiece } from './piece.ts';
 import type { Stage } from './stage.ts';
-import { countLineBreaks } from './unicode.ts';
+import { countLineBreaks, lazy } from './unicode.ts';
 
 /** Each mark becomes a placeholder: one character of the private planes 15 and 16. Such characters of the text become marks as well. */
 const FIRST_MARK = 0xf_0000;
@@ -232,7 +232,9 @@ const LONGEST_PAUSE = 60;
 const WORDS = ['pause', 'voice', 'chapter', 'rate', 'speed', 'break'] as const;
 const ESCAPE = 'write \\[ in front of text that is not a mark';
 
-const BEGINNING = new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}\\p{N}_]|['’-]\\p{L})`, 'iu');
+const beginningOfMark = lazy(
+  () => new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}\\p{N}_]|['’-]\\p{L})`, 'iu'),
+);
 /** More text may turn this into the beginning of a mark. */
 const INCOMPLETE = new RegExp(`^\\[[^\\S\\n]{0,3}/?(?:[a-z]{0,6}|(?:${WORDS.join('|')})['’-]?)$`, 'iu');
 const EXACT = /^(\/?)([a-z]+)(?::(.*))?$/iu;
@@ -250,7 +252,7 @@ interface FoundMark {
  * @returns `undefined` for a bracket of the text, and "open" where more text decides
  */
 function markAt(text: string, isWhole: boolean): FoundMark | 'open' | undefined {
-  const [beginning, word = ''] = BEGINNING.exec(text) ?? [];
+  const [beginning, word = ''] = beginningOfMark().exec(text) ?? [];
   if (beginning === undefined) return !isWhole && INCOMPLETE.test(text) ? 'open' : undefined;
   const mayGoOn = !isWhole && text.length < LONGEST_MARK;
   if (mayGoOn && text.length <= beginning.length + 1) return 'open';

@@ -2,7 +2,7 @@
 import type { Engine, Speaker as EngineSpeaker } from '../engines/engine.ts';
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak, findEspeak } from '../engines/espeak.ts';
-import { FLITE_SPEAKERS } from '../engines/flite.ts';
+import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import type { RunContext } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
 import type { Settings } from '../options/load.ts';

@@ -1,7 +1,7 @@
 /** Another voice says a text once more, unheard, to time its words: the built-in one in English, espeak-ng in other languages. */
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak } from '../engines/espeak.ts';
-import { FLITE_PROGRAM, FliteThread, fliteTasks, sharedAssets } from '../engines/flite-thread.ts';
+import { compiledOnce, FLITE_PROGRAM, FliteThread, fliteTasks } from '../engines/flite-thread.ts';
 import type { SpokenWord } from '../engines/flite-words.ts';
 import { tasks } from '../engines/queued-engine.ts';
 import { styleOf } from '../engines/style.ts';
@@ -38,7 +38,7 @@ export class Reference implements AsyncDisposable {
 
   constructor(host: Machine, program = FLITE_PROGRAM) {
     this.#host = host;
-    this.#thread = new FliteThread(program, sharedAssets(host.runtime));
+    this.#thread = new FliteThread(program, compiledOnce(host.runtime));
   }
 
   /**

@@ -1,6 +1,6 @@
 /** What is said of a voice that is not there. */
 import type { Espeak } from '../engines/espeak.ts';
-import { FLITE_SPEAKERS } from '../engines/flite.ts';
+import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { RunContext } from '../kit/host.ts';

@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
 import type { Engine, Speaker, Style, Utterance } from '../../src/engines/engine.ts';
 import { type Espeak, openEspeak } from '../../src/engines/espeak.ts';
-import { FLITE_SPEAKERS } from '../../src/engines/flite.ts';
 import { openBuiltIn } from '../../src/engines/flite-thread.ts';
+import { FLITE_SPEAKERS } from '../../src/engines/flite-voices.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
-/** Builds the worker from source, as the program of a thread has to be JavaScript; it is removed after the tests. */
+/**
+ * Builds the worker from source, as the program of a thread has to be JavaScript; it is removed after the tests. It is inside
+ * the repository, so that packages are found.
+ */
 export async function buildWorker(): Promise<URL> {
-  const dir = emptyFolder(afterAll);
+  const dir = emptyFolder(afterAll, resolve('.cache'));
   await build({
     input: { worker: 'src/engines/flite-worker.ts' },
     platform: 'node',

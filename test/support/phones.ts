@@ -21,7 +21,7 @@ export async function openPhones(): Promise<(text: string) => string> {
     view.setUint32(written, length, true);
     return 0;
   };
-  const program = startFlite(await compileFlite(), { ...wasi.imports, fd_write });
+  const program = await startFlite(await compileFlite(), { ...wasi.imports, fd_write });
   const pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES);
   return (text) => {
     printed = '';

@@ -2,7 +2,7 @@
  * The one way to serve HTTP: a table of routes, one key, and bounds on what a client can cause. A connection asks one thing at a
  * time, bodies are JSON of a bounded size, and an answer is made as fast as its reader takes it.
  */
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import {
   createServer,
@@ -158,7 +158,7 @@ export class HttpServer<Context> {
 
   #begin(response: ServerResponse, path: string, route: Route<Context> | undefined): Exchange {
     const { method = '', url = '/', headers, socket } = response.req;
-    const [id, begun, details, over] = [randomUUID(), performance.now(), {}, new AbortController()];
+    const [id, begun, details, over] = [crypto.randomUUID(), performance.now(), {}, new AbortController()];
     response.setHeader('X-Request-Id', id);
     response.once('close', () => {
       if (this.#connections.has(socket)) this.#connections.set(socket, false);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, createReadStream, existsSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -347,7 +346,7 @@ function nameOf({ encoding, bitsPerSample }: PcmFormat): string {
 function besidePart(target: string): string {
   const [, part] = /^(.*)\.part$/s.exec(target) ?? [];
   const number = Math.floor(Math.random() * 1e9) + 1;
-  return part === undefined ? join(tmpdir(), `tts-${randomUUID()}`) : `${part}-${number}.part`;
+  return part === undefined ? join(tmpdir(), `tts-${crypto.randomUUID()}`) : `${part}-${number}.part`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { FLITE_SPEAKERS } from '../../engines/flite.ts';
+import { FLITE_SPEAKERS } from '../../engines/flite-voices.ts';
 import {
   assertOwn,
   assertOwnFolder,

@@ -24,9 +24,9 @@ describe('Flite', () => {
     expect(hash.digest('hex')).toBe(SHA256);
   });
 
-  it('speaks each text like a fresh instance, whatever it spoke before', () => {
-    const flite = new Flite(program);
-    const fresh = new Flite(program).speak(hello);
+  it('speaks each text like a fresh instance, whatever it spoke before', async () => {
+    const flite = await Flite.start(program);
+    const fresh = (await Flite.start(program)).speak(hello);
     flite.speak({
       text: 'Quite another sentence, of another voice, with 12 words.',
       voice: 'slt',
@@ -36,9 +36,9 @@ describe('Flite', () => {
     expect(flite.speak(hello)).toEqual(fresh);
   });
 
-  it.each(['rms', 'kal'])('leaves its constants as they are, as %s', (voice) => {
+  it.each(['rms', 'kal'])('leaves its constants as they are, as %s', async (voice) => {
     const wasi = new Wasi();
-    const { memory, _start } = startFlite(program, wasi.imports);
+    const { memory, _start } = await startFlite(program, wasi.imports);
     const constants = () => Buffer.from(memory.buffer, 0, VARIABLES);
     const before = Buffer.from(constants());
     const text = 'Dr. Smith paid $5.20 on 3/4/2021 at 10:30 for 1234 zzyzx & 5% of NASA; or did he?';

@@ -3,16 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Assets, FliteTask } from '../../../src/engines/flite.ts';
+import type { FliteProgram } from '../../../src/engines/flite-program.ts';
 import { FliteThread } from '../../../src/engines/flite-thread.ts';
+import type { FliteTask } from '../../../src/engines/flite-voices.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 /** A worker that notes its start, answers with the thread it is, and can be told to fail in every way. */
 const PROGRAM = `
 const { parentPort, threadId } = require('node:worker_threads');
 require('node:fs').appendFileSync(__filename + '.starts', '.');
-parentPort.once('message', (assets) => {
-  if (assets.flite === 'broken') throw new Error('bad assets');
+parentPort.once('message', (program) => {
+  if (program.file === 'broken') throw new Error('bad program');
   parentPort.on('message', ({ use }) => {
     if (use === 'exit') process.exit(3);
     if (use === 'throw') throw new Error('out of order');
@@ -25,14 +26,14 @@ parentPort.once('message', (assets) => {
 `;
 
 const never = new AbortController().signal;
-const good = Promise.resolve({ flite: 'good' } as unknown as Assets);
+const good = Promise.resolve({ file: 'good' } as FliteProgram);
 
 const folder = emptyFolder(afterAll);
 const file = pathToFileURL(join(folder, 'program.cjs'));
 writeFileSync(file, PROGRAM);
 
-function start(program = file, assets = good): FliteThread {
-  const thread = new FliteThread(program, async () => assets);
+function start(program = file, loaded = good): FliteThread {
+  const thread = new FliteThread(program, () => loaded);
   onTestFinished(() => thread.close());
   return thread;
 }
@@ -84,8 +85,8 @@ describe('a thread', () => {
     await expect(ask(missing, 'speak')).rejects.toMatchObject({ name: 'EngineError', kind: 'broken' });
     await expect(ask(missing, 'speak')).rejects.toThrow('missing.cjs');
     expect(missing.ready).toBe(false);
-    const broken = start(file, Promise.resolve({ flite: 'broken' } as unknown as Assets));
-    await expect(ask(broken, 'speak')).rejects.toThrow('bad assets');
+    const broken = start(file, Promise.resolve({ file: 'broken' } as FliteProgram));
+    await expect(ask(broken, 'speak')).rejects.toThrow('bad program');
     const unfound = start(file, Promise.reject(new Error('no such wasm')));
     await expect(ask(unfound, 'speak')).rejects.toThrow('no such wasm');
   });

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { delayOf, finish } from '../../../src/engines/finish.ts';
-import { FLITE_SPEAKERS, Flite, fliteTask } from '../../../src/engines/flite.ts';
+import { Flite } from '../../../src/engines/flite.ts';
 import { compileFlite } from '../../../src/engines/flite-program.ts';
+import { FLITE_SPEAKERS, fliteTask } from '../../../src/engines/flite-voices.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { COARSE_STEP } from '../../../src/sound/align.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
@@ -35,7 +36,7 @@ let flite: Flite;
 let resampler: (from: number, to: number) => Resampler;
 
 beforeAll(async () => {
-  flite = new Flite(await compileFlite());
+  flite = await Flite.start(await compileFlite());
   resampler = await loadResampler(await compileResampler());
 });
 

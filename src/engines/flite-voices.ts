@@ -1,0 +1,76 @@
+import type { Speaker, Style } from './engine.ts';
+import type { Finish } from './finish.ts';
+
+interface FliteVoice {
+  /** Flite's name for it. */
+  readonly name: string;
+  readonly language: string;
+  readonly gender: 'man' | 'woman';
+  /** Hz. */
+  readonly sampleRate: number;
+  /** It is a factor of all durations. */
+  readonly stretch: number;
+  /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
+  readonly pitch?: number;
+}
+
+const VOICES: readonly FliteVoice[] = [
+  { name: 'rms', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1 },
+  { name: 'slt', language: 'en-US', gender: 'woman', sampleRate: 16_000, stretch: 1, pitch: 172 },
+  { name: 'awb', language: 'en-GB', gender: 'man', sampleRate: 16_000, stretch: 1, pitch: 131 },
+  { name: 'kal16', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1.1, pitch: 95 },
+  { name: 'kal', language: 'en-US', gender: 'man', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
+];
+
+/** A voice has two numbers, which differ by this. */
+const MERMISH = 10;
+
+export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
+
+function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
+  return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
+    no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
+    name: kind === 'Mermish' ? `${name}-styled` : name,
+    kind,
+    language,
+    gender,
+    sampleRate,
+  }));
+}
+
+export interface FliteRequest {
+  /** ASCII without control characters, forty words at most. */
+  readonly text: string;
+  readonly voice: string;
+  /** It is a factor of all durations. */
+  readonly stretch: number;
+  /** Mean fundamental frequency in Hz. */
+  readonly pitch?: number | undefined;
+}
+
+export interface FliteTask extends FliteRequest {
+  /** The factor of the rate at which its samples are read. */
+  readonly warp: number;
+  readonly finish: Finish;
+  /** The answer is a {@link TimedSpeech}. */
+  readonly isTimed?: boolean;
+}
+
+/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
+export function fliteTask(
+  { no, style }: { readonly no: number; readonly style: Style },
+  text: string,
+  finish: Finish,
+): FliteTask {
+  const voice = VOICES[(no - 1) % MERMISH];
+  if (!voice) throw new RangeError(`there is no speaker ${no}`);
+  const warp = voice.pitch === undefined ? style.pitch : 1;
+  return {
+    text,
+    voice: voice.name,
+    stretch: (voice.stretch / style.rate) * warp,
+    pitch: style.pitch === 1 ? undefined : voice.pitch && voice.pitch * style.pitch,
+    warp,
+    finish,
+  };
+}
