@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
-import { ExitCode, TtsError } from '../kit/error.ts';
+import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { removeLeftoversIn, type Writer } from '../kit/file.ts';
 import { systemError, writing } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
@@ -198,7 +198,21 @@ interface RowCheck {
 /** The entries of all manifests and journals of a folder, by their file; those of a file from the oldest to the newest. */
 type KnownFiles = ReadonlyMap<string, readonly ManifestEntry[]>;
 
+/** More shards than end while a folder is read. */
+const MOST_READINGS = 100;
+
+/** A shard that ends meanwhile replaces its journal by a manifest: all is read again then. */
 function readKnownFiles(folder: string, uid: number | undefined): KnownFiles {
+  for (let left = MOST_READINGS; ; left -= 1) {
+    try {
+      return readOnce(folder, uid);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || left === 0) throw error;
+    }
+  }
+}
+
+function readOnce(folder: string, uid: number | undefined): KnownFiles {
   const known = new Map<string, ManifestEntry[]>();
   // Most rows are made with the same settings: one object for all of them.
   const shapes = new Map<string, RowShape>();
