@@ -2,7 +2,7 @@ import { defineConfig } from 'rolldown';
 import { aliases } from './aliases.ts';
 import { assets } from './assets.ts';
 import { chunk } from './chunks.ts';
-import { describedService } from './description.ts';
+import { finished } from './finished.ts';
 import { notices } from './notices.ts';
 import { latePatterns } from './patterns.ts';
 import { raw } from './raw.ts';
@@ -11,6 +11,7 @@ import { raw } from './raw.ts';
 const speaking = chunk('/src/cli/speak.ts', '/src/kit/tier-up.ts', '/src/sound/samples.ts');
 const asking = chunk('/src/voices/service.ts', '/stand-ins/undici.cjs');
 const starting = chunk('/src/main.ts');
+const commandLine = chunk('/src/cli/command-line.ts');
 const ownVoices = chunk('/src/engines/flite-thread.ts');
 const installedVoices = chunk(
   ...['/src/voices/sources.ts', '/src/voices/installed.ts'],
@@ -26,7 +27,7 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    // The help starts with the program, and is a row in the table of commands as well.
+    // The help is asked for by the program itself, and is a row in the table of commands as well.
     checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     plugins: [
       raw(),
@@ -34,12 +35,13 @@ export default defineConfig([
       speaking.plugin,
       asking.plugin,
       starting.plugin,
+      commandLine.plugin,
       ownVoices.plugin,
       installedVoices.plugin,
       latePatterns(),
       notices(),
       assets(),
-      describedService(),
+      finished(),
     ],
     // cosmiconfig loads these for config that is code, which is never read.
     external: ['typescript', 'import-fresh'],
@@ -57,6 +59,7 @@ export default defineConfig([
         // A module goes into the first chunk that has it.
         groups: [
           { name: 'starting', test: starting.has },
+          { name: 'command-line', test: commandLine.has },
           { name: 'speaking', test: speaking.has },
           { name: 'engines', test: ownVoices.has },
           { name: 'asking', test: asking.has },

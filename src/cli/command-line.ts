@@ -4,11 +4,8 @@ import { optionHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { nearestName, printable } from '../kit/words.ts';
 import { type CommandName, defaultOf } from '../options/option.ts';
-import { type Name, names, rowOf } from '../options/rows.ts';
-import { type CommandLine, commandOf } from './commands.ts';
-
-export const HELP = { flags: '-h, --help', help: 'this help' };
-export const VERSION = { flags: '-V, --version', help: 'the version' };
+import { isOfNoRun, optionsOf, rowOf } from '../options/rows.ts';
+import { type CommandLine, commandOf, HELP, VERSION } from './commands.ts';
 
 export interface RawArguments {
   readonly argv: readonly string[];
@@ -46,20 +43,6 @@ export function describeCommand(name: string): Command {
   if (options) addOptions(command, options);
   command.option(HELP.flags, HELP.help);
   return name === 'speak' ? command.option(VERSION.flags, VERSION.help) : command;
-}
-
-/** The options that a command takes: first its own, and those that mean something else to it than to a run. */
-export function optionsOf(command: CommandName): Name[] {
-  const taken = names.filter((name) => {
-    const { flags, commands } = rowOf(name);
-    return flags !== undefined && commands.includes(command);
-  });
-  const isOwn = (name: Name) => rowOf(name).forms?.[command] !== undefined || isOfNoRun(name);
-  return [...taken.filter(isOwn), ...taken.filter((name) => !isOwn(name))];
-}
-
-function isOfNoRun(name: Name): boolean {
-  return !rowOf(name).commands.includes('speak');
 }
 
 /** A switch may be taken back where another place has set it; help does not list that. */

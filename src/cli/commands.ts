@@ -41,6 +41,12 @@ interface Command {
   load(): Promise<CommandModule>;
 }
 
+/** Every command takes it. */
+export const HELP = { flags: '-h, --help', help: 'this help' };
+
+/** Of `tts` alone. */
+export const VERSION = { flags: '-V, --version', help: 'the version' };
+
 /** The table of commands, in the order in which help and the manual show them. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   Object.entries<Command>({

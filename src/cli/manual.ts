@@ -5,7 +5,7 @@ import type { Option } from '../options/option.ts';
 import { names, rowOf } from '../options/rows.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { catalog, type Entry, type Flag } from './completion.ts';
-import { STATUSES, TOPICS } from './help.ts';
+import { STATUSES, TOPICS } from './help-text.ts';
 import { printLine } from './print.ts';
 
 export async function run(_: CommandLine, { host }: Context): Promise<number> {

@@ -1,8 +1,9 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { type Host, secretsIn } from '../kit/host.ts';
-import { readCommandLine } from './command-line.ts';
 import { type CommandModule, type Context, commandOf, commands } from './commands.ts';
-import { helpOf, versionText } from './help.ts';
+import { helpOf } from './help.ts';
+import { SHORT_HELP } from './help-text.ts';
 import { Notices, paintFor } from './notices.ts';
 import { printLine } from './print.ts';
 
@@ -32,14 +33,23 @@ async function run(
   common: Pick<Context, 'host' | 'notices' | 'signal'>,
 ): Promise<number> {
   const [first = '', ...rest] = typed;
+  const { stdout } = common.host;
+  if (/^(?:-V|--version)$/.test(first)) return print(stdout, manifest.version);
+  if (/^(?:-h|--help)$/.test(first)) return print(stdout, SHORT_HELP);
   const named = commands.has(first);
-  const argv = named ? rest : /^(?:-[hV]|--help|--version)$/.test(first) ? [first] : typed;
+  const argv = named ? rest : typed;
   const name = named ? first : 'speak';
   const context = { ...common, argv, named };
   // `tts help` explains options, too.
-  const line = name === 'help' ? { flags: {}, words: argv, asks: undefined } : readCommandLine(name, context);
+  if (name === 'help') return (await load(name)).run({ flags: {}, words: argv }, context);
+  const { readCommandLine } = await import('./command-line.ts');
+  const line = readCommandLine(name, context);
   if (line.asks === undefined) return (await load(name)).run(line, context);
-  printLine(common.host.stdout, line.asks === 'help' ? helpOf(name, named) : versionText());
+  return print(stdout, line.asks === 'help' ? await helpOf(name, named) : manifest.version);
+}
+
+function print(stdout: Host['stdout'], text: string): ExitCode {
+  printLine(stdout, text);
   return ExitCode.ok;
 }
 

@@ -9,10 +9,9 @@ import {
   settingOf,
 } from '../options/load.ts';
 import { longFlag } from '../options/option.ts';
-import { rowOf, rows } from '../options/rows.ts';
+import { optionsOf, rowOf, rows } from '../options/rows.ts';
 import type { TextReading } from '../serve/clean.ts';
 import type { ServedVoices } from '../serve/speak.ts';
-import { optionsOf } from './command-line.ts';
 import type { Context } from './commands.ts';
 
 /** What the command line of `tts serve` says. */

@@ -21,7 +21,7 @@ import type { Tags } from '../sound/pcm.ts';
 import type { Places } from '../text/places.ts';
 import type { Turn } from './channel.ts';
 import { type CommandLine, type Context, namedCommands } from './commands.ts';
-import { FIRST_STEPS } from './help.ts';
+import { FIRST_STEPS } from './help-text.ts';
 import { checkLanguage } from './language-check.ts';
 import { Misfits } from './misfits.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';

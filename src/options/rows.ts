@@ -35,7 +35,7 @@ import {
   voices,
   words,
 } from './kinds.ts';
-import { type Option, option } from './option.ts';
+import { type CommandName, type Option, option } from './option.ts';
 
 /** The strongest value of each name. */
 function byName<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> {
@@ -1189,4 +1189,18 @@ export function rowOf(name: Name): Option {
 
 export function isName(name: string): name is Name {
   return Object.hasOwn(rows, name);
+}
+
+/** The options that a command takes: first its own, and those that mean something else to it than to a run. */
+export function optionsOf(command: CommandName): Name[] {
+  const taken = names.filter((name) => {
+    const { flags, commands } = rowOf(name);
+    return flags !== undefined && commands.includes(command);
+  });
+  const isOwn = (name: Name) => rowOf(name).forms?.[command] !== undefined || isOfNoRun(name);
+  return [...taken.filter(isOwn), ...taken.filter((name) => !isOwn(name))];
+}
+
+export function isOfNoRun(name: Name): boolean {
+  return !rowOf(name).commands.includes('speak');
 }

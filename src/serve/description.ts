@@ -1,7 +1,7 @@
 import { openApi } from '../kit/http/openapi.ts';
 import { FACES } from './faces.ts';
 
-/** The service in OpenAPI. The build puts the document in the place of this module: .config/description.ts. */
+/** The service in OpenAPI. The build puts the document in the place of this module: .config/finished.ts. */
 export const description = openApi(
   {
     title: 'Text-to-speech service',

@@ -1,4 +1,6 @@
 import { LanguageGuess } from '../text/language-guess.ts';
+import { lazy } from '../text/unicode.ts';
+import { LANGUAGE_NAMES } from './language-names.ts';
 
 /** A tag of BCP 47, as far as voices differ in it. */
 interface Tag {
@@ -101,12 +103,13 @@ export function languageInName(name: string): string | undefined {
 /** The language that the environment of a system names; English where it names none. */
 export function systemLanguage(env: Readonly<Record<string, string | undefined>>): string {
   const named = env.LC_ALL || env.LC_MESSAGES || env.LANG || '';
-  return baseLanguage(named.split(/[.@]/)[0] ?? '') ?? 'en';
+  const language = languageOf(named.split(/[.@]/)[0] ?? '');
+  return language !== undefined && nameOf(language) !== undefined ? language : 'en';
 }
 
 /** @returns `English (GB)` for `en-GB`; the tag itself where it has no name */
 export function shownLanguage(tag: string): string {
-  const name = languageName(baseLanguage(tag) ?? tag);
+  const name = nameOf(languageOf(tag) ?? tag);
   const { region } = partsOf(asWritten(tag));
   if (name === undefined) return tag;
   return region === undefined ? name : `${name} (${region})`;
@@ -121,7 +124,7 @@ export function baseLanguage(asked: string): string | undefined {
 }
 
 /**
- * The language of the tag that a voice has, or a book: it is not looked up among the names of languages, which takes 15 ms.
+ * The language of the tag that a voice has, or a book: it is not looked up among the names of languages.
  * @returns `undefined` for a tag of no language in particular
  */
 export function languageOf(tag: string): string | undefined {
@@ -132,12 +135,14 @@ export function languageOf(tag: string): string | undefined {
 
 /** The code of two letters for the English name of a language. */
 function codeOf(asked: string): string | undefined {
-  const name = asked.trim().toLowerCase();
-  return TWO_LETTERS.find((code) => nameOf(code)?.toLowerCase() === name);
+  return codesByName().get(asked.trim().toLowerCase());
 }
 
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
-const TWO_LETTERS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+const codesByName = lazy(() => {
+  const named = Object.entries(LANGUAGE_NAMES).map(([code, name]) => [name.toLowerCase(), code] as const);
+  // Of two codes with one name, the first counts.
+  return new Map(named.reverse());
+});
 
 function nearestOf<V extends Speaking>(asked: string, voices: readonly V[]) {
   let nearest: { readonly voice: V | undefined; readonly distance: number } = {
@@ -248,6 +253,7 @@ function asWritten(word: string): string {
 }
 
 function nameOf(tag: string): string | undefined {
+  if (Object.hasOwn(LANGUAGE_NAMES, tag)) return LANGUAGE_NAMES[tag];
   try {
     return displayNames('language').of(tag);
   } catch {

@@ -1,4 +1,4 @@
-import { HELP, VERSION } from '../../src/cli/command-line.ts';
+import { HELP, VERSION } from '../../src/cli/commands.ts';
 import type { Entry } from '../../src/cli/completion.ts';
 import { defaultOf, type Option } from '../../src/options/option.ts';
 import { names, rowOf } from '../../src/options/rows.ts';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { commands } from '../../src/cli/commands.ts';
 import { catalog } from '../../src/cli/completion.ts';
-import { TOPICS } from '../../src/cli/help.ts';
+import { TOPICS } from '../../src/cli/help-text.ts';
 import { ExitCode } from '../../src/kit/error.ts';
 import { names, rowOf } from '../../src/options/rows.ts';
 import { fenced, generated, page, pages, regenerate, updating } from '../support/readme.ts';

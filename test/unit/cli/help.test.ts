@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { catalog } from '../../../src/cli/completion.ts';
-import { shortHelp, TOPICS } from '../../../src/cli/help.ts';
+import { SHORT_HELP, TOPICS } from '../../../src/cli/help-text.ts';
 import { manual } from '../../../src/cli/manual.ts';
 
 const entries = await catalog();
 
 it('The help names the commands that completions and the manual know', () => {
-  const named = /^Commands: (.*?)\nText:/ms.exec(shortHelp())?.[1]?.split(/\s+/);
+  const named = /^Commands: (.*?)\nText:/ms.exec(SHORT_HELP)?.[1]?.split(/\s+/);
   const others = entries.map(({ name }) => name);
   expect(named?.sort()).toEqual(others.filter((name) => name !== 'speak' && name !== 'help').sort());
 });
@@ -21,20 +21,20 @@ it('The manual names a setting by its key or its variable, with the value that i
 });
 
 it('The help names every option of tts', () => {
-  const named = new Set(shortHelp().match(/--[a-z][a-z-]*/g));
+  const named = new Set(SHORT_HELP.match(/--[a-z][a-z-]*/g));
   const flags = entries[0]?.flags.flatMap(({ long }) => long ?? []) ?? [];
   expect(flags.filter((flag) => !named.has(flag) && !named.has(flag.replace('--', '--no-')))).toEqual([]);
 });
 
 it('The help has a line for each of twelve options, and all others in their groups', () => {
-  const lines = shortHelp().split('\n');
+  const lines = SHORT_HELP.split('\n');
   expect(lines.filter((line) => /^ {2}-.{26} \S/.test(line))).toHaveLength(12);
   const titles = lines.filter((line) => /^[A-Z]\w+:$/.test(line)).length;
   expect(lines.filter((line) => line.startsWith('  also:'))).toHaveLength(titles);
 });
 
 it('The help fits on a screen of 40 lines, and so does each topic', () => {
-  for (const text of [shortHelp(), ...Object.values(TOPICS).map((lines) => lines.join('\n'))]) {
+  for (const text of [SHORT_HELP, ...Object.values(TOPICS).map((lines) => lines.join('\n'))]) {
     const lines = text.split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
