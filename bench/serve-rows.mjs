@@ -94,7 +94,8 @@ export const serveRows = [
     unit: '×',
     digits: 2,
     async measure(at) {
-      const paragraph = 'The kettle is on and the bread is warm in the old house by the sea. '.repeat(4);
+      // Not in English, in which sound is compared with its text.
+      const paragraph = 'Der Kessel ist an und das Brot ist warm in dem alten Haus am Meer.';
       writeFileSync(join(at.work, 'book.txt'), `${paragraph}\n\n`.repeat(SEGMENTS));
       const rate = ['-r', '22050'];
       const speak = at.tts('-q', '-f', 'book.txt', '-o', at.out, ...rate, '--engine', at.address('quick'));

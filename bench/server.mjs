@@ -31,7 +31,7 @@ function wav(dataBytes, declared = dataBytes) {
   return bytes;
 }
 
-/** Six seconds: no engine's sound for 300 characters is shorter. */
+/** Six seconds: of a much shorter sound for a sentence, a part seems to be missing. */
 const long = wav(6 * 44_100);
 const bodies = {
   small: wav(64 << 10),

@@ -198,6 +198,15 @@ interface RowCheck {
 /** The entries of all manifests and journals of a folder, by their file; those of a file from the oldest to the newest. */
 type KnownFiles = ReadonlyMap<string, readonly ManifestEntry[]>;
 
+/** @returns what changes when one of the manifests and journals of a folder does */
+function versionOf(folder: string): string {
+  const versions = findBatchFiles(folder).sources.map((name) => {
+    const { size, mtimeMs } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? {};
+    return [name, size, mtimeMs];
+  });
+  return JSON.stringify(versions);
+}
+
 /** More shards than end while a folder is read. */
 const MOST_READINGS = 100;
 
@@ -251,6 +260,7 @@ export class RowStates {
   readonly known: KnownFiles;
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
   characters = 0;
+  readonly #version: string;
   readonly #rows = new Map<BatchRow, RowCheck>();
   #differing: ReadonlySet<string> | undefined;
 
@@ -258,7 +268,13 @@ export class RowStates {
     this.folder = folder;
     this.shard = shard;
     this.plan = plan;
+    this.#version = versionOf(folder.path);
     this.known = readKnownFiles(folder.path, uid);
+  }
+
+  /** True while the manifests and journals are those that were read: another run may have changed them. */
+  get isCurrent(): boolean {
+    return versionOf(this.folder.path) === this.#version;
   }
 
   /** @throws TtsError (usage) for a manifest, a journal or a row file that is a link, and for a manifest that is wrong */

@@ -293,13 +293,13 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
   return ExitCode.ok;
 }
 
-/** Merges the manifests of shards. */
+/** Merges the manifests of shards, unless one of them has changed since the survey: its new entries would be lost. */
 async function fold(survey: RowStates, { host, signal, notices }: Context): Promise<void> {
   const { folder, shard } = survey;
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
     using _lock = lockFolder(folder.path, undefined, host);
-    await writeManifest(survey, host, signal);
+    if (survey.isCurrent) await writeManifest(survey, host, signal);
   } catch (error) {
     notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
   }

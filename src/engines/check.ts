@@ -339,6 +339,11 @@ class VoicePace {
   }
 }
 
+/** @returns the smallest sample that is not silent */
+function leastHeard(peak: number): number {
+  return Math.max(1, Math.ceil(peak * SILENT));
+}
+
 /** Only letters and digits count. */
 function leastSecondsOf(text: string): number {
   const letters = lettersOf(text);
@@ -424,16 +429,26 @@ class Incoming {
   /** @returns the number of samples up to the last one that is not silent */
   #measure(samples: Int16Array): number {
     let end = 0;
+    let [peak, silent, longest] = [this.#peak, this.#silentFrames, this.#longest];
+    let least = leastHeard(peak);
     for (let at = 0; at < samples.length; at += 1) {
       const size = Math.abs(samples[at] ?? 0);
-      if (size === 0 || size < this.#peak * SILENT) continue;
-      if (size > this.#peak) this.#peak = size;
-      this.#longest = Math.max(this.#longest, this.#silentFrames + at - end);
-      this.#soundingFrames += this.#silentFrames + at + 1 - end;
-      this.#silentFrames = 0;
+      if (size < least) {
+        silent += 1;
+        continue;
+      }
+      if (size > peak) {
+        peak = size;
+        least = leastHeard(peak);
+      }
+      if (silent > longest) longest = silent;
+      silent = 0;
       end = at + 1;
     }
-    this.#silentFrames += samples.length - end;
+    if (end > 0) this.#soundingFrames += this.#silentFrames + end;
+    this.#peak = peak;
+    this.#silentFrames = silent;
+    this.#longest = longest;
     return end;
   }
 

@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
   writeSync,
+  writevSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,11 +41,18 @@ export class FileWriter {
   }
 
   flush(): void {
-    const block = Buffer.concat(this.#block);
+    const block = this.#block;
+    const length = this.#bytes;
     this.#block = [];
     this.#bytes = 0;
-    writing(this.#name, () => writeFileSync(this.#fd, block), this.#elsewhere);
+    writing(this.#name, () => writeWhole(this.#fd, block, length), this.#elsewhere);
   }
+}
+
+/** Copies nothing, unless the system takes a part only. */
+function writeWhole(fd: number, block: readonly Uint8Array[], length: number): void {
+  const done = block.length > 0 ? writevSync(fd, block) : 0;
+  if (done < length) writeFileSync(fd, Buffer.concat(block).subarray(done));
 }
 
 export function writeAt(fd: number, bytes: Uint8Array, position: number): void {

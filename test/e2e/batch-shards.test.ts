@@ -68,6 +68,19 @@ it('Four shards at once make the same files as one run, and their manifests fold
   expect(server.requests).toHaveLength(80);
 });
 
+it('A check leaves the manifest of a shard that ends meanwhile, and the next one folds it.', async () => {
+  const { box, env } = await twoWith(3000);
+  await box.run(`${ARGS} --shard 1/3000`, { env });
+  const manifest = 'out/tts-batch.1-of-3000.jsonl';
+  // The check waits for its reader.
+  const meanwhile = `{ read -r; cp ${manifest} more; cat more >> ${manifest}; wc -l; }`;
+  const { stdout } = await box.shell(`tts ${ARGS} --check | ${meanwhile}`, { env });
+  expect(Number(stdout)).toBe(2998);
+  expect(filesBelow(box.path('out'))).toContain('tts-batch.1-of-3000.jsonl');
+  await box.run(`${ARGS} --check`, { env });
+  expect(filesBelow(box.path('out'))).toEqual([expect.stringMatching(/^row-\d+\.wav$/), 'tts-batch.jsonl']);
+});
+
 it('A repository becomes whole by the recipe of docs/batch.md for many jobs, and nothing is asked for twice.', async () => {
   const page = readFileSync(new URL('../../docs/batch.md', import.meta.url), 'utf8');
   const blocks = Array.from(page.matchAll(/```yaml\n(.*?)```/gs), ([, block = '']) => parse(block));

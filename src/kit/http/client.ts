@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { AsyncQueue } from '../queue.ts';
 import { IdleError, mapErrors, peek } from '../wait.ts';
 import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
@@ -166,15 +167,11 @@ class Transfer implements Dispatcher.DispatchHandler {
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #isOver = false;
-  #failure: { readonly error: unknown } | undefined;
   readonly #signal: AbortSignal;
-  readonly #body = new Readable({
-    highWaterMark: BUFFER_BYTES,
-    read: () => this.resume(),
-    destroy: (_, done) => {
-      this.#leave();
-      done(null);
-    },
+  #buffered = 0;
+  readonly #body = new AsyncQueue<Buffer>(({ length }) => {
+    this.#buffered -= length;
+    if (this.#buffered < BUFFER_BYTES) this.resume();
   });
 
   constructor(signal: AbortSignal) {
@@ -196,7 +193,8 @@ class Transfer implements Dispatcher.DispatchHandler {
   /** Drops the bytes that were not read. */
   abort(error: unknown): void {
     this.#fail(error);
-    this.#body.destroy();
+    this.#body.clear();
+    this.#leave();
   }
 
   resume(): void {
@@ -216,7 +214,9 @@ class Transfer implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     // undici delivers an empty piece when it resumes.
     if (this.#isOver || piece.length === 0) return;
-    if (!this.#body.push(piece)) controller.pause();
+    this.#buffered += piece.length;
+    this.#body.push(piece);
+    if (this.#buffered >= BUFFER_BYTES) controller.pause();
   }
 
   onResponseEnd(): void {
@@ -232,24 +232,23 @@ class Transfer implements Dispatcher.DispatchHandler {
   async *#read(): AsyncGenerator<Uint8Array> {
     try {
       yield* this.#body;
-    } catch (error) {
-      throw this.#failure ? this.#failure.error : error;
+    } finally {
+      this.#body.clear();
+      this.#leave();
     }
-    if (this.#failure) throw this.#failure.error;
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
-    this.#failure = { error };
     this.#reject(error);
-    this.#end();
+    this.#end(error);
   }
 
-  #end(): void {
+  #end(error?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#body.push(null);
+    this.#body.end(error);
   }
 
   /** It does nothing after the end of the answer. */
