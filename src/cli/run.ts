@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { type Host, secretsIn } from '../kit/host.ts';
-import { type CommandModule, type Context, commandOf, commands } from './commands.ts';
+import { type Context, commandOf, commands } from './commands.ts';
 import { helpOf } from './help.ts';
 import { SHORT_HELP } from './help-text.ts';
 import { Notices, paintFor } from './notices.ts';
@@ -41,10 +41,11 @@ async function run(
   const name = named ? first : 'speak';
   const context = { ...common, argv, named };
   // `tts help` explains options, too.
-  if (name === 'help') return (await load(name)).run({ flags: {}, words: argv }, context);
-  const { readCommandLine } = await import('./command-line.ts');
+  const command = () => loaded(commandOf(name).load);
+  if (name === 'help') return (await command()).run({ flags: {}, words: argv }, context);
+  const { readCommandLine } = await loaded(() => import('./command-line.ts'));
   const line = readCommandLine(name, context);
-  if (line.asks === undefined) return (await load(name)).run(line, context);
+  if (line.asks === undefined) return (await command()).run(line, context);
   return print(stdout, line.asks === 'help' ? await helpOf(name, named) : manifest.version);
 }
 
@@ -54,9 +55,9 @@ function print(stdout: Host['stdout'], text: string): ExitCode {
 }
 
 /** @throws TtsError (defect) if a file of the program is missing or damaged */
-async function load(name: string): Promise<CommandModule> {
+async function loaded<T>(load: () => Promise<T>): Promise<T> {
   try {
-    return await commandOf(name).load();
+    return await load();
   } catch (cause) {
     const [what] = String(cause instanceof Error ? cause.message : cause).split('\n');
     throw new TtsError(`the program cannot be loaded: ${what}`, {

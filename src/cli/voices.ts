@@ -76,10 +76,12 @@ async function listVoices({ settings, data }: VoicesLine, context: Context): Pro
     return ExitCode.ok;
   }
   const own = systemLanguage(host.env);
-  const rank = (row: Row) => Number(!row.manifest) + 2 * Number(!speaks(row, asked ?? own));
+  const ranks = new Map(
+    rows.map((row) => [row, Number(!row.manifest) + 2 * Number(!speaks(row, asked ?? own))]),
+  );
   const columns = columnsOf(host);
   const isShort = columns !== undefined && asked === undefined && !settings.all.value && !isInstalled;
-  const ordered = rows.toSorted((a, b) => rank(a) - rank(b));
+  const ordered = rows.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   const shown = isShort ? ordered.filter((row) => row.manifest || speaks(row, own)) : ordered;
   const more = ordered.length - shown.length;
   if (shown.length === 0 && asked !== undefined && baseLanguage(asked) !== undefined) {

@@ -133,7 +133,7 @@ export function languageOf(tag: string): string | undefined {
   return code === '' || NONE.has(code) ? undefined : (FORMS.get(language) ?? language);
 }
 
-/** The code of two letters for the English name of a language. */
+/** The code for the English name of a language. */
 function codeOf(asked: string): string | undefined {
   return codesByName().get(asked.trim().toLowerCase());
 }
@@ -252,8 +252,11 @@ function asWritten(word: string): string {
   return word.trim().toLowerCase().replaceAll('_', '-');
 }
 
+/** Characters. */
+const LONGEST_CODE = 3;
+
 function nameOf(tag: string): string | undefined {
-  if (Object.hasOwn(LANGUAGE_NAMES, tag)) return LANGUAGE_NAMES[tag];
+  if (tag.length <= LONGEST_CODE) return LANGUAGE_NAMES[canonical(tag.toLowerCase())];
   try {
     return displayNames('language').of(tag);
   } catch {
