@@ -192,13 +192,8 @@ export class ByteReader {
 
   async #pull(): Promise<Uint8Array | undefined> {
     if (this.#ended) return undefined;
-    try {
-      const next = await this.#body.next();
-      if (!next.done) return next.value;
-    } catch (error) {
-      this.#ended = true;
-      throw error;
-    }
+    const next = await this.#body.next();
+    if (!next.done) return next.value;
     this.#ended = true;
     return undefined;
   }

@@ -44,15 +44,15 @@ test('Refusals lower the number to what was accepted, and it rises again with su
   expect(admitted()).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('A service that wants to be left alone holds all requests until then.', async () => {
+test('A service that wants to be left alone for an hour holds all requests until then.', async () => {
   useMovedClock();
   const limiter = new ConcurrencyLimiter(2);
   const { enter, admitted, slots } = entering(limiter);
   await enter(0);
-  limiter.refused(0.3);
+  limiter.refused(3600);
   slots.get(0)?.leave();
   void enter(1);
-  await vi.advanceTimersByTimeAsync(299);
+  await vi.advanceTimersByTimeAsync(3_599_999);
   expect(admitted()).toEqual([0]);
   await vi.advanceTimersByTimeAsync(3);
   expect(admitted()).toEqual([0, 1]);
