@@ -299,7 +299,8 @@ async function fold(survey: RowStates, { host, signal, notices }: Context): Prom
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
     using _lock = lockFolder(folder.path, undefined, host);
-    if (survey.isCurrent) await writeManifest(survey, host, signal);
+    if (!survey.isCurrent) throw new Error('one of them has changed meanwhile');
+    await writeManifest(survey, host, signal);
   } catch (error) {
     notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
   }

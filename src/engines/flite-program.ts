@@ -34,18 +34,24 @@ export function fliteFile(): string {
  * @param runtime the version of Node
  * @throws Error for a file that is not this program
  */
-export async function compileFlite(runtime?: string): Promise<FliteProgram> {
-  const undelay = await delayTierUp(runtime);
-  const file = fliteFile();
+export async function compileFlite(runtime?: string, file = fliteFile()): Promise<FliteProgram> {
   const fd = openSync(file, 'r');
   try {
     const reader = new WasmReader(fd);
     const code = new Uint8Array(reader.findData());
     const data = [...reader.segments()];
     readWhole(fd, code, 0);
-    return { code: new WebAssembly.Module(code), file, data };
+    return { code: await compiled(code, runtime), file, data };
   } finally {
     closeSync(fd);
+  }
+}
+
+async function compiled(code: Uint8Array<ArrayBuffer>, runtime?: string): Promise<WebAssembly.Module> {
+  const undelay = await delayTierUp(runtime);
+  try {
+    return new WebAssembly.Module(code);
+  } finally {
     undelay();
   }
 }
@@ -94,7 +100,7 @@ class WasmReader {
     this.#fd = fd;
   }
 
-  /** Goes to the section of the data, which is the last one. @returns where it starts */
+  /** Goes to the section of the data. All code stands before it. @returns where it starts */
   findData(): number {
     for (;;) {
       const start = this.#at;
