@@ -52,6 +52,8 @@ export default defineConfig([
       chunkFileNames: '[name]-[hash].cjs',
       cleanDir: true,
       comments: false,
+      // A start compiles a third less. The names stay for stack traces.
+      minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
       // The chunks are CommonJS: `require` loads them without Node's loader of ECMAScript modules.
       dynamicImportInCjs: false,
       codeSplitting: {

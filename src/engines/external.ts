@@ -1,7 +1,6 @@
 import type { Host } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
 import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
-import { delayTierUp } from '../kit/tier-up.ts';
 import { printable } from '../kit/words.ts';
 import { compileResampler, loadResampler, type Resampler, resampled } from '../sound/convert.ts';
 import { cutText } from '../text/cut.ts';
@@ -46,8 +45,7 @@ export async function openSource(config: SourceConfig, options: OpenOptions): Pr
   const { host, signal, timeoutMs, runtimes } = options;
   if (config.kind === 'server') {
     const { openServer } = await import('./server.ts');
-    await delayTierUp(host.runtime);
-    return openServer(config, { timeoutMs, signal });
+    return openServer(config, { timeoutMs, signal, runtime: host.runtime });
   }
   if (config.kind === 'program') {
     const { openProgram } = await import('./program.ts');

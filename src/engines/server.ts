@@ -32,16 +32,23 @@ const MOST_VOICES = 10_000;
 /** Milliseconds: a name is looked for in all engines, and a silent one must not hold up the others. */
 const LONGEST_LIST = 10_000;
 
+interface ServerOptions {
+  /** The longest time without a byte. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The version of Node. */
+  readonly runtime?: string | undefined;
+}
+
 /**
  * The interface is described at https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
- * @param timeoutMs the longest time without a byte
  * @throws EngineError if the server cannot be reached
  */
 export async function openServer(
   config: ServerConfig,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { timeoutMs, signal, runtime }: ServerOptions,
 ): Promise<ExternalSource> {
-  const http = new HttpClient({ connections: config.concurrency, timeoutMs });
+  const http = new HttpClient({ connections: config.concurrency, timeoutMs, runtime });
   let server = new SpeechServer(config, http, timeoutMs);
   let list: VoiceList = config.voices ? { voices: config.voices } : await server.listVoices(signal);
   const authorization = wantsKey(config, list) ? await config.askAuthorization?.() : undefined;

@@ -11,7 +11,6 @@ import {
   statusIn,
 } from '../kit/http/failures.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts';
-import { delayTierUp } from '../kit/tier-up.ts';
 import { mapErrors, singleItem } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import { bodyOf } from '../options/values.ts';
@@ -129,8 +128,7 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
   let opened: Promise<{ readonly http: HttpClient; readonly service: Endpoint }> | undefined;
   const connect = async () => {
     const service = await endpoint();
-    await delayParser(service, runtime);
-    const http = new HttpClient({ connections: atOnce, timeoutMs, proxyFor: () => service.proxy });
+    const http = new HttpClient({ connections: atOnce, timeoutMs, runtime, proxyFor: () => service.proxy });
     return { http, service };
   };
   const connected = () => {
@@ -190,12 +188,6 @@ export function requestBody(text: string, { voice, fields }: Pick<Utterance, 'vo
   return bodyOf(text, { ...fields, speaker: voice.no });
 }
 
-/** undici compiles its parser with the first connection, so the modules that it needs for that are loaded before. */
-async function delayParser({ url }: Endpoint, runtime: string): Promise<void> {
-  if (url.protocol === 'https:') await import('node:tls');
-  await delayTierUp(runtime);
-}
-
 /** A voice as a service lists it. */
 export interface ServiceVoice {
   readonly no: number;
@@ -228,11 +220,10 @@ export async function listService(
   listing: Listing,
   signal: AbortSignal,
 ): Promise<ServiceVoice[] | undefined> {
-  await delayParser(service, listing.runtime);
   const url = new URL(service.url);
   url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
-  const { timeoutMs } = listing;
-  await using http = new HttpClient({ connections: 1, timeoutMs, proxyFor: () => service.proxy });
+  const { timeoutMs, runtime } = listing;
+  await using http = new HttpClient({ connections: 1, timeoutMs, runtime, proxyFor: () => service.proxy });
   for (const state: RetryState = { made: 0 }; ; ) {
     const done = new AbortController();
     try {

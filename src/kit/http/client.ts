@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici';
 import { isExcepted, percentDecoded } from '../address.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { AsyncQueue } from '../queue.ts';
+import { delayTierUp } from '../tier-up.ts';
 import { IdleError, mapErrors, peek } from '../wait.ts';
 import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
@@ -25,6 +26,8 @@ export interface HttpClientOptions {
   /** A request fails if connecting, the answer, or the next bytes of its body take longer. */
   readonly timeoutMs: number;
   readonly proxyFor?: ((url: URL) => ProxyRoute | undefined) | undefined;
+  /** The version of Node, in a run that may be short. */
+  readonly runtime?: string | undefined;
 }
 
 export interface HttpRequest {
@@ -95,7 +98,7 @@ export class HttpClient implements AsyncDisposable {
       bodyTimeout: timeoutMs,
     };
     try {
-      (await this.#agent(proxy)).dispatch(request, transfer);
+      (await this.#agent(proxy, url)).dispatch(request, transfer);
       return await transfer.answer;
     } catch (error) {
       throw proxy && !signal.aborted ? proxyFailure(error, proxy, transfer.hasConnection) : error;
@@ -111,9 +114,9 @@ export class HttpClient implements AsyncDisposable {
     await Promise.all(closed);
   }
 
-  #agent(proxy: URL | undefined): Promise<Dispatcher> {
+  #agent(proxy: URL | undefined, url: URL): Promise<Dispatcher> {
     const key = proxy?.href ?? '';
-    const agent = this.#agents.get(key) ?? this.#open(proxy);
+    const agent = this.#agents.get(key) ?? this.#open(proxy, url);
     this.#agents.set(key, agent);
     return agent;
   }
@@ -122,9 +125,12 @@ export class HttpClient implements AsyncDisposable {
    * Requests for http go to an http proxy in absolute form (RFC 9112, section 3.2.2), all others through a tunnel. undici takes
    * 20 ms and 20 MB to load, which a run without requests does not need.
    */
-  async #open(proxy: URL | undefined): Promise<Dispatcher> {
+  async #open(proxy: URL | undefined, { protocol }: URL): Promise<Dispatcher> {
     const { Agent, Pool, ProxyAgent } = await import('undici');
-    const { connections, timeoutMs } = this.#options;
+    const { connections, timeoutMs, runtime } = this.#options;
+    // undici compiles its parser with the first connection. Node's modules load before the delay.
+    if (protocol === 'https:') await import('node:tls');
+    await delayTierUp(runtime);
     const connect = { timeout: timeoutMs, signal: this.#closing.signal };
     const options = { connections, pipelining: 1 };
     if (!proxy) return new Agent({ ...options, connect });
