@@ -89,6 +89,7 @@ export async function unpack(
     throw reworded(error);
   } finally {
     source.destroy();
+    decoded.destroy();
   }
   if (count === 0) throw refused('it is empty');
 }
