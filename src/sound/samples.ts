@@ -123,7 +123,6 @@ export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array = new Uint8Array(0);
   #consumed = 0;
-  #ended = false;
 
   constructor(body: AsyncIterable<Uint8Array>) {
     this.#body = body[Symbol.asyncIterator]();
@@ -185,16 +184,11 @@ export class ByteReader {
 
   async close(): Promise<void> {
     this.#ahead = new Uint8Array(0);
-    if (this.#ended) return;
-    this.#ended = true;
     await this.#body.return?.();
   }
 
   async #pull(): Promise<Uint8Array | undefined> {
-    if (this.#ended) return undefined;
     const next = await this.#body.next();
-    if (!next.done) return next.value;
-    this.#ended = true;
-    return undefined;
+    return next.done ? undefined : next.value;
   }
 }

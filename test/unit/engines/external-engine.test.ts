@@ -378,16 +378,21 @@ describe('silence in a sound', () => {
   });
 
   it.each([
-    ['between sentences', `${FIRST} ${SECOND}`, 1.4],
-    ['at dots', 'I wonder ... if they ever come back here.', 2.5],
-    ['between paragraphs', `${FIRST}\n\n${SECOND}`, 2.5],
-    ['without a word', '* * *', 5],
-  ])('is allowed %s', async (_, text, silence) => {
+    ['between sentences', `${FIRST} ${SECOND}`, 1.4, 1],
+    ['between sentences at half the speed', `${FIRST} ${SECOND}`, 2.8, 0.5],
+    ['between sentences at twice the speed', `${FIRST} ${SECOND}`, 1.4, 2],
+    ['at dots', 'I wonder ... if they ever come back here.', 2.5, 1],
+    ['between paragraphs', `${FIRST}\n\n${SECOND}`, 2.5, 1],
+    ['without a word', '* * *', 5, 1],
+  ])('is allowed %s', async (_, text, silence, speed) => {
     const talk = sectionOf(async function* speak() {
       yield soundOf(3, silence);
       yield soundOf(3);
     });
-    expect(await spoken(talk, text)).toEqual({ seconds: 6 + silence, told: [] });
+    expect(await spoken(talk, text, { style: { ...PLAIN, rate: speed } })).toEqual({
+      seconds: 6 + silence,
+      told: [],
+    });
   });
 });
 
