@@ -716,7 +716,7 @@ describe('a proxy', () => {
     expectFailure(
       await run(args),
       6,
-      /certificate of the proxy 127\.0\.0\.1:\d+ (?:or of \S+ )?cannot be trusted/,
+      /certificate of the proxy 127\.0\.0\.1:\d+ (?:or \S+ )?cannot be trusted/,
     );
   });
 

@@ -171,7 +171,7 @@ function hintOf(
 
 function peerOf({ host, protocol }: URL, proxy: URL | undefined, isTls = false): string {
   if (!proxy || (isTls && proxy.protocol === 'http:')) return host;
-  return `the proxy ${proxy.host}${isTls && protocol === 'https:' ? ` or of ${host}` : ''}`;
+  return `the proxy ${proxy.host}${isTls && protocol === 'https:' ? ` or ${host}` : ''}`;
 }
 
 function refusedByProxy(cause: ProxyError, status: number, host: string): TtsError {

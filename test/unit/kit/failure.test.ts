@@ -58,6 +58,17 @@ it.each([
 });
 
 it.each([
+  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', (who: string) => `${who} speaks HTTP/2 alone`],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', (who: string) => `the certificate of ${who} cannot be trusted`],
+  ['EPROTO', (who: string) => `${who} does not speak TLS as expected`],
+])('TLS through a proxy that is reached without it is that of the service: %s', (code, message) => {
+  const told = (proxy: string) =>
+    noAnswer(new ProxyError(new URL(proxy), coded(code)), new URL('https://h.example'), 1000).message;
+  expect(told('http://p.example')).toContain(message('h.example'));
+  expect(told('https://p.example')).toContain(message('the proxy p.example or h.example'));
+});
+
+it.each([
   [
     Object.assign(new Error('connect'), { code: 'EMFILE' }),
     /too many files are open \(EMFILE\)/,

@@ -189,6 +189,12 @@ describe('a hostile book', () => {
     expect(text).toMatch(/Text1/);
   });
 
+  it('may refer to notes in a document that it has not', async () => {
+    const link = '<a href="gone.xhtml#n"><sup>1</sup></a>';
+    const book = epubOf({ documents: { 'a.xhtml': `<p>Text${link} and more.</p>` } });
+    expect(await read(book)).toBe('{1 Not spoken}Text and more.');
+  });
+
   it('may have fallbacks that lead to each other', async () => {
     const items = Array.from(
       { length: 20_000 },
