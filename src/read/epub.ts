@@ -136,8 +136,7 @@ async function* piecesOf(
     resolve: (href, from) => resolved(from, href),
     index: async (path) => {
       searched += archive.sizeOf(path);
-      const isSearched = archive.has(path) && searched <= MOST_SEARCHED;
-      return isSearched ? indexed((await open(path))(), `${path} in ${name}`) : undefined;
+      return searched <= MOST_SEARCHED ? indexed((await open(path))(), `${path} in ${name}`) : undefined;
     },
   });
   const said = new Set<string>();

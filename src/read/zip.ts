@@ -101,7 +101,7 @@ export class Archive implements Disposable {
       throw damaged(name, new Error(`compression ${entry.compressionMethod} is not known`));
   }
 
-  /** @throws TtsError (usage) for a file that is damaged or too large */
+  /** A file that is not there has none. @throws TtsError (usage) for one that is damaged or too large */
   async *bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const entry = this.#entries.get(path);
     if (!entry) return;
