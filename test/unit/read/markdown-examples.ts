@@ -62,6 +62,8 @@ export const EXAMPLES: readonly (readonly [name: string, markdown: string, spoke
     'A.\n\nB.',
   ],
   ['HTML', '<!-- no -->\n\n<div class="no">\n\na <b>c</b><!-- no --> d\n\n</div>', 'a c d'],
+  ['a block of HTML behind a list', '- a\n\n<p>b</p>', 'a.\n\nb'],
+  ['a block of HTML behind a heading', '# A\n<p>b</p>', 'A.\n\nb'],
   ['a script', '<script>\nno()\n\nno()\n</script>\n\nyes', 'yes'],
   ['a footnote', 'a[^1], b[^x].\n\n[^1]: One\n    *more*.\n[^x]: Two', 'a (One more), b (Two).'],
   [
