@@ -66,6 +66,19 @@ describe('a book by ffmpeg', () => {
     expect(box.list()).toEqual(['a.m4b']);
   });
 
+  it('has as many bits for each channel', async ({ skip }) => {
+    skip(!ffmpeg, 'no ffmpeg here');
+    const box = new Sandbox();
+    const noise = sound(800_000);
+    for (const channels of [1, 2]) {
+      const server = await serveBytes(complete(plainWav(noise, undefined, { ...speechFormat, channels })));
+      await box.run(`hi -o ${channels}.m4b`, { env: named(server.url) });
+    }
+    // As many samples in half the time.
+    const [mono = 0, stereo = 0] = ['1.m4b', '2.m4b'].map((name) => statSync(box.path(name)).size);
+    expect(stereo / mono).toBeGreaterThan(0.8);
+  });
+
   it('is refused before anything is sent where there is no ffmpeg', async () => {
     const { env, box, server } = await setUp();
     const refused = await box.run('hi -o a.m4b', { env: { ...env, PATH: '/nowhere' } });

@@ -446,6 +446,10 @@ it.each([
   expect(remarks).toEqual(['the page holds only pictures, and no description of them']);
 });
 
+it('says nothing of a page with pictures and text', async () => {
+  expect(await readPage('<p><img src="a.png"> Text</p>')).toMatchObject({ text: 'Text', remarks: [] });
+});
+
 it('says of a page how much of it could not be decoded', async () => {
   const bytes = Buffer.concat([Buffer.from('<p>Café – “yes” '), Buffer.from([0xe9])]);
   const { text, remarks } = await readPage(bytes);
