@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
+import { checksumOf } from '../kit/checksum.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { removeLeftoversIn, type Writer } from '../kit/file.ts';
 import { systemError, writing } from '../kit/folders.ts';
@@ -20,7 +21,7 @@ import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '.
 import { lookAt } from '../out/open.ts';
 import { isOfFormat, isOfSamples } from '../sound/encode/encodings.ts';
 import { type BatchPlan, type BatchRow, caseFolded, type Shard } from './plan.ts';
-import { hashFile, type RowFolder, writeText } from './row-files.ts';
+import { type RowFolder, writeText } from './row-files.ts';
 import type { RowKey, RowShape } from './row-key.ts';
 
 export interface ManifestEntry {
@@ -345,7 +346,7 @@ async function stateOf(
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: undefined };
   const expected = entries.findLast((entry) => entry.key === key);
   if (!expected) return { state: 'stale', entry: entries.at(-1) };
-  const sha256 = await hashFile(path, signal);
+  const sha256 = await checksumOf(path, { signal });
   if (expected.sha256 === sha256) return { state: 'unchanged', entry: expected };
   const found = entries.findLast((entry) => entry.sha256 === sha256);
   if (!found) return { state: 'damaged', entry: expected };
@@ -407,7 +408,7 @@ async function reasonToKeep(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!isSound(file, survey)) return 'its name is not that of a sound of this batch';
-  const sha256 = await hashFile(survey.folder.pathOf(file), signal);
+  const sha256 = await checksumOf(survey.folder.pathOf(file), { signal });
   const isUnchanged = entriesOf(file, survey.known).some((entry) => entry.sha256 === sha256);
   return isUnchanged ? undefined : 'it was changed since it was made';
 }

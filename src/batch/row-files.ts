@@ -1,6 +1,6 @@
-import { createHash, hash } from 'node:crypto';
-import { createReadStream, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { checksumOf } from '../kit/checksum.ts';
 import { FileWriter } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
 import { AtomicFile, syncFolder, type Writer } from '../kit/file.ts';
@@ -101,7 +101,7 @@ export function rowFile({ encoding, onFinished, ...file }: RowFileOptions): Sink
       const open = { fd: part.fd, path: part.path, name: file.name, start: 0 };
       const written = await encoding.record(open, track, signal);
       await part.prepare();
-      const sha256 = await hashFile(part.path, signal);
+      const sha256 = await checksumOf(part.path, { signal });
       onFinished({ format: track.format, bytes: written.bytes, sha256 });
       await part.publish(signal);
       return { ...written, readerLeft: false };
@@ -168,14 +168,4 @@ function replacing<T>({ path, name }: NamedFile, act: (old: Stats | undefined) =
     assertRegular(path);
     return act(old);
   });
-}
-
-const SMALL_FILE = 4 * 1024 * 1024;
-
-/** @returns SHA-256 in hex */
-export async function hashFile(path: string, signal: AbortSignal): Promise<string> {
-  if (statSync(path).size <= SMALL_FILE) return hash('sha256', readFileSync(path));
-  const digest = createHash('sha256');
-  for await (const piece of createReadStream(path, { signal })) digest.update(piece);
-  return digest.digest('hex');
 }

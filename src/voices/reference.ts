@@ -1,10 +1,10 @@
 /** A WAV with a voice, which a model is to speak like. */
 import { createReadStream, statSync } from 'node:fs';
+import { checksumOf } from '../kit/checksum.ts';
 import { codeOf, TtsError, usageError } from '../kit/error.ts';
 import { frameBytes, secondsOf } from '../sound/pcm.ts';
 import { sampleReader } from '../sound/samples.ts';
 import { readWav, WavError } from '../sound/wav.ts';
-import { hashOf } from './install/fetch.ts';
 
 /** Seconds. A shorter one does not tell a voice, and the model keeps no more of a longer one. */
 const [SHORTEST, LONGEST] = [3, 30];
@@ -45,5 +45,5 @@ export async function checkedReference(
     if (!(error instanceof TtsError)) throw refuse(`cannot be read (${codeOf(error)})`);
     throw error;
   }
-  return { path, sum: await hashOf(path) };
+  return { path, sum: await checksumOf(path) };
 }

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { checksumOf } from '../../kit/checksum.ts';
 import { TtsError, usageError } from '../../kit/error.ts';
 import { type Catalogue, espeakFiles, type PinnedFile, type Repository } from './catalogue.ts';
-import { addressIn, hashOf } from './fetch.ts';
+import { addressIn } from './fetch.ts';
 import type { InstalledFile, Manifest } from './manifest.ts';
 import type { Session } from './session.ts';
 import { copyInto, placeShared } from './store.ts';
@@ -30,7 +31,7 @@ export async function sharedEspeak(
   for (const file of files) {
     const name = nameInFolder(file);
     const path = join(data, folder, name);
-    const sha256 = file.sha256 ?? (await hashOf(path));
+    const sha256 = file.sha256 ?? (await checksumOf(path));
     installed.push({ name, size: statSync(path).size, sha256 });
   }
   return { folder, files: installed };

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNearby } from '../../kit/address.ts';
+import { checksumOf } from '../../kit/checksum.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import type { Host } from '../../kit/host.ts';
 import { askedWait } from '../../kit/http/answer.ts';
@@ -323,22 +324,15 @@ async function write(answer: RedirectedAnswer, { path, from, wanted, onProgress 
 }
 
 async function checkedFile(path: string, { name, url, ...pinned }: DownloadRequest): Promise<Downloaded> {
-  const sha256 = await hashOf(path);
+  const sha256 = await checksumOf(path);
   const isRight =
     pinned.sha256 === undefined
-      ? pinned.md5 === undefined || (await hashOf(path, 'md5')) === pinned.md5
+      ? pinned.md5 === undefined || (await checksumOf(path, { algorithm: 'md5' })) === pinned.md5
       : sha256 === pinned.sha256;
   if (!isRight)
     throw wrongBytes(`${name} of ${url.host} has another checksum than it should: it was thrown away`);
   const checked = pinned.sha256 !== undefined ? 'sha256' : pinned.md5 !== undefined ? 'md5' : 'not checked';
   return { path, size: statSync(path).size, sha256, checked };
-}
-
-/** @returns the checksum in hexadecimal digits */
-export async function hashOf(path: string, algorithm: 'sha256' | 'md5' = 'sha256'): Promise<string> {
-  const hash = createHash(algorithm);
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
-  return hash.digest('hex');
 }
 
 /**

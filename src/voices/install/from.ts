@@ -13,6 +13,7 @@ import {
 import { LONGEST_CONFIG } from '../../engines/model-metadata.ts';
 import { ProcessKeeper } from '../../engines/model-process.ts';
 import { percentDecoded } from '../../kit/address.ts';
+import { checksumOf } from '../../kit/checksum.ts';
 import { usageError } from '../../kit/error.ts';
 import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
@@ -20,7 +21,7 @@ import { isArchive, withoutEnding } from './archive.ts';
 import { type Built, cardIn, nextNumber, placePiper, unpackedFolder } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
 import { missingEspeak, nameInFolder } from './espeak.ts';
-import { assertSafe, type DownloadRequest, failure, hashOf } from './fetch.ts';
+import { assertSafe, type DownloadRequest, failure } from './fetch.ts';
 import { installOffered, licenceIn, partOf, taken } from './install.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest, runtimesIn } from './manifest.ts';
 import type { Session } from './session.ts';
@@ -111,7 +112,7 @@ async function fetchVoice(
     return { place: path, origin: name, checked: 'not checked' };
   }
   assertKind(name);
-  if (sha256 !== undefined && (await hashOf(path)) !== sha256.toLowerCase())
+  if (sha256 !== undefined && (await checksumOf(path)) !== sha256.toLowerCase())
     throw failure(`${name} has another checksum than the one of --sha256`, 'get the file again');
   const checked = sha256 === undefined ? 'not checked' : 'sha256 given';
   if (name.endsWith('.onnx')) return { place: path, origin: name.replace(/\.onnx$/, ''), checked };
@@ -210,7 +211,7 @@ async function installCopied(
 
 async function isPinned(path: string, { size, sha256 }: PinnedFile): Promise<boolean> {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true && stats.size === size && (await hashOf(path)) === sha256;
+  return stats?.isFile() === true && stats.size === size && (await checksumOf(path)) === sha256;
 }
 
 /** A raw voice of Piper: a model with its settings, and without tokens. */

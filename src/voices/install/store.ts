@@ -15,13 +15,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { checksumOf } from '../../kit/checksum.ts';
 import { codeOf, ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { syncFolder } from '../../kit/file.ts';
 import { makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
 import { isOwnFolder } from '../../kit/guard.ts';
 import type { RunContext } from '../../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../../kit/lock.ts';
-import { hashOf } from './fetch.ts';
 import {
   attempt,
   ELSEWHERE,
@@ -148,7 +148,7 @@ async function filesOf(folder: string): Promise<InstalledFile[]> {
     const path = join(folder, each);
     const stats = statSync(path);
     if (!stats.isFile()) continue;
-    files.push({ name: each.replaceAll('\\', '/'), size: stats.size, sha256: await hashOf(path) });
+    files.push({ name: each.replaceAll('\\', '/'), size: stats.size, sha256: await checksumOf(path) });
   }
   return files;
 }
@@ -224,7 +224,7 @@ export async function wrongFiles(data: string, { name, files, espeak }: Manifest
 async function faultOf({ size, sha256 }: InstalledFile, path: string): Promise<string | undefined> {
   try {
     if (statSync(path).size !== size) return `has ${statSync(path).size} bytes and not ${size}`;
-    return (await hashOf(path)) === sha256 ? undefined : 'has another checksum';
+    return (await checksumOf(path)) === sha256 ? undefined : 'has another checksum';
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read (${codeOf(error)})`;
   }

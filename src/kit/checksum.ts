@@ -1,0 +1,33 @@
+import { createHash, hash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/** Bytes. A smaller file is read at once. */
+const SMALL_FILE = 4 * 1024 * 1024;
+
+/** Bytes. */
+const BLOCK = 1024 * 1024;
+
+/**
+ * The checksum of a file.
+ * @returns hexadecimal digits
+ * @throws the error of the system, or the reason of the signal
+ */
+export async function checksumOf(
+  path: string,
+  { algorithm = 'sha256', signal }: { algorithm?: 'sha256' | 'md5'; signal?: AbortSignal } = {},
+): Promise<string> {
+  if (statSync(path).size <= SMALL_FILE) return hash(algorithm, readFileSync(path));
+  const digest = createHash(algorithm);
+  await using file = await open(path);
+  // While one block is added, the next is read.
+  let [block, spare] = [Buffer.allocUnsafe(BLOCK), Buffer.allocUnsafe(BLOCK)];
+  for (let next = file.read(block); ; ) {
+    const { bytesRead } = await next;
+    if (bytesRead === 0) return digest.digest('hex');
+    signal?.throwIfAborted();
+    next = file.read(spare);
+    digest.update(block.subarray(0, bytesRead));
+    [block, spare] = [spare, block];
+  }
+}
