@@ -26,7 +26,7 @@ export interface HttpClientOptions {
   /** A request fails if connecting, the answer, or the next bytes of its body take longer. */
   readonly timeoutMs: number;
   readonly proxyFor?: ((url: URL) => ProxyRoute | undefined) | undefined;
-  /** The version of Node, in a run that may be short. */
+  /** The version of Node, in a run that may be short: {@link delayTierUp} is for those. */
   readonly runtime?: string | undefined;
 }
 
@@ -126,22 +126,23 @@ export class HttpClient implements AsyncDisposable {
    * 20 ms and 20 MB to load, which a run without requests does not need.
    */
   async #open(proxy: URL | undefined, { protocol }: URL): Promise<Dispatcher> {
-    const { Agent, Pool, ProxyAgent } = await import('undici');
+    const undici = await import('undici');
     const { connections, timeoutMs, runtime } = this.#options;
-    // undici compiles its parser with the first connection. Node's modules load before the delay.
+    // Of Node's modules, those that a connection needs load before the delay, which slows their loading down.
     if (protocol === 'https:') await import('node:tls');
     await delayTierUp(runtime);
     const connect = { timeout: timeoutMs, signal: this.#closing.signal };
     const options = { connections, pipelining: 1 };
-    if (!proxy) return new Agent({ ...options, connect });
-    return new ProxyAgent({
+    if (!proxy) return new undici.Agent({ ...options, connect });
+    return new undici.ProxyAgent({
       ...options,
       uri: proxy.origin,
       ...(hasLogin(proxy) && { token: `Basic ${loginOf(proxy)}` }),
       proxyTunnel: false,
       proxyTls: connect,
       requestTls: connect,
-      clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: Math.ceil(timeoutMs) }),
+      clientFactory: (origin, given) =>
+        new undici.Pool(origin, { ...given, headersTimeout: Math.ceil(timeoutMs) }),
     });
   }
 }
