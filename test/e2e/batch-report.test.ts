@@ -102,10 +102,8 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', () => 
     expect(await page.evaluate('document.activeElement === search')).toBe(true);
     // Chromium stores what a page keeps a moment later, in another process.
     const isKept = async () => {
-      await page
-        .evaluate('location.reload(), new Promise((resolve) => setTimeout(resolve, 500))')
-        .catch(() => {});
-      return page.evaluate('boxOf(rows[1]).checked').catch(() => false);
+      await page.reload();
+      return page.evaluate('boxOf(rows[1]).checked');
     };
     await expect.poll(isKept, { timeout: 20_000 }).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
@@ -19,6 +19,8 @@ export interface Page {
   press(key: string): Promise<void>;
   /** Types into the element that has the focus. */
   type(text: string): Promise<void>;
+  /** Loads it once more, and waits until its scripts have run. */
+  reload(): Promise<void>;
   /** Addresses that the page asked for. */
   readonly requests: readonly string[];
 }
@@ -54,12 +56,16 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
   const { sessionId } = await devTools.send('Target.attachToTarget', { targetId, flatten: true });
   const send = (method: string, params: object = {}) => devTools.send(method, params, String(sessionId));
   const requests: string[] = [];
-  const isLoaded = new Promise<void>((resolve) => {
-    devTools.onEvent(String(sessionId), ({ method, params }) => {
-      if (method === 'Network.requestWillBeSent') requests.push((params as Requested).request.url);
-      if (method === 'Page.loadEventFired') resolve();
-    });
+  const loads = new EventEmitter();
+  devTools.onEvent(String(sessionId), ({ method, params }) => {
+    if (method === 'Network.requestWillBeSent') requests.push((params as Requested).request.url);
+    if (method === 'Page.loadEventFired') loads.emit('load');
   });
+  const load = async (method: string, params: object = {}) => {
+    const isLoaded = once(loads, 'load');
+    await send(method, params);
+    await isLoaded;
+  };
   await send('Network.enable');
   await send('Page.enable');
   const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }];
@@ -70,8 +76,7 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
     await send('Emulation.setTouchEmulationEnabled', { enabled: true });
   }
   if (script) await send('Page.addScriptToEvaluateOnNewDocument', { source: script });
-  await send('Page.navigate', { url: path.startsWith('http:') ? path : pathToFileURL(path).href });
-  await isLoaded;
+  await load('Page.navigate', { url: path.startsWith('http:') ? path : pathToFileURL(path).href });
   return {
     requests,
     async evaluate<T>(expression: string) {
@@ -91,6 +96,7 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
     async type(text) {
       await send('Input.insertText', { text });
     },
+    reload: () => load('Page.reload'),
   };
 }
 
