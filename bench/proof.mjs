@@ -29,9 +29,9 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const signal = new AbortController().signal;
 
 const { Comparable, Judge, Reference, isComparable, likenessOf, sentences } = await bundled(
-  `export { Comparable, Judge, isComparable, likenessOf } from '../src/voices/proof.ts';
-  export { Reference } from '../src/voices/timed-words.ts';
-  export { sentences } from '../src/text/sentences.ts';`,
+  `export { Comparable, Judge, isComparable, likenessOf } from '../../src/voices/proof.ts';
+  export { Reference } from '../../src/voices/timed-words.ts';
+  export { sentences } from '../../src/text/sentences.ts';`,
 );
 const reference = new Reference(
   { env: process.env, platform: process.platform, runtime: process.versions.node },
