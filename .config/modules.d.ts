@@ -4,6 +4,18 @@ declare module 'markdown-it-footnote' {
   export default footnotes;
 }
 
+declare module 'fft.js' {
+  export default class FFT {
+    /** A power of two. */
+    readonly size: number;
+    constructor(size: number);
+    /** @returns room for the real and the imaginary part of each line, in turn */
+    createComplexArray(): number[];
+    /** Writes the lines up to the half of the size. */
+    realTransform(spectrum: number[], samples: ArrayLike<number>): void;
+  }
+}
+
 /** Node 20 has these of ES2024, and TypeScript's library for Node 20 has not. */
 interface ArrayBufferConstructor {
   new (byteLength: number, options: { readonly maxByteLength: number }): ArrayBuffer;

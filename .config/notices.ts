@@ -18,7 +18,6 @@ const INSIDE = '.config/licences/lame.md';
 interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly license?: string;
 }
 
 /** Writes the licences of all that the bundle holds, so that the list cannot fall behind. */
@@ -44,11 +43,17 @@ The program that is built from this repository contains, or comes with, the foll
 the build.`;
 
 function sectionOf(folder: string): string {
-  const { name, version, license } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  ) as Manifest;
-  const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
-  if (!file && !license) throw new Error(`${name} comes without a licence`);
-  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`;
-  return `## ${name} ${version}\n\n\`\`\`text\n${text.replaceAll('\r\n', '\n').replaceAll('```', "'''")}\n\`\`\``;
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  const text = licenceIn(folder).replaceAll('\r\n', '\n').replaceAll('```', "'''");
+  return `## ${name} ${version}\n\n\`\`\`text\n${text}\n\`\`\``;
+}
+
+/** The text of its file, or else the last section of the README. */
+function licenceIn(folder: string): string {
+  const files = readdirSync(folder);
+  const file = files.find((entry) => /^(licen[cs]e|copying)/i.test(entry));
+  if (file) return readFileSync(join(folder, file), 'utf8').trim();
+  const [, text] = readFileSync(join(folder, 'README.md'), 'utf8').split(/^#+ LICENSE$/m);
+  if (!text) throw new Error(`${folder} comes without a licence`);
+  return text.trim();
 }

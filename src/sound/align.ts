@@ -1,4 +1,5 @@
 /** Which moment of one sound is which moment of another that says the same words. */
+import FFT from 'fft.js';
 
 /** Seconds between two frames, where moments are to be exact, and where it is enough to compare. */
 export const FINE_STEP = 0.01;
@@ -56,7 +57,11 @@ export class FeatureMeter {
   /** Samples between two frames. */
   readonly #advance: number;
   readonly #window: Float64Array;
-  readonly #fourier: Fourier;
+  readonly #fourier: FFT;
+  /** A frame in its window, and zeros up to a power of two. */
+  readonly #windowed: Float64Array;
+  /** The real and the imaginary part of each line, in turn. */
+  readonly #spectrum: number[];
   readonly #filters: readonly Filter[];
   /** Samples from the beginning of the next frame. */
   readonly #ahead: Float64Array;
@@ -80,13 +85,15 @@ export class FeatureMeter {
       { length: this.#size },
       (_, at) => 0.54 - 0.46 * Math.cos((2 * Math.PI * at) / (this.#size - 1)),
     );
-    this.#fourier = new Fourier(2 ** Math.ceil(Math.log2(this.#size)));
+    this.#fourier = new FFT(2 ** Math.ceil(Math.log2(this.#size)));
+    this.#windowed = new Float64Array(this.#fourier.size);
+    this.#spectrum = this.#fourier.createComplexArray();
     this.#filters = melFilters(sampleRate, this.#fourier.size, top);
     this.#ahead = new Float64Array(this.#size);
   }
 
   /** @param samples of one channel, from -1 to 1 */
-  push(samples: Float64Array): void {
+  push(samples: Float32Array | Float64Array): void {
     for (let at = 0; at < samples.length; ) {
       if (this.#skip > 0) {
         const skipped = Math.min(this.#skip, samples.length - at);
@@ -115,12 +122,18 @@ export class FeatureMeter {
 
   #measure(): void {
     this.#powers.push(this.#ahead.reduce((sum, sample) => sum + sample * sample, 0));
-    const power = this.#fourier.power(this.#ahead, this.#window);
+    for (let at = 0; at < this.#size; at += 1)
+      this.#windowed[at] = (this.#ahead[at] ?? 0) * (this.#window[at] ?? 0);
+    this.#fourier.realTransform(this.#spectrum, this.#windowed);
     for (const { first, weights } of this.#filters) {
       let sum = 0;
-      for (let at = 0; at < weights.length; at += 1) sum += (weights[at] ?? 0) * (power[first + at] ?? 0);
+      for (let at = 0; at < weights.length; at += 1) sum += (weights[at] ?? 0) * this.#powerOf(first + at);
       this.#logs.push(Math.log(sum + 1e-10));
     }
+  }
+
+  #powerOf(line: number): number {
+    return (this.#spectrum[2 * line] ?? 0) ** 2 + (this.#spectrum[2 * line + 1] ?? 0) ** 2;
   }
 
   end(): Features {
@@ -210,64 +223,14 @@ function normalised(values: Float32Array, count: number): Float32Array {
   return values;
 }
 
-/** Spectra of real sounds, by the algorithm of Cooley and Tukey. */
-class Fourier {
-  /** A power of two. */
-  readonly size: number;
-  readonly #real: Float64Array;
-  readonly #imaginary: Float64Array;
-  readonly #cosines: Float64Array;
-  readonly #sines: Float64Array;
-  readonly #reversed: Uint32Array;
-
-  constructor(size: number) {
-    this.size = size;
-    this.#real = new Float64Array(size);
-    this.#imaginary = new Float64Array(size);
-    this.#cosines = Float64Array.from({ length: size / 2 }, (_, at) => Math.cos((2 * Math.PI * at) / size));
-    this.#sines = Float64Array.from({ length: size / 2 }, (_, at) => -Math.sin((2 * Math.PI * at) / size));
-    this.#reversed = new Uint32Array(size);
-    for (let at = 1; at < size; at += 1)
-      this.#reversed[at] = ((this.#reversed[at >> 1] ?? 0) >> 1) | (at & 1 ? size >> 1 : 0);
-  }
-
-  /** @returns the power of each line, valid until the next call */
-  power(samples: Float64Array, window: Float64Array): Float64Array {
-    const [real, imaginary] = [this.#real, this.#imaginary];
-    for (let at = 0; at < this.size; at += 1) {
-      const from = this.#reversed[at] ?? 0;
-      real[at] = from < window.length ? (samples[from] ?? 0) * (window[from] ?? 0) : 0;
-      imaginary[at] = 0;
-    }
-    for (let half = 1; half < this.size; half *= 2) this.#butterflies(half);
-    for (let at = 0; at <= this.size / 2; at += 1)
-      real[at] = (real[at] ?? 0) ** 2 + (imaginary[at] ?? 0) ** 2;
-    return real;
-  }
-
-  #butterflies(half: number): void {
-    const [real, imaginary, cosines, sines] = [this.#real, this.#imaginary, this.#cosines, this.#sines];
-    const stride = this.size / (2 * half);
-    for (let start = 0; start < this.size; start += 2 * half)
-      for (let at = 0; at < half; at += 1) {
-        const [cosine, sine] = [cosines[at * stride] ?? 0, sines[at * stride] ?? 0];
-        const [low, high] = [start + at, start + at + half];
-        const re = (real[high] ?? 0) * cosine - (imaginary[high] ?? 0) * sine;
-        const im = (real[high] ?? 0) * sine + (imaginary[high] ?? 0) * cosine;
-        real[high] = (real[low] ?? 0) - re;
-        imaginary[high] = (imaginary[low] ?? 0) - im;
-        real[low] = (real[low] ?? 0) + re;
-        imaginary[low] = (imaginary[low] ?? 0) + im;
-      }
-  }
-}
-
 /** The path may leave the straight line by this share of the longer sound, and by this number of frames in any case. */
 const BAND = 0.35;
 /** Seconds. */
 const LEAST_BAND = 1;
-/** Cells of the band, of which each takes a byte: a minute of speech, and narrower for more. */
-const MOST_CELLS = 64 * 1024 * 1024;
+/** Pairs of frames: two sounds of 20 seconds, in coarse steps. For more, the band follows the path of half as many frames. */
+const MOST_PAIRS = 2 ** 20;
+/** Frames on each side of that path. */
+const BESIDE = 64;
 
 /** What a step along one of the sounds alone costs; one along both costs {@link ALONG_BOTH}. With 1, the path lingers where voices differ. */
 const ALONE = 1.3;
@@ -290,25 +253,10 @@ export interface Alignment {
   readonly extra: number;
 }
 
-/**
- * Dynamic time warping (Sakoe and Chiba, 1978) within a band around the straight line.
- * @returns `undefined` if one of the sounds is too short
- */
+/** @returns `undefined` if one of the sounds is too short */
 export function align(first: Features, second: Features): Alignment | undefined {
   if (first.count < 2 || second.count < 2) return undefined;
-  const width = Math.min(
-    second.count,
-    1 +
-      2 *
-        Math.max(Math.round(LEAST_BAND / first.step), Math.round(BAND * Math.max(first.count, second.count))),
-    Math.max(3, Math.floor(MOST_CELLS / first.count)),
-  );
-  const slope = (second.count - 1) / (first.count - 1);
-  const lows = Int32Array.from({ length: first.count }, (_, row) =>
-    Math.max(0, Math.min(second.count - width, Math.round(row * slope) - (width >> 1))),
-  );
-  const steps = stepsThrough(first, second, { lows, width });
-  const path = pathThrough(first, second, { lows, width, steps });
+  const path = pathBetween(first, second);
   return {
     at: momentsOf(first, path),
     back: momentsOf(
@@ -320,31 +268,82 @@ export function align(first: Features, second: Features): Alignment | undefined 
   };
 }
 
+type Frames = Pick<Features, 'step' | 'count' | 'values'>;
+
+/** Dynamic time warping within a band (Sakoe and Chiba, 1978), from coarse to fine (Salvador and Chan, 2007). */
+function pathBetween(first: Frames, second: Frames): Path {
+  const isShort = first.count * second.count <= MOST_PAIRS;
+  const band = isShort
+    ? bandAlong(first, second)
+    : bandAround(pathBetween(halved(first), halved(second)), first.count, second.count);
+  return pathThrough(first, second, band);
+}
+
+/** Two frames become their mean. */
+function halved({ step, count, values }: Frames): Frames {
+  const half = Math.ceil(count / 2);
+  const means = new Float32Array(half * VALUES);
+  for (let at = 0; at < means.length; at += 1) {
+    const from = 2 * at - (at % VALUES);
+    const one = values[from] ?? 0;
+    means[at] = (one + (values[from + VALUES] ?? one)) / 2;
+  }
+  return { step: 2 * step, count: half, values: means };
+}
+
+/** What a path may pass. From row to row, neither of the borders goes back. */
 interface Band {
   /** The first column of each row. */
   readonly lows: Int32Array;
-  /** Columns of a row. */
-  readonly width: number;
+  /** The column behind the last one of each row. */
+  readonly ends: Int32Array;
 }
 
-function stepsThrough(first: Features, second: Features, { lows, width }: Band): Uint8Array {
-  const steps = new Uint8Array(first.count * width);
-  // In front of the band and behind it there is no way.
-  const room = 2 + width + Math.ceil(second.count / first.count);
-  let above = new Float64Array(room).fill(Infinity);
-  let sums = new Float64Array(room).fill(Infinity);
+/** The band around the straight line. */
+function bandAlong({ step, count: rows }: Frames, { count: columns }: Frames): Band {
+  const side = Math.max(Math.round(LEAST_BAND / step), Math.round(BAND * Math.max(rows, columns)));
+  const width = Math.min(columns, 1 + 2 * side);
+  const slope = (columns - 1) / (rows - 1);
+  const lows = Int32Array.from({ length: rows }, (_, row) =>
+    Math.max(0, Math.min(columns - width, Math.round(row * slope) - (width >> 1))),
+  );
+  return { lows, ends: lows.map((low) => low + width) };
+}
+
+/** The band around a path of half as many rows and columns. */
+function bandAround(path: Path, rows: number, columns: number): Band {
+  const { lows, highs } = columnsOf(path, Math.ceil(rows / 2));
+  const near = (row: number) => Math.max(0, Math.min(lows.length - 1, row >> 1));
+  return {
+    lows: Int32Array.from({ length: rows }, (_, row) =>
+      Math.max(0, 2 * (lows[near(row - BESIDE)] ?? 0) - BESIDE),
+    ),
+    ends: Int32Array.from({ length: rows }, (_, row) =>
+      Math.min(columns, 2 * (highs[near(row + BESIDE)] ?? 0) + 2 + BESIDE),
+    ),
+  };
+}
+
+/** The last step to each place of the band. */
+function stepsThrough(first: Frames, second: Frames, { lows, ends }: Band): readonly Uint8Array[] {
+  const steps: Uint8Array[] = [];
+  // The sums of two rows, behind one place in front of the first column. Outside of the band there is no way.
+  let above = new Float64Array(second.count + 1).fill(Infinity);
+  let sums = new Float64Array(second.count + 1).fill(Infinity);
   for (let row = 0; row < first.count; row += 1) {
-    const low = lows[row] ?? 0;
-    const shift = row === 0 ? 0 : low - (lows[row - 1] ?? 0);
-    for (let place = 1; place <= width; place += 1) {
-      const cost = distance(first.values, row, second.values, low + place - 1);
-      const both = row + low + place === 1 ? 0 : (above[place + shift - 1] ?? 0);
-      const ofFirst = (above[place + shift] ?? 0) + ALONE * cost;
-      const ofSecond = (sums[place - 1] ?? 0) + ALONE * cost;
+    const [low = 0, end = 0] = [lows[row], ends[row]];
+    const ofRow = new Uint8Array(end - low);
+    sums[low] = Infinity;
+    for (let column = low; column < end; column += 1) {
+      const cost = distance(first.values, row, second.values, column);
+      const both = row + column === 0 ? 0 : (above[column] ?? 0);
+      const ofFirst = (above[column + 1] ?? 0) + ALONE * cost;
+      const ofSecond = (sums[column] ?? 0) + ALONE * cost;
       const best = Math.min(both + ALONG_BOTH * cost, ofFirst, ofSecond);
-      sums[place] = best;
-      steps[row * width + place - 1] = stepOf(best, ofFirst, ofSecond);
+      sums[column + 1] = best;
+      ofRow[column - low] = stepOf(best, ofFirst, ofSecond);
     }
+    steps.push(ofRow);
     [above, sums] = [sums, above];
   }
   return steps;
@@ -377,15 +376,12 @@ export function distanceBetween(
 /** Frames of both sounds that belong together, from the last to the first. */
 type Path = readonly (readonly [row: number, column: number])[];
 
-function pathThrough(
-  first: Features,
-  second: Features,
-  { lows, width, steps }: Band & { readonly steps: Uint8Array },
-): Path {
+function pathThrough(first: Frames, second: Frames, band: Band): Path {
+  const steps = stepsThrough(first, second, band);
   let [row, column] = [first.count - 1, second.count - 1];
   const path: (readonly [number, number])[] = [[row, column]];
   while (row + column > 0) {
-    const step = steps[row * width + column - (lows[row] ?? 0)];
+    const step = steps[row]?.[column - (band.lows[row] ?? 0)];
     const isOfSecond = row === 0 || (step === OF_SECOND && column > 0);
     if (column > 0 && (isOfSecond || step === BOTH)) column -= 1;
     if (!isOfSecond) row -= 1;
@@ -394,13 +390,20 @@ function pathThrough(
   return path;
 }
 
-/** Of several frames of the other sound for one of this, the middle one counts. */
-function momentsOf(first: Features, path: Path): Alignment['at'] {
-  const [lows, highs] = [new Float64Array(first.count), new Float64Array(first.count).fill(-1)];
+/** The columns of a path in each row. */
+function columnsOf(path: Path, rows: number): { readonly lows: Float64Array; readonly highs: Float64Array } {
+  const [lows, highs] = [new Float64Array(rows), new Float64Array(rows)];
+  // The path comes from its end.
   for (const [row, column] of path) {
     lows[row] = column;
     highs[row] = Math.max(highs[row] ?? 0, column);
   }
+  return { lows, highs };
+}
+
+/** Of several frames of the other sound for one of this, the middle one counts. */
+function momentsOf(first: Features, path: Path): Alignment['at'] {
+  const { lows, highs } = columnsOf(path, first.count);
   const middles = lows.map((low, row) => (low + (highs[row] ?? low)) / 2);
   return (seconds) => {
     const place = Math.max(0, Math.min(first.count - 1, (seconds - WINDOW / 2) / first.step));

@@ -15,7 +15,7 @@ import {
 } from '../sound/align.ts';
 import { frameBytes, type PcmFormat, type Speech, sameFormat } from '../sound/pcm.ts';
 import { type Repeat, repeatIn } from '../sound/repeat.ts';
-import { lanesOf } from '../sound/samples.ts';
+import { lanesOf, toFloat } from '../sound/samples.ts';
 import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
@@ -258,7 +258,7 @@ export class Comparable {
     const meter = new FeatureMeter(sampleRate, this.#top, this.#step);
     for (const piece of pieces)
       for (let at = 0; at < piece.length; at += AT_ONCE) {
-        meter.push(Float64Array.from(piece.subarray(at, at + AT_ONCE), (sample) => sample / 32_768));
+        meter.push(toFloat(piece.subarray(at, at + AT_ONCE)));
         // Other clients of a service go on meanwhile.
         await yieldToEventLoop();
       }

@@ -68,6 +68,24 @@ describe('Words of a sound whose times are known', () => {
     expect(errors[Math.floor(0.95 * errors.length)]).toBeLessThan(0.09);
   });
 
+  it('is found in a long sound as well, behind a sentence that is missing.', () => {
+    const before = [...SENTENCES, ...SENTENCES].join(' ');
+    const [known, other] = [
+      say('rms', `${before} ${SENTENCES[5]} ${before}`),
+      say('slt', `${before} ${before}`),
+    ];
+    const missing = known.words.length - other.words.length;
+    const alignment = align(known.features, other.features);
+    const errors = other.words.slice(-100).map(({ start }, at) => {
+      const word = known.words[other.words.length - 100 + at + missing];
+      return Math.abs((alignment?.at(word?.start ?? 0) ?? 99) - start);
+    });
+    expect(missing).toBeGreaterThan(10);
+    expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.03);
+    expect(alignment?.missing).toBeGreaterThan(2);
+    expect(alignment?.extra).toBeLessThan(0.6);
+  });
+
   const story = [SENTENCES[1], SENTENCES[6], SENTENCES[5], SENTENCES[7]].join(' ');
   test.each([
     ['all of it', 'slt', story, [0, 0]],
