@@ -223,7 +223,7 @@ function normalised(values: Float32Array, count: number): Float32Array {
   return values;
 }
 
-/** The path may leave the straight line by this share of the longer sound, and by this number of frames in any case. */
+/** The path may leave the straight line by this share of the longer sound, and by {@link LEAST_BAND} in any case. */
 const BAND = 0.35;
 /** Seconds. */
 const LEAST_BAND = 1;
