@@ -18,7 +18,7 @@ import type { Voice, VoiceSource } from '../sound/voice.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
-import { builtInPlace, eachField, espeakPlace, FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
+import { builtInPlace, eachField, espeakPlace, FIRST_PRIVATE_NUMBER, sameName } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
 import { trackOfText } from './live.ts';
 import type { Order, ServedVoices } from './speak.ts';
@@ -281,11 +281,11 @@ class Relay implements Backend {
   }
 
   #inOrder(all: readonly Speaker[], { speaker }: Settings): readonly Speaker[] {
-    const asked = speaker?.value;
+    const asked = speaker?.value ?? '';
     const usual =
       typeof asked === 'number'
         ? (all.find(({ no }) => no === asked) ?? this.numbered(asked))
-        : all.find(({ name }) => name === asked);
+        : (all.find(({ name }) => name === asked) ?? all.find((each) => sameName(each, asked)));
     return usual ? [usual, ...all.filter((other) => other !== usual)] : all;
   }
 

@@ -21,6 +21,7 @@ import {
   FIRST_PRIVATE_NUMBER,
   followedBy,
   type Place,
+  speakerNamed,
   type Wrap,
   wrapping,
 } from './sources.ts';
@@ -111,7 +112,7 @@ export class Voices implements AsyncDisposable {
       const { settings } = this.#plan;
       const { baseUrl, speakers } = settings;
       const isNumber =
-        typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
+        typeof speaker.value === 'number' || speakerNamed(speaker.value, speakers?.value)?.no !== undefined;
       // The engine that a service stands for is not meant.
       const alone = { ...settings, speaker, language, ...(baseUrl && { engine: undefined }) };
       const found = await this.#find(alone, baseUrl !== undefined && isNumber && mayAskService).catch(
@@ -200,7 +201,8 @@ export class Voices implements AsyncDisposable {
 
   async #find(settings: Settings, isOfService: boolean): Promise<FoundVoice> {
     const { speaker, speakers } = settings;
-    const named = typeof speaker?.value === 'string' ? speakers?.value.get(speaker.value) : undefined;
+    const named =
+      typeof speaker?.value === 'string' ? speakerNamed(speaker.value, speakers?.value) : undefined;
     const voice = await (isOfService ? this.#inService(settings, named) : this.#onMachine(settings, named));
     return { voice: await this.#inLanguage(voice, settings.language), named };
   }

@@ -20,6 +20,7 @@ import {
   type Setting,
   type Settings,
 } from '../options/load.ts';
+import { speakerNamed } from './sources.ts';
 
 export interface Endpoint {
   /** The address of the requests. It ends in `/tts`. */
@@ -95,7 +96,7 @@ function objectionToNone({ callbackUrl }: Settings, key: Key | undefined): TtsEr
 function isOfThisMachine({ engine, speaker, speakers }: Settings): boolean {
   if (engine) return true;
   if (typeof speaker?.value !== 'string') return false;
-  return speakers?.value.get(speaker.value)?.no === undefined;
+  return speakerNamed(speaker.value, speakers?.value)?.no === undefined;
 }
 
 /** The voice may be one of a service whose base URL was forgotten. */

@@ -5,6 +5,7 @@ import type { Espeak, findEspeak } from '../engines/espeak.ts';
 import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import type { RunContext } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
+import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Settings } from '../options/load.ts';
 import type { Field, Fields, Voice, VoiceSource } from '../sound/voice.ts';
 import { localSource } from './local.ts';
@@ -26,6 +27,14 @@ export const FIRST_PRIVATE_NUMBER = 1_000_000_000;
 
 export function sameName({ name }: Pick<Voice, 'name'>, asked: string): boolean {
   return name !== undefined && name.toLowerCase() === asked.toLowerCase();
+}
+
+/** Case counts only between names that differ in nothing else. */
+export function speakerNamed(
+  asked: string,
+  speakers: ReadonlyMap<string, NamedSpeaker> = new Map(),
+): NamedSpeaker | undefined {
+  return speakers.get(asked) ?? [...speakers].find(([name]) => sameName({ name }, asked))?.[1];
 }
 
 /** Puts limit, retry, proof and cache in front of a source. */

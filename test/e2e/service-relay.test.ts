@@ -161,7 +161,7 @@ describe('in front of a service that has the interface and no more', () => {
     const seed = await serveSeed();
     const box = new Sandbox();
     const named = { no: 7, instructions: 'slow and warm', sampleRate: 48_000 };
-    writeUserConfig(box, { speakers: { anna: 3, bob: named, calm: { no: 7 } } });
+    writeUserConfig(box, { speaker: 'Anna', speakers: { bob: named, anna: 3, calm: { no: 7 } } });
     const { post, own } = await seedRelay(seed, box);
     const speak = async (voice: unknown, more: object = {}) =>
       (await post('/v1/audio/speech', { input: text, voice, response_format: 'wav', ...more })).said;

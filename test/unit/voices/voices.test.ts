@@ -40,6 +40,7 @@ describe('a speaker is looked for', () => {
     [3, 'built-in', 3],
     ['SLT', 'built-in', 2],
     ['low', 'built-in', 12],
+    ['Low', 'built-in', 12],
     [1002, 'engine', 1002],
     ['one:bert', 'engine', 1002],
     ['dear', 'engine', 2002],
@@ -88,6 +89,7 @@ describe('what is asked of a speaker', () => {
   it.each<[Record<string, unknown>, object, Record<string, string>, object]>([
     [{ ...SERVICE, speaker: 'deep' }, {}, {}, { sampleRate: 16_000 }],
     [{ ...SERVICE, speaker: 'warm' }, {}, {}, { instructions: 'warmly' }],
+    [{ ...SERVICE, speaker: 'Warm' }, {}, {}, { instructions: 'warmly' }],
     [{ ...SERVICE, speaker: '1190' }, {}, {}, { sampleRate: undefined }],
     [{ ...SERVICE, speaker: 'deep' }, { sampleRate: 8000 }, {}, { sampleRate: 16_000 }],
     [{ ...SERVICE, speaker: 'deep', sampleRate: '24000' }, {}, {}, { sampleRate: 24_000 }],
