@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
 import type { Misfit } from '../run/fit.ts';
@@ -171,7 +172,8 @@ export async function makeRow(
     entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters, shape };
     journal.add(entry);
   };
-  const sink = rowFile({ path: folder.pathOf(file), name: file, writer, encoding, onFinished });
+  const name = join(folder.name, file);
+  const sink = rowFile({ path: folder.pathOf(file), name, writer, encoding, onFinished });
   try {
     await deliver({ ...sound, sink });
   } finally {

@@ -15,12 +15,15 @@ import type { PcmFormat, Track } from '../sound/pcm.ts';
 export class RowFolder {
   /** Absolute. */
   readonly path: string;
+  /** Messages name it so. */
+  readonly name: string;
   #real: string | undefined;
   /** Rows of one folder follow each other. */
   #checked: string | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, name: string) {
     this.path = path;
+    this.name = name;
   }
 
   /**
@@ -72,7 +75,7 @@ export function openRowFolder(name: string, cwd: string): RowFolder {
   const path = resolve(cwd, name);
   const stats = writing(path, () => statSync(path, { throwIfNoEntry: false }));
   if (stats?.isDirectory() === false) throw unwritable(path, systemError('ENOTDIR'));
-  return new RowFolder(path);
+  return new RowFolder(path, name);
 }
 
 export interface FinishedFile {

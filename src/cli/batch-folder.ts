@@ -19,41 +19,31 @@ import { isName, rowOf } from '../options/rows.ts';
 import type { Context } from './commands.ts';
 import { askYes, readerReady } from './print.ts';
 
-export interface NamedFolderPlan extends FolderPlan {
-  /** The user names it so. */
-  readonly folderName: string;
-}
-
 /**
  * Makes what is missing or stale in a folder, which no other run writes to meanwhile.
  * @param make makes the files that the survey names
  * @returns what is there now, and whether `--prune` has deleted what is left over
  */
 export async function updateFolder(
-  planned: NamedFolderPlan,
+  planned: FolderPlan,
   consent: Consent,
   make: (survey: RowStates) => Promise<void>,
   context: Context,
 ): Promise<{ readonly survey: RowStates; readonly isPruned: boolean }> {
   const { host, signal } = context;
-  const { folder, folderName, shard } = planned;
+  const { folder, shard } = planned;
   makeOutputFolder(folder.path);
   using _lock = lockFolder(folder.path, shard, host);
   const survey = await RowStates.take(planned, context);
-  const pruning = { survey, folderName };
-  const isPruned = await mayPrune(pruning, consent, context);
+  const isPruned = await mayPrune(survey, consent, context);
   await make(survey);
-  if (isPruned) await pruneFiles(pruning, context);
+  if (isPruned) await pruneFiles(survey, context);
   await writeManifest(survey, host, signal);
   return { survey, isPruned };
 }
 
 /** An error names no more files than this. A terminal shows all. */
 const MOST_SHOWN = 20;
-
-interface Pruning extends Pick<NamedFolderPlan, 'folderName'> {
-  readonly survey: RowStates;
-}
 
 interface Consent {
   readonly prune: boolean;
@@ -67,7 +57,7 @@ interface Consent {
  * @throws TtsError (usage) where no terminal can answer
  */
 async function mayPrune(
-  { survey, folderName }: Pruning,
+  survey: RowStates,
   { prune: isWanted, yes }: Consent,
   context: Context,
 ): Promise<boolean> {
@@ -77,7 +67,7 @@ async function mayPrune(
   let count = 0;
   for await (const { file, reasonToKeep } of prunable(survey, signal)) {
     if (reasonToKeep !== undefined) continue;
-    const name = visible(join(folderName, file));
+    const name = visible(join(survey.folder.name, file));
     count += 1;
     if (host.stdin.isTTY) notices.print(`  ${name}`);
     else if (shown.length < MOST_SHOWN) shown.push(name);
@@ -99,9 +89,9 @@ function unasked(count: number, shown: readonly string[]): TtsError {
 }
 
 /** Deletes what may be deleted, and notes the name of each file that is deleted or kept. */
-async function pruneFiles({ survey, folderName }: Pruning, { notices, signal }: Context): Promise<void> {
+async function pruneFiles(survey: RowStates, { notices, signal }: Context): Promise<void> {
   for await (const { file, reasonToKeep } of prunable(survey, signal)) {
-    const name = join(folderName, file);
+    const name = join(survey.folder.name, file);
     if (reasonToKeep !== undefined) {
       notices.note(`kept ${name}: ${reasonToKeep}; delete it by hand`);
       continue;

@@ -3,6 +3,7 @@ import { RowMaker } from '../batch/make.ts';
 import {
   batchFile,
   countLeftOver,
+  type FolderPlan,
   findBatchFiles,
   Journal,
   lockFolder,
@@ -37,7 +38,7 @@ import type { Speaker } from '../sound/voice.ts';
 import { openVoices, type VoiceRequest, type Voices } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { type BatchRequest, readBatch } from './batch-command.ts';
-import { assertNoFaults, type NamedFolderPlan, tellFaults, updateFolder } from './batch-folder.ts';
+import { assertNoFaults, tellFaults, updateFolder } from './batch-folder.ts';
 import { BatchOutput } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
@@ -56,7 +57,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   if (isDry.value) return await dryRun(job, context);
   const { settings, mix, texts, tables } = job;
   const { prune, yes, allowEmpty, json } = settings;
-  const output = new BatchOutput(job.plan, job.folderName, json.value, context);
+  const output = new BatchOutput(job.plan, job.folder.name, json.value, context);
   const totals = new RunTotals();
   const misfits = mix.fit && new Misfits(mix.fit, context.notices);
   const doubtful = new DoubtfulSound(context.notices);
@@ -78,7 +79,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   return ExitCode.ok;
 }
 
-interface BatchJob extends BatchRequest, NamedFolderPlan {
+interface BatchJob extends BatchRequest, FolderPlan {
   readonly texts: RowTexts;
   readonly mix: Mix;
   encodingOf(file: string): Encoding;
@@ -128,8 +129,7 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
       return name === 'wav' ? undefined : [name, settings.bitrate?.value ?? null];
     },
   });
-  const named = { folder, folderName: template.fixedFolder };
-  return { ...request, ...named, plan, texts, mix, encodingOf, voices, chooseService: service };
+  return { ...request, folder, plan, texts, mix, encodingOf, voices, chooseService: service };
 }
 
 /**
@@ -280,7 +280,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     survey,
     { host: context.host, allowEmpty: allowEmpty.value, faultOf },
     (found, file, row) => {
-      const out = join(job.folderName, file);
+      const out = join(job.folder.name, file);
       const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
       const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
       context.notices.result(

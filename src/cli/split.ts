@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';
-import { batchFile, Journal, prepareRowFiles, RowStates } from '../batch/manifest.ts';
+import { batchFile, type FolderPlan, Journal, prepareRowFiles, RowStates } from '../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
 import { type RowKey, type Shape, soundOf } from '../batch/row-key.ts';
@@ -22,7 +22,7 @@ import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import { rateOf } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import { assertNoFaults, type NamedFolderPlan, tellFaults, updateFolder } from './batch-folder.ts';
+import { assertNoFaults, tellFaults, updateFolder } from './batch-folder.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
@@ -48,7 +48,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   return ExitCode.ok;
 }
 
-interface Planned extends NamedFolderPlan {
+interface Planned extends FolderPlan {
   readonly texts: { keyOf(row: Pick<BatchRow, 'id'>): RowKey };
   readonly chapters: readonly BookChapter[];
 }
@@ -94,7 +94,7 @@ async function planOf(
     }),
   );
   const texts = { keyOf: ({ id }: Pick<BatchRow, 'id'>) => keys.get(id) as RowKey };
-  return { folder, folderName: folder.path, shard: undefined, plan, texts, chapters };
+  return { folder, shard: undefined, plan, texts, chapters };
 }
 
 /** The silence of a heading or a scene that is not the usual one. Those of sentences and paragraphs are the same for a whole chapter. */

@@ -369,7 +369,7 @@ describe('what is wrong with the run ends it at once', () => {
     const { box, batch } = await batchOf(rowsOf(200));
     smallDisk(box, 'out', 'size=64k', skip);
     const run = await batch('-o out/{id}.wav');
-    expect(run.stderr).toMatch(/no space is left.*rows are left/);
+    expect(run.stderr).toMatch(/cannot write out\/\S+: no space is left.*rows are left/);
     expect(run.status).toBe(8);
   });
 
