@@ -212,7 +212,9 @@ const reasons = new Map<string, readonly [reason: string, remedy: string]>([
 
 function unreadable(name: string, cause: unknown): TtsError {
   const code = codeOf(cause);
-  const [reason, remedy] = reasons.get(code) ?? [code, 'check the name of the file'];
+  const [reason, forFile] = reasons.get(code) ?? [code, 'check the name of the file'];
+  const isAddress = code === 'ENOENT' && /^https?:\/\//i.test(name);
+  const remedy = isAddress ? 'tts fetches no pages; send one through a pipe: curl -s URL | tts' : forFile;
   return usageError(`cannot read ${name}: ${reason}`, remedy, cause);
 }
 

@@ -173,6 +173,10 @@ describe('the text', () => {
       [['-f', 'missing.txt']],
       /missing\.txt: there is no such file\nhint: check the name of the file/,
     );
+    await refused(
+      [['-f', 'https://tts.example.com/a']],
+      /there is no such file\nhint: .* curl -s URL \| tts\n/,
+    );
     await refused([['-f', '.']], /cannot read \.: it is a folder\nhint: name a file in it/);
   });
 
