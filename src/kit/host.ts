@@ -170,9 +170,19 @@ function realmOf(process: NodeJS.Process): string {
 
 function isRunning(process: NodeJS.Process, pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    if (codeOf(error) !== 'EPERM') return false;
+  }
+  return process.platform !== 'linux' || !hasEnded(pid);
+}
+
+/** A signal finds a process that has ended until its parent asks for its status, and the first process of a container never may. */
+function hasEnded(pid: number): boolean {
+  try {
+    return /^State:\s[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
   }
 }
 

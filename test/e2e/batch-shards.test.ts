@@ -123,6 +123,21 @@ it('Two runs on one folder are one too many: the second is told who is at work, 
   expect(server.requests).toHaveLength(4);
 });
 
+it.runIf(process.platform === 'linux')(
+  'A run that was killed holds no folder, also while its parent does not ask how it ended.',
+  async () => {
+    const { box, env } = await twoWith(4, { delay: 300 });
+    const lock = 'out/tts-batch.lock';
+    const script = `(tts ${ARGS} & exec sleep 10) &
+      until test -s ${lock}; do sleep 0.05; done
+      pid=$(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${lock})
+      kill -KILL $pid
+      until grep -q '^State:.Z' /proc/$pid/status; do sleep 0.05; done
+      tts ${ARGS}; status=$?; kill %1; exit $status`;
+    expect(await box.shell(script, { env })).toMatchObject({ status: 0 });
+  },
+);
+
 it('A table of 100,000 rows is checked with a heap of 100 MB, with every line in order.', {
   timeout: 200_000,
 }, async () => {
