@@ -72,7 +72,7 @@ export async function openSink(
 /** @throws an error with the code EISDIR for a folder, or the system's error */
 export function lookAt(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name))) throw systemError('EISDIR');
+  if (stats?.isDirectory() || /[/\\]$/.test(name)) throw systemError('EISDIR');
   return stats;
 }
 
