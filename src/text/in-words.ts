@@ -395,10 +395,13 @@ function unitRules({ numbers, number }: Context): Rule[] {
         if (!isMeasure({ amount, gap, sign })) return undefined;
         const unit = own.get(sign);
         const before = minus ? `${row.minus} ` : '';
-        if (unit) return before + numbers.counted(amount, numbers.form(amount, unit));
+        // "A five kilometer run": behind a hyphen, a unit has the form of one.
+        const count = gap === '-' ? '1' : amount;
+        if (unit) return before + numbers.counted(amount, numbers.form(count, unit));
         const named = UNITS[sign];
         if (named === undefined) return all;
-        return before + numbers.named(amount, { style: 'unit', unit: named, unitDisplay: 'long' });
+        const how = { style: 'unit', unit: named, unitDisplay: 'long' } as const;
+        return before + numbers.counted(amount, numbers.nameOf(numbers.value(count), how));
       },
     ],
   ];

@@ -38,6 +38,7 @@ It is -5 °C, or 98.6 °F. | It is minus five degrees Celsius, or ninety-eight p
 He ran 5 km at 12 km/h. | He ran five kilometers at twelve kilometers per hour.
 Wait 25 min and 1 s. | Wait twenty-five minutes and one second.
 It weighs 1 kg or 2.5 kg. | It weighs one kilogram or two point five kilograms.
+The 5-km run, and the 5-m one. | The five kilometer run, and the five-m one.
 A room of 50 m² and 20 m3. | A room of fifty square meters and twenty m three.
 It needs 2.5 GHz, 60 W and 3.5 kWh. | It needs two point five gigahertz, sixty watts and three point five kilowatt hours.
 Take 500 mg of it. | Take five hundred milligrams of it.
@@ -94,6 +95,7 @@ Der 3. Versuch gelang in der 2. Stunde. | Der dritte Versuch gelang in der zweit
 Es waren 3. Danach kamen 5. | Es waren drei. Danach kamen fünf.
 Es sind -5 °C. | Es sind minus fünf Grad Celsius.
 Er lief 5 km mit 12 km/h. | Er lief fünf Kilometer mit zwölf Kilometer pro Stunde.
+Der 5-km-Lauf war lang. | Der fünf Kilometer-Lauf war lang.
 In 1 h oder 2 h oder 30 min. | In eine Stunde oder zwei Stunden oder dreißig Minuten.
 Es wiegt 1 kg oder 2,5 kg oder 1 t. | Es wiegt ein Kilogramm oder zwei Komma fünf Kilogramm oder eine Tonne.
 50 m² und 20 m³ | fünfzig Quadratmeter und zwanzig Kubikmeter
