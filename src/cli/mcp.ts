@@ -129,7 +129,7 @@ function serverFor(session: Session): Server {
     const progressToken = _meta?.progressToken;
     const progress = (done: number, total: number) => {
       if (progressToken === undefined || signal.aborted) return;
-      const message = `${grouped(done)} of ${countOf(total, 'character')}`;
+      const message = `${grouped(done)} of ${grouped(total)} characters`;
       const params = { progressToken, progress: done, total, message };
       sendNotification({ method: 'notifications/progress', params }).catch(() => {});
     };

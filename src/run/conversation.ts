@@ -168,7 +168,7 @@ export class Answers {
   }
 
   async #readMessages(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    for await (const { line, content } of filledLines(decoded(bytes), LONGEST_LINE, tooLong))
+    for await (const { line, content } of filledLines(decode(bytes, 'stdin'), LONGEST_LINE, tooLong))
       await this.#follow(messageIn(content, line));
   }
 
@@ -220,12 +220,6 @@ export class Answers {
       this.#last = character;
     }
   }
-}
-
-async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
-  yield decoder.decode();
 }
 
 function tooLong(): TtsError {

@@ -115,7 +115,7 @@ export interface Listener {
 /** How the sound of a text is made from its parts. */
 export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize' | 'onSkipped'> {
   readonly speakerOf: (segment: Segment) => Speaker;
-  /** The place of the first segment among those of all rows of a batch. */
+  /** The place of the first segment among those of all rows of a batch, or of all clients. */
   readonly order?: number | undefined;
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;

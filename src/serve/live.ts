@@ -74,7 +74,9 @@ const BUDGET = 4 * 2 ** 20;
 
 const BLANK = usageError('the text has no words', 'send some');
 
-interface How extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>, Pick<TrackOptions, 'mix'> {
+interface How
+  extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>,
+    Pick<TrackOptions, 'mix' | 'order'> {
   readonly isHeardLive: boolean;
   /** By output, unless it is set. */
   readonly pace?: TextPlan['pace'];
@@ -89,7 +91,7 @@ interface How extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>
 export async function trackOfText(
   source: Source,
   speaker: Speaker,
-  { reader = plain, stages = [], inFront, isHeardLive, pace = 'by output', listener, mix }: How,
+  { reader = plain, stages = [], inFront, isHeardLive, pace = 'by output', listener, mix, order }: How,
   signal: AbortSignal,
 ): Promise<Track | undefined> {
   const sources = () => [{ source, reader }];
@@ -105,6 +107,7 @@ export async function trackOfText(
   return trackOf({
     segments: (until) => text.segments(isHeardLive, until),
     speakerOf: () => speaker,
+    order,
     window: WINDOW * speaker.voice.source.atOnce,
     budgetBytes: BUDGET,
     mix,

@@ -50,7 +50,7 @@ const FORMATS = {
 type ResponseFormat = keyof typeof FORMATS;
 
 const OWN_FIELDS = {
-  input: text(/\S/, 'must not be blank'),
+  input: text(),
   response_format: v.nullish(choice(...(Object.keys(FORMATS) as ResponseFormat[])), 'mp3'),
 };
 

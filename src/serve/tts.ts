@@ -14,7 +14,7 @@ import { ABOUT_WORDS, asksForWords, CAPTIONED_ANSWERS } from './captioned.ts';
 import { headed } from './sound.ts';
 import { IGNORED, type LiveEncoder, type ServiceContext, speak } from './speak.ts';
 
-const BODY = bodySchema('tts', { text: text(/\S/, 'must not be blank') });
+const BODY = bodySchema('tts', { text: text() });
 
 const ACCEPTED = v.object({ request_id: v.string(), status: v.literal('accepted') });
 

@@ -230,6 +230,9 @@ interface RelayOptions {
 /** Texts are joined as their authors wrote them: a service makes its own pauses. */
 const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence: 0 } };
 
+/** Texts of clients take turns, and an error of one says nothing about the others. */
+const ORDER = 0;
+
 /**
  * A service of other people. All clients share its cache, its limits and its key. It need not list its speakers.
  * @throws TtsError for a service that cannot be asked
@@ -293,7 +296,8 @@ class Relay implements Backend {
     const named = this.#named.get(speaker);
     const all = { ...fields, ...eachField((field) => fields[field] ?? named?.[field]) };
     const voice = await this.#voices.ofService(speaker.no, all, named?.speed);
-    const track = await trackOfText(wordsSource(text), voice, { isHeardLive: false, mix: MIX }, signal);
+    const how = { isHeardLive: false, mix: MIX, order: ORDER };
+    const track = await trackOfText(wordsSource(text), voice, how, signal);
     if (!track) throw new Error('no sound came, though none was to go elsewhere');
     return track;
   }

@@ -82,7 +82,8 @@ interface NumberedText {
   /** The place of the text among those of its run. */
   readonly index: number;
   /**
-   * The place among the texts of all rows of a batch: the earliest goes first. An error then says nothing about the others.
+   * The place among the texts of all rows of a batch, or of all clients: the earliest goes first. An error then says nothing
+   * about the others.
    */
   readonly order?: number | undefined;
   /** True where another voice speaks the text if this one gives up. */

@@ -137,6 +137,15 @@ test('In a conversation, a stop drops what is queued, and what comes afterwards 
   expect(events().at(-1).start).toBe([...first].length + 'New answer without an end'.length);
 });
 
+test('A message that is not UTF-8 is refused with the place of its byte, and none of it is spoken.', async () => {
+  const bytes = Buffer.concat([Buffer.from('{"text": "caf'), Buffer.from([0xe9]), Buffer.from('"}\n')]);
+  const { status, stderr } = await new Sandbox().tts('--input jsonl -o x.wav', { stdin: bytes });
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringContaining('stdin is not text: byte 0xe9 at offset 13'),
+  });
+});
+
 test('An answer that comes after a silence begins at once.', async () => {
   const box = new Sandbox();
   const player = fakePlayer(box, 'isInTime');

@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer, complete } from '../support/http-bytes.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { FIXED_RATE_SPEAKER, type SeedService, serveSeed, UNKNOWN_SPEAKER } from '../support/seed-service.ts';
 import { serve } from '../support/serve.ts';
 import { FRAMES_PER_CHARACTER, startToneService, type ToneService } from '../support/tone-service.ts';
 import { writeUserConfig } from '../support/user-config.ts';
+import { plainWav } from '../unit/sound/wav-builder.ts';
 
 const KEY = 'the-key-of-the-far-service';
 const CLIENTS_KEY = 'what-the-clients-send';
@@ -115,6 +118,27 @@ it('cuts a long text, and joins its sound without a gap', async () => {
   const { bytes } = await speakForOpenAi(text);
   expect(far.engine.utterances.length).toBeGreaterThan(8);
   expect(parseWav(bytes).pcm).toEqual(Buffer.from(new Int16Array(samples(text)).fill(3).buffer));
+});
+
+it('speaks on for others when the service has refused one request', async () => {
+  const { url } = await serveBytes((wire, request, number) => {
+    const isRefused = request.body.includes('wrong');
+    return (isRefused ? answer(401, 'the key is wrong') : complete(plainWav(Buffer.alloc(400))))(
+      wire,
+      request,
+      number,
+    );
+  });
+  const { post } = await relayTo(url, {
+    env: { TTS_API_KEY: KEY },
+    args: '--no-auth --no-cache --retries=0 --max-chars=100',
+  });
+  const sentences = (what: string) =>
+    Array.from({ length: 8 }, (_, at) => `This is a ${what} sentence, number ${at}.`).join(' ');
+  const statuses: number[] = [];
+  for (const what of ['good', 'wrong', 'good'])
+    statuses.push((await post('/tts', { text: sentences(what), speaker_no: 3 })).status);
+  expect(statuses).toEqual([200, 502, 200]);
 });
 
 describe('in front of a service that has the interface and no more', () => {
