@@ -18,7 +18,7 @@ import { dialogue, lastingLines } from '../support/terminal.ts';
 import { drawPicture } from '../support/terminal-picture.ts';
 import { wavOf } from '../support/text-audio.ts';
 import { hasSherpa, writeTinyVoice } from '../support/tiny-voice.ts';
-import { largeFiles, standIn } from '../support/voices.ts';
+import { ESPEAK_DATA, largeFiles, standIn } from '../support/voices.ts';
 
 // What the examples name and nobody has: real ones on this machine stand in for them.
 const SERVICE = 'https://tts.example.com/api';
@@ -240,8 +240,11 @@ function canRun(block: string): boolean {
   const commands = block.replace(/#.*/g, '');
   const lacksFfmpeg = /\.m4b|ffmpeg/.test(commands) && !isThere('ffmpeg');
   const lacksEspeak = /\bGerman\b/.test(commands) && !isThere('espeak-ng');
+  const lacksPhonemes = /install inflect/.test(commands) && !ESPEAK_DATA;
   const lacksGrep = /\bgrep /.test(commands) && !isThere('grep');
-  return !lacksFfmpeg && !lacksEspeak && !lacksGrep && !(needsSherpa(block) && !hasSherpa());
+  return (
+    !lacksFfmpeg && !lacksEspeak && !lacksPhonemes && !lacksGrep && !(needsSherpa(block) && !hasSherpa())
+  );
 }
 
 function needsSherpa(block: string): boolean {
