@@ -12,7 +12,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDescriptor, isReadOnly } from '../kit/descriptor.ts';
 import type { Drops } from '../kit/drops.ts';
-import { usageError } from '../kit/error.ts';
+import { type TtsError, usageError } from '../kit/error.ts';
 import { pathOf, unwritable } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
 import { openPipe } from '../out/open.ts';
@@ -275,7 +275,7 @@ function rounded(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** The lines of events go here. A reader that leaves, or a full disk, ends them and nothing else. */
+/** The lines of events go here. A reader that leaves, or a full disk, ends them, and not the speech. */
 export interface EventLog extends AsyncDisposable {
   write(line: EventLine): void;
 }
@@ -288,17 +288,24 @@ const LAST_MS = 1000;
 
 /**
  * @param where a descriptor that the caller has opened, from 3 on, or a file. A new file is the user's alone, and an old one goes on
+ * @param onLost is called once, with the reason, when a file takes no more lines
  * @throws TtsError (usage) for a descriptor that is not open, (output) for a file that cannot be written
  */
-export async function openEventLog(where: string, cwd: string, signal: AbortSignal): Promise<EventLog> {
+export async function openEventLog(
+  where: string,
+  cwd: string,
+  signal: AbortSignal,
+  onLost: (error: TtsError) => void,
+): Promise<EventLog> {
+  const lost = (error: unknown) => onLost(unwritable(where, error, 'name another file with --events'));
   if (isDescriptor(where)) {
     const fd = Number(where);
-    return logOf(fd, statsOf(fd));
+    return logOf(fd, statsOf(fd), lost);
   }
   const path = pathOf(cwd, where);
   try {
     const fd = isPipe(path) ? await openPipe(path, signal) : openSync(path, 'a', 0o600);
-    return logOf(fd, fstatSync(fd));
+    return logOf(fd, fstatSync(fd), lost);
   } catch (error) {
     signal.throwIfAborted();
     throw unwritable(where, error, 'name another file with --events');
@@ -346,19 +353,20 @@ function isPipe(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-function logOf(fd: number, stats: Stats): EventLog {
-  return stats.isFIFO() || stats.isSocket() ? pipeLog(fd) : fileLog(fd);
+function logOf(fd: number, stats: Stats, onLost: (error: unknown) => void): EventLog {
+  return stats.isFIFO() || stats.isSocket() ? pipeLog(fd) : fileLog(fd, onLost);
 }
 
 /** Each line is there when `write` returns. */
-function fileLog(fd: number): EventLog {
+function fileLog(fd: number, onLost: (error: unknown) => void): EventLog {
   let isOpen = true;
   return {
     write(line) {
       try {
         if (isOpen) writeSync(fd, textOf(line));
-      } catch {
+      } catch (error) {
         isOpen = false;
+        onLost(error);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -396,7 +404,7 @@ export interface RunEvents extends AsyncDisposable {
   end(delivery: Delivery | undefined): void;
 }
 
-type EventsContext = Pick<RunContext, 'host' | 'signal'> & {
+type EventsContext = Pick<RunContext, 'host' | 'signal' | 'notices'> & {
   readonly drops: Drops | undefined;
   readonly words: WordTimes | undefined;
 };
@@ -408,9 +416,11 @@ type EventsContext = Pick<RunContext, 'host' | 'signal'> & {
 export async function openEvents(
   where: string,
   { played }: Sink,
-  { host, signal, drops, words }: EventsContext,
+  { host, signal, notices, drops, words }: EventsContext,
 ): Promise<RunEvents> {
-  const log = await openEventLog(where, host.cwd, signal);
+  const log = await openEventLog(where, host.cwd, signal, ({ message }) =>
+    notices.warn(`${message}; the rest of the events is missing`),
+  );
   const write = (line: EventLine) => log.write(line);
   const listener = new Events({
     write,

@@ -222,6 +222,11 @@ describe('a device, a pipe with a name, a full disk', () => {
     const { env, box } = await setUp();
     expectFailure(await box.run('hi -o /dev/full', { env }), 8, /no space/);
     expectFailure(await box.shell('tts hi > /dev/full', { env }), 8, /no space/);
+    const events = await box.run('hi -o out.wav --events /dev/full', { env });
+    expect(events).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/warning: .*no space.*the events/),
+    });
   });
 
   it('/dev/stdout is stdout', async () => {

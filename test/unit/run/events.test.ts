@@ -154,5 +154,5 @@ test.each([
   ['no/such', 8],
 ])('Events cannot go to %s.', async (where, exitCode) => {
   const { signal } = new AbortController();
-  await expect(openEventLog(where, emptyFolder(), signal)).rejects.toMatchObject({ exitCode });
+  await expect(openEventLog(where, emptyFolder(), signal, () => {})).rejects.toMatchObject({ exitCode });
 });
