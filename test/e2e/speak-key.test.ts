@@ -257,7 +257,11 @@ describe('the key', () => {
 
   it('that is missing for a service is an error of its own', async () => {
     const env = { TTS_BASE_URL: 'https://example.com', TTS_SPEAKER: '1' };
-    expectFailure(await new Sandbox().run('hi', { env }), 3, /no key for https:\/\/example\.com/);
+    const box = new Sandbox();
+    writeUserConfig(box, { keys: { 'https://example.com/v2': KEY, 'https://example.org': KEY } });
+    const missing = await box.run('hi', { env });
+    expectFailure(missing, 3, /no key for https:\/\/example\.com/);
+    expect(missing.stderr).toContain('a key is stored for https://example.com/v2: use that base URL');
   });
 
   it('in a user config that others can read gives a warning, in JSON as a part of the result', async () => {
