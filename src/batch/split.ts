@@ -49,7 +49,7 @@ export function chapterKey({ hash }: BookChapter, shape: Shape, tags: unknown): 
 
 export interface ChapterParts {
   readonly heading: Heading | undefined;
-  /** Segments are counted from 0 in each chapter. What is not read is passed over. */
+  /** What is not read is passed over. */
   readonly parts: AsyncGenerator<Segment | Rest>;
 }
 
@@ -57,11 +57,10 @@ export async function* byChapter(parts: AsyncIterable<Segment | Rest>): AsyncGen
   const source = parts[Symbol.asyncIterator]();
   let next = await source.next();
   async function* chapter(heading: Heading | undefined): AsyncGenerator<Segment | Rest> {
-    for (let index = 0; !next.done; next = await source.next()) {
+    for (; !next.done; next = await source.next()) {
       const part = next.value;
       if (part.kind === 'segment' && part.chapter !== heading) return;
-      yield part.kind === 'rest' ? part : { ...part, index };
-      if (part.kind === 'segment') index += 1;
+      yield part;
     }
   }
   try {
