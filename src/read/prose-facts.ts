@@ -18,6 +18,10 @@ const FEWEST_HYPHENS = 3;
 /** A line at the border of this many pages is not part of the text. A text of two pages has no third. */
 const FEWEST_PAGES = 3;
 const TWO_PAGES = 2;
+/** Lines at each border of a page that are looked at. */
+const MOST_BORDER_LINES = 4;
+/** From one page with a running head to the next one: heads of the left and the right pages differ. Text comes again anywhere. */
+const MOST_PAGES_APART = 2;
 
 /** Each fifth or tenth line of a poem has its number at its end; so many of them in a row are no chance. */
 const FEWEST_NUMBERED = 2;
@@ -57,9 +61,12 @@ export class TextFacts {
   /** The number at the end of a line, and the lines since then. */
   #numbered = { last: 0, lines: 0, count: 0 };
   #pages = 0;
-  #isAtHead = false;
+  /** The first lines of the page, while there may be more of them, and its last ones so far: from the border inwards. */
+  #head: readonly string[] | undefined;
+  #foot: readonly string[] = [];
   #hasLaterPages = false;
-  readonly #borders = new Map<string, number>();
+  /** How many pages near each other have these lines, and the last one of them. */
+  readonly #borders = new Map<string, { readonly count: number; readonly page: number }>();
   readonly #counts = new Map<string, number>();
   /** Words that a line end divides. */
   readonly #divided: (readonly [first: string, second: string])[] = [];
@@ -113,11 +120,12 @@ export class TextFacts {
 
   /**
    * True for a running head or foot.
+   * @param lines from the border of the page inwards, without numbers of pages; the last one is asked about
    * @param mayBeTitle true at the head of the first page. Of two pages, the second may only repeat what is the title there.
    */
-  isRepeated(line: string, mayBeTitle = false): boolean {
-    const pages = this.#borders.get(keyOfLine(line)) ?? 0;
-    return pages >= (this.#hasTwoPages && !mayBeTitle ? TWO_PAGES : FEWEST_PAGES);
+  isRepeated(lines: readonly string[], mayBeTitle = false): boolean {
+    const { count = 0 } = this.#borders.get(keyOfLines(lines)) ?? {};
+    return count >= (this.#hasTwoPages && !mayBeTitle ? TWO_PAGES : FEWEST_PAGES);
   }
 
   /** Counts words, by which divided words are put together. */
@@ -175,8 +183,7 @@ export class TextFacts {
       if (this.#last) this.#last = { ...this.#last, isFollowed: true };
       return;
     }
-    if (this.#isAtHead) this.#addBorder(text);
-    this.#isAtHead = false;
+    if (!isPageNumber(text)) this.#addToPage(text);
     this.#addBreak(text);
     this.#addNumber(text);
     this.#addDivided(text);
@@ -189,9 +196,18 @@ export class TextFacts {
   }
 
   #turnPage(): void {
+    for (let count = 1; count <= this.#foot.length; count += 1) this.#addBorder(this.#foot.slice(0, count));
     this.#pages += 1;
-    this.#isAtHead = true;
-    if (this.#last) this.#addBorder(this.#last.text);
+    this.#head = [];
+    this.#foot = [];
+  }
+
+  #addToPage(line: string): void {
+    this.#foot = [line, ...this.#foot].slice(0, MOST_BORDER_LINES);
+    if (!this.#head) return;
+    this.#head = [...this.#head, line];
+    this.#addBorder(this.#head);
+    if (this.#head.length === MOST_BORDER_LINES) this.#head = undefined;
   }
 
   #addNumber(line: string): void {
@@ -203,10 +219,12 @@ export class TextFacts {
     this.#numbered = { last: number, lines: 0, count: isNext ? count + 1 : count };
   }
 
-  #addBorder(line: string): void {
-    const key = keyOfLine(line);
-    if (isPageNumber(line) || this.#borders.size >= MOST_REMEMBERED) return;
-    this.#borders.set(key, (this.#borders.get(key) ?? 0) + 1);
+  #addBorder(lines: readonly string[]): void {
+    if (this.#borders.size >= MOST_REMEMBERED) return;
+    const [key, page] = [keyOfLines(lines), this.#pages];
+    const { count = 0, page: last = page } = this.#borders.get(key) ?? {};
+    const isKnown = count >= FEWEST_PAGES || page - last <= MOST_PAGES_APART;
+    this.#borders.set(key, { count: isKnown ? count + 1 : 1, page });
   }
 
   #addDivided(line: string): void {
@@ -245,6 +263,10 @@ function lineNumberOf(line: string): number | undefined {
 
 export function isPageNumber(line: string): boolean {
   return PAGE_NUMBER.test(line.trim());
+}
+
+function keyOfLines(lines: readonly string[]): string {
+  return lines.map(keyOfLine).join('\n');
 }
 
 /** A line at the border of a page without the number of the page. */

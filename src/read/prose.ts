@@ -91,26 +91,31 @@ class Pages implements Stage<string, string> {
   /** UTF-16 units of the lines at the end that are not text, and of the space in front of them. */
   #footLength(page: string): number {
     let end = page.trimEnd().length;
+    const outer: string[] = [];
     for (;;) {
       const start = page.lastIndexOf('\n', end - 1) + 1;
       const line = page.slice(start, end);
-      if (line.trim() === '' || !this.#isFurniture(line)) return page.length - end;
+      if (line.trim() === '' || !this.#isFurniture(line, outer)) return page.length - end;
       end = page.slice(0, start).trimEnd().length;
     }
   }
 
   #headLength(page: string, mayBeTitle: boolean): number {
+    const outer: string[] = [];
     for (let at = 0; ; ) {
       const start = at + (/^\s*/u.exec(page.slice(at))?.[0].length ?? 0);
       const end = page.indexOf('\n', start);
       const line = page.slice(start, end < 0 ? page.length : end);
-      if (line === '' || !this.#isFurniture(line, mayBeTitle)) return at;
+      if (line === '' || !this.#isFurniture(line, outer, mayBeTitle)) return at;
       at = start + line.length;
     }
   }
 
-  #isFurniture(line: string, mayBeTitle = false): boolean {
-    return isPageNumber(line) || this.#facts.isRepeated(line, mayBeTitle);
+  /** @param outer the lines between it and the border, to which it is added */
+  #isFurniture(line: string, outer: string[], mayBeTitle = false): boolean {
+    if (isPageNumber(line)) return true;
+    outer.push(line);
+    return this.#facts.isRepeated(outer, mayBeTitle);
   }
 }
 

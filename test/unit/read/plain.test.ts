@@ -181,6 +181,29 @@ describe('pages', () => {
     expect(lines.get('Nobody')).toBe(text.slice(0, text.indexOf('Nobody')).split('\n').length);
   });
 
+  const body = (number: number) => `The day of number ${number} began, and it was warm.`;
+
+  it.each<[where: string, page: (number: number) => string]>([
+    ['a head below the number', (number) => `${number}\n\nTHE OLD LIGHTHOUSE\n\n${body(number)}\n\n`],
+    ['a foot above the number', (number) => `${body(number)}\n\nwww.example.com\n\n${number}\n\n`],
+    [
+      'what a browser prints',
+      (number) =>
+        `11/28/26, 5:00 PM\n\nThe Old Lighthouse\n\n${body(number)}\n\nwww.example.com\n\n${number}/6\n\n`,
+    ],
+  ])('have no running heads and feet of several lines: %s', async (_where, pageOf) => {
+    const all = [1, 2, 3, 4, 5, 6];
+    const spoken = await textOf(`\f${all.map((number) => `${pageOf(number)}\f`).join('')}`);
+    expect(spoken.trim().split(/\s*\n\s*/u)).toEqual(all.map(body));
+  });
+
+  it('keep a line of text that comes again on some pages', async () => {
+    const all = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((number) => (number % 3 === 1 ? 'No.' : body(number)));
+    const spoken = await textOf(all.map((text, index) => page(index + 1, text)).join(''));
+    expect(spoken.match(/No\./gu)).toHaveLength(4);
+    expect(spoken).not.toContain('LIGHTHOUSE');
+  });
+
   it('of a pipe lose their heads when they are known', async () => {
     const { text: spoken } = await read(pipe([text]));
     expect(spoken).not.toContain('12');
