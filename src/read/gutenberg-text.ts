@@ -1,3 +1,4 @@
+import { inOneLine } from '../kit/words.ts';
 import { beginsNumbered, isNumbered } from '../text/chapters.ts';
 import { EMPTY_LINE, type Piece, placeAfter, type TextPiece, writtenOf } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
@@ -5,6 +6,8 @@ import { hasWord, wordKey } from '../text/unicode.ts';
 
 /** UTF-16 units. A longer paragraph is neither a title nor an entry. */
 const LONGEST_BLOCK = 2000;
+/** UTF-16 units. */
+const LONGEST_TITLE = 200;
 /** Line breaks in front of a title, and of what is not a part of the table of contents. */
 const [BEFORE_TITLE, BEFORE_BODY] = [3, 4] as const;
 
@@ -66,9 +69,10 @@ export class PlainText implements Stage<Piece, Piece> {
     const content = text.trim();
     const space = this.#isFirst ? BEFORE_BODY : breaks;
     this.#isFirst = false;
-    if (this.#isPartOfNote(content, space)) return;
     const isAfterContents = this.#contents.isOpen;
-    if (yield* this.#isPartOfContents([...before, ...pieces], content, breaks)) return;
+    if (this.#contents.hasEntries && breaks >= BEFORE_BODY) yield* this.#contents.end();
+    if (this.#isPartOfNote(content, space)) return;
+    if (yield* this.#isPartOfContents([...before, ...pieces], content)) return;
     const isTitle = this.#hasChapters && this.#isTitle(content, isAfterContents ? BEFORE_BODY : space);
     if (!isTitle) return yield* this.#contents.give([...before, ...pieces]);
     const heading = { kind: 'heading', level: DIVISION.test(content) ? 1 : 2 } as const;
@@ -93,7 +97,7 @@ export class PlainText implements Stage<Piece, Piece> {
     return !isOver;
   }
 
-  *#isPartOfContents(pieces: readonly Piece[], content: string, breaks: number): Generator<Piece, boolean> {
+  *#isPartOfContents(pieces: readonly Piece[], content: string): Generator<Piece, boolean> {
     const [title = '', ...lines] = content.split('\n');
     if (namesContents(title)) {
       yield* this.#contents.end();
@@ -103,7 +107,7 @@ export class PlainText implements Stage<Piece, Piece> {
     }
     const contents = this.#contents;
     if (!contents.isOpen) return false;
-    if ((contents.hasEntries && breaks >= BEFORE_BODY) || contents.isOverAt(content)) {
+    if (contents.isOverAt(content)) {
       yield* this.#contents.end();
       return false;
     }
@@ -115,13 +119,12 @@ export class PlainText implements Stage<Piece, Piece> {
   #isTitle(content: string, breaks: number): boolean {
     const wasNumbered = this.#isNumbered;
     this.#isNumbered = false;
-    if (content.length > 200 || content.split('\n').length > 4) return false;
-    const key = wordKey(content);
-    const isCapital = !/\p{Ll}/u.test(content) && /\p{Lu}/u.test(content);
-    if (wasNumbered && (isCapital || this.#contents.titles.has(key))) return true;
-    const isNumber = isNumbered(content.replace(/\s+/gu, ' '));
-    const isNamed =
-      isNumber || beginsNumbered(content) || PARTS.test(content) || this.#contents.titles.has(key);
+    if (content.length > LONGEST_TITLE || content.split('\n').length > 4) return false;
+    const line = inOneLine(content);
+    const isListed = entriesOf(line).some((entry) => this.#contents.titles.has(entry));
+    if (wasNumbered && (isCapital(content) || isListed)) return true;
+    const isNumber = isNumbered(line);
+    const isNamed = isNumber || beginsNumbered(content) || PARTS.test(content) || isListed;
     if (breaks < BEFORE_TITLE || !isNamed) return false;
     this.#isNumbered = isNumber;
     return true;
@@ -333,7 +336,7 @@ class Contents {
   }
 
   get hasEntries(): boolean {
-    return this.#entries.length > 0;
+    return this.isOpen && this.#entries.length > 0;
   }
 
   get isWhole(): boolean {
@@ -352,7 +355,7 @@ class Contents {
   }
 
   add(content: string): void {
-    const lines = content.split('\n').map(entriesOf);
+    const lines = (isWrapped(content) ? [inOneLine(content)] : content.split('\n')).map(entriesOf);
     this.#entries.push(...lines.flat());
     this.#lines += lines.filter(({ length }) => length > 0).length;
     this.#length += content.length;
@@ -375,12 +378,21 @@ class Contents {
   }
 }
 
-/** Prose is wrapped: all of its lines but the last are long. */
+/** Prose is wrapped, and so are some titles, which say that they are one. */
 function isEntry(content: string): boolean {
+  if (isWrapped(content))
+    return content.length <= LONGEST_TITLE && (beginsNumbered(content) || isCapital(content));
+  return content.split('\n').every((line) => line.trim().length <= 120);
+}
+
+/** True if all lines but the last are long. */
+function isWrapped(content: string): boolean {
   const lines = content.split('\n').map((line) => line.trim());
-  const isWrapped =
-    lines.length > 1 && lines.slice(0, -1).every((line) => line.length > 55 && !/\d$/u.test(line));
-  return !isWrapped && lines.every(({ length }) => length <= 120);
+  return lines.length > 1 && lines.slice(0, -1).every((line) => line.length > 55 && !/\d$/u.test(line));
+}
+
+function isCapital(text: string): boolean {
+  return !/\p{Ll}/u.test(text) && /\p{Lu}/u.test(text);
 }
 
 /** An entry as the title of its chapter is compared: with its number, and without. */

@@ -58,6 +58,24 @@ const TEXTS: readonly (readonly [what: string, book: string, spoken: string, rem
       [CONTENTS],
     ],
     [
+      'contents with a title of two lines',
+      `\nCONTENTS\n\nPREFACE\n\nCHAPTER 1. The Hill.\n\nCHAPTER 2. Of the Less Erroneous Pictures of Ships, and the\nTrue Pictures of Storms.\n\nOF WHAT IS SEEN OF THE SEA FROM THE HILL BEHIND THE HOUSE, AND\nOF WHAT IS NOT\n\n\n\n\nCHAPTER 1. The Hill.\n\n${TOLD}\n\n\n\nOF WHAT IS SEEN OF THE SEA FROM THE HILL BEHIND THE HOUSE,\nAND OF WHAT IS NOT\n\n${TOLD}`,
+      `{2 CHAPTER 1. The Hill}CHAPTER 1. The Hill.\n\n${TOLD}\n\n{2 OF WHAT IS SEEN OF THE SEA FROM THE HILL BEHIND THE HOUSE, AND OF WHAT IS NOT}OF WHAT IS SEEN OF THE SEA FROM THE HILL BEHIND THE HOUSE,\nAND OF WHAT IS NOT\n\n${TOLD}`,
+      [CONTENTS],
+    ],
+    [
+      'titles whose numbers are written otherwise in the contents',
+      `\nCONTENTS\n\n  Chapter I      The Hill\n  Chapter II     The Sea\n\n\n\n\nI. The Hill\n\n${TOLD}\n\n\n\nII. The Sea\n\n${TOLD}`,
+      `{2 I. The Hill}I. The Hill\n\n${TOLD}\n\n{2 II. The Sea}II. The Sea\n\n${TOLD}`,
+      [CONTENTS],
+    ],
+    [
+      'a note behind the contents',
+      `\nCONTENTS\n\nI. The Hill\nII. The Sea\n\n\n\nTranscriber's Note:\n\nOld spellings stay.\n\n\n\n\nI. The Hill\n\n${TOLD}`,
+      `{2 I. The Hill}I. The Hill\n\n${TOLD}`,
+      [CONTENTS, NOTES],
+    ],
+    [
       'German contents',
       `\nInhalt\n\nDer Berg  3\nDas Meer  9\n\n\n\n\nDer Berg\n\n${TOLD}`,
       `{2 Der Berg}Der Berg\n\n${TOLD}`,
