@@ -38,7 +38,13 @@ interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'mix' | 'may
  * Writes a file for each chapter. What a run before has written, and what would sound the same, stays.
  * @throws TtsError (usage) for a text that can be read only once, and for a name that cannot be
  */
-export async function speakSplit(job: SpeechJob, split: Split, context: Context): Promise<number> {
+export async function speakSplit(
+  job: SpeechJob,
+  { tags, ...rest }: Split,
+  context: Context,
+): Promise<number> {
+  // Players take chapters without an album of one name for books of their own.
+  const split = { ...rest, tags: { ...tags, title: tags.title ?? rest.text.name } };
   const planned = await planOf(job, split, context);
   const { checks, prunes = false, yes = false } = job.split ?? {};
   if (checks) return await check(job, planned, context);

@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import { type TtsError, usageError } from '../kit/error.ts';
 import type { UnspokenOptions } from '../read/assistant.ts';
 import {
@@ -102,6 +103,12 @@ export class RunText {
   /** What the first document that says something says of itself. */
   get about(): About | undefined {
     return this.#readings.find(({ about }) => about)?.about;
+  }
+
+  /** That of the first file, without its folder and its ending; empty for words and pipes. */
+  get name(): string {
+    const name = this.#readings[0]?.source.name ?? '';
+    return name === '-' ? '' : parse(name).name;
   }
 
   /** The book that the text is from, if it is one. @throws TtsError (usage) for a book beside other texts */

@@ -314,6 +314,22 @@ describe('--split chapters', () => {
     expect(files()).toEqual(NAMES.slice(0, 2));
   });
 
+  it('puts the chapters of a text that says no title into one album, that of its file', async () => {
+    const box = new Sandbox();
+    box.file('My Notes.md', '# One\n\nFirst.\n\n# Two\n\nSecond.\n');
+    const args = ['-f', 'My Notes.md', '--split', 'chapters', '-o', '{book} {nn}.mp3', '-q'];
+    expect(await box.run(args)).toMatchObject({ status: 0, stderr: '' });
+    const albums = ['My Notes 01.mp3', 'My Notes 02.mp3'].map((name) =>
+      readId3(box.read(name))
+        .frames.filter(({ id }) => id === 'TIT2' || id === 'TALB')
+        .map((frame) => textOf(frame)),
+    );
+    expect(albums).toEqual([
+      ['One', 'My Notes'],
+      ['Two', 'My Notes'],
+    ]);
+  });
+
   it.runIf(process.platform === 'linux' && isThere('script'))(
     'shows on a terminal how far it is with all chapters that are made',
     async () => {
