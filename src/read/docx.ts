@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { usageError } from '../kit/error.ts';
 import { labelOf } from '../text/piece.ts';
 import { type Attributes, localName } from './html-elements.ts';
@@ -7,7 +8,6 @@ import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import { Archive, locationOf } from './zip.ts';
 
-const TEXT = 'word/document.xml';
 /** Bytes of one file of the archive. */
 const LARGEST = 64 * 1024 * 1024;
 
@@ -19,17 +19,21 @@ export async function openDocx(source: Source, options: HtmlOptions, signal: Abo
   const name = labelOf(source.name);
   const location = await locationOf(source, signal);
   using archive = await Archive.open(name, location, signal);
-  if (!archive.has(TEXT))
+  const markupOf = (path: string) => archive.text(path, LARGEST, signal);
+  const related = async (part: string) => targetsOf(part, (await markupOf(relationsOf(part))) ?? '');
+  const main = (await related('')).get('officeDocument') ?? 'word/document.xml';
+  if (!/^word\//u.test(main) || !archive.has(main))
     throw usageError(
       `${name} is not text: it is a ZIP file without a document of Word`,
       'unpack it, and name the file that holds the text',
     );
-  const files = [TEXT, STYLES, ...NOTES.map(({ path }) => path)];
-  archive.assertAllReadable(files);
-  const markupOf = (path: string) => archive.text(path, LARGEST, signal);
-  const styles = stylesOf(treeOf((await markupOf(STYLES)) ?? '', `${STYLES} in ${name}`));
+  const targets = await related(main);
+  const pathOf = (kind: string) => targets.get(kind) ?? `word/${kind}.xml`;
+  const notes = NOTES.map((note) => ({ path: pathOf(`${note}s`), note }));
+  archive.assertAllReadable([main, pathOf('styles'), ...notes.map(({ path }) => path)]);
+  const styles = stylesOf(treeOf((await markupOf(pathOf('styles'))) ?? '', `the styles of ${name}`));
   const parts: string[] = [];
-  for (const { path, note } of [{ path: TEXT, note: undefined }, ...NOTES]) {
+  for (const { path, note } of [{ path: main, note: undefined }, ...notes]) {
     const text = await markupOf(path);
     if (text === undefined) continue;
     const document = new WordDocument(styles, options.readsAll, note);
@@ -51,12 +55,25 @@ function aboutOf(root: Element): About {
   return { title: textOf('title'), author: textOf('creator'), language: textOf('language') };
 }
 
-const STYLES = 'word/styles.xml';
-const NOTES = [
-  { path: 'word/footnotes.xml', note: 'footnote' },
-  { path: 'word/endnotes.xml', note: 'endnote' },
-] as const;
-type NoteKind = (typeof NOTES)[number]['note'];
+/** Where a part of the archive, or the archive itself (`''`), names other parts (ECMA-376, part 2). */
+function relationsOf(part: string): string {
+  const { dir, base } = posix.parse(part);
+  return posix.join(dir, '_rels', `${base}.rels`);
+}
+
+/** The parts that another one names, by what they are to it. Their usual names are no rule: Word for the web writes `document2.xml`. */
+function targetsOf(part: string, xml: string): ReadonlyMap<string, string> {
+  const all = [...allIn(treeOf(xml, relationsOf(part)), 'Relationship')];
+  return new Map(
+    all.map(({ attributes: { Type = '', Target = '' } }) => [
+      posix.basename(Type),
+      posix.resolve('/', posix.dirname(part), Target).slice(1),
+    ]),
+  );
+}
+
+const NOTES = ['footnote', 'endnote'] as const;
+type NoteKind = (typeof NOTES)[number];
 
 /** The element of HTML that a paragraph of a style is. */
 type Styles = ReadonlyMap<string, string>;

@@ -130,6 +130,26 @@ describe('a document of Word', () => {
     });
   });
 
+  it('has its parts under the names that it gives them', async () => {
+    const relations = (targets: Readonly<Record<string, string>>) =>
+      `<Relationships>${Object.entries(targets)
+        .map(([kind, target]) => `<Relationship Type="http://x/relationships/${kind}" Target="${target}"/>`)
+        .join('')}</Relationships>`;
+    const reference = '<w:r><w:footnoteReference w:id="2"/></w:r>';
+    const book = zipOf(
+      Object.entries({
+        '[Content_Types].xml': '<Types/>',
+        '_rels/.rels': relations({ officeDocument: '/word/document2.xml' }),
+        'word/document2.xml': `<w:document ${SPACE}><w:body>${styled('s0', 'The Hill')}<w:p>${run('Up.')}${reference}</w:p></w:body></w:document>`,
+        'word/_rels/document2.xml.rels': relations({ styles: 'styles2.xml', footnotes: '/word/notes.xml' }),
+        'word/styles2.xml': `<w:styles ${SPACE}><w:style w:styleId="s0"><w:name w:val="heading 1"/></w:style></w:styles>`,
+        'word/notes.xml': note('footnote'),
+      }).map(([name, data]) => ({ name, data })),
+    );
+    const { text } = await read(book, { hasChapters: true, readsNotes: true });
+    expect(text).toBe('{1 The Hill}The Hill.\n\nUp. A note.');
+  });
+
   it('is not any other archive of Office', async () => {
     const table = zipOf([
       { name: '[Content_Types].xml', data: '' },
