@@ -161,6 +161,11 @@ function pandoc(format: string): Document['hint'] {
 
 const DOCUMENTS: readonly Document[] = [
   { bytes: /^7b5c727466/u, what: 'an RTF document', hint: pandoc('rtf') },
+  {
+    bytes: /^d0cf11e0a1b11ae1/u,
+    what: 'a document of an old Word (.doc), or one that is locked with a password',
+    hint: () => 'open it in Word or LibreOffice, and save it as .docx, without a password',
+  },
   { bytes: /^504b0304/u, what: 'a zip file, as .odt is', hint: pandoc('odt') },
   {
     bytes: /^1f8b/u,
@@ -213,4 +218,4 @@ const DOCUMENTS: readonly Document[] = [
 ];
 
 /** Bytes that tell a kind of document. */
-const LOOKED_AT = 68;
+export const LOOKED_AT = 68;

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { type Entry, fromFdPromise, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl';
 import { NamelessFile } from '../kit/descriptor.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { labelOf } from '../text/piece.ts';
+import { assertNoDocument, isZip, LOOKED_AT } from './first-bytes.ts';
 import { decodeMarkup } from './html-charset.ts';
 import type { Source } from './reading.ts';
 
@@ -44,6 +46,9 @@ export class Archive implements Disposable {
     const opened =
       typeof location === 'string' ? openPromise(location, options) : fromFdPromise(location, options);
     const zip = await opened.catch((error) => {
+      const start = firstBytes(location);
+      // A name may say what the file is not.
+      if (!isZip(start)) assertNoDocument(start, name, '');
       throw damaged(name, error);
     });
     // Closing the archive would close the descriptor.
@@ -142,6 +147,16 @@ export class Archive implements Disposable {
 
   [Symbol.dispose](): void {
     this.#close();
+  }
+}
+
+function firstBytes(location: Location): Uint8Array {
+  const bytes = new Uint8Array(LOOKED_AT);
+  const fd = typeof location === 'string' ? openSync(location, 'r') : location;
+  try {
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+  } finally {
+    if (fd !== location) closeSync(fd);
   }
 }
 

@@ -150,6 +150,19 @@ describe('a document of Word', () => {
     expect(text).toBe('{1 The Hill}The Hill.\n\nUp. A note.');
   });
 
+  it('that is locked, or is no archive, says what it is', async () => {
+    const opened = readerFor('x.docx', 'docx', PLAIN).open(
+      fileOf(Buffer.from('d0cf11e0a1b11ae1', 'hex')),
+      signal,
+    );
+    await expect(opened).rejects.toThrow(/it is a document of an old Word \(\.doc\), or one that is locked/);
+    const page = readerFor('x.epub', 'epub', PLAIN).open(
+      fileOf(Buffer.from('<!doctype html><p>Sign in')),
+      signal,
+    );
+    await expect(page).rejects.toThrow(/it is HTML/);
+  });
+
   it('is not any other archive of Office', async () => {
     const table = zipOf([
       { name: '[Content_Types].xml', data: '' },
