@@ -113,18 +113,67 @@ const display: BlockRule = (state, startLine, endLine, isSilent) => {
   }
   if (isSilent) return true;
   state.line = line + 1;
-  const map: [number, number] = [startLine, line + 1];
-  state.push('paragraph_open', 'p', 1).map = map;
-  Object.assign(state.push('inline', '', 0), { content: text, map, children: [] });
-  state.push('paragraph_close', 'p', -1);
+  pushParagraph(state, text, [startLine, line + 1]);
   return true;
 };
+
+/** Boxes and tabs of MkDocs: `!!! note "Title"`, `??? tip`, `=== "Tab"`. */
+const BOX =
+  /^(?:(?:!!!|\?\?\?\+?)[ \t]+(?<kind>[a-z][\w-]{0,30})(?:[ \t]+[a-z][\w-]*){0,4}(?:[ \t]+"(?<title>[^"\n]*)")?|===[!+]?[ \t]+"(?<tab>[^"\n]+)")[ \t]*$/u;
+/** A definition of PHP Markdown Extra and pandoc, below its term. */
+const DEFINITION = /^:[ \t]+(?=\S)/u;
+const INDENT = 4;
+
+/** What is indented below such a line belongs to it, and is read as a quotation. In CommonMark it is code. */
+const indented: BlockRule = (state, startLine, endLine, isSilent) => {
+  const { blkIndent, lineMax, sCount, tShift } = state;
+  const [line, count = 0, shift = 0] = [lineOf(state, startLine), sCount[startLine], tShift[startLine]];
+  const box = BOX.exec(line)?.groups;
+  const [sign] = DEFINITION.exec(line) ?? [];
+  if ((!box && sign === undefined) || count - blkIndent >= INDENT) return false;
+  const end = endOfIndented(state, startLine, endLine);
+  if (box && end === startLine + 1) return false;
+  if (isSilent) return true;
+  state.push('blockquote_open', 'blockquote', 1).map = [startLine, end];
+  if (box) pushParagraph(state, titleOf(box), [startLine, startLine + 1]);
+  Object.assign(state, { blkIndent: blkIndent + INDENT, lineMax: end });
+  if (sign) [sCount[startLine], tShift[startLine]] = [state.blkIndent, shift + sign.length];
+  state.md.block.tokenize(state, box ? startLine + 1 : startLine, end);
+  [sCount[startLine], tShift[startLine]] = [count, shift];
+  Object.assign(state, { blkIndent, lineMax, line: end });
+  state.push('blockquote_close', 'blockquote', -1);
+  return true;
+};
+
+/** As a callout of Obsidian has it. */
+function titleOf({ kind, title, tab }: Readonly<Record<string, string | undefined>>): string {
+  if (tab !== undefined) return tab;
+  return title === '' ? '' : `[!${kind}] ${title ?? ''}`;
+}
+
+/** The line behind the last one with text: one that is indented, or that goes on with the line before. */
+function endOfIndented(state: StateBlock, startLine: number, endLine: number): number {
+  let end = startLine + 1;
+  for (let line = end; line < endLine; line += 1) {
+    if (state.isEmpty(line)) continue;
+    const indent = (state.sCount[line] ?? 0) - state.blkIndent;
+    if (indent < (line === end ? 1 : INDENT)) break;
+    end = line + 1;
+  }
+  return end;
+}
+
+function pushParagraph(state: StateBlock, content: string, map: [number, number]): void {
+  state.push('paragraph_open', 'p', 1).map = map;
+  Object.assign(state.push('inline', '', 0), { content, map, children: [] });
+  state.push('paragraph_close', 'p', -1);
+}
 
 function lineOf({ src, bMarks, tShift, eMarks }: StateBlock, line: number): string {
   return src.slice((bMarks[line] ?? 0) + (tShift[line] ?? 0), eMarks[line]);
 }
 
-/** What people write besides CommonMark: TeX, marked text, comments, pandoc's citations, notes and boxes. */
+/** What people write besides CommonMark: TeX, marked text, comments, citations, notes, boxes and definitions. */
 function dialect(parser: Parser): void {
   parser.inline.ruler.before('escape', 'math', math);
   parser.inline.ruler.before('emphasis', 'product', product);
@@ -135,6 +184,7 @@ function dialect(parser: Parser): void {
   const alt = ['paragraph', 'reference', 'blockquote', 'list'];
   parser.block.ruler.before('fence', 'box', box, { alt });
   parser.block.ruler.before('fence', 'display', display, { alt });
+  parser.block.ruler.before('fence', 'indented', indented, { alt });
 }
 
 /** Deeper blocks have no tokens. */

@@ -291,6 +291,8 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'properties in Markdown': many('(a:: ^b\n', (text) => push(text, markdown())),
   'formulas of Markdown': many('$x', (text) => push(text, markdown())),
   'quotes of Markdown': many('> ', (text) => push(text, markdown())),
+  'definitions of Markdown': many('a\n: b\n\n    c\n', (text) => push(text, markdown())),
+  'definitions of Markdown in each other': many(': ', (text) => push(text, markdown()), ['a\n', 'b']),
   'Markdown that grows': many('a **b', (text) => readLive(text, markdown())),
   'lines without an end, as an assistant writes': many('a', (text) =>
     push(text, new Unspoken(), text.length),

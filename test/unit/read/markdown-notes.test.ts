@@ -34,6 +34,38 @@ describe('callouts', () => {
   });
 });
 
+describe('text that is indented below its title or its term', () => {
+  it.each([
+    [
+      'a box',
+      '!!! note "Mind *this*"\n\n    One.\n\n    Two.\n\nAfter.',
+      'Note: Mind this.\n\nOne.\n\nTwo.\n\nAfter.',
+    ],
+    ['a box without a title', '!!! danger inline end ""\n    Body\n    of it.', 'Body of it.'],
+    ['a folded box', 'Text\n??? tip\n    - a\n\n        b', 'Text\n\nTip: \n\na.\n\nb.'],
+    [
+      'tabs',
+      '=== "Linux"\n\n    Use `apt`.\n\n=== "Mac"\n\n    Use `brew`.',
+      'Linux\n\nUse apt.\n\nMac\n\nUse brew.',
+    ],
+    [
+      'code in a box',
+      '!!! note\n\n    ```sh\n    ls\n    ```\n\n        ls',
+      'Note: \n\nCode in sh omitted.\n\nCode omitted.',
+    ],
+    [
+      'definitions',
+      'Apple\n:   A fruit\n    of trees.\n\n    Red.\n: A firm.\n\nPear\n\n:   Green.',
+      'Apple\n\nA fruit of trees.\n\nRed.\n\nA firm.\n\nPear\n\nGreen.',
+    ],
+    ['definitions in each other', 'A\n\n:   B\n\n    :   C.\n\n        D.\n\nE', 'A\n\nB\n\nC.\n\nD.\n\nE'],
+    ['no title', '!!! note\nText and ??? so', '!!! note Text and ??? so'],
+    ['no term', 'So: this.\n\n:smile: x', 'So: this.\n\n:smile: x'],
+  ])('is read, and what is no such text is as it was: %s', (_, note, text) => {
+    expect(spoken(note)).toBe(text);
+  });
+});
+
 describe('links and tags', () => {
   it.each([
     ['[[Note#^a1]], [[#^a1]] [[Note.md]]', 'Note, Note'],
