@@ -58,11 +58,22 @@ const silent = tokenFor(
   () => '',
 );
 
-/** A citation of pandoc, with the space in front of it. */
+/** A citation of pandoc. */
 const CITATION = /\[(?:[^\]\n@]{0,40}\s)?-?@[\p{L}\p{N}_][^\]\n]*\](?![([])/uy;
 
-const citation: InlineRule = (state, isSilent) => {
-  const found = matchAt(CITATION, state.src, state.pos);
+/** The name and the classes of a heading, a link or a block: `{#name .class key=value}`, `{: .class }`. */
+const ATTRIBUTE = String.raw`(?:[#.][\p{L}\p{N}_][\p{L}\p{N}_:.-]*|[\p{L}_][\p{L}\p{N}_:.-]*=(?:"[^"\n]*"|[^\s"{}]+))`;
+const ATTRIBUTES = new RegExp(
+  String.raw`\{(?:-|:?[ \t]*${ATTRIBUTE}(?:[ \t]+${ATTRIBUTE}){0,20}[ \t]*)\}`,
+  'uy',
+);
+
+/** Is silent, with the space in front of it. */
+const aside: InlineRule = (state, isSilent) => {
+  const pattern = state.src.charAt(state.pos) === '{' ? ATTRIBUTES : CITATION;
+  const found = /[\\$]/u.test(state.src.charAt(state.pos - 1))
+    ? undefined
+    : matchAt(pattern, state.src, state.pos);
   if (!found) return false;
   if (!isSilent) state.pending = state.pending.trimEnd();
   state.pos += found[0].length;
@@ -178,7 +189,7 @@ function dialect(parser: Parser): void {
   parser.inline.ruler.before('escape', 'math', math);
   parser.inline.ruler.before('emphasis', 'product', product);
   parser.inline.ruler.before('escape', 'silent', silent);
-  parser.inline.ruler.before('escape', 'citation', citation);
+  parser.inline.ruler.before('escape', 'aside', aside);
   parser.inline.ruler.before('link', 'marked', marked);
   parser.inline.ruler.before('link', 'inline_note', inlineNote);
   const alt = ['paragraph', 'reference', 'blockquote', 'list'];

@@ -66,6 +66,19 @@ describe('text that is indented below its title or its term', () => {
   });
 });
 
+describe('names and classes', () => {
+  it.each([
+    ['## A title {#a-title}', 'A title.'],
+    ['# A title {#t .x key="a b" lang=de}', 'A title.'],
+    ['# A title {-}', 'A title.'],
+    ['# A title {: #t .x }', 'A title.'],
+    ['Text [here](x.html){target=_blank}, `x`{.py}.\n{: .note}', 'Text here, x.'],
+    ['{a, b}, {x}, {#if y} and \\{#b}', '{a, b}, {x}, {if y} and {b}'],
+  ])('are silent: %s', (note, text) => {
+    expect(spoken(note)).toBe(text);
+  });
+});
+
 describe('links and tags', () => {
   it.each([
     ['[[Note#^a1]], [[#^a1]] [[Note.md]]', 'Note, Note'],
