@@ -15,7 +15,7 @@ export function withoutBreaks(text: string): string {
 
 /** @returns the lines of a cue, each of at most 42 columns */
 export function linesOf(text: string): string[] {
-  return divided(unitsOf(text), () => {
+  const lines = divided(unitsOf(text), () => {
     let columns = 0;
     return (unit) => {
       const fits = columns + unit.columns <= LINE;
@@ -23,6 +23,7 @@ export function linesOf(text: string): string[] {
       return fits ? (columns - unit.space) / LINE : undefined;
     };
   });
+  return lines.map((line) => line.trim());
 }
 
 /**
@@ -86,7 +87,10 @@ function cueRoom(most: number): Capacity {
 /** What a part costs, so that there are as few as possible, and what a bad border costs. A part that is full costs 1 more. */
 const COSTS = { part: 10, inClause: 0.15, lastWordAlone: 0.5 } as const;
 
-/** Divides units into as few parts as hold them, which have about the same length and end where clauses end. */
+/**
+ * Divides units into as few parts as hold them, which have about the same length and end where clauses end.
+ * @returns parts that make the whole again, spaces and all
+ */
 function divided(units: readonly Unit[], begin: () => Capacity): string[] {
   const costs = new Float64Array(units.length + 1).fill(Number.POSITIVE_INFINITY);
   const starts = new Uint32Array(units.length + 1);
@@ -104,7 +108,7 @@ function divided(units: readonly Unit[], begin: () => Capacity): string[] {
     const part = units.slice(starts[end], end);
     parts.push(part.map(({ text }) => text).join(''));
   }
-  return parts.reverse().map((part) => part.trim());
+  return parts.reverse();
 }
 
 /** All parts that begin with a unit; it is one itself, even if it does not fit. */

@@ -48,6 +48,11 @@ it('A text that fits stays one cue, and parts of a long sentence have about the 
   expect(cueTexts(`Short one. ${SENTENCE}`.trim(), 6.5)[0]).toMatch(/^Short one\./);
 });
 
+it('No space is lost where parts of a sentence become one cue again.', () => {
+  const text = `${SENTENCE}It does.`;
+  for (let seconds = 6; seconds < 9; seconds += 0.01) expect(cueTexts(text, seconds).join(' ')).toBe(text);
+});
+
 it.each([
   [
     '第一句话说完了。第二句话比第一句话要长得多，它说了很多事情，可是没有人听。',
