@@ -12,7 +12,8 @@ export function valuesInEnglish(text: string): string {
   if (WITHOUT_VALUES.test(text)) return text;
   const digits = spokenBy(DIGITS, text);
   const money = moneyInEnglish(spokenBy(DATES, digits));
-  return spokenBy(EXPRESSIONS, unitsInEnglish(spokenBy(LENGTHS, scaledInEnglish(spokenBy(RANGES, money)))));
+  const measures = unitsInEnglish(spokenBy(LENGTHS, scaledInEnglish(spokenBy(RANGES, money))));
+  return spokenBy([...EXPRESSIONS, ...LISTS], measures);
 }
 
 /** Most sentences of prose: every rule needs a digit, or another sign than these. */
@@ -380,6 +381,34 @@ const EXPRESSIONS: readonly Rule[] = [
   [/(?<=\w)_{1,3}(?=\w)|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/gu, ' '],
 ];
 const ASSIGNED = new Map(entriesOf('+ plus, - minus, * times, / divided by'));
+
+const YEAR = String.raw`(?:1[1-9]|20)\d\d`;
+/** One of a list. Groups of four digits, those of telephone numbers and days of a month are left. */
+const LISTED = String.raw`(?<![\w.,:/+-]|\d |${MONTHS.join(' |')} )(?:[1-9]\d{0,2}-)?(?:[1-9]\d{1,2}|[1-9]\d{4,8})`;
+
+/** The voice would say the digits one by one where another number follows: "10, 20". A dash is not heard, and parts them. */
+const LISTS: readonly Rule[] = [
+  [
+    pattern`(?<![\w.,:/$-])${YEAR}(?:(?:,|,? (?:and|or|to|until|through)) ${YEAR}(?![\w/-]|[.,:]\d))+`,
+    (years) => years.replace(/\d{4}/gu, yearInWords),
+  ],
+  [
+    pattern`(?<![\w.,:/$-])(${YEAR})(?:-| to )(\d\d)(?![\w/-]|[.,:]\d)`,
+    (all, year = '', end = '') => (end > year.slice(2) ? `${yearInWords(year)} to ${end}` : all),
+  ],
+  [pattern`(?<=${LISTED}[,;:]) (?=\d)|(?<=${LISTED}) (?=\(\d)`, ' - '],
+];
+
+/** The first numbers of years, from 11. */
+const CENTURIES =
+  'eleven, twelve, thirteen, fourteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty'.split(', ');
+
+function yearInWords(year: string): string {
+  const rest = Number(year.slice(2));
+  if (year.startsWith('200')) return rest === 0 ? year : `two thousand ${rest}`;
+  const words = rest === 0 ? 'hundred' : rest < 10 ? `oh ${rest}` : String(rest);
+  return `${CENTURIES[Number(year.slice(0, 2)) - 11]} ${words}`;
+}
 
 function powerOf(power: string): string {
   if (power === '2') return ' squared ';

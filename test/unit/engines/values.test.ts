@@ -378,6 +378,19 @@ Chapter IV = chapter four
 0x1F = zero X one F
 9.8 m/s² = nine point eight meters per square second
 index.html = index dot html
+I have 10, 20 or 30 of them = I have ten, twenty or thirty of them
+12; 13; 14 = twelve thirteen fourteen
+they are 12, 13 and 15 years old = they are twelve thirteen and fifteen years old
+she scored 25 (11 in one half) = she scored twenty five eleven in one half
+pages 12, 15-21, 31 = pages twelve fifteen to twenty one thirty one
+12, 90-degree = twelve ninety degree
+in 1984, 2001 and 2012 = in nineteen eighty four two thousand one and twenty twelve
+from 1939 to 1945 = from nineteen thirty nine to nineteen forty five
+1900 or 1905 = nineteen hundred or nineteen oh five
+the 2024–25 season = the twenty twenty four to twenty five season
+1914-18 = nineteen fourteen to eighteen
+January 15, 2024, 21 people = january fifteenth, twenty twenty four twenty one people
+555-1234, 12 = five five five one two three four twelve
 `;
 
 const rows = WORDS.trim()
