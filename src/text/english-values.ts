@@ -51,7 +51,7 @@ const DIGITS: readonly Rule[] = [
   [/[₀-₉]{1,20}(?=\d)/gu, (index) => `${index.normalize('NFKC')} `],
   // 1'000'000, 1_000_000, and the thin spaces of ISO 80000.
   [/(?<![\w.,'])\d{1,3}(?:(?<mark>[_'\u00a0\u202f\u2009])\d{3})(?:\k<mark>\d{3}){0,9}(?![\w'])/gu, joined],
-  [/(?<![\w.,] ?)\d{1,3}(?: 000){1,4}(?![\w.,]\d|\d| \d)/gu, joined],
+  [/(?<![\w.,]|\d )[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\w.,]\d|\d| \d)/gu, joined],
   // 1.000.000 and 1.000,50, but no address.
   [
     /(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3}){2,5}(?!\w|[.,]\d)/gu,
@@ -82,8 +82,9 @@ function withCommas(number: string): string {
   return number.replaceAll('.', ',');
 }
 
+/** With commas, it is a quantity whatever stands beside it. */
 function joined(number: string): string {
-  return number.replace(/\D/gu, '');
+  return number.replace(/\D/gu, '').replace(/\B(?=(?:\d{3})+$)/gu, ',');
 }
 
 export const MONTHS = [
@@ -197,7 +198,7 @@ const FROM_TO: Rule = [
 
 /** The voice reads them itself. */
 const READ =
-  /^\$[1-9](?:\d*|\d{0,2}(?:,\d{3})+)(?:\.\d\d|(?:\.\d{1,9})?\s(?:hundred|thousand|million|billion|trillion))?$/u;
+  /^\$[1-9](?:\d{0,3}|\d{0,2}(?:,\d{3})+)(?:\.\d\d|(?:\.\d{1,9})?\s(?:hundred|thousand|million|billion|trillion))?$/u;
 
 function moneyInEnglish(text: string): string {
   return spokenBy([FROM_TO], text)
@@ -283,10 +284,7 @@ const RANGES: readonly Rule[] = [
   // Of a decimal with letters behind it, or a slash, the voice would leave out the point.
   [/(?<=\d\.\d{1,9})\/(?=(?:5|10|20|100)(?![\w.,]))/gu, ' out of '],
   [/(?<=\d\.\d{1,9})\/(?=\d)|(?<![\d/]\d{0,9})(?<=\d)\/(?=\d{1,9}\.\d)/gu, ' over '],
-  [
-    /(?<![\w.,])(\d{1,9}(?:\.\d{1,9})?)x(?!\w|\s?[-+*/=<>^])/gu,
-    (_, number) => counted(number, 'time', 'times'),
-  ],
+  [pattern`(?<![\w.,])(${NUMBER})x(?!\w|\s?[-+*/=<>^])`, (_, number) => counted(number, 'time', 'times')],
   [/(?<=\d\s?[a-zA-Z]{0,2})\s[x×]\s(?=\d)|(?<=[1-9]\d{0,5})x(?=\d)/gu, ' by '],
 ];
 
@@ -386,6 +384,10 @@ const YEAR = String.raw`(?:1[1-9]|20)\d\d`;
 /** One of a list. Groups of four digits, those of telephone numbers and days of a month are left. */
 const LISTED = String.raw`(?<![\w.,:/+-]|\d |${MONTHS.join(' |')} )(?:[1-9]\d{0,2}-)?(?:[1-9]\d{1,2}|[1-9]\d{4,8})`;
 
+/** Quantities: orders, postcodes and telephone numbers end in anything, and nothing is counted behind them. */
+const LONG =
+  /(?<![\w.,:/#+-]|\d |[A-Z]{2} )(?:[1-9]\d{2,6}00|[1-9]\d{0,5}0{6}|[1-9]\d{4,8}(?= (?:people|[a-z]{3,20}s)\b))(?!\w|[.,]\d|-\d| \d)/gu;
+
 /** The voice would say the digits one by one where another number follows: "10, 20". A dash is not heard, and parts them. */
 const LISTS: readonly Rule[] = [
   [
@@ -396,6 +398,10 @@ const LISTS: readonly Rule[] = [
     pattern`(?<![\w.,:/$-])(${YEAR})(?:-| to )(\d\d)(?![\w/-]|[.,:]\d)`,
     (all, year = '', end = '') => (end > year.slice(2) ? `${yearInWords(year)} to ${end}` : all),
   ],
+  [LONG, joined],
+  [/(?<![\w.,])\d{10,20}(?!\w|[.,]\d)/gu, (digits) => [...digits].join(' ')],
+  // With a sign behind it, the voice does not know the number.
+  [/(?<=\d,\d{3}(?:\.\d{1,9})?)(?=[+*/=])/gu, ' '],
   [pattern`(?<=${LISTED}[,;:]) (?=\d)|(?<=${LISTED}) (?=\(\d)`, ' - '],
 ];
 

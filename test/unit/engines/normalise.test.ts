@@ -21,7 +21,7 @@ describe('normalise', () => {
     ['20°C or 68 °F, at 90°', '20 degrees Celsius or 68 degrees Fahrenheit, at 90 degrees'],
     ['§ 12', 'section 12'],
     ['3×4', '3 times 4'],
-    ['5,00,000 or 12,34,567 of 1,999 and 500,000', '500000 or 1234567 of 1,999 and 500,000'],
+    ['5,00,000 or 12,34,567 of 1,999 and 500,000', '500,000 or 1,234,567 of 1,999 and 500,000'],
     ['at 00:30, 0:05 and 12:00:30', "at 0 30, 0 05 and 12 o'clock and 30 seconds"],
     ['5 > 3, x < 4, <b>5</b>', '5 is greater than 3, x is less than 4, <b>5</b>'],
     ['© 2026', 'copyright 2026'],

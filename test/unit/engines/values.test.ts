@@ -390,6 +390,18 @@ from 1939 to 1945 = from nineteen thirty nine to nineteen forty five
 the 2024–25 season = the twenty twenty four to twenty five season
 1914-18 = nineteen fourteen to eighteen
 January 15, 2024, 21 people = january fifteenth, twenty twenty four twenty one people
+it is 45000 people = it is forty five thousand people
+it costs 46000 dollars = it costs forty six thousand dollars
+it costs $45123 = it costs forty five thousand one hundred twenty three dollars
+over 60 000 people = over sixty thousand people
+1 800 000 euros = one million eight hundred thousand euros
+12000km = twelve thousand kilometers
+the code is 48213 = the code is four eight two one three
+call 8005551200 = call eight zero zero five five five one two zero zero
+5,000+ users = five thousand plus users
+5,000/2 = five thousand slash two
+$6,000+ = six thousand dollars plus
+10,000x = ten thousand times
 555-1234, 12 = five five five one two three four twelve
 `;
 
