@@ -125,7 +125,7 @@ const DATES: readonly Rule[] = [
       return `${Number(first)} slash ${Number(second)} slash ${year}`;
     },
   ],
-  [/(?<=\d:\d\d)-(?=\d{1,2}:\d\d)/gu, ' to '],
+  [/(?<=\d:\d{1,3})-(?=\d{1,3}(?![\w-]))/gu, ' to '],
   // A voice may leave out zeros: those of seconds, of the first hour of a day, and of a full hour.
   [
     /(?<![\w:.,])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])/gu,
@@ -278,6 +278,8 @@ function scaledInEnglish(text: string): string {
 }
 
 const RANGES: readonly Rule[] = [
+  [/(?<=\d\s?[ap]\.?m\.?)\s?-\s?(?=\d)|(?<=\d)\s?-\s?(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m\b)/giu, ' to '],
+  [/(?<=\d(?:st|nd|rd|th))-(?=\d{1,4}(?:st|nd|rd|th)\b)|(?<=\d)-(?=\d{1,3},\d{3}(?!\d))/gu, ' to '],
   // Of whole numbers, the voice knows it.
   [/(?<=\d\.\d{1,9}(?:[%kKM]|\s?°[CF]?)?|\d[%kKMB°])-(?=\d)/gu, ' to '],
   [/(?<![\w.,/-])(\d{1,3})-(?=\d{1,2}\/\d{1,2}(?![\w/]))/gu, '$1 '],

@@ -55,6 +55,7 @@ const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'
 const DAY = 'Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun';
 const MONTH = 'Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec';
 const ANY = `${DAY}|${MONTH}`;
+const NAMES = [...DAYS, ...MONTHS].join('|');
 
 /** The first three letters tell days and months apart. */
 function day(_: string, short = ''): string {
@@ -80,7 +81,7 @@ const RULES: readonly Rule[] = [
   [/(?<!\w)Ft\.(?=\s+\p{Lu})/gu, 'Fort'],
   [pattern`(?<!\w)(${ANY})\.?(?=\s?[-/]\s?(?:${ANY}|May|June|July)(?!\w))`, day],
   [
-    pattern`(?<=day|[^\W\d]{3}(?:ary|ry|ch|ril|ne|ly|ust|ber))\s?-\s?(${ANY}|May|June|July)(?!\w)\.?`,
+    pattern`(?<=(?<!\w)(?:${NAMES}|(?:${NAMES}|(?:${ANY})\.?) \d{1,2}))\s?-\s?(${NAMES}|${ANY})(?![\w-])\.?`,
     (all, short) => ` to ${day(all, short)}`,
   ],
   [
