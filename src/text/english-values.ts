@@ -134,7 +134,12 @@ const DATES: readonly Rule[] = [
   ],
   [/(?<![\w:.,])0?0:(?=[0-5]\d(?![\d:]))/gu, '0 '],
   [/(?<![\w:.,])(\d{1,2}):00(?!\s?[ap]\.?m|[\d:]|\s?(?:o'clock|hours|UTC|GMT))/giu, "$1 o'clock"],
-  [/(?<![\w:.,])(\d{1,4}):(\d|\d{3,5})(?![\d:.])/gu, '$1 to $2'],
+  // A verse, or a result, behind a name; elsewhere a ratio.
+  [
+    pattern`(?<=(?!(?:Ratio|Odds|Scale|The)\b)\p{Lu}\p{Ll}{1,20}\.?\s)(\d{1,3}):(\d|\d{3})(?![\d:]|\.\d)`,
+    '$1, $2',
+  ],
+  [/(?<![\w:.,])(\d{1,4}):(\d|\d{3,5})(?![\d:]|\.\d)/gu, '$1 to $2'],
   // Versions, sections and addresses.
   [
     /(?<![\w.,])(v?)(\d{1,9}(?:\.\d{1,9}){2,9})(?:(?=[-+ ,;:!?)]|\.?(?:\s|$))|(?=[a-z]))/giu,
@@ -280,6 +285,7 @@ function scaledInEnglish(text: string): string {
 const RANGES: readonly Rule[] = [
   [/(?<=\d\s?[ap]\.?m\.?)\s?-\s?(?=\d)|(?<=\d)\s?-\s?(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m\b)/giu, ' to '],
   [/(?<=\d(?:st|nd|rd|th))-(?=\d{1,4}(?:st|nd|rd|th)\b)|(?<=\d)-(?=\d{1,3},\d{3}(?!\d))/gu, ' to '],
+  [/(?<=(?<![\d/])\d{1,2}\/\d{1,2})-(?=\d{1,2}\/\d{1,2}(?![\d/]))/gu, ' to '],
   // Of whole numbers, the voice knows it.
   [/(?<=\d\.\d{1,9}(?:[%kKM]|\s?°[CF]?)?|\d[%kKMB°])-(?=\d)/gu, ' to '],
   [/(?<![\w.,/-])(\d{1,3})-(?=\d{1,2}\/\d{1,2}(?![\w/]))/gu, '$1 '],
@@ -400,6 +406,8 @@ const LISTS: readonly Rule[] = [
     pattern`(?<![\w.,:/$-])(${YEAR})(?:-| to )(\d\d)(?![\w/-]|[.,:]\d)`,
     (all, year = '', end = '') => (end > year.slice(2) ? `${yearInWords(year)} to ${end}` : all),
   ],
+  // "9/11" is a day: the voice would say a fraction that nobody uses.
+  [/(?<![\w.,/-])([2-9]|1[0-2])\/(1[1345789]|2[1-9]|3[01])(?![\w/-]|[.,]\d)/gu, '$1 - $2'],
   [LONG, joined],
   [/(?<![\w.,])\d{10,20}(?!\w|[.,]\d)/gu, (digits) => [...digits].join(' ')],
   // With a sign behind it, the voice does not know the number.
