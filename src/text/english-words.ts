@@ -2,6 +2,7 @@
 
 import { entriesOf } from '../kit/words.ts';
 import { MONTHS, type Rule, spokenBy } from './english-values.ts';
+import { RULERS, romanValue } from './roman.ts';
 import { NAMED_CHARACTERS, pattern } from './unicode.ts';
 
 const SCHEME = String.raw`[a-z][a-z\d+.-]{1,15}:\/\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\]}*_]`;
@@ -63,6 +64,16 @@ function day(_: string, short = ''): string {
   return [...DAYS, ...MONTHS].find(beginsAlike) ?? short;
 }
 
+const ROMAN = '((?=[IVXL]{2})(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))';
+/** What has a number of which the voice would say the letters. */
+const IN_ROMAN =
+  'Appendix|Apollo|Article|Book|Bowl|Canto|Class|Fantasy|Figure|Level|Mark|Phase|Rocky|Schedule|Stage|Table|Tier|Title|Type|Vatican|Volume|phase|stage|type';
+
+function ordinalOf(number: number): string {
+  const isTeen = number % 100 > 10 && number % 100 < 14;
+  return `${number}${(isTeen ? undefined : ['th', 'st', 'nd', 'rd'][number % 10]) ?? 'th'}`;
+}
+
 /** With an end behind it, the point ends the sentence as well. */
 const ENDING = new Map(
   entriesOf(`
@@ -75,6 +86,19 @@ const RULES: readonly Rule[] = [
     /&(?:#(\d{1,3})|(amp|lt|gt|quot|apos|nbsp|copy|deg|euro|pound));/gu,
     (_, number, name = '') => NAMED_CHARACTERS[name] ?? String.fromCharCode(Number(number)),
   ],
+  [
+    pattern`(?=[IVXL])(?<=(?<!\w)(?:${RULERS})\s)(?:${ROMAN}|I(?=\sof\s))(?!\w|\.\p{L})`,
+    (_, numeral) => `the ${ordinalOf(romanValue(numeral ?? 'I'))}`,
+  ],
+  [
+    pattern`(?=[IVXL])(?<=(?<!\w)(?:${IN_ROMAN})\s)${ROMAN}(?!\w|\.\p{L})`,
+    (_, numeral = '') => `${romanValue(numeral)}`,
+  ],
+  [
+    pattern`(?<!\w)${ROMAN}(?:th)?(?=\s[Cc]entur(?:y|ies)\b)`,
+    (_, numeral = '') => ordinalOf(romanValue(numeral)),
+  ],
+  [/(?<!\w)WW(I{1,2})(?!\w)/gu, (_, numeral = '') => `World War ${romanValue(numeral)}`],
   [/(?<!\w)Ms\.?(?=\s+["']?\p{Lu})/gu, 'Miz'],
   [/(?<!\w)Mx\.?(?=\s+["']?\p{Lu})/gu, 'Mix'],
   [/(?<!\w)Mt\.(?=\s+\p{Lu})/gu, 'Mount'],

@@ -5,7 +5,7 @@
 import { entriesOf } from '../kit/words.ts';
 import { type Forms, NUMBER_LANGUAGES } from './number-languages.ts';
 import { Numbers } from './numbers.ts';
-import { romanValue } from './roman.ts';
+import { RULERS, romanValue } from './roman.ts';
 import { pattern } from './unicode.ts';
 
 /**
@@ -99,9 +99,6 @@ interface Context {
   readonly number: string;
 }
 
-/** Names of rulers and popes in the six languages. */
-const RULERS =
-  'Alexander|Alexandre|Alfonso|Afonso|Alphonse|Benedict|Benedikt|Benedetto|Benedicto|Bento|Benoît|Charles|Carlos|Carlo|Karl|Catherine|Katharina|Caterina|Catalina|Catarina|Christian|Clement|Clément|Edward|Eduard|Édouard|Eduardo|Elizabeth|Elisabeth|Élisabeth|Isabel|Elisabetta|Felipe|Philip|Philipp|Philippe|Filippo|Filipe|Fernando|Ferdinand|Francis|François|Franz|Francisco|Francesco|Frederick|Friedrich|Frédéric|Federico|Frederico|George|Georg|Giorgio|Jorge|Gregory|Gregor|Gregorio|Gustav|Harald|Heinrich|Henry|Henri|Enrique|Enrico|Henrique|Innocent|Innocenzo|Inocencio|James|Jakob|Jacques|Jaime|Giacomo|João|John|Johann|Johannes|Jean|Juan|Giovanni|John Paul|Johannes Paul|Jean-Paul|Juan Pablo|Giovanni Paolo|João Paulo|Joseph|Josef|José|Giuseppe|Leo|Léon|León|Leone|Leão|Leopold|Louis|Ludwig|Luis|Luigi|Luís|Manuel|Maximilian|Napoleon|Napoléon|Napoleón|Napoleone|Napoleão|Nicholas|Nikolaus|Nicolas|Nicolás|Nicola|Nicolau|Otto|Othon|Paul|Paolo|Paulo|Pablo|Peter|Pierre|Pedro|Pietro|Pius|Pie|Pío|Pio|Ramses|Ramsès|Ramsés|Richard|Ricardo|Riccardo|Rudolf|Sixtus|Umberto|Urban|Urbain|Victor|Vittorio Emanuele|Wilhelm|William|Guillaume|Guillermo|Guglielmo|Guilherme';
 const REGNAL = `(?=[IVX])(?<roman>X{0,3}(?:IX|IV|V?I{0,3}))(?<=[IVX])`;
 const ROMAN = `(?=[IVXLC])(?<roman>(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXLC])`;
 
