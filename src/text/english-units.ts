@@ -44,6 +44,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   // Not "tonne", which sounds as "ton" does.
   ...entriesOf(`
     t metric ton, mcg microgram, lb pound, lbs pound, oz ounce, gal gallon, tbsp tablespoon, tsp teaspoon,
+    Tbsp tablespoon, Tsp teaspoon, tbs tablespoon, qt quart, qts quart,
     mi mile, yd yard, yds yard, ft foot, in inch, ha hectare, d day, h hour, hr hour, hrs hour, min minute,
     mins minute, sec second, secs second, KiB kibibyte, MiB mebibyte, GiB gibibyte, TiB tebibyte,
     eV electronvolt, psi pound per square inch, mmHg millimeter of mercury, dB decibel, lm lumen, lx lux, px pixel,
@@ -69,12 +70,20 @@ export const START = String.raw`(?<![\w.]|\d,)`;
 
 const QUANTITY = pattern`${START}(?<number>${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`;
 
+/** "$2 per lb", "3/day". */
+const PER = pattern`(?<=\sper )(?!(?:in|pt|d|A)\b)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?![\p{L}\d/]|['’]\p{L})`;
+const EACH =
+  /(?<=\d\+?)\/(day|night|week|wk|month|mo|year|yr|hour|hr|minute|min|second|sec|person|user)(?!\w)/gu;
+
 /** "5 km/h": "5 kilometers per hour". The number stays in digits. */
 export function unitsInEnglish(text: string): string {
-  return text.replace(QUANTITY, (all: string, ...rest: unknown[]) => {
+  const per = text
+    .replace(EACH, (_, each: string) => perInEnglish(each))
+    .replace(PER, (_, square: string | undefined, sign: string) => kindOf(square) + NAMES.get(sign));
+  return per.replace(QUANTITY, (all: string, ...rest: unknown[]) => {
     const parts = rest.at(-1) as Parts;
     const at = rest.at(-3) as number;
-    return isQuantity(parts, text.slice(Math.max(0, at - 20), at)) ? (quantity(parts) ?? all) : all;
+    return isQuantity(parts, per.slice(Math.max(0, at - 20), at)) ? (quantity(parts) ?? all) : all;
   });
 }
 
@@ -104,12 +113,16 @@ function quantity({ number, gap, square, sign, power, per, perPower, point }: Pa
   const after = per === undefined ? '' : perUnit(per, perPower);
   if (after === undefined) return undefined;
   const isSingle = number === '1' || gap === '-';
-  const kind = square ?? power;
-  const space = kind && (/^sq|[²2]$/u.test(kind.trim()) ? 'square ' : 'cubic ');
   // The point of an abbreviation ends a sentence at the end only.
   const end =
-    point && !/^(?:in|ft|lbs?|oz|hrs?|mins?|secs?|yds?|mi|gal|tbsp|tsp|sq|cu)$/u.test(sign) ? '.' : '';
-  return `${number} ${space ?? ''}${isSingle ? name : plural(name)}${after}${end}`;
+    point && !/^(?:in|ft|lbs?|oz|hrs?|mins?|secs?|yds?|mi|gal|[Tt]b?sp?|qts?|sq|cu)$/u.test(sign) ? '.' : '';
+  return `${number} ${kindOf(square ?? power)}${isSingle ? name : plural(name)}${after}${end}`;
+}
+
+/** @param kind the sign of an area or a volume */
+function kindOf(kind: string | undefined): string {
+  if (!kind) return '';
+  return /^sq|[²2]$/u.test(kind.trim()) ? 'square ' : 'cubic ';
 }
 
 function perUnit(per: string, power: string | undefined): string | undefined {

@@ -78,7 +78,8 @@ function ordinalOf(number: number): string {
 const ENDING = new Map(
   entriesOf(`
     approx approximately, Ltd Limited, Inc Incorporated, Corp Corporation, Blvd Boulevard, Dept Department,
-    dept department, Govt Government, govt government, Assn Association, Bros Brothers, Jr Junior, Sr Senior`),
+    dept department, Govt Government, govt government, Assn Association, Bros Brothers, Jr Junior, Sr Senior,
+    Rd Road, Ln Lane, Hwy Highway, Pkwy Parkway`),
 );
 
 const RULES: readonly Rule[] = [
@@ -131,7 +132,8 @@ const RULES: readonly Rule[] = [
     pattern`(?<!\w)(${[...ENDING.keys()].join('|')})\.(?=(["')]*\s*$)|)`,
     (_, short = '', end) => `${ENDING.get(short)}${end === undefined ? '' : '.'}`,
   ],
-  [/(?<!\w)(?:Approx|approx) (?=\d)/gu, 'approximately '],
+  [/(?<!\w)[Aa]pprox\.? (?=[\w$€£])/gu, 'approximately '],
+  [/(?<!\w)(Rd|Ln|Hwy|Pkwy)(?![\w.])/gu, (all, short = '') => ENDING.get(short) ?? all],
   [/(?<!\w)w\/o(?=\s)/gu, 'without'],
   [/(?<!\w)w\/(?=\s?[a-z])/gu, 'with '],
   [/(?<!\w)[Ee]xt\.\s?(?=\d)/gu, 'extension '],
