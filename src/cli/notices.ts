@@ -66,8 +66,11 @@ export class Secrets {
       .join(name);
   }
 
+  /** The longest goes first: a key may begin with another one. */
   #without(forms: Iterable<string>, text: string): string {
-    return [...forms].reduce((rest, secret) => withoutBeginning(without(rest, secret), secret), text);
+    return [...forms]
+      .sort((a, b) => b.length - a.length)
+      .reduce((rest, secret) => withoutBeginning(without(rest, secret), secret), text);
   }
 
   /** @param field the field that holds the value, or the list around it */

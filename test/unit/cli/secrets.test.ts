@@ -30,6 +30,10 @@ describe('a secret', () => {
     expect(secrets.redact('no abc… and abcdef')).toBe('no abc… and abcdef');
   });
 
+  it('that begins with another one is hidden whole', () => {
+    expect(hiding('secretkey', 'secretkey-9f8e7d').redact('bad key secretkey-9f8e7d')).toBe('bad key ***');
+  });
+
   it('that is a short word leaves the words around it', () => {
     expect(hiding('none').redact('there is no network')).toBe('there is no network');
   });
