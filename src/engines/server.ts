@@ -1,6 +1,6 @@
 import { isNearby } from '../kit/address.ts';
 import { TtsError } from '../kit/error.ts';
-import { askedWait, holdsEncodedSound, messageIn } from '../kit/http/answer.ts';
+import { askedWait, holdsEncodedSound, isText, messageIn } from '../kit/http/answer.ts';
 import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
 import { isBusy } from '../kit/retry.ts';
@@ -16,7 +16,7 @@ import {
 } from './engine.ts';
 
 /** It takes this number of bytes to tell bare samples from WAV, JSON, HTML and compressed sound. */
-const PEEKED_BYTES = 4;
+const PEEKED_BYTES = 64;
 
 /** A server without a list gets this name. */
 const USUAL_VOICE = 'alloy';
@@ -199,11 +199,14 @@ class SpeechServer {
   }
 }
 
-/** WAV, JSON, HTML, MP3, Ogg and FLAC. */
-const NOT_BARE = /^(?:RIFF|RF64|[{[<]|ID3|\xff[\xe2-\xfb]|OggS|fLaC)/;
+/** WAV, MP3, Ogg and FLAC. */
+const OTHER_SOUND = /^(?:RIFF|RF64|ID3|\xff[\xe2-\xfb]|OggS|fLaC)/;
+/** JSON and HTML, where the bytes behind are text, too: a sample may begin with any byte. */
+const MARKUP = /^[{[<]/;
 
 function isBare(head: Buffer): boolean {
-  return head.length > 0 && !NOT_BARE.test(head.toString('latin1'));
+  const start = head.toString('latin1');
+  return head.length > 0 && !OTHER_SOUND.test(start) && !(MARKUP.test(start) && isText(head));
 }
 
 function notSound({ problem, message, head = new Uint8Array() }: WavError): string {

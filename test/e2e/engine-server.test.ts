@@ -39,12 +39,16 @@ describe('an engine that is a server', () => {
     expect(server.asked).toEqual([{ model: 'tts-1', input: TEXT, voice: 'anna', response_format: 'wav' }]);
   });
 
-  it('speaks with bare samples where the config tells their rate', async () => {
-    const server = await serveSpeech(complete(pcm, { 'Content-Type': 'audio/pcm' }));
-    const box = new Sandbox();
-    writeUserConfig(box, { engines: { bare: { url: server.url, format: 'pcm', sampleRate: 22_050 } } });
-    expect(await box.run([...OUT, '--engine', 'bare'])).toMatchObject({ status: 0 });
-    expect(samplesIn(box)).toEqual(pcm);
+  it('speaks with bare samples where the config tells their rate, whatever they begin with', async () => {
+    for (const first of [0, 0x3c, 0x5b, 0x7b]) {
+      const samples = Buffer.from(pcm);
+      samples.writeInt16LE(first);
+      const server = await serveSpeech(complete(samples, { 'Content-Type': 'audio/pcm' }));
+      const box = new Sandbox();
+      writeUserConfig(box, { engines: { bare: { url: server.url, format: 'pcm', sampleRate: 22_050 } } });
+      expect(await box.run([...OUT, '--engine', 'bare'])).toMatchObject({ status: 0 });
+      expect(samplesIn(box)).toEqual(samples);
+    }
   });
 
   it('gets numbers in words where the config says so, and events keep the text', async () => {
