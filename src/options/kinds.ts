@@ -31,10 +31,10 @@ export const fit = textAs((typed) => {
 
 /** Seconds, from `90`, `1:30` or `0:01:30.5`. */
 export const clock = textAs((typed) => {
-  const found = /^(?:(?:(\d{1,3}):)?(\d{1,2}):)?(\d{1,6}(?:\.\d{1,6})?)$/.exec(typed.trim());
-  const [, hours = 0, minutes = 0, seconds = 0] = found ?? [];
-  const all = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
-  return found && all > 0 && all <= 360_000 ? all : undefined;
+  const [time] = /^(?:\d{1,3}:){0,2}\d{1,6}(?:\.\d{1,6})?$/.exec(typed.trim()) ?? [''];
+  const parts = time.split(':').map(Number);
+  const all = parts.reduce((sum, part) => 60 * sum + part);
+  return parts.slice(1).every((part) => part < 60) && all > 0 && all <= 360_000 ? all : undefined;
 }, 'must be a time, such as 90, 1:30 or 1:23:45.5');
 
 export const words = text();

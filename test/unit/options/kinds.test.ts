@@ -5,6 +5,7 @@ import { engine, engines, serverAddress } from '../../../src/options/engine-entr
 import {
   baseUrl,
   byteCount,
+  clock,
   command,
   describedValue,
   fileNames,
@@ -30,6 +31,7 @@ const typed = (schema: Schema, text: string) => read(schema, fromText(schema, te
 describe('a value', () => {
   it.each<[Schema, readonly string[], readonly unknown[]]>([
     [speaker, ['0', '1190', '3.0', ' anna ', 'rms2'], [0, 1190, 3, 'anna', 'rms2']],
+    [clock, ['90', '1:30', '0:01:30.5', '90:00'], [90, 90, 90.5, 5400]],
     [byteCount, ['7', '1 KiB', '2.5MB', '1g'], [7, 1024, 2.5 * 2 ** 20, 2 ** 30]],
     [
       ranges,
@@ -54,6 +56,7 @@ describe('a value', () => {
     [url, ['', 'a.example', 'ftp://a', 'https://', 'javascript:1']],
     [baseUrl, ['https://u@a', 'https://:p@a', 'https://a?x', 'https://a#x']],
     [proxyUrl, ['http://a/path', 'http://a?x', 'socks5://a:1080']],
+    [clock, ['1:90', '1:75:00', '0', '1::30', '100:00:01']],
   ])('is refused as text: %#', (schema, texts) => {
     for (const text of texts) expect(typed(schema, text), text).toMatch(/^: must be /);
   });
