@@ -176,7 +176,13 @@ const ENGLISH: NumberLanguage = {
 };
 
 const FRENCH: NumberLanguage = {
-  load: async () => (await import('cldr-rbnf/rbnf/fr.json', { with: { type: 'json' } })).default,
+  load: async (tag) => {
+    if (/^fr-BE\b/iu.test(tag))
+      return (await import('cldr-rbnf/rbnf/fr-BE.json', { with: { type: 'json' } })).default;
+    if (/^fr-CH\b/iu.test(tag))
+      return (await import('cldr-rbnf/rbnf/fr-CH.json', { with: { type: 'json' } })).default;
+    return (await import('cldr-rbnf/rbnf/fr.json', { with: { type: 'json' } })).default;
+  },
   cardinals: ['cardinal-masculine', 'cardinal-masculine', 'cardinal-feminine'],
   ordinals: Object.fromEntries(
     entriesOf(

@@ -330,6 +330,12 @@ Due 3/4/2024. | Due April third, twenty twenty-four.
 Cuesta $1,234.50. | Cuesta mil doscientos treinta y cuatro dólares con cincuenta centavos.
 Son 3.5 km. | Son tres punto cinco kilómetros.
 
+# fr-CH
+Il a 71 ans et 80 amis. | Il a septante-et-un ans et huitante amis.
+
+# fr-BE
+Il a 71 ans et 80 amis. | Il a septante-et-un ans et quatre-vingts amis.
+
 # pt-PT
 São 16 km e 1 000 000. | São dezasseis quilómetros e um milhão.
 `;
