@@ -182,9 +182,11 @@ function remove(path: string, holder: Holder, host: LeaseHost): void {
   try {
     renameSync(path, aside);
     if (holderOf(aside, host)?.text !== holder.text) linkSync(aside, path);
-    rmSync(aside, { force: true });
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    // A third run may have taken the name meanwhile.
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 
