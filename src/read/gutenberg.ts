@@ -15,11 +15,16 @@ const OPENINGS = [
   'Project Gutenberg',
   '*** START OF THE PROJECT GUTENBERG',
   '***The Project Gutenberg',
+  // Those of the 1990s.
+  '**The Project Gutenberg',
+  '***This is the Project Gutenberg',
+  'Please take a look at the important information in this header.',
 ];
 const START =
-  /^[^\S\n]*(?:\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG[^*]{0,400}\*\*\*\.?|\*END\*\s?THE SMALL PRINT[^\n]*)[^\S\n]*\n/imu;
+  /^[^\S\n]*(?:\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG[^*]{0,400}\*\*\*\.?|\*END\*?\s?THE SMALL PRINT[^\n]*)[^\S\n]*\n/imu;
 const CREDITS = /^\s*(?:E-?text )?(?:produced|prepared) by [^\n]*(?:\n[^\S\n]*\S[^\n]*)*/iu;
-const END = /^[^\S\n]*(?:\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG|End of (?:the )?Project Gutenberg)/imu;
+const END =
+  /^[^\S\n]*(?:\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG|End of (?:the |this )?Project Gutenberg)/imu;
 /** A line that may become an end. */
 const MAYBE_END = /(?<=^|\n)[^\S\n]*(?:\*{1,3}[^\n]{0,30}|End?(?: [^\n]{0,30})?)$/u;
 

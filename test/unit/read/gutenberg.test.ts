@@ -124,6 +124,21 @@ describe('plain text of Project Gutenberg', () => {
     },
   );
 
+  it.each([
+    [
+      '**The Project Gutenberg Etext of X**',
+      '*END THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*',
+    ],
+    [
+      '***This is the Project Gutenberg Etext of X***',
+      '*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*',
+    ],
+    ['Please take a look at the important information in this header.', '*END*THE SMALL PRINT!*END*'],
+  ])('of the 1990s is known: %s', async (first, last) => {
+    const text = `${first}\n\nFree.\n\n${last}\n\n${TOLD}\n\nEnd of this Project Gutenberg Etext of X\n`;
+    expect(await read(text, 'text')).toEqual({ spoken: TOLD, remarks: [LICENCE] });
+  });
+
   it('keeps the lines of the file', async () => {
     const text = `The Project Gutenberg eBook of X
 
