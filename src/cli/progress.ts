@@ -216,7 +216,7 @@ export class ProgressCount implements Listener {
   on(event: RunEvent): void {
     if (event.type === 'voice') this.#note(event.event);
     if (event.type === 'started') this.#begin(event.part);
-    if (event.type === 'sound') this.#hear(event.bytes);
+    if (event.type === 'sound') this.#hear(event.pcm.length);
     if (event.type === 'spoken') this.#end();
   }
 

@@ -84,7 +84,7 @@ export class Events implements Listener {
     if (event.type === 'queued') this.#queue(event.segment);
     if (event.type === 'fallback') this.#fallBack(event.how);
     if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
-    if (event.type === 'sound') this.#hearMore(event.bytes);
+    if (event.type === 'sound') this.#hearMore(event.pcm.length);
     if (event.type === 'spoken') this.#endPart(event.isBroken);
   }
 

@@ -64,8 +64,7 @@ export async function* fittedSound(
     const spoken = Buffer.concat(parts.map(({ sound }) => sound));
     const placed = timetable.place(time, spoken.length / size);
     const [begun] = parts;
-    if (placed.misfit && begun)
-      desk.tell({ type: 'misfit', misfit: misfitOf(time, begun.part.segment, placed.misfit) });
+    if (placed.misfit && begun) desk.misfit(misfitOf(time, begun.part.segment, placed.misfit));
     const heard = await stretched(spoken, format, placed);
     let [passed, from] = [0, 0];
     for (const [at, { part, speech, sound, isBroken }] of parts.entries()) {
@@ -76,7 +75,7 @@ export async function* fittedSound(
       desk.begin({ ...part, speech }, pauseFrames);
       yield* longSilence(format, pauseFrames / format.sampleRate, signal);
       for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
-        desk.tell({ type: 'sound', bytes: piece.length, pcm: piece });
+        desk.sound(piece);
         yield piece;
       }
       await desk.spoken(isBroken);

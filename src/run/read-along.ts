@@ -71,8 +71,6 @@ export class ReadAlong implements Listener {
   readonly #folder: string;
   readonly #sections: Section[] = [];
   readonly #paths = new Set<string>();
-  #frames = 0;
-  #frameBytes = 1;
 
   /** @param folder of what is added; in a new book it is next to the package file, so that links between the two have no folders in them */
   constructor(book: BookFile | undefined, options: ReadAlongOptions, folder = `EPUB/${NARRATION}`) {
@@ -88,11 +86,9 @@ export class ReadAlong implements Listener {
   }
 
   on(event: RunEvent): void {
-    if (event.type === 'sound') this.#frames += event.bytes / this.#frameBytes;
     if (event.type !== 'started' || !event.part.speech) return;
-    const { segment, speech } = event.part;
-    this.#frameBytes = frameBytes(speech.format);
-    this.#frames += event.pauseFrames;
+    const { segment } = event.part;
+    const start = event.at;
     const path = segment.place.document?.path;
     const last = this.#sections.at(-1);
     // A document has one overlay. What comes back to it later belongs to the one before.
@@ -100,7 +96,6 @@ export class ReadAlong implements Listener {
       ? path === undefined || this.#paths.has(path)
       : last?.chapter === segment.chapter;
     if (path !== undefined) this.#paths.add(path);
-    const start = this.#frames;
     if (last && isSame) last.spoken.push({ segment, start });
     else
       this.#sections.push({

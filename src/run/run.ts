@@ -29,8 +29,6 @@ class Chapters implements Listener {
   readonly #ended: Chapter[] = [];
   #heading: Heading | undefined;
   #start = 0;
-  #frames = 0;
-  #frameBytes = 1;
 
   /** They are complete after the end. */
   get list(): readonly Chapter[] {
@@ -38,31 +36,20 @@ class Chapters implements Listener {
   }
 
   on(event: RunEvent): void {
-    if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
-    if (event.type === 'sound') this.#frames += event.bytes / this.#frameBytes;
+    if (event.type !== 'started' || !event.part.speech) return;
+    const { at, pauseFrames } = event;
+    const { chapter } = event.part.segment;
+    if (chapter === this.#heading) return;
+    this.end(at);
+    this.#heading = chapter;
+    this.#start = at === pauseFrames ? 0 : at;
   }
 
-  #begin({ segment, speech }: Part, pauseFrames: number): void {
-    if (!speech) return;
-    this.#frameBytes = frameBytes(speech.format);
-    const isAtStart = this.#frames === 0;
-    this.#frames += pauseFrames;
-    if (segment.chapter === this.#heading) return;
-    this.#close();
-    this.#heading = segment.chapter;
-    this.#start = isAtStart ? 0 : this.#frames;
-  }
-
-  /** @param restFrames silence after the last part */
-  end(restFrames: number): void {
-    this.#frames += restFrames;
-    this.#close();
-  }
-
-  #close(): void {
+  /** @param end frames of the sound up to here */
+  end(end: number): void {
     if (!this.#heading) return;
     const { title, level } = this.#heading;
-    this.#ended.push({ title, level, start: this.#start, end: this.#frames });
+    this.#ended.push({ title, level, start: this.#start, end });
   }
 }
 
@@ -70,23 +57,21 @@ class Chapters implements Listener {
 class VoiceTurns implements Turns, Listener {
   readonly list: { readonly start: number; readonly voice: unknown }[] = [];
   readonly #speakerOf: (segment: Segment) => unknown;
-  #bytes = 0;
 
   constructor(speakerOf: (segment: Segment) => unknown) {
     this.#speakerOf = speakerOf;
   }
 
   on(event: RunEvent): void {
-    if (event.type === 'sound') this.#bytes += event.bytes;
     if (event.type !== 'started' || !event.part.speech) return;
     const { segment, speech } = event.part;
-    this.#bytes += event.pauseFrames * frameBytes(speech.format);
     const voice = this.#speakerOf(segment);
-    if (this.list.at(-1)?.voice !== voice) this.list.push({ start: this.#bytes, voice });
+    const start = event.at * frameBytes(speech.format);
+    if (this.list.at(-1)?.voice !== voice) this.list.push({ start, voice });
   }
 }
 
-/** What happens in a run. All that reports on a run listens to these. */
+/** What happens in a run. All that reports on a run listens to these. `at` counts the frames of its sound up to there. */
 export type RunEvent =
   /** The segment is asked for, ahead of its turn. */
   | { readonly type: 'queued'; readonly segment: Segment }
@@ -96,10 +81,10 @@ export type RunEvent =
   | { readonly type: 'skipped'; readonly segment: Segment; readonly error: TtsError }
   /** Another voice speaks from here on. */
   | { readonly type: 'fallback'; readonly how: FellBack }
-  /** The sound of a part begins behind this silence. Without speech, it is sent elsewhere. */
-  | { readonly type: 'started'; readonly part: Part; readonly pauseFrames: number }
-  /** Sound of the part that was started last. */
-  | { readonly type: 'sound'; readonly bytes: number; readonly pcm: Uint8Array }
+  /** The sound of a part begins behind this silence, at `at`. Without speech, it is sent elsewhere. */
+  | { readonly type: 'started'; readonly part: Part; readonly pauseFrames: number; readonly at: number }
+  /** Sound of the part that was started last. It ends at `at`. */
+  | { readonly type: 'sound'; readonly pcm: Uint8Array; readonly at: number }
   /** A cue of subtitles that is heard next does not fit its time. */
   | { readonly type: 'misfit'; readonly misfit: Misfit }
   /** The part has ended; the rest of its sound is missing where it is broken, and another voice speaks on. */
@@ -195,7 +180,7 @@ async function trackFrom(
   if (!first) throw blank();
   const { speech } = first;
   if (!speech) {
-    all.tell({ type: 'started', part: first, pauseFrames: 0 });
+    all.tell({ type: 'started', part: first, pauseFrames: 0, at: 0 });
     return undefined;
   }
   const sampleRate = (await trackRate(first.segment, ahead, options)) ?? speech.format.sampleRate;
@@ -229,8 +214,10 @@ function deskOf(
   listeners: Listeners,
   { speakerOf, mix, fallback, drops, signal, chapters, isLive, idle }: DeskOptions,
 ): TrackContext {
+  const { format } = mixer;
+  let at = 0;
   return {
-    format: mixer.format,
+    format,
     isLive,
     signal,
     flush: flushesOf(drops),
@@ -240,12 +227,17 @@ function deskOf(
     begin(part, pauseFrames) {
       const how = fallback?.begun(part.segment);
       if (how) listeners.tell({ type: 'fallback', how });
-      listeners.tell({ type: 'started', part, pauseFrames });
+      if (part.speech) at += pauseFrames;
+      listeners.tell({ type: 'started', part, pauseFrames, at });
     },
-    tell: (event) => listeners.tell(event),
+    sound(pcm) {
+      at += pcm.length / frameBytes(format);
+      listeners.tell({ type: 'sound', pcm, at });
+    },
+    misfit: (misfit) => listeners.tell({ type: 'misfit', misfit }),
     spoken: (isBroken) => listeners.wait({ type: 'spoken', isBroken }),
     async end(restFrames) {
-      chapters.end(restFrames);
+      chapters.end(at + restFrames);
       await listeners.wait({ type: 'end' });
     },
   };
@@ -316,7 +308,8 @@ export interface TrackContext {
   /** @returns the sound in the format of the track */
   adapted(speech: Speech, segment: Segment): Promise<Speech>;
   begin(part: Part, pauseFrames: number): void;
-  tell(event: Told): void;
+  sound(pcm: Uint8Array): void;
+  misfit(misfit: Misfit): void;
   spoken(isBroken: boolean): Promise<void>;
   /** @param restFrames silence behind the last part */
   end(restFrames: number): Promise<void>;
@@ -360,7 +353,7 @@ async function* soundOfPart(
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
-      desk.tell({ type: 'sound', bytes: piece.length, pcm: piece });
+      desk.sound(piece);
       yield piece;
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
 import { checkFile, lookAt } from '../out/open.ts';
-import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import type { PcmFormat } from '../sound/pcm.ts';
 import { cueTexts, linesOf, withoutBreaks } from '../text/cue-lines.ts';
 import type { Place } from '../text/piece.ts';
 import type { Segment, Span } from '../text/segment.ts';
@@ -331,6 +331,7 @@ interface CurrentCue {
   readonly segment: Segment;
   readonly format: PcmFormat;
   readonly start: number;
+  end: number;
 }
 
 /** The file appears when the sound is complete. */
@@ -341,7 +342,6 @@ export class Subtitles implements Listener {
   readonly #words: WordTimes | undefined;
   #current: CurrentCue | undefined;
   #isBegun = false;
-  #frames = 0;
   #number = 0;
   #source: TimeSource | undefined;
   #batch = '';
@@ -358,16 +358,16 @@ export class Subtitles implements Listener {
 
   /** @throws TtsError (output) */
   on(event: RunEvent): void | Promise<void> {
-    if (event.type === 'started') this.#begin(event.part, event.pauseFrames);
+    if (event.type === 'started') this.#begin(event.part, event.at);
     if (event.type === 'sound' && this.#current) {
-      this.#frames += event.bytes / frameBytes(this.#current.format);
+      this.#current.end = event.at;
       this.#words?.sound(event.pcm);
     }
     if (event.type === 'spoken') return this.#end();
     return event.type === 'end' ? this.#complete() : undefined;
   }
 
-  #begin(part: Part, pauseFrames: number): void {
+  #begin(part: Part, at: number): void {
     const { segment, speech } = part;
     if (!speech) return;
     const { format } = speech;
@@ -375,22 +375,21 @@ export class Subtitles implements Listener {
     void this.#end();
     if (!this.#isBegun) this.#write(this.#style.head(format.sampleRate));
     this.#isBegun = true;
-    this.#frames += pauseFrames;
     this.#words?.begin(part, format);
-    this.#current = { segment, format, start: this.#frames };
+    this.#current = { segment, format, start: at, end: at };
   }
 
   /** @returns when the words of the segment before are known: no more than two wait */
   #end(): Promise<void> | undefined {
-    const [current, end, before] = [this.#current, this.#frames, this.#written];
+    const [current, before] = [this.#current, this.#written];
     this.#current = undefined;
     if (!current) return undefined;
     const timed = this.#words?.end();
     if (!timed) {
-      this.#writeCues(current, end);
+      this.#writeCues(current);
       return undefined;
     }
-    this.#written = before.then(async () => this.#writeCues(current, end, await timed));
+    this.#written = before.then(async () => this.#writeCues(current, await timed));
     this.#written.catch(() => {});
     return before;
   }
@@ -412,7 +411,7 @@ export class Subtitles implements Listener {
     this.#file.discard();
   }
 
-  #writeCues({ segment, format, start }: CurrentCue, end: number, timed?: TimedWords): void {
+  #writeCues({ segment, format, start, end }: CurrentCue, timed?: TimedWords): void {
     const { text, place } = segment;
     const voice = segment.role.name;
     const chapter = segment.chapter?.title;

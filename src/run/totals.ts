@@ -38,7 +38,7 @@ export class RunTotals implements Listener {
     if (event.type === 'voice') this.#note(event.event);
     if (event.type === 'started') this.#begin(event.part);
     if (event.type !== 'sound') return;
-    this.bytes += event.bytes;
+    this.bytes += event.pcm.length;
     this.firstAudio ??= this.elapsed;
   }
 

@@ -5,7 +5,7 @@ import { aborted } from '../kit/wait.ts';
 import { wordsSource } from '../read/source.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import { EXPECTED_ERROR, type TimeSource, WordTimes } from '../run/words.ts';
-import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
+import type { PcmFormat } from '../sound/pcm.ts';
 import type { Reference } from '../voices/timed-words.ts';
 import { type CAPTIONED, SOURCES } from './captioned.ts';
 import { speakLive } from './live.ts';
@@ -79,7 +79,6 @@ class Captions implements Listener {
   #isLeftOut = (_: number) => false;
   #index = 0;
   #format: PcmFormat | undefined;
-  #frames = 0;
   #start = 0;
   #words: Word[] = [];
   #source: TimeSource | undefined;
@@ -109,14 +108,10 @@ class Captions implements Listener {
       const { format } = event.part.speech;
       this.#index = event.part.segment.index;
       this.#format = format;
-      this.#frames += event.pauseFrames;
-      this.#start = this.#frames;
+      this.#start = event.at;
       this.#times?.begin(event.part, format);
     }
-    if (event.type === 'sound' && this.#format) {
-      this.#frames += event.bytes / frameBytes(this.#format);
-      this.#times?.sound(event.pcm);
-    }
+    if (event.type === 'sound') this.#times?.sound(event.pcm);
     return event.type === 'spoken' ? this.#end() : undefined;
   }
 

@@ -42,7 +42,7 @@ describe('of a text of several voices', () => {
   it('words are missing only where the built-in voice speaks', async () => {
     const { leftOut, warnings } = await leftOutOfAll(false);
     for (const segment of segments)
-      void leftOut.on({ type: 'started', part: { segment, speech: undefined }, pauseFrames: 0 });
+      void leftOut.on({ type: 'started', part: { segment, speech: undefined }, pauseFrames: 0, at: 0 });
     expect(await leftOut.finish()).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('the built-in English voice left out "\u4f60"; ')]);
   });

@@ -94,8 +94,9 @@ it('speaks of a pause only when there was no sound for a while', async () => {
     type: 'started',
     part: { segment, speech: { format: speechFormat, bytes: 200, pcm } },
     pauseFrames: 0,
+    at: 0,
   });
-  count.on({ type: 'sound', bytes: 100, pcm: new Uint8Array(100) });
+  count.on({ type: 'sound', pcm: new Uint8Array(100), at: 0 });
   const error = new TtsError('busy', { exitCode: ExitCode.service, retry: {} });
   count.on({ type: 'voice', event: { type: 'retry', error, seconds: 5 }, segment: segmentOf('text') });
   await vi.advanceTimersByTimeAsync(900);
@@ -115,6 +116,7 @@ it('counts the chapters that are heard', () => {
       type: 'started',
       part: { segment: { ...segmentOf('hello'), chapter }, speech: undefined },
       pauseFrames: 0,
+      at: 0,
     });
   expect(count.state.chapter).toEqual({ number: 2, title: 'TWO' });
 });

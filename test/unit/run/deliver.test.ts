@@ -36,7 +36,7 @@ function recorder(heard: unknown[]): Listener {
   return {
     on(event) {
       if (event.type === 'started') heard.push([event.part.segment.index, event.pauseFrames]);
-      else if (event.type !== 'queued') heard.push(event.type === 'sound' ? event.bytes : event.type);
+      else if (event.type !== 'queued') heard.push(event.type === 'sound' ? event.pcm.length : event.type);
     },
   };
 }

@@ -21,8 +21,8 @@ const two = { ...segmentOf('Two.', 1), span: { start: 16, end: 20 } };
 
 /** A second of silence, and then some of the sound of a segment. */
 function sound(events: Events, segment: typeof one, bytes: number): void {
-  events.on({ type: 'started', part: { segment, speech }, pauseFrames: 1000 });
-  events.on({ type: 'sound', bytes, pcm: new Uint8Array(bytes) });
+  events.on({ type: 'started', part: { segment, speech }, pauseFrames: 1000, at: 0 });
+  events.on({ type: 'sound', pcm: new Uint8Array(bytes), at: 0 });
 }
 
 test('A segment is queued, playing and spoken when a player has played so far.', () => {
@@ -69,7 +69,7 @@ test.each([
     events.on({ type: 'queued', segment: two });
     sound(events, one, isWhole ? SECOND : 400);
     if (isWhole) events.on({ type: 'spoken', isBroken: false });
-    if (isWhole) events.on({ type: 'started', part: { segment: two, speech }, pauseFrames: 1000 });
+    if (isWhole) events.on({ type: 'started', part: { segment: two, speech }, pauseFrames: 1000, at: 0 });
     events.stop('interrupted');
     expect(said().at(-1)).toBe(expected);
   },
@@ -79,8 +79,8 @@ test('Before any sound has been counted, how long a text lasts is guessed by its
   const { events, said } = listening(() => SECOND);
   const chinese = { ...segmentOf('今天天气很好我们去公园', 0), span: { start: 0, end: 11 } };
   events.on({ type: 'queued', segment: chinese });
-  events.on({ type: 'started', part: { segment: chinese, speech }, pauseFrames: 0 });
-  events.on({ type: 'sound', bytes: SECOND, pcm: new Uint8Array(SECOND) });
+  events.on({ type: 'started', part: { segment: chinese, speech }, pauseFrames: 0, at: 0 });
+  events.on({ type: 'sound', pcm: new Uint8Array(SECOND), at: 0 });
   events.stop('interrupted');
   expect(said().at(-1)).toBe('stopped 0 4');
 });
@@ -122,7 +122,7 @@ test.each([
   const events = new Events({ write: (line) => lines.push(line), heard: () => played });
   sound(events, one, SECOND);
   events.on({ type: 'spoken', isBroken: false });
-  events.on({ type: 'started', part: { segment: two, speech }, pauseFrames: 1000 });
+  events.on({ type: 'started', part: { segment: two, speech }, pauseFrames: 1000, at: 0 });
   events.stop('interrupted');
   expect(lines.at(-1)).not.toHaveProperty('word');
 });
@@ -132,8 +132,8 @@ test('Where the sound of a sentence breaks off, its last word is named, also bey
   const events = new Events({ write: (line) => lines.push(line), heard: undefined });
   const smile = { ...segmentOf('𝒜𝒷𝒸 𝒟𝑒𝒻', 0), span: { start: 0, end: 7 } };
   const half = { format, bytes: SECOND } as Speech;
-  events.on({ type: 'started', part: { segment: smile, speech: half }, pauseFrames: 0 });
-  events.on({ type: 'sound', bytes: 0.6 * SECOND, pcm: new Uint8Array(0.6 * SECOND) });
+  events.on({ type: 'started', part: { segment: smile, speech: half }, pauseFrames: 0, at: 0 });
+  events.on({ type: 'sound', pcm: new Uint8Array(0.6 * SECOND), at: 0 });
   events.on({ type: 'spoken', isBroken: true });
   expect(lines.at(-1)).toMatchObject({ event: 'broken', word: '𝒟𝑒𝒻', wordAt: 4, wordTimes: 'spread' });
 });

@@ -46,13 +46,14 @@ async function heard(cues: readonly Wanted[], filmEnd: number, most: number, len
   let [frames, last] = [0, 0];
   const on = (event: RunEvent) => {
     if (event.type === 'misfit') misfits.push(event.misfit);
-    if (event.type === 'sound') frames += event.bytes / 2;
+    if (event.type === 'sound') frames += event.pcm.length / 2;
     if (event.type === 'started') {
       frames += event.pauseFrames;
       const { number } = event.part.segment.cue as { number: number };
       if (number !== last) spans.push({ begin: frames, end: frames });
       last = number;
     }
+    if ('at' in event) expect(event.at).toBe(frames);
     const span = spans.at(-1);
     if (span) span.end = frames;
   };
