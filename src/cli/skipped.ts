@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../kit/error.ts';
+import { TtsError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { SpeechJob } from '../run/job.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
@@ -8,12 +8,13 @@ import type { Segment } from '../text/segment.ts';
 import { excerpt, hasWord } from '../text/unicode.ts';
 import { DoubtfulSound } from './doubtful.ts';
 import { advice, BuiltInReading, nothingRead } from './language-check.ts';
+import { Shortfall } from './shortfall.ts';
 
 type Left = Pick<SpeechJob, 'speaker' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
 
 interface LeftOutParts {
   readonly unread: UnreadWords | undefined;
-  readonly refused: MissingSegments | undefined;
+  readonly refused: Shortfall | undefined;
   readonly doubtful: DoubtfulSound;
   readonly who: string;
 }
@@ -25,7 +26,7 @@ interface LeftOutParts {
 export class MissingText implements Listener {
   readonly #kindOf: (segment: Segment) => VoiceSource['kind'];
   readonly #unread: UnreadWords | undefined;
-  readonly #refused: MissingSegments | undefined;
+  readonly #refused: Shortfall | undefined;
   readonly #doubtful: DoubtfulSound;
   /** Who refuses segments. */
   readonly #who: string;
@@ -37,8 +38,7 @@ export class MissingText implements Listener {
   ): Promise<MissingText> {
     const { kind } = speaker.voice.source;
     const hasSeveral = cast !== undefined || fallback !== undefined;
-    const warn = (text: string) => context.notices.warn(text);
-    const refused = keepsGoing ? new MissingSegments(warn) : undefined;
+    const refused = keepsGoing ? new Shortfall(context.notices) : undefined;
     const mayBeUnread = hasSeveral || kind === 'built-in';
     const unread = mayBeUnread
       ? new UnreadWords((await import('../engines/normalise.ts')).normalise, context)
@@ -74,7 +74,7 @@ export class MissingText implements Listener {
         return;
       case 'skipped':
         if (this.#kindOf(event.segment) === 'built-in') this.#unread?.skip(event.segment);
-        else this.#refused?.add(event.segment, event.error.message);
+        else this.#refused?.add(leftOut(event.segment, event.error.message));
         return;
       case 'end':
         return this.#unread?.assertRead();
@@ -88,44 +88,28 @@ export class MissingText implements Listener {
   async finish(): Promise<TtsError | undefined> {
     const unread = await this.#unread?.finish();
     const refused = this.#refused?.error(
-      (them) => `the ${this.#who} refused ${them}`,
+      missing((them) => `the ${this.#who} refused ${them}`),
       'the audio has all the others; change these passages, and run the same command again',
     );
     return refused ?? unread ?? this.#doubtful.error();
   }
 }
 
-/** The list of the segments that are missing. */
-class MissingSegments {
-  readonly #warn: (text: string) => void;
-  #count = 0;
-
-  constructor(warn: (text: string) => void) {
-    this.#warn = warn;
-  }
-
-  add({ place: { line }, text }: Segment, why: string): void {
-    this.#count += 1;
-    const place = line === undefined ? '' : ` of line ${line}`;
-    if (this.#count <= MOST_LISTED) this.#warn(`"${excerpt(text)}"${place} is left out: ${why}`);
-  }
-
-  /** @param why it follows "1 segment is left out: " */
-  error(why: (them: string) => string, hint: string): TtsError | undefined {
-    if (this.#count === 0) return undefined;
-    const what = this.#count === 1 ? '1 segment is' : `${this.#count} segments are`;
-    const message = `${what} left out: ${why(this.#count === 1 ? 'it' : 'them')}`;
-    return new TtsError(message, { exitCode: ExitCode.partial, hint });
-  }
+function leftOut({ place: { line }, text }: Segment, why: string): string {
+  const place = line === undefined ? '' : ` of line ${line}`;
+  return `"${excerpt(text)}"${place} is left out: ${why}`;
 }
 
-const MOST_LISTED = 20;
+function missing(why: (them: string) => string): (count: number) => string {
+  return (count) =>
+    count === 1 ? `1 segment is left out: ${why('it')}` : `${count} segments are left out: ${why('them')}`;
+}
 
 /** What the built-in voice leaves out. */
 class UnreadWords {
   readonly #normalise: (text: string) => string;
   readonly #context: RunContext;
-  readonly #missing: MissingSegments;
+  readonly #missing: Shortfall;
   readonly #unread = new LanguageGuess();
   #reading: BuiltInReading;
   #first: string | undefined;
@@ -135,14 +119,15 @@ class UnreadWords {
   constructor(normalise: (text: string) => string, context: RunContext) {
     this.#normalise = normalise;
     this.#context = context;
-    this.#missing = new MissingSegments((text) => context.notices.warn(text));
+    this.#missing = new Shortfall(context.notices);
     this.#reading = new BuiltInReading(normalise);
   }
 
   skip(segment: Segment): void {
     this.#reading.add(segment.text);
     this.#unread.add(segment.text);
-    if (hasWord(segment.text)) this.#missing.add(segment, 'the built-in English voice cannot read it');
+    if (hasWord(segment.text))
+      this.#missing.add(leftOut(segment, 'the built-in English voice cannot read it'));
   }
 
   read(text: string): void {
@@ -167,14 +152,14 @@ class UnreadWords {
     const { language } = this.#unread;
     const remedy = language === undefined ? undefined : await advice(language, this.#context);
     const word = this.#first;
-    const missing = this.#missing.error(
-      (them) => `the built-in English voice cannot read ${them}`,
+    const error = this.#missing.error(
+      missing((them) => `the built-in English voice cannot read ${them}`),
       remedy ?? 'the audio has all the others; another voice may read these',
     );
-    if (word === undefined) return missing;
+    if (word === undefined) return error;
     const others = this.#count === 1 ? '' : ` and ${this.#count - 1} more`;
-    const hint = missing || remedy === undefined ? '' : `; ${remedy}`;
+    const hint = error || remedy === undefined ? '' : `; ${remedy}`;
     this.#context.notices.warn(`the built-in English voice left out "${excerpt(word)}"${others}${hint}`);
-    return missing;
+    return error;
   }
 }

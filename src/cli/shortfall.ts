@@ -1,0 +1,25 @@
+import { ExitCode, TtsError } from '../kit/error.ts';
+import type { Notices } from './notices.ts';
+
+const MOST_LISTED = 20;
+
+/** What a run did not do, or may not have done, though it went on: warnings of the first, and an error at the end. */
+export class Shortfall {
+  readonly #notices: Pick<Notices, 'warn'>;
+  #count = 0;
+
+  constructor(notices: Pick<Notices, 'warn'>) {
+    this.#notices = notices;
+  }
+
+  add(text: string): void {
+    this.#count += 1;
+    if (this.#count <= MOST_LISTED) this.#notices.warn(text);
+  }
+
+  /** @returns the error (partial), if there was anything */
+  error(message: (count: number) => string, hint: string): TtsError | undefined {
+    if (this.#count === 0) return undefined;
+    return new TtsError(message(this.#count), { exitCode: ExitCode.partial, hint });
+  }
+}
