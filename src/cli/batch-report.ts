@@ -8,7 +8,7 @@ import { readTable } from '../batch/table.ts';
 import { usageError } from '../kit/error.ts';
 import { unwritable } from '../kit/folders.ts';
 import { assertUnlinked, realOf } from '../kit/guard.ts';
-import { countOf } from '../kit/words.ts';
+import { countOf, escaped } from '../kit/words.ts';
 import { decode } from '../read/decode.ts';
 import { openFile } from '../read/source.ts';
 import { secondsOf } from '../sound/pcm.ts';
@@ -189,12 +189,6 @@ function rowHtml(row: ReportRow): string {
     : '';
   return `<li tabindex="-1" data-state="${escaped(state)}"${approved}><span class="play">${play}</span><b class="id">${name}</b><span class="text" dir="auto">${escaped(text)}</span><span class="speaker">${escaped(speaker)}</span><span class="length">${length}</span><span class="state">${escaped(state)}</span><label class="ok"><input type="checkbox"${approval ? '' : ' disabled'} aria-label="${name} is checked"> ok</label>${fault}</li>
 `;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }
 
 const COLUMNS = 100;

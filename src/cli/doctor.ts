@@ -6,7 +6,7 @@ import { type LoadedSettings, loadSettings, type Settings } from '../options/loa
 import { openPlayer } from '../out/players.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { encodingOf } from '../sound/encode/encodings.ts';
-import { type PcmFormat, silence, untagged } from '../sound/pcm.ts';
+import { bareFormat, silence, untagged } from '../sound/pcm.ts';
 import type { VoiceEvent } from '../sound/voice.ts';
 import { openVoices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
@@ -165,7 +165,7 @@ async function tryInstalled(settings: Settings | undefined, context: Context): P
   });
 }
 
-const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: 22_050, channels: 1, bitsPerSample: 16 };
+const FORMAT = bareFormat(22_050);
 const SILENT_SECONDS = 0.05;
 
 /** Milliseconds. A sound device may need seconds to wake up. */

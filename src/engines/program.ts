@@ -5,7 +5,8 @@ import type { Readable } from 'node:stream';
 import { findProgram, unwritable } from '../kit/folders.ts';
 import { Child, type Exit, guard } from '../kit/program.ts';
 import { IdleTimer, watched } from '../kit/wait.ts';
-import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
+import { evenPieces, mono } from '../sound/convert.ts';
+import { bareFormat } from '../sound/pcm.ts';
 import { readWav } from '../sound/wav.ts';
 import { EngineError, type EngineSound, type ExternalSource, type ProgramConfig } from './engine.ts';
 

@@ -5,7 +5,8 @@ import { type Answer, HttpClient } from '../kit/http/client.ts';
 import { firstBytes, isLate, meantStatus } from '../kit/http/failures.ts';
 import { isBusy } from '../kit/retry.ts';
 import { mapErrors, peek } from '../kit/wait.ts';
-import { bareFormat, evenPieces, mono } from '../sound/convert.ts';
+import { evenPieces, mono } from '../sound/convert.ts';
+import { bareFormat } from '../sound/pcm.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 import {
   EngineError,

@@ -90,12 +90,22 @@ export function isReadOnly(fd: number): boolean {
   }
 }
 
+/** @returns `undefined` elsewhere than on Linux */
+export function positionOf(fd: number): number | undefined {
+  try {
+    const [, position] = /^pos:\s*(\d+)/m.exec(infoOf(fd)) ?? [];
+    return position === undefined ? undefined : Number(position);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * @returns `undefined` if every write appends
+ * True if every write appends.
  * @throws the system's error elsewhere than on Linux
  */
-export function positionOf(fd: number): number | undefined {
-  return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
+export function isAppending(fd: number): boolean {
+  return (flagsOf(fd) & O_APPEND) !== 0;
 }
 
 function accessOf(fd: number): number {

@@ -124,6 +124,21 @@ export class Arrivals<T> implements Disposable {
   }
 }
 
+/** Gives the items of a source, and throws an error where one does not come in time. */
+export async function* inTime<T>(
+  source: AsyncIterable<T>,
+  limit: { readonly milliseconds: number | undefined; late(): Error },
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  using arrivals = new Arrivals(source, signal);
+  for (;;) {
+    const next = await arrivals.next(limit.milliseconds);
+    if (!next) throw limit.late();
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
 function after(timeoutMs: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const reached = new Promise<undefined>((resolve) => {

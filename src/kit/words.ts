@@ -112,6 +112,13 @@ export function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text for HTML and XML, also inside of double quotation marks. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"]/gu, (sign) => SIGNS[sign] ?? sign);
+}
+
 /** Writes `9.8 s`, `41 s`, `3 min 12 s` or `2 h 5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isReadOnly, positionOf, wasClosed } from '../kit/descriptor.ts';
+import { isAppending, isReadOnly, positionOf, wasClosed } from '../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { synced } from '../kit/file.ts';
 import { isReaderGone, systemError, unwritable, writing } from '../kit/folders.ts';
@@ -203,12 +203,10 @@ function kindOf({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>) {
 
 /** `undefined` if every write appends. */
 function startOf(fd: number, size: number): number | undefined {
-  try {
-    return positionOf(fd);
-  } catch {
-    // Elsewhere than on Linux, `>` leaves an empty file.
-    return size === 0 ? 0 : undefined;
-  }
+  const position = positionOf(fd);
+  if (position !== undefined) return isAppending(fd) ? undefined : position;
+  // Elsewhere than on Linux, `>` leaves an empty file.
+  return size === 0 ? 0 : undefined;
 }
 
 /** @throws TtsError (output) for a terminal; the system's error */

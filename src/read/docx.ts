@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import { usageError } from '../kit/error.ts';
+import { escaped } from '../kit/words.ts';
 import { labelOf } from '../text/piece.ts';
 import { type Attributes, localName } from './html-elements.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
-import { escaped, openAsPage } from './page-of.ts';
+import { openAsPage } from './page-of.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import { Archive, locationOf } from './zip.ts';

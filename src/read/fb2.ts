@@ -1,5 +1,6 @@
 import { usageError } from '../kit/error.ts';
 import { chained } from '../kit/wait.ts';
+import { escaped } from '../kit/words.ts';
 import { isNumbered } from '../text/chapters.ts';
 import { labelOf } from '../text/piece.ts';
 import { through } from '../text/stage.ts';
@@ -7,7 +8,7 @@ import { headOf, isZip } from './first-bytes.ts';
 import { MarkupDecoder } from './html-charset.ts';
 import { type Attributes, localName } from './html-elements.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
-import { escaped, openAsPage } from './page-of.ts';
+import { openAsPage } from './page-of.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 import { Archive, locationOf } from './zip.ts';
 

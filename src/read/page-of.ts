@@ -31,10 +31,3 @@ export async function openAsPage(
 export function withoutLine(piece: Piece): Piece {
   return piece.kind === 'text' ? { ...piece, place: { source: piece.place.source } } : piece;
 }
-
-const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Text for HTML, also inside of quotes. */
-export function escaped(text: string): string {
-  return text.replace(/[&<>"]/gu, (sign) => SIGNS[sign] ?? sign);
-}

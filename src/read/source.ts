@@ -5,15 +5,15 @@ import {
   openSync,
   ReadStream,
   read,
-  readFileSync,
   type Stats,
   statSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { positionOf } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { pathOf } from '../kit/folders.ts';
-import { Arrivals, singleItem } from '../kit/wait.ts';
+import { inTime, singleItem } from '../kit/wait.ts';
 import { labelOf } from '../text/piece.ts';
 import { breaksOff, inTurn, through } from '../text/stage.ts';
 import { Controls, Decoder, decode } from './decode.ts';
@@ -39,7 +39,7 @@ export function fileSource(name: string, cwd: string, timeoutMs?: number): Sourc
     isLive: !isFile,
     path: isFile ? pathOf(cwd, name) : undefined,
     size: isFile ? stats.size : undefined,
-    bytes: (signal) => inTime(open(signal), name, timeoutMs, signal),
+    bytes: (signal) => unlessSilent(open(signal), name, timeoutMs, signal),
     again: isFile ? open : undefined,
   };
 }
@@ -54,7 +54,7 @@ export function stdinSource(stream: Readable, timeoutMs?: number): Source {
     name: '-',
     isLive: !file,
     size: file?.size,
-    bytes: (signal) => inTime(abortable(stream, signal), 'stdin', timeoutMs, signal),
+    bytes: (signal) => unlessSilent(abortable(stream, signal), 'stdin', timeoutMs, signal),
     again: file && ((signal) => abortable(file.open(), signal)),
   };
 }
@@ -92,20 +92,15 @@ export async function openCharacters(
   return (until) => through(bytes(until), inTurn(new Decoder(label), new Controls()));
 }
 
-async function* inTime(
+function unlessSilent(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
-  timeoutMs: number | undefined,
+  milliseconds: number | undefined,
   signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  if (timeoutMs === undefined) return yield* bytes;
-  using arrivals = new Arrivals(bytes, signal);
-  for (;;) {
-    const arrival = await arrivals.next(timeoutMs);
-    if (!arrival) throw breaksOff(silentWriter(name, timeoutMs), 'silent');
-    if (arrival.done) return;
-    yield arrival.value;
-  }
+): AsyncIterable<Uint8Array> {
+  if (milliseconds === undefined) return bytes;
+  const late = () => breaksOff(silentWriter(name, milliseconds), 'silent');
+  return inTime(bytes, { milliseconds, late }, signal);
 }
 
 function silentWriter(name: string, timeoutMs: number): TtsError {
@@ -140,22 +135,13 @@ function fileInStdin(stdin: Readable): FileInStdin | undefined {
   if (!(stdin instanceof ReadStream)) return undefined;
   const { fd } = stdin as ReadStream & { readonly fd: number };
   const stats = fstatSync(fd);
-  const start = stats.isFile() ? offsetIn(fd) : undefined;
+  const start = stats.isFile() ? positionOf(fd) : undefined;
   if (start === undefined) return undefined;
   return { size: stats.size - start, open: () => createReadStream('', { fd, start, fs: LEFT_OPEN }) };
 }
 
 /** A reader that leaves early closes its stream, but stdin is read again. */
 const LEFT_OPEN = { read, close: (_fd: number, done: (error: null) => void) => done(null) };
-
-function offsetIn(fd: number): number | undefined {
-  try {
-    const [, offset] = /^pos:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
-    return offset === undefined ? undefined : Number(offset);
-  } catch {
-    return undefined;
-  }
-}
 
 export function openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   return bytesOf(() => streamOf(pathOf(cwd, name)), name, signal);

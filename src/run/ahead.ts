@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Dropped, type Drops } from '../kit/drops.ts';
 import { TtsError } from '../kit/error.ts';
 import { AsyncQueue, ByteBudget } from '../kit/queue.ts';
-import { Arrivals, singleItem } from '../kit/wait.ts';
+import { Arrivals, inTime, singleItem } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import { labelOf } from '../text/piece.ts';
 import type { Rest, Segment } from '../text/segment.ts';
@@ -261,20 +261,6 @@ export class SegmentRequests {
     const error = patience.late();
     if (!this.#fallBack(error, segment, false)) throw error;
     return undefined;
-  }
-}
-
-async function* inTime(
-  pcm: AsyncIterable<Uint8Array>,
-  patience: NonNullable<SegmentRequestOptions['patience']>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  using arrivals = new Arrivals(pcm, signal);
-  for (;;) {
-    const next = await arrivals.next(patience.milliseconds);
-    if (!next) throw patience.late();
-    if (next.done) return;
-    yield next.value;
   }
 }
 

@@ -1,20 +1,12 @@
 /** An EPUB 2 as an EPUB 3: its package file, its documents, and a nav from its NCX. Only what EPUB 3 does not have is changed. */
 import { Parser } from 'htmlparser2';
 import { type TtsError, usageError } from '../kit/error.ts';
+import { escaped } from '../kit/words.ts';
 import { type Entry, openNavigation, type Package } from '../read/epub-package.ts';
 import { type Edit, edited, freePrefix } from '../read/spans.ts';
 import { allIn, firstIn, plainText } from '../read/xml-tree.ts';
 import type { Archive } from '../read/zip.ts';
-import {
-  attributesIn,
-  closing,
-  elementsIn,
-  escaped,
-  MODIFIED,
-  type NavLines,
-  navPage,
-  tagsIn,
-} from './overlays.ts';
+import { attributesIn, closing, elementsIn, MODIFIED, type NavLines, navPage, tagsIn } from './overlays.ts';
 
 const XHTML = 'application/xhtml+xml';
 const SVG = 'image/svg+xml';

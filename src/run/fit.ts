@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../kit/wait.ts';
+import { singleItem, yieldToEventLoop } from '../kit/wait.ts';
 import {
   frameBytes,
   framesAtSpeed,
@@ -198,10 +198,7 @@ export async function stretched(
   { speed }: Pick<Placed, 'speed'>,
 ): Promise<Uint8Array> {
   if (speed === 1) return sound;
-  async function* once() {
-    yield sound;
-  }
-  const speech: Speech = { format, bytes: sound.length, pcm: once() };
+  const speech: Speech = { format, bytes: sound.length, pcm: singleItem(sound) };
   const { atSpeed } = await import('../sound/tempo.ts');
   const pieces: Uint8Array[] = [];
   for await (const piece of atSpeed(speech, speed).pcm) pieces.push(Uint8Array.from(piece));

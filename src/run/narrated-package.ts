@@ -1,5 +1,6 @@
 /** The package file of a book that gets a narration. One that it has already stays where nothing new is spoken. */
 import { usageError } from '../kit/error.ts';
+import { escaped } from '../kit/words.ts';
 import { openPackage, type Package, resolved } from '../read/epub-package.ts';
 import { decodeMarkup } from '../read/html-charset.ts';
 import { type Edit, edited, freePrefix } from '../read/spans.ts';
@@ -11,7 +12,6 @@ import {
   attributesIn,
   closing,
   elementsIn,
-  escaped,
   itemsOf,
   linkFrom,
   metasOf,

@@ -1,6 +1,7 @@
 /** The files that make a book read itself, by EPUB 3.3: media overlays (SMIL) and what the package file says of them. */
 import { createHash } from 'node:crypto';
 import { usageError } from '../kit/error.ts';
+import { escaped } from '../kit/words.ts';
 import type { Target } from '../read/spans.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
@@ -89,14 +90,6 @@ ${lines.join('\n')}
 </body>
 </smil>
 `;
-}
-
-export function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }
 
 /** Also single quotation marks, which an attribute may have around it. */

@@ -181,10 +181,6 @@ function exactly(frames: number, samples: Float32Array): Float32Array {
   return exact;
 }
 
-export function bareFormat(sampleRate: number): PcmFormat {
-  return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
-}
-
 export async function* evenPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let odd = Buffer.alloc(0);
   for await (const piece of pieces) {

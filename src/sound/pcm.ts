@@ -10,6 +10,11 @@ export interface PcmFormat {
   readonly bitsPerSample: number;
 }
 
+/** 16 bits, one channel: what a voice of this machine makes, and what samples without a header are. */
+export function bareFormat(sampleRate: number): PcmFormat {
+  return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
+}
+
 export interface Speech {
   readonly format: PcmFormat;
   readonly bytes: number | undefined;

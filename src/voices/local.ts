@@ -9,7 +9,7 @@ import { ExitCode, TtsError, type TtsErrorOptions } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';
 import { isTransient } from '../kit/retry.ts';
 import { IdleError, IdleTimer, mapErrors, peek, unlessAborted } from '../kit/wait.ts';
-import type { PcmFormat, Speech } from '../sound/pcm.ts';
+import { bareFormat, type Speech } from '../sound/pcm.ts';
 import type { Utterance, Voice, VoiceSource } from '../sound/voice.ts';
 import { excerpt } from '../text/unicode.ts';
 
@@ -97,8 +97,7 @@ async function speakOnce(
   const { all, length, isWhole } = await peek(sound, fields.stream ? 1 : MOST_COLLECTED);
   report({ type: 'answer', index, milliseconds: Date.now() - start });
   if (ignored.length > 0) report({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
-  const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
-  return { format, bytes: isWhole ? length : undefined, pcm: all };
+  return { format: bareFormat(sampleRate), bytes: isWhole ? length : undefined, pcm: all };
 }
 
 async function begin(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bareFormat, converted, evenPieces, mono } from '../../../src/sound/convert.ts';
-import { frameBytes, type PcmFormat } from '../../../src/sound/pcm.ts';
+import { converted, evenPieces, mono } from '../../../src/sound/convert.ts';
+import { bareFormat, frameBytes, type PcmFormat } from '../../../src/sound/pcm.ts';
 import { ByteReader, bytesOf, floatsOf } from '../../../src/sound/samples.ts';
 import { signalToNoise, sine } from '../engines/sine.ts';
 import { collect, inPieces } from './body.ts';
