@@ -2,8 +2,8 @@ import { existsSync, fstatSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, Silenced, type TtsError, usageError } from '../kit/error.ts';
-import { cacheFolder, makeFolder, namesIn, ownCacheFolder } from '../kit/folders.ts';
-import { isOwnFolder, readOwn } from '../kit/guard.ts';
+import { cacheFolder, makeFolder, namesIn } from '../kit/folders.ts';
+import { isOwnFolder, ownCacheFolder, readOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { loadSettings } from '../options/load.ts';
 import type { CommandLine, CommandModule, Context } from './commands.ts';

@@ -1,4 +1,4 @@
-import { constants, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { constants, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
@@ -148,8 +148,6 @@ function whyNotMade(folder: string, mode: number): unknown {
   return undefined;
 }
 
-const ROOT = 0;
-
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
 const PLACES = {
@@ -170,23 +168,6 @@ function folderFor(kind: keyof typeof PLACES, { env, home, platform }: User): st
 
 export function cacheFolder(user: User): string | undefined {
   return folderFor('cache', user);
-}
-
-/** @returns `undefined` also for a folder of another user: root may have their HOME, and they would not get in afterwards */
-export function ownCacheFolder({ uid, ...user }: User & Pick<Host, 'uid'>): string | undefined {
-  const folder = cacheFolder(user);
-  return folder !== undefined && isOwnedBy(uid, folder) ? folder : undefined;
-}
-
-/** A folder that is missing would belong to the owner of the one above it. */
-function isOwnedBy(uid: number | undefined, folder: string): boolean {
-  if (uid === undefined) return true;
-  try {
-    const owner = statSync(folder).uid;
-    return owner === uid || owner === ROOT;
-  } catch (error) {
-    return codeOf(error) === 'ENOENT' && isOwnedBy(uid, dirname(folder));
-  }
 }
 
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {

@@ -11,11 +11,21 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { codeOf, type TtsError, usageError } from './error.ts';
-import { writing } from './folders.ts';
+import { cacheFolder, writing } from './folders.ts';
+import type { Host } from './host.ts';
 
 type Flags = 'O_RDONLY' | 'O_APPEND';
 
 const ROOT = 0;
+
+/** @param uid of the user, where the system has one */
+export function isUsers(stats: Stats, uid: number | undefined): boolean {
+  return uid === undefined || stats.uid === uid;
+}
+
+export function isUsersOrRoots(stats: Stats, uid: number | undefined): boolean {
+  return isUsers(stats, uid) || stats.uid === ROOT;
+}
 
 /**
  * Opens a file whose name is the tool's, in a folder that somebody else may have made. It follows no link and waits for
@@ -33,7 +43,8 @@ export function openOwn(path: string, how: Flags, uid: number | undefined, mode 
     const opened = fstatSync(fd);
     const named = assertRegular(path);
     if (!isSame(opened, named)) throw refused(path, 'was replaced while it was opened');
-    if (!isOwnedBy(opened, uid)) throw refused(path, 'belongs to another user');
+    // Root may work in the folder of a user, as in a container.
+    if (uid !== ROOT && !isUsersOrRoots(opened, uid)) throw refused(path, 'belongs to another user');
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -74,11 +85,6 @@ function refused(path: string, fault: string): TtsError {
 
 function isSame(one: Stats, other: Stats | undefined): boolean {
   return one.ino === other?.ino && one.dev === other.dev;
-}
-
-/** Root may work in the folder of a user, as in a container. */
-function isOwnedBy(stats: Stats, uid: number | undefined): boolean {
-  return uid === undefined || uid === ROOT || stats.uid === uid || stats.uid === ROOT;
 }
 
 /**
@@ -138,9 +144,28 @@ const WRITTEN_BY_OTHERS = 0o022;
 export function isOwnFolder(folder: string, uid: number | undefined): boolean {
   try {
     const stats = statSync(folder);
-    const isOwn = uid === undefined || stats.uid === uid || stats.uid === ROOT;
-    return stats.isDirectory() && isOwn && (uid === undefined || (stats.mode & WRITTEN_BY_OTHERS) === 0);
+    const isSafe = uid === undefined || (stats.mode & WRITTEN_BY_OTHERS) === 0;
+    return stats.isDirectory() && isUsersOrRoots(stats, uid) && isSafe;
   } catch {
     return false;
+  }
+}
+
+/** @returns `undefined` also for a folder of another user: root may have their HOME, and they would not get in afterwards */
+export function ownCacheFolder({
+  uid,
+  ...user
+}: Pick<Host, 'env' | 'home' | 'platform' | 'uid'>): string | undefined {
+  const folder = cacheFolder(user);
+  return folder !== undefined && wouldBeOwn(folder, uid) ? folder : undefined;
+}
+
+/** A folder that is missing would belong to the owner of the one above it. */
+function wouldBeOwn(folder: string, uid: number | undefined): boolean {
+  if (uid === undefined) return true;
+  try {
+    return isUsersOrRoots(statSync(folder), uid);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' && wouldBeOwn(dirname(folder), uid);
   }
 }

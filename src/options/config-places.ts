@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { codeOf, usageError } from '../kit/error.ts';
-import { leadsBelow } from '../kit/guard.ts';
+import { isUsersOrRoots, leadsBelow } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 
 export interface ConfigPath {
@@ -14,7 +14,6 @@ export interface ConfigPath {
 }
 
 const WRITTEN_BY_ALL = 0o002;
-const ROOT = 0;
 
 const ENDINGS = ['', '.json', '.yaml', '.yml'];
 /** The names stand in the order in which they count in a folder. None of these files is run. */
@@ -135,7 +134,11 @@ export function findConfig(host: Host): ConfigPath[] {
     ...project.map((path) => ({ path, place: 'project' as const })),
     ...userPlaces(host)
       .filter((path) => isOwnFile(path, host))
-      .map((path) => ({ path, place: 'user' as const, isForeign: isOfOther(path, host.uid) })),
+      .map((path) => ({
+        path,
+        place: 'user' as const,
+        isForeign: !isUsersOrRoots(statSync(path), host.uid),
+      })),
   ];
 }
 
@@ -145,7 +148,7 @@ function filesIn(folder: string, uid: number | undefined): string[] {
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0) return files;
   const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
-  const isOwn = (stats: Stats) => uid === undefined || !isOther(stats, uid);
+  const isOwn = (stats: Stats) => isUsersOrRoots(stats, uid);
   // The link of another user could lead to any file of this user.
   const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
   return own.filter((path) => isInside(folder, path));
@@ -163,14 +166,6 @@ function isInside(folder: string, path: string): boolean {
     `${path} leads out of its folder through a symbolic link`,
     'remove the link, or name the file that it leads to with --config',
   );
-}
-
-function isOfOther(path: string, uid: number | undefined): boolean {
-  return uid !== undefined && isOther(statSync(path), uid);
-}
-
-function isOther(owner: Stats, uid: number): boolean {
-  return owner.uid !== uid && owner.uid !== ROOT;
 }
 
 function* foldersUpwards(folder: string): Generator<string> {

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
+import { isUsers } from '../kit/guard.ts';
 import { singleItem } from '../kit/wait.ts';
 import { headerBytes, overheadBytes, padding, wavHeader } from '../sound/encode/wav.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
@@ -45,7 +46,7 @@ export async function findEntry(home: Home, key: string): Promise<OpenEntry | un
 /** A key has two entries if two runs got different sound. */
 async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
-    if (!isOwnFolder(folder, uid)) return [];
+    if (!isOfCache(folder, uid)) return [];
     return (await readdir(folder)).filter((name) => name.startsWith(prefix) && makerIn(name) !== undefined);
   } catch (error) {
     if (isAbsent(error)) return [];
@@ -188,13 +189,9 @@ function checksumSeed(key: string): number {
 }
 
 /** False for a link: its target does not belong to the cache. */
-function isOwnFolder(path: string, uid: Home['uid']): boolean {
-  const found = lstatSync(path);
-  return found.isDirectory() && isOurs(found.uid, uid);
-}
-
-export function isOurs(owner: number, uid: Home['uid']): boolean {
-  return uid === undefined || owner === uid;
+function isOfCache(folder: string, uid: Home['uid']): boolean {
+  const found = lstatSync(folder);
+  return found.isDirectory() && isUsers(found, uid);
 }
 
 /** Bytes. */
@@ -285,7 +282,7 @@ export class EntryDraft {
     const { shard } = placeOf(this.#key);
     const folder = join(this.#home.folder, shard);
     makeFolder(folder);
-    if (!isOwnFolder(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
+    if (!isOfCache(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
     try {
       const start = nameStart(this.#key, crc32(header, this.#checksum));
       await file.publish(undefined, join(folder, `${start}${makerOf(this.#owner)}.wav`));

@@ -13,7 +13,7 @@ import {
 import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { openOwn, readOwn } from '../kit/guard.ts';
+import { isUsers, openOwn, readOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { overheadBytes } from '../sound/encode/wav.ts';
@@ -24,7 +24,6 @@ import {
   EntryDraft,
   findEntry,
   type Home,
-  isOurs,
   makerIn,
   type OpenEntry,
   placeOf,
@@ -209,7 +208,7 @@ async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
   try {
     const found = await stat(folder);
     if (!found.isDirectory()) return 'it is not a folder';
-    return isOurs(found.uid, uid) ? undefined : 'it belongs to another user';
+    return isUsers(found, uid) ? undefined : 'it belongs to another user';
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'ENOENT') return `it cannot be read (${code})`;
