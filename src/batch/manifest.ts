@@ -7,7 +7,7 @@ import {
   readSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
@@ -181,7 +181,7 @@ export class Journal implements Disposable {
   }
 
   #write(text: string): void {
-    writing(this.#path, () => writeSync(this.#fd, text));
+    writing(this.#path, () => writeFileSync(this.#fd, Buffer.from(text)));
   }
 }
 

@@ -6,7 +6,7 @@ import {
   readlinkSync,
   type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -363,7 +363,7 @@ function fileLog(fd: number, onLost: (error: unknown) => void): EventLog {
   return {
     write(line) {
       try {
-        if (isOpen) writeSync(fd, textOf(line));
+        if (isOpen) writeFileSync(fd, textOf(line));
       } catch (error) {
         isOpen = false;
         onLost(error);

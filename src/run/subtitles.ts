@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { usageError } from '../kit/error.ts';
 import { AtomicFile, type FileOptions, type Writer } from '../kit/file.ts';
@@ -443,7 +443,7 @@ export class Subtitles implements Listener {
     const bytes = Buffer.from(this.#batch);
     this.#batch = '';
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file.fd, bytes, done);
+      writeFileSync(this.#file.fd, bytes);
     } catch (error) {
       throw unwritable(this.#name, error, ELSEWHERE);
     }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { constants, lstatSync, writeSync } from 'node:fs';
+import { constants, lstatSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { writeAt } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
@@ -278,7 +279,7 @@ export class EntryDraft {
     this.#append(new Uint8Array(padding(this.#bytes)));
     const file = this.#flush();
     const header = wavHeader(this.#format, this.#bytes);
-    writeAll(file.fd, header, 0);
+    writeAt(file.fd, header, 0);
     const { shard } = placeOf(this.#key);
     const folder = join(this.#home.folder, shard);
     makeFolder(folder);
@@ -317,21 +318,14 @@ export class EntryDraft {
     const batch = Buffer.concat(this.#batch);
     this.#batch = [];
     this.#batched = 0;
-    writeAll(file.fd, batch);
+    writeFileSync(file.fd, batch);
     return file;
   }
 
   #open(): AtomicFile {
     makeFolder(this.#home.folder);
     this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
-    writeAll(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
+    writeFileSync(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
     return this.#file;
-  }
-}
-
-function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    const at = position === undefined ? null : position + done;
-    done += writeSync(fd, bytes, done, bytes.length - done, at);
   }
 }

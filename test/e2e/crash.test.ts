@@ -2,6 +2,8 @@ import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { Journal } from '../../src/batch/manifest.ts';
+import { openEventLog } from '../../src/run/events.ts';
 import { serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
 import { filesBelow } from '../support/folder.ts';
@@ -286,5 +288,25 @@ describe.runIf(hasSherpa() && process.platform === 'linux')('an installation', (
     );
     expect(hub.cdn.length).toBeLessThanOrEqual(3);
     expect(filesBelow(join(folder, 'voices'))).toEqual([]);
+  });
+});
+
+describe('a line that a full disk takes in part is an error', () => {
+  const long = 'x'.repeat(6000);
+
+  it('in the journal of a batch', ({ skip }) => {
+    const folder = smallDisk(new Sandbox(), 'disk', 'size=4k', skip);
+    using journal = new Journal(join(folder, 'tts-batch.journal'));
+    const entry = { file: 'a.wav', key: 'aa', sha256: 'bb', frames: 5, sampleRate: 8000, characters: 3 };
+    expect(() => journal.add({ ...entry, id: long })).toThrow('no space is left there');
+  });
+
+  it('among events', async ({ skip }) => {
+    const folder = smallDisk(new Sandbox(), 'disk', 'size=4k', skip);
+    const lost: string[] = [];
+    const { signal } = new AbortController();
+    await using log = await openEventLog('events.jsonl', folder, signal, ({ message }) => lost.push(message));
+    log.write({ text: long });
+    expect(lost).toEqual(['cannot write events.jsonl: no space is left there']);
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNearby } from '../../kit/address.ts';
 import { checksumOf } from '../../kit/checksum.ts';
@@ -312,8 +312,7 @@ async function write(answer: RedirectedAnswer, { path, from, wanted, onProgress 
     for await (const piece of answer.body) {
       if (size + piece.length > (whole ?? most))
         throw failure(`${name} of ${answer.url.host} has more than ${whole ?? most} bytes`, ANOTHER_WAY);
-      for (let written = 0; written < piece.length; )
-        written += attempt(path, () => writeSync(fd, piece, written));
+      attempt(path, () => writeFileSync(fd, piece));
       size += piece.length;
       onProgress(size);
     }
