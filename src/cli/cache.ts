@@ -3,16 +3,8 @@ import { noSegmentFolder, segmentFolder } from '../kit/folders.ts';
 import { bytesInWords, countOf, visible } from '../kit/words.ts';
 import { serverAddress } from '../options/engine-entry.ts';
 import { loadSettings, resolveSettings } from '../options/load.ts';
-import { type Home, makerOf } from '../voices/cache-entry.ts';
-import {
-  addressIn,
-  addressOf,
-  clearCache,
-  type EntryTotals,
-  listOwners,
-  measureCache,
-  ownersAt,
-} from '../voices/cache-store.ts';
+import { addressOf, makersAt } from '../voices/cache-entry.ts';
+import { clearCache, type EntryTotals, measureCache } from '../voices/cache-store.ts';
 import { cacheLimit } from '../voices/run-cache.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { askYes } from './print.ts';
@@ -22,7 +14,7 @@ export async function run({ flags, words: [clear] }: CommandLine, context: Conte
   const { older, service, yes } = resolveSettings({ flags });
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const makers = service && makersOf(service.value, { folder, uid: host.uid });
+  const makers = service && (await makersOf(service.value, folder));
   const choice = { unusedFor: older?.value, makers };
   const chosen = await measureCache(folder, choice);
   if (!clear) {
@@ -39,17 +31,14 @@ export async function run({ flags, words: [clear] }: CommandLine, context: Conte
 }
 
 /** @throws TtsError (usage) for a service of which nothing is kept */
-function makersOf(url: string, home: Home): ReadonlySet<string> {
-  const owners = listOwners(home);
+async function makersOf(url: string, folder: string): Promise<ReadonlySet<string>> {
   const address = addressOf(url);
   // A service at /v1 is another one than that without a path, and for an engine both are the same.
-  const engines = [address, serverAddress(url)?.url.href ?? address];
-  const meant = ownersAt(address, engines).filter((owner) => owners.includes(owner));
-  if (meant.length > 0) return new Set(meant.map(makerOf));
-  const known = [...new Set(owners.map(addressIn))].join(', ');
+  const makers = makersAt(address, [address, serverAddress(url)?.url.href ?? address]);
+  if ((await measureCache(folder, { makers })).entries > 0) return makers;
   throw usageError(
     `the cache knows no segments of ${address}`,
-    known ? `it has those of ${known}` : 'it has none of any service',
+    'give the address of a service or of an engine, as --base-url or --engine had it',
   );
 }
 

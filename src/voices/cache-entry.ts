@@ -175,8 +175,22 @@ export function makerIn(name: string): string | undefined {
 }
 
 /** @param owner from {@link ownerOf} */
-export function makerOf(owner: string): string {
+function makerOf(owner: string): string {
   return hash('sha256', owner).slice(0, 8);
+}
+
+/** @returns who an address may mean in names of entries: a service, or a server with one of these addresses */
+export function makersAt(address: string, servers: readonly string[]): ReadonlySet<string> {
+  return new Set([address, `${address}/tts`, ...servers.map((each) => `server ${each}`)].map(makerOf));
+}
+
+/** Writes an address as owners have it: without the login. */
+export function addressOf(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  return url.href.replace(/\/+$/, '');
 }
 
 /** What makes a sound, without the voice and the model: the address of a service or of a server; otherwise the identity itself. */

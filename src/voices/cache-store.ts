@@ -1,5 +1,4 @@
 import {
-  appendFileSync,
   closeSync,
   type Dirent,
   fstatSync,
@@ -13,7 +12,7 @@ import {
 import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { isUsers, openOwn, readOwn } from '../kit/guard.ts';
+import { isUsers, openOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { overheadBytes } from '../sound/encode/wav.ts';
@@ -64,8 +63,6 @@ export class Store {
   /** What this run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */
   readonly #used = new Set<string>();
   #usedBytes = 0;
-  /** Those that are noted. */
-  readonly #owners = new Set<string>();
   readonly #warn: StoreOptions['warn'];
   #off = false;
   #isUnread = false;
@@ -127,10 +124,7 @@ export class Store {
     const draft: EntryDraft = new EntryDraft(this.#home, begun, {
       hasRoom: (bytes) => this.#hasRoom(bytes),
       publishing: (bytes) => this.#use(begun.key, bytes),
-      published: (bytes) => {
-        this.#note(begun.owner);
-        return this.#count(bytes);
-      },
+      published: (bytes) => this.#count(bytes),
       failed: (error) => this.#fail(error),
       ended: () => void this.#drafts.delete(draft),
     });
@@ -155,11 +149,6 @@ export class Store {
       this.#isUnread = true;
       return undefined;
     }
-  }
-
-  #note(owner: string): void {
-    if (!this.#owners.has(owner)) noteOwner(this.#home, owner);
-    this.#owners.add(owner);
   }
 
   #use(key: string, bytes: number): void {
@@ -318,55 +307,6 @@ function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
   }
 }
 
-/** The owners of entries that have an address, a line each: names of entries do not show it. */
-const OWNERS = 'owners';
-
-/** Notes the owner of an entry. It never throws: without the note, the entry only stays longer. */
-export function noteOwner({ folder, uid }: Home, owner: string): void {
-  try {
-    if (addressIn(owner) === undefined || listOwners({ folder, uid }).includes(owner)) return;
-    const fd = openOwn(join(folder, OWNERS), 'O_APPEND', uid, 0o600);
-    try {
-      appendFileSync(fd, `${owner}\n`);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {}
-}
-
-/**
- * Lists the owners of entries that have an address.
- * @throws TtsError (usage) for a list that is a link or not a file
- */
-export function listOwners({ folder, uid }: Home): string[] {
-  const path = join(folder, OWNERS);
-  if (!lstatSync(path, { throwIfNoEntry: false })) return [];
-  return readOwn(path, uid)
-    .split('\n')
-    .filter((line) => addressIn(line) !== undefined);
-}
-
-/** Writes an address as owners have it: without the login. */
-export function addressOf(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  return url.href.replace(/\/+$/, '');
-}
-
-/** @returns the owners that an address may mean: a service, or a server with one of these addresses */
-export function ownersAt(address: string, servers: readonly string[]): string[] {
-  return [address, `${address}/tts`, ...servers.map((each) => `server ${each}`)];
-}
-
-/** @returns `undefined` for an engine that is a program or a model */
-export function addressIn(owner: string): string | undefined {
-  const address = owner.replace(/^server /, '');
-  if (!/^https?:\S+$/.test(address)) return undefined;
-  return address === owner ? owner.replace(/\/tts$/, '') : address;
-}
-
 export interface EntryTotals {
   readonly entries: number;
   readonly bytes: number;
@@ -376,7 +316,7 @@ export interface EntryTotals {
 export interface Choice {
   /** Milliseconds. */
   readonly unusedFor?: number | undefined;
-  /** From `makerOf`. */
+  /** From `makersAt`. */
   readonly makers?: ReadonlySet<string> | undefined;
 }
 
@@ -405,7 +345,7 @@ async function clear(folder: string): Promise<EntryTotals> {
   const removed = await total(folder, remove);
   const parts = listParts(folder);
   for (const { path } of parts) rmSync(path, { force: true });
-  for (const name of [TALLY, OWNERS]) rmSync(join(folder, name), { force: true });
+  rmSync(join(folder, TALLY), { force: true });
   for (const shard of listShards(folder)) removeIfEmpty(shard);
   return { ...removed, bytes: parts.reduce((sum, { bytes }) => sum + bytes, removed.bytes) };
 }

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { filesBelow, filesWith } from '../support/folder.ts';
+import { filesWith } from '../support/folder.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
@@ -127,11 +127,13 @@ describe('the password in the address of an engine', () => {
     expect(run).toMatchObject({ status: 0 });
     const basic = Buffer.from(`anna:${PASSWORD}`).toString('base64');
     expect(new Set(one.authorization)).toEqual(new Set([`Basic ${basic}`]));
-    const list = await box.run('cache --service http://unknown.example', cache);
-    expect(list.stderr).toContain(one.url);
-    expect(filesBelow(box.path('cache')).join()).toContain('owners');
+    const list = await box.run(['cache', '--service', withPassword(one.url)], cache);
+    expect(list.stdout.toString()).toMatch(/^entries +1$/m);
+    const other = await box.run(['cache', '--service', withPassword('http://unknown.example')], cache);
+    expectFailure(other, 2, /knows no segments of http:\/\/unknown.example\n/);
     for (const secret of ['PASS-word', basic]) expect(filesWith(secret, box.path('cache'))).toEqual([]);
-    for (const { stdout, stderr } of [run, list]) expect(`${stdout}${stderr}`).not.toMatch(/PASS-word/);
+    for (const { stdout, stderr } of [run, list, other])
+      expect(`${stdout}${stderr}`).not.toMatch(/PASS-word/);
   });
 
   it('is not shown, and does not go over plain http to other machines', async () => {

@@ -1,17 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  lutimesSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lutimesSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { takeClaim } from '../../../src/voices/cache.ts';
-import { listOwners, noteOwner } from '../../../src/voices/cache-store.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { keyOf, uid } from './segment-sound.ts';
 
@@ -68,22 +59,4 @@ describe('in the place of a claim', () => {
     lutimesSync(join(folder, `${KEY}.claim`), 1, 1);
     expect(await take(folder)).toBeUndefined();
   });
-});
-
-describe('in the place of the list of services', () => {
-  it.each<[string, Plant]>([...PLANTED, ['a folder', (path) => mkdirSync(path)]])(
-    '%s is refused, and nothing is written there',
-    (_, plant) => {
-      const [folder, service] = [emptyFolder(), 'https://tts.example.com/api/tts'];
-      for (const _ of [1, 2]) noteOwner({ folder, uid }, service);
-      expect(listOwners({ folder, uid })).toEqual([service]);
-      const [list = ''] = readdirSync(folder);
-      const elsewhere = emptyFolder();
-      const path = join(elsewhere, list);
-      plant(path);
-      noteOwner({ folder: elsewhere, uid }, service);
-      expect(() => listOwners({ folder: elsewhere, uid })).toThrow('expected a file of your own');
-      expect(existsSync(join(elsewhere, 'none'))).toBe(false);
-    },
-  );
 });
