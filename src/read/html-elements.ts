@@ -1,4 +1,4 @@
-import { endsSentence, SIGHT, withFullStop } from '../text/marks.ts';
+import { endsSentence, LOOKAROUND, withFullStop } from '../text/marks.ts';
 
 /** Names of elements, in small letters and without a prefix. */
 type Names = ReadonlySet<string>;
@@ -58,7 +58,7 @@ export function rowOf(cells: readonly string[]): string {
     if (cell === '') continue;
     if (end !== '') said.push(endsSentence(end) ? ' ' : ', ');
     said.push(cell);
-    end = (end + cell).slice(-SIGHT);
+    end = (end + cell).slice(-LOOKAROUND);
   }
   return withFullStop(said.join(''));
 }

@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
-import { MARK, SIGHT, withFullStop } from '../text/marks.ts';
+import { LOOKAROUND, MARK, withFullStop } from '../text/marks.ts';
 import { isUnspoken, rowOf, spokenTag, type Tag, tagOf } from './html-elements.ts';
 import { isInlineQuery, pictureWords } from './markdown-notes.ts';
 import type { MarkdownOptions } from './reading.ts';
@@ -203,8 +203,8 @@ const RAISED: ReadonlyMap<string, string> = new Map(
 /** All that was said may be long, and is looked at often. */
 function endOf(said: readonly string[]): string {
   let end = '';
-  for (let at = said.length - 1; at >= 0 && end.length < SIGHT; at -= 1) end = said[at] + end;
-  return end.slice(-SIGHT);
+  for (let at = said.length - 1; at >= 0 && end.length < LOOKAROUND; at -= 1) end = said[at] + end;
+  return end.slice(-LOOKAROUND);
 }
 
 function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions): string {

@@ -4,22 +4,22 @@ import { type Piece, placeAfter, type TextPiece, writtenOf } from './piece.ts';
 import type { Stage } from './stage.ts';
 import { hasWord, wordKey } from './unicode.ts';
 
-/** The lowest heading that begins a chapter, unless the first one is lower or the text is divided by smaller ones. */
+/** Lowest heading level that begins a chapter, unless the text's first heading is lower or only lower ones divide it. */
 const LOWEST_CHAPTER = 2;
 /** The lowest level of headings. */
 const LOWEST_LEVEL = 6;
-/** A level is not that of the chapters where one of them would hold more than this share of the text. */
+/** A level does not divide a text if one of its chapters would hold more than this share of it. */
 const LARGEST_SHARE = 0.9;
 
 /**
- * The lowest level of headings that begin chapters: the highest one that divides the text. The title of a book and that of its
- * preface divide nothing.
+ * Returns the lowest level of headings that begin chapters: the highest level that divides the text, which a book's title
+ * alone does not do.
  * @returns `undefined` for a text without headings
  */
 export async function chapterLevelOf(pieces: AsyncIterable<Piece>): Promise<number | undefined> {
   let [isInside, first, units] = [false, undefined as number | undefined, 0];
   const levels = new Set<number>();
-  /** Where the last chapter began, and the length of the longest one, for each level. */
+  /** By level: where the current chapter began, and the length of the longest one, in UTF-16 units. */
   const begun = Array<number>(LOWEST_LEVEL + 1).fill(0);
   const longest = Array<number>(LOWEST_LEVEL + 1).fill(0);
   const end = (level: number) => {
@@ -42,26 +42,26 @@ export async function chapterLevelOf(pieces: AsyncIterable<Piece>): Promise<numb
   return Math.max(usual, dividing ?? usual);
 }
 
-/** Headings in a row, before the text of the chapter that they begin. More of them are the text. */
+/** Most consecutive headings that title one chapter; more of them are its text. */
 const MOST_TITLES = 12;
 
 /**
- * Begins a chapter in front of each heading of the two highest levels. Headings without a text between them begin one chapter,
- * which the last of them names; a number is a part of the title that follows it.
+ * Begins a chapter before each heading of the two highest levels. Consecutive headings begin one chapter, named by the last
+ * of them; a heading that is only a number is joined with the next one.
  */
 export class HeadingChapters implements Stage<Piece, Piece> {
   #lowest: number | undefined;
-  /** What stands between the beginning of a chapter and its text. */
+  /** Pieces between the beginning of a chapter and its text, held until its title is known. */
   #held: Piece[] | undefined;
   #titles: Title[] = [];
-  /** The text of the heading that is open; `undefined` elsewhere. */
+  /** Text of the heading being read; `undefined` outside a heading. */
   #heading: string | undefined;
-  /** UTF-16 units of text besides headings that are held. */
+  /** UTF-16 units of held text outside headings. */
   #length = 0;
-  /** That text is at least one sentence. */
+  /** True if that text contains a sentence end. */
   #isSaid = false;
 
-  /** @param lowest the level of {@link chapterLevelOf}, where it is known */
+  /** @param lowest the result of {@link chapterLevelOf}, if known */
   constructor(lowest?: number) {
     this.#lowest = lowest;
   }
@@ -85,7 +85,7 @@ export class HeadingChapters implements Stage<Piece, Piece> {
   *#begin(level: number): Generator<Piece> {
     this.#heading = '';
     if (!this.#isChapter(level)) return;
-    // The line below the title of a book, such as that of its author, makes no chapter.
+    // A line below a book's title, such as the author's name, does not make a chapter of the title.
     const isBelow = level > (this.#titles.at(-1)?.level ?? level);
     if (this.#isSaid && !isBelow) yield* this.#release();
     [this.#length, this.#isSaid] = [0, false];
@@ -122,7 +122,7 @@ export class HeadingChapters implements Stage<Piece, Piece> {
     yield* held;
   }
 
-  /** A text whose first heading is a small one has chapters of that size. */
+  /** If the first heading is low, headings of its level begin chapters. */
   #isChapter(level: number): boolean {
     this.#lowest ??= Math.max(LOWEST_CHAPTER, level);
     return level <= this.#lowest;
@@ -132,7 +132,7 @@ export class HeadingChapters implements Stage<Piece, Piece> {
 interface Title {
   readonly text: string;
   readonly level: number;
-  /** It says only which chapter it is. */
+  /** True if the title is only a chapter number. */
   readonly isNumber: boolean;
 }
 
@@ -157,25 +157,24 @@ export function beginsNumbered(title: string): boolean {
   return unit !== '' && isNumbered(word);
 }
 
-/** Placeholders of marks, which are private-use characters, may follow it. */
+/** A full stop at the end, which placeholders of marks (private-use characters) may follow. */
 const FULL_STOP = /(?<![.。।])[.。।](?=[ \p{Co}]*$)/u;
 
-/** Readers give a heading a full stop. */
+/** Removes the full stop that readers add to headings. */
 function titleOf(text: string): string | undefined {
   const title = text.replace(/\s+/gu, ' ').trim();
   return title.replace(FULL_STOP, '') || undefined;
 }
 
-/** UTF-16 units. A longer first line is not a title. */
+/** UTF-16 units. A longer first line of a page is not a title. */
 const LONGEST_TITLE = 100;
 
 /**
- * Begins a chapter after each form feed, and at the start of a text that is known to have one. The first line of a chapter is
- * its title, if it is short.
+ * Begins a chapter after each form feed, and at the start of a text that has one. A short first line is the chapter's title.
  */
 export class PageChapters implements Stage<Piece, Piece> {
   readonly #facts: { readonly hasLaterPages: boolean };
-  /** The pieces of a page whose first line is not complete; `undefined` after it. */
+  /** Pieces of a page while its first line is incomplete; `undefined` after that line. */
   #held: Piece[] | undefined = [];
   #first = '';
   #isAtStart = true;
@@ -222,15 +221,15 @@ export class PageChapters implements Stage<Piece, Piece> {
   }
 }
 
-/** The beginning and the end of a range of chapters, both included. */
+/** The first and last chapter of a range, both included, from 1. */
 export type ChapterRange = readonly [first: number, last: number];
 
 type Chapter = Extract<Piece, { kind: 'chapter' }>;
 
-/** Lets through only the chapters that somebody asked for. A chapter without a word has no number. */
+/** Passes on only the chapters that the user picked. Chapters without a word are not counted. */
 export class PickedChapters implements Stage<Piece, Piece> {
   readonly #ranges: readonly ChapterRange[];
-  /** What follows the border of a chapter, until its first word. */
+  /** Pieces between the start of a chapter and its first word. */
   #held: Piece[] = [];
   #opening: Chapter | undefined;
   #number = 0;
@@ -273,7 +272,7 @@ export class PickedChapters implements Stage<Piece, Piece> {
   }
 }
 
-/** A voice goes on to speak in the chapters that follow. */
+/** Keeps the voice marks of skipped chapters, which also apply to later chapters. */
 function voicesOf(pieces: readonly Piece[]): Piece[] {
   return pieces.filter(({ kind }) => kind === 'voice');
 }
@@ -283,15 +282,15 @@ function noSuchChapter(wanted: number, count: number): TtsError {
   return usageError(`--chapters: there is no chapter ${wanted}: ${has}`, '--dry-run lists the chapters');
 }
 
-/** UTF-16 units. A longer block is not a title. */
+/** UTF-16 units. A longer block does not repeat a title. */
 const LONGEST_TITLE_LINE = 1000;
 
-/** Skips the titles of chapters: headings at the start of a chapter, and blocks that repeat its title. */
+/** Removes chapter titles from the text: headings and other blocks at the start of a chapter that repeat its title. */
 export class UntitledChapters implements Stage<Piece, Piece> {
-  /** The words of the title that have not come yet; `undefined` after the title. */
+  /** Words of the title that were not repeated yet; `undefined` once the chapter's own text has begun. */
   #left: string | undefined;
   #held: Piece[] = [];
-  /** UTF-16 units of what is held. A piece counts as one more: marks have no text. */
+  /** UTF-16 units held, plus one per piece, as marks have no text. */
   #length = 0;
   #isInHeading = false;
 
@@ -302,7 +301,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
       return yield piece;
     }
     if (this.#left === undefined) return yield piece;
-    if (piece.kind === 'heading' && this.#isInHeading) return this.#leaveOut();
+    if (piece.kind === 'heading' && this.#isInHeading) return this.#drop();
     if (piece.kind === 'text' && !this.#isInHeading) return yield* this.#lines(piece);
     if (this.#isInHeading) return yield* this.#hold(piece);
     yield* this.#judge();
@@ -331,7 +330,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
     return this.#held.splice(0);
   }
 
-  /** A line of plain text may be a title. */
+  /** Judges the first line of plain text, which may be the title. */
   *#lines({ text, place, ...piece }: TextPiece): Generator<Piece> {
     const [first = ''] = /^\s*\S[^\n]*\n\s*/u.exec(text) ?? [];
     if (first === '') return yield* this.#hold({ ...piece, text, place });
@@ -341,10 +340,10 @@ export class UntitledChapters implements Stage<Piece, Piece> {
       yield* this.push({ ...piece, text: text.slice(first.length), place: placeAfter(place, first) });
   }
 
-  /** Decides whether the block that is held is a part of the title. */
+  /** Drops the held block if it is a part of the title, and emits it otherwise. */
   *#judge(): Generator<Piece> {
     const words = wordKey(textOf(this.#held));
-    if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#leaveOut();
+    if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#drop();
     else if (words !== '' || this.#length > LONGEST_TITLE_LINE) yield* this.#release();
   }
 
@@ -354,7 +353,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
     yield* this.#take();
   }
 
-  #leaveOut(): void {
+  #drop(): void {
     const words = wordKey(textOf(this.#take()));
     this.#left = ` ${this.#left ?? ''} `.replace(` ${words} `, ' ').trim();
     this.#isInHeading = false;

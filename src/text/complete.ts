@@ -1,11 +1,12 @@
 import { goesOn, isListItem, lineBorders, startsLower } from './lines.ts';
-import { endsInDoubt, endsLikeSentence, isFullLine, isMarker, sentences } from './sentences.ts';
+import { endsInDoubt, endsLikeSentence, isFullLine, isListMarker, sentences } from './sentences.ts';
 import { LONG_SENTENCE_MS, WAITS } from './stage.ts';
 import { countCodePoints, hasWord } from './unicode.ts';
 
 /**
- * UTF-16 units of the part at the beginning of a text that is complete; a longer wait completes more.
- * @param idle milliseconds without text
+ * Returns the length of the complete sentences and lines at the start of a text, in UTF-16 units; a longer wait completes
+ * more.
+ * @param idle milliseconds without new text
  */
 export function completeLength(text: string, idle: number): number {
   if (!hasWord(text)) return 0;
@@ -37,17 +38,18 @@ function lastFullLine(text: string): number {
 }
 
 function isWhole(sentence: string): boolean {
-  return endsLikeSentence(sentence) && !isMarker(sentence);
+  return endsLikeSentence(sentence) && !isListMarker(sentence);
 }
 
+/** True if more text may belong to the last sentence, so that it must wait longer. */
 function isDoubtful(text: string): boolean {
-  return endsInDoubt(text.slice(-SIGHT)) || isOpen(text);
+  return endsInDoubt(text.slice(-LOOKAROUND)) || isOpen(text);
 }
 
-const SIGHT = 80;
+const LOOKAROUND = 80;
 const PAIRS = ['()', '[]', '“”', '«»', '„“'] as const;
 
-/** True inside quotes or brackets. */
+/** True if a quote or bracket is open at the end of the text. */
 function isOpen(text: string): boolean {
   const count = (sign: string) => text.split(sign).length - 1;
   return (
@@ -61,31 +63,32 @@ function finishedLength(text: string): number {
   return Math.max(thai ? thai.index + thai[0].length : 0, finishedLines(text));
 }
 
-/** UTF-16 units of lines that end where they do on purpose, as the line before or after shows. */
+/** UTF-16 units of lines that were not just wrapped, as the line before or after shows. */
 function finishedLines(text: string): number {
   const end = text.lastIndexOf('\n') + 1;
   const start = text.lastIndexOf('\n', end - 2) + 1;
   const line = text.slice(start, end).trim();
   const next = text.slice(end).trim();
-  if (!hasWord(line) || isMarker(line) || /[-‐]$/u.test(line)) return 0;
+  if (!hasWord(line) || isListMarker(line) || /[-‐]$/u.test(line)) return 0;
   if (line.endsWith('.') && !endsLikeSentence(line)) return 0;
   if (next !== '') return goesOn(line) || startsLower(next) ? 0 : end;
   const indent = text.slice(start).search(/\S/u);
   return isListItem(line) || lineBorders(text.trimEnd()).includes(start + indent) ? end : 0;
 }
 
-/** Code points. */
+/** Code points. A shorter clause is not worth a segment. */
 const SHORTEST_CLAUSE = 40;
 const CLAUSE_ENDS = /(?<!\d)[,;:][”"')\]]*\s+|[，；：、][”」』）]*|\s[–—]\s+/gu;
 
 /**
- * UTF-16 units up to the last comma of a sentence that has become long; 0 if the clause would be too short.
- * @param idle milliseconds without text
- * @param held milliseconds in which the text has been held
+ * Returns the length of a long sentence up to its last clause end, in UTF-16 units; 0 if that would be too short.
+ * @param idle milliseconds without new text
+ * @param held milliseconds for which the text has been held
  */
 export function clauseLength(text: string, idle: number, held: number): number {
   if (held < LONG_SENTENCE_MS) return 0;
-  if (idle >= WAITS.sentence && /[\p{L}\p{M})”"][,;]\s*$/u.test(text.slice(-SIGHT))) return longEnough(text);
+  if (idle >= WAITS.sentence && /[\p{L}\p{M})”"][,;]\s*$/u.test(text.slice(-LOOKAROUND)))
+    return longEnough(text);
   const last = [...text.matchAll(CLAUSE_ENDS)].findLast(({ 0: end, index }) =>
     hasWord(text.slice(index + end.length)),
   );

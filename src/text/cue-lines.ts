@@ -1,12 +1,12 @@
-/** Text as subtitles show it: divided into cues, and these into lines. */
+/** Divides text into subtitle cues, and cues into lines. */
 import { sentences } from './sentences.ts';
 import { countCodePoints, lazy, segmenterOf } from './unicode.ts';
 
-/** A cue has at most two lines of 42 columns, as broadcasters have it; a wide character takes two columns. */
+/** A cue has at most two lines of 42 columns, as is usual in broadcasting; a wide character takes two columns. */
 const LINE = 42;
 const LINES = 2;
 
-/** Seconds of one cue: a little less than 7, as the spaces between cues take no time. */
+/** Most seconds of one cue: a little less than 7, as spaces between cues are not counted. */
 const LONGEST = 6.8;
 
 export function withoutBreaks(text: string): string {
@@ -27,8 +27,8 @@ export function linesOf(text: string): string[] {
 }
 
 /**
- * Divides a text that is too long for one cue: between sentences if that is enough, and otherwise at punctuation or between words.
- * @param seconds of its sound
+ * Divides a text that is too long for one cue: between sentences if possible, otherwise at punctuation or between words.
+ * @param seconds the duration of its sound
  */
 export function cueTexts(text: string, seconds: number): string[] {
   const most = seconds > LONGEST ? Math.floor((countCodePoints(text) * LONGEST) / seconds) : Infinity;
@@ -54,9 +54,9 @@ function joined(parts: readonly string[], fits: (part: string) => boolean): stri
   return all.map(withoutBreaks).filter((part) => part !== '');
 }
 
-/** What is never divided, such as a word. */
+/** Text that is never divided, such as a word. */
 interface Unit {
-  /** With the space after it. */
+  /** The text with the space after it. */
   readonly text: string;
   readonly columns: number;
   /** Columns of the space. */
@@ -65,7 +65,7 @@ interface Unit {
   readonly endsClause: boolean;
 }
 
-/** Takes the next unit. @returns how full it is then, up to 1; `undefined` if the unit does not fit */
+/** Adds the next unit to a part. @returns how full the part then is, up to 1; `undefined` if the unit does not fit */
 type Capacity = (unit: Unit) => number | undefined;
 
 /** @param most code points */
@@ -84,12 +84,12 @@ function cueRoom(most: number): Capacity {
   };
 }
 
-/** What a part costs, so that there are as few as possible, and what a bad border costs. A part that is full costs 1 more. */
+/** Costs to minimise: each part, so that there are few, and bad borders. A full part costs up to 1 more. */
 const COSTS = { part: 10, inClause: 0.15, lastWordAlone: 0.5 } as const;
 
 /**
- * Divides units into as few parts as hold them, which have about the same length and end where clauses end.
- * @returns parts that make the whole again, spaces and all
+ * Divides units into as few parts as possible, of about the same length, that preferably end where clauses end.
+ * @returns parts; joined, they are the whole text with its spaces
  */
 function divided(units: readonly Unit[], begin: () => Capacity): string[] {
   const costs = new Float64Array(units.length + 1).fill(Number.POSITIVE_INFINITY);
@@ -111,7 +111,7 @@ function divided(units: readonly Unit[], begin: () => Capacity): string[] {
   return parts.reverse();
 }
 
-/** All parts that begin with a unit; it is one itself, even if it does not fit. */
+/** Yields all parts that begin at a unit. The unit alone is a part even if it does not fit. */
 function* partsFrom(
   start: number,
   units: readonly Unit[],
@@ -129,13 +129,13 @@ function* partsFrom(
   }
 }
 
-/** Scripts without spaces between words, and what belongs to them. */
+/** Scripts without spaces between words, and their punctuation. */
 const unspaced = lazy(
   () =>
     /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\p{sc=Yi}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\u3000-\u303f]/u,
 );
 
-/** What has no space for 1000 characters is divided there: to find words takes more than twice the time in twice the text. */
+/** Splits text into units. Runs of 1000 characters without a space are cut: word segmentation is slower than linear. */
 function unitsOf(text: string): Unit[] {
   return (text.match(/\S{1,1000}\s*/gu) ?? []).flatMap((word) =>
     unspaced().test(word) || columnsOf(word) > LINE ? piecesOf(word).map(unitOf) : [unitOf(word)],
@@ -154,13 +154,13 @@ function unitOf(text: string): Unit {
 
 const CLAUSE_END = /[.!?…,;:。！？、，；：؟،।—–]["'”’»)\]」』）】〉》]{0,4}$/u;
 
-/** No line begins with these, as printers have it. */
+/** Characters that do not begin a line, by typographic convention. */
 const BEGINS_NO_LINE =
   /^[\p{Pe}\p{Pf}\p{Po}\u30fc\u3005\u3041\u3043\u3045\u3047\u3049\u3063\u3083\u3085\u3087\s]/u;
-/** No line ends with these. */
+/** Characters that do not end a line. */
 const ENDS_NO_LINE = /[\p{Ps}\p{Pi}]$/u;
 
-/** The words of a text that has no spaces between them, and pieces of what is longer than a line. */
+/** Splits text without spaces into words, and words longer than a line into pieces. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (const { segment } of segmenterOf('word')().segment(text)) {
@@ -172,7 +172,7 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** The pieces have about the same length. */
+/** Cuts a word into pieces of about the same length, each at most one line. */
 function chopped(word: string): string[] {
   const count = Math.ceil(columnsOf(word) / LINE);
   const most = Math.min(LINE, Math.ceil(columnsOf(word) / count) + 1);
@@ -190,7 +190,7 @@ function chopped(word: string): string[] {
   return pieces;
 }
 
-/** Characters that are wide or full-width by UAX #11, as far as they are written in texts. */
+/** Wide and full-width characters of UAX #11 that occur in texts. */
 const wide = lazy(
   () =>
     /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u,

@@ -3,25 +3,27 @@ import { secondParagraph, unwrapped } from './lines.ts';
 import { type Packed, pack } from './pack.ts';
 import { type CueTime, EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
-import { type Border, greater, type Limit, type Pause, type Rest, type Segment } from './segment.ts';
+import { type Border, greaterBorder, type Limit, type Pause, type Rest, type Segment } from './segment.ts';
 import type { Stage } from './stage.ts';
 import { cleaned, fitting, hasAtMost, hasWord, leadingSpace, withoutInvisible } from './unicode.ts';
 
 /**
- * full: as long as possible
- * ramp: the first is one sentence, the next ones grow, for an early sound
+ * How long segments are.
+ * full: as long as the voice allows
+ * ramp: the first is one sentence and later ones grow, so that sound starts early
  * sentence: one sentence each, for subtitles
- * heard: the same for what is heard live
- * whole: the whole text
+ * heard: one sentence each, and a first clause if the sentence is long, for live sound
+ * whole: one segment for the text
  */
 export type Pace = 'full' | 'ramp' | 'sentence' | 'heard' | 'whole';
 
-/** Code points at pace "ramp"; each next segment is twice as long. */
+/** Code points of the second segment at pace "ramp"; each later one may be twice as long as the one before. */
 const FIRST_STEP = 250;
 
 /**
- * The size up to which sentences are joined, in code points.
- * @param step the number of the segment in its paragraph, plus that of the paragraph: an edit changes its own paragraph only
+ * Returns the size up to which sentences are joined, in code points.
+ * @param step the segment's number in its paragraph plus the paragraph's number, so that an edit changes only its own
+ *   paragraph
  */
 function targetOf(pace: Pace, step: number): number {
   if (pace === 'full' || pace === 'whole') return Number.POSITIVE_INFINITY;
@@ -29,12 +31,12 @@ function targetOf(pace: Pace, step: number): number {
 }
 
 export interface CutOptions<V extends Limit = Limit> {
-  /** It speaks until a piece names another one. */
+  /** The voice that speaks until a piece names another one. */
   readonly voice: V;
   readonly pace: Pace;
-  /** A text that would fit one segment is cut at its paragraphs, too. */
+  /** True to cut at paragraphs even if the whole text would fit one segment. */
   readonly cutsParagraphs?: boolean | undefined;
-  /** Each segment is divided into its sentences, unless its sound is in the cache. */
+  /** True to divide each segment into its sentences, unless its sound is in the cache. */
   readonly dividesNew?: boolean | undefined;
 }
 
@@ -42,60 +44,60 @@ export interface CutOptions<V extends Limit = Limit> {
 const SMALLEST_WINDOW = 16_384;
 const SEGMENTS_IN_WINDOW = 8;
 
-/** The longest text that may wait for its end, in UTF-16 units. */
+/** The longest text that is buffered until its end arrives, in UTF-16 units. */
 function windowOf({ maxChars }: Limit): number {
   return Math.max(SMALLEST_WINDOW, maxChars * SEGMENTS_IN_WINDOW);
 }
 
-/** All pieces but marks. */
+/** Pieces that are text or borders, not marks. */
 type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' | 'language' | 'cue' }>;
 
 /**
- * Cuts text into segments, and drops nothing but white space between them. A text that fits is one segment, except where it is
- * heard live, at pace "sentence" and with `cutsParagraphs`. A longer one is cut at the best border: paragraph, sentence, clause,
- * word, grapheme cluster. What stands between two pauses or voices is a text of its own.
- * The segments of a paragraph depend on its text alone (at pace "ramp" also on its number). Only `flush` changes that.
+ * Cuts text into segments, and drops nothing but white space between them. A text that fits is one segment, except at the
+ * paces "ramp", "sentence" and "heard", and with `cutsParagraphs`. A longer one is cut at the best border: paragraph,
+ * sentence, clause, word, grapheme cluster. Text between two pauses or voices is cut as a text of its own.
+ * The segments of a paragraph depend on its text alone (at pace "ramp" also on its number), unless `flush` cuts it earlier.
  * Memory is bounded: paragraphs and grapheme clusters longer than eight segments or 16,384 UTF-16 units are cut there.
  */
 export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<V> | Rest> {
   readonly #options: CutOptions<V>;
-  readonly #mayBeShort: boolean;
+  readonly #mayFitOne: boolean;
   #voice: V;
-  /** held: all of the text waits, as it may fit one segment; short: it may fit, as far as it is read; long: it does not fit */
+  /** held: the whole text is buffered, as it may fit one segment; short: released, but may still fit; long: does not fit */
   #size: 'held' | 'short' | 'long';
   #held: Written<V>[] = [];
   #heldText = '';
-  /** What was read after the last segment. */
+  /** Text that was read after the last segment. */
   #text = '';
   readonly #position = new Position();
   #paragraph = -1;
   #numberInParagraph = 0;
   #index = 0;
-  /** True if a part of the text is cut already. */
-  #isAhead = false;
+  /** True if a part of the text was emitted already. */
+  #hasEmitted = false;
   /** False if the text begins inside a sentence. */
   #startsSentence = true;
-  /** What was read of the silence before the next segment, besides the border of a paragraph. */
+  /** The pause before the next segment, if a mark or a border other than a paragraph's was read. */
   #pause: number | Border | undefined;
-  /** The cue of a film that is read. */
+  /** The times of the current subtitle cue. */
   #cue: CueTime | undefined;
   #chapter: Heading | undefined;
-  /** A chapter that has no segment yet. */
+  /** A chapter whose first segment was not emitted yet. */
   #opening: (Omit<Heading, 'number'> & Partial<Heading>) | undefined;
 
   constructor(options: CutOptions<V>) {
     this.#options = options;
     this.#voice = options.voice;
-    this.#mayBeShort = (options.pace === 'full' || options.pace === 'whole') && !options.cutsParagraphs;
-    this.#size = this.#mayBeShort ? 'held' : 'long';
+    this.#mayFitOne = (options.pace === 'full' || options.pace === 'whole') && !options.cutsParagraphs;
+    this.#size = this.#mayFitOne ? 'held' : 'long';
   }
 
-  /** True if it holds something that can be heard. */
+  /** True if text other than white space is buffered. */
   get isHolding(): boolean {
     return /\S/u.test(this.#text) || /\S/u.test(this.#heldText);
   }
 
-  /** Yields what no later piece can change. */
+  /** Yields the segments that no later piece can change. */
   *push(piece: Piece<V>): Generator<Segment<V> | Rest> {
     if (piece.kind === 'voice' && piece.voice !== this.#voice) {
       yield* this.#endText();
@@ -109,7 +111,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     } else if (piece.kind !== 'voice' && piece.kind !== 'language') yield* this.#hold(piece);
   }
 
-  /** Yields what is complete if the writer has waited so long, too. */
+  /** Also yields text that counts as complete because nothing has arrived for `idleMs`. */
   *flush(idleMs: number, heldMs = 0): Generator<Segment<V> | Rest> {
     yield* this.#release(false);
     this.#skipSpace();
@@ -120,7 +122,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     const isFull = hasWord(rest) && !this.#fits(rest);
     if (length === 0 && !isFull) return;
     this.#size = 'long';
-    this.#isAhead = true;
+    this.#hasEmitted = true;
     this.#text = this.#text.slice(0, length);
     yield* this.#cutKnown();
     if (length > 0) yield* this.#cut(this.#text);
@@ -130,13 +132,13 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   *end(): Generator<Segment<V> | Rest> {
     yield* this.#release(true);
-    // Marks of a sentence that left before are left out: many services refuse bare marks.
-    if (!this.#isAhead || hasWord(this.#text)) yield* this.#cutRest();
+    // Skip punctuation left over from an emitted sentence: many services refuse text without words.
+    if (!this.#hasEmitted || hasWord(this.#text)) yield* this.#cutRest();
     this.#text = '';
-    yield* this.#rest();
+    yield* this.#closingPause();
   }
 
-  /** A longer text is cut at its paragraphs. So all of a text waits until it is known to be longer than one segment. */
+  /** Buffers the text until it is longer than one segment, as only longer text is cut at its paragraphs. */
   *#hold(piece: Written<V>): Generator<Segment<V> | Rest> {
     if (this.#size !== 'held') return yield* this.#read(piece, false);
     this.#held.push(piece);
@@ -160,46 +162,47 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   *#read(piece: Written<V>, isInShort: boolean): Generator<Segment<V> | Rest> {
-    if (piece.kind !== 'text' && piece.kind !== 'paragraph') return yield* this.#cross(piece, isInShort);
+    if (piece.kind !== 'text' && piece.kind !== 'paragraph')
+      return yield* this.#crossBorder(piece, isInShort);
     const text = writtenOf(piece);
     this.#position.add(text, piece.kind === 'text' ? piece.place : undefined);
     this.#text += text;
     if (this.#text.length >= windowOf(this.#voice)) yield* this.#cutKnown();
   }
 
-  *#cross(
+  *#crossBorder(
     border: Exclude<Written<V>, { kind: 'text' | 'paragraph' }>,
     isInShort: boolean,
   ): Generator<Segment<V> | Rest> {
     if (!isInShort) this.#size = 'long';
     yield* this.#endPart();
     if (border.kind === 'chapter') {
-      yield* this.#rest();
+      yield* this.#closingPause();
       const { kind: _, ...opening } = border;
       this.#opening = opening;
     }
-    if (typeof this.#pause !== 'number') this.#pause = greater(border.kind, this.#pause);
+    if (typeof this.#pause !== 'number') this.#pause = greaterBorder(border.kind, this.#pause);
     this.#position.add(EMPTY_LINE);
     this.#position.pass(EMPTY_LINE);
   }
 
-  /** What comes next is cut as a text of its own. */
+  /** Ends the text: later pieces are cut as a text of their own. */
   *#endText(): Generator<Segment<V> | Rest> {
     yield* this.#release(true);
     yield* this.#endPart();
-    this.#size = this.#mayBeShort ? 'held' : 'long';
+    this.#size = this.#mayFitOne ? 'held' : 'long';
   }
 
-  /** What comes next belongs to another segment. */
+  /** Ends the segment: later text belongs to another one. */
   *#endPart(): Generator<Segment<V>> {
     if (hasWord(this.#text)) yield* this.#cutRest();
     this.#consume(this.#text);
-    this.#isAhead = true;
+    this.#hasEmitted = true;
     this.#startsSentence = true;
   }
 
-  /** A pause that no segment of its chapter follows. */
-  *#rest(): Generator<Rest> {
+  /** Yields the pause that no segment of its chapter follows. */
+  *#closingPause(): Generator<Rest> {
     if (typeof this.#pause === 'number') yield { kind: 'rest', seconds: this.#pause };
     this.#pause = undefined;
   }
@@ -212,8 +215,8 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /**
-   * Cuts the paragraphs that are complete. Each pass takes something away: a view that is one part, or in which nothing is
-   * heard, is taken whole.
+   * Cuts the paragraphs that are complete. Each pass consumes text, so the loop ends: a window that gives no segment is
+   * taken whole.
    */
   *#cutKnown(): Generator<Segment<V>> {
     for (this.#skipSpace(); this.#isKnownLong(); this.#skipSpace()) {
@@ -243,15 +246,15 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   *#cut(text: string): Generator<Segment<V>> {
-    for (const part of this.#pack(text)) yield* this.#give(part);
+    for (const part of this.#pack(text)) yield* this.#emit(part);
     this.#startsSentence = true;
   }
 
-  /** The last part may go on. */
+  /** Keeps the last part, as later text may continue it. */
   *#cutAllButLast(text: string): Generator<Segment<V>> {
     let last: Packed | undefined;
     for (const part of this.#pack(text)) {
-      if (last) yield* this.#give(last);
+      if (last) yield* this.#emit(last);
       last = part;
     }
     this.#startsSentence = last?.startsSentence ?? this.#startsSentence;
@@ -272,10 +275,10 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   *#whole(written: string): Generator<Segment<V>> {
     const text = cleaned(unwrapped(withoutInvisible(written), this.#options.pace === 'whole'));
-    yield* this.#give({ written, text, startsSentence: this.#startsSentence });
+    yield* this.#emit({ written, text, startsSentence: this.#startsSentence });
   }
 
-  *#give({ written: all, text: spaced, startsSentence }: Packed): Generator<Segment<V>> {
+  *#emit({ written: all, text: spaced, startsSentence }: Packed): Generator<Segment<V>> {
     const left = this.#text.length - all.length;
     const space = leadingSpace(all) ?? all.length;
     const text = spaced.slice(leadingSpace(spaced)).trimEnd();
@@ -320,7 +323,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     return pause;
   }
 
-  /** Keeps a last character that may carry a mark. */
+  /** Skips leading white space, but keeps a last space that a combining mark may follow. */
   #skipSpace(): void {
     const { length } = this.#text;
     const space = leadingSpace(this.#text) ?? (length < windowOf(this.#voice) ? 0 : length - 1);
@@ -335,7 +338,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
 type Spoken = Pick<Segment, 'text' | 'written' | 'pause'>;
 
-/** The texts of the segments of a text without marks. */
+/** Cuts a text without marks, and yields the text of each segment. */
 export function* cutText(text: string, voice: Limit): Generator<string> {
   for (const segment of segmentsOf(text, { voice, pace: 'full' })) yield segment.text;
 }

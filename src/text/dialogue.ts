@@ -2,15 +2,15 @@ import { type Piece, type Place, placeAfter, type TextPiece } from './piece.ts';
 import type { Stage } from './stage.ts';
 import { lazy } from './unicode.ts';
 
-/** Stands for all names that are not listed. As the name of a voice, such a name has this prefix. */
+/** In a cast, matches every name that is not listed. The voice piece of such a name gets this prefix. */
 export const OTHERS = '*';
 
 const GAP = '[ \\u00a0\\u202f]?';
 const DIRECTION = `(?:${GAP}\\([^()\\n]{1,40}\\))`;
 const COLON = '(?::(?=\\s)|：)';
 /**
- * What may stand between a name and what is said: a direction, which is not spoken, and the colon. In plain text, a name may
- * stand between asterisks or underscores, with or without its colon. By the number of these signs.
+ * Patterns between a name and its speech: an optional stage direction, which is not spoken, and the colon. In plain text, a
+ * name may be emphasised with asterisks or underscores, which may enclose the colon. The index is the number of these signs.
  */
 const AFTER_NAME = [
   `${DIRECTION}?${GAP}${COLON}`,
@@ -21,49 +21,49 @@ const AFTER_NAME = [
 ].map((colon) => new RegExp(`^${colon}[^\\S\\n]*`, 'u'));
 const EMPHASIS = /^(?:\*{1,2}|_{1,2})/u;
 const OPEN_EMPHASIS = /^[*_]{1,2}$/u;
-/** More text may turn this into one of them. */
+/** Text that more input may complete to one of these patterns. */
 const OPEN = `[*_]{0,2}(?:${GAP}\\([^()\\n]{0,40}\\)?)?[*_]{0,2}${GAP}[:：]?[*_]{0,2}$`;
 const OPEN_AFTER_NAME = new RegExp(`^${OPEN}`, 'u');
 
-/** UTF-16 units. */
+/** UTF-16 units of an unlisted name. */
 const LONGEST_OTHER = 40;
-/** UTF-16 units, with a direction after the name. */
+/** UTF-16 units of an unlisted name with its direction, while it is incomplete. */
 const LONGEST_OPEN = 90;
-/** UTF-16 units of white space. No name follows a longer one. */
+/** UTF-16 units. After more indentation, no name is looked for. */
 const LONGEST_INDENT = 200;
-/** Such a name consists of words that begin like names. */
+/** A word of an unlisted name: not in lower case, or a title such as "Dr." */
 const WORD = "(?:(?:Dr|Mrs?|Ms|St|Prof)\\.|[\\p{Lu}\\p{Lt}\\p{Lo}\\p{N}][\\p{L}\\p{M}\\p{N}'’-]*)";
 const otherName = lazy(() => new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：(*_])`, 'u'));
 const openName = lazy(() => new RegExp(`^(?:${WORD}[ \\u00a0])*(?:${WORD}|Dr|Mrs?|Ms|St|Prof)?${OPEN}`, 'u'));
 
 interface Opening {
   readonly name: string;
-  /** UTF-16 units, with the colon and the space. */
+  /** UTF-16 units of the name with the colon and the space. */
   readonly length: number;
 }
 
 /**
- * Gives lines that begin with a name and a colon to the voice of that name, until the next name, an empty line or the end of
- * the paragraph. The name is not spoken. The result does not depend on the pieces.
+ * Switches to a character's voice at a line that begins with its name and a colon, until the next name, an empty line or the
+ * end of the paragraph. The name is not spoken. The result does not depend on how the text is split into pieces.
  */
 export class Dialogue implements Stage<Piece, Piece> {
   readonly #names: readonly Listed[];
   readonly #hasOthers: boolean;
   readonly #onName: (name: string) => void;
   readonly #onUnlisted: (name: string) => void;
-  /** The beginning of a line, which may become a name. */
+  /** The beginning of a line that may become a name. */
   #held = '';
   #place: Place = { source: '' };
   #isLineStart = true;
   #isLineEmpty = true;
-  /** True while the voice of a name speaks. */
+  /** True while a character's voice speaks. */
   #isCast = false;
-  /** The voice of the last mark. */
+  /** The voice of the last voice mark, which speaks outside dialogue. */
   #usual: string | undefined;
 
   /**
-   * @param onName called for each name that is found, as the list has it
-   * @param onUnlisted called for each line that begins with another name
+   * @param onName called for each name that is found, as written in the list
+   * @param onUnlisted called for each line that begins with an unlisted name
    */
   constructor(
     names: Iterable<string>,
@@ -92,7 +92,7 @@ export class Dialogue implements Stage<Piece, Piece> {
     if (piece.kind === 'cue' && piece.name !== undefined) yield* this.#cast(piece.name, piece.place);
   }
 
-  /** A name that the file gives to a cue. */
+  /** Switches to the voice of the speaker that a subtitle file names for a cue. */
   *#cast(name: string, place: Place): Generator<Piece> {
     const listed = this.#names.find(({ written }) => written === name);
     const { name: voice } = listed
@@ -196,19 +196,19 @@ export class Dialogue implements Stage<Piece, Piece> {
 }
 
 interface Listed {
-  /** As the list has it. */
+  /** The name as written in the list. */
   readonly name: string;
-  /** As a text may have it. */
+  /** The name in one Unicode normalization form. */
   readonly written: string;
 }
 
-/** A letter with an accent may be one character or two. */
+/** Returns the forms in which a text may contain the name: an accented letter may be one character or two. */
 function formsOf(name: string): Listed[] {
   const forms = new Set([name, name.normalize('NFC'), name.normalize('NFD')]);
   return [...forms].map((written) => ({ name, written }));
 }
 
-/** UTF-16 units of the colon and what stands around it. */
+/** UTF-16 units of the colon and everything else between the name and the speech. */
 function lengthOf(text: string, colon: RegExp): number {
   return colon.exec(text)?.[0].length ?? 0;
 }

@@ -1,4 +1,4 @@
-/** Units of measure in English words. */
+/** Writes units of measure in English words. */
 import { entriesOf } from '../kit/words.ts';
 import { pattern } from './unicode.ts';
 
@@ -8,7 +8,7 @@ const PREFIXES = new Map(
   ),
 );
 
-/** Names with the signs of the unit and the prefixes that they have; a dash is the unit itself. */
+/** Unit names with their signs and prefixes; a dash means the unit without a prefix. */
 const PREFIXED = [
   ['meter', 'm', '- n µ m c k'],
   ['gram', 'g', '- µ m k'],
@@ -31,7 +31,7 @@ const PREFIXED = [
   ['mole', 'mol', '- m'],
 ] as const;
 
-/** Signs of units with their names. Signs with the same name differ in nothing that is heard. */
+/** Unit names by sign. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ...PREFIXED.flatMap(([name, signs, prefixes]) =>
     prefixes
@@ -41,7 +41,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
         signs.split(' ').map((sign) => [prefix + sign, (PREFIXES.get(prefix) ?? '') + name] as const),
       ),
   ),
-  // Not "tonne", which sounds as "ton" does.
+  // Not "tonne", which sounds like "ton".
   ...entriesOf(`
     t metric ton, mcg microgram, lb pound, lbs pound, oz ounce, gal gallon, tbsp tablespoon, tsp teaspoon,
     Tbsp tablespoon, Tsp teaspoon, tbs tablespoon, qt quart, qts quart,
@@ -54,18 +54,18 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['fl oz', 'fluid ounce'],
 ]);
 
-/** What is counted for each of something, and is no sign of a unit. */
+/** Words after "per" or a slash that are not unit signs. */
 const WORDS_AFTER_PER = /^(?:[a-z]{3,20}|yr|wk|mo)$/u;
 const SHORT_WORDS: ReadonlyMap<string, string> = new Map(entriesOf('yr year, wk week, mo month'));
 
-/** Words in front of the number of a place or a thing: "Seat 5 V" is no measure. */
+/** Words before the number of a place or a thing: "Seat 5 V" is not a measure. */
 export const BEFORE_NAME =
   /\b(?:apartment|apt\.?|block|building|chapter|class|exhibit|figure|fig\.?|flat|form|gate|grade|highway|hall|house|item|model|page|part|platform|room|route|row|seat|section|size|suite|table|terminal|track|type|unit|version)\s$/iu;
 
 const SIGNS = [...NAMES.keys()].sort((one, other) => other.length - one.length).join('|');
 const POWER = String.raw`(?:[²³]|\^?[23](?!\d))`;
 export const NUMBER = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?`;
-/** Here a number begins, and not in the middle of one. */
+/** Lookbehind: a number begins here, not in the middle of one. */
 export const START = String.raw`(?<![\w.]|\d,)`;
 
 const QUANTITY = pattern`${START}(?<number>${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`;
@@ -75,7 +75,7 @@ const PER = pattern`(?<=\sper )(?!(?:in|pt|d|A)\b)(?<square>sq\.? |cu\.? )?(?<si
 const EACH =
   /(?<=\d\+?)\/(day|night|week|wk|month|mo|year|yr|hour|hr|minute|min|second|sec|person|user)(?!\w)/gu;
 
-/** "5 km/h": "5 kilometers per hour". The number stays in digits. */
+/** Writes "5 km/h" as "5 kilometers per hour". The number stays in digits. */
 export function unitsInEnglish(text: string): string {
   const per = text
     .replace(EACH, (_, each: string) => perInEnglish(each))
@@ -102,7 +102,7 @@ function isQuantity({ number, gap, square, sign, power, per, point }: Parts, bef
   if (power || per || square) return power === undefined || /^(?:.?m|ft|in|mi|yd)$/u.test(sign);
   if (sign === 'A') return number.includes('.');
   if (sign.length === 1 && BEFORE_NAME.test(before)) return false;
-  // Those are years: "the 1990s", "the 80s".
+  // Decades, not seconds: "the 1990s", "the 80s".
   if (sign === 's' && /0$/u.test(number) && (number.length === 4 || number.length === 2)) return gap !== '';
   return gap !== ' ' || point !== undefined || !['in', 'd'].includes(sign);
 }
@@ -113,13 +113,13 @@ function quantity({ number, gap, square, sign, power, per, perPower, point }: Pa
   const after = per === undefined ? '' : perUnit(per, perPower);
   if (after === undefined) return undefined;
   const isSingle = number === '1' || gap === '-';
-  // The point of an abbreviation ends a sentence at the end only.
+  // A point after these units belongs to the abbreviation; after others, it ends the sentence.
   const end =
     point && !/^(?:in|ft|lbs?|oz|hrs?|mins?|secs?|yds?|mi|gal|[Tt]b?sp?|qts?|sq|cu)$/u.test(sign) ? '.' : '';
   return `${number} ${kindOf(square ?? power)}${isSingle ? name : plural(name)}${after}${end}`;
 }
 
-/** @param kind the sign of an area or a volume */
+/** @param kind the written mark of an area or a volume, such as "sq." or "³" */
 function kindOf(kind: string | undefined): string {
   if (!kind) return '';
   return /^sq|[²2]$/u.test(kind.trim()) ? 'square ' : 'cubic ';
@@ -134,12 +134,12 @@ function perUnit(per: string, power: string | undefined): string | undefined {
   return ` per ${/[²2]/u.test(power) ? 'square' : 'cubic'} ${name}`;
 }
 
-/** What is behind the slash of a price: "$5/kg". */
+/** Returns the words for a unit after a slash: "$5/kg". */
 export function perInEnglish(per: string): string {
   return perUnit(per, undefined) ?? ` per ${per}`;
 }
 
-/** The first noun has the plural: "miles per hour"; or the last: "kilowatt hours". */
+/** Puts the noun before "per" or "of" in the plural: "miles per hour", "kilowatt hours". */
 function plural(name: string): string {
   const [head = '', ...tail] = name.split(/(?= per | of )/u);
   return pluralOf(head) + tail.join('');

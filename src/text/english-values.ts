@@ -1,12 +1,12 @@
-/** Values as an English reader says them, for a voice that would say another value, or letters and signs. */
+/** Writes values as an English reader says them, for voices that would misread them or say letters and signs. */
 
 import { entriesOf } from '../kit/words.ts';
 import { BEFORE_NAME, NUMBER, perInEnglish, START, unitsInEnglish } from './english-units.ts';
 import { pattern } from './unicode.ts';
 
 /**
- * Puts money, sizes, measures, dates, times, versions and expressions in words. Plain numbers stay in digits.
- * @param text its quotation marks and dashes are ASCII
+ * Writes money, sizes, measures, dates, times, versions and expressions in words. Plain numbers stay in digits.
+ * @param text with ASCII quotation marks and dashes
  */
 export function valuesInEnglish(text: string): string {
   if (WITHOUT_VALUES.test(text)) return text;
@@ -16,16 +16,16 @@ export function valuesInEnglish(text: string): string {
   return spokenBy([...EXPRESSIONS, ...LISTS], measures);
 }
 
-/** Most sentences of prose: every rule needs a digit, or another sign than these. */
+/** Matches most sentences of prose. Every rule needs a digit, or a sign that is not listed here. */
 const WITHOUT_VALUES = /^[a-z\s.,;!?'"]*$/iu;
 
-/** The function takes the groups of the pattern after all that was found; what is not there is undefined. */
+/** A pattern and its replacement; a function gets the match and then its groups, `undefined` if absent. */
 export type Rule = readonly [
   pattern: RegExp,
   spoken: string | ((all: string, ...groups: string[]) => string),
 ];
 
-/** Applies the rules one after the other. */
+/** Applies the rules in order. */
 export function spokenBy(rules: readonly Rule[], text: string): string {
   return rules.reduce(
     (spoken, [pattern, words]) =>
@@ -36,12 +36,12 @@ export function spokenBy(rules: readonly Rule[], text: string): string {
 
 const SUPERSCRIPT = '[⁰¹²³⁴-⁹]';
 
-/** How digits are written: in other signs, or with marks between them. */
+/** Unusual digits, and numbers with separators between the digits. */
 const DIGITS: readonly Rule[] = [
   [/[\uff01-\uff5e\u{1d7ce}-\u{1d7ff}]/gu, (sign) => sign.normalize('NFKC')],
   [/[\u2460-\u249b\u24ea]/gu, (sign) => ` ${sign.normalize('NFKC').replace(/[^\d]/gu, '')} `],
   [/[\u2044\u2215]/gu, '/'],
-  // A sign of a note is not a digit of the word or the year before it.
+  // A superscript note number does not belong to the word before it.
   [pattern`(?<=\p{L}{2})(?![²³](?!${SUPERSCRIPT}))(?=${SUPERSCRIPT})`, ' '],
   [
     pattern`(?<=[\d\p{L})])(?:[⁺⁻]${SUPERSCRIPT}{1,20}|${SUPERSCRIPT}{2,20}|[⁰¹⁴-⁹])`,
@@ -52,7 +52,7 @@ const DIGITS: readonly Rule[] = [
   // 1'000'000, 1_000_000, and the thin spaces of ISO 80000.
   [/(?<![\w.,'])\d{1,3}(?:(?<mark>[_'\u00a0\u202f\u2009])\d{3})(?:\k<mark>\d{3}){0,9}(?![\w'])/gu, joined],
   [/(?<![\w.,]|\d )[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\w.,]\d|\d| \d)/gu, joined],
-  // 1.000.000 and 1.000,50, but no address.
+  // 1.000.000 and 1.000,50, but not IP addresses.
   [
     /(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3}){2,5}(?!\w|[.,]\d)/gu,
     (all) => (isAddress(all) ? all : withCommas(all)),
@@ -61,13 +61,13 @@ const DIGITS: readonly Rule[] = [
     /(?<![\w.,])([1-9]\d{0,2}(?:\.\d{3}){1,5}),(\d{1,9})(?!\w|[.,]\d)/gu,
     (_, whole = '', rest) => `${withCommas(whole)}.${rest}`,
   ],
-  // 0,5 and 1,5 kg: a list has spaces.
+  // 0,5 and 1,5 kg: in a list, spaces follow commas.
   [/(?<![\w.,([{])0,(?=\d{1,9}(?![\w,]|\s?[€£¥₹₩₽₿]))/gu, '0.'],
   [
     /(?<![\w.,$€£¥₹₩₽₿])(\d{1,3}),(\d{1,2})(?=\s?(?:[%°]|(?:[kcmµ]?[mgl]|km\/h|[kM]W|[kMGT]B)(?![\w/])))/gu,
     '$1.$2',
   ],
-  // IPv6, and addresses of network cards.
+  // IPv6 and MAC addresses.
   [
     /(?<![\w:.])(?=[\da-f:]{0,40}(?:::|(?::[\da-f]{2,4}){5}))(?=:{0,2}[\da-f])(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:]|\.\d)/giu,
     (all) => (/\d/u.test(all) ? [...all.toUpperCase()].join(' ').replaceAll(':', 'colon') : all),
@@ -77,12 +77,12 @@ const DIGITS: readonly Rule[] = [
   [/(?<=\d)\.{2,3}(?=\d)/gu, ' to '],
 ];
 
-/** Without its marks, a number of four digits would be read as a year. */
+/** Keeps the separators: without them, a number of four digits would be read as a year. */
 function withCommas(number: string): string {
   return number.replaceAll('.', ',');
 }
 
-/** With commas, it is a quantity whatever stands beside it. */
+/** Writes digits with commas, which make them a quantity whatever is next to them. */
 function joined(number: string): string {
   return number.replace(/\D/gu, '').replace(/\B(?=(?:\d{3})+$)/gu, ',');
 }
@@ -111,12 +111,12 @@ const DATES: readonly Rule[] = [
       return found && time ? `${found}, ${time}${seconds}${zoneOf(zone)}` : (found ?? all);
     },
   ],
-  // Those of Germany and its neighbours have points, and of these only days come first.
+  // Dates with points, as in Germany and its neighbours, always have the day first.
   [
     /(?<![\w.,/-])(\d{1,2})\.(\d{1,2})\.([12]\d{3})(?![\w/-]|\.\d)/gu,
     (all, day, month, year) => date(year, month, day) ?? all,
   ],
-  // 3/4/2024 is one of two days.
+  // In 3/4/2024, the order of day and month is unknown.
   [
     /(?<![\w.,/-])(\d{1,2})\/(\d{1,2})\/([12]\d{3})(?![\w/-]|\.\d)/gu,
     (_, first, second, year) => {
@@ -126,7 +126,7 @@ const DATES: readonly Rule[] = [
     },
   ],
   [/(?<=\d:\d{1,3})-(?=\d{1,3}(?![\w-]))/gu, ' to '],
-  // A voice may leave out zeros: those of seconds, of the first hour of a day, and of a full hour.
+  // Zeros that voices may drop: in seconds, in the hour after midnight, and in a full hour.
   [
     /(?<![\w:.,])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])/gu,
     (_, hours, minutes, seconds) =>
@@ -134,7 +134,7 @@ const DATES: readonly Rule[] = [
   ],
   [/(?<![\w:.,])0?0:(?=[0-5]\d(?![\d:]))/gu, '0 '],
   [/(?<![\w:.,])(\d{1,2}):00(?!\s?[ap]\.?m|[\d:]|\s?(?:o'clock|hours|UTC|GMT))/giu, "$1 o'clock"],
-  // A verse, or a result, behind a name; elsewhere a ratio.
+  // After a name, a verse or a score; elsewhere a ratio.
   [
     pattern`(?<=(?!(?:Ratio|Odds|Scale|The)\b)\p{Lu}\p{Ll}{1,20}\.?\s)(\d{1,3}):(\d|\d{3})(?![\d:]|\.\d)`,
     '$1, $2',
@@ -159,7 +159,7 @@ function isAddress(numbers: string): boolean {
   return parts.length === 4 && parts.every((part) => Number(part) < 256);
 }
 
-/** By their signs: one, many, one hundredth, many of them. */
+/** Currencies by sign: singular, plural, and singular and plural of the hundredth. */
 const CURRENCIES = new Map(
   entriesOf(`
     $ dollar|dollars|cent|cents, € euro|euros|euro cent|euro cents, £ pound|pounds|penny|pence, ¥ yen|yen|sen|sen,
@@ -167,7 +167,7 @@ const CURRENCIES = new Map(
     ([sign, names]) => [sign, names.split('|')] as const,
   ),
 );
-/** "three pounds fifty"; of the others, the name of the hundredth is said. */
+/** Currencies without the name of the hundredth: "three pounds fifty". */
 const SHORT = '€£';
 const DOLLARS = new Map(
   entriesOf(
@@ -189,7 +189,7 @@ const MONEY = new RegExp(
   String.raw`(?<![\w$.]|\d,)(?<minus>-\s?)?(?:(?<![A-Z])(?<land>US|AU?|CA?|HK|NZ|S))?(?<sign>${SIGN})\s?(?<inner>-)?(?<amount>${AMOUNT})(?<scale>${SCALE})?(?:\s?/\s?(?<per>\p{L}{1,20}))?`,
   'giu',
 );
-const MONEY_BEHIND = new RegExp(
+const MONEY_SIGN_LAST = new RegExp(
   String.raw`(?<![\w.]|\d,)(?<minus>-)?(?<amount>${AMOUNT})(?<scale>${SCALE})?(?:(?<sign>[$€£¥₹₩₽₿¢])|\s(?<spaced>[€£¥₹₩₽₿¢]))(?!\s?\d)(?:\s?/\s?(?<per>\p{L}{1,20}))?`,
   'giu',
 );
@@ -201,7 +201,7 @@ const FROM_TO: Rule = [
   (_, sign = '', from = '', scale = '') => `${amountOf(from)}${scaleOf(scale)} to ${sign}`,
 ];
 
-/** The voice reads them itself. */
+/** Amounts that the voice reads correctly itself. */
 const READ =
   /^\$[1-9](?:\d{0,3}|\d{0,2}(?:,\d{3})+)(?:\.\d\d|(?:\.\d{1,9})?\s(?:hundred|thousand|million|billion|trillion))?$/u;
 
@@ -210,7 +210,7 @@ function moneyInEnglish(text: string): string {
     .replace(MONEY, (all: string, ...found: unknown[]) =>
       READ.test(all) ? all : inWords(found.at(-1) as Sum),
     )
-    .replace(MONEY_BEHIND, (...found: unknown[]) => inWords(found.at(-1) as Sum))
+    .replace(MONEY_SIGN_LAST, (...found: unknown[]) => inWords(found.at(-1) as Sum))
     .replace(/[€£¥₹₩₽₿¢]/gu, (sign) => ` ${CURRENCIES.get(sign)?.[1]} `);
 }
 
@@ -261,23 +261,23 @@ function scaleOf(written: string): string {
   return scale === '' ? '' : ` ${SCALES.get(scale.toLowerCase()) ?? scale}`;
 }
 
-/** What is counted by the billion. */
+/** Nouns that are counted in thousands, millions or billions: they tell a scale letter from a name. */
 const COUNTED =
   'people|users?|views?|downloads?|parameters?|params?|tokens?|records|rows|requests|devices|dollars|euros|pounds|followers|subscribers|customers|visitors|visits|copies|years|deaths|cases|jobs|models?|budget|deal|fund|fundings?|valuations?|investments?|loan|LLM';
-const SCALED = pattern`${START}(?<number>${NUMBER})(?:(?<sure>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`;
+const SCALED = pattern`${START}(?<number>${NUMBER})(?:(?<sureScale>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`;
 
-/** "1.5M", "10k": a letter that may belong to the name of a place or a thing is left. */
+/** "1.5M", "10k": a letter that may belong to the name of a place or a thing stays. */
 function scaledInEnglish(text: string): string {
   return text.replace(SCALED, (all: string, ...found: unknown[]) => {
-    const { number, sure, letter, lower, more, counted } = found.at(-1) as Readonly<
+    const { number, sureScale, letter, lower, more, counted } = found.at(-1) as Readonly<
       Record<string, string | undefined>
     >;
     const before = text.slice(Math.max(0, Number(found.at(-3)) - 20), Number(found.at(-3)));
     const isName = BEFORE_NAME.test(before) || /^(?:[248]K|401k|3M)$/u.test(`${number}${letter}`);
     const isSize = number?.includes('.') || counted;
-    const isOne = sure || (lower ? counted : !isName && (letter !== 'B' || isSize));
-    if (!isOne) return all;
-    const scale = sure ?? letter ?? lower ?? '';
+    const isScale = sureScale || (lower ? counted : !isName && (letter !== 'B' || isSize));
+    if (!isScale) return all;
+    const scale = sureScale ?? letter ?? lower ?? '';
     return `${number}${scaleOf(scale)}${more ? ' plus' : ''}${counted ?? ''}`;
   });
 }
@@ -289,17 +289,17 @@ const RANGES: readonly Rule[] = [
   [/(?<=\d(?:st|nd|rd|th))-(?=\d{1,4}(?:st|nd|rd|th)\b)|(?<=\d)-(?=\d{1,3},\d{3}(?!\d))/gu, ' to '],
   [/(?<=(?<![\d/])\d{1,2}\/\d{1,2})-(?=\d{1,2}\/\d{1,2}(?![\d/]))/gu, ' to '],
   [/(?<![\w.,])(1,?0{1,4}|10,000)s(?= of\s)/gu, (all, number) => MANY.get(number.replace(',', '')) ?? all],
-  // Of whole numbers, the voice knows it.
+  // Ranges of whole numbers are read correctly by the voice.
   [/(?<=\d\.\d{1,9}(?:[%kKM]|\s?°[CF]?)?|\d[%kKMB°])-(?=\d)/gu, ' to '],
   [/(?<![\w.,/-])(\d{1,3})-(?=\d{1,2}\/\d{1,2}(?![\w/]))/gu, '$1 '],
-  // Of a decimal with letters behind it, or a slash, the voice would leave out the point.
+  // The voice would drop the point of a decimal before letters or a slash.
   [/(?<=\d\.\d{1,9})\/(?=(?:5|10|20|100)(?![\w.,]))/gu, ' out of '],
   [/(?<=\d\.\d{1,9})\/(?=\d)|(?<![\d/]\d{0,9})(?<=\d)\/(?=\d{1,9}\.\d)/gu, ' over '],
   [pattern`(?<![\w.,])(${NUMBER})x(?!\w|\s?[-+*/=<>^])`, (_, number) => counted(number, 'time', 'times')],
   [/(?<=\d\s?[a-zA-Z]{0,2})\s[x×]\s(?=\d)|(?<=[1-9]\d{0,5})x(?=\d)/gu, ' by '],
 ];
 
-/** Feet and minutes have the same sign: feet have less than twelve inches. */
+/** Feet and minutes share a sign: after feet, less than twelve inches follow. */
 const LENGTHS: readonly Rule[] = [
   [
     /(?<=°\s?)(\d{1,2})'\s?(?:(\d{1,2}(?:\.\d{1,9})?)")?\s?([NSEW]\b)?/gu,
@@ -316,7 +316,7 @@ const LENGTHS: readonly Rule[] = [
   [/(?<!(?:^|[\s(])'[^']{0,200}|[\w.,])(\d{1,4})'(?=\s(?:tall|high|long|wide|deep|by|x)\b|$)/gu, '$1 feet'],
   [/°\s?C\b|℃/gu, '°C'],
   [/(?<![\d.,])1\s?°C?(?![\p{L}])/gu, (one) => `1 degree${one.endsWith('C') ? ' Celsius' : ''}`],
-  // Minutes, if seconds or hours stand beside them.
+  // "m" means minutes next to hours or seconds.
   [
     /(?<![\w.,])(\d{1,3})h\s?(\d{1,2})m?(?:in)?(?!\w)/gu,
     (_, hours, minutes) => `${counted(hours, 'hour', 'hours')} ${counted(minutes, 'minute', 'minutes')}`,
@@ -335,10 +335,10 @@ function counted(number: string, one: string, many: string): string {
   return `${number} ${number === '1' ? one : many}`;
 }
 
-/** What an operand ends with, and begins with. */
+/** Lookarounds for the end of the left operand and the start of the right one. */
 const LEFT = String.raw`(?<=[\w)\]%°"'+]\s?)`;
 const RIGHT = String.raw`(?=\s?[\w($.-])`;
-/** One letter is a variable. */
+/** Operands: numbers, and single letters, which are variables. */
 const OPERAND = String.raw`(?:\d|(?<![\w'])[a-zA-Z]|\))`;
 const NEXT = String.raw`(?:-?[\d(]|[a-zA-Z](?![\w']))`;
 
@@ -353,7 +353,7 @@ const EXPRESSIONS: readonly Rule[] = [
   [/(?<=[\w)]\s)(?:-{1,2}>|=>)(?=\s[\w(])/gu, ' to '],
   [/(?<=[\w)\]]\s?)===?(?=\s?[\w("'-])/gu, ' equals '],
   [/(?<=\w\s?)([-+*/])=(?=\s?[\w(])/gu, (_, sign) => ` ${ASSIGNED.get(sign)} equals `],
-  // Elsewhere they may be marks, or belong to a tag.
+  // Without an operand before it, ">" or "<" may be a quote mark or part of a tag.
   [
     new RegExp(
       `(?<=(?:${OPERAND}|\\d\\s?[\\p{L}/%°]{1,12})\\s?)(?<!</?[a-z][a-z\\d]{0,9})>\\s?(?=-?\\d)`,
@@ -386,20 +386,20 @@ const EXPRESSIONS: readonly Rule[] = [
   [/(?<=^|[\s(])-(?=\d{1,9}\/\d)/gu, ' minus '],
   [/(?<![\w&])#(?=\d{1,9}(?!\w))/gu, 'number '],
   [/(?<!\w)([A-GJ])#(?![\w#])/gu, '$1 sharp'],
-  // The names of programs: "snake_case".
+  // Names in program code: "snake_case".
   [/(?<=\w)_{1,3}(?=\w)|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/gu, ' '],
 ];
 const ASSIGNED = new Map(entriesOf('+ plus, - minus, * times, / divided by'));
 
 const YEAR = String.raw`(?:1[1-9]|20)\d\d`;
-/** One of a list. Groups of four digits, those of telephone numbers and days of a month are left. */
+/** A number in a list; groups of four digits, telephone numbers and days of a month are excluded. */
 const LISTED = String.raw`(?<![\w.,:/+-]|\d |${MONTHS.join(' |')} )(?:[1-9]\d{0,2}-)?(?:[1-9]\d{1,2}|[1-9]\d{4,8})`;
 
-/** Quantities: orders, postcodes and telephone numbers end in anything, and nothing is counted behind them. */
+/** Long quantities: they end in zeros or a noun follows, unlike order numbers, postcodes and telephone numbers. */
 const LONG =
   /(?<![\w.,:/#+-]|\d |[A-Z]{2} )(?:[1-9]\d{2,6}00|[1-9]\d{0,5}0{6}|[1-9]\d{4,8}(?= (?:people|[a-z]{3,20}s)\b))(?!\w|[.,]\d|-\d| \d)/gu;
 
-/** The voice would say the digits one by one where another number follows: "10, 20". A dash is not heard, and parts them. */
+/** Before another number ("10, 20"), the voice would say digits one by one. An inaudible dash separates them. */
 const LISTS: readonly Rule[] = [
   [
     pattern`(?<![\w.,:/$-])${YEAR}(?:(?:,|,? (?:and|or|to|until|through)) ${YEAR}(?![\w/-]|[.,:]\d))+`,
@@ -409,16 +409,16 @@ const LISTS: readonly Rule[] = [
     pattern`(?<![\w.,:/$-])(${YEAR})(?:-| to )(\d\d)(?![\w/-]|[.,:]\d)`,
     (all, year = '', end = '') => (end > year.slice(2) ? `${yearInWords(year)} to ${end}` : all),
   ],
-  // "9/11" is a day: the voice would say a fraction that nobody uses.
+  // "9/11" is a date: the voice would say an unusual fraction.
   [/(?<![\w.,/-])([2-9]|1[0-2])\/(1[1345789]|2[1-9]|3[01])(?![\w/-]|[.,]\d)/gu, '$1 - $2'],
   [LONG, joined],
   [/(?<![\w.,])\d{10,20}(?!\w|[.,]\d)/gu, (digits) => [...digits].join(' ')],
-  // With a sign behind it, the voice does not know the number.
+  // The voice does not recognise a number directly before a sign.
   [/(?<=\d,\d{3}(?:\.\d{1,9})?)(?=[+*/=])/gu, ' '],
   [pattern`(?<=${LISTED}[,;:]) (?=\d)|(?<=${LISTED}) (?=\(\d)`, ' - '],
 ];
 
-/** The first numbers of years, from 11. */
+/** The first two digits of years in words, from 11. */
 const CENTURIES =
   'eleven, twelve, thirteen, fourteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty'.split(', ');
 

@@ -1,4 +1,4 @@
-/** Addresses, names of files and short forms as an English reader says them. */
+/** Writes addresses, file names and abbreviations as an English reader says them. */
 
 import { entriesOf } from '../kit/words.ts';
 import { MONTHS, type Rule, spokenBy } from './english-values.ts';
@@ -11,7 +11,7 @@ const TAIL = String.raw`(?::\d{2,5}(?!\w))?(?:\/[^\s<>"]{0,2000}[^\s<>"'.,;:!?)\
 const MAIL = String.raw`[\w.+-]{1,64}@${LABEL}(?:\.${LABEL}){1,5}`;
 const NUMBERED = String.raw`\d{1,3}(?:\.\d{1,3}){3}(?=[:/])${TAIL}`;
 const LOCAL = `localhost(?=[:/])${TAIL}`;
-/** The last part is of small letters or of capitals: otherwise a space may be missing behind a sentence. */
+/** The last part is all lower or all upper case: otherwise a space may be missing after a sentence. */
 const NAME = String.raw`(?!(?:[A-Za-z]\.){2}|(?:Mr|Mrs|Ms|Dr|St|No|Vol|Fig|pp?|vs|etc|Inc|Ltd|Co|Jr|Sr)\.)[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,8}\.(?:[a-z]{2,24}\d?|[A-Z]{2,5}|mp[34]|7z)(?![\w.]*\w)${TAIL}`;
 const HIDDEN = String.raw`(?<=^|[\s(])\.[A-Za-z][A-Za-z_-]{2,30}(?=[\s,;:.)]|$)`;
 const ADDRESS = new RegExp(
@@ -19,7 +19,7 @@ const ADDRESS = new RegExp(
   'u',
 );
 
-/** The places of an address where letters may be of any case. */
+/** Makes the letters of a pattern match in any case. */
 function caseless(pattern: string): string {
   return pattern.replace(/\[a-z/gu, '[A-Za-z');
 }
@@ -30,7 +30,7 @@ const SIGNS: ReadonlyMap<string, string> = new Map(
     ~ tilde`),
 );
 
-/** @param others for what is not an address */
+/** @param others applied to the text between addresses */
 export function addressesInEnglish(text: string, others: (text: string) => string): string {
   const parts = text.split(ADDRESS);
   let spoken = others(parts[0] ?? '');
@@ -58,14 +58,14 @@ const MONTH = 'Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec';
 const ANY = `${DAY}|${MONTH}`;
 const NAMES = [...DAYS, ...MONTHS].join('|');
 
-/** The first three letters tell days and months apart. */
+/** Expands the short name of a day or month, which its first three letters identify. */
 function day(_: string, short = ''): string {
   const beginsAlike = (name: string) => name.slice(0, 3).toLowerCase() === short.slice(0, 3).toLowerCase();
   return [...DAYS, ...MONTHS].find(beginsAlike) ?? short;
 }
 
 const ROMAN = '((?=[IVXL]{2})(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))';
-/** What has a number of which the voice would say the letters. */
+/** Words before a Roman numeral that the voice would spell. */
 const IN_ROMAN =
   'Appendix|Apollo|Article|Book|Bowl|Canto|Class|Fantasy|Figure|Level|Mark|Phase|Rocky|Schedule|Stage|Table|Tier|Title|Type|Vatican|Volume|phase|stage|type';
 
@@ -74,7 +74,7 @@ function ordinalOf(number: number): string {
   return `${number}${(isTeen ? undefined : ['th', 'st', 'nd', 'rd'][number % 10]) ?? 'th'}`;
 }
 
-/** With an end behind it, the point ends the sentence as well. */
+/** Abbreviations with a point. At the end of the text, the point also ends the sentence. */
 const ENDING = new Map(
   entriesOf(`
     approx approximately, Ltd Limited, Inc Incorporated, Corp Corporation, Blvd Boulevard, Dept Department,
@@ -114,7 +114,7 @@ const RULES: readonly Rule[] = [
     day,
   ],
   [pattern`(?<=\d(?:st|nd|rd|th)?(?: of)?[\s-])(${MONTH})\b(?:\.(?!\s*$))?`, day],
-  // "Jan." and "Sun." are names and words as well.
+  // "Jan." and "Sun." are missing: they are also names and words.
   [
     /(?<!\w)(Mon|Tues?|Weds|Thu(?:rs?)?|Fri|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.(?=(\s*$)|)/gu,
     (all, short, end) => day(all, short) + (end === undefined ? '' : '.'),
@@ -145,7 +145,7 @@ const RULES: readonly Rule[] = [
   ],
   [/\s?&{1,2}\s?/gu, ' and '],
   [INITIALS, (_, word, end) => [...word].join(' ') + (end ? "'s" : '')],
-  // Of other initialisms, the voice would spell the end as well.
+  // The voice would also spell the plural "s" of other initialisms.
   [/(?<!\w)([B-DF-HJ-NP-TV-XZ]{2,5})s(?!\w)/gu, (_, word) => `${[...word].join(' ')}'s`],
 ];
 

@@ -1,6 +1,6 @@
 /**
- * Numbers, dates, money, measures, ordinals and Roman numerals in words, for voices that cannot read digits. What is not a number
- * stays as it is written.
+ * Writes numbers, dates, money, measures, ordinals and Roman numerals in words, for voices that cannot read digits. Other
+ * text stays unchanged.
  */
 import { entriesOf } from '../kit/words.ts';
 import { type Forms, NUMBER_LANGUAGES } from './number-languages.ts';
@@ -10,7 +10,7 @@ import { pattern } from './unicode.ts';
 
 /**
  * @param tag the language of the text, in BCP 47
- * @returns the text as it is, where the language is not one of `NUMBER_LANGUAGES`
+ * @returns the text unchanged if the language is not one of `NUMBER_LANGUAGES`
  */
 export async function numbersInWords(text: string, tag: string): Promise<string> {
   if (!HAS_NUMBER.test(text)) return text;
@@ -31,18 +31,18 @@ async function rulesFor(tag: string): Promise<readonly Rule[]> {
   return rulesOf(new Numbers(row, known, await row.load(known)));
 }
 
-/** Digits, fractions, and what may be a Roman number. */
+/** Matches digits, fractions and possible Roman numerals. */
 const HAS_NUMBER = /[\d½¼¾⅓⅔]|(?<!\p{L})[IVXLC]+/u;
 
-/** What is found, and its words; `undefined` leaves it to later rules. No words have digits. */
+/** Replaces matches by words without digits; `undefined` leaves a match to later rules. */
 type Rule = readonly [pattern: RegExp, words: (found: RuleMatch) => string | undefined];
 
 interface RuleMatch {
   readonly all: string;
-  /** A few characters in front of it. */
+  /** Up to `CONTEXT` characters before the match. */
   readonly before: string;
-  readonly behind: string;
-  /** A group that took no part is empty. */
+  readonly after: string;
+  /** Named groups; one that did not take part is empty. */
   readonly groups: Readonly<Record<string, string>>;
 }
 
@@ -50,33 +50,30 @@ const CONTEXT = 40;
 
 function applied(text: string, [pattern, words]: Rule): string {
   return text.replace(pattern, (all: string, ...rest: unknown[]) => {
-    // Without named groups, the text is last.
+    // Without named groups, the last argument is the text.
     const last = rest.at(-1) as string | Readonly<Record<string, string | undefined>>;
     const [named, at] = typeof last === 'string' ? [{}, rest.at(-2)] : [last, rest.at(-3)];
     const groups = Object.fromEntries(Object.entries(named).map(([name, found]) => [name, found ?? '']));
     const start = at as number;
     const end = start + all.length;
-    const [before, behind] = [
-      text.slice(Math.max(0, start - CONTEXT), start),
-      text.slice(end, end + CONTEXT),
-    ];
-    return words({ all, before, behind, groups }) ?? all;
+    const [before, after] = [text.slice(Math.max(0, start - CONTEXT), start), text.slice(end, end + CONTEXT)];
+    return words({ all, before, after, groups }) ?? all;
   });
 }
 
-/** Here a number begins, and not in the middle of one or of a name. */
+/** Lookbehind: a number begins here, not in the middle of a number or a name. */
 const START = String.raw`(?<![\p{L}\d_]|\d[.,:/-])`;
 const DIGITS = String.raw`\d{1,15}`;
 const SPACE = '[\u00a0\u202f\u2009 ]';
 
-/** The order counts: what is longer comes first, and single digits come last. */
+/** Lists the rules in order: longer constructs first, single digits last. */
 function rulesOf(numbers: Numbers): readonly Rule[] {
   const { row, group } = numbers;
-  // All marks of thousands in a number are of one kind.
+  // All thousands separators of a number are of one kind.
   const thousands = [`[${group}]`, `[\u00a0\u202f\u2009${row.hasSpaces ? ' ' : ''}]`, "['’]"]
     .map((mark) => String.raw`(?:${mark}\d{3}){1,4}`)
     .join('|');
-  // Spaces part numbers as well: a space is no mark of thousands where it comes once, except before 000.
+  // A space may also separate two numbers: a single one is a thousands separator only before 000.
   const spaced = String.raw`[1-9]\d{0,2}(?:(?: \d{3}){2,4}| 000)(?!\d| \d{3}(?!\d))`;
   const number = String.raw`(?:${spaced}|[1-9]\d{0,2}(?:${thousands})(?!\d)|${DIGITS}(?!\d))(?:[.,]\d{1,15}(?!\d))?`;
   const context = { numbers, number };
@@ -95,14 +92,14 @@ function rulesOf(numbers: Numbers): readonly Rule[] {
 
 interface Context {
   readonly numbers: Numbers;
-  /** The pattern of a number. */
+  /** The pattern of a number in this language. */
   readonly number: string;
 }
 
 const REGNAL = `(?=[IVX])(?<roman>X{0,3}(?:IX|IV|V?I{0,3}))(?<=[IVX])`;
 const ROMAN = `(?=[IVXLC])(?<roman>(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXLC])`;
 
-/** "Louis XIV", "Chapter IV", "XXe siècle", "XX. Jahrhundert". Elsewhere letters stay letters. */
+/** "Louis XIV", "Chapter IV", "XXe siècle", "XX. Jahrhundert". In other contexts, letters stay letters. */
 function romanRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const { isGerman, isEnglish } = numbers;
@@ -110,14 +107,14 @@ function romanRules(numbers: Numbers): Rule[] {
   return [
     [
       pattern`(?<=(?<!\p{L})(?:${RULERS})\s)${REGNAL}(?:er(?!\p{L}))?${end}`,
-      ({ all, behind, groups: { roman = '' } }) => {
+      ({ all, after, groups: { roman = '' } }) => {
         // "Elizabeth I think" has a pronoun, and "John V. Smith" an initial.
         const isPronoun =
-          roman === 'I' && isEnglish && !/^(?:[,.;:!?)'’]|$| (?:of|was|is|and)\b)/u.test(behind);
-        const isInitial = roman.length === 1 && /^\.\s+\p{Lu}/u.test(`${all.slice(roman.length)}${behind}`);
+          roman === 'I' && isEnglish && !/^(?:[,.;:!?)'’]|$| (?:of|was|is|and)\b)/u.test(after);
+        const isInitial = roman.length === 1 && /^\.\s+\p{Lu}/u.test(`${all.slice(roman.length)}${after}`);
         if (isPronoun || isInitial) return undefined;
         const isEnd =
-          all.endsWith('.') && (behind === '' || /^["'”’)]*(?:\s*$|\s+\p{Lu}\p{Ll}+\s+\p{Ll})/u.test(behind));
+          all.endsWith('.') && (after === '' || /^["'”’)]*(?:\s*$|\s+\p{Lu}\p{Ll}+\s+\p{Ll})/u.test(after));
         return `${row.regnal(romanValue(roman), numbers)}${isEnd ? '.' : ''}`;
       },
     ],
@@ -139,9 +136,7 @@ function dateRules(numbers: Numbers): Rule[] {
     const name = months[Number(month) - 1];
     if (name === undefined || !isDay(day)) return undefined;
     if (row.inDates === undefined) return `${name} ${numbers.ordinal(Number(day))}, ${numbers.year(year)}`;
-    return [row.day(Number(day), numbers, { before, behind: '' }), name, numbers.year(year)].join(
-      row.inDates,
-    );
+    return [row.day(Number(day), numbers, { before, after: '' }), name, numbers.year(year)].join(row.inDates);
   };
   const isMonthFirst = tag === 'en' || tag === 'en-US';
   return [
@@ -158,7 +153,7 @@ function dateRules(numbers: Numbers): Rule[] {
         if (year.length === 2 && (mark === '-' || isEnglish)) return undefined;
         if (!isMonthFirst || mark === '.' || Number(first) > 12) return said(first, second, year, before);
         if (Number(second) > 12) return said(second, first, year, before);
-        // One of two days.
+        // The order of day and month is unknown.
         const [one, other] = [first, second].map((digits) => numbers.cardinal(Number(digits)));
         return `${one} ${row.slash} ${other} ${row.slash} ${numbers.year(year)}`;
       },
@@ -189,8 +184,8 @@ function writtenDateRules(numbers: Numbers): Rule[] {
         String.raw`(?<![\p{L}\d.,/-])(?<day>\d{1,2})(?:st|nd|rd|th|er|[º°.])?(?=\s(?:de\s|of\s)?${names})`,
         'giu',
       ),
-      ({ before, behind, groups: { day = '' } }) =>
-        isDay(day) ? row.day(Number(day), numbers, { before, behind }) : undefined,
+      ({ before, after, groups: { day = '' } }) =>
+        isDay(day) ? row.day(Number(day), numbers, { before, after }) : undefined,
     ],
     [
       pattern`(?<=(?<!\p{L})${names}\s)(?<day>\d{1,2})(?:st|nd|rd|th)?(?![\p{L}\d:%]|[.,/-]\d)`,
@@ -235,7 +230,7 @@ function timeRules(numbers: Numbers): Rule[] {
   ];
 }
 
-/** Telephone numbers, addresses and versions: they are no quantities. */
+/** Telephone numbers, IP addresses and versions, which are not quantities. */
 function codeRules(numbers: Numbers): Rule[] {
   const { row } = numbers;
   const spelled = (all: string) =>
@@ -260,7 +255,7 @@ function codeRules(numbers: Numbers): Rule[] {
   ];
 }
 
-/** "10–20": the words "to" stand between two numbers. */
+/** "10–20": writes "to" between the two numbers. */
 function rangeRules({ numbers }: Context): Rule[] {
   const { to } = numbers.row;
   return [
@@ -282,7 +277,7 @@ const NAMED_CODES = 'CHF|SEK|NOK|DKK|PLN|CZK|HUF|INR|CNY|CAD|AUD|BRL|MXN|TRY|RUB
 function moneyRules({ numbers, number }: Context): Rule[] {
   const { row } = numbers;
   const words = Object.keys(row.scales).filter((scale) => scale.length > 1);
-  // A letter behind a space may be the next word.
+  // A single letter after a space may be the next word.
   const letters = Object.keys(row.scales).filter((scale) => scale.length === 1);
   const long = eitherOf(words);
   const either = String.raw`(?:\s?(?<word>${long})|(?<letter>${eitherOf(letters)}))(?![\p{L}\d])`;
@@ -366,7 +361,7 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 const PREFIXES = ['k', 'M', 'G', 'm', 'µ', 'h'];
 const PREFIXED = ['W', 'Wh', 'V', 'Hz', 'g', 'Pa'];
-/** Lengths, which make areas and volumes. */
+/** Units of length, which also have areas and volumes. */
 const LENGTHS = ['km', 'm', 'cm', 'mm'];
 
 function unitRules({ numbers, number }: Context): Rule[] {
@@ -392,7 +387,7 @@ function unitRules({ numbers, number }: Context): Rule[] {
         if (!isMeasure({ amount, gap, sign })) return undefined;
         const unit = own.get(sign);
         const before = minus ? `${row.minus} ` : '';
-        // "A five kilometer run": behind a hyphen, a unit has the form of one.
+        // "A five kilometer run": after a hyphen, a unit is singular.
         const count = gap === '-' ? '1' : amount;
         if (unit) return before + numbers.counted(amount, numbers.form(count, unit));
         const named = UNITS[sign];
@@ -404,7 +399,7 @@ function unitRules({ numbers, number }: Context): Rule[] {
   ];
 }
 
-/** "the 1990s" and "the 80s" are decades, and "5-m" may be anything. */
+/** False for decades ("the 1990s", "the 80s") and for "5-m", which may be anything. */
 function isMeasure({ amount, gap, sign }: Readonly<Record<'amount' | 'gap' | 'sign', string>>): boolean {
   if (gap === '-') return sign.length > 1;
   return sign !== 's' || gap !== '' || !/^(?:\d0|[12]\d\d0)$/u.test(amount);
@@ -437,13 +432,13 @@ function ordinalRules(numbers: Numbers): Rule[] {
   return rules;
 }
 
-/** "der 3. Versuch", "im 20. Jahrhundert", "die 1990er". A number at the end of a sentence has the same point. */
+/** "der 3. Versuch", "im 20. Jahrhundert", "die 1990er". The words before tell an ordinal from the end of a sentence. */
 function germanOrdinals(numbers: Numbers): Rule[] {
   return [
     [
       /(?<=(?<!\p{L})(?:der|die|das|den|dem|des|am|im|vom|zum|zur|beim|eine?|einen|einem|einer|jede[rnms]?|diese[rnms]?|sein(?:en|em|e)?|ihr(?:en|em|e)?)\s)(?<number>\d{1,4})\.(?=\s\p{L})/giu,
-      ({ before, behind, groups: { number = '' } }) =>
-        /^0/u.test(number) ? undefined : numbers.row.day(Number(number), numbers, { before, behind }),
+      ({ before, after, groups: { number = '' } }) =>
+        /^0/u.test(number) ? undefined : numbers.row.day(Number(number), numbers, { before, after }),
     ],
     [
       /(?<![\p{L}\d.,])(?<number>\d{2,4})er(?![\p{L}\d])/gu,
@@ -468,15 +463,15 @@ function plainRules({ numbers, number }: Context): Rule[] {
     [pattern`[${signs}]`, ({ all }) => alone(all)],
     [
       pattern`(?<![\p{L}\d_]|\d[.,/])(?<minus>(?<![\p{L}\d)\]][ ]?)[-−](?=\d))?(?<amount>${number})(?![\p{L}\d]|[.,/]\d)`,
-      ({ before, behind, groups: { minus, amount = '' } }) =>
-        (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, behind }),
+      ({ before, after, groups: { minus, amount = '' } }) =>
+        (minus ? `${row.minus} ` : '') + inText(numbers, amount, { before, after }),
     ],
-    // All that is left, digit by digit where it is not a number.
+    // All remaining digits, said one by one if they are not a number.
     [
       /\d+/gu,
-      ({ all, before, behind }) => {
+      ({ all, before, after }) => {
         const start = /\p{L}$/u.test(before) ? ' ' : '';
-        const end = /^\p{L}/u.test(behind) ? ' ' : '';
+        const end = /^\p{L}/u.test(after) ? ' ' : '';
         return `${start}${numbers.whole(all)}${end}`;
       },
     ],
@@ -485,14 +480,14 @@ function plainRules({ numbers, number }: Context): Rule[] {
 
 const COMMON = new Map(entriesOf('1/2 ½, 1/4 ¼, 3/4 ¾, 1/3 ⅓, 2/3 ⅔'));
 
-/** A number in a sentence: of four digits it may be a year, and it may agree with the noun behind it. */
+/** Writes a number in a sentence: four digits may be a year, and the number may agree with the noun after it. */
 function inText(
   numbers: Numbers,
   amount: string,
-  { before, behind }: Pick<RuleMatch, 'before' | 'behind'>,
+  { before, after }: Pick<RuleMatch, 'before' | 'after'>,
 ): string {
   const { row } = numbers;
-  const noun = /^\s(\p{L}+)(?!\p{L})/u.exec(behind)?.[1] ?? '';
+  const noun = /^\s(\p{L}+)(?!\p{L})/u.exec(after)?.[1] ?? '';
   if (/^\d{4}$/u.test(amount)) {
     const counts =
       numbers.isEnglish &&

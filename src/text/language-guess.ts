@@ -1,12 +1,12 @@
 import { entriesOf } from '../kit/words.ts';
 import { lazy } from './unicode.ts';
 
-/** Scripts as Unicode names them, each with the language that is most often written in it. Kana come before the characters beside them. */
+/** Unicode script names, each with the language most often written in it. */
 const SCRIPTS = entriesOf(`
   Hiragana ja, Katakana ja, Hangul ko, Han zh, Cyrillic ru, Greek el, Arabic ar, Hebrew he, Devanagari hi, Bengali bn,
   Tamil ta, Thai th, Armenian hy, Georgian ka`);
 
-/** Frequent words of languages in Latin letters. A word of two languages counts for both. */
+/** Frequent words of languages in Latin script. A word of two languages counts for both. */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'the and of to in that was his her with he she it for had not you is but they this have from which were be',
   de: 'der die das und nicht ist ich sie mit ein eine einen auf den dem des zu von war wie auch noch sich aber wir hatte im',
@@ -31,16 +31,16 @@ const BY_WORD = lazy(() => {
   return languages;
 });
 
-/** Fewer words are not enough to tell. */
+/** Fewer words are not enough for a guess. */
 const LEAST_WORDS = 12;
 
-/** Of a hundred words of prose, some forty are frequent ones. */
+/** Least share of frequent words. In prose, it is about 0.4. */
 const LEAST_SHARE = 0.2;
 
-/** The best language has so many times the frequent words of the next one. */
+/** The best language must have this many times the frequent words of the second best. */
 const LEAST_LEAD = 1.25;
 
-/** Tells the language of a text by its letters and its frequent words, as far as it can be told without a dictionary. */
+/** Guesses the language of a text by its script and its frequent words, without a dictionary. */
 export class LanguageGuess {
   letters = 0;
   #latin = 0;
@@ -62,7 +62,7 @@ export class LanguageGuess {
     }
   }
 
-  /** A code of two letters. */
+  /** A two-letter code; `undefined` if the text does not decide it. */
   get language(): string | undefined {
     if (this.letters === 0) return undefined;
     if (this.#latin * 2 < this.letters) return this.#ofScript;
@@ -71,7 +71,7 @@ export class LanguageGuess {
     return second && second[1] * LEAST_LEAD > best[1] ? undefined : best[0];
   }
 
-  /** Japanese is written with characters of Chinese, and with others beside them. */
+  /** Japanese mixes Han characters with kana, so some kana decide for it. */
   get #ofScript(): string | undefined {
     const of = (language: string) => this.#byScript.get(language) ?? 0;
     if (of('ja') > 0 && of('ja') * 10 > of('zh')) return 'ja';

@@ -1,7 +1,7 @@
 import { eld } from 'eld/extrasmall';
 import { completeLength } from './complete.ts';
 import { count, LETTERS } from './language-guess.ts';
-import { SIGHT } from './marks.ts';
+import { LOOKAROUND } from './marks.ts';
 import { type Piece, type Place, placeAfter } from './piece.ts';
 import { sentences } from './sentences.ts';
 import { type Stage, WAITS } from './stage.ts';
@@ -9,87 +9,87 @@ import { hasWord } from './unicode.ts';
 
 /** A language with a voice of its own. */
 interface NamedLanguage {
-  /** As the user names it; pieces have it. */
+  /** The language as the user writes it, e.g. `de-AT`; voice pieces carry this key. */
   readonly key: string;
-  /** Without region: `de` for `de-AT`. */
+  /** The language code without its region: `de` for `de-AT`. */
   readonly code: string;
 }
 
 export interface LanguagesOptions {
   readonly named: readonly NamedLanguage[];
-  /** The code of what the voice of the run speaks, if that is known. */
+  /** The language code of the run's voice, if known. */
   readonly usual: string | undefined;
-  /** @returns the key that a tag in a document means, "" for a language without a voice, `undefined` for a tag of no language */
+  /** @returns the language key for a tag in a document; "" for a language without a voice, `undefined` for an invalid tag */
   meantBy(tag: string): string | undefined;
 }
 
-/** Stands for the voice of the run, beside the keys of languages. */
-const USUAL = '';
+/** The run's default voice, used in place of a language key. */
+const RUN_VOICE = '';
 
-/** Letters: a shorter passage of a single sentence does not tell its language. */
+/** Letters. A single sentence shorter than this is too short to detect its language. */
 const ENOUGH_LETTERS = 60;
 const ENOUGH_SENTENCES = 2;
-/** Letters: in a shorter one, a language that has no voice is more likely a mistake. */
+/** Letters. In shorter text, a detected language without a voice is more likely a wrong guess. */
 const ENOUGH_FOR_OTHERS = 30;
-/** Han characters: fewer may be Japanese without kana. */
+/** Han characters. Fewer than this may be Japanese without kana. */
 const ENOUGH_HAN = 8;
 
-/** UTF-16 units. A sentence does not wait for its end longer than this. */
-const LONGEST = 2048;
-/** UTF-16 units between two looks at the text that is held, at least; a longer one is looked at less often. */
+/** UTF-16 units. A sentence longer than this is passed on before its end has arrived. */
+const LONGEST_SENTENCE = 2048;
+/** Fewest UTF-16 units to read before the held text is examined again; long text is examined less often. */
 const BETWEEN_LOOKS = 64;
-/** Passages that wait for what follows them, and their UTF-16 units. */
+/** Most passages, and most UTF-16 units of them, that wait for the language of a later passage. */
 const MOST_WAITING = 50;
 const MOST_WAITING_TEXT = 400;
 
 const EMPTY_LINES = /\n[^\S\n]*\n\s*/u;
 
-/** A part of a paragraph. */
+/** A piece of text with one place and one language mark, or a pause. */
 interface Part {
   readonly text: string;
   readonly place: Place;
-  /** What the document says of it: the key of a language, or the voice of the run. */
+  /** The language that the document marks: a key, or `RUN_VOICE`; `undefined` without a mark. */
   readonly marked: string | undefined;
-  /** A pause between two texts. */
+  /** Set instead of text: a pause inside the paragraph. */
   readonly piece?: Piece;
 }
 
-/** Sentences of one paragraph, or a piece between paragraphs. */
+/** Sentences of one paragraph that share a language, or a piece that is not text. */
 interface Passage {
   readonly parts: readonly Part[];
   readonly isHeading: boolean;
-  /** The number of its paragraph. */
+  /** The number of the paragraph that contains it. */
   readonly paragraph: number;
-  /** The key, once it is known. */
+  /** The language key, once known. */
   readonly language: string | undefined;
 }
 
 /**
- * Gives each passage to the voice of its language. First counts what the document marks, then the script, and then statistics,
- * for two sentences or sixty letters. A shorter passage has the language of those around it. What the text gives to a voice by
- * name stays with that voice.
+ * Switches to the voice of each passage's language. A mark in the document decides first, then the script, then statistics
+ * over at least two sentences or sixty letters. A shorter passage takes the language of its neighbours. Text after a
+ * `[voice:NAME]` mark stays with that voice.
  */
 export class Languages implements Stage<Piece, Piece> {
   readonly #detector: Detector;
   readonly #meantBy: (tag: string) => string | undefined;
-  /** The beginning of a paragraph, as far as it is not given out. */
+  /** The part of the current paragraph that was not emitted yet. */
   #held: Part[] = [];
   #heldText = '';
   #sinceLook = 0;
-  /** Some of the paragraph was given out, and has this language. */
-  #begun: string | undefined;
+  /** The language of the part of the paragraph that was already emitted. */
+  #emittedLanguage: string | undefined;
   #paragraph = 0;
-  /** Passages whose language is that of the next one that is known. */
+  /** Passages of unknown language, which the next passage of known language decides. */
   #waiting: Passage[] = [];
-  /** The language of the last passage that was known. */
+  /** The language of the last passage whose language was known. */
   #last: string | undefined;
-  /** What the document says of all its text. */
+  /** The language that the document declares for its whole text. */
   #whole: string | undefined;
   #marked: string | undefined;
   #isHeading = false;
-  /** A voice that the text names speaks. */
+  /** True after a `[voice:NAME]` mark: that voice speaks, whatever the language. */
   #isNamed = false;
-  #spoken = USUAL;
+  #spoken = RUN_VOICE;
 
   constructor({ named, usual, meantBy }: LanguagesOptions) {
     this.#detector = new Detector(named, usual);
@@ -111,7 +111,7 @@ export class Languages implements Stage<Piece, Piece> {
     if (piece.kind !== 'voice') return yield* this.#pass(piece);
     yield* this.#release(undefined);
     this.#isNamed = piece.voice !== undefined;
-    this.#spoken = USUAL;
+    this.#spoken = RUN_VOICE;
     yield piece;
   }
 
@@ -147,11 +147,11 @@ export class Languages implements Stage<Piece, Piece> {
     this.#heldText += text;
   }
 
-  /** Gives out what is complete. */
+  /** Emits the complete sentences and paragraphs of the held text; with `isWhole`, all of it. */
   *#settle(isWhole: boolean): Generator<Piece> {
     for (;;) {
       const { index, 0: empty = '' } = EMPTY_LINES.exec(this.#heldText) ?? {};
-      // White space may go on.
+      // More white space may still arrive.
       const isBorder = index !== undefined && (isWhole || index + empty.length < this.#heldText.length);
       yield* this.#sentences(
         isBorder ? this.#heldText.slice(0, index + empty.length) : this.#heldText,
@@ -164,11 +164,11 @@ export class Languages implements Stage<Piece, Piece> {
   }
 
   #endParagraph(): void {
-    this.#begun = undefined;
+    this.#emittedLanguage = undefined;
     this.#paragraph += 1;
   }
 
-  /** Each pass takes a passage away: two sentences, or enough letters. */
+  /** Takes passages from the held text: each is two sentences, or enough letters to detect a language. */
   *#sentences(paragraph: string, isWhole: boolean): Generator<Piece> {
     let length = 0;
     let before = 0;
@@ -176,7 +176,7 @@ export class Languages implements Stage<Piece, Piece> {
     let after = paragraph.length;
     for (const sentence of sentences(paragraph)) {
       after -= sentence.length;
-      if (!isWhole && after < SIGHT) break;
+      if (!isWhole && after < LOOKAROUND) break;
       before = length;
       length += sentence.length;
       if (hasWord(sentence)) number += 1;
@@ -187,13 +187,13 @@ export class Languages implements Stage<Piece, Piece> {
       length = 0;
       number = 0;
     }
-    const rest = isWhole || length + after > LONGEST ? length + after : 0;
-    // With the sentence before it in its paragraph, one is two.
-    if (this.#begun !== undefined) number += 1;
+    const rest = isWhole || length + after > LONGEST_SENTENCE ? length + after : 0;
+    // The sentence that was emitted before counts, too.
+    if (this.#emittedLanguage !== undefined) number += 1;
     if (rest > 0) yield* this.#take(rest, this.#detector.of(this.#unmarked(rest), number));
   }
 
-  /** Two sentences of different languages are two passages. */
+  /** Takes two sentences as one passage, or as two if their languages differ. */
   *#takeSentences(before: number, length: number, number: number): Generator<Piece> {
     const first = this.#unmarked(before);
     const second = this.#unmarked(length).slice(first.length);
@@ -203,7 +203,7 @@ export class Languages implements Stage<Piece, Piece> {
     yield* this.#take(left, this.#detector.of(this.#unmarked(left), number));
   }
 
-  /** @returns what is held up to this length, without what the document marks */
+  /** @returns the first `length` UTF-16 units of the held text, without the text whose language is marked */
   #unmarked(length: number): string {
     let text = '';
     let at = 0;
@@ -231,21 +231,21 @@ export class Languages implements Stage<Piece, Piece> {
     this.#heldText = this.#heldText.slice(length);
     const words = parts.filter(({ text }) => hasWord(text));
     const isMarked = words.length > 0 && words.every(({ marked }) => marked !== undefined);
-    const language = (isMarked ? words[0]?.marked : found) ?? this.#begun;
+    const language = (isMarked ? words[0]?.marked : found) ?? this.#emittedLanguage;
     const passage = { parts, isHeading: this.#isHeading, paragraph: this.#paragraph, language };
-    // What is marked says nothing of what is not.
+    // A marked passage must not decide the language of unmarked neighbours.
     if (isMarked) return yield* this.#inTurn(passage);
-    this.#begun = language;
+    this.#emittedLanguage = language;
     yield* this.#put(passage);
   }
 
-  /** A piece outside of what is looked at. */
+  /** Passes on a piece whose language is not detected. */
   *#pass(piece: Piece): Generator<Piece> {
-    const parts = [{ text: '', place: { source: '' }, marked: USUAL, piece }];
-    yield* this.#inTurn({ parts, isHeading: false, paragraph: this.#paragraph, language: USUAL });
+    const parts = [{ text: '', place: { source: '' }, marked: RUN_VOICE, piece }];
+    yield* this.#inTurn({ parts, isHeading: false, paragraph: this.#paragraph, language: RUN_VOICE });
   }
 
-  /** What does not wait by itself stays behind what does. */
+  /** Keeps the order: a passage that need not wait still queues after those that do. */
   *#inTurn(passage: Passage): Generator<Piece> {
     if (this.#waiting.length === 0) yield* this.#say(passage, passage.language ?? this.#spoken);
     else yield* this.#wait(passage);
@@ -271,7 +271,7 @@ export class Languages implements Stage<Piece, Piece> {
     if (this.#waiting.length > MOST_WAITING || units > MOST_WAITING_TEXT) yield* this.#release(undefined);
   }
 
-  /** @param next the language of what follows; `undefined` where that is not known */
+  /** @param next the language of the passage that follows; `undefined` if unknown */
   *#release(next: string | undefined): Generator<Piece> {
     const waiting = this.#waiting.splice(0);
     const nearest = waiting.findLastIndex(({ language }) => language === undefined);
@@ -279,11 +279,11 @@ export class Languages implements Stage<Piece, Piece> {
       const leadsOn = passage.paragraph === this.#paragraph || (passage.isHeading && at === nearest);
       const before = passage.isHeading ? undefined : this.#last;
       const around = leadsOn && next !== undefined ? next : this.#between(before, next);
-      yield* this.#say(passage, passage.language ?? around ?? this.#whole ?? USUAL);
+      yield* this.#say(passage, passage.language ?? around ?? this.#whole ?? RUN_VOICE);
     }
   }
 
-  /** @returns the language of what stands between two others; `undefined` where they do not tell it */
+  /** @returns the language for text between two known languages; `undefined` if they do not decide it */
   #between(before: string | undefined, next: string | undefined): string | undefined {
     if (before === next) return before;
     if (this.#whole !== undefined || (before !== undefined && next !== undefined)) return undefined;
@@ -311,7 +311,7 @@ export class Languages implements Stage<Piece, Piece> {
   }
 }
 
-/** Scripts of ISO 15924 that Unicode knows as several. */
+/** Script codes of ISO 15924 that cover several Unicode scripts. */
 const WRITTEN_IN: Readonly<Record<string, readonly string[]>> = {
   Jpan: ['Hira', 'Kana', 'Hani'],
   Kore: ['Hang'],
@@ -321,27 +321,27 @@ const WRITTEN_IN: Readonly<Record<string, readonly string[]>> = {
 
 const KANA = /[\p{sc=Hira}\p{sc=Kana}]/gu;
 const HAN = /\p{sc=Hani}/gu;
-const SYLLABLES = /[\p{sc=Hira}\p{sc=Kana}\p{sc=Hani}\p{sc=Hang}]/gu;
+const EAST_ASIAN = /[\p{sc=Hira}\p{sc=Kana}\p{sc=Hani}\p{sc=Hang}]/gu;
 const LATIN = /\p{sc=Latn}/gu;
 const OTHER_SCRIPTS = /[^\P{L}\p{sc=Latn}]+/gu;
-/** From this share of the letters on, Latin ones are more than names and brands in a text of another script. */
+/** Share of Latin letters. Below it, they are names and brands in a text of another script. */
 const LEAST_LATIN = 0.4;
-/** What may stand between two letters of a script. */
+/** Characters that may stand between two letters of one script. */
 const NEUTRAL = '[\\P{L}\\p{sc=Zyyy}]';
 const OPENING = /[\p{Ps}\p{Pi}"'¿¡]{0,9}$/u;
 const CLOSING = /^[^\p{L}\p{N}\p{Ps}\p{Pi}\s]{0,9}/u;
 
-/** Languages that share a script which is not Latin. */
+/** Languages that share a non-Latin script. */
 interface Family {
   readonly codes: readonly string[];
   readonly letters: RegExp;
-  /** Letters with what stands between them. */
+  /** Runs of those letters, with neutral characters between them. */
   readonly runs: RegExp;
 }
 
-/** Tells the languages of a run apart. */
+/** Detects which of the run's languages a text is in. */
 class Detector {
-  /** By codes, those with voices of their own first. */
+  /** Language keys by code; a language with its own voice takes precedence over the run's voice. */
   readonly #keys = new Map<string, string>();
   readonly #codes = new Map<string, string>();
   readonly #families: readonly Family[];
@@ -354,38 +354,38 @@ class Detector {
     }
     this.#hasLatin = [...this.#keys.keys()].some((code) => scriptOf(code) === 'Latn');
     if (usual !== undefined) {
-      if (!this.#keys.has(usual)) this.#keys.set(usual, USUAL);
-      this.#codes.set(USUAL, usual);
+      if (!this.#keys.has(usual)) this.#keys.set(usual, RUN_VOICE);
+      this.#codes.set(RUN_VOICE, usual);
     }
     this.#families = familiesOf([...this.#keys.keys()]);
   }
 
-  /** True for a text that need not be longer. */
+  /** True if the text, however short, is enough to know its language: its script decides. */
   isCertain(text: string): boolean {
     return (!this.#hasLatin || !isLatin(text)) && this.of(text, 0) !== undefined;
   }
 
-  /** @returns the key of the language; `undefined` where the text does not tell it */
+  /** @returns the language key; `undefined` if the text does not decide it */
   of(text: string, sentences: number): string | undefined {
     if (!hasWord(text) || count(text, LETTERS()) === 0) return undefined;
     if (!isLatin(text)) return this.#ofScript(text);
-    if (!this.#hasLatin) return USUAL;
+    if (!this.#hasLatin) return RUN_VOICE;
     const latin = text.replace(OTHER_SCRIPTS, ' ');
     const letters = count(latin, LETTERS());
     if (letters < ENOUGH_LETTERS && sentences < ENOUGH_SENTENCES) return undefined;
     const found = this.#counted(latin);
     if (found === undefined) return undefined;
-    return this.#keys.get(found) ?? (letters >= ENOUGH_FOR_OTHERS ? USUAL : undefined);
+    return this.#keys.get(found) ?? (letters >= ENOUGH_FOR_OTHERS ? RUN_VOICE : undefined);
   }
 
-  /** True for two sentences of different languages. */
+  /** True if two sentences are surely in different languages. */
   areApart(first: string, second: string): boolean {
     if (!isLatin(first) || !isLatin(second)) return false;
     const [one, other] = [first, second].map((text) => this.#keys.get(this.#counted(text) ?? ''));
     return one !== undefined && other !== undefined && one !== other;
   }
 
-  /** Divides a text where a script begins that its language is not written in. */
+  /** Splits a text of one language around passages in a script that this language does not use. */
   *runs(text: string, language: string): Generator<{ readonly text: string; readonly language: string }> {
     const own = this.#codes.get(language) ?? '';
     const found = this.#families
@@ -398,9 +398,9 @@ class Detector {
     for (const { run, index, family } of found) {
       const key = isSymbol(run) ? undefined : this.#within(run, family);
       if (key === undefined || key === language) continue;
-      const [opening = ''] = OPENING.exec(text.slice(Math.max(at, index - SIGHT), index)) ?? [];
+      const [opening = ''] = OPENING.exec(text.slice(Math.max(at, index - LOOKAROUND), index)) ?? [];
       const end = index + run.length;
-      const [closing = ''] = CLOSING.exec(text.slice(end, end + SIGHT)) ?? [];
+      const [closing = ''] = CLOSING.exec(text.slice(end, end + LOOKAROUND)) ?? [];
       const start = index - opening.length;
       yield { text: text.slice(at, start), language };
       at = end + closing.length;
@@ -413,7 +413,7 @@ class Detector {
     const letters = count(text, LETTERS()) - count(text, LATIN);
     for (const family of this.#families)
       if (count(text, family.letters) * 2 > letters) return this.#within(text, family);
-    return USUAL;
+    return RUN_VOICE;
   }
 
   #within(text: string, { codes }: Family): string | undefined {
@@ -424,13 +424,13 @@ class Detector {
     return found !== undefined && codes.includes(found) ? this.#keys.get(found) : undefined;
   }
 
-  /** Japanese is written with characters of Chinese, and with kana beside them. */
+  /** Tells Japanese, which mixes Han characters with kana, from Chinese. */
   #eastAsian(text: string, codes: readonly string[]): string | undefined {
     const kana = count(text, KANA);
     const han = count(text, HAN);
     const chinese = codes.find((code) => code !== 'ja');
     const hasJapanese = codes.includes('ja');
-    if (kana * 10 > han) return hasJapanese ? this.#keys.get('ja') : USUAL;
+    if (kana * 10 > han) return hasJapanese ? this.#keys.get('ja') : RUN_VOICE;
     if (hasJapanese && chinese !== undefined && han < ENOUGH_HAN) return undefined;
     return this.#keys.get(chinese ?? 'ja');
   }
@@ -441,12 +441,12 @@ class Detector {
   }
 }
 
-/** A character of East Asia says as much as two letters. */
+/** True if Latin letters prevail. An East Asian character counts as two letters. */
 function isLatin(text: string): boolean {
-  return count(text, LATIN) >= LEAST_LATIN * (count(text, LETTERS()) + count(text, SYLLABLES));
+  return count(text, LATIN) >= LEAST_LATIN * (count(text, LETTERS()) + count(text, EAST_ASIAN));
 }
 
-/** A single letter, such as the Greek ones of mathematics. Of Chinese and Japanese, one is a word. */
+/** True for a single letter, such as Greek ones in mathematics; a single Chinese or Japanese character is a word. */
 function isSymbol(run: string): boolean {
   return count(run, LETTERS()) < 2 && count(run, HAN) + count(run, KANA) === 0;
 }
@@ -475,7 +475,7 @@ function scriptsOf(code: string): readonly string[] {
   return WRITTEN_IN[script] ?? [script];
 }
 
-/** The script that a language is most often written in, by ISO 15924. */
+/** The ISO 15924 code of the script that a language is most often written in. */
 function scriptOf(code: string): string {
   return new Intl.Locale(code).maximize().script ?? 'Latn';
 }

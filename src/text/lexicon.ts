@@ -10,16 +10,16 @@ export interface Lexicon {
   readonly lines: readonly LexiconLine[];
 }
 
-/** A line of a lexicon. Those that a later file replaces are none. */
+/** A line of a lexicon that no later file overrides. */
 interface LexiconLine {
-  /** It names the file and the line. */
+  /** File name and line number, for messages. */
   readonly place: string;
-  /** What is before the equals sign. */
+  /** The left side of the equals sign. */
   readonly written: string;
   isUsed: boolean;
 }
 
-/** A space stands for any one character of white space. */
+/** A word to replace. A space in it matches any one white-space character. */
 interface Word {
   readonly word: string;
   readonly spoken: string;
@@ -27,30 +27,30 @@ interface Word {
   readonly line: LexiconLine;
 }
 
-/** It has the flags g and u. */
+/** A regular expression to replace, with the flags g and u. */
 interface Pattern {
   readonly expression: RegExp;
-  /** It has the form of the second argument of String.replace(). */
+  /** A replacement string of `String.replace()`: `$1` inserts a group. */
   readonly replacement: string;
   readonly line: LexiconLine;
 }
 
 interface LexiconFile {
   readonly source: string;
-  /** For errors. */
+  /** File name for errors. */
   readonly name: string;
-  /** True for a file that somebody else's config names: it has no regular expressions, as they can take ages. */
+  /** True for a file named by a project's config, which may be someone else's: slow regular expressions are refused. */
   readonly isOfProject?: boolean;
 }
 
 /**
- * Reads a lexicon, one word or expression a line. Empty lines and lines that begin with "#" are skipped:
- * word = spoken form: a whole word in any case; "word =" leaves it out
- * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant. White space
- * stands in front of them: "a/c" is a word.
- * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, which nothing stops if it takes ages
- * The first equals sign between white space separates, or else the first one.
- * A word of a later file takes the place of the same word in an earlier one.
+ * Reads lexicons: one word or expression per line. Empty lines and lines that begin with "#" are skipped.
+ * word = spoken form: replaces the whole word in any case; "word =" removes it
+ * Word /c = spoken form: in this case only; "/i" means any case. The flag needs a space before it ("a/c" is a word) and may
+ * also end the line.
+ * re:/(\d+)km/i = $1 kilometres: a JavaScript regular expression, which runs without a time limit
+ * The first equals sign between spaces separates the two sides, or else the first one.
+ * A later file overrides the same word of an earlier one.
  * @throws TtsError (usage) with the number of the first bad line
  */
 export function readLexicons(files: readonly LexiconFile[]): Lexicon {
@@ -64,7 +64,7 @@ export function readLexicons(files: readonly LexiconFile[]): Lexicon {
   };
 }
 
-/** Where words are written, in the file that is read or in later ones. */
+/** Words of the current file and of the later ones, which were read before it, with their lines. */
 type KnownWords = Map<string, { readonly file: LexiconFile; readonly line: number }>;
 
 function readInto(words: WordTree, file: LexiconFile, known: KnownWords) {
@@ -108,21 +108,21 @@ interface WordLine {
 
 type PatternLine = Omit<Pattern, 'line'> & { readonly written: string };
 
-/** Two lines with the same key contradict each other. */
+/** Returns a key that is the same for lines that define the same word. */
 function keyOf({ written, flag }: WordLine): string {
   const [plain = ''] = formsOf(written);
   if (flag === 'i') return `${plain.toLowerCase()} /i`;
   return flag === 'c' ? `${plain} /c` : plain;
 }
 
-/** NFC and NFD, the apostrophe straight and curly. */
+/** Returns the word in NFC and NFD, each with straight and curly apostrophes. */
 function formsOf(word: string): string[] {
   const straight = word.replaceAll('’', "'").normalize('NFC');
   const forms = [straight, straight.normalize('NFD')];
   return [...new Set(forms.flatMap((form) => [form, form.replaceAll("'", '’')]))];
 }
 
-/** UTF-16 units; a text waits for this number. */
+/** UTF-16 units. Up to this much text is held back to match a word. */
 const LONGEST_WORD = 200;
 
 /** UTF-16 units. */
@@ -182,21 +182,21 @@ function parseExpression(text: string, refuse: Refuse): PatternLine {
   }
 }
 
-/** UTF-16 units. */
+/** UTF-16 units. Longer paragraphs are matched in parts. */
 const LONGEST_PARAGRAPH = 8192;
 
-/** UTF-16 units in front of a text that say whether a word begins there. */
+/** UTF-16 units before a position that decide whether a word begins there. */
 const CONTEXT = 2;
 
 /**
- * Replaces words by how they are spoken. The result does not depend on the pieces. Words hold back 200 UTF-16 units at most,
- * regular expressions one paragraph.
+ * Replaces words by their spoken forms. The result does not depend on how the text is split into pieces. Words hold back 200
+ * UTF-16 units at most, regular expressions one paragraph.
  */
 export class Replacing implements Stage<Piece, Piece> {
   readonly #lexicon: Lexicon;
   readonly #position = new Position();
   #text = '';
-  /** What is in front of it in the text is given out. */
+  /** UTF-16 units of `#text` that were already emitted, kept as context. */
   #start = 0;
 
   constructor(lexicon: Lexicon) {
@@ -215,7 +215,7 @@ export class Replacing implements Stage<Piece, Piece> {
       yield* this.#paragraphs(false);
   }
 
-  /** What comes next does not touch what came. */
+  /** Ends the text: later text is not matched together with it. */
   end(): Generator<Piece> {
     return this.#lexicon.patterns.length === 0 ? this.#words(true) : this.#paragraphs(true);
   }
@@ -252,7 +252,7 @@ export class Replacing implements Stage<Piece, Piece> {
   }
 }
 
-/** Of the first one, or of the longest part that fits; undefined if it may go on. */
+/** Length of the first paragraph, or of its longest part that fits; `undefined` if it may continue. */
 function paragraphLength(text: string, isEnd: boolean): number | undefined {
   const fitting = text.slice(0, LONGEST_PARAGRAPH);
   const gap = fitting.search(/\n[^\S\n]*\n/u);
@@ -261,7 +261,7 @@ function paragraphLength(text: string, isEnd: boolean): number | undefined {
   return isEnd ? fitting.trimEnd().length : undefined;
 }
 
-/** It gives the end of the last whole word, or of the last character where there are no spaces. */
+/** Returns the end of the last whole word, or of the last character if there are no spaces. */
 function lastBorder(text: string): number {
   for (let at = text.length - 1; at > 0; at -= 1) {
     if (/\s/u.test(text.charAt(at))) return text.slice(0, at).trimEnd().length;
@@ -274,22 +274,22 @@ interface Replaced {
   readonly spoken: string;
 }
 
-/** Offsets are UTF-16 units. */
+/** A match and its spoken form. Offsets are UTF-16 units. */
 interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly spoken: string;
-  /** Without it, only more text can decide what is there. */
+  /** `undefined` if only more text can decide whether there is a match. */
   readonly line?: LexiconLine;
 }
 
 type Find = (from: number) => Replacement | undefined;
 
 /**
- * The first match counts, then the longest, then the earlier line; a word comes before an expression. A replacement is not
- * searched again.
- * @param isEnd true if no text follows; otherwise it ends in front of what more text decides
- * @returns the text from an offset on; after a replacement of several lines begins another part
+ * Applies the lexicon from an offset on. The earliest match wins, then the longest, then the earlier line; words win over
+ * expressions. Replacements are not searched again.
+ * @param isEnd true if no text follows; otherwise stops before text that only more text can decide
+ * @returns parts of the text; a match that spans lines ends its part
  */
 function* replaced(
   text: string,
@@ -303,8 +303,8 @@ function* replaced(
   ];
   const found = finds.map((find) => find(from));
   let [start, at, spoken] = [from, from, ''];
-  let best = first(found);
-  for (; best?.line; best = first(found)) {
+  let best = earliest(found);
+  for (; best?.line; best = earliest(found)) {
     spoken += text.slice(at, best.start) + best.spoken;
     best.line.isUsed = true;
     at = best.end;
@@ -346,7 +346,7 @@ function nextMatch(
   return undefined;
 }
 
-function first(found: readonly (Replacement | undefined)[]): Replacement | undefined {
+function earliest(found: readonly (Replacement | undefined)[]): Replacement | undefined {
   let best: Replacement | undefined;
   for (const next of found) {
     if (!next) continue;
@@ -356,7 +356,7 @@ function first(found: readonly (Replacement | undefined)[]): Replacement | undef
   return best;
 }
 
-/** Most letters have one successor: a map for each would take a gigabyte. */
+/** A letter in the tree. Most have one successor: a map for each of them would take a gigabyte. */
 class Node {
   words: readonly Word[] = [];
   #unit = '';
@@ -393,8 +393,8 @@ const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`
 const DIGIT = /\p{N}/u;
 
 /**
- * Finds words without a letter, digit, mark or rest of a number next to them. A word without letters and digits ("→") is
- * found anywhere.
+ * Finds whole words: no letter, digit, combining mark or part of a number is next to them. A word without letters and digits
+ * ("→") is found anywhere.
  */
 class WordTree {
   readonly #root = new Node();
@@ -406,7 +406,7 @@ class WordTree {
   }
 
   /**
-   * The first match, the longest one there.
+   * Returns the first match, and the longest one there.
    * @param isEnd true if no text follows
    */
   find(text: string, from: number, isEnd: boolean): Replacement | undefined {
@@ -444,7 +444,7 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
-/** A point or comma counts after a digit only. */
+/** True for a point or comma after a digit, which may be part of a number. */
 function isPoint(text: string, at: number): boolean {
   const sign = text.charAt(at);
   return (sign === '.' || sign === ',') && DIGIT.test(text.charAt(at - 1));
@@ -458,7 +458,7 @@ function dependsOnNext({ isLast, words }: Node): boolean {
   return !isLast || words.some(({ word }) => hasWord(word));
 }
 
-/** The length leaves out half a surrogate pair at the end. */
+/** Returns the length without half a surrogate pair at the end. */
 function wholeLength(text: string): number {
   return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length;
 }
@@ -473,7 +473,7 @@ function characterBefore(text: string, at: number): string {
 
 const folded = new Map<string, string>();
 
-/** One UTF-16 unit: offsets stay. */
+/** Folds the case and white space of one UTF-16 unit into one unit, so that offsets stay. */
 function fold(unit: string): string {
   const known = folded.get(unit);
   if (known !== undefined) return known;

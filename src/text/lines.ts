@@ -1,15 +1,15 @@
 import { EXTENDER, hasWord, lazy } from './unicode.ts';
 
 const lineBreak = lazy(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
-/** Shorter lines are items, unless the paragraph ends as prose does. */
+/** Characters. Shorter lines are items, not wrapped prose, unless the paragraph ends like prose. */
 const NARROWEST_WRAP = 40;
-/** A line below this share of the width was not wrapped. */
+/** A line shorter than this share of the longest one ends on purpose, not by wrapping. */
 const RAGGEDNESS = 0.6;
 const fiveWords = lazy(() => /(?:\p{L}[\p{L}\p{M}'’-]*[,;]? ){4}\p{L}/u);
 
 /**
- * Offsets after the indentation. Such a line begins like an item, or its first word would have fitted on the line before
- * and is not in lower case.
+ * Returns offsets (after the indentation) of lines that are not just wrapped: they begin like a list item, or their first
+ * word is not in lower case and would have fitted on the line before.
  */
 export function lineBorders(text: string): number[] {
   if (!text.includes('\n')) return [];
@@ -30,9 +30,9 @@ export function lineBorders(text: string): number[] {
 
 interface Line {
   readonly start: number;
-  /** Without white space at its end. */
+  /** The line without white space at its end. */
   readonly text: string;
-  /** The first 200 UTF-16 units from its start; they may include following lines. */
+  /** The first 200 UTF-16 units from its start, which may include later lines. */
   readonly begin: string;
   /** The number of its paragraph; empty lines separate paragraphs. */
   readonly paragraph: number;
@@ -52,28 +52,28 @@ function* linesOf(text: string): Generator<Line> {
   yield lineTo();
 }
 
-/** The numbers of the paragraphs that have several items. */
+/** Returns the numbers of paragraphs with at least two list items. */
 function paragraphsWithItems(lines: readonly Line[]): ReadonlySet<number> {
   const items = lines.filter(({ begin }) => isListItem(begin)).map(({ paragraph }) => paragraph);
   return new Set(items.filter((paragraph, at) => paragraph === items[at - 1]));
 }
 
-/** True for a line that has room for the first word of the next one. */
+/** Returns a test whether a line had room for the first word of the next one. */
 function shortness(text: string): (line: string, next: string) => boolean {
   const narrowest = endsLikeProse(text) ? 0 : NARROWEST_WRAP;
   const room = RAGGEDNESS * Math.max(narrowest, longestLine(text));
   return (line, next) => line.length + 1 + firstWord(next).length <= room;
 }
 
-/** An only item after a line of prose that goes on is not an item: the line break has put a number, or a dash, at its start. */
+/** True for unfinished prose: a single "item" after it is only a wrapped number or dash. */
 function isOpenProse(line: string): boolean {
   const isProse = line.length >= NARROWEST_WRAP && fiveWords().test(line);
   return isProse && !endsLikeProse(line) && !/[:：]$/u.test(line);
 }
 
 /**
- * The same text with U+2028 for each line break that only wraps a line. The length stays.
- * @param isWhole true for a text of many paragraphs, which keeps the line breaks between sentences
+ * Replaces each line break that only wraps a line by U+2028. The length stays.
+ * @param isWhole true to keep all line breaks between sentences, for a text of many paragraphs
  */
 export function unwrapped(text: string, isWhole = false): string {
   if (!text.includes('\n')) return text;
@@ -86,7 +86,7 @@ export function unwrapped(text: string, isWhole = false): string {
   });
 }
 
-/** No text is so narrow that its lines would be wrapped there. */
+/** True for a line that is too short to have been wrapped in any text. */
 function isShortLine(text: string, end: number, next: number): boolean {
   const start = text.lastIndexOf('\n', end - 1) + 1;
   return end - start + 1 + firstWord(text.slice(next)).length <= RAGGEDNESS * NARROWEST_WRAP;
@@ -102,7 +102,7 @@ export function isListItem(line: string): boolean {
   return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);
 }
 
-/** True for a line that cannot be the last one of its sentence, or after which the sentence rules decide ("Dr."). */
+/** True for a line that cannot end its sentence, or ends with a full stop, which the sentence rules judge ("Dr."). */
 export function goesOn(line: string): boolean {
   return /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u.test(line.slice(-2));
 }
@@ -122,8 +122,8 @@ function longestLine(text: string): number {
 const blankLine = lazy(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
 
 /**
- * @returns where the second paragraph begins; undefined if it has not come. A paragraph without a letter or digit ("* * *")
- *   belongs to its neighbour.
+ * @returns the offset of the second paragraph; `undefined` if there is none yet. A paragraph without a letter or digit ("* *
+ *   *") counts as part of its neighbour.
  */
 export function secondParagraph(text: string): number | undefined {
   let start = 0;

@@ -4,23 +4,26 @@ import { END_BEFORE_ERROR, labelOf, type Piece, type Place, placeAfter, type Tex
 import type { Stage } from './stage.ts';
 import { countLineBreaks, lazy } from './unicode.ts';
 
-/** Each mark becomes a placeholder: one character of the private planes 15 and 16. Such characters of the text become marks as well. */
+/**
+ * Each mark becomes a placeholder: one character of the private-use planes 15 and 16. Such characters in the input are
+ * replaced by a placeholder, too, so that none is taken for a mark.
+ */
 const FIRST_MARK = 0xf_0000;
 export const MARK = '[\\u{f0000}-\\u{10ffff}]';
 
 interface MarksOptions {
-  /** The name of the text. */
+  /** The name of the input, for messages. */
   readonly source: string;
-  /** Called for each mark, at once. */
+  /** Called as soon as a mark is read. */
   readonly onMark?: (mark: Mark, spot: Place) => void;
-  /** False where brackets are text; then only readers make marks. */
+  /** False if brackets in the input are plain text: then only readers create marks. */
   readonly areObeyed?: boolean;
 }
 
 /**
- * The marks of one text. In front of a reader each is replaced by a placeholder, and after it each placeholder becomes a piece.
- * Readers, lexicons and the sentence rules see one character for each mark. Equal marks share one, so memory does not grow where
- * a text repeats its marks.
+ * The marks of one input, such as `[pause:1s]`. `lift()` replaces each by a placeholder before the reader, and `place()`
+ * turns placeholders into pieces after it. Readers, lexicons and sentence rules see one character per mark. Equal marks
+ * share a placeholder, so repeated marks take no memory.
  */
 export class Marks {
   readonly #options: MarksOptions;
@@ -31,20 +34,20 @@ export class Marks {
     this.#options = options;
   }
 
-  /** It holds back what may become a mark. */
+  /** Replaces marks by placeholders; holds back text that may be the beginning of a mark. */
   lift(): Stage<string, string> {
     return new MarkStage(this.#options, (mark, spot) => this.#placeholder(mark, spot));
   }
 
   /**
-   * The placeholder for a language, which a reader puts into its text.
-   * @param isWhole true where it is said of the whole document
+   * Returns a placeholder that a reader inserts where the language changes.
+   * @param isWhole true if the language is declared for the whole document
    */
   languageMark(language: string | undefined, isWhole: boolean): string {
     return this.#placeholder({ kind: 'language', language, isWhole });
   }
 
-  /** A faulty mark ends the text in front of it. */
+  /** Turns placeholders into pieces. A faulty mark throws, after the text before it was flushed. */
   place(): Stage<Piece, Piece> {
     return { push: (piece) => this.#placed(piece), end: () => [] };
   }
@@ -52,7 +55,7 @@ export class Marks {
   /** @throws TtsError (usage) */
   #placeholder(mark: Mark, spot?: Place): string {
     const key = JSON.stringify(mark);
-    // An unknown voice is an error at the place that names it first.
+    // An unknown voice is reported at the place where it is named first.
     const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
     const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
     if (number > LAST - FIRST_MARK)
@@ -65,7 +68,7 @@ export class Marks {
     return PRIVATE.test(text) ? this.#marks[(text.codePointAt(0) ?? 0) - FIRST_MARK] : undefined;
   }
 
-  /** @throws TtsError (usage) where a mark stands that is none */
+  /** @throws TtsError (usage) at a faulty mark */
   *#placed(piece: Piece): Generator<Piece> {
     if (piece.kind === 'chapter') return yield { ...piece, title: this.#titleOf(piece.title) };
     if (piece.kind !== 'text') return yield piece;
@@ -87,7 +90,7 @@ export class Marks {
     if (text !== '') yield spoken();
   }
 
-  /** A title that a reader made of the beginning of a text ends in front of a mark that begins another chapter. */
+  /** Replaces placeholders in a title, and ends it before a mark that begins another chapter. */
   #titleOf(title = ''): string | undefined {
     let text = '';
     for (const part of title.split(BETWEEN)) {
@@ -99,7 +102,7 @@ export class Marks {
   }
 }
 
-interface MatchedWord {
+interface Lifted {
   /** UTF-16 units. */
   readonly length: number;
   readonly as: string;
@@ -155,7 +158,7 @@ class MarkStage implements Stage<string, string> {
     return beginning.exec(text)?.index ?? text.length;
   }
 
-  #take(text: string, at: number, isWhole: boolean): MatchedWord | 'open' {
+  #take(text: string, at: number, isWhole: boolean): Lifted | 'open' {
     const first = text.charAt(at);
     if (first === '\\') return this.#backslashes(text, at, isWhole);
     if (first !== '[') return { length: 2, as: this.#literal(text.slice(at, at + 2)) };
@@ -169,8 +172,8 @@ class MarkStage implements Stage<string, string> {
     return { length: found.length, as: this.#placeholder(mark, spot) };
   }
 
-  /** In front of a bracket, two backslashes are one, and the last of an odd number takes the bracket as it stands. */
-  #backslashes(text: string, at: number, isWhole: boolean): MatchedWord | 'open' {
+  /** Before a bracket, two backslashes mean one, and an odd last one makes the bracket literal. */
+  #backslashes(text: string, at: number, isWhole: boolean): Lifted | 'open' {
     const [run = ''] = /^\\+/u.exec(text.slice(at)) ?? [];
     const { length } = run;
     if (at + length === text.length && !isWhole && length < LONGEST_MARK) return 'open';
@@ -193,7 +196,7 @@ class MarkStage implements Stage<string, string> {
 
 const WIDE = /[\u0100-\uffff]/;
 
-/** Placeholders make V8 store a text in two bytes a character. Parts without them go back to one: they are read twice as fast. */
+/** Placeholders make V8 store a string with two bytes per character. Back to one byte, it is read twice as fast. */
 function compact(text: string): string {
   return WIDE.test(text) ? text : Buffer.from(text, 'latin1').toString('latin1');
 }
@@ -213,13 +216,13 @@ const BETWEEN = new RegExp(`(${MARK})`, 'u');
 const MARK_BEGINNING = new RegExp(`[[\\\\]|${MARK}`, 'gu');
 const ANY_PLACEHOLDER = new RegExp(MARK, 'gu');
 
-/** What square brackets may hold. */
+/** What a placeholder stands for. */
 type Mark =
   | { readonly kind: 'pause'; readonly seconds: number }
   | { readonly kind: 'voice'; readonly voice: string | undefined; readonly spot?: Place }
   | { readonly kind: 'chapter'; readonly title: string }
   | Extract<Piece, { kind: 'language' }>
-  /** Text that only looks like a part of a mark. */
+  /** Input text that must not be read as a mark: an escaped bracket, or a private-use character. */
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'fault'; readonly what: string; readonly hint: string; readonly spot?: Place };
 
@@ -235,7 +238,7 @@ const ESCAPE = 'write \\[ in front of text that is not a mark';
 const beginningOfMark = lazy(
   () => new RegExp(`^\\[[^\\S\\n]{0,3}/?(${WORDS.join('|')})(?![\\p{L}\\p{N}_]|['’-]\\p{L})`, 'iu'),
 );
-/** More text may turn this into the beginning of a mark. */
+/** Matches text that more input may turn into the beginning of a mark. */
 const INCOMPLETE = new RegExp(`^\\[[^\\S\\n]{0,3}/?(?:[a-z]{0,6}|(?:${WORDS.join('|')})['’-]?)$`, 'iu');
 const EXACT = /^(\/?)([a-z]+)(?::(.*))?$/iu;
 
@@ -246,10 +249,10 @@ interface FoundMark {
 }
 
 /**
- * Looks for a mark.
- * @param text it begins with a bracket
+ * Parses a mark.
+ * @param text beginning with a bracket
  * @param isWhole true if no text follows
- * @returns `undefined` for a bracket of the text, and "open" where more text decides
+ * @returns `undefined` for a literal bracket, and "open" if more text decides
  */
 function markAt(text: string, isWhole: boolean): FoundMark | 'open' | undefined {
   const [beginning, word = ''] = beginningOfMark().exec(text) ?? [];
@@ -260,7 +263,7 @@ function markAt(text: string, isWhole: boolean): FoundMark | 'open' | undefined 
   const [, content = '', end = ''] = inside ?? [];
   if (end === ']') return { length: content.length + 2, mark: markOf(content) };
   if (end === '' && mayGoOn) return 'open';
-  // "[Voice of reason" begins a remark that goes on.
+  // "[Voice of reason" begins a remark, not a mark.
   if (!/^[:=]/u.test(text.slice(beginning.length))) return undefined;
   return { length: beginning.length, mark: fault(`the mark [${word} has no end`, `close it: [${word}:…]`) };
 }
@@ -276,9 +279,9 @@ function markOf(content: string): Mark {
 
 const isMark = (word: string): word is keyof typeof MARKS => word in MARKS;
 
-type Reading = (value: string | undefined, content: string) => Mark;
+type ParseMark = (value: string | undefined, content: string) => Mark;
 
-const MARKS: Readonly<Record<'pause' | 'voice' | 'chapter', Reading>> = {
+const MARKS: Readonly<Record<'pause' | 'voice' | 'chapter', ParseMark>> = {
   pause(value, content) {
     const [, number, unit = 's'] = /^(\d+(?:\.\d+)?|\.\d+)\s*(s|ms)?$/iu.exec(value ?? '1') ?? [];
     if (number === undefined) return nearMiss(content);
@@ -290,7 +293,7 @@ const MARKS: Readonly<Record<'pause' | 'voice' | 'chapter', Reading>> = {
   chapter: (title, content) => (title ? { kind: 'chapter', title } : nearMiss(content)),
 };
 
-/** What to write instead of a mark that is none. */
+/** What to write instead of a faulty mark. */
 const EXAMPLES = {
   pause: '[pause:1.5s], [pause:300ms] or [pause]',
   voice: '[voice:NAME], and [voice] for the usual voice again',
@@ -315,36 +318,36 @@ export function placeText({ source, line, column }: Place): string {
   return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
 }
 
-/** UTF-16 units. */
-export const SIGHT = 40;
+/** UTF-16 units at the end of a text that decide how it ends. */
+export const LOOKAROUND = 40;
 
-/** Emoji may stand after a sentence. */
+/** A sentence end, which emoji may follow. */
 const ENDED =
   /[\p{Sentence_Terminal}…]\p{P}*(?:[\s\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f|\u200d)*$/u;
 const PAUSES = /[:;,،؛、，；：]$/u;
 
 export function endsSentence(text: string): boolean {
-  return ENDED.test(wordsOf(text).slice(-SIGHT));
+  return ENDED.test(wordsOf(text).slice(-LOOKAROUND));
 }
 
-/** Ends a heading, an item or a row without punctuation at its end with a full stop. Placeholders of marks stay after it. */
+/** Adds a full stop to a heading, item or row that ends without punctuation, before any placeholders at its end. */
 export function withFullStop(text: string): string {
   const words = wordsOf(text);
   if (words === '' || endsSentence(words) || PAUSES.test(words)) return text;
   return words + fullStopAfter(words) + text.slice(words.length);
 }
 
-/** The lookbehind keeps this linear: a run of these characters is tried once. */
+/** The lookbehind keeps this linear: a run of these characters is tried only from its start. */
 const MARKS_AT_END = new RegExp(`(?<![\\s${MARK}])[\\s${MARK}]+$`, 'v');
 
-/** The text without the placeholders at its end. */
+/** Removes white space and placeholders from the end of a text, if it ends with a placeholder. */
 function wordsOf(text: string): string {
   const isMarked = (text.codePointAt(text.length - 2) ?? 0) >= FIRST_MARK;
   return isMarked ? text.replace(MARKS_AT_END, '') : text;
 }
 
 function fullStopAfter(text: string): string {
-  const letter = text.slice(-SIGHT).match(/\p{L}/gu)?.at(-1) ?? '';
+  const letter = text.slice(-LOOKAROUND).match(/\p{L}/gu)?.at(-1) ?? '';
   if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(letter)) return '。';
   return /[\p{sc=Devanagari}\p{sc=Bengali}]/u.test(letter) ? '।' : '.';
 }

@@ -1,78 +1,78 @@
-/** What a language says around its numbers. The words of numbers, units, months and most currencies are those of Unicode CLDR. */
+/** Words and rules around numbers, by language. Number words, units, months and most currencies come from Unicode CLDR. */
 import { entriesOf } from '../kit/words.ts';
 import type { SpelloutData } from './spellout.ts';
 
-/** The name of what is counted. */
+/** A noun that is counted, in singular and plural. */
 export type Forms = readonly [one: string, many: string];
 type Table<T> = Readonly<Record<string, T>>;
 
-/** How the numbers of a language are said. */
+/** Writes numbers of a language in words. */
 export interface Say {
-  /** By itself, or with the gender of what is counted. */
+  /** The cardinal by itself, or with the gender of the noun that is counted. */
   cardinal(number: number, gender?: 'masculine' | 'feminine'): string;
   ordinal(number: number, ending?: string): string;
 }
 
 export interface NumberLanguage {
   load(tag: string): Promise<SpelloutData>;
-  /** The rules of cardinals: by themselves, of masculine nouns, of feminine nouns. */
+  /** CLDR rule sets of cardinals: by themselves, with masculine nouns, with feminine nouns. */
   readonly cardinals: readonly [plain: string, masculine: string, feminine: string];
-  /** The rules of years from 1100 to 1999, and of those that follow. */
+  /** CLDR rule set of years from 1100 to 1999 and from 2010 to 2099; other years are cardinals. */
   readonly year?: string;
-  /** The rules of ordinals, by what stands behind the digits. */
+  /** CLDR rule sets of ordinals by the letters after the digits. */
   readonly ordinals: Table<string>;
-  /** The ordinal by itself. */
+  /** CLDR rule set of an ordinal by itself. */
   readonly ordinal: string;
   readonly point: string;
   readonly comma: string;
-  /** What follows a decimal mark is said digit by digit, and otherwise as a number. */
+  /** True if decimals are said digit by digit; otherwise they are said as a number. */
   readonly isDigitwise?: boolean;
-  /** A space may part thousands. */
+  /** True if a space may separate thousands. */
   readonly hasSpaces?: boolean;
   readonly minus: string;
   readonly plus: string;
   readonly to: string;
   readonly slash: string;
-  /** A noun with this shape is feminine. */
+  /** Matches feminine nouns. */
   readonly feminine: RegExp;
-  /** Its numbers agree with such a noun behind them. */
+  /** Matches nouns after a number with which the number agrees. */
   readonly counted?: RegExp;
-  /** Of its numbers, 1 alone does. */
+  /** True if only the number 1 agrees with its noun. */
   readonly onlyOneAgrees?: boolean;
-  /** The day in front of a written month. */
-  day(day: number, say: Say, around: { readonly before: string; readonly behind: string }): string;
-  /** What stands between day, month and year. Without it, the month is first, as in English. */
+  /** Returns the day before a month in words. */
+  day(day: number, say: Say, around: { readonly before: string; readonly after: string }): string;
+  /** The text between day, month and year. Without it, the month comes first, as in English. */
   readonly inDates?: string;
   time(hour: number, minute: number, say: Say): string;
-  /** What stands in front of a time or behind it. Without it, hours of one digit may be something else: "John 3:16". */
+  /** Matches words before a time. Without one, an hour of one digit may be something else: "John 3:16". */
   readonly timeWords?: RegExp;
-  /** What stands behind a time, and is said by it. */
+  /** Pattern of the word after a time, which `time` says itself. */
   readonly hourSign?: string;
   readonly currencies: Table<Forms>;
-  /** Hundredths by the sign of the currency. */
+  /** The names of hundredths by currency sign. */
   readonly cents: Table<Forms>;
-  /** Between the whole and its hundredths, which are named after "and" only. */
+  /** The word between an amount and its hundredths. Without it, the hundredths are not named: "5 Euro 50". */
   readonly and?: string;
-  /** Words and signs for many of something, which may be money. */
+  /** Words and abbreviations of large numbers, such as "million". */
   readonly scales: Table<Forms>;
-  /** Between "million" and a currency. */
+  /** Returns the word between "million" and a currency. */
   ofScale(currency: string): string;
   readonly units: Table<Forms>;
-  /** Of units: kilo, mega, giga, milli, micro, hecto. */
+  /** Unit prefixes: kilo, mega, giga, milli, micro, hecto. */
   readonly prefixes: string;
   readonly square: (unit: Forms) => Forms;
   readonly cubic: (unit: Forms) => Forms;
-  /** "½": by itself, and behind a whole. */
+  /** Fractions such as "½": by themselves, and after a whole number. */
   readonly fractions: Table<Forms>;
-  /** What stands in front of a Roman number that is said as a cardinal. */
+  /** Pattern of words before a Roman numeral that is said as a cardinal. */
   readonly numbered: string;
-  /** A Roman number behind the name of a ruler. */
+  /** Returns a Roman numeral after the name of a ruler. */
   regnal(number: number, say: Say): string;
-  /** "XXe siècle", "XX secolo": what stands behind a Roman number that is an ordinal. */
+  /** Pattern of the text after a Roman numeral that is an ordinal: "XXe siècle", "XX secolo". */
   readonly century?: string;
 }
 
-/** Reads `km Kilometer, t Tonne|Tonnen`. A word that stands alone has one form. */
+/** Parses `km Kilometer, t Tonne|Tonnen`. A word without `|` has one form. */
 function forms(table: string): Table<Forms> {
   const rows = entriesOf(table).map(([sign, words]): [string, Forms] => {
     const [one = '', many = one] = words.split('|');
@@ -84,7 +84,7 @@ function forms(table: string): Table<Forms> {
 const twoDigits = (minute: number, zero: string, say: Say) =>
   `${minute < 10 ? `${zero} ` : ''}${say.cardinal(minute)}`;
 
-/** The ending of a German ordinal by what stands in front of it. */
+/** Returns the ending of a German ordinal by the words before it. */
 function germanEnding(before: string): string {
   if (/\b(?:in|mit|von|bei|nach|seit|aus|zu|an|auf|während|wegen) der\s$/iu.test(before)) return 'n';
   if (/\b(?:der|die|das|diese|jede|eine)\s$/iu.test(before)) return '';
@@ -151,8 +151,8 @@ const ENGLISH: NumberLanguage = {
   to: 'to',
   slash: 'slash',
   feminine: /(?!)/u,
-  day: (day, say, { before, behind }) =>
-    `${/\b(?:the|a)\s$/iu.test(before) ? '' : 'the '}${say.ordinal(day)}${/^\sof\b/u.test(behind) ? '' : ' of'}`,
+  day: (day, say, { before, after }) =>
+    `${/\b(?:the|a)\s$/iu.test(before) ? '' : 'the '}${say.ordinal(day)}${/^\sof\b/u.test(after) ? '' : ' of'}`,
   time: (hour, minute, say) =>
     minute === 0 ? `${say.cardinal(hour)} o'clock` : `${say.cardinal(hour)} ${twoDigits(minute, 'oh', say)}`,
   currencies: forms('$ dollar|dollars, € euro|euros, £ pound|pounds, ¥ yen'),
@@ -358,7 +358,7 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** By the first part of a tag. */
+/** Number languages by the first subtag of a BCP 47 tag. */
 export const NUMBER_LANGUAGES: Readonly<Record<string, NumberLanguage>> = {
   de: GERMAN,
   en: ENGLISH,

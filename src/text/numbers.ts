@@ -1,23 +1,23 @@
 import type { Forms, NumberLanguage, Say } from './number-languages.ts';
 import { Spellout, TOO_LARGE } from './spellout.ts';
 
-/** What is written: digits, with or without a decimal mark and a part behind it. */
+/** A number in digits; mark and fraction are empty for a whole number. */
 interface WrittenNumber {
   readonly whole: string;
   readonly mark: string;
   readonly fraction: string;
 }
 
-/** Longer ones are said digit by digit: they are no quantities. */
+/** Numbers with more digits are said digit by digit: they are codes rather than quantities. */
 const MOST_DIGITS = 9;
 
-/** The numbers of one language in words. */
+/** Writes the numbers of one language in words. */
 export class Numbers implements Say {
   readonly row: NumberLanguage;
   readonly tag: string;
-  /** A comma or a point. */
+  /** The decimal mark: a comma or a point. */
   readonly decimal: string;
-  /** By their order in a year. */
+  /** The names of the months, January first. */
   readonly months: readonly string[];
   readonly #spellout: Spellout;
   readonly #plural: Intl.PluralRules;
@@ -64,7 +64,7 @@ export class Numbers implements Say {
     return this.whole(digits);
   }
 
-  /** With a zero in front, or too many of them, digits are said one by one. */
+  /** Writes a whole number; digits are said one by one if they begin with a zero or are too many. */
   whole(digits: string, gender?: 'masculine' | 'feminine'): string {
     const isNumber = /^(?:0|[1-9]\d*)$/u.test(digits) && digits.length <= MOST_DIGITS;
     return isNumber ? this.cardinal(Number(digits), gender) : this.digits(digits);
@@ -74,11 +74,11 @@ export class Numbers implements Say {
     return [...digits].map((digit) => this.cardinal(Number(digit))).join(' ');
   }
 
-  /** @param unit what is counted */
+  /** @param unit the noun that is counted, with whose gender the number agrees */
   written(number: string, unit?: string): string {
     const { whole, mark, fraction } = this.parts(number);
     const gender = unit === undefined ? undefined : this.row.feminine.test(unit) ? 'feminine' : 'masculine';
-    // Marks of thousands say that it is a quantity, however long.
+    // Thousands separators show that it is a quantity, however long.
     const isQuantity = /^[1-9]/u.test(whole) && whole.length < number.length && Number(whole) < TOO_LARGE;
     if (mark === '') return isQuantity ? this.cardinal(Number(whole), gender) : this.whole(whole, gender);
     const said = isQuantity ? this.cardinal(Number(whole)) : this.whole(whole);
@@ -97,7 +97,7 @@ export class Numbers implements Say {
     return this.group === '.' ? /^[1-9]\d{0,2}(?:\.\d{3})+(?![\d.])/u : /^[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/u;
   }
 
-  /** What is counted, in its form: "1 Stunde", "2 Stunden". */
+  /** Returns the singular or plural of a noun: "1 Stunde", "2 Stunden". */
   form(number: string, [one, many]: Forms): string {
     return this.#plural.select(this.value(number)) === 'one' ? one : many;
   }
@@ -107,7 +107,7 @@ export class Numbers implements Say {
     return Number(`${whole}.${fraction || '0'}`);
   }
 
-  /** A number with what is counted. */
+  /** Writes a number with the noun that is counted. */
   counted(number: string, name: string): string {
     const words = this.written(number, name);
     if (words === 'una' && this.tag.startsWith('it') && /^[aeiou]/u.test(name)) return `un'${name}`;
@@ -115,7 +115,7 @@ export class Numbers implements Say {
     return `${words} ${isScale ? this.row.ofScale(name) : ''}${name}`;
   }
 
-  /** A number with what Unicode CLDR calls the unit or the currency. */
+  /** Writes a number with the name of a unit or currency from Unicode CLDR. */
   named(number: string, options: Intl.NumberFormatOptions): string {
     return this.counted(number, this.nameOf(this.value(number), options));
   }

@@ -9,7 +9,7 @@ import {
   withoutInvisible,
 } from './unicode.ts';
 
-/** A part of a text, and what the voice gets of it. */
+/** A part of a paragraph, as written and as it is spoken. */
 export interface Packed {
   readonly written: string;
   readonly text: string;
@@ -17,21 +17,21 @@ export interface Packed {
   readonly startsSentence: boolean;
 }
 
-/** What a part of a paragraph may hold. Lengths are code points of clean text, without outer white space. */
+/** Limits for the parts of a paragraph. Lengths are code points of cleaned text, without outer white space. */
 interface PackLimits {
   readonly max: number;
-  /** The size up to which sentences are joined, by the number of the part. */
+  /** Returns the size up to which sentences are joined, by the number of the part. */
   readonly target: (number: number) => number;
   /** False if the first part begins inside a sentence. */
   readonly startsSentence: boolean;
 }
 
-/** The parts of a paragraph; joined, they are the paragraph. Invisible characters have no influence on the borders. */
-export function* pack(paragraph: string, room: PackLimits): Generator<Packed> {
+/** Splits a paragraph into parts; joined, they are the paragraph. Invisible characters do not affect the borders. */
+export function* pack(paragraph: string, limits: PackLimits): Generator<Packed> {
   const visible = withoutInvisible(paragraph);
   const unbroken = unwrapped(visible);
   let [at, from] = [0, 0];
-  for (const { written, startsSentence } of joined(visible, room)) {
+  for (const { written, startsSentence } of joined(visible, limits)) {
     const end = at + written.length;
     const isLast = end === visible.length;
     const length = isLast ? paragraph.length : invisibleSkipped(paragraph.slice(from), written.length);
@@ -43,7 +43,7 @@ export function* pack(paragraph: string, room: PackLimits): Generator<Packed> {
 
 type Part = Omit<Packed, 'text'>;
 
-/** Joins sentences as far as there is room. */
+/** Joins sentences up to the target size. */
 function* joined(paragraph: string, { max, target, startsSentence }: PackLimits): Generator<Part> {
   let part: Part | undefined;
   let [length, number] = [0, 0];
@@ -61,7 +61,7 @@ function* joined(paragraph: string, { max, target, startsSentence }: PackLimits)
   if (part) yield part;
 }
 
-/** The sentences of a paragraph; one that is too long is cut. */
+/** Splits a paragraph into sentences, and cuts those that are too long. */
 function* divided(paragraph: string, max: number, startsFirst: boolean): Generator<Part> {
   let startsSentence = startsFirst;
   for (const sentence of sentences(paragraph)) {
@@ -81,17 +81,17 @@ function lengthOf(text: string): number {
 const graphemes = segmenterOf('grapheme');
 const words = segmenterOf('word');
 
-/** A border in this first share would leave a fragment. */
+/** Borders in this first share of the limit are not used: they would leave a fragment. */
 const EARLIEST = 0.25;
-/** UTF-16 units, in scripts without spaces. */
+/** UTF-16 units around a limit that are segmented into words, for scripts without spaces. */
 const WORD_SIGHT = 200;
 
-/** Inside a sentence it only comes before what has no letters, such as "* * *". */
+/** Inside a sentence, a blank line occurs only before text without letters, such as "* * *". */
 const BLANK_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
- * After the last clause that fits, else the last word, else the last grapheme cluster.
+ * Returns the end of the last clause that fits, else of the last word, else of the last grapheme cluster.
  * @param max code points; only a single grapheme cluster may be longer
  * @returns UTF-16 units, at least 1
  */
@@ -110,12 +110,12 @@ function lastFittingBorder(text: string, max: number): number {
   return isWhole(word) ? word : lastCluster(text, limit);
 }
 
-/** UTF-16 units. */
+/** Returns the UTF-16 length of the first `count` code points of cleaned text. */
 function offsetOf(text: string, count: number): number {
   let at = 0;
   for (let left = count; left > 0 && at < text.length; left = count - lengthOf(text.slice(0, at)))
     at += offsetOfCodePoint(text.slice(at), left);
-  // A mark after a space makes a character of both.
+  // A combining mark after a space forms a character with it.
   return lengthOf(text.slice(0, at)) > count ? offsetOfCodePoint(text, count) : at;
 }
 
@@ -136,7 +136,7 @@ function lastSpace(text: string): number {
   return 0;
 }
 
-/** ICU's dictionaries decide where words end. It gives 0 where there is no word. */
+/** Returns the end of the last word by ICU's dictionaries; 0 without a word. */
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;
@@ -147,7 +147,7 @@ function lastWord(text: string, end: number): number {
   return last;
 }
 
-/** It gives the end of the first cluster where no other fits. */
+/** Returns the end of the last grapheme cluster that fits, or else of the first one. */
 function lastCluster(text: string, limit: number): number {
   const near = graphemes().segment(text.slice(0, limit + WORD_SIGHT));
   const before = near.containing(limit)?.index ?? 0;

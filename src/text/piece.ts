@@ -2,31 +2,31 @@ import { countLineBreaks, fitting } from './unicode.ts';
 
 /** Where a text is in the input, for messages and subtitles. */
 export interface Place {
-  /** The name of a file; "-" is stdin, and "" is for words, or the only text of a run. */
+  /** A file name; "-" for stdin, and "" for words of the command line or the only text of a run. */
   readonly source: string;
   /** From 1. */
   readonly line?: number | undefined;
   /** From 1, in UTF-16 units. */
   readonly column?: number | undefined;
-  /** The document of a book that it is in. */
+  /** The document inside a book that contains the text. */
   readonly document?: PlaceInBook | undefined;
 }
 
 export interface PlaceInBook {
-  /** In the archive. */
+  /** Path in the archive. */
   readonly path: string;
-  /** UTF-16 units of the document in front of the block. */
+  /** UTF-16 units of the document before the block. */
   readonly at: number;
 }
 
-/** The name of a source in messages. */
+/** Returns the name of a source for messages. */
 export function labelOf(source: string): string {
   return source === '-' ? 'stdin' : source;
 }
 
 /** The title of a chapter. All segments of a chapter have the same object. */
 export interface Heading {
-  /** From 1; a chapter without a word to speak has none. */
+  /** From 1; chapters without a word are not counted. */
   readonly number: number;
   readonly title: string | undefined;
   /** 1 is the highest. */
@@ -34,13 +34,13 @@ export interface Heading {
 }
 
 /**
- * What a reader gives out, in the order in which it is heard.
- * @template V a name, until names are replaced by voices; `undefined` is the voice of the run
+ * What a reader emits, in the order of the sound.
+ * @template V the name of a voice, or the voice itself after names are resolved; `undefined` is the run's voice
  */
 export type Piece<V = string | undefined> =
   | TextPiece
   | { readonly kind: 'paragraph' }
-  /** Comes before a heading and after it. */
+  /** One before and one after each heading. */
   | { readonly kind: 'heading' /** 1 is the highest. */; readonly level: number }
   /** A change of scene: `* * *` alone on its line. */
   | { readonly kind: 'scene' }
@@ -50,19 +50,19 @@ export type Piece<V = string | undefined> =
   | LanguagePiece
   | CuePiece;
 
-/** Begins a cue of subtitles. */
+/** The start of a subtitle cue. */
 interface CuePiece {
   readonly kind: 'cue';
-  /** Who speaks, if the file says it. */
+  /** The speaker that the file names. */
   readonly name: string | undefined;
-  /** Set where the sound is to fit the film. */
+  /** Set if the sound must fit the film. */
   readonly time: CueTime | undefined;
   readonly place: Place;
 }
 
 /** The times of a cue in its film, in seconds. All segments of a cue have the same object. */
 export interface CueTime {
-  /** The place among the cues of the film, from 1. */
+  /** Position among the cues of the film, from 1. */
   readonly number: number;
   readonly start: number;
   /** The start of the next cue that is spoken; `undefined` for the last one. */
@@ -74,17 +74,17 @@ export interface CueTime {
 interface VoicePiece<V> {
   readonly kind: 'voice';
   readonly voice: V;
-  /** The voice of the run gives way to that of this language, if there is one. */
+  /** Instead of the run's voice, use that of this language, if there is one. */
   readonly language?: string | undefined;
   readonly place: Place;
 }
 
-/** What a document says of the language of the text that follows. */
+/** The language that a document declares for the text that follows. */
 interface LanguagePiece {
   readonly kind: 'language';
-  /** A tag of BCP 47; `undefined` is unknown. */
+  /** A BCP 47 tag; `undefined` if unknown. */
   readonly language: string | undefined;
-  /** It is said of the whole document, which is often said without thought. */
+  /** True for a declaration for the whole document, which is often a careless default. */
   readonly isWhole: boolean;
 }
 
@@ -92,33 +92,33 @@ interface ChapterPiece {
   readonly kind: 'chapter';
   readonly title: string | undefined;
   readonly level: number;
-  /** Set where chapters before it are skipped. */
+  /** Set if earlier chapters are skipped. */
   readonly number?: number;
 }
 
 export interface TextPiece {
   readonly kind: 'text';
   readonly text: string;
-  /** Of the first character. */
+  /** The place of the first character. */
   readonly place: Place;
 }
 
-/** Put in front of an error, it flushes the text before it, so that this is still spoken. */
+/** Yield this before you throw: the cutter then flushes the text it holds, so that it is still spoken. */
 export const END_BEFORE_ERROR = { kind: 'pause', seconds: 0 } as const;
 
-/** The border of a paragraph as text. */
+/** A paragraph border as text. */
 export const EMPTY_LINE = '\n\n';
 
-/** Ends a paragraph where the text has a single line break, which stays so that lines are counted right. */
+/** Ends a paragraph at a single line break, which stays in the text so that lines are counted correctly. */
 export const PARAGRAPH_END = '\u2029';
 
-/** The piece as text; marks have none. */
+/** Returns the text of a piece; marks have none. */
 export function writtenOf<V>(piece: Piece<V>): string {
   if (piece.kind === 'text') return piece.text;
   return piece.kind === 'paragraph' ? EMPTY_LINE : '';
 }
 
-/** Pieces as one text. Words on the two sides of a mark are heard one by one, so they stay apart. */
+/** Writes pieces as one text. Adds a space at a mark between two words, which are heard apart. */
 export class Spacing {
   #isAfterMark = false;
   #isAfterSpace = true;
@@ -138,17 +138,17 @@ export class Spacing {
   }
 }
 
-/** The place after a text. It has no column, unless the text is empty. */
+/** Returns the place after a text, without a column unless the text is empty. */
 export function placeAfter(place: Place, text: string): Place {
   const { source, line } = place;
   if (line === undefined || text === '') return place;
   return { source, line: line + countLineBreaks(text) };
 }
 
-/** UTF-16 units. A stage works on so much without a break. */
+/** Most UTF-16 units that a stage processes at once. */
 const STEP = 4096;
 
-/** A text in steps, each with its place. */
+/** Splits a text into pieces of at most `STEP` units, each with its place. */
 export function* inSteps(text: string, place: Place): Generator<TextPiece> {
   let next = place;
   for (let at = 0; at < text.length; ) {

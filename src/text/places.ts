@@ -2,23 +2,22 @@ import type { Rest, Segment, Span } from './segment.ts';
 import type { Stage } from './stage.ts';
 import { countCodePoints, countLineBreaks } from './unicode.ts';
 
-/** The placeholder of a character that was taken out, so that offsets stay. It is a noncharacter. */
-const TAKEN_OUT = '\uFDD2';
+/** Replaces each character that was removed, so that offsets stay. A Unicode noncharacter. */
+const REMOVED = '\uFDD2';
 
 /**
- * The texts of a run as they came, and where each segment is in them. Only text after the last segment is kept, and of that
- * the last four million UTF-16 units.
- * The alignment of words is the one place that finds this out, whatever readers and stages have changed: none of them has to
- * carry offsets along.
+ * Finds where each segment is in the original texts of a run. Keeps only text after the last segment, at most eight million
+ * UTF-16 units of it.
+ * Segments are found by aligning words, whatever readers and stages have changed, so that none of them has to carry offsets.
  */
 export class Places {
-  /** A stage in front of the reader writes it for each character that it takes out. */
-  readonly filler = TAKEN_OUT;
+  /** A stage before the reader must write this for each character that it removes. */
+  readonly filler = REMOVED;
   readonly #inputs = new Map<string, InputText>();
 
   /**
-   * A stage that sees a text before its reader does.
-   * @param passed characters of its source in front of it
+   * Returns a stage that records a text before its reader gets it.
+   * @param passed code points of the source before the text
    */
   of(source: string, { characters } = { characters: 0 }): Stage<string, string> {
     const input = new InputText(characters);
@@ -26,14 +25,14 @@ export class Places {
     return {
       push(text) {
         input.add(text);
-        const left = text.replaceAll(TAKEN_OUT, '');
+        const left = text.replaceAll(REMOVED, '');
         return left === '' ? [] : [left];
       },
       end: () => [],
     };
   }
 
-  /** Segments of documents that are not text, such as EPUB, get none. */
+  /** Adds spans to segments, except those of documents that are not plain text, such as EPUB. */
   async *placing(segments: AsyncIterable<Segment | Rest>): AsyncGenerator<Segment | Rest> {
     for await (const each of segments) yield each.kind === 'rest' ? each : this.#placed(each);
   }
@@ -52,11 +51,11 @@ export class Places {
 /** Where a segment is in the input. */
 interface SegmentOrigin {
   readonly span: Span;
-  /** The same for a part of it, in UTF-16 units of what was written; `undefined` for what is not in the input. */
+  /** Returns the span of a part, given in UTF-16 units of `written`; `undefined` if it is not in the input. */
   spanOf(from: number, to: number): Span | undefined;
 }
 
-/** From a place in the clean text to the one in what was written: the two differ in white space and invisible characters. */
+/** Maps offsets in `text` to offsets in `written`, which differ in white space and invisible characters. */
 function toWritten({ text, written }: Pick<Segment, 'text' | 'written'>): (at: number) => number {
   if (text === written) return (at) => at;
   const places = [...written.matchAll(INK)].map(({ index }) => index);
@@ -65,15 +64,15 @@ function toWritten({ text, written }: Pick<Segment, 'text' | 'written'>): (at: n
 
 const INK = /[^\s\p{Cf}]/gu;
 
-/** UTF-16 units. */
+/** UTF-16 units to which the kept text is shortened when it is twice as long. */
 const MOST_KEPT = 4 * 1024 * 1024;
 
 class InputText {
-  /** What follows the last segment. */
+  /** Text after the last segment. */
   #text = '';
-  /** Code points in front of it. */
+  /** Code points of the source before `#text`. */
   #start: number;
-  /** The line in which it begins. */
+  /** The line in which `#text` begins. */
   #line = 1;
 
   constructor(start: number) {
@@ -105,7 +104,7 @@ class InputText {
     return { span: { start, end }, spanOf };
   }
 
-  /** UTF-16 units in front of a line. A line that has begun counts from what is left of it. */
+  /** Returns the offset of a line in `#text`; 0 for a line that began before it. */
   #startOf(line: number): number {
     let at = 0;
     for (let number = this.#line; number < line; number += 1) {
@@ -124,29 +123,29 @@ class InputText {
   }
 }
 
-/** UTF-16 units in which a segment is looked for, besides three times its own length. */
-const SIGHT = 1000;
+/** UTF-16 units that are searched for a segment, in addition to three times its length. */
+const SEARCHED = 1000;
 
-/** The cost of a written token between two others that is not spoken. */
+/** The cost of a written token that is not spoken, between two that are. */
 const GAP = 0.25;
-/** The value of a token that is not a word; a word has its length. */
+/** The value of a matched sign; a matched word is worth its length. */
 const MARK = 0.4;
 
 const TOKENS = /[\p{L}\p{M}\p{N}]+|[^\s\uFDD2]/gu;
-/** The address of a link is not spoken. */
+/** The address of a Markdown link, which is not spoken. */
 const ADDRESS = /(?<=\])\([^()\s]*(?:\s"[^"\n]*")?\)/gu;
 const CLOSING = /(?:[*_`~)\]}"'”’»]|(?<=\])\([^()\s]*\))*/uy;
 const OPENING = /[*_`~([{"'“‘«]*$/u;
 
 export interface Aligned extends Span {
-  /** The words that both have, in their order. */
+  /** The tokens that both texts share, in order. */
   readonly matches: readonly Match[];
 }
 
 interface Match {
-  /** In the segment. */
+  /** The token in the segment. */
   readonly spoken: Token;
-  /** In the text. */
+  /** The same token in the text. */
   readonly written: Token;
 }
 
@@ -156,15 +155,15 @@ interface Token {
 }
 
 /**
- * Finds a segment in the text that it was made of. That may have Markdown between the words, and a lexicon may have replaced
- * some of them: the alignment with the most equal words counts.
- * @param from the segment stands after it
- * @returns UTF-16 units; start and end are the same if no word is found
+ * Finds a segment in the text that it was made from, by the alignment with the most equal words: the text may have Markdown
+ * between the words, and a lexicon may have replaced some of them.
+ * @param from where to begin the search
+ * @returns UTF-16 units; start and end are equal if no word is found
  */
 export function alignedIn(text: string, segment: string, from: number): Aligned {
   const begin = afterSpace(text, from);
-  if (text.startsWith(segment, begin)) return asItStands(segment, begin);
-  const seen = text.slice(begin, begin + 3 * segment.length + SIGHT);
+  if (text.startsWith(segment, begin)) return exactMatch(segment, begin);
+  const seen = text.slice(begin, begin + 3 * segment.length + SEARCHED);
   const found = bestOf(tokensOf(segment), tokensOf(seen.replace(ADDRESS, (it) => ' '.repeat(it.length))));
   const [first, last] = [found[0]?.written, found.at(-1)?.written];
   if (!first || !last) return { start: begin, end: begin, matches: [] };
@@ -181,7 +180,7 @@ export function alignedIn(text: string, segment: string, from: number): Aligned 
   };
 }
 
-function asItStands(segment: string, start: number): Aligned {
+function exactMatch(segment: string, start: number): Aligned {
   return {
     start,
     end: start + segment.length,
@@ -201,7 +200,7 @@ function tokensOf(text: string): readonly Token[] {
   return [...text.matchAll(TOKENS)].map(({ 0: token, index }) => ({ text: token, at: index }));
 }
 
-/** The tokens that both have, in the best alignment of the two (Needleman and Wunsch, with free ends). */
+/** Returns the shared tokens of the best alignment (Needleman and Wunsch, with free ends). */
 function bestOf(spoken: readonly Token[], written: readonly Token[]): readonly Match[] {
   const width = written.length + 1;
   const scores = scoresOf(spoken, written);
@@ -223,7 +222,7 @@ function bestOf(spoken: readonly Token[], written: readonly Token[]): readonly M
   return matches.reverse();
 }
 
-/** The value of the best alignment of each two beginnings, row by row; a row is a number of spoken tokens. */
+/** Scores the best alignment of every two prefixes; row n holds those of the first n spoken tokens. */
 function scoresOf(spoken: readonly Token[], written: readonly Token[]): Float32Array {
   const width = written.length + 1;
   const scores = new Float32Array((spoken.length + 1) * width);

@@ -1,7 +1,7 @@
 import { type Place, placeAfter } from './piece.ts';
 import { countLineBreaks } from './unicode.ts';
 
-/** Follows a text: the place of what comes next, and whether a paragraph starts there. */
+/** Tracks a text as it is consumed: the place of the next character, and whether a paragraph starts there. */
 export class Position {
   #place: Place = { source: '' };
   #lineBreaks = 2;
@@ -19,31 +19,31 @@ export class Position {
     return this.#lineBreaks >= 2;
   }
 
-  /** @param place undefined for text that has none: it counts on */
+  /** @param place `undefined` for text without a place of its own, which continues the text before it */
   add(text: string, place = this.#end): void {
-    if (place && !isSame(place, this.#end)) this.#anchors.push({ at: this.#added, place });
+    if (place && !isSamePlace(place, this.#end)) this.#anchors.push({ at: this.#added, place });
     this.#added += text.length;
     this.#end = place && placeAfter(place, text);
-    this.#turn(0);
+    this.#moveToAnchor(0);
   }
 
-  /** @param text the beginning of what was added and is not passed yet */
+  /** @param text the first of the text that was added and not passed yet */
   pass(text: string): void {
     if (text === '') return;
     const visible = text.trimEnd();
     const breaksAtEnd = countLineBreaks(text.slice(visible.length));
     this.#lineBreaks = visible === '' ? this.#lineBreaks + breaksAtEnd : breaksAtEnd;
-    const rest = text.slice(this.#turn(text.length));
+    const rest = text.slice(this.#moveToAnchor(text.length));
     this.#passed += rest.length;
     this.#place = placeAfter(this.#place, rest);
   }
 
   /**
-   * Goes to the last place that begins in the next text.
+   * Moves to the last anchor within the next text.
    * @param length UTF-16 units of that text
    * @returns UTF-16 units that were passed
    */
-  #turn(length: number): number {
+  #moveToAnchor(length: number): number {
     const start = this.#passed;
     for (let next = this.#anchors[0]; next && next.at <= start + length; next = this.#anchors[0]) {
       this.#passed = next.at;
@@ -54,14 +54,14 @@ export class Position {
   }
 }
 
-/** Text that was added from another place. */
+/** The place of added text that does not continue the text before it. */
 interface Anchor {
-  /** UTF-16 units that were added before it. */
+  /** UTF-16 units added before it. */
   readonly at: number;
   readonly place: Place;
 }
 
-function isSame(place: Place, other: Place | undefined): boolean {
+function isSamePlace(place: Place, other: Place | undefined): boolean {
   return (
     place.source === other?.source &&
     place.line === other.line &&

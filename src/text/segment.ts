@@ -1,31 +1,31 @@
 import type { Speaker } from '../sound/voice.ts';
 import type { CueTime, Heading, Place } from './piece.ts';
 
-/** All that the cutter knows of a voice. */
+/** What the cutter needs to know about a voice. */
 export interface Limit {
-  /** Code points, at least 1. Only a single grapheme cluster may be longer. */
+  /** Most code points of a segment, at least 1. Only a single grapheme cluster may be longer. */
   readonly maxChars: number;
-  /** True for a text whose sound is in the cache. It looks for the name of an entry, and reads nothing. */
+  /** True if the sound of the text is in the cache. Looks up the entry's name only, and reads no sound. */
   isKept?(part: { readonly text: string; readonly written: string }): boolean;
 }
 
-/** Who speaks, and the name that the text gives them; the speaker of the run has none. */
+/** A speaker with the name that the text uses for it; the run's default speaker has no name. */
 export interface Role extends Limit {
   readonly speaker: Speaker;
   readonly name?: string | undefined;
-  /** The language that the role speaks, where the text has several; as the user names it. */
+  /** The role's language as the user writes it, if the text has several languages. */
   readonly language?: string | undefined;
 }
 
-/** The borders that a run has a silence for, from the greatest to the smallest. Where two of them meet, the greater one counts. */
+/** The borders that get a silence, from the greatest to the smallest. Where two meet, the greater one counts. */
 const BORDERS = ['chapter', 'scene', 'heading', 'paragraph', 'sentence'] as const;
 export type Border = (typeof BORDERS)[number];
 
-export function greater(a: Border, b: Border | undefined): Border {
+export function greaterBorder(a: Border, b: Border | undefined): Border {
   return b !== undefined && BORDERS.indexOf(b) < BORDERS.indexOf(a) ? b : a;
 }
 
-/** Seconds of a mark, or the border that is crossed. */
+/** The silence before a segment: seconds from a mark, or the border it follows. */
 export type Pause = number | Border | 'none';
 
 /** A range of the input, in code points from its start. */
@@ -34,27 +34,27 @@ export interface Span {
   readonly end: number;
 }
 
-/** The text of one request. */
+/** The text of one request to a voice. */
 export interface Segment<V extends Limit = Role> {
   readonly kind: 'segment';
-  /** From 0. */
+  /** Position in the run, from 0. */
   readonly index: number;
-  /** Clean, without outer white space, never empty. */
+  /** The text to speak: cleaned, without outer white space, never empty. */
   readonly text: string;
-  /** The same as it is in the input. */
+  /** The same text before cleaning. */
   readonly written: string;
   readonly place: Place;
   readonly role: V;
   /** The silence before the segment. */
   readonly pause: Pause;
   readonly chapter: Heading | undefined;
-  /** When it is to be heard in a film. */
+  /** The times of its subtitle cue, if the sound must fit a film. */
   readonly cue?: CueTime | undefined;
   /** Where the segment is in the input, for events. */
   readonly span?: Span | undefined;
   /**
-   * Where a word of the text is in the input.
-   * @param at its first UTF-16 unit in the text
+   * Returns where a word of the text is in the input.
+   * @param at the word's first UTF-16 unit in `text`
    */
   readonly wordSpan?: ((at: number, length: number) => Span | undefined) | undefined;
 }

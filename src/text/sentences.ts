@@ -1,14 +1,14 @@
 import { lineBorders } from './lines.ts';
 import { EXTENDER, hasWord, lazy, segmenterOf } from './unicode.ts';
 
-/** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 (V8 12 and before). */
+/** UTF-16 units given to Intl.Segmenter at once: it takes 14 s for 600,000 (V8 12 and before). */
 const WINDOW = 1024;
 
 const segmenter = segmenterOf('sentence');
 
 /**
- * The sentences of a paragraph; joined, they are the paragraph. Line breaks are white space, except before headings and items.
- * What has no letter or digit stays with a neighbour. UAX #29, corrected by {@link isSentenceBorder}.
+ * Splits a paragraph into sentences by UAX #29, corrected by {@link isSentenceBorder}; joined, they are the paragraph. Line
+ * breaks are white space, except before headings and list items. Text without a letter or digit stays with a neighbour.
  */
 export function sentences(paragraph: string): string[] {
   const pieces: string[] = [];
@@ -25,7 +25,7 @@ export function sentences(paragraph: string): string[] {
   return pieces;
 }
 
-/** UTF-16 units; the last one is the end. */
+/** Yields the ends of sentences in UTF-16 units; the last one is the end of the text. */
 function* borders(text: string): Generator<number> {
   const plain = sameLengthPlain(text);
   let start = 0;
@@ -39,7 +39,7 @@ function* borders(text: string): Generator<number> {
   }
 }
 
-/** Offsets stay: line breaks become spaces, "…" a full stop, a footnote mark closing brackets. */
+/** Replaces, without moving offsets: line breaks by spaces, "…" by a full stop, footnote marks by closing brackets. */
 function sameLengthPlain(text: string): string {
   return text
     .replaceAll('\n', ' ')
@@ -62,44 +62,48 @@ function* rawBorders(text: string): Generator<number> {
   }
 }
 
-/** Most short texts need no Intl.Segmenter, which takes 10 ms to load. False does not mean that there are several sentences. */
+/** True if this quick check proves a single sentence, which saves the 10 ms of loading Intl.Segmenter. */
 export function isOneSentence(text: string): boolean {
   return /^[\t -~]*$/.test(text) && /^[^.!?]*(?:[.!?]["')\]]*[\t ]*)*$/.test(text);
 }
 
-/** UAX #29 counts opening brackets without a space before them as closing ones. */
+/** Moves a border before opening brackets: UAX #29 takes those without a space before them for closing ones. */
 function beforeOpeningBrackets(text: string, border: number): number {
   const brackets = /[\p{Ps}\p{Pi}]{1,9}$/u.exec(text.slice(Math.max(0, border - 9), border));
   return border - (brackets?.[0].length ?? 0);
 }
 
-/** UTF-16 units that are looked at on both sides of a border. */
-const SIGHT = 80;
+/** UTF-16 units that are examined on both sides of a border. */
+const LOOKAROUND = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
- * No sentence ends after abbreviations, initials, ordinals and list numbers, in addresses, or between speech and "he said".
- * @param text with spaces for its line breaks
- * @param start of the line; wrapped lines are one
+ * False after abbreviations, initials, ordinals and list numbers, inside addresses, and between speech and "he said".
+ * @param text with spaces instead of line breaks
+ * @param start of the line; wrapped lines count as one
  */
 function isSentenceBorder(text: string, at: number, start: number): boolean {
-  const before = text.slice(Math.max(start, at - SIGHT), at);
-  const after = text.slice(at, at + SIGHT);
+  const before = text.slice(Math.max(start, at - LOOKAROUND), at);
+  const after = text.slice(at, at + LOOKAROUND);
   if (insideCluster().test(after)) return false;
   if (!/\s$/u.test(before)) return endsWithoutSpace().test(before);
-  return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
+  return !(
+    isListNumber(text, at, start) ||
+    isAbbreviation(before, after) ||
+    continuesAfterSpeech(before, after)
+  );
 }
 
 const insideCluster = lazy(() => new RegExp(`^${EXTENDER}`, 'u'));
-/** "。" does, "example.com" does not. */
+/** A sentence may end without a space after "。", but not in "example.com". */
 const endsWithoutSpace = lazy(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
 const listNumber = lazy(() => /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu);
 
-/** At the start of a line, or in an enumeration. */
+/** True for a number at the start of a line, or in an enumeration. */
 function isListNumber(text: string, at: number, start: number): boolean {
   if (at - start < 12 && listNumber().test(text.slice(start, at))) return true;
-  return laterNumber().test(text.slice(Math.max(start, at - SIGHT), at));
+  return laterNumber().test(text.slice(Math.max(start, at - LOOKAROUND), at));
 }
 
 const laterNumber = lazy(() => /[\p{Sentence_Terminal}:]["'”’»›)\]]*\s+\(?\d{1,2}[.)]\s+$/u);
@@ -114,12 +118,12 @@ function isAbbreviation(before: string, after: string): boolean {
   return (isLetters(before) || sometimesLast().has(token)) && !startsSentence(after);
 }
 
-/** The token is in lower case. */
+/** Returns the last word before the final full stop, in lower case. */
 function lastToken(before: string): string | undefined {
   return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
 }
 
-/** It is true for "J. ", "U.S. " and "z. B. ". */
+/** True for initials and letters with points: "J. ", "U.S. " and "z. B. ". */
 function isLetters(before: string): boolean {
   return /(?:^|[^\p{L}\p{M}\p{N}.])(?:[\p{Lu}\p{Lo}]\p{M}*|(?:\p{L}\.)+\p{L}|\p{L}\.\s\p{L})\.\s+$/u.test(
     before,
@@ -133,13 +137,13 @@ function startsSentence(after: string): boolean {
 
 const endsSpeech = lazy(() => new RegExp(`${CLOSERS}\\s+$`, 'u'));
 
-/** Such speech is «"What?" he asked.» and «— Стой! — крикнул он.». */
-function isSpeechGoingOn(before: string, after: string): boolean {
+/** True if a sentence continues after direct speech: «"What?" he asked.», «— Стой! — крикнул он.». */
+function continuesAfterSpeech(before: string, after: string): boolean {
   return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech().test(before));
 }
 
 const terminated = lazy(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
-/** Emoji and signs after a sentence, each with what belongs to it. */
+/** Emoji and signs after a sentence, with their combining characters. */
 const signs = lazy(
   () => new RegExp(`(?:\\s*[\\p{Extended_Pictographic}\\p{Regional_Indicator}✓✔✗]${EXTENDER}*)+$`, 'u'),
 );
@@ -148,9 +152,9 @@ function withoutSigns(sentence: string): string {
   return /[\p{ASCII}\p{L}]$/u.test(sentence) ? sentence : sentence.replace(signs(), '');
 }
 
-/** Decides by the text alone, without what follows. */
+/** True if the text ends like a sentence, whatever follows. */
 export function endsLikeSentence(sentence: string): boolean {
-  const end = withoutSigns(sentence.slice(-SIGHT));
+  const end = withoutSigns(sentence.slice(-LOOKAROUND));
   return terminated().test(end) && !neverLast().has(lastToken(`${end} `) ?? '') && !NEVER_LAST.test(end);
 }
 
@@ -158,8 +162,8 @@ export function endsLikeSentence(sentence: string): boolean {
 const NEVER_LAST = /(?:^|[\s(])(?:z\.\s?B|d\.\s?h|i\.\s?d|s\.\s?o|e\.\s?g|i\.\s?e|p\.\s?ej)\.$/iu;
 
 /**
- * True if a full stop at the end of a text may go on in a number, a name, an abbreviation or the name of a file. A space
- * after it leaves only abbreviations and numbers in doubt.
+ * True if the full stop at the end of a text may be inside a number, a name, an abbreviation or a file name. With a space
+ * after it, only abbreviations and numbers are in doubt.
  */
 export function endsInDoubt(text: string): boolean {
   const token = lastToken(`${text.trimEnd()} `);
@@ -172,45 +176,46 @@ export function endsInDoubt(text: string): boolean {
   return isName || /[.\\/_@\d-]/u.test(token) || fileStems().has(token);
 }
 
-export function isMarker(line: string): boolean {
+export function isListMarker(line: string): boolean {
   return listNumber().test(line);
 }
 
-/** True for a line that ends with its sentence, however the next one begins. */
+/** True if a sentence ends with the line, given how the next line begins. */
 export function isFullLine(line: string, next: string): boolean {
-  if (!endsLikeSentence(line) || isMarker(line)) return false;
-  return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
+  if (!endsLikeSentence(line) || isListMarker(line)) return false;
+  return !isAbbreviation(`${line.slice(-LOOKAROUND)} `, next.slice(0, LOOKAROUND));
 }
 
 /** German ordinals, as in "am 3. Oktober". */
 const ORDINAL_CONTEXT = /(?:^|\s)(?:am|vom|zum|im|der|das|den|dem|des|bis|seit|ab)\s\d{1,2}\.\s+$/iu;
 
-/** Words in lower case, without their last full stop: UAX #29 ends a sentence after them. */
+/** Makes a set of abbreviations in lower case, without the last full stop, after which UAX #29 would end a sentence. */
 const words = (list: string): (() => ReadonlySet<string>) => lazy(() => new Set(list.split(/\s+/u)));
 
+/** Abbreviations that never end a sentence. */
 const neverLast = words(
   `dr mr mrs ms mx messrs prof rev hon gen col maj capt cmdr lt sgt cpl pvt adm gov sen rep pres supt mme mlle
    mgr msgr hr frl fr sra srta dra dña ing dipl д-р г-н г-жа проф акад им см ср डॉ श्री
    e.g eg i.e ie cf viz vs approx ca incl z.b d.h bzw vgl evtl ggf sog p.ej p.ex т.е`,
 );
 
-/** A number follows such words, as in "No. 5" and "Jan. 3". */
+/** Abbreviations that do not end a sentence before a number: "No. 5", "Jan. 3". */
 const beforeNumber = words(
   `no nos nr núm vol vols fig figs eq eqs sec sect ch chap art bd abb kap tab p pp pg s n v l par ver op стр гл рис
    jan feb mar apr jun jul aug sep sept oct nov dec`,
 );
 
-/** An {@link openers} word after them ends the sentence, as after initials. */
+/** Abbreviations that end a sentence only before one of the {@link openers}, as initials do. */
 const sometimesLast = words('jr sr inc ltd co corp bros ph.d al st mt ft ave blvd rd dept est assn intl');
 
-/** Names of files and packages that are written with an ending: "main.py". */
+/** Names of files and packages that often have an extension: "main.py". */
 const fileStems = words(
   `main index app test tests setup config server client util utils package readme style styles script scripts example
    input output module model models view views node vue next three socket settings requirements build lib core init
    manage docker-compose makefile tsconfig`,
 );
 
-/** With a capital letter they begin a sentence, and are hardly ever a name. */
+/** Words that, with a capital letter, begin a sentence and are hardly ever a name. */
 const openers = words(
   `the a an this that these those he she it we they you i his her its our their my your there here but and or so
    then now when while if as in on at by for from with after before although because however what who why how

@@ -10,15 +10,15 @@ export interface SpelloutData {
 
 interface Rule {
   readonly base: number;
-  /** The power of the radix that divides a number into what stands before and behind: 100 for "two hundred one". */
+  /** The power of the radix that splits a number into multiple and remainder: 100 for "two hundred one". */
   readonly divisor: number;
   readonly text: string;
 }
 
-/** From here on, no word is said for a number. */
+/** The first number that is not written in words. */
 export const TOO_LARGE = 1e15;
 
-/** Rules of one language. */
+/** The spell-out rules of one language. */
 export class Spellout {
   readonly #data: Readonly<Record<string, unknown>>;
   readonly #plural: Intl.PluralRules;
@@ -31,8 +31,8 @@ export class Spellout {
 
   /**
    * @param number whole, from 0 up to `TOO_LARGE`
-   * @param set the name of its rules without "%spellout-": `cardinal-feminine`
-   * @throws RangeError for rules that are not there
+   * @param set the name of a rule set without "%spellout-": `cardinal-feminine`
+   * @throws RangeError for a rule set that does not exist
    */
   words(number: number, set: string): string {
     return this.#spell(number, `%spellout-${set}`).replaceAll('\u00ad', '');
@@ -45,7 +45,7 @@ export class Spellout {
     if (!rule) throw new RangeError(`${set} has no word for ${number}`);
     const { base, divisor, text } = rule;
     const isWhole = number % divisor === 0;
-    // The rule is made for what has a rest: "ciento uno", but "cien".
+    // This rule needs a remainder: "ciento uno", but "cien".
     const isForRest = text.includes('→') && isWhole && base % divisor !== 0;
     return this.#filled((isForRest && rules[at - 1]) || rule, number, set);
   }
@@ -56,9 +56,9 @@ export class Spellout {
     return text
       .replace(/\[([^\]]*)\]/gu, rest === 0 ? '' : '$1')
       .replace(/\$\(cardinal,([^)]*)\)\$/gu, (_, forms: string) => this.#form(forms, times))
-      .replace(/←([^←]*)←|→([^→]*)→|=([^=]*)=/gu, (_, before?: string, behind?: string, same?: string) => {
+      .replace(/←([^←]*)←|→([^→]*)→|=([^=]*)=/gu, (_, before?: string, after?: string, same?: string) => {
         if (same !== undefined) return this.#spell(number, same);
-        return before === undefined ? this.#spell(rest, behind || set) : this.#spell(times, before || set);
+        return before === undefined ? this.#spell(rest, after || set) : this.#spell(times, before || set);
       });
   }
 
@@ -75,14 +75,14 @@ export class Spellout {
   }
 }
 
-/** Rules for negative numbers and fractions are left out. */
+/** Parses the rules of a set, except those for negative numbers and fractions. */
 function rulesIn(written: unknown): readonly Rule[] {
   if (!Array.isArray(written)) return [];
   return written.flatMap(([key, text]: readonly [string, string]): Rule[] => {
     const [, digits, radix = '10'] = /^(\d+)(?:\/(\d+))?$/u.exec(key) ?? [];
     if (digits === undefined) return [];
     const base = Number(digits);
-    // An apostrophe keeps the space behind it.
+    // A leading apostrophe protects the space after it.
     return [
       { base, divisor: divisorOf(base, Number(radix)), text: text.replace(/;$/u, '').replace(/^'/u, '') },
     ];

@@ -1,33 +1,30 @@
 import { Arrivals, yieldToEventLoop } from '../kit/wait.ts';
 
 /**
- * Milliseconds without text after which this counts as complete: a sentence; a finished line or phrase; a full stop that may
- * belong to a number, a name, or an open quote or bracket.
+ * Milliseconds without new text after which these count as complete: a sentence; a finished line or phrase; text whose last
+ * full stop may belong to a number or a name, or which has an open quote or bracket.
  */
 export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
 
-/**
- * Milliseconds after which a sentence counts as long. Where nothing has been said yet, an early clause is worth more than a
- * whole sentence.
- */
+/** Milliseconds after which a sentence counts as long: if nothing was spoken yet, its first clause is then spoken alone. */
 export const LONG_SENTENCE_MS = 1500;
 
-/** One step from a reader to the segments. It works on what it is given, and never waits. */
+/** One step between a reader and the segments. Stages are synchronous: they never wait. */
 export interface Stage<In, Out> {
   push(item: In): Iterable<Out>;
-  /** Called once, when no item follows. */
+  /** Called once, after the last item. */
   end(): Iterable<Out>;
   /**
-   * Yields what is complete by now, while the writer waits.
-   * @param idleMs milliseconds without an item
-   * @param heldMs milliseconds for which it has held something
+   * Yields what counts as complete because the writer pauses.
+   * @param idleMs milliseconds without a new item
+   * @param heldMs milliseconds for which the stage has held something
    */
   flush?(idleMs: number, heldMs?: number): Iterable<Out>;
-  /** True while it holds something that can be heard. */
+  /** True while the stage holds text that can be heard. */
   readonly isHolding?: boolean;
 }
 
-/** Two stages as one. The first one has to be through with an item before the second one sees what comes of it. */
+/** Chains two stages into one. */
 export function inTurn<In, Mid, Out>(first: Stage<In, Mid>, second: Stage<Mid, Out>): Stage<In, Out> {
   function* pushed(items: Iterable<Mid>): Generator<Out> {
     for (const item of items) yield* second.push(item);
@@ -48,7 +45,7 @@ export function inTurn<In, Mid, Out>(first: Stage<In, Mid>, second: Stage<Mid, O
   };
 }
 
-/** Stages as one; `undefined` if there is none. */
+/** Chains stages into one, skipping `undefined`; `undefined` if there is none. */
 export function allInTurn<T>(stages: readonly (Stage<T, T> | undefined)[]): Stage<T, T> | undefined {
   return stages.reduce(
     (before, next) => (before && next ? inTurn(before, next) : (before ?? next)),
@@ -58,7 +55,7 @@ export function allInTurn<T>(stages: readonly (Stage<T, T> | undefined)[]): Stag
 
 const broken = new WeakMap<object, 'silent' | 'damaged'>();
 
-/** Marks an error after which the text before it is still spoken: its writer fell silent, or a byte is damaged. */
+/** Marks an error after which the text before it is still spoken: the writer fell silent, or a byte is damaged. */
 export function breaksOff<E extends Error>(error: E, how: 'silent' | 'damaged'): E {
   broken.set(error, how);
   return error;
@@ -68,15 +65,15 @@ function howBroken(error: unknown): 'silent' | 'damaged' | undefined {
   return typeof error === 'object' && error !== null ? broken.get(error) : undefined;
 }
 
-/** Passes items through a stage; it waits for each. */
+/** Passes items through a stage, without flushing it while the source is slow. */
 export function through<In, Out>(items: AsyncIterable<In>, stage: Stage<In, Out>): AsyncGenerator<Out> {
   return withTurns(toEnd(items, stage));
 }
 
 /**
- * Passes items that may come slowly through a stage, and flushes it while they do. Without waits the result is that of
- * `through()`. Time that the reader takes does not count as waiting.
- * @param isHeard true if complete sentences in front of a damaged byte are to be spoken
+ * Passes items through a stage, and flushes it while the source is slow. Without waits the result is that of `through()`.
+ * Time that the consumer takes does not count as waiting.
+ * @param isHeard true to speak the complete sentences before a damaged byte
  * @throws the signal's reason, at once, even while the source hangs
  */
 export function whileArriving<In, Out>(
@@ -88,9 +85,9 @@ export function whileArriving<In, Out>(
   return withTurns(asTheyCome(new Arrivals(items, signal), stage, isHeard));
 }
 
-/** UTF-16 units of work in one tick of the event loop. */
+/** UTF-16 units of work per tick of the event loop. */
 const UNITS_BETWEEN_TURNS = 4096;
-/** The work on an item besides its text, in UTF-16 units. */
+/** The cost of an item in addition to its text, in UTF-16 units. */
 const UNITS_OF_ITEM = 32;
 
 async function* withTurns<Out>(steps: AsyncIterable<Iterable<Out>>): AsyncGenerator<Out> {
@@ -123,7 +120,7 @@ async function* toEnd<In, Out>(
   yield stage.end();
 }
 
-/** A second error must not hide the first one. */
+/** Swallows errors: a second one must not hide the first, which the caller throws. */
 function* quietly<Out>(outs: Iterable<Out>): Generator<Out> {
   try {
     yield* outs;
@@ -132,7 +129,7 @@ function* quietly<Out>(outs: Iterable<Out>): Generator<Out> {
   }
 }
 
-/** Milliseconds between two flushes while the source writes. */
+/** Milliseconds between two flushes while items arrive. */
 const FLUSH_AFTER_MS = 75;
 
 async function* asTheyCome<In, Out>(
@@ -150,46 +147,46 @@ async function* asTheyCome<In, Out>(
     try {
       arrival = await arrivals.next(due);
     } catch (error) {
-      yield leftBehind(error, stage, isHeard);
+      yield salvaged(error, stage, isHeard);
       throw error;
     }
     if (arrival?.done) break;
     watch.pass(performance.now() - startedAt, { due, isHolding, isArrival: arrival !== undefined });
     if (arrival) yield stage.push(arrival.value);
-    if (!watch.isLookDue) continue;
+    if (!watch.isFlushDue) continue;
     yield stage.flush?.(watch.idle, watch.held) ?? [];
-    watch.look();
+    watch.flushed();
   }
   yield stage.end();
 }
 
-/** What is still spoken of a text that broke off: all of it, or its complete sentences. */
-function leftBehind<In, Out>(error: unknown, stage: Stage<In, Out>, isHeard: boolean): Iterable<Out> {
+/** Returns what is still spoken of a text that broke off: all of it, or its complete sentences. */
+function salvaged<In, Out>(error: unknown, stage: Stage<In, Out>, isHeard: boolean): Iterable<Out> {
   const how = howBroken(error);
   if (how === 'silent') return quietly(stage.end());
   return how === 'damaged' && isHeard ? quietly(stage.flush?.(WAITS.sentence, 0) ?? []) : [];
 }
 
-/** Counts how long a stage and its source wait, in milliseconds, and says when the next flush is due. */
+/** Measures how long a stage and its source wait, in milliseconds, and decides when the next flush is due. */
 class FlushTimer {
-  /** Time without an item. */
+  /** Milliseconds without an item. */
   idle = 0;
-  /** Time in which the stage has held something. */
+  /** Milliseconds for which the stage has held something. */
   held = 0;
-  #sinceLook = 0;
-  #isNew = false;
+  #sinceFlush = 0;
+  #hasArrival = false;
 
-  /** How long to wait for the next item; undefined if a further flush would give nothing more. */
+  /** Milliseconds to wait for the next item before a flush; `undefined` if a flush would yield nothing more. */
   get due(): number | undefined {
-    if (this.#isNew) return Math.max(1, FLUSH_AFTER_MS - this.#sinceLook);
+    if (this.#hasArrival) return Math.max(1, FLUSH_AFTER_MS - this.#sinceFlush);
     const next = Object.values(WAITS).find((each) => each > this.idle) ?? Number.POSITIVE_INFINITY;
     const long = this.held < LONG_SENTENCE_MS ? LONG_SENTENCE_MS - this.held : Number.POSITIVE_INFINITY;
     const due = Math.min(next - this.idle, long);
     return due < Number.POSITIVE_INFINITY ? due : undefined;
   }
 
-  get isLookDue(): boolean {
-    return !this.#isNew || this.#sinceLook >= FLUSH_AFTER_MS;
+  get isFlushDue(): boolean {
+    return !this.#hasArrival || this.#sinceFlush >= FLUSH_AFTER_MS;
   }
 
   pass(
@@ -197,13 +194,13 @@ class FlushTimer {
     { due, isHolding, isArrival }: { due: number | undefined; isHolding: boolean; isArrival: boolean },
   ): void {
     this.held = isHolding ? this.held + elapsed : 0;
-    if (due !== undefined) this.#sinceLook += elapsed;
+    if (due !== undefined) this.#sinceFlush += elapsed;
     this.idle = isArrival ? 0 : this.idle + Math.max(due ?? 0, elapsed);
-    this.#isNew = isArrival;
+    this.#hasArrival = isArrival;
   }
 
-  look(): void {
-    this.#sinceLook = 0;
-    this.#isNew = false;
+  flushed(): void {
+    this.#sinceFlush = 0;
+    this.#hasArrival = false;
   }
 }

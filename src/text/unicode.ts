@@ -1,4 +1,4 @@
-/** A lone surrogate counts as one. */
+/** Counts code points; a lone surrogate counts as one. */
 export function countCodePoints(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += unitsAt(text, at)) count += 1;
@@ -16,15 +16,15 @@ export function hasAtMost(text: string, count: number): boolean {
   return text.length <= count || countCodePoints(text) <= count;
 }
 
-/** The beginning of a text, without half a surrogate pair at its end. */
+/** Returns the first `units` UTF-16 units of a text, without half a surrogate pair at the end. */
 export function fitting(text: string, units: number): string {
   return text.slice(0, units - (isHighSurrogate(text, units - 1) ? 1 : 0));
 }
 
-/** UTF-16 units. */
+/** UTF-16 units of an excerpt. */
 const QUOTED = 40;
 
-/** The beginning of a text in one line, for messages. */
+/** Returns the beginning of a text in one line, for messages. */
 export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= QUOTED ? line : `${fitting(line, QUOTED)}…`;
@@ -51,7 +51,7 @@ export function hasWord(text: string): boolean {
   return letterOrDigit().test(text);
 }
 
-/** The words of a text as titles are compared: in small letters, without signs. */
+/** Returns the words in lower case without punctuation, to compare titles. */
 export function wordKey(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }
@@ -60,7 +60,7 @@ export function segmenterOf(granularity: 'sentence' | 'word' | 'grapheme'): () =
   return lazy(() => new Intl.Segmenter('en', { granularity }));
 }
 
-/** The first Intl.Segmenter takes 10 ms, a Unicode pattern 0.2 ms. */
+/** Defers a costly value to its first use: an Intl.Segmenter takes 10 ms, a Unicode pattern 0.2 ms. */
 export function lazy<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -69,18 +69,18 @@ export function lazy<T extends object>(make: () => T): () => T {
   };
 }
 
-/** Makes a pattern with the flags g and u of a template, in which a backslash is one. */
+/** Makes a regular expression with the flags g and u from a raw template, without doubled backslashes. */
 export function pattern(template: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(template, ...parts), 'gu');
 }
 
-/** Matches all that `cleaned` may change. Most texts have none of it but line breaks. */
+/** Matches everything that `cleaned` may change. Most texts contain only line breaks of it. */
 const UNCLEAN = /[^\S\t ]| {2}|\u00ad|[^\p{ASCII}\u0080-\u02ff]/u;
 
-/** Typists put two spaces after a sentence. */
+/** Two spaces after a sentence, as typists write them. */
 const WIDE_SPACE = /(?<=[.!?…:]["'”’»)\]]{0,3}) {2}(?=\S|$)/gu;
 
-/** A space with a combining mark is a character. */
+/** White space with a line break. A space with a combining mark is a character, and not part of it. */
 const gaps = lazy(
   () =>
     new RegExp(`(?<![ \\t])[ \\t]*[\\n\\v\\f\\r\\u0085\\u2028\\u2029][\\s--\\u00a0]*(?!${EXTENDER})`, 'gv'),
@@ -91,13 +91,13 @@ const BLANK_LINE = /\n[^\S\n]*\n/u;
 const INVISIBLE =
   /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]/gu;
 
-/** Joiners shape words of Arabic and Indic scripts, and emoji. Elsewhere they do nothing. */
+/** Joiners without effect: they shape only Arabic and Indic scripts and emoji. */
 const idleJoiners = lazy(
   () => /(?<=^|[\s\p{P}\p{N}\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}])[\u200c\u200d]+/gu,
 );
 
 /**
- * Text as a service gets it: composed (NFC), without what is never heard, and without the white space around line breaks.
+ * Cleans text for a voice: composed (NFC), without inaudible characters, and without white space around line breaks.
  */
 export function cleaned(text: string): string {
   return UNCLEAN.test(text) ? spaced(visibleOnly(text)) : text;
@@ -107,12 +107,12 @@ function visibleOnly(text: string): string {
   return withoutInvisible(text).replace(idleJoiners(), '').normalize('NFC');
 }
 
-/** The sentence and line rules ignore invisible characters: they get such a text. */
+/** Removes invisible characters, which the sentence and line rules must ignore. */
 export function withoutInvisible(text: string): string {
   return UNCLEAN.test(text) ? text.replace(INVISIBLE, '') : text;
 }
 
-/** @returns where a part of a text begins, from where it begins without what is invisible */
+/** @returns an offset in the text, for one in the text without invisible characters */
 export function invisibleSkipped(text: string, visible: number): number {
   let end = visible;
   for (const { 0: sign, index } of text.matchAll(INVISIBLE)) {
@@ -131,7 +131,7 @@ function spaced(text: string): string {
 
 const spaceWithMark = lazy(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 
-/** @returns the length of white space at the start; undefined while no character follows. A space with a combining mark is one. */
+/** @returns the length of leading white space, without a space that carries a combining mark; `undefined` if nothing follows */
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;
@@ -145,7 +145,7 @@ export function countLineBreaks(text: string): number {
   return count;
 }
 
-/** Characters by their names in HTML, as they occur in texts that are not HTML. Marks of direction are nothing. */
+/** Characters by their HTML entity names that also occur in texts that are not HTML. Direction marks are dropped. */
 export const NAMED_CHARACTERS: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
