@@ -18,7 +18,7 @@ export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, readData(file.path), hide);
 }
 
-/** A file of stored keys has only them. */
+/** Reads the file of stored keys, which contains nothing else. */
 export function readKeys(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, { keys: readData(file.path) ?? {} }, hide);
 }
@@ -33,7 +33,7 @@ function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
   return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
-/** The secrets of a file with errors are hidden, too: messages may quote the file. */
+/** Returns the secrets before the file is checked, as error messages may quote it. */
 function secretsIn(config: object): string[] {
   const raw = Object.entries(config).flatMap(([key, value]) => {
     if (key === 'engines') return isObject(value) ? Object.values(value).map((engine) => engine?.key) : [];
@@ -81,7 +81,7 @@ export async function loadNamed(
 ): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
   const path = located(name, host);
-  // A pipe may have no writer or no end, so that the signal must end the wait.
+  // A pipe may have no writer or no end: only the signal ends the wait.
   const piped = isPiped(path)
     ? await readWhole(decode(openFile(path, '', signal), path), LONGEST_CONFIG, () => tooLong(path))
     : undefined;
@@ -105,12 +105,12 @@ function isPiped(path: string): boolean {
   }
 }
 
-/** Bytes or UTF-16 units. A parser needs many times the size of the file. */
+/** Bytes, or UTF-16 units for a pipe. A parser needs many times the size of the file. */
 const LONGEST_CONFIG = 1024 * 1024;
 
 /**
- * Of a package.json, only `tts` counts.
- * @param piped what came from a pipe
+ * Parses a config file; of a package.json, only `tts` is returned.
+ * @param piped the contents, if they came from a pipe
  * @returns `undefined` or `null` for a file without settings
  * @throws TtsError (usage) with the file, and the line if known
  */
@@ -139,7 +139,7 @@ function textOf(path: string): string {
   return decodeAll(readFileSync(path), path);
 }
 
-/** The parser's message quotes the file, which may hold a key. It is coloured wherever FORCE_COLOR or CI is set. */
+/** Returns a safe reason: the parser's message quotes the file, which may hold a key, and may have colour codes. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a folder';
@@ -149,7 +149,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 
-/** cosmiconfig's own search would run a `.config/config.js` of the working folder. */
+/** Uses only cosmiconfig's loaders: its search would execute a `.config/config.js` of the working folder. */
 function parse(path: string, content: string): unknown {
   if (content.trim() === '') return undefined;
   const data = defaultLoadersSync[extname(path) === '.json' ? '.json' : '.yaml'](path, content);

@@ -1,4 +1,4 @@
-/** Where config files are. None of them is run, and other users cannot put one into a folder of this user. */
+/** Finds config files. They are never executed, and files that other users put into shared folders are ignored. */
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { codeOf, usageError } from '../kit/error.ts';
@@ -7,16 +7,16 @@ import type { Host } from '../kit/host.ts';
 
 export interface ConfigPath {
   readonly path: string;
-  /** A project's file is not trusted. */
+  /** A file of a project is not trusted: it may come from someone else. */
   readonly place: 'project' | 'user';
-  /** HOME belongs to another user, for example after `sudo -E`: no program that the file names is run. */
+  /** True if another user owns the file, for example after `sudo -E`: it may not name programs to run. */
   readonly isForeign?: boolean;
 }
 
 const WRITTEN_BY_ALL = 0o002;
 
 const ENDINGS = ['', '.json', '.yaml', '.yml'];
-/** The names stand in the order in which they count in a folder. None of these files is run. */
+/** Config files of a project, in order of precedence within a folder. None of them is executed. */
 export const PROJECT_PLACES = [
   'package.json',
   ...ENDINGS.map((ending) => `.ttsrc${ending}`),
@@ -29,7 +29,7 @@ export interface UnreadConfig {
   readonly why: string;
 }
 
-/** Files that somebody may take for a config, since cosmiconfig and its like read them. Only folders are listed to find them. */
+/** Finds ignored files that users may take for a config, as cosmiconfig and similar tools read them. Lists folders only. */
 export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>): UnreadConfig[] {
   const folder = userFolder(host);
   return [
@@ -42,7 +42,7 @@ export function unreadConfigs(host: Pick<Host, 'cwd' | 'env' | 'home' | 'platfor
   ];
 }
 
-/** @param names the names without their endings */
+/** @param names file names without extension */
 function unreadIn(folder: string, names: readonly string[]): UnreadConfig[] {
   return [...filesOf(folder)].sort().flatMap((file) => {
     const [, name = '', ending = ''] = /^(.*)\.(\w+)$/.exec(file) ?? [];
@@ -65,7 +65,7 @@ function unreadManifest(folder: string): UnreadConfig[] {
   return [{ path, why: 'its key tts is read in package.json only' }];
 }
 
-/** Regular files: no link and no pipe is followed. */
+/** Returns the names of regular files, without links and pipes. */
 function filesOf(folder: string): ReadonlySet<string> {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -99,7 +99,7 @@ export function userFolder({
   return join(home, '.config', 'tts');
 }
 
-/** Relative paths are invalid (XDG Base Directory Specification 0.8). */
+/** Returns XDG_CONFIG_HOME, unless it is relative, which is invalid (XDG Base Directory Specification 0.8). */
 function xdgFolder({ XDG_CONFIG_HOME: folder }: Host['env']): string | undefined {
   return folder && isAbsolute(folder) ? folder : undefined;
 }
@@ -110,7 +110,7 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
   return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
 }
 
-/** Where `tts login` keeps keys. */
+/** Returns the path of the file where `tts login` stores keys. */
 export function keysPlace(host: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
   const folder = userFolder(host);
   return folder && join(folder, 'keys.json');
@@ -123,7 +123,7 @@ export function findKeys(host: Host): ConfigPath | undefined {
 }
 
 /**
- * @returns the files, the nearest first
+ * @returns config files, those of the nearest folder first
  * @throws TtsError (usage) if the user's folder cannot be searched
  */
 export function findConfig(host: Host): ConfigPath[] {
@@ -142,22 +142,22 @@ export function findConfig(host: Host): ConfigPath[] {
   ];
 }
 
-/** Files of other users do not count in a folder that all users may write. */
+/** Returns the config files of a folder; if all users may write to it, only those of this user or root. */
 function filesIn(folder: string, uid: number | undefined): string[] {
   const beginning = join(folder, sep);
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0) return files;
   const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
   const isOwn = (stats: Stats) => isUsersOrRoots(stats, uid);
-  // The link of another user could lead to any file of this user.
+  // Check links, too: another user's link could lead to any file of this user.
   const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
   return own.filter((path) => isInside(folder, path));
 }
 
 /**
- * What another project says, its key too, does not count in a clone that has a link to it. A package.json is left out:
- * build tools link it.
- * @throws TtsError (usage) for another file
+ * Returns whether a config file is really inside its folder, so that a link in a clone cannot use another project's settings
+ * or key. A linked package.json is only ignored, as build tools make such links.
+ * @throws TtsError (usage) for any other linked file
  */
 function isInside(folder: string, path: string): boolean {
   if (leadsBelow(realpathSync.native(folder), path)) return true;
@@ -189,7 +189,7 @@ function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): bool
   }
 }
 
-/** HOME may be another user's, for example after `su`. */
+/** True if the config folder belongs to another user, for example after `su`. */
 function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
   if (uid === undefined) return false;
   try {
@@ -199,7 +199,7 @@ function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>):
   }
 }
 
-/** A place in a project that cannot be read counts as empty. */
+/** True for a file; an unreadable place in a project counts as empty. */
 function isFile(path: string): boolean {
   try {
     return isThere(path);
@@ -212,7 +212,7 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Bytes. A longer package.json is not read. */
+/** Bytes. A larger package.json is ignored. */
 const LONGEST_MANIFEST = 1024 * 1024;
 
 function mentionsTts(path: string): boolean {

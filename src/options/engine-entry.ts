@@ -1,4 +1,4 @@
-/** What `--engine` names, and one entry of `engines`. */
+/** Schemas of `--engine` and of an entry of `engines` in a config file. */
 import { percentDecoded } from '../kit/address.ts';
 import {
   checked,
@@ -20,7 +20,7 @@ const entry = () =>
     object({
       /** The address of a server with OpenAI's `/audio/speech`. */
       url: optional(textAs((typed) => (readBaseUrl(typed) ? typed : undefined), `must be ${BASE_URL}`)),
-      /** The folder of a model, or the name by which a server knows one. */
+      /** The folder of a model, or a server's name for one. */
       model: optional(words),
       key: optional(text(/\S/, 'is not text: a key of digits needs quotes')),
       keyFile: optional(words),
@@ -29,11 +29,11 @@ const entry = () =>
       output: optional(choice('wav', 's16le')),
       sampleRate: optional(sampleRate),
       voices: optional(list(words)),
-      /** A tag of BCP 47: what a model of several languages is to speak, and the language of numbers in words. */
+      /** A BCP 47 tag: the language for a multilingual model, and for numbers in words. */
       language: optional(words),
-      /** The engine cannot read digits: it gets numbers in words of the language. */
+      /** Set for an engine that cannot read digits: it gets numbers as words of `language`. */
       numbers: optional(choice('words')),
-      /** Characters in one call. */
+      /** Most characters per call. */
       maxChars: optional(whole({ min: 1, max: 1_000_000 })),
       concurrency: optional(whole({ min: 1, max: 64 })),
     }),
@@ -43,7 +43,7 @@ const entry = () =>
         return `has none of "url", "command" and "model"; ${EXAMPLE}`;
       if (url !== undefined && command !== undefined)
         return 'has both "url" and "command": an engine is a server or a program';
-      // Samples without a header do not say their rate.
+      // Samples without a header do not contain their rate.
       const isBare = output === 's16le' || format === 'pcm';
       return isBare && sampleRate === undefined
         ? 'has no "sampleRate", which bare samples need: 22050'
@@ -58,7 +58,7 @@ interface EntryValues {
   readonly language?: string;
 }
 
-/** What is wrong with `numbers`. */
+/** Returns what is wrong with `numbers`, if anything. */
 function numbersFault({ url, command, numbers, language }: EntryValues): string | undefined {
   if (numbers === undefined) return undefined;
   if (url === undefined && command === undefined)
@@ -70,7 +70,7 @@ function numbersFault({ url, command, numbers, language }: EntryValues): string 
 
 const EXAMPLE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1" } }';
 
-/** An engine is a server, a program, or a folder with a model. */
+/** A checked entry: a server, a program, or a folder with a model. */
 export type EngineEntry = ValueOf<ReturnType<typeof entry>>;
 
 export const engines = later(() =>
@@ -88,7 +88,7 @@ export function enginesIn(
   return new Map([...entries].map(([name, entry]) => [name, engineIn(folder, entry)]));
 }
 
-/** The model of a server is a name, and not a path. */
+/** Resolves paths of an entry against a folder, except a server's model, which is a name. */
 function engineIn(folder: string, entry: EngineEntry): EngineEntry {
   const { url, model, keyFile, command: program } = entry;
   return {
@@ -101,14 +101,14 @@ function engineIn(folder: string, entry: EngineEntry): EngineEntry {
 
 export interface ServerAddress {
   readonly url: URL;
-  /** The user name and the password, as they are typed in HTTP's basic authentication. */
+  /** `user:password` for HTTP basic authentication. */
   readonly login?: string;
 }
 
 /**
- * Takes user name and password out of an address, so that nothing that shows or keeps the address can give them away. An
- * address without a path gets `/v1`: OpenAI's interface lies there.
- * @returns `undefined` for text that is not such an address
+ * Separates user name and password from an address, so that nothing that shows or stores the address can leak them. An
+ * address without a path gets `/v1`, the path of OpenAI's interface.
+ * @returns `undefined` if the text is not an address
  */
 export function serverAddress(text: string): ServerAddress | undefined {
   const given = readUrl(text);
@@ -126,7 +126,7 @@ export function isAddress(engine: string): boolean {
   return /^https?:\/\//i.test(engine);
 }
 
-/** The value of `--engine`. Only an address can be checked before the engines are known. */
+/** The value of `--engine`. Names are checked later, when the engines are known. */
 export const engine = textAs(
   (typed) => (typed.trim() === '' || (isAddress(typed) && !serverAddress(typed)) ? undefined : typed),
   (typed) =>

@@ -45,7 +45,7 @@ function readPiped(path: string, signal: AbortSignal): Promise<string> {
   return readWhole(decode(openFile(path, '', signal), path), MOST_READ, () => tooLong(path));
 }
 
-/** Web servers accept 8 to 16 KiB of headers. */
+/** Characters. Web servers accept 8 to 16 KiB of headers. */
 const LONGEST_KEY = 8192;
 
 export interface Key extends Setting<string> {
@@ -53,26 +53,26 @@ export interface Key extends Setting<string> {
 }
 
 /**
- * Finds the strongest of `apiKey`, `apiKeyFile` and `keys`. Of one place, the key stored for the base URL comes first.
+ * Finds the strongest of `apiKey`, `apiKeyFile` and `keys`. Within one place, the key stored for the base URL wins.
  * @throws TtsError (usage)
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
   const given = givenKey(settings);
   if (!given) return undefined;
-  const { said, isFile, isForBase } = given;
-  const value = isFile ? await readKeyFile(said, context) : said.value;
-  return { ...checkedKey({ value, origin: said.origin }), isForBase };
+  const { setting, isFile, isForBase } = given;
+  const value = isFile ? await readKeyFile(setting, context) : setting.value;
+  return { ...checkedKey({ value, origin: setting.origin }), isForBase };
 }
 
-/** Tells where the key is set, and reads no file for that. */
+/** Returns where the key is set, without reading a key file. */
 export function keyOrigin(settings: KeySettings): Origin | undefined {
-  return givenKey(settings)?.said.origin;
+  return givenKey(settings)?.setting.origin;
 }
 
 type KeySettings = Pick<Settings, 'apiKey' | 'apiKeyFile' | 'keys' | 'baseUrl'>;
 
 interface GivenKey extends Pick<Key, 'isForBase'> {
-  readonly said: Setting<string>;
+  readonly setting: Setting<string>;
   readonly isFile: boolean;
 }
 
@@ -80,21 +80,21 @@ function givenKey({ apiKey, apiKeyFile, keys, baseUrl }: KeySettings): GivenKey 
   const value = baseUrl && keys?.value.get(baseUrl.value.href);
   const stored = keys && value !== undefined ? { value, origin: keys.origin } : undefined;
   const given = [
-    { said: stored, isFile: false, isForBase: true },
-    { said: apiKey, isFile: false, isForBase: false },
-    { said: apiKeyFile, isFile: true, isForBase: false },
-  ].filter((each): each is GivenKey => each.said !== undefined);
-  return given.find(({ said }) => !given.some((other) => outranks(other.said.origin, said.origin)));
+    { setting: stored, isFile: false, isForBase: true },
+    { setting: apiKey, isFile: false, isForBase: false },
+    { setting: apiKeyFile, isFile: true, isForBase: false },
+  ].filter((each): each is GivenKey => each.setting !== undefined);
+  return given.find(({ setting }) => !given.some((other) => outranks(other.setting.origin, setting.origin)));
 }
 
-/** All files of keys that are named, whether this run reads them or not. */
+/** Yields all key files that are named, whether this run reads them or not. */
 export function* keyFilesIn(
   { apiKeyFile, engineKeyFile, engines }: Pick<Settings, 'apiKeyFile' | 'engineKeyFile' | 'engines'>,
   { cwd, home }: Pick<Host, 'cwd' | 'home'>,
 ): Generator<{ readonly option: string; readonly path: string }> {
   const pathIn = (name: string, folder = '') => {
     const path = fromHome(name, home);
-    // `resolve` would drop `link/..`, which the system follows.
+    // `resolve` would drop `link/..`, which the system resolves through the link.
     return isAbsolute(path) ? path : `${resolve(cwd, folder)}${sep}${path}`;
   };
   for (const file of [apiKeyFile, engineKeyFile])
@@ -121,7 +121,7 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 /**
- * A key goes only to an address that its owner named and that others cannot overhear.
+ * Asserts that a key is sent only to an address that its owner named, over a connection that others cannot overhear.
  * @throws TtsError (usage) with the way to allow it
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
@@ -138,7 +138,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
 }
 
 /**
- * Refuses a project's proxy that would see the key, and an overheard way to a proxy.
+ * Refuses a project's proxy that would see the key, and an unencrypted connection to a proxy.
  * @throws TtsError (usage)
  */
 export function assertProxyMaySee(
@@ -168,13 +168,13 @@ function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean 
   return key.place === 'project' || !isFromUntrustedProject(base, settings);
 }
 
-/** A loopback address is not trusted either: another user may listen there. */
+/** True for a base URL of an untrusted project. Loopback addresses count, too: another user may listen there. */
 export function isFromUntrustedProject(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
   if (base.origin.place !== 'project') return false;
   return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 
-/** Some servers take these for a step to the parent folder; URL does not. */
+/** Path parts that some servers take for `..`, though `URL` does not. */
 const LEADS_UP = /%2f|%5c|%2e|\.\.;/i;
 
 function covers(trusted: URL, address: URL): boolean {
@@ -184,8 +184,8 @@ function covers(trusted: URL, address: URL): boolean {
 }
 
 /**
- * The file of stored keys. People share their config files, and never this one.
- * @throws TtsError (usage) without a place for it
+ * Returns the path of the file of stored keys, which is separate so that users can share their config files.
+ * @throws TtsError (usage) if there is no place for it
  */
 export function keysFile(host: Pick<Host, 'env' | 'home' | 'platform'>): string {
   const path = keysPlace(host);
@@ -195,7 +195,7 @@ export function keysFile(host: Pick<Host, 'env' | 'home' | 'platform'>): string 
   return path;
 }
 
-/** What cannot be looked at fails when it is written. */
+/** False if something other than a file is at the path. A path that cannot be examined fails later, when it is written. */
 function canHoldKeys(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
@@ -217,7 +217,7 @@ export async function storeKey(
   try {
     const path = await realpath(file).catch(() => file);
     makeFolder(dirname(path));
-    // Two logins at once must not lose a key.
+    // Without the lock, two logins at once could lose a key.
     using _lease = await Lease.wait(besideFile(path, 'lock'), host, { signal, isOver: isDeadOrUnwritten });
     const text = decodeAll(await readFile(path).catch(unlessMissing), path);
     const keys = text.trim() === '' ? {} : (JSON.parse(text) ?? {});

@@ -1,4 +1,4 @@
-/** The schemas of values that need more than those of `kit/schema.ts`. */
+/** Schemas of option values, built on those of `kit/schema.ts`. */
 import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
 import { originOf } from '../kit/address.ts';
@@ -23,13 +23,13 @@ export const sampleRate = number({ min: 8000, max: 48_000 });
 
 export const speed = number({ min: 0.5, max: 3 });
 
-/** How much faster a cue of subtitles may be heard. */
+/** The factor by which the sound of a subtitle cue may be sped up. */
 export const fit = textAs((typed) => {
   const most = Number(/^\d(?:\.\d{1,4})?$/.exec(typed.trim())?.[0]);
   return most >= 1 && most <= 3 ? most : undefined;
 }, 'must be a number from 1 to 3');
 
-/** Seconds, from `90`, `1:30` or `0:01:30.5`. */
+/** Seconds, written as `90`, `1:30` or `0:01:30.5`. */
 export const clock = textAs((typed) => {
   const [time] = /^(?:\d{1,3}:){0,2}\d{1,6}(?:\.\d{1,6})?$/.exec(typed.trim()) ?? [''];
   const parts = time.split(':').map(Number);
@@ -59,16 +59,16 @@ const DELIMITERS: Readonly<Record<string, string>> = {
   pipe: '|',
 };
 
-/** What separates the cells of a table. */
+/** The delimiter between the cells of a table. */
 export const delimiter = textAs((typed) => {
   const named = DELIMITERS[typed.trim().toLowerCase()] ?? typed;
   return /^[^"\r\n]$/u.test(named) ? named : undefined;
 }, 'must be one character, or comma, semicolon, tab or pipe');
 
-/** The beginning and the end of a range, both included. */
+/** The first and last number of a range, both included. */
 type Range = readonly [first: number, last: number];
 
-/** Whole numbers from 1 and ranges of them. */
+/** Whole numbers from 1, and ranges of them. */
 export const ranges = textAs((typed): readonly Range[] | undefined => {
   const found = typed.split(',').map((part) => /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(part));
   const read = found.map((range) => [Number(range?.[1]), Number(range?.[2] ?? range?.[1])] as const);
@@ -77,7 +77,7 @@ export const ranges = textAs((typed): readonly Range[] | undefined => {
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
-/** MB means MiB. */
+/** Parses a size in bytes; MB means MiB. */
 function readBytes(typed: string): number | undefined {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(typed.trim()) ?? [];
   return amount === undefined ? undefined : Math.round(Number(amount) * (UNITS[unit.toLowerCase()] ?? 1));
@@ -104,7 +104,7 @@ export const age = textAs((typed) => {
 const SPEAKER = 'must be a speaker by its number (a whole one) or by its name';
 const anyWhole = whole({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
-/** @returns `undefined` for a text that is neither a name nor a whole number */
+/** @returns `undefined` if the text is neither a name nor a whole number */
 export function readSpeaker(typed: string): number | string | undefined {
   const name = typed.trim();
   if (/^-?\d+(\.0+)?$/.test(name)) return Number.isSafeInteger(Number(name)) ? Number(name) : undefined;
@@ -120,7 +120,7 @@ export function readUrl(typed: string): URL | undefined {
 
 export const url = textAs(readUrl, 'must be a URL that begins with http:// or https://');
 
-/** User name, query and fragment are refused: messages show the address, and a secret must not stand in it. */
+/** Parses a base URL. User name, query and fragment may be secrets, and messages show the address: they are refused. */
 export function readBaseUrl(typed: string): URL | undefined {
   const parsed = readUrl(typed);
   if (!parsed || parsed.username || parsed.password || parsed.search || parsed.hash) return undefined;
@@ -140,14 +140,14 @@ export function readProxy(typed: string): URL | undefined {
 
 export const proxyUrl = textAs(readProxy, `must be ${PROXY}, as in http://proxy.example.com:8080`);
 
-/** Keeps only the host: a bad address may hold a password anywhere. */
+/** Returns only the host for a message, as a bad address may hold a password anywhere. */
 export function hostOnly(raw: string): string {
   const [, scheme = '', user, host = '', rest] =
     /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(raw) ?? [];
   return `"${scheme}${user ? '***@' : ''}${host}${rest ? '***' : ''}"`;
 }
 
-/** An empty address is refused: Node would listen on all networks. */
+/** The address to listen on. Empty is refused, as Node would then listen on all networks. */
 export const address = text(/\S/, 'must be an address or a name of this machine');
 
 export const corsOrigin = textAs(
@@ -166,13 +166,13 @@ function pathFault(path: string): string | undefined {
   return PATH_FAULTS.find(([fault]) => fault.test(path.replace(/\/+$/, '')))?.[1];
 }
 
-/** It may be empty. A slash at its end is left out. */
+/** A path prefix, which may be empty. A slash at its end is removed. */
 export const basePath = textAs(
   (typed) => (pathFault(typed) === undefined ? typed.replace(/\/+$/, '') : undefined),
   (typed) => pathFault(typed) ?? '',
 );
 
-/** The keys by the `href` of their base URLs. Address and secret may be swapped, so messages show neither. */
+/** Keys by the `href` of their base URLs. Users may swap address and secret, so messages show neither. */
 export const keys = later(() =>
   named(
     textAs((name) => readBaseUrl(name)?.href, `has a name that is not ${BASE_URL}`),
@@ -183,7 +183,7 @@ export const keys = later(() =>
 
 const pause = optional(number({ min: 0, max: 60 }));
 
-/** Seconds of silence by the kind of border. */
+/** Seconds of silence by kind of border. */
 export const pauses = v.pipe(
   object(
     { chapter: pause, scene: pause, heading: pause, paragraph: pause, sentence: pause },
@@ -192,19 +192,19 @@ export const pauses = v.pipe(
   v.transform((given): ReadonlyMap<string, number> => new Map(Object.entries(given))),
 );
 
-/** Voices by the names of a dialogue. */
+/** Voices by the names of the characters of a dialogue. */
 export const voices = named(words, speaker, 'must be names with their voices, as in Alice=anna,Bob=7,*=2');
 
 const LANGUAGES = 'must be languages, with or without their voices, as in de=thorsten,fr';
 
-/** Voices by languages. A language alone means a voice that speaks it. */
+/** Voices by language. A language without a voice means any voice that speaks it. */
 export const languages = v.union(
   [
     v.pipe(
       oneOrMore(textAs(readLanguages, LANGUAGES), LANGUAGES),
       v.transform((maps): ReadonlyMap<string, string | number> => new Map(maps.flatMap((map) => [...map]))),
     ),
-    // An array would pass as an object with numbers as names.
+    // Tried last, as an array would pass as an object with numeric names.
     named(words, speaker, LANGUAGES),
   ],
   LANGUAGES,
@@ -225,12 +225,12 @@ const namedSpeaker = () =>
   checked(
     object({
       no: optional(anyWhole),
-      /** An engine takes the place of a number. */
+      /** The name of an engine, instead of `no`. */
       engine: optional(words),
       voice: optional(words),
-      /** A WAV with the voice, in its place: a model such as Pocket speaks like it. */
+      /** A WAV file instead of `voice`: a model such as Pocket imitates its voice. */
       reference: optional(words),
-      /** It is `neo.one`, `Mermish`, or the service's own word. */
+      /** `neo.one`, `Mermish`, or another kind that the service knows. */
       kind: optional(words),
       /** A language tag (BCP 47). */
       language: optional(words),
@@ -249,7 +249,7 @@ const namedSpeaker = () =>
     },
   );
 
-/** A speaker of a service, or a voice of an engine, with settings of its own. */
+/** A speaker of a service, or a voice of an engine, with its own settings. */
 export type NamedSpeaker = ValueOf<ReturnType<typeof namedSpeaker>>;
 
 const OF_ENGINE = 'a voice of an engine: { "engine": "kokoro", "voice": "af_heart" }';
@@ -270,7 +270,7 @@ export const speakers = later(() => {
   );
 });
 
-/** A reference is a file, which counts from the folder of the config file that names it. */
+/** Resolves the reference files of speakers against the folder of their config file. */
 export function speakersIn(
   folder: string,
   speakers: ReadonlyMap<string, NamedSpeaker>,
@@ -282,7 +282,7 @@ export function speakersIn(
   return new Map([...speakers].map(([name, speaker]) => [name, located(speaker)]));
 }
 
-/** Matches a word, or else a character that begins none. */
+/** Matches a word, or a character that cannot begin one, such as an open quote. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
 const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
 
@@ -293,8 +293,8 @@ const commandWords = checked(v.array(v.string(COMMAND), COMMAND), ([program]) =>
 );
 
 /**
- * Splits a text into words as a shell does, without expansion. A backslash escapes only a space, a quote or a backslash: it is
- * a part of Windows paths.
+ * A program and its arguments, split as by a shell, without expansion. A backslash escapes only a space, a quote or a
+ * backslash, as it is also part of Windows paths.
  */
 export const command = commandOf(textAs(shellWords, COMMAND));
 
@@ -304,10 +304,10 @@ function commandOf(line: v.GenericSchema<string, readonly string[]>) {
   );
 }
 
-/** An operator of a shell, outside quotes: no shell reads the command, so it would be an argument. */
+/** Matches a shell operator outside quotes, which would become an argument, as no shell runs the command. */
 const SHELL_SIGN = /^(?:\d?[<>]|[|&;(])|^[^'"]*(?:\$[({\w]|`|;$)/;
 
-/** The command of a player. Written as one text it may look like the line of a shell, which it is not. */
+/** The command of a player. Refuses text that looks like a shell line, as no shell runs it. */
 export const playerCommand = commandOf(
   textAs(
     (line) => (shellSignIn(line) === undefined ? shellWords(line) : undefined),
@@ -338,24 +338,24 @@ function unquoted(...[, single, double, escaped, bare]: Groups): string {
   return single ?? double?.replace(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
 }
 
-/** A program without a folder in its name is looked up on the PATH. */
+/** Resolves the program against a folder, unless it is a bare name, which is looked up on the PATH. */
 export function commandIn(folder: string, [program = '', ...rest]: readonly string[]): readonly string[] {
   return [basename(program) === program ? program : fileIn(folder, program), ...rest];
 }
 
-/** A name that begins with `~` is completed later. */
+/** Resolves a file name against a folder, except one that begins with `~`, which is expanded later. */
 export function fileIn(folder: string, name: string): string {
   return /^~[/\\]/.test(name) ? name : resolve(folder, name);
 }
 
-const LONGEST = 200;
+const LONGEST_SHOWN = 200;
 
 /**
- * Quotes and shortens a value, without the password and the query of an address. Nested YAML aliases would take minutes to
- * write out in full.
+ * Describes a value for a message: quoted, shortened, and without the password and query of an address. Objects are only
+ * named: nested YAML aliases would take minutes to write out.
  */
 export function describedValue(data: unknown): string {
-  // JSON has no form for some numbers of YAML.
+  // JSON cannot express some numbers of YAML, such as infinity.
   if (typeof data === 'number') return String(data);
   if (Array.isArray(data)) return 'a list';
   if (data instanceof Date) return 'a date';
@@ -363,7 +363,7 @@ export function describedValue(data: unknown): string {
   const shown = JSON.stringify(data)
     .replace(/^"([a-z][a-z\d+.-]*:\/\/)?.*@/i, '"$1***@')
     .replace(/(:\/\/[^"?#]*[?#]).*"$/, '$1***"');
-  return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…"` : shown;
+  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…"` : shown;
 }
 
 export function isObject(data: unknown): data is object {

@@ -13,15 +13,15 @@ import { describedValue, hostOnly, PROXY, readProxy } from './kinds.ts';
 import { longFlag, type Option } from './option.ts';
 import { type Name, names, rowOf, rows, type Value } from './rows.ts';
 
-/** What commander read: a text, several texts, or true and false of a switch. By the names of the options. */
+/** What commander parsed, by option name: a text, several texts, or true or false for a switch. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 export interface ConfigFile {
   readonly path: string;
-  /** Relative paths begin here. */
+  /** The folder that relative paths in the file start from. */
   readonly folder: string;
   readonly place: ConfigPath['place'];
-  /** They are checked, and as their schemas make them. */
+  /** The values by key, checked and transformed by their schemas. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -36,9 +36,9 @@ type SettingPlace = (typeof places)[number];
 
 export interface Origin {
   readonly place: SettingPlace;
-  /** It reads `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
+  /** For messages: `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
   readonly name: string;
-  /** Relative paths begin here. */
+  /** The folder that relative paths in the value start from. */
   readonly folder?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ export async function loadSettings(
   return { settings, files };
 }
 
-/** The keys that a file holds for base URLs are hidden when it is read. */
+/** Yields secrets to hide in messages, except the keys for base URLs, which were hidden when their file was read. */
 function* secretsOf(settings: Settings): Generator<string> {
   for (const name of names) {
     const value = settings[name]?.value;
@@ -94,8 +94,8 @@ export function configName(flags: Flags, env: RunContext['host']['env']): string
 }
 
 /**
- * A named file is the only one with settings, and may be a pipe. Stored keys belong to their base URLs, whatever the config is; a
- * named file that brings a key for itself counts more.
+ * Loads the config files. A named file, which may be a pipe, replaces all others. The stored keys are loaded in addition,
+ * unless a named file brings its own key.
  * @returns the files, the strongest first
  * @throws TtsError (usage)
  */
@@ -106,7 +106,7 @@ async function loadConfig(
 ): Promise<ConfigFile[]> {
   const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
   if (named === undefined && candidates.length === 0 && !stored) return [];
-  // The parsers load only where there is a file.
+  // Load the parsers only if there is a file.
   const { loadNamed, readConfig, readKeys } = await import('./config-file.ts');
   const loaded: ConfigFile[] = named === undefined ? [] : [await loadNamed(named, host, options)];
   const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
@@ -131,15 +131,15 @@ export function resolveSettings(sources: SettingSources): Settings {
 }
 
 function resolved(name: Name, row: Option, sources: SettingSources): Setting<unknown> | undefined {
-  const said = saidOf(row, sources.flags[name], sources);
+  const said = valuesSet(row, sources.flags[name], sources);
   const { value: strongest } = said.next();
   if (!strongest) return row.fallback === undefined ? undefined : { value: row.fallback, origin: DEFAULT };
   if (!row.merge) return strongest;
   return { ...strongest, value: row.merge([strongest, ...said].map(({ value }) => value)) };
 }
 
-/** What the places say, the strongest first. A weaker one is not looked at where it does not count. */
-function* saidOf(
+/** Yields the values that are set, the strongest first. Lazy: a weaker place is read only if it counts. */
+function* valuesSet(
   row: Option,
   flag: unknown,
   { env = {}, files = [] }: SettingSources,
@@ -160,7 +160,7 @@ function fromFlag(row: Option, raw: unknown): Setting<unknown> {
   return typeof raw === 'boolean' ? { value: raw, origin } : settingOf(row, raw as string | string[], origin);
 }
 
-/** An empty variable counts as not set. */
+/** Reads an option from its environment variable. An empty variable counts as not set. */
 export function fromEnvironment<T>(
   row: Option<T>,
   env: Readonly<Record<string, string | undefined>>,
@@ -174,7 +174,7 @@ export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>
 }
 
 /**
- * Reads the text of a flag, a variable or a cell of a table.
+ * Parses the text of a flag, a variable or a table cell.
  * @throws TtsError (usage)
  */
 export function settingOf<T>(row: Option<T>, text: string | readonly string[], origin: Origin): Setting<T> {
@@ -182,7 +182,7 @@ export function settingOf<T>(row: Option<T>, text: string | readonly string[], o
 }
 
 /**
- * @param data as a config file has it
+ * @param data the raw value from a config file
  * @throws TtsError (usage), as in `--sample-rate must be 8000 or more, and is 7000`
  */
 export function checkedValue<T>(row: Option<T>, data: unknown, origin: Origin): T {
@@ -207,7 +207,7 @@ function nearestChoice(schema: Schema, found: unknown): string | undefined {
   return nearest && `did you mean ${nearest}?`;
 }
 
-/** A switch is named as it was typed. */
+/** Returns the flag as typed: a switch may be set with `--no-`. */
 function flagName(row: Option, raw: unknown): string {
   const long = longFlag(row);
   if (raw === true) return long.replace('--no-', '--');
@@ -237,7 +237,7 @@ function proxyFromEnvironment(
   throw usageError(`${name} must be ${PROXY}, and is ${hostOnly(text)}`, `correct or unset ${name}`);
 }
 
-/** What `--assistant` stands for. An option that is set by itself counts more. */
+/** Applies the options that `--assistant` implies, except those that are set explicitly. */
 export function withAssistant(settings: Settings): Settings {
   const { assistant, format, math, play, output, stream, echo } = settings;
   if (!assistant.value) return settings;
@@ -254,15 +254,15 @@ export function withAssistant(settings: Settings): Settings {
   };
 }
 
-/** The settings of the single names. */
+/** Splits a setting with several names into settings with one name each. */
 export function singleNames({ value, origin }: Setting<readonly string[]>): readonly Setting<string>[] {
   return value.map((name) => ({ value: name, origin }));
 }
 
 /**
- * A relative name counts from the folder of its config file.
- * @param byYourself the advice how a user names the file
- * @throws TtsError (usage) for a project's name of a file outside: its contents would go to a server of the project's choice
+ * Resolves a file name, relative to the folder of its config file.
+ * @param byYourself for the hint: how users can name the file themselves
+ * @throws TtsError (usage) if a project's config names a file outside the project, which it could send to its own server
  */
 export function namedFile(
   { value, origin }: Setting<string>,
@@ -272,14 +272,14 @@ export function namedFile(
   const name = fromHome(value, home);
   const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
   if (origin.place !== 'project') return path;
-  // A clone may contain links to any place.
+  // A cloned repository may contain links to any file.
   const real = found(path, origin, () => realpathSync(path));
   if (!isWithin(projectOf(origin), real))
     throw usageError(
       `${origin.name} lies outside of that project`,
       `name it yourself, with ${byYourself} or in your own config`,
     );
-  // Only a regular file is read: a pipe in a project may never end.
+  // Only a regular file: a pipe in a project may never end.
   if (statSync(real).isFile()) return path;
   throw usageError(
     `${origin.name} is not a regular file`,
@@ -287,7 +287,7 @@ export function namedFile(
   );
 }
 
-/** The project of a file in `.config` is the folder around it. */
+/** Returns the project folder of a config file, which is the parent of a `.config` folder. */
 function projectOf({ folder = '' }: Origin): string {
   return realpathSync(basename(folder) === '.config' ? dirname(folder) : folder);
 }
@@ -304,10 +304,10 @@ function found(path: string, { name }: Origin, find: () => string): string {
   }
 }
 
-/** These permission bits let users besides the owner read a file. */
+/** Permission bits that let users other than the owner read a file. */
 const READ_BY_OTHERS = 0o044;
 
-/** Finds files with a key that other users can read. Windows has no such permissions. */
+/** Finds files with a key that other users can read; none on Windows, which has no such permissions. */
 export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
   if (platform === 'win32') return [];
   return files

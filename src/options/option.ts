@@ -1,6 +1,6 @@
 import type { Schema } from '../kit/schema.ts';
 
-/** A command with options. `login` stands for `logout` as well, and `stop` for `pause` and `resume`. */
+/** A command with options. `login` also means `logout`, and `stop` also means `pause` and `resume`. */
 export type CommandName =
   | 'speak'
   | 'batch'
@@ -14,81 +14,81 @@ export type CommandName =
   | 'stop';
 
 /**
- * What changes with the value of an option. No option is without it, so that none is forgotten in a key.
- * - `run`: nothing that is heard; or who speaks, which the identity of the voice says.
- * - `text`: what is spoken, and the tags. The keys of the cache and of a row have the text itself.
- * - `voice`: the sound of a segment. It is in the key of the cache and in that of a row.
- * - `finish`: the file, but not the sound that is kept. It is in the key of a row only.
+ * What the value of an option changes. Required, so that no option is forgotten in a key.
+ * - `run`: nothing in the sound; or the speaker, which is in the keys as the identity of the voice.
+ * - `text`: the spoken text, or the tags. Cache keys and row keys contain the text itself.
+ * - `voice`: the sound of a segment. In cache keys and row keys.
+ * - `finish`: the file, but not the cached sound. In row keys only.
  */
 export type Affects = 'run' | 'text' | 'voice' | 'finish';
 
-/** The groups of the short help: what people do, in the order in which they come to it. */
+/** The groups of the short help, in the order in which a user needs them. */
 export const GROUPS = ['Text', 'Voice', 'Sound', 'Service', 'Run'] as const;
 type Group = (typeof GROUPS)[number];
 
-/** An HTTP interface of a service. `tts` asks the first; `tts serve` has both. */
+/** An HTTP interface of a service. As a client, `tts` uses the first; `tts serve` offers both. */
 export type Face = 'tts' | 'openai';
 
 /** A field in the body of a request. */
 export interface WireField {
-  /** As in `config.sample_rate`. */
+  /** The path in the body: `config.sample_rate`. */
   readonly path: string;
   readonly schema: Schema;
   readonly isRequired?: true;
-  /** What OpenAPI says of it. */
+  /** The description in the OpenAPI document. */
   readonly description: string;
 }
 
 export type Wire = Readonly<Partial<Record<Face, WireField>>>;
 
-/** What differs where another command than `speak` takes the option. */
+/** Replaces parts of an option for a command other than `speak`. */
 interface Form {
   readonly flags?: string;
   readonly help: string;
   readonly repeats?: true;
 }
 
-/** All that is known of an option: commander, the check of config files, help, manual, completions, docs and keys are loops over it. */
+/** One option. Parser, config check, help, manual, completions, docs and keys are all derived from these rows. */
 export interface Option<T = unknown> {
   readonly schema: Schema<T>;
-  /** The flag in commander's syntax. Without it, the option is set elsewhere. */
+  /** The flag in commander's syntax. Without it, the option is set by environment or config only. */
   readonly flags?: string;
-  /** The commands that take the flag. `tts config` takes all that `speak` takes. */
+  /** The commands that take the flag. `tts config` takes all flags of `speak`. */
   readonly commands: readonly CommandName[];
   readonly forms?: Readonly<Partial<Record<CommandName, Form>>>;
   readonly env?: string;
-  /** Help shows it in place of `env` where several variables count. */
+  /** Shown in help instead of `env` if several variables count. */
   readonly envShown?: string;
   /** The key in a config file. */
   readonly key?: string;
-  /** Help shows it in place of `key`. */
+  /** Shown in help instead of `key`. */
   readonly keyShown?: string;
-  /** Whose config file may set it; anybody's without it. What leaves, runs or is deleted on a machine is the user's alone to say. */
+  /** Whose config files may set the option; default: all. Only users may decide what is sent, run or deleted on their machine. */
   readonly setBy?: 'user' | ((value: NoInfer<T>) => boolean);
   readonly fallback?: NoInfer<T>;
-  /** Help shows it in place of `fallback`. */
+  /** Shown in help instead of `fallback`. */
   readonly otherwise?: string;
   readonly help: string;
-  /** The short help has it in place of `help`, which is too long for a line. */
+  /** Shown in the short help if `help` is too long for one line. */
   readonly brief?: string;
-  /** Where the short help lists an option of a run. */
+  /** The group of the option in the short help. */
   readonly group?: Group;
-  /** It has a line of its own there; others are named. */
+  /** True for a line of its own in the short help; other options are only named there. */
   readonly hasLine?: true;
   readonly affects: Affects;
   readonly wire?: Wire;
-  /** Neither the value nor a part of it is shown. */
+  /** True if no part of the value may be shown. */
   readonly isSecret?: true;
-  /** What the flag means without a value, as it would be typed. */
+  /** The value, as typed, that the flag has without one. */
   readonly preset?: string;
   /** The flag may be given several times. */
   readonly repeats?: true;
-  /** Joins the values of several places, the strongest first. Without it, the strongest place counts. */
+  /** Merges the values of several places, the strongest first. Without it, only the strongest place counts. */
   merge?(values: readonly T[]): T;
-  /** Resolves the names of files that a config file in this folder gives. */
+  /** Resolves file names in a value from a config file in `folder`. */
   relativeTo?(value: NoInfer<T>, folder: string): T;
   startsProgram?(value: NoInfer<T>): boolean;
-  /** A wrong value in a message. */
+  /** Returns how a message shows a wrong value. */
   shown?(raw: unknown): string;
 }
 
@@ -103,10 +103,10 @@ interface OptionTypes<A extends Affects, W extends Wire> {
 
 type NoWire = Readonly<Record<never, never>>;
 
-/** `commands` may be left out where `speak` is the only one, and where there is no flag. */
+/** An option as written in the table: without `commands`, it belongs to `speak` if it has a flag. */
 type Row<T> = Omit<Option<T>, 'commands'> & Partial<Pick<Option, 'commands'>>;
 
-/** Keeps the type of the value, and what `keyOf` and `valuesIn` ask for. */
+/** Makes a row, and keeps the types that `keyOf` and `valuesIn` need. */
 export function option<T, A extends Affects, const W extends Wire = NoWire>(
   row: Row<T> & OptionTypes<A, W> & Fallback<T>,
 ): Option<T> & OptionTypes<A, W> & Fallback<T>;
@@ -117,7 +117,7 @@ export function option<T>(row: Row<T>): Option<T> {
   return { commands: row.flags === undefined ? [] : ['speak'], ...row };
 }
 
-/** The value without any setting, for help; `undefined` for a switch. */
+/** Returns the default as shown in help; `undefined` for a switch. */
 export function defaultOf({ otherwise, fallback }: Option): string | undefined {
   return (
     otherwise ?? (fallback === undefined || typeof fallback === 'boolean' ? undefined : String(fallback))

@@ -37,17 +37,17 @@ import {
 } from './kinds.ts';
 import { type CommandName, type Option, option } from './option.ts';
 
-/** The strongest value of each name. */
+/** Merges maps, the strongest first: the strongest value of each name counts. */
 function byName<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> {
   return new Map(maps.toReversed().flatMap((map) => [...map]));
 }
 
-/** A client's words are passed on, blank or not. */
+/** Text from a client, which may be blank. */
 const anyText = v.string('must be a string');
 
 const WHOLE = 'must be a whole number';
 
-/** OpenAI's own voices may also come as `{"id": "…"}`, and some clients send numbers. */
+/** A voice name; OpenAI also allows `{"id": "…"}`, and some clients send numbers. */
 const voiceName = v.union(
   [
     anyText,
@@ -60,22 +60,22 @@ const voiceName = v.union(
   'must be a string',
 );
 
-/** An empty address is none. */
+/** A callback URL; empty means none. */
 const callback = text(
   /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@]+([/?#]\S*)?)?$/,
   'must be an http or https URL without spaces, user and password, or empty',
 );
 
-/** Commands that make files of sound. */
+/** Commands that make sound files. */
 const making = ['speak', 'batch'] as const;
 
-/** Commands that ask a service. */
+/** Commands that send requests to a service. */
 const asking = ['speak', 'batch', 'speakers', 'doctor'] as const;
 
-/** A switch that is off where nothing is said. */
+/** A switch that is off by default. */
 const off = { schema: toggle(), fallback: false } as const;
 
-/** All that can be set. A new option is a row here, and the place that uses it. */
+/** All options. To add one, add a row here and the code that uses it. */
 export const rows = {
   file: option({
     schema: list(fileName),
@@ -1191,7 +1191,7 @@ export function isName(name: string): name is Name {
   return Object.hasOwn(rows, name);
 }
 
-/** The options that a command takes: first its own, and those that mean something else to it than to a run. */
+/** Returns the options of a command: first its own and those with another meaning for it than for `speak`. */
 export function optionsOf(command: CommandName): Name[] {
   const taken = names.filter((name) => {
     const { flags, commands } = rowOf(name);

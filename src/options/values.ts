@@ -1,4 +1,4 @@
-/** What the values of options are for besides the run: keys, and bodies of requests. Each is a loop over the rows. */
+/** Derives cache keys and request bodies from the option rows. */
 import * as v from 'valibot';
 import { object, openObject, optional, type Schema, type ValueOf } from '../kit/schema.ts';
 import type { Affects, Face, WireField } from './option.ts';
@@ -6,7 +6,7 @@ import { type Name, names, rowOf, type rows } from './rows.ts';
 
 type Rows = typeof rows;
 
-/** The names of the options that affect this. */
+/** The names of the options with this `affects`. */
 type Affecting<A extends Affects> = { [N in Name]: Rows[N]['affects'] extends A ? N : never }[Name];
 
 /** The options that change the sound of a voice. */
@@ -15,10 +15,10 @@ export const VOICE_OPTIONS = names.filter(
 ) as readonly Affecting<'voice'>[];
 
 /**
- * The values that make one sound another than the next, by the names of their options. Those that are not set are left out, so
- * that a new option changes no key where it is not used.
- * @param values of one utterance or one row, and not of the run: each voice may have its own. None can be forgotten: all have to
- * be there, if only as `undefined`
+ * Returns the option values that distinguish one sound from another, by option name. Unset values are left out, so that a
+ * new option does not change existing keys.
+ * @param values of one utterance or row, as each voice may have its own. The type requires every option, if only as
+ *   `undefined`, so that none is forgotten
  */
 export function keyOf<A extends Affects>(
   values: Readonly<Record<Affecting<A>, unknown>>,
@@ -35,12 +35,12 @@ type SchemaOn<F extends Face, N extends Name> = Rows[N] extends {
   ? S
   : never;
 
-/** The values of all options that a face has fields for, by the names of the options. */
+/** The values of the options that have a field in this interface, by option name. */
 type WireValues<F extends Face> = {
   readonly [N in Name as SchemaOn<F, N> extends never ? never : N]: ValueOf<SchemaOn<F, N>> | undefined;
 };
 
-/** The fields of a face, in the order of the table. */
+/** Returns the fields of an interface, in the order of `rows`. */
 function wireFields(face: Face): readonly (WireField & { readonly name: Name })[] {
   return names.flatMap((name) => {
     const field = rowOf(name).wire?.[face];
@@ -49,9 +49,9 @@ function wireFields(face: Face): readonly (WireField & { readonly name: Name })[
 }
 
 /**
- * The schema of a request's body: the fields of options, and those of the face itself.
- * @param own as `text`, which is no option
- * @param isOpen for a face whose clients send fields of others, which are left alone, and null for what they leave out
+ * Makes the schema of a request body from the fields of options and the interface's own fields.
+ * @param own fields that are not options, such as `text`
+ * @param isOpen true to ignore unknown fields, and to accept null for a missing value
  */
 export function bodySchema<Own extends Readonly<Record<string, Schema>>>(
   face: Face,
@@ -67,13 +67,13 @@ export function bodySchema<Own extends Readonly<Record<string, Schema>>>(
   return schemaOf(fields, isOpen ? openObject : object) as ReturnType<typeof bodySchema<Own>>;
 }
 
-/** The values of options in a body that was checked; null is none. */
+/** Returns the option values in a checked body; null means not set. */
 export function valuesIn<F extends Face>(face: F, body: object): WireValues<F> {
   const values = wireFields(face).map(({ name, path }) => [name, at(body, path) ?? undefined]);
   return Object.fromEntries(values) as WireValues<F>;
 }
 
-/** The body of a request to a service. Values that are not set are not sent. */
+/** Returns the JSON body of a request to a service, without values that are not set. */
 export function bodyOf(text: string, values: Readonly<Record<string, unknown>>): string {
   const body: Tree = { text };
   for (const { name, path } of wireFields('tts'))
@@ -81,7 +81,7 @@ export function bodyOf(text: string, values: Readonly<Record<string, unknown>>):
   return JSON.stringify(body);
 }
 
-/** Fields by name; a field with others inside is a tree. */
+/** Fields by name; nested fields are trees. */
 interface Tree {
   [field: string]: unknown;
 }
