@@ -14,7 +14,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { checksumOf } from '../kit/checksum.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { removeLeftoversIn, type Writer } from '../kit/file.ts';
-import { systemError, writing } from '../kit/folders.ts';
+import { reading, systemError, writing } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
@@ -278,13 +278,17 @@ export class RowStates {
     return versionOf(this.folder.path) === this.#version;
   }
 
-  /** @throws TtsError (usage) for a manifest, a journal or a row file that is a link, and for a manifest that is wrong */
+  /**
+   * @throws TtsError (usage) for a manifest, a journal or a row file that is a link, and for a manifest that is wrong; (output)
+   * for what cannot be read
+   */
   static async take(
     planned: FolderPlan,
     { host, signal }: { readonly host: Pick<Host, 'uid'>; readonly signal: AbortSignal },
   ): Promise<RowStates> {
-    const survey = new RowStates(planned, host.uid);
-    const { folder, plan, known } = survey;
+    const { folder, plan } = planned;
+    const survey = await reading(folder.path, () => new RowStates(planned, host.uid));
+    const { known } = survey;
     for (const row of plan.mine) {
       signal.throwIfAborted();
       const key = await planned.texts.keyOf(row, signal);
@@ -346,7 +350,7 @@ async function stateOf(
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { state: 'missing', entry: undefined };
   const expected = entries.findLast((entry) => entry.key === key);
   if (!expected) return { state: 'stale', entry: entries.at(-1) };
-  const sha256 = await checksumOf(path, { signal });
+  const sha256 = await reading(path, () => checksumOf(path, { signal }));
   if (expected.sha256 === sha256) return { state: 'unchanged', entry: expected };
   const found = entries.findLast((entry) => entry.sha256 === sha256);
   if (!found) return { state: 'damaged', entry: expected };
@@ -408,7 +412,8 @@ async function reasonToKeep(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!isSound(file, survey)) return 'its name is not that of a sound of this batch';
-  const sha256 = await checksumOf(survey.folder.pathOf(file), { signal });
+  const path = survey.folder.pathOf(file);
+  const sha256 = await reading(path, () => checksumOf(path, { signal }));
   const isUnchanged = entriesOf(file, survey.known).some((entry) => entry.sha256 === sha256);
   return isUnchanged ? undefined : 'it was changed since it was made';
 }

@@ -120,6 +120,18 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
+  /** That of what is written so far. */
+  async checksum(signal: AbortSignal): Promise<string> {
+    // A run that makes one file needs no checksum.
+    const { checksumOf } = await import('./checksum.ts');
+    try {
+      return await checksumOf(this.path, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#publishing.explain(error, this.path);
+    }
+  }
+
   /** @param as the name, which may be another one in the same file system */
   async publish(signal?: AbortSignal, as = this.#publishing.target): Promise<void> {
     const { isNameDurable, assertFree, explain } = this.#publishing;

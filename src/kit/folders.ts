@@ -83,12 +83,16 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
 ]);
 
 export function unwritable(name: string, cause: unknown, elsewhere = 'write elsewhere with -o'): TtsError {
+  return unusable(`cannot write ${name}`, cause, elsewhere);
+}
+
+function unusable(what: string, cause: unknown, elsewhere: string): TtsError {
   if (cause instanceof TtsError) return cause;
   if (!(cause instanceof Error && 'code' in cause)) throw cause;
   const code = 'errno' in cause && QUOTA.has(Number(cause.errno)) ? 'EDQUOT' : String(cause.code);
   const [reason, ...remedies] = reasons.get(code) ?? [code, ELSEWHERE];
   const hint = remedies.map((remedy) => (remedy === ELSEWHERE ? elsewhere : remedy)).join(', or ');
-  return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
+  return new TtsError(`${what}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
 }
 
 /** @throws TtsError (output) in place of the system's error */
@@ -97,6 +101,20 @@ export function writing<T>(name: string, write: () => T, elsewhere?: string): T 
     return write();
   } catch (error) {
     throw unwritable(name, error, elsewhere);
+  }
+}
+
+/**
+ * Reads what lies where files are written.
+ * @param folder stands in the message for a file that the system's error does not name
+ * @throws TtsError (output) in place of the system's error
+ */
+export async function reading<T>(folder: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const { path = folder } = Object(error) as NodeJS.ErrnoException;
+    throw unusable(`cannot read ${path}`, error, 'choose another folder with -o');
   }
 }
 

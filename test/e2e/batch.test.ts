@@ -365,6 +365,35 @@ describe('what is wrong with the run ends it at once', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it.runIf(process.getuid?.() === 0)('what another user may not read', async () => {
+    const { server, box, batch } = await batchOf(ONE);
+    await batch('-o out/{id}.wav');
+    for (const name of ['out/a.wav', 'out/tts-batch.jsonl', 'out']) {
+      chmodSync(box.path('out'), 0o777);
+      chmodSync(box.path(name), 0o300);
+      for (const args of ['', '--check'])
+        expectFailure(
+          await batch(`-o out/{id}.wav ${args}`, { uid: 65_534 }),
+          8,
+          new RegExp(`cannot (?:read|write) \\S+/${name}\\S*: it is not allowed`),
+        );
+      chmodSync(box.path(name), 0o644);
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('somebody who removes the files that are being made', async () => {
+    const onSpoken = () => {
+      for (const name of box.list()) if (name.endsWith('.part')) rmSync(box.path(name));
+    };
+    const { box, batch } = await batchOf(rowsOf(20), { delay: 100, onSpoken });
+    expectFailure(
+      await batch(),
+      8,
+      /cannot write r\d+\.wav: somebody removed \S+\.part, which held it so far/,
+    );
+  });
+
   it('a full disk', async ({ skip }) => {
     const { box, batch } = await batchOf(rowsOf(200));
     smallDisk(box, 'out', 'size=64k', skip);
