@@ -84,6 +84,11 @@ export class ConcurrencyLimiter {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
     this.#acceptedToRise = Math.min(MOST_ACCEPTED, this.#acceptedToRise * 2);
+    this.hold(seconds);
+  }
+
+  /** Lets no request begin in this time. */
+  hold(seconds: number): void {
     if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }

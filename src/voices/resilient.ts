@@ -40,10 +40,14 @@ async function* tries(
 ): AsyncGenerator<Uint8Array, undefined> {
   const policy: RetryPolicy = {
     retries,
-    onRetry: ({ error, seconds }) => utterance.report({ type: 'retry', error, seconds }),
+    onRetry: ({ error, seconds }) => {
+      // What others send meanwhile would use up the rate, and this text would be refused again until its tries are.
+      if (error.exitCode === ExitCode.quota) limiter.hold(seconds);
+      utterance.report({ type: 'retry', error, seconds });
+    },
   };
   for (const state: RetryState = { made: 0, hasFallback: utterance.hasFallback }; ; ) {
-    let failure: unknown;
+    let wait: Promise<void> | undefined;
     const slot = await limiter.enter(orderOf(utterance), signal);
     try {
       const speech = await attempt(source, utterance, { slot, limiter }, signal);
@@ -58,11 +62,12 @@ async function* tries(
       return;
     } catch (error) {
       signal.throwIfAborted();
-      if (!slot.isPreempted) failure = error;
+      // It begins before the slot is free for another.
+      if (!slot.isPreempted) wait = waitOrGiveUp(error, policy, state, signal);
     } finally {
       slot.leave();
     }
-    if (failure) await waitOrGiveUp(failure, policy, state, signal);
+    await wait;
   }
 }
 

@@ -56,6 +56,24 @@ it.each([
   await expect(heardAfterBreak(answer)).rejects.toThrow(message);
 });
 
+it('Nothing is sent behind a text that is above the rate before it is sent again.', async () => {
+  const sent: string[] = [];
+  const tooFast = new TtsError('too fast', { exitCode: ExitCode.quota, retry: { busy: true } });
+  const speaker = speakerThat(async ({ text }) => {
+    sent.push(text);
+    if (sent.length === 1) throw tooFast;
+    return speechOf(SOUND);
+  });
+  const how = { limiter: new ConcurrencyLimiter(1), retries: 1, checksum: async () => crc32 };
+  const source = resilient(speaker.voice.source, how);
+  const say = async (text: string, index: number) => {
+    const speech = await source.speak(utteranceOf(speaker, text, index), signal);
+    return speech && collect(speech.pcm);
+  };
+  await Promise.all([say('one', 0), say('two', 1), say('three', 2)]);
+  expect(sent).toEqual(['one', 'one', 'two', 'three']);
+});
+
 it('An engine is not late with one text while it speaks another.', async () => {
   const voices = [{ name: 'anna', language: 'und', sampleRate: speechFormat.sampleRate }];
   const external = {
