@@ -281,7 +281,7 @@ export async function firstBytes(
 const CODES: readonly (readonly [code: RegExp, status: number])[] = [
   // Alibaba's `Throttling.RateQuota` is a limit of a minute.
   [
-    /^(?!throttl).*(?:quota|credits?(?![a-z])|billing|payment|balance(?![a-z])|funds|daily_?limit)|^arrear/i,
+    /^(?!throttl).*(?:quota|credits?(?![a-z])|billing|payment|balance(?![a-z])|funds|daily_?limit|usage[_-]?(?:limit|cap)[_-]?(?:reach|exceed))|^arrear/i,
     402,
   ],
   [/^too[_-]?many|^(?:user[_-]?)?rate|^throttl/i, 429],
@@ -311,7 +311,7 @@ const STAND_INS: Readonly<Record<number, readonly number[]>> = {
 
 /** A sentence about a quota, for services without codes. With 429 it may be a quota of a minute. */
 const SPENT =
-  /\b(?:quota|credits?|balance)\b.*\b(?:exceed|exhaust|us(?:ed|e) up|reach|left|remain|insufficient|expired)|\b(?:exceed\w*|exhaust\w*|insufficient|not enough|no|out of)\b.*\b(?:quota|credits?|balance)\b/i;
+  /\b(?:quota|credits?|balance|usage (?:limit|cap))\b.*\b(?:exceed|exhaust|us(?:ed|e) up|reach|left|remain|insufficient|expired)|\b(?:exceed\w*|exhaust\w*|reached|insufficient|not enough|no|out of)\b.*\b(?:quota|credits?|balance|usage (?:limit|cap))\b/i;
 
 /** @returns the status that an error means; its own where nothing says otherwise */
 export function meantStatus(status: number, body: Uint8Array): number {
