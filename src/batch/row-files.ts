@@ -3,8 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import { FileWriter } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
 import { AtomicFile, syncFolder, type Writer } from '../kit/file.ts';
-import { makeOutputFolder, systemError, unwritable, writing } from '../kit/folders.ts';
+import { fromHome, makeOutputFolder, systemError, unwritable, writing } from '../kit/folders.ts';
 import { assertRegular, assertUnlinked, leadsBelow, realOf } from '../kit/guard.ts';
+import type { Host } from '../kit/host.ts';
 import { checkFile, lookAt } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
@@ -66,10 +67,11 @@ export class RowFolder {
 }
 
 /**
- * @param name the fixed folder of a template
+ * @param fixed the fixed folder of a template: braces want quotes, in which no shell expands `~`
  * @throws TtsError (usage) for a link, (output) for a file in its place, and for what cannot be looked at
  */
-export function openRowFolder(name: string, cwd: string): RowFolder {
+export function openRowFolder(fixed: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): RowFolder {
+  const name = fromHome(fixed, home);
   assertUnlinked(name, cwd);
   const path = resolve(cwd, name);
   const stats = writing(path, () => statSync(path, { throwIfNoEntry: false }));

@@ -104,7 +104,7 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
   const encodingOf = encodingsOf(settings, context);
   const textFiles = new TextFiles(host, request, settings.filesFrom?.value);
   const tables = request.tables.map((table) => openTable(table, request, context));
-  const folder = openRowFolder(template.fixedFolder, host.cwd);
+  const folder = openRowFolder(template.fixedFolder, host);
   const plan = await BatchPlan.read(tables, {
     columns,
     template,

@@ -70,7 +70,7 @@ async function planOf(
       'name a file with -f',
     );
   const template = chapterTemplate(job.output.name ?? '');
-  const folder = openRowFolder(template.fixedFolder, host.cwd);
+  const folder = openRowFolder(template.fixedFolder, host);
   const chapters = await chaptersOf(text.segments(false, signal), (segment) => [
     segment.pause,
     soundOf(speakerOf(segment)),

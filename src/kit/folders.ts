@@ -6,7 +6,7 @@ import type { Host } from './host.ts';
 
 /** Resolves `~` in a name that no shell has expanded. */
 export function fromHome(name: string, home: string | undefined): string {
-  return name.replace(/^~(?=[/\\])/, () => home ?? '~');
+  return name.replace(/^~(?=[/\\]|$)/, () => home ?? '~');
 }
 
 /**

@@ -77,6 +77,20 @@ describe('a batch', () => {
     expect(readdirSync(box.path('out')).sort()).toEqual(['de', 'en', 'tts-batch.jsonl']);
   });
 
+  it('lies in the home folder where a template in quotes begins with it', async () => {
+    const { box, batch } = await batchOf(ONE);
+    for (const [folder, home] of [
+      ['~/prompts', `${box.home}/prompts`],
+      ['~', box.home],
+    ]) {
+      const args = ['-o', `${folder}/{id}.wav`];
+      expect(await batch(args)).toMatchObject({ status: 0 });
+      expect(existsSync(`${home}/a.wav`)).toBe(true);
+      expect(await batch([...args, '--check'])).toMatchObject({ status: 0 });
+    }
+    expect(box.list()).not.toContain('~');
+  });
+
   it('asks once for rows of equal text, and once for each voice that they have', async () => {
     const rows = Array.from({ length: 6 }, (_, number) => `r${number},Hello there.,\n`);
     const table = `id,text,speaker\n${rows.join('')}other,Hello there.,181\n`;
