@@ -372,7 +372,7 @@ const STATUSES: Readonly<Record<number, Meaning>> = {
   429: {
     what: 'takes no more requests for now',
     exitCode: ExitCode.quota,
-    hint: 'let --retries 9 go on for a minute or two, or look at the limits of the account',
+    hint: 'retry for longer with --retries 9, or look at the limits of the account',
   },
   505: NEEDS_OTHER_HTTP,
 };
