@@ -8,7 +8,7 @@ import type { Track } from '../sound/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * @param keepsPartial what came before an error is published as `out.partial.wav`
+ * @param keepsPartial true to publish the sound before an error as `out.partial.wav`
  * @throws TtsError (output)
  */
 export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: boolean): Sink {
@@ -16,7 +16,7 @@ export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: bo
   const open = { fd: part.fd, path: part.path, name: file.name, start: 0 };
   const recordBeginning = async (track: Track): Promise<WrittenSize> => {
     const beginning = upToFailure(track);
-    // The signal ends the track, and what came before is written to its end.
+    // A signal of its own: the caller's signal ends the track, and the sound before that is still written.
     const written = await encoding.record(open, beginning.track, new AbortController().signal);
     const { failure } = beginning;
     if (!failure) return written;
@@ -42,7 +42,7 @@ export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: bo
   };
 }
 
-/** A track that ends where its sound fails, and the failure as soon as there is one. */
+/** Returns a track that ends where its sound fails, with the failure as soon as there is one. */
 function upToFailure(track: Track): { readonly track: Track; failure?: { readonly error: unknown } } {
   const beginning: ReturnType<typeof upToFailure> = { track: { ...track, pcm: pcm() } };
   async function* pcm(): AsyncGenerator<Uint8Array> {

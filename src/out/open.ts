@@ -30,14 +30,14 @@ export function isStdout(output: string): boolean {
 }
 
 /**
- * Pipes and devices may have any name.
- * @throws TtsError (usage) for a file whose name promises a format that is not written
+ * Asserts that a file's extension matches a format that is written. Pipes and devices may have any name.
+ * @throws TtsError (usage) for a file with the extension of another format
  */
 export function assertFormatKnown(output: string, asked: RequestedEncoding, cwd: string): void {
   if (isFileOrNew(output, cwd)) assertEncodable(output, asked);
 }
 
-/** A name in a folder that does not exist is that of a new file. */
+/** True for an existing file, and for a name that does not exist yet, even in a missing folder. */
 function isFileOrNew(output: string, cwd: string): boolean {
   if (/[/\\]$/.test(output)) return false;
   try {
@@ -76,7 +76,7 @@ export function lookAt(path: string, name: string): Stats | undefined {
   return stats;
 }
 
-/** Waits until a reader has opened the pipe. The signal ends the wait. */
+/** Opens a pipe as soon as a reader has opened it. The signal cancels the wait. */
 export async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
@@ -90,8 +90,9 @@ export async function openPipe(path: string, signal: AbortSignal): Promise<numbe
 }
 
 /**
+ * Checks that `openSink` would succeed.
  * @returns true for a sink that is heard live
- * @throws TtsError (output) as opening would
+ * @throws TtsError (output) as `openSink` would
  */
 export async function checkSink(
   { output, clobber }: OutputOptions,
@@ -118,7 +119,7 @@ export function checkFile(options: FileOptions): void {
   writing(options.name, () => {
     const target = behindLinks(options.path);
     assertWritable(target, options);
-    // `.` exists in folders only.
+    // The path `folder/.` exists only if `folder` is a folder.
     accessSync(`${dirname(target)}${sep}.`, constants.W_OK | constants.X_OK);
   });
 }

@@ -14,7 +14,7 @@ import { streamingOf } from '../sound/encode/encodings.ts';
 import type { Track } from '../sound/pcm.ts';
 import type { Delivery, Sink } from './sink.ts';
 
-/** Holds sound back during a pause. */
+/** Holds sound back while paused. */
 export class Gate {
   #opened: Promise<void> | undefined;
   #open = () => {};
@@ -34,15 +34,15 @@ export class Gate {
     });
   }
 
-  /** @throws the reason of the signal */
+  /** Resolves once the gate is open. @throws the signal's reason */
   async pass(signal: AbortSignal): Promise<void> {
     while (this.#opened) await unlessAborted(this.#opened, signal);
   }
 }
 
 /**
- * A slow reader blocks no thread.
- * @param fd owned by the sink
+ * Makes a sink for a pipe or socket, where a slow reader blocks no thread.
+ * @param fd owned, and closed, by the sink
  */
 export function pipeSink(fd: number, name: string, encoding: StreamingEncoding): Sink {
   return streamSink(fd, name, encoding, () => new Socket({ fd, readable: false, writable: true }));
@@ -53,7 +53,7 @@ export function deviceSink(fd: number, name: string, encoding: StreamingEncoding
 }
 
 function streamSink(fd: number, name: string, encoding: StreamingEncoding, open: () => Writable): Sink {
-  // A closed number may soon be another file's.
+  // Close only once: the descriptor's number may be reused for another file.
   let isOurs = true;
   const gate = new Gate();
   return {
@@ -63,7 +63,7 @@ function streamSink(fd: number, name: string, encoding: StreamingEncoding, open:
     },
     write(track, signal) {
       isOurs = false;
-      return writeTrack(track, open(), { name, encoding, signal, poured: noProgress(), gate });
+      return writeTrack(track, open(), { name, encoding, signal, progress: noProgress(), gate });
     },
     async discard() {
       if (!isOurs) return;
@@ -75,55 +75,55 @@ function streamSink(fd: number, name: string, encoding: StreamingEncoding, open:
   };
 }
 
-/** What was written so far. */
+/** How much was written so far. */
 export interface PipeProgress {
-  /** PCM bytes. */
+  /** PCM bytes of the track. */
   bytes: number;
   writtenBytes: number;
-  /** All sound is written; padding may follow. */
-  isAll: boolean;
+  /** True if all sound was written; padding may follow. */
+  isAllWritten: boolean;
 }
 
 export function noProgress(): PipeProgress {
-  return { bytes: 0, writtenBytes: 0, isAll: false };
+  return { bytes: 0, writtenBytes: 0, isAllWritten: false };
 }
 
 export interface PipeOptions {
   readonly name: string;
   readonly encoding: StreamingEncoding;
   readonly signal: AbortSignal;
-  readonly poured: PipeProgress;
+  readonly progress: PipeProgress;
   readonly gate?: Gate;
 }
 
 /**
- * Writes at the reader's pace.
+ * Writes a track with the reader's back-pressure.
  * @throws TtsError (output); what the track throws
  */
-export async function writeTrack(track: Track, reader: Writable, pouring: PipeOptions): Promise<Delivery> {
-  const { name, signal, poured } = pouring;
+export async function writeTrack(track: Track, reader: Writable, options: PipeOptions): Promise<Delivery> {
+  const { name, signal, progress } = options;
   try {
-    await pipeline(leaving(track, pouring), reader, { signal });
-    return { ...poured, readerLeft: false };
+    await pipeline(encodedPieces(track, options), reader, { signal });
+    return { ...progress, readerLeft: false };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof TtsError) throw error;
-    if (isReaderGone(error as Error)) return { ...poured, readerLeft: true };
+    if (isReaderGone(error as Error)) return { ...progress, readerLeft: true };
     throw unwritable(name, error);
   }
 }
 
-/** sox detects a format in its first read: header and first sound come together if they can. */
-async function* leaving(
+/** Encodes a track. Joins the header with the first sound if it is ready, as sox detects a format in its first read. */
+async function* encodedPieces(
   track: Track,
-  { encoding, poured, gate, signal }: PipeOptions,
+  { encoding, progress, gate, signal }: PipeOptions,
 ): AsyncGenerator<Uint8Array> {
-  const before = poured.bytes;
+  const before = progress.bytes;
   let bytes = 0;
   const encoded = encoding.stream(track, (more) => {
     bytes += more;
   });
-  poured.isAll = false;
+  progress.isAllWritten = false;
   const pieces = encoded[Symbol.asyncIterator]();
   try {
     let next = await pieces.next();
@@ -135,20 +135,20 @@ async function* leaving(
     }
     while (!next.done) {
       await gate?.pass(signal);
-      poured.bytes = before + bytes;
-      poured.writtenBytes += next.value.length;
+      progress.bytes = before + bytes;
+      progress.writtenBytes += next.value.length;
       yield next.value;
-      poured.isAll = bytes === track.bytes;
+      progress.isAllWritten = bytes === track.bytes;
       next = await (ahead ?? pieces.next());
       ahead = undefined;
     }
-    poured.isAll = true;
+    progress.isAllWritten = true;
   } finally {
     await pieces.return?.();
   }
 }
 
-/** Milliseconds. */
+/** Milliseconds that the header waits for the first sound. */
 const AT_ONCE_MS = 2;
 
 function isThereAtOnce(coming: Promise<unknown>): Promise<boolean> {
@@ -158,7 +158,8 @@ function isThereAtOnce(coming: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * `> out.wav` gets right sizes at the end, `>> all.wav` does not.
+ * Makes a sink for stdout. With `> out.wav`, the sizes in the header are corrected at the end; with `>> all.wav`, they are
+ * not.
  * @throws TtsError (output) for a terminal, for an encoding that needs a file, and if it cannot be inspected
  */
 export function stdoutSink(stdout: Pick<Output, 'fd' | 'isTTY'>, encoding: Encoding): Sink {
@@ -167,11 +168,11 @@ export function stdoutSink(stdout: Pick<Output, 'fd' | 'isTTY'>, encoding: Encod
   if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size), encoding);
   const open = kind.isFIFO() || kind.isSocket() ? pipeSink : deviceSink;
   const sink = open(fd, 'stdout', streamingOf(encoding, 'stdout'));
-  // stdout may be needed for messages.
+  // Keep stdout open: messages may need it.
   return { ...sink, discard: async () => {} };
 }
 
-/** @throws TtsError (output) as opening would */
+/** @throws TtsError (output) as `stdoutSink` would */
 export function isLiveStdout(stdout: Pick<Output, 'fd' | 'isTTY'>): boolean {
   return !kindOf(stdout).isFile();
 }
@@ -201,19 +202,19 @@ function kindOf({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>) {
   });
 }
 
-/** `undefined` if every write appends. */
+/** Returns the offset at which stdout is written; `undefined` if every write appends. */
 function startOf(fd: number, size: number): number | undefined {
   const position = positionOf(fd);
   if (position !== undefined) return isAppending(fd) ? undefined : position;
-  // Elsewhere than on Linux, `>` leaves an empty file.
+  // The position is known on Linux only. Elsewhere, an empty file is a sign of `>`.
   return size === 0 ? 0 : undefined;
 }
 
 /** @throws TtsError (output) for a terminal; the system's error */
 export async function openDevice(path: string): Promise<number> {
-  // O_NOCTTY: that terminal's Ctrl-C must not reach this run.
+  // O_NOCTTY: a terminal that is opened here must not become this run's, with its Ctrl-C.
   const fd = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
-  // node:tty loads the network stack.
+  // Loaded late, as node:tty loads the network stack.
   const { isatty } = await import('node:tty');
   if (!isatty(fd)) return fd;
   closeSync(fd);

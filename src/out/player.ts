@@ -15,61 +15,63 @@ import type { Sink } from './sink.ts';
 const NEVER = new Promise<void>(() => {});
 
 /**
- * A sink for a player that reads sound while it comes. A player that is closed is a reader that left; one that fails is an error.
- * @param start starts the player, before there is sound and again after each flush
+ * Makes a sink for a player that reads sound as it arrives. If the user closes the player, the reader left; a failure is an
+ * error.
+ * @param start starts the player: at once, before there is sound, and again after each flush
  * @throws what `start` throws
  */
 export async function liveSink(start: () => Promise<PlayerProcess>): Promise<Sink> {
   let player = await start();
   const { program, ended } = player;
-  const hearing = new PlaybackClock(() => player.stdin.writableLength);
+  const clock = new PlaybackClock(() => player.stdin.writableLength);
   const gate = new Gate();
   return {
     isLive: true,
     readerGone: ended.then((failure) => (failure ? NEVER : undefined)),
-    played: () => hearing.played,
-    idle: () => hearing.idle,
+    played: () => clock.played,
+    idle: () => clock.idle,
     pause(isPaused) {
-      // A program that the player has started may go on to read.
+      // Pausing the player is not enough: a program that it has started may continue to read.
       gate.isClosed = isPaused;
-      hearing.pause(isPaused);
+      clock.pause(isPaused);
       player.pause(isPaused);
     },
     async write(track, signal) {
-      track.drops?.listenFirst(() => hearing.flush());
+      track.drops?.listenFirst(() => clock.flush());
       const sections = new Sections(track);
-      const poured = noProgress();
+      const progress = noProgress();
       for (let section: Section | undefined = sections.first(); section; ) {
         const { flushed } = section;
-        const heard = { track: hearing.of(section.track), flushed };
-        const isComplete = await play(player, heard, { signal, poured, gate });
-        if (isComplete) return { ...poured, player: program, readerLeft: !poured.isAll };
+        const heard = { track: clock.of(section.track), flushed };
+        const isComplete = await play(player, heard, { signal, progress, gate });
+        if (isComplete) return { ...progress, player: program, readerLeft: !progress.isAllWritten };
         section = await unlessAborted(sections.next(), signal);
         if (section) player = await start();
       }
-      return { ...poured, player: program, readerLeft: false };
+      return { ...progress, player: program, readerLeft: false };
     },
     discard: () => stop(player),
   };
 }
 
 /**
- * @returns false if the sound was flushed: then it ends at once
+ * Plays a section.
+ * @returns false if the sound was flushed, which ends it at once
  * @throws TtsError (output); what the track throws
  */
 async function play(
   player: PlayerProcess,
   { track, flushed }: Section,
-  pouring: Pick<PipeOptions, 'signal' | 'poured' | 'gate'>,
+  options: Pick<PipeOptions, 'signal' | 'progress' | 'gate'>,
 ): Promise<boolean> {
-  const { signal } = pouring;
+  const { signal } = options;
   const silence = () => {
     player.kill();
     player.stdin.destroy();
   };
   if (flushed?.aborted) silence();
   flushed?.addEventListener('abort', silence, { once: true });
-  const written = writeTrack(track, player.stdin, { ...pouring, name: player.name, encoding: wav });
+  const written = writeTrack(track, player.stdin, { ...options, name: player.name, encoding: wav });
   // An error after the player has ended does not matter.
   written.catch(() => {});
   try {
@@ -79,7 +81,7 @@ async function play(
     return !flushed?.aborted;
   } catch (error) {
     if (flushed?.aborted && !signal.aborted) return false;
-    // The beginning of broken sound is played.
+    // Sound before the error is still played.
     await unlessAborted(player.ended, signal);
     throw error;
   } finally {
@@ -93,17 +95,17 @@ async function stop(player: PlayerProcess): Promise<void> {
   await player.stop();
 }
 
-/** A sink for a player of files: it starts when its temporary file is complete. */
+/** Makes a sink for a player that needs a file: it starts when a temporary file is complete. */
 export function temporarySink(start: (file: string) => Promise<PlayerProcess>): Sink {
-  const hearing = new PlaybackClock(undefined, Number.POSITIVE_INFINITY);
+  const clock = new PlaybackClock(undefined, Number.POSITIVE_INFINITY);
   let isPaused = false;
   let player: PlayerProcess | undefined;
   return {
     isLive: false,
-    played: () => hearing.played,
+    played: () => clock.played,
     pause(now) {
       isPaused = now;
-      hearing.pause(now);
+      clock.pause(now);
       player?.pause(now);
     },
     async write(track, signal) {
@@ -118,7 +120,7 @@ export function temporarySink(start: (file: string) => Promise<PlayerProcess>): 
           .finally(() => closeSync(fd));
         player = await start(file);
         player.pause(isPaused);
-        hearing.give(written.bytes, track.format);
+        clock.give(written.bytes, track.format);
         const failure = await unlessAborted(player.ended, signal);
         if (failure) throw failure;
         return { ...written, readerLeft: false, player: player.program };
@@ -131,13 +133,13 @@ export function temporarySink(start: (file: string) => Promise<PlayerProcess>): 
   };
 }
 
-/** Players that end with 0 although they have played nothing, and what they print then. */
-const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
+/** Players that exit with status 0 without playing, and the message that they print then. */
+const SILENT_FAILURES: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
 
 export class PlayerProcess {
   readonly program: string;
   readonly name: string;
-  /** Resolves with the error of a player that failed. */
+  /** Resolves when the player has ended, with its error if it failed. */
   readonly ended: Promise<TtsError | undefined>;
   readonly #child: Child;
 
@@ -163,7 +165,7 @@ export class PlayerProcess {
     return this.#child.stdin;
   }
 
-  /** Sound that the device has is still heard, for a moment. */
+  /** Pauses or resumes. Sound that the device has buffered is still heard for a moment. */
   pause(isPaused: boolean): void {
     this.#child.hold(isPaused);
   }
@@ -173,14 +175,14 @@ export class PlayerProcess {
     this.#child.end();
   }
 
-  /** Resolves when the player is gone, or cannot be stopped. */
+  /** Stops the player. Resolves when it is gone, or cannot be stopped. */
   stop(): Promise<void> {
     return this.#child.stop();
   }
 
   async #end(): Promise<TtsError | undefined> {
     const { status, signal } = await this.#child.spoken();
-    if (status === 0 && !UNHEARD[this.name]?.test(this.#child.said)) return undefined;
+    if (status === 0 && !SILENT_FAILURES[this.name]?.test(this.#child.said)) return undefined;
     const reason = this.#child.lastWords || (signal ?? `exit status ${status}`);
     return new TtsError(`the player ${this.name} failed: ${reason}`, {
       exitCode: ExitCode.output,
@@ -189,18 +191,18 @@ export class PlayerProcess {
   }
 }
 
-/** The sound between two flushes. */
+/** The part of a track between two flushes. */
 export interface Section {
   readonly track: Track;
   /** Aborts at the flush that ends the section. */
   readonly flushed: AbortSignal | undefined;
 }
 
-/** The sections of a track. The next one begins behind the `Flush` that ended the last one. */
+/** Divides a track into sections. Each begins after the `Flush` piece that ended the one before. */
 export class Sections {
   readonly #track: Track;
   readonly #pieces: AsyncIterator<Uint8Array>;
-  /** A piece that was asked for, and that no section has got yet. */
+  /** A piece that was requested, but not yet yielded by a section. */
   #pending: Promise<IteratorResult<Uint8Array>> | undefined;
 
   constructor(track: Track) {
@@ -213,14 +215,14 @@ export class Sections {
     return { flushed, track: flushed ? { ...this.#track, pcm: this.#until(flushed) } : this.#track };
   }
 
-  /** Waits for sound. It is `undefined` at the end of the track. */
+  /** Waits for the sound after a flush. @returns `undefined` at the end of the track */
   async next(): Promise<Section | undefined> {
     const { drops } = this.#track;
     let passed: Uint8Array | undefined;
     for (;;) {
       const { done, value } = await this.#next();
       if (done) return undefined;
-      // Another flush may have come since.
+      // Sound counts only after the latest flush, as another one may have come since.
       if (passed === drops?.flush && value.length > 0) break;
       if (value === drops?.flush) passed = value;
       this.#pending = undefined;
@@ -257,16 +259,16 @@ async function unlessFlushed<T>(pending: Promise<T>, flushed: AbortSignal): Prom
   });
 }
 
-/** Bytes that the pipe of a player holds, or more. */
+/** Most bytes that the pipe of a player holds. */
 const PIPE_BYTES = 256 * 1024;
 
-/** Sound is heard so much later than it is given: the start of the player, its buffer and that of the device. */
+/** Delay between giving sound and clock it: the start of the player, its buffer and the device's. */
 const LATENCY_MS = 500;
 
 /**
- * How much of a track a player has played. No system tells it: what is in the pipe is not played yet, and a player plays
- * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
- * more than that and the pipe can hold has played more.
+ * Estimates how much of a track a player has played, as no system reports it. Sound in the pipe is not played yet, and a
+ * player plays in real time: so the clock runs from the first sound, and stops while the player has none. If the player has
+ * taken more than the clock and a full pipe explain, it has played more.
  */
 export class PlaybackClock {
   readonly #pending: () => number;
@@ -276,19 +278,19 @@ export class PlaybackClock {
   #played = 0;
   #at = 0;
   #isPaused = false;
-  /** When the last sound ended, in milliseconds of the clock; `undefined` before, and while there is more. */
+  /** When the last sound ended, by `Date.now()`; `undefined` before that, and while there is more. */
   #endedAt: number | undefined;
 
   /**
-   * @param pending bytes that were given, but not written to the pipe yet
-   * @param mostAhead bytes that the player can be ahead of what it plays
+   * @param pending returns the bytes that were given, but not written to the pipe yet
+   * @param mostAhead most bytes that the player can have taken but not played
    */
   constructor(pending = () => 0, mostAhead = PIPE_BYTES) {
     this.#pending = pending;
     this.#mostAhead = mostAhead;
   }
 
-  /** PCM bytes. */
+  /** PCM bytes that were played. Updates the clock. */
   get played(): number {
     // Not `performance`, which takes 2 ms to load.
     const now = Date.now();
@@ -303,25 +305,25 @@ export class PlaybackClock {
     return Math.floor(this.#played);
   }
 
-  /** Seconds since the last sound was heard, at least. */
+  /** Least seconds since the last sound was heard. */
   get idle(): number {
     void this.played;
     return this.#endedAt === undefined ? 0 : Math.max(0, Date.now() - this.#endedAt - LATENCY_MS) / 1000;
   }
 
-  /** The same track, whose sound is counted as it is given to the player. */
+  /** Returns the same track, and counts its sound as it is given to the player. */
   of(track: Track): Track {
     const { pcm, format } = track;
     return { ...track, pcm: counted(pcm, (bytes) => this.give(bytes, format)) };
   }
 
   pause(isPaused: boolean): void {
-    // The time until now counts.
+    // Update the clock before it stops or continues.
     void this.played;
     this.#isPaused = isPaused;
   }
 
-  /** What is not played yet will not be played. */
+  /** Drops the sound that was not played yet. */
   flush(): void {
     this.#played = this.played;
     this.#given = this.#played;
@@ -329,7 +331,7 @@ export class PlaybackClock {
 
   give(bytes: number, format: PcmFormat): void {
     this.#bytesPerMs = (format.sampleRate * frameBytes(format)) / 1000;
-    // The time counts only while there is sound.
+    // Update the clock first: it counts only while there is sound.
     void this.played;
     this.#given += bytes;
     this.#endedAt = undefined;

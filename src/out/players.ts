@@ -5,6 +5,7 @@ import type { Programs } from '../sound/encode/encoding.ts';
 import { liveSink, PlayerProcess, temporarySink } from './player.ts';
 import type { Sink } from './sink.ts';
 
+/** How to start a player: with sound on stdin, or with a file. */
 export type PlayerCommand = { readonly program: string } & (
   | { readonly input: 'stdin'; readonly args: readonly string[] }
   | { readonly input: 'file'; args(file: string): readonly string[] }
@@ -26,12 +27,12 @@ const play = onStdin('play', '-q', '-t', 'wav', '-');
 const linux: readonly PlayerCommand[] = [
   // The default latency is two seconds.
   onStdin('paplay', '--latency-msec=100'),
-  // It begins after 20 ms of sound, not half a second.
+  // With these sizes, it starts after 20 ms of sound instead of half a second.
   onStdin('aplay', '-q', '-B', '100000', '-F', '20000', '-'),
   ffplay,
   mpv,
   play,
-  // Up to PipeWire 1.2, it reads only raw samples from stdin.
+  // With a file, as pw-play up to PipeWire 1.2 reads only raw samples from stdin.
   onFile('pw-play', (file) => [file]),
 ];
 
@@ -43,7 +44,7 @@ const windows: readonly PlayerCommand[] = [
   onFile('powershell', (file) => ['-NoProfile', '-Command', soundPlayer(file)]),
 ];
 
-/** PowerShell reads typographic quotes as straight ones. */
+/** Returns a PowerShell script. Typographic quotes are doubled, too: PowerShell reads them as straight ones. */
 function soundPlayer(file: string): string {
   return `(New-Object System.Media.SoundPlayer '${file.replace(/['‘’‚‛]/g, '$&$&')}').PlaySync()`;
 }
@@ -53,7 +54,7 @@ export function playersOf(platform: NodeJS.Platform): readonly PlayerCommand[] {
   return platform === 'win32' ? windows : linux;
 }
 
-/** `{}` stands for a file; otherwise the player reads stdin. */
+/** Returns the player of a user's command: `{}` stands for a file; otherwise it reads stdin. */
 export function namedPlayer(
   [program = '', ...args]: readonly string[],
   platform: NodeJS.Platform,
@@ -65,7 +66,7 @@ export function namedPlayer(
   return onFile(program, (file) => args.map((arg) => arg.replaceAll('{}', () => file)));
 }
 
-/** @returns true if the player that would be started gets sound while it is made */
+/** @returns true if the player that `openPlayer` would start plays sound while it is made */
 export async function playsLive(
   command: readonly string[] | undefined,
   { platform, env }: Programs,
@@ -76,8 +77,8 @@ export async function playsLive(
 }
 
 /**
- * Starts the player before there is sound; a player of files starts when its file is complete.
- * @param command without one, the first player of the platform that starts is used
+ * Opens a sink for a player. It starts before there is sound, or, if it needs a file, when that is complete.
+ * @param command by default, the first player of the platform that can be started
  * @throws TtsError (output) if the named player cannot be started, or if none of the platform can
  */
 export async function openPlayer(command: readonly string[] | undefined, programs: Programs): Promise<Sink> {

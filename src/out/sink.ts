@@ -1,33 +1,34 @@
 import type { WrittenSize } from '../sound/encode/encoding.ts';
 import type { Chapter, Track } from '../sound/pcm.ts';
 
+/** The result of writing a track. */
 export interface Delivery extends WrittenSize {
-  /** A reader that left ends a run quietly. */
+  /** True if the reader closed the pipe or player early, which ends a run without an error. */
   readonly readerLeft: boolean;
   readonly player?: string;
-  /** Their times are in seconds. */
+  /** Chapters with times in seconds. */
   readonly chapters?: readonly Pick<Chapter, 'title' | 'start' | 'end'>[];
-  /** An error beside the output, such as that of the player. The output is complete; the error is thrown at the end. */
+  /** An error outside the output, such as the player's. The output is complete; the caller throws the error at the end. */
   readonly failure?: unknown;
 }
 
-/** A place that sound goes to. It is opened before a service is asked, so nothing is paid for in vain. */
+/** A destination of sound. It is opened before any request to a service, so that no sound is paid for in vain. */
 export interface Sink {
-  /** True for a pipe, a device and a player. */
+  /** True for a pipe, a device or a live player, whose sound is heard while it is made. */
   readonly isLive: boolean;
-  /** Resolves if the reader has left before there is sound. `write` throws errors. */
+  /** Resolves if the reader leaves before there is sound. Never rejects: `write` throws errors. */
   readonly readerGone?: Promise<void>;
-  /** PCM bytes of the track that a player has played, as an estimate. Missing where all that was written counts as heard. */
+  /** Estimated PCM bytes of the track that were played. Missing if everything that was written counts as heard. */
   readonly played?: () => number;
-  /** Seconds since a player has played all that it got. Missing where silence is a part of the output, as in a file. */
+  /** Seconds since the player ran out of sound. Missing if silence is part of the output, as in a file. */
   readonly idle?: () => number;
-  /** Pauses or resumes. Missing where nothing is played. */
+  /** Pauses or resumes. Missing if nothing is played. */
   pause?(isPaused: boolean): void;
   /**
-   * Leaves no file that looks complete if it fails.
+   * Writes a track. If it fails, no file is left that looks complete.
    * @throws TtsError (output); what the track throws
    */
   write(track: Track, signal: AbortSignal): Promise<Delivery>;
-  /** Never throws. It has no effect after a write. */
+  /** Closes an unused sink. Never throws, and has no effect after a write. */
   discard(): Promise<void>;
 }

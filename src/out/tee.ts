@@ -2,7 +2,7 @@ import type { Track } from '../sound/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * Writes one track to an output and to a follower, such as a player. The follower may fail: the delivery has its error.
+ * Writes one track to an output and to a follower, such as a player. If the follower fails, its error is in the delivery.
  * @throws TtsError of the output, which stops the follower
  */
 export function tee(output: Sink, follower: Sink): Sink {
@@ -33,6 +33,7 @@ export function tee(output: Sink, follower: Sink): Sink {
   };
 }
 
+/** One reader's side of a forked track. */
 export interface Branch {
   readonly track: Track;
   readonly leave: () => Promise<void>;
@@ -43,7 +44,7 @@ type Resolve = (next: Next | Promise<Next>) => void;
 
 const DONE: Next = { done: true, value: undefined };
 
-/** Two readers of one track. A piece is read when both have taken the last one, or one has left. */
+/** Splits a track for two readers. The next piece is read when both have taken the last one, or one has left. */
 export function fork(track: Track): readonly [Branch, Branch] {
   const source = track.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
   const readers = new Map<symbol, Resolve | undefined>();

@@ -79,7 +79,7 @@ it.each([
     },
   });
   const { signal } = new AbortController();
-  const pouring = { name: 'it', encoding: wav, signal, poured: noProgress() };
+  const pouring = { name: 'it', encoding: wav, signal, progress: noProgress() };
   await writeTrack(untagged({ format: speechFormat, bytes: undefined, pcm: pcm() }), reader, pouring);
   expect(written).toEqual(expected);
 });
