@@ -1,20 +1,22 @@
+/** Finds the delimiter and the header of a CSV or TSV table. */
 import { chained } from '../kit/wait.ts';
 import type { TableKind } from './table.ts';
 
-/** How a table with a header is laid out, as its first lines show it. */
+/** The layout of a table with a header, found in its first lines. */
 export interface Layout {
   /** One character. */
   readonly delimiter: string;
+  /** Lines before the header. */
   readonly linesBefore: number;
-  /** The table from its header on. */
+  /** The text from the header on. */
   readonly text: AsyncIterable<string>;
 }
 
 interface LayoutOptions {
   readonly kind: TableKind;
-  /** What `--delimiter` says. */
+  /** The value of `--delimiter`. */
   readonly delimiter: string | undefined;
-  /** True for cells that name the columns of a batch. */
+  /** True for cells that contain the columns that a batch needs. */
   readonly isHeader: (cells: readonly string[]) => boolean;
 }
 
@@ -25,25 +27,25 @@ const NAMES = new Map([
   ['|', ['a vertical bar', 'vertical bars']],
 ]);
 
-/** Excel separates cells as the region of Windows separates the items of a list; in Persian with U+061B. */
+/** Excel uses the list separator of the Windows region, which is U+061B in Persian. */
 const DELIMITERS = [...NAMES.keys(), '\u061b'];
 
-/** The delimiter in a sentence. */
+/** Names a delimiter in a message, in singular and plural. */
 export function delimiterInWords(delimiter: string): { readonly one: string; readonly many: string } {
   const [one = `"${delimiter}"`, many = one] = NAMES.get(delimiter) ?? [];
   return { one, many };
 }
 
-/** LibreOffice puts quotes around such a line where the delimiter is in it, or adds its own delimiters. */
+/** A line such as `sep=;`. LibreOffice puts it in quotes if it contains the delimiter, or appends its own delimiters. */
 const SEP = /^"?sep=([^"\r\n]?)"?[;,\t|]*[\r\n]?$/iu;
 
 /**
- * The delimiter is what is set, or what a first line `sep=;` names, as Excel reads it. Otherwise the header tells it: it is the
- * one that makes the columns of a batch, or else the most columns. Lines of one cell above such a header are the name of the
- * table, as Numbers writes it.
+ * Finds delimiter and header. The delimiter is the option's, or that of a first line `sep=;`, as in Excel, or else the one
+ * that divides the header into the columns of a batch, or into the most columns. Lines of one cell above such a header are
+ * skipped: Numbers writes the table's name there.
  */
 export async function layoutOf(text: AsyncIterable<string>, options: LayoutOptions): Promise<Layout> {
-  const start = new Start(text);
+  const start = new TableStart(text);
   const first = await start.line();
   const [, named] = SEP.exec(first) ?? [];
   if (named !== undefined) {
@@ -60,38 +62,41 @@ export async function layoutOf(text: AsyncIterable<string>, options: LayoutOptio
   return layout('', first, start, options);
 }
 
-/** Lines. */
+/** Most lines above a header that may be the table's name. */
 const MOST_TITLES = 5;
 
 function isTitle(line: string, options: LayoutOptions): boolean {
   const isOneCell = (each: string) => cellsOf(line, each).filter((cell) => cell !== '').length === 1;
-  return !isHeader(line, options) && likely(options).every(isOneCell);
+  return !isHeader(line, options) && possibleDelimiters(options).every(isOneCell);
 }
 
 function isHeader(line: string, options: LayoutOptions): boolean {
-  return likely(options).some((each) => options.isHeader(cellsOf(line, each)));
+  return possibleDelimiters(options).some((each) => options.isHeader(cellsOf(line, each)));
 }
 
-function layout(before: string, header: string, start: Start, options: LayoutOptions): Layout {
+function layout(before: string, header: string, start: TableStart, options: LayoutOptions): Layout {
   const linesBefore = before.split(/\r\n?|\n/u).length - 1;
   return { delimiter: delimiterOf(header, options), linesBefore, text: start.from(before.length) };
 }
 
-/** The delimiters that a header may have; the usual one of the kind comes first. */
-function likely({ kind, delimiter }: LayoutOptions): readonly string[] {
+/** Returns the possible delimiters, the usual one of the table kind first. */
+function possibleDelimiters({ kind, delimiter }: LayoutOptions): readonly string[] {
   if (delimiter !== undefined) return [delimiter];
   return kind === 'tsv' ? ['\t', ...DELIMITERS] : DELIMITERS;
 }
 
 function delimiterOf(header: string, options: LayoutOptions): string {
-  const each = likely(options).map((delimiter) => ({ delimiter, cells: cellsOf(header, delimiter) }));
+  const each = possibleDelimiters(options).map((delimiter) => ({
+    delimiter,
+    cells: cellsOf(header, delimiter),
+  }));
   const most = Math.max(...each.map(({ cells }) => cells.length));
   const found =
     each.find(({ cells }) => options.isHeader(cells)) ?? each.find(({ cells }) => cells.length === most);
   return found?.delimiter ?? ',';
 }
 
-/** What is between quotes is not divided. */
+/** Splits a line into cells, except inside quotes. */
 function cellsOf(line: string, delimiter: string): string[] {
   const cells = [''];
   let isQuoted = false;
@@ -102,14 +107,14 @@ function cellsOf(line: string, delimiter: string): string[] {
   return cells.map((cell) => cell.trim());
 }
 
-/** UTF-16 units. The header is looked for in so much. */
+/** UTF-16 units at the start of a table in which the header is looked for. */
 const LONGEST_START = 65_536;
 
-/** A row without any other character is empty, as those are that a spreadsheet has formatted only. */
+/** A row of only these characters is empty; spreadsheets write such rows for formatted cells. */
 const IN_EMPTY_ROWS = new Set([' ', '\r', '\n', '"', ...DELIMITERS]);
 
-/** The first lines of a text, which stay in it. */
-class Start {
+/** Reads the first lines of a table without consuming them. */
+class TableStart {
   readonly #pieces: AsyncIterator<string>;
   #read = '';
   #at = 0;
@@ -120,7 +125,7 @@ class Start {
     this.#pieces = text[Symbol.asyncIterator]();
   }
 
-  /** The next line that is not empty, with its end and with the empty lines above it. A line break between quotes is no end. */
+  /** Returns the next line with text, including empty lines above it. Line breaks in quotes do not end it. */
   async line(): Promise<string> {
     const from = this.#at;
     this.#isEmpty = true;
@@ -144,7 +149,7 @@ class Start {
     return false;
   }
 
-  /** All of the text behind so many characters. */
+  /** Returns the whole text without its first `length` UTF-16 units. */
   from(length: number): AsyncGenerator<string> {
     return chained([this.#read.slice(length)], this.#pieces);
   }

@@ -12,7 +12,7 @@ import type { BatchRow } from './plan.ts';
 import { type FinishedFile, type RowFolder, rowFile } from './row-files.ts';
 import type { RowKey } from './row-key.ts';
 
-/** Bytes of sound that wait for the disk. */
+/** Most bytes of sound that wait for the disk, for all rows together. */
 const BUDGET_BYTES = 64 * 2 ** 20;
 
 const WINDOW = 4;
@@ -24,14 +24,14 @@ export interface MakeOptions {
   encodingOf(file: string): Encoding;
   readonly rowsAtOnce: number;
   readonly mix: Mix;
-  /** The key is that of the row when its text was read. */
+  /** Reads the text of a row. `key` returns the row's key once its text was read to the end. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
-  /** True if texts may name further voices. */
+  /** True if texts may name other voices. */
   readonly hasCast: boolean;
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
   onRow(row: BatchRow, outcome: RowOutcome): void;
-  /** A cue of a row that does not fit its film. */
+  /** Called for each subtitle cue of a row that does not fit its film. */
   onMisfit(row: BatchRow, misfit: Misfit): void;
 }
 
@@ -39,22 +39,22 @@ export type RowOutcome =
   | { readonly state: 'made'; readonly entry: ManifestEntry }
   | { readonly state: 'failed'; readonly error: TtsError };
 
-/** A service that sends no sound, refuses a text or is silent fails one row. */
-const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
+/** Errors that fail one row and not the run: the service sends no sound, refuses the text or times out. */
+const ROW_FAILURES: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
-/** Rows that wait for the last round. Each keeps its error. */
+/** Most rows that wait for the last round, as each keeps its error in memory. */
 const MOST_LATER = 10_000;
 
-/** Makes the sound of rows, which share one client. */
+/** Makes the sound of rows, several at once. */
 export class RowMaker {
   readonly #options: MakeOptions;
   #failures = 0;
-  /** How many rows were begun. */
+  /** Number of rows that were begun. */
   #begun = 0;
   #hasMade = false;
-  /** Set by a lost connection, until a row is made. */
+  /** True after a lost connection, until a row is made. */
   #isLost = false;
-  /** Rows whose failure may pass: they are made again when all others are done. */
+  /** Rows with a failure that may be temporary: they are retried after all others. */
   #later: { readonly row: BatchRow; readonly error: TtsError }[] = [];
 
   constructor(options: MakeOptions) {
@@ -62,16 +62,16 @@ export class RowMaker {
   }
 
   /**
-   * Ends early if too many rows fail.
-   * @throws TtsError of the whole run: key, quota, connection, output
+   * Makes the rows, and stops early if too many fail.
+   * @throws TtsError that concerns the whole run: key, quota, connection, output
    */
   async make(rows: Iterable<BatchRow>, signal: AbortSignal): Promise<void> {
     await this.#round(rows, false, signal);
     const later = this.#later;
     this.#later = [];
-    const mayGoOn = this.#failures + later.length < this.#options.maxFailures;
-    // Without a row that was made, nothing says that the failures have passed.
-    if (this.#hasMade && mayGoOn) {
+    const mayContinue = this.#failures + later.length < this.#options.maxFailures;
+    // Retry only if some row was made: otherwise, nothing suggests that the failures were temporary.
+    if (this.#hasMade && mayContinue) {
       const again = later.map(({ row }) => row);
       await this.#round(again, true, signal);
     } else for (const { row, error } of later) this.#fail(row, error);
@@ -111,17 +111,17 @@ export class RowMaker {
     }
   }
 
-  /** One lost connection may be that of one row. Two without a row between them are the end of the run. */
+  /** True if a retry may help. A second lost connection without a finished row in between ends the run. */
   #mayPass({ retry, exitCode }: TtsError): boolean {
     if (!retry || this.#later.length === MOST_LATER) return false;
-    if (OF_THE_ROW.includes(exitCode)) return true;
+    if (ROW_FAILURES.includes(exitCode)) return true;
     const isFirst = exitCode === ExitCode.connection && !this.#isLost;
     this.#isLost ||= isFirst;
     return isFirst;
   }
 
   #fail(row: BatchRow, error: TtsError): void {
-    if (!OF_THE_ROW.includes(error.exitCode)) throw error;
+    if (!ROW_FAILURES.includes(error.exitCode)) throw error;
     this.#failures += 1;
     this.#options.onRow(row, { state: 'failed', error });
   }
@@ -134,8 +134,8 @@ export class RowMaker {
       },
     };
     const listeners = [...this.#options.listeners, misfits];
-    // The segments of earlier rows go first, so that rows are complete in the order of the table.
-    const order = this.#begun * STEP;
+    // Segments of earlier rows take precedence, so that rows are completed in table order.
+    const order = this.#begun * ORDER_STEP;
     this.#begun += 1;
     const text = read(row, signal);
     const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
@@ -155,11 +155,11 @@ export class RowMaker {
 
 interface RowTarget extends Pick<MakeOptions, 'folder' | 'journal' | 'writer'> {
   readonly encoding: Encoding;
-  /** It is called when the text was read. */
+  /** Called once the text was read to its end. */
   keyOf(): RowKey;
 }
 
-/** @throws TtsError; then there is no file under this name that was not there before */
+/** Makes the file of one row. @throws TtsError; then no new file exists under its name */
 export async function makeRow(
   { id, file }: BatchRow,
   { folder, journal, writer, encoding, keyOf }: RowTarget,
@@ -183,5 +183,5 @@ export async function makeRow(
   return entry;
 }
 
-/** More segments than a row has. */
-const STEP = 10_000_000;
+/** Distance between the order numbers of two rows: more than the segments of a row. */
+const ORDER_STEP = 10_000_000;

@@ -24,11 +24,12 @@ import { type BatchPlan, type BatchRow, caseFolded, type Shard } from './plan.ts
 import { type RowFolder, writeText } from './row-files.ts';
 import type { RowKey, RowShape } from './row-key.ts';
 
+/** A line of a manifest or journal: a file that was made. */
 export interface ManifestEntry {
   readonly id: string;
   /** Relative to the manifest, with "/". */
   readonly file: string;
-  /** Hash of all that shapes the sound, in hex ({@link RowKey}). */
+  /** Hash of everything that affects the sound, in hex ({@link RowKey}). */
   readonly key: string;
   readonly sha256: string;
   readonly frames: number;
@@ -36,11 +37,11 @@ export interface ManifestEntry {
   readonly sampleRate: number;
   /** Code points of the text. */
   readonly characters: number;
-  /** Names the option that differs where a file is stale. */
+  /** The options it was made with, to name the one that makes a file stale. */
   readonly shape?: RowShape | undefined;
 }
 
-/** @param shard none for a run that makes the whole table */
+/** @param shard `undefined` for a run that makes the whole table */
 export function batchFile(kind: 'jsonl' | 'journal' | 'lock', shard?: Shard): string {
   return `tts-batch${shard ? `.${shard.index}-of-${shard.count}` : ''}.${kind}`;
 }
@@ -48,7 +49,7 @@ export function batchFile(kind: 'jsonl' | 'journal' | 'lock', shard?: Shard): st
 const PART = /^tts-batch\.\d+-of-\d+\.(?:jsonl|journal)$/;
 const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
 
-/** The files of all shards, by their names. */
+/** Finds the manifests, journals and locks of all shards. */
 export function findBatchFiles(folder: string) {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   const shards = names.filter((name) => PART.test(name));
@@ -58,12 +59,12 @@ export function findBatchFiles(folder: string) {
   return {
     parts: [...shards, ...journal],
     locks: names.filter((name) => LOCK.test(name)),
-    /** What holds entries; the newest ones come last. */
+    /** Files with entries, the newest entries last. */
     sources: [...main, ...byAge, ...journal],
   };
 }
 
-/** Ignores case, as some file systems do. */
+/** True for the name of a manifest, journal or lock, in any case, as some file systems ignore it. */
 export function isBatchFile(name: string): boolean {
   return /^tts-batch(?:\.\d+-of-\d+)?\.(?:jsonl|journal|lock)$/i.test(name);
 }
@@ -71,7 +72,7 @@ export function isBatchFile(name: string): boolean {
 const isManifest = (name: string) => name.endsWith('.jsonl');
 
 /**
- * Reads the entries, without a torn line of a journal.
+ * Reads the entries of a manifest or journal. In a journal, a torn line is skipped.
  * @throws TtsError (usage) for a link, and with the line of a manifest that is not an entry, such as a merge conflict
  */
 export function* readEntries(folder: string, name: string, uid?: number): Generator<ManifestEntry> {
@@ -104,13 +105,13 @@ function entryOf(line: string): ManifestEntry | undefined {
   }
 }
 
-/** The fields have one order, so that equal runs write equal bytes. */
+/** Returns the fields in a fixed order, so that equal runs write equal bytes. */
 function inOrder(entry: ManifestEntry): ManifestEntry {
   const { id, file, key, sha256, frames, sampleRate, characters, shape } = entry;
   return { id, file, key, sha256, frames, sampleRate, characters, shape };
 }
 
-/** The manifest may come from somebody else, so the number of fields is bounded. */
+/** Most fields of a shape, as the manifest may come from someone else. */
 const MOST_FIELDS = 20;
 
 function isShape(shape: unknown): shape is RowShape {
@@ -119,7 +120,7 @@ function isShape(shape: unknown): shape is RowShape {
   return values.length <= MOST_FIELDS && values.every((each) => /^(?:string|number)$/.test(typeof each));
 }
 
-/** A name must stay inside the folder: `--prune` deletes what a manifest names. */
+/** True if a name stays inside the folder: `--prune` deletes files that a manifest names. */
 function isInside(file: string): boolean {
   const isAbsolute = /^(?:[/\\]|[a-z]:)/i.test(file);
   return !isAbsolute && !file.includes('\0') && !file.split(/[/\\]/).some((part) => NO_NAMES.has(part));
@@ -133,7 +134,7 @@ export function lineOf(entry: ManifestEntry): string {
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Bytes. A longer line is cut, and so is not an entry. */
+/** Bytes. A longer line is truncated, so that it is not an entry. */
 const LONGEST_LINE = 128 * 1024 * 1024;
 
 function* linesOf(path: string, uid: number | undefined): Generator<string> {
@@ -159,6 +160,7 @@ function* linesOf(path: string, uid: number | undefined): Generator<string> {
   }
 }
 
+/** Appends each file that was made, so that a killed run can resume. */
 export class Journal implements Disposable {
   readonly #path: string;
   readonly #fd: number;
@@ -168,7 +170,7 @@ export class Journal implements Disposable {
     this.#path = path;
     this.#fd = writing(path, () => openOwn(path, 'O_APPEND', uid));
     assertNoHardLink(this.#fd, path);
-    // This ends a torn line.
+    // Ends a torn line of a killed run.
     this.#write('\n');
   }
 
@@ -186,8 +188,8 @@ export class Journal implements Disposable {
 }
 
 /**
- * `stale` is a file of another text or voice, or one that the manifest does not name. `damaged` is a file with other bytes
- * than were written, and `empty` a row without text.
+ * `stale`: the file has another text or voice, or no manifest names it. `damaged`: its bytes are not those that were
+ * written. `empty`: the row has no text.
  */
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
 
@@ -196,10 +198,10 @@ interface RowCheck {
   entry: ManifestEntry | undefined;
 }
 
-/** The entries of all manifests and journals of a folder, by their file; those of a file from the oldest to the newest. */
+/** Entries of all manifests and journals of a folder by case-folded file name, for each file the oldest first. */
 type KnownFiles = ReadonlyMap<string, readonly ManifestEntry[]>;
 
-/** @returns what changes when one of the manifests and journals of a folder does */
+/** @returns a string that changes whenever a manifest or journal of the folder does */
 function versionOf(folder: string): string {
   const versions = findBatchFiles(folder).sources.map((name) => {
     const { size, mtimeMs } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? {};
@@ -208,10 +210,10 @@ function versionOf(folder: string): string {
   return JSON.stringify(versions);
 }
 
-/** More shards than end while a folder is read. */
+/** Most attempts to read a folder whose files other shards replace. */
 const MOST_READINGS = 100;
 
-/** A shard that ends meanwhile replaces its journal by a manifest: all is read again then. */
+/** Reads all entries, again from the start if a finishing shard replaces its journal by a manifest meanwhile. */
 function readKnownFiles(folder: string, uid: number | undefined): KnownFiles {
   for (let left = MOST_READINGS; ; left -= 1) {
     try {
@@ -224,7 +226,7 @@ function readKnownFiles(folder: string, uid: number | undefined): KnownFiles {
 
 function readOnce(folder: string, uid: number | undefined): KnownFiles {
   const known = new Map<string, ManifestEntry[]>();
-  // Most rows are made with the same settings: one object for all of them.
+  // Most rows have the same settings: they share one object.
   const shapes = new Map<string, RowShape>();
   for (const name of findBatchFiles(folder).sources)
     for (const read of readEntries(folder, name, uid)) {
@@ -245,7 +247,7 @@ function sharedShape(shape: RowShape, shapes: Map<string, RowShape>): RowShape {
   return shape;
 }
 
-/** The files that are to be in a folder. */
+/** The files that a batch wants in a folder. */
 export interface FolderPlan {
   readonly folder: RowFolder;
   readonly shard: Shard | undefined;
@@ -253,7 +255,7 @@ export interface FolderPlan {
   readonly texts: { keyOf(row: BatchRow, signal: AbortSignal): RowKey | Promise<RowKey> };
 }
 
-/** What there is in a folder: the state of each row of a shard, and the entry of its file. */
+/** The state of each row of a shard in a folder, and the entry of its file. */
 export class RowStates {
   readonly folder: RowFolder;
   readonly shard: Shard | undefined;
@@ -273,40 +275,40 @@ export class RowStates {
     this.known = readKnownFiles(folder.path, uid);
   }
 
-  /** True while the manifests and journals are those that were read: another run may have changed them. */
+  /** True until another run changes the manifests and journals that were read. */
   get isCurrent(): boolean {
     return versionOf(this.folder.path) === this.#version;
   }
 
   /**
-   * @throws TtsError (usage) for a manifest, a journal or a row file that is a link, and for a manifest that is wrong; (output)
-   * for what cannot be read
+   * @throws TtsError (usage) if a manifest, journal or row file is a link, or a manifest is malformed; (output) if one of them
+   * cannot be read
    */
   static async take(
     planned: FolderPlan,
     { host, signal }: { readonly host: Pick<Host, 'uid'>; readonly signal: AbortSignal },
   ): Promise<RowStates> {
     const { folder, plan } = planned;
-    const survey = await reading(folder.path, () => new RowStates(planned, host.uid));
-    const { known } = survey;
+    const states = await reading(folder.path, () => new RowStates(planned, host.uid));
+    const { known } = states;
     for (const row of plan.mine) {
       signal.throwIfAborted();
       const key = await planned.texts.keyOf(row, signal);
       const found = await stateOf(key, entriesOf(row.file, known), folder.pathOf(row.file), signal);
       const { state, entry } = found;
-      survey.#rows.set(row, found);
-      survey.counts[state] += 1;
-      if (isToDo(state)) survey.characters += key.characters;
-      if (state === 'stale') survey.#compare(key.shape, entry?.shape);
+      states.#rows.set(row, found);
+      states.counts[state] += 1;
+      if (isToDo(state)) states.characters += key.characters;
+      if (state === 'stale') states.#compare(key.shape, entry?.shape);
     }
-    return survey;
+    return states;
   }
 
   stateOf(row: BatchRow): RowState | undefined {
     return this.#rows.get(row)?.state;
   }
 
-  /** In the order of the tables. */
+  /** Yields the rows to make, in the order of the tables. */
   *toDo(): Generator<BatchRow> {
     for (const [row, { state }] of this.#rows) if (isToDo(state)) yield row;
   }
@@ -316,7 +318,7 @@ export class RowStates {
     return missing + stale + damaged;
   }
 
-  /** The parts of the shape in which every stale file differs; none if any file is unchanged. */
+  /** The options in which every stale file differs; none if any file is unchanged. */
   get differing(): readonly string[] {
     return this.counts.unchanged > 0 ? [] : [...(this.#differing ?? [])];
   }
@@ -338,7 +340,7 @@ export class RowStates {
 }
 
 /**
- * Any line of the manifests may be that of the file: where shards meet, one of them may have brought an older file than another.
+ * Compares a file with all its entries, not only the newest: a copy from another machine may be older than the newest entry.
  */
 async function stateOf(
   { key, isBlank }: RowKey,
@@ -366,25 +368,26 @@ function isToDo(state: RowState): boolean {
 }
 
 /**
- * Writes the manifest again, and removes what it now holds besides.
+ * Rewrites the manifest, and removes the journals and shard manifests that are merged into it.
  * @throws TtsError (output), (usage) for a link
  */
-export async function writeManifest(survey: RowStates, writer: Writer, signal: AbortSignal): Promise<void> {
-  const { folder, shard } = survey;
+export async function writeManifest(states: RowStates, writer: Writer, signal: AbortSignal): Promise<void> {
+  const { folder, shard } = states;
   const path = join(folder.path, batchFile('jsonl', shard));
-  await writeText({ path, name: path, writer }, entryLinesOf(survey), signal);
+  await writeText({ path, name: path, writer }, entryLinesOf(states), signal);
   const merged = shard ? [batchFile('journal', shard)] : findBatchFiles(folder.path).parts;
   for (const name of merged) rmSync(join(folder.path, name), { force: true });
 }
 
-function* entryLinesOf(survey: RowStates): Generator<string> {
-  for (const row of survey.plan.mine) {
-    const entry = survey.entryOf(row);
+function* entryLinesOf(states: RowStates): Generator<string> {
+  for (const row of states.plan.mine) {
+    const entry = states.entryOf(row);
     if (entry) yield lineOf(entry);
   }
-  if (!survey.shard) for (const entry of leftOver(survey)) yield lineOf(entry);
+  if (!states.shard) for (const entry of leftOver(states)) yield lineOf(entry);
 }
 
+/** Yields the newest entry of each existing file that no row of the batch makes. */
 export function* leftOver({ folder, plan, known }: RowStates): Generator<ManifestEntry> {
   for (const entries of known.values()) {
     const entry = entries.at(-1);
@@ -392,47 +395,47 @@ export function* leftOver({ folder, plan, known }: RowStates): Generator<Manifes
   }
 }
 
-export function countLeftOver(survey: RowStates): number {
-  return survey.shard ? 0 : [...leftOver(survey)].length;
+export function countLeftOver(states: RowStates): number {
+  return states.shard ? 0 : [...leftOver(states)].length;
 }
 
-/** Each file that is left over, with the reason why `--prune` must not delete it; `undefined` if it may. */
+/** Yields each left-over file, with a reason if `--prune` must not delete it. */
 export async function* prunable(
-  survey: RowStates,
+  states: RowStates,
   signal: AbortSignal,
 ): AsyncGenerator<{ readonly file: string; readonly reasonToKeep: string | undefined }> {
-  for (const { file } of leftOver(survey))
-    yield { file, reasonToKeep: await reasonToKeep(file, survey, signal) };
+  for (const { file } of leftOver(states))
+    yield { file, reasonToKeep: await reasonToKeep(file, states, signal) };
 }
 
-/** A manifest may come from somebody else: only sound that is still as it was written may be deleted. */
+/** Allows deleting only unchanged sound files, as a manifest may come from someone else. */
 async function reasonToKeep(
   file: string,
-  survey: RowStates,
+  states: RowStates,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!isSound(file, survey)) return 'its name is not that of a sound of this batch';
-  const path = survey.folder.pathOf(file);
+  if (!isSound(file, states)) return 'its name is not that of a sound of this batch';
+  const path = states.folder.pathOf(file);
   const sha256 = await reading(path, () => checksumOf(path, { signal }));
-  const isUnchanged = entriesOf(file, survey.known).some((entry) => entry.sha256 === sha256);
+  const isUnchanged = entriesOf(file, states.known).some((entry) => entry.sha256 === sha256);
   return isUnchanged ? undefined : 'it was changed since it was made';
 }
 
-/** A file that is not sound is not ours, whatever a manifest says. `--encode` writes sound under any ending. */
+/** True if the extension is that of sound, or one that this batch writes: `--encode` allows any. */
 function isSound(file: string, { plan }: RowStates): boolean {
   return isOfFormat(file) || isOfSamples(file) || plan.couldHave(file);
 }
 
 /**
- * Finds folders that cannot be written, and removes parts of killed runs.
- * @returns the folders, to be synced at the end
+ * Checks that all folders can be written, and removes temporary files of killed runs.
+ * @returns the folders, for a sync at the end
  * @throws TtsError (output)
  */
-export function prepareRowFiles(survey: RowStates, writer: Writer): ReadonlySet<string> {
-  const { folder, plan } = survey;
+export function prepareRowFiles(states: RowStates, writer: Writer): ReadonlySet<string> {
+  const { folder, plan } = states;
   const folders = new Set<string>();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
-  for (const { file } of survey.toDo()) {
+  for (const { file } of states.toDo()) {
     const path = folder.pathOf(file);
     const parent = dirname(path);
     writing(path, () => lookAt(path, path));
@@ -455,7 +458,7 @@ function assertFolderWritable(folder: string): void {
 }
 
 /**
- * Keeps other runs away from a folder. Shards of one division may share it.
+ * Locks a folder against other runs. Shards of the same count may share it.
  * @throws TtsError (output) that names the other run, (usage) for a lock that is a link or not a file
  */
 export function lockFolder(folder: string, shard: Shard | undefined, host: LeaseHost): Disposable {

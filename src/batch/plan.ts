@@ -16,14 +16,14 @@ import {
 } from './table.ts';
 
 export interface Shard {
-  /** Shards count from 1. */
+  /** From 1. */
   readonly index: number;
   readonly count: number;
 }
 
 const MOST_SHARDS = 100_000;
 
-/** @throws TtsError (usage), also for an empty text: an unset variable must not make each job do the whole table */
+/** @throws TtsError (usage), also for empty text: with an unset variable, each job would make the whole table */
 export function parseShard(option: string): Shard {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(option.trim()) ?? [];
   const shard = { index: Number(index), count: Number(count) };
@@ -35,8 +35,8 @@ export function parseShard(option: string): Shard {
 }
 
 /**
- * Deals the rows in turn by a hash of their ids: shards differ by one row at most, and are the same on every machine and
- * whatever the order of the table.
+ * Deals rows to shards in the order of a hash of their ids: shards differ by one row at most, and do not depend on the
+ * machine or the order of the table.
  * @returns the rows of the shard, in the order of the table
  */
 export function dealShard<T extends { readonly id: string }>(
@@ -49,26 +49,27 @@ export function dealShard<T extends { readonly id: string }>(
   return rows.filter((row) => mine.has(row));
 }
 
-/** Bytes. The source is NAME_MAX of Linux and macOS, and NTFS. */
+/** Bytes of a file name, by NAME_MAX of Linux and macOS, and NTFS. */
 const LONGEST_NAME = 255;
 
-/** Windows keeps these names for devices, with any ending. */
+/** Names that Windows reserves for devices, with any extension. */
 export const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:]|$)/i;
 
-/** Windows allows none of these in the name of a file. */
+/** Characters that Windows forbids in file names. */
 const FORBIDDEN = /[<>:"|?*]/;
 
-/** A value makes no folder, and its other signs are forbidden by Windows. */
+/** Characters of a value to replace: slashes, as a value must not make a folder, and those that Windows forbids. */
 const NOT_IN_NAMES = /[/\\:*?"<>|]/g;
 
 type Piece = { readonly literal: string } | { readonly column: string };
 
+/** A template of file names, such as `prompts/{id}.wav`. */
 export class NameTemplate {
   readonly #pieces: readonly Piece[];
-  /** It lies before the first column: `prompts`, or `.`. */
+  /** The folder before the first column: `prompts`, or `.`. */
   readonly fixedFolder: string;
   readonly columns: readonly string[];
-  /** The values that could not be names as they were: how many, and the first. */
+  /** Values with characters that were replaced: their number, and the first. */
   readonly changed: { count: number; first: readonly [value: string, name: string] | undefined } = {
     count: 0,
     first: undefined,
@@ -89,7 +90,7 @@ export class NameTemplate {
   }
 
   /**
-   * Makes a name relative to the fixed folder, with "/".
+   * Makes a file name relative to the fixed folder, with "/".
    * @throws RowFault
    */
   nameOf(cell: (column: string) => string | undefined): string {
@@ -112,7 +113,7 @@ export class NameTemplate {
   }
 }
 
-/** What is wrong with a row. */
+/** An error in one row, without its place. */
 class RowFault extends Error {
   readonly column: string | undefined;
 
@@ -147,7 +148,7 @@ function checkedValue(column: string, value: string | undefined): string {
   if (value.trim() === '')
     throw new RowFault('the value is empty, but the name of the file needs it', column);
   const shown = `"${visible(value.slice(0, 80))}"`;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this looks for control characters
   if (/[\0-\x1f\x7f]/.test(value)) throw new RowFault(`${shown} holds a control character`, column);
   if (/\p{Cs}/u.test(value)) throw new RowFault(`${shown} holds half a character`, column);
   if (/^(?:[/\\]|[a-z]:[/\\])/i.test(value)) throw new RowFault(`${shown} is an absolute name`, column);
@@ -156,7 +157,7 @@ function checkedValue(column: string, value: string | undefined): string {
   return value;
 }
 
-/** A harmless value may become `con`, or too long, together with its neighbours. */
+/** Checks the complete name: harmless values may together become `con`, or too long. */
 function assertSafe(name: string): void {
   for (const part of name.split(/[/\\]/)) {
     const shown = `"${visible(part.slice(0, 80))}"`;
@@ -170,15 +171,15 @@ function assertSafe(name: string): void {
   }
 }
 
-/** Bytes. The name of a part file is longer by these. */
+/** Bytes by which the name of a temporary file is longer. */
 const SUFFIX = 24;
 
 export interface BatchRow {
   readonly id: string;
   readonly table: string;
-  /** Lines count from 1. */
+  /** From 1. */
   readonly line: number;
-  /** It may be blank, and is `undefined` for a row with a file. */
+  /** The text, which may be blank; `undefined` for a row with a text file. */
   readonly text?: string | undefined;
   readonly textFile?: string | undefined;
   readonly speaker: Speaker;
@@ -195,7 +196,7 @@ export interface PlanOptions {
   readonly shard: Shard | undefined;
   readonly encode?: EncodingName | undefined;
   /**
-   * @param where as in `prompts.csv, line 12, column speaker`
+   * @param where returns the place of a field, such as `prompts.csv, line 12, column speaker`
    * @throws TtsError (usage)
    */
   readonly speakerOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<Speaker>;
@@ -205,16 +206,17 @@ export interface PlanOptions {
 
 export interface NamedTable {
   readonly name: string;
-  /** Without a header, each row has columns of its own. */
+  /** Without a header, each row may have other columns. */
   readonly hasHeader: boolean;
   readonly rows: AsyncIterable<TableRow>;
 }
 
 const MOST_SHOWN = 10;
 
-/** A column may be the ending. */
+/** Most extensions to remember: one may come from a column. */
 const MOST_ENDINGS = 100;
 
+/** The rows of all tables, checked before anything is sent. */
 export class BatchPlan {
   readonly rows: BatchRow[] = [];
   /** The rows of this shard, in the order of the tables. */
@@ -226,7 +228,7 @@ export class BatchPlan {
   readonly #names: string;
   readonly #faults: string[] = [];
   #faultCount = 0;
-  /** The hint of the first fault that has one. */
+  /** The hint of the first fault with a hint. */
   #advice: string | undefined;
 
   private constructor(names: string, options: PlanOptions) {
@@ -234,7 +236,7 @@ export class BatchPlan {
     this.#options = options;
   }
 
-  /** @throws TtsError (usage) with the first ten errors and the number of the others */
+  /** @throws TtsError (usage) with the first ten faults and the number of the others */
   static async read(tables: readonly NamedTable[], options: PlanOptions): Promise<BatchPlan> {
     const plan = new BatchPlan(tables.map(({ name }) => name).join(', '), options);
     for (const table of tables) await plan.#readTable(table);
@@ -255,12 +257,12 @@ export class BatchPlan {
     this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
   }
 
-  /** True if a file of this name could be a row's: it ends as one of them does, and is not hidden. */
+  /** True if a row's file could have this name: its extension is that of a row, and it is not hidden. */
   couldHave(file: string): boolean {
     return this.#endings.has(endingOf(file)) && !file.split('/').some((part) => part.startsWith('.'));
   }
 
-  /** Rows of all shards count. */
+  /** True if a row of any shard makes this file. */
   hasFile(file: string): boolean {
     return this.#byFile.has(caseFolded(file));
   }
@@ -349,8 +351,8 @@ export class BatchPlan {
   }
 }
 
-/** Failures such as a full disk and Ctrl-C end the run, not one row. */
-const OF_THE_RUN: readonly number[] = [
+/** Errors that end the run and not only one row, such as a full disk and Ctrl-C. */
+const RUN_FAILURES: readonly number[] = [
   ExitCode.output,
   ExitCode.hangup,
   ExitCode.interrupted,
@@ -358,7 +360,7 @@ const OF_THE_RUN: readonly number[] = [
 ];
 
 function isOfTheRow(error: unknown): error is RowFault | TtsError {
-  if (error instanceof TtsError) return !OF_THE_RUN.includes(error.exitCode);
+  if (error instanceof TtsError) return !RUN_FAILURES.includes(error.exitCode);
   return error instanceof RowFault;
 }
 
@@ -373,7 +375,7 @@ function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
   return Object.fromEntries(said);
 }
 
-/** Spreadsheets of many countries write 1,5. A factor has no thousands, so that nothing else can be meant. */
+/** Replaces a decimal comma, as in spreadsheets of many countries. A speed has no thousands, so 1,5 is unambiguous. */
 function withPoint(text: string): string {
   return text.replace(/^(\s*\d),(\d)/, '$1.$2');
 }
@@ -382,7 +384,7 @@ function endingOf(file: string): string {
   return posix.extname(file).toLowerCase();
 }
 
-/** Names that some file systems confuse become equal. */
+/** Makes names equal that some file systems do not distinguish. */
 export function caseFolded(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }

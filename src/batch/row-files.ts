@@ -11,14 +11,14 @@ import type { Delivery, Sink } from '../out/sink.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import type { PcmFormat, Track } from '../sound/pcm.ts';
 
-/** The fixed folder of a template. What a table or a manifest names stays below it, by its real path. */
+/** The fixed folder of a template. Files that a table or manifest names must have their real path below it. */
 export class RowFolder {
   /** Absolute. */
   readonly path: string;
-  /** Messages name it so. */
+  /** The name in messages. */
   readonly name: string;
   #real: string | undefined;
-  /** Rows of one folder follow each other. */
+  /** The last folder that was checked: rows of one folder often follow each other. */
   #checked: string | undefined;
 
   constructor(path: string, name: string) {
@@ -28,8 +28,8 @@ export class RowFolder {
 
   /**
    * @param file a relative path, with "/"
-   * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one; (output) for a file in the place of
-   * a folder
+   * @throws TtsError (usage) for a link, or a folder that leads outside through one; (output) for a file in place of a
+   *   folder
    */
   pathOf(file: string): string {
     const path = join(this.path, file);
@@ -43,7 +43,7 @@ export class RowFolder {
     return path;
   }
 
-  /** @returns the path of a file that a manifest names; `undefined` unless it is a regular one below the folder */
+  /** @returns the path of a file that a manifest names; `undefined` unless it is a regular file below the folder */
   find(file: string): string | undefined {
     const path = join(this.path, file);
     try {
@@ -67,8 +67,8 @@ export class RowFolder {
 }
 
 /**
- * @param fixed the fixed folder of a template: braces want quotes, in which no shell expands `~`
- * @throws TtsError (usage) for a link, (output) for a file in its place, and for what cannot be looked at
+ * @param fixed the fixed folder of a template. Templates are quoted, so no shell expands `~` in them.
+ * @throws TtsError (usage) for a link, (output) for a file in its place, or a path that cannot be examined
  */
 export function openRowFolder(fixed: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): RowFolder {
   const name = fromHome(fixed, home);
@@ -81,19 +81,19 @@ export function openRowFolder(fixed: string, { cwd, home }: Pick<Host, 'cwd' | '
 
 export interface FinishedFile {
   readonly format: PcmFormat;
-  /** Bytes of the sound alone. */
+  /** Bytes of the sound, without header. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
 export interface RowFileOptions extends NamedFile {
   readonly encoding: Encoding;
-  /** It is called before the file gets its name: a run that is killed in between makes it again. */
+  /** Called before the file gets its name: if the run is killed in between, the file is made again. */
   readonly onFinished: (file: FinishedFile) => void;
 }
 
 /**
- * The part opens while the service works: making a file waits for the disk.
+ * Makes a sink for a row. The temporary file is opened now, while the service works, as creating a file waits for the disk.
  * @throws TtsError (output)
  */
 export function rowFile({ encoding, onFinished, ...file }: RowFileOptions): Sink {
@@ -128,13 +128,13 @@ export async function syncFolders(folders: Iterable<string>): Promise<void> {
 interface NamedFile {
   /** Absolute. */
   readonly path: string;
-  /** Messages name the file by it. */
+  /** The name in messages. */
   readonly name: string;
   readonly writer: Writer;
 }
 
 /**
- * Writes a file that appears in one step, and never through a link.
+ * Writes a file atomically, and never through a link.
  * @throws TtsError (output), (usage) for a link
  */
 export async function writeText(
@@ -154,7 +154,7 @@ export async function writeText(
 }
 
 /**
- * Finds before any writing what will make it fail.
+ * Checks, before anything is made, that the file can be written.
  * @throws TtsError (output), (usage) for a link
  */
 export function assertTextWritable(file: NamedFile): void {
@@ -165,7 +165,7 @@ function openPart(file: NamedFile, isOneOfMany = false): AtomicFile {
   return replacing(file, (old) => AtomicFile.forOutput({ ...file, old, clobber: true, isOneOfMany }));
 }
 
-/** @throws TtsError (output), (usage) for a link in the place of the file */
+/** @throws TtsError (output), (usage) for a link in place of the file */
 function replacing<T>({ path, name }: NamedFile, act: (old: Stats | undefined) => T): T {
   return writing(name, () => {
     const old = lookAt(path, name);

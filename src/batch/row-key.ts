@@ -4,18 +4,19 @@ import type { Mix } from '../run/mix.ts';
 import type { Speaker } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
-/** What shapes the sound besides the text, by the names of the options. */
+/** Everything except the text that affects the sound of a row, by option name; texts as short hashes. */
 export type RowShape = Readonly<Record<string, string | number>>;
 
-/** What shapes the sound of a speaker, besides the source of its voice, by the names of the options. */
+/** The options that affect the sound of a speaker, by name, except the source of its voice. */
 type SpeakerShape = Readonly<Record<string, unknown>>;
 
 export function soundOf({ voice, fields, speed }: Speaker): SpeakerShape {
   return { ...keyOf({ ...fields, speaker: voice.no }, 'voice'), ...(speed !== undefined && { speed }) };
 }
 
+/** Everything except the text that affects the file of a row. */
 export interface Shape {
-  /** The service or engine that the number of the speaker belongs to. */
+  /** The service or engine that the speaker belongs to. */
   readonly owner: string;
   readonly voice: SpeakerShape;
   readonly mix: Mix;
@@ -25,17 +26,18 @@ export interface Shape {
   readonly encoded?: readonly (string | number | null)[] | undefined;
 }
 
+/** Identifies the sound of a row: an unchanged key means that its file need not be made again. */
 export interface RowKey {
   /** A SHA-256 in hex. */
   readonly key: string;
-  /** Code points. */
+  /** Code points of the text. */
   readonly characters: number;
   readonly isBlank: boolean;
-  /** What of the key is not the text. */
+  /** The inputs of the key except the text. */
   readonly shape: RowShape;
 }
 
-/** Hashes a text, as it comes, with all that shapes its sound. */
+/** Hashes a text piece by piece, together with everything that affects its sound. */
 export class TextHash {
   readonly #hash = createHash('sha256');
   #characters = 0;
@@ -48,12 +50,12 @@ export class TextHash {
     this.#isBlank &&= text.trim() === '';
   }
 
-  /** True until there is a text that is spoken. */
+  /** True until spoken text was added. */
   get isEmpty(): boolean {
     return this.#isBlank;
   }
 
-  /** @param mark what changes the sound besides the text */
+  /** @param mark a change of the sound that is not text, such as a pause */
   addMark(mark: string): void {
     this.#hash.update(`\0${mark}\0`);
   }
@@ -68,10 +70,10 @@ export class TextHash {
   }
 }
 
-/** What shapes a file, but no segment. Silences that only some texts have are hashed with the text. */
+/** Returns what affects the file but no segment. Silences that only some texts have are hashed with the text. */
 function finishOf({ voice, mix, maxChars, cutsParagraphs, encoded = [] }: Shape, characters: number) {
   const { paragraph, sentence } = mix.pauses;
-  // A text that is not cut sounds the same whatever the limit is.
+  // The limit does not matter to a text that is not cut.
   const isCut = characters > maxChars || cutsParagraphs || sentence > 0;
   const [encode, bitrate] = encoded;
   return {
@@ -87,7 +89,7 @@ function finishOf({ voice, mix, maxChars, cutsParagraphs, encoded = [] }: Shape,
   };
 }
 
-/** A manifest may be shared: in the place of addresses and texts, it has short hashes of them. */
+/** Replaces addresses and texts by short hashes, as a manifest may be shared. */
 function described(values: Readonly<Record<string, unknown>>): RowShape {
   const parts = Object.entries(values).map(([name, value]) => [
     name,

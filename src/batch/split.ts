@@ -8,17 +8,17 @@ import type { TableRow } from './table.ts';
 
 export interface BookChapter {
   readonly title: string | undefined;
-  /** It counts as `--chapters` does: 0 is what comes before the first chapter. */
+  /** The number as in `--chapters`; 0 for text before the first chapter. */
   readonly number: number;
   readonly segments: number;
   readonly characters: number;
-  /** Hashes what is spoken, in which pieces and with which silences. */
+  /** Hash of the spoken text, its segments and silences. */
   readonly hash: TextHash;
 }
 
 /**
- * Goes once over a text. What comes before the first heading is a chapter without a title.
- * @param soundOf all that shapes the sound of a segment besides its text
+ * Reads a text once, and returns its chapters. Text before the first heading is a chapter without a title.
+ * @param soundOf returns everything except the text that affects the sound of a segment
  */
 export async function chaptersOf(
   parts: AsyncIterable<Segment | Rest>,
@@ -49,7 +49,7 @@ export function chapterKey({ hash }: BookChapter, shape: Shape, tags: unknown): 
 
 export interface ChapterParts {
   readonly heading: Heading | undefined;
-  /** What is not read is passed over. */
+  /** The segments; those that are not read are skipped. */
   readonly parts: AsyncGenerator<Segment | Rest>;
 }
 
@@ -72,7 +72,7 @@ export async function* byChapter(parts: AsyncIterable<Segment | Rest>): AsyncGen
       const heading = next.value.chapter;
       const own = chapter(heading);
       yield { heading, parts: own };
-      // The generator may have been left in the middle, so the rest is passed over here.
+      // The consumer may have stopped in the middle: skip the rest of the chapter.
       for (; !next.done; next = await source.next())
         if (next.value.kind === 'segment' && next.value.chapter !== heading) break;
     }
@@ -81,10 +81,10 @@ export async function* byChapter(parts: AsyncIterable<Segment | Rest>): AsyncGen
   }
 }
 
-/** What a template of `--split` may name. */
+/** Fields of a template of `--split`. */
 const FIELDS = ['n', 'nn', 'title', 'book'];
 
-/** Bytes of a title in a name. */
+/** Bytes of a title in a file name. */
 const LONGEST_TITLE = 150;
 const LONGEST_BOOK = 60;
 
@@ -103,7 +103,7 @@ export function chapterTemplate(template: string): NameTemplate {
   return parsed;
 }
 
-/** Gives out one row for each chapter; its id is its number, and its names are safe on every system. */
+/** Yields a row for each chapter. Its id is the chapter number; its names are valid on every system. */
 export async function* chapterRows(
   chapters: readonly { readonly number: number; readonly title: string }[],
   book: string,
@@ -130,7 +130,7 @@ export async function* chapterRows(
   }
 }
 
-/** Numbers the names that occur again. Each number of a name is tried once, so that many equal titles take no longer. */
+/** Appends numbers to repeated names. Each number is tried once per name, so that many equal titles stay fast. */
 class FreeNames {
   readonly #taken = new Set<string>();
   readonly #next = new Map<string, number>();
@@ -146,7 +146,7 @@ class FreeNames {
   }
 }
 
-/** @returns a part of a name, without what some system forbids; it may be empty */
+/** @returns a part of a file name, without characters that some system forbids; may be empty */
 export function safeName(text: string, most: number): string {
   const plain = text
     .normalize('NFC')
@@ -156,7 +156,7 @@ export function safeName(text: string, most: number): string {
   return RESERVED.test(name) ? `_${name}` : name;
 }
 
-/** Cuts by bytes, between two characters as people see them. */
+/** Cuts to a number of bytes, between grapheme clusters. */
 function cutTo(text: string, most: number): string {
   let kept = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {

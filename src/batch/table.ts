@@ -12,19 +12,19 @@ export type TableKind = (typeof tableKinds)[number];
 export interface TableRow {
   readonly line: number;
   readonly cells: ReadonlyMap<string, string>;
-  /** What separates the cells, in a table with a header. */
+  /** The delimiter of the cells, in a table with a header. */
   readonly delimiter?: string;
-  /** The fault of one line. The other lines still count. */
+  /** What is wrong with this line. Other lines still count. */
   readonly fault?: string;
 }
 
 export interface TableOptions {
   readonly columns: ColumnNames;
-  /** The header tells it where it is not set. Only a table with a header has one. */
+  /** The delimiter of a table with a header; by default, found in the header. */
   readonly delimiter?: string | undefined;
 }
 
-/** UTF-16 units: an open quote must not take the rest of the table into memory. */
+/** UTF-16 units. After an open quote, the rest of the table must not fill the memory. */
 const LONGEST_ROW = 32 * 1024 * 1024;
 
 export function tableKindOf(name: string): TableKind | undefined {
@@ -36,8 +36,8 @@ export function hasHeader(kind: TableKind): kind is 'csv' | 'tsv' {
 }
 
 /**
- * CSV and TSV follow RFC 4180 with a header, and are as spreadsheets save them. JSONL has one object a line. PSV has `id|text`
- * without quotes and header, further columns "3", "4". Empty lines and rows of empty cells are skipped.
+ * Reads the rows of a table. CSV and TSV follow RFC 4180 with a header, and the habits of spreadsheets. JSONL has one object
+ * per line. PSV has `id|text` without quotes or header; more columns are named "3", "4". Empty lines and rows are skipped.
  * @throws TtsError (usage) with the line
  */
 export function readTable(
@@ -71,7 +71,7 @@ async function* readQuoted(
   options: Parameters<typeof layoutOf>[1],
 ): AsyncGenerator<TableRow> {
   const { delimiter, linesBefore, text: table } = await layoutOf(text, options);
-  // The parser reads ahead of the row that it gives.
+  // Tracked separately for errors, as the parser reads ahead of the row that it yields.
   let lastLine = linesBefore;
   const parser = parse({
     delimiter,
@@ -105,18 +105,18 @@ function lineBreaks(record: readonly string[]): number {
   return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
 }
 
-/** Rows of a sheet. Excel leaves out the last cells of so many rows where they are empty in all of them (Microsoft KB 77295). */
+/** Rows per block. Excel omits the last cells of a row if they are empty in its whole block (Microsoft KB 77295). */
 const BLOCK = 16;
 
 class Header {
   readonly #columns: readonly string[];
   readonly #delimiter: string;
-  /** Rows of the sheet. */
+  /** Rows that were read, with the header. */
   #count = 1;
   /** Cells in the first row of the block. */
   #width: number;
 
-  /** @throws TtsError (usage) for two columns of one name; several may have none */
+  /** @throws TtsError (usage) for two columns with the same name; several may have no name */
   constructor(record: readonly string[], { name, line, delimiter }: Place) {
     this.#columns = record.map((column) => column.trim());
     this.#delimiter = delimiter;
@@ -219,13 +219,13 @@ function tooLong(name: string, line: number): TtsError {
   );
 }
 
-/** Columns with the same names as options, for the voice of each row. */
+/** Columns named like options that set the voice of a row. */
 export const VOICE_FIELDS = [...VOICE_OPTIONS, 'speed'] as const;
 
 const fields = ['id', 'text', 'file', ...VOICE_FIELDS] as const;
 export type Field = (typeof fields)[number];
 
-/** Other fields are in the column of their own name. */
+/** Column names by field; a field that is missing here is in the column of its own name. */
 export type ColumnNames = ReadonlyMap<Field, string>;
 
 /** @throws TtsError (usage) */
@@ -251,7 +251,7 @@ export function columnOf(field: Field, names: ColumnNames): string {
   return names.get(field) ?? field;
 }
 
-/** Adds all columns of the first row, and of others only those that are looked for: a new one in each row would fill the memory. */
+/** Adds all columns of the first row, but only relevant ones of later rows, as new columns in each could fill the memory. */
 export function addColumns(seen: Set<string>, columns: Iterable<string>, names: ColumnNames): void {
   const isFirst = seen.size === 0;
   const isWanted = (column: string) =>
@@ -261,7 +261,7 @@ export function addColumns(seen: Set<string>, columns: Iterable<string>, names: 
 
 interface AssertedTable {
   readonly table: string;
-  /** Columns that the template of the names uses. */
+  /** Columns that the template of file names uses. */
   readonly inNames: readonly string[];
   readonly delimiter?: string | undefined;
 }
@@ -280,12 +280,12 @@ export function assertColumns(
   if (!columns.includes(columnOf('id', names))) throw lacks('"id"');
   if (!hasColumns(columns, names)) throw lacks('"text" or "file"');
   const unused = columns.filter((column) => ![...names.values(), ...inNames].includes(column));
-  // Without it, a row would be spoken by another voice than its table says.
+  // A column "Speaker" would be ignored, and the rows would be spoken by the wrong voice.
   for (const field of VOICE_FIELDS)
     if (!columns.includes(columnOf(field, names))) assertNoOtherCase(field, unused, table);
 }
 
-/** True if they are those that a batch needs. */
+/** True if the columns include those that a batch needs. */
 function hasColumns(columns: readonly string[], names: ColumnNames): boolean {
   const has = (field: Field) => columns.includes(columnOf(field, names));
   return has('id') && (has('text') || has('file'));

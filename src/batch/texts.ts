@@ -31,9 +31,10 @@ interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pic
   readonly host: Pick<Host, 'cwd' | 'stdin' | 'env' | 'platform'>;
 }
 
+/** Reads the texts of rows, and computes their keys. */
 export class RowTexts {
   readonly #options: RowTextOptions;
-  /** True if the text of a row that is not a file is spoken as it stands. */
+  /** True if text in a table cell may be spoken without processing: plain text, no stages, no cast. */
   readonly #isAsWritten: boolean;
 
   constructor(options: RowTextOptions) {
@@ -47,7 +48,7 @@ export class RowTexts {
     return { cast, lexicon: lines };
   }
 
-  /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */
+  /** @returns the text of a row that is spoken exactly as in the table; `undefined` for other rows */
   asWritten({ text }: BatchRow): string | undefined {
     if (text === undefined || !this.#isAsWritten) return undefined;
     return isAsSpoken(text) && !hasControls(text) && !hasScene(text) ? text : undefined;
@@ -71,7 +72,7 @@ export class RowTexts {
     }
   }
 
-  /** The file may have changed since the plan: the key belongs to these segments. */
+  /** Reads the segments of a row with their key, as a text file may have changed since the plan. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
@@ -113,7 +114,7 @@ async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<
   yield* text.segments(false, signal);
 }
 
-/** It hashes the pieces that pass through it. */
+/** Hashes the pieces that pass through. */
 class Hashing implements Stage<Piece, Piece> {
   readonly #hash: TextHash;
   readonly #audible: Audible;
@@ -137,12 +138,12 @@ function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
   return error.reworded(`${table}, line ${line}: ${error.message}`);
 }
 
-/** What the sound has besides the words: pauses and changes of voice. */
+/** The options that affect pauses and changes of voice. */
 type Audible = Pick<RowTextOptions, 'mix' | 'cast'>;
 
 /**
- * A text without marks, headings, scenes and chapters gets the key that it has as a cell of a table. The border of the chapter
- * with which a text begins adds no silence, so it is not in the key.
+ * Adds a piece to a hash. A text without marks, headings, scenes and chapters gets the same key as in a table cell. A
+ * chapter border at the start of a text adds no silence, so it is not in the key.
  */
 function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible): void {
   hash.add(writtenOf(piece));
@@ -167,14 +168,14 @@ function shapeOf(speaker: Speaker | undefined): unknown {
   return speaker && [speaker.voice.identity, soundOf(speaker)];
 }
 
-/** A table may come from somebody else: what its column `file` names is sent to a service. */
+/** Resolves the column `file`, with checks: a table may come from someone else, and the files are sent to a service. */
 export class TextFiles {
   readonly #host: Host;
   readonly #loaded: LoadedSettings;
-  /** The command line allows this folder as well. */
+  /** Another allowed folder, from `--files-from`. */
   readonly #from: string | undefined;
 
-  /** @throws TtsError (usage) for a folder that is not there */
+  /** @throws TtsError (usage) for a missing folder */
   constructor(host: Host, loaded: LoadedSettings, from: string | undefined) {
     this.#host = host;
     this.#loaded = loaded;
@@ -220,7 +221,7 @@ export class TextFiles {
   }
 }
 
-/** A key file that cannot be looked at ends only a run that reads it. */
+/** Returns `undefined` for a file that cannot be examined: a bad key file matters only to runs that read it. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

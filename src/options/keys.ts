@@ -1,3 +1,4 @@
+/** Finds, checks and stores API keys, and decides which addresses may get them. */
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';

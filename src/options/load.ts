@@ -1,3 +1,4 @@
+/** Loads the settings of a run from flags, environment and config files, with the origin of each. */
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';

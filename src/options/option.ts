@@ -63,7 +63,7 @@ export interface Option<T = unknown> {
   readonly key?: string;
   /** Shown in help instead of `key`. */
   readonly keyShown?: string;
-  /** Whose config files may set the option; default: all. Only users may decide what is sent, run or deleted on their machine. */
+  /** Whose config files may set it; default: all. Only users decide what is sent, run or deleted on their machine. */
   readonly setBy?: 'user' | ((value: NoInfer<T>) => boolean);
   readonly fallback?: NoInfer<T>;
   /** Shown in help instead of `fallback`. */

@@ -1,3 +1,4 @@
+/** Decides how much of a text is complete while its writer pauses. */
 import { goesOn, isListItem, lineBorders, startsLower } from './lines.ts';
 import { endsInDoubt, endsLikeSentence, isFullLine, isListMarker, sentences } from './sentences.ts';
 import { LONG_SENTENCE_MS, WAITS } from './stage.ts';

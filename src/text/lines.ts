@@ -1,3 +1,4 @@
+/** Tells line breaks that only wrap prose from those that separate lines, items or paragraphs. */
 import { EXTENDER, hasWord, lazy } from './unicode.ts';
 
 const lineBreak = lazy(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));

@@ -1,3 +1,4 @@
+/** Packs the sentences of a paragraph into parts that fit a segment. */
 import { unwrapped } from './lines.ts';
 import { sentences } from './sentences.ts';
 import {

@@ -131,7 +131,7 @@ function spaced(text: string): string {
 
 const spaceWithMark = lazy(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 
-/** @returns the length of leading white space, without a space that carries a combining mark; `undefined` if nothing follows */
+/** @returns the length of leading white space, except a space with a combining mark; `undefined` if nothing else follows */
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;
