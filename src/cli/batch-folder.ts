@@ -42,17 +42,17 @@ export async function updateFolder(
   return { survey, isPruned };
 }
 
-/** An error names no more files than this. A terminal shows all. */
+/** Files that the error of `--prune` names at most. A terminal shows all. */
 const MOST_SHOWN = 20;
 
 interface Consent {
   readonly prune: boolean;
-  /** It deletes without a question. */
+  /** True deletes without asking. */
   readonly yes: boolean;
 }
 
 /**
- * Asks before a row is made: an answer is not waited for when the work is done.
+ * Asks before any row is made, so that finished work does not wait for an answer.
  * @returns whether the files may be deleted
  * @throws TtsError (usage) where no terminal can answer
  */
@@ -103,14 +103,14 @@ async function pruneFiles(survey: RowStates, { notices, signal }: Context): Prom
 
 interface Checking extends Pick<Context, 'host'> {
   readonly allowEmpty: boolean;
-  /** What is wrong with a file that is as a run would leave it. */
+  /** Returns what is still wrong with an unchanged file, such as a missing approval. */
   readonly faultOf?: (row: BatchRow, entry: ManifestEntry | undefined) => string | undefined;
 }
 
 /**
- * Finds the files that are not as a run would leave them.
- * @param tell gets no row for a file that is left over
- * @returns how many there are
+ * Finds the files that are missing, stale, damaged or left over.
+ * @param tell is called for each such file, without a row for one that is left over
+ * @returns their number
  */
 export async function tellFaults(
   survey: RowStates,
@@ -136,8 +136,8 @@ export async function tellFaults(
 }
 
 /**
- * @param unapproved how many of the faults are sounds without approval
- * @throws TtsError (partial) unless there are none
+ * @param unapproved the number of faults that are sounds without approval
+ * @throws TtsError (partial) if there are faults
  */
 export function assertNoFaults(faults: number, survey: RowStates, unapproved = 0): void {
   if (faults === 0) return;
@@ -147,16 +147,16 @@ export function assertNoFaults(faults: number, survey: RowStates, unapproved = 0
   throw new TtsError(`${countOf(faults, 'file is', 'files are')} ${what}`, {
     exitCode: ExitCode.partial,
     hint: isOnlyApproval
-      ? OF_APPROVAL
-      : (otherOptions(survey) ?? (survey.counts.empty === faults ? OF_EMPTY : REMEDY)),
+      ? APPROVAL_HINT
+      : (otherOptions(survey) ?? (survey.counts.empty === faults ? EMPTY_HINT : HINT)),
   });
 }
 
-const REMEDY = 'the same command without --check makes what is missing; --prune deletes what is left over';
-const OF_EMPTY = 'give each row a text, or let --allow-empty skip those without one';
-const OF_APPROVAL = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
+const HINT = 'the same command without --check makes what is missing; --prune deletes what is left over';
+const EMPTY_HINT = 'give each row a text, or let --allow-empty skip those without one';
+const APPROVAL_HINT = 'listen to them on the page of --report, tick them, and save approved.jsonl there';
 
-/** Where every file is stale, the options are likely other ones, and all would be paid for again. */
+/** Returns a hint if every file is stale: the options then probably differ, and all files would be paid for again. */
 function otherOptions({ differing }: RowStates): string | undefined {
   if (differing.length === 0) return undefined;
   const others = differing.map((name) => (isName(name) ? longFlag(rowOf(name)) : '--base-url or --engine'));

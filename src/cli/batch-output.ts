@@ -8,11 +8,13 @@ import type { RunTotals } from '../run/totals.ts';
 import type { Context } from './commands.ts';
 import { readerReady } from './print.ts';
 
-/** Rows in the closing table. */
+/** Failed rows that the closing error lists at most. */
 const MOST_SHOWN = 20;
 
+/** Rows printed before the output waits for the reader of stdout. */
 const ROWS_BETWEEN_WAITS = 1000;
 
+/** Failed rows whose messages are kept in memory for `--report`. */
 const MOST_KEPT = 10_000;
 
 const RESULTS = ['made', 'unchanged', 'failed', 'skipped'] as const;
@@ -20,7 +22,7 @@ export type RowResult = (typeof RESULTS)[number];
 
 const EMPTY = usageError('the row has no text', '--allow-empty skips rows without one');
 
-/** One object a row with `--json`; for people, the rows that need action. */
+/** Prints the outcome of the rows: with `--json` one object each, otherwise those that need action. */
 export class BatchOutput {
   readonly counts: Record<RowResult, number> = { made: 0, unchanged: 0, failed: 0, skipped: 0 };
   readonly #context: Context;
@@ -29,7 +31,7 @@ export class BatchOutput {
   readonly #isJson: boolean;
   readonly #failures: string[] = [];
   readonly #messages = new Map<BatchRow, string>();
-  /** Rows that were not reached. */
+  /** Rows that the run did not reach. */
   #left = 0;
   readonly #results = new Map<BatchRow, RowResult>();
 
@@ -82,7 +84,7 @@ export class BatchOutput {
     return this.#messages.get(row);
   }
 
-  /** @param leftOver how many files `--prune` would look at */
+  /** @param leftOver the number of files that `--prune` would look at */
   summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals, leftOver: number): void {
     const { notices } = this.#context;
     const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);

@@ -84,7 +84,7 @@ interface BatchJob extends BatchRequest, FolderPlan {
   readonly mix: Mix;
   encodingOf(file: string): Encoding;
   readonly voices: Voices;
-  /** The service is chosen once, and not by a run without work: that needs no key. */
+  /** Chooses the service at the first call, which a run without work never makes: that run needs no key. */
   chooseService(): Promise<Endpoint | undefined>;
 }
 
@@ -133,8 +133,8 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
 }
 
 /**
- * A cell is as strong as an option.
- * @throws TtsError (usage) with the cell
+ * Turns the cells of a row into settings that override others as options do.
+ * @throws TtsError (usage) that names the cell
  */
 function wishOf(cells: VoiceCells, where: (field: Field) => string): VoiceRequest {
   const said = Object.entries(cells).map(([name, cell]) => {
@@ -159,7 +159,7 @@ function openTable(
   };
 }
 
-/** Manifests name a service by its base URL. */
+/** Returns the owner of a sound as manifests name it: the base URL of a service, or the identity of the voice. */
 function ownersIn({ baseUrl }: Settings): (speaker: Speaker) => string {
   const base = baseUrl?.value.href.replace(/\/$/, '');
   return ({ voice }) => base ?? voice.identity;
@@ -225,7 +225,7 @@ async function make(
   }
 }
 
-/** A service without a list may take any number. */
+/** Checks the speaker numbers against the list of the service; without a list, any number may be valid. */
 async function assertSpeakers(
   survey: RowStates,
   voices: Voices,
@@ -243,7 +243,7 @@ async function assertSpeakers(
 
 function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
   const begun = performance.now();
-  // Rows without a text have failed before.
+  // Rows without a text failed before the work began.
   const before = counts.failed;
   return () => {
     const { made } = counts;
@@ -345,7 +345,7 @@ async function estimated(
     const cache = await voices.cacheFor(speaker);
     const written = cache ? undefined : texts.asWritten(row);
     if (written !== undefined) {
-      // Only a cache asks for the single segments, and cutting a million rows takes a minute.
+      // Only the cache needs single segments: do not spend a minute on cutting a million rows.
       estimate.addText(written, speaker);
       continue;
     }

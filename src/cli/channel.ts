@@ -12,16 +12,16 @@ import type { CommandLine, CommandModule, Context } from './commands.ts';
 interface ChannelPlan {
   readonly name: string | undefined;
   readonly interrupts: boolean;
-  /** True for a run that neither waits nor stops others, and can be stopped and waited for. */
+  /** True for a run that neither waits nor stops others; others can still stop it or wait for it. */
   readonly joins?: boolean;
 }
 
 type ChannelHost = TicketHost &
   Pick<Host, 'env' | 'home' | 'platform' | 'askToEnd' | 'askToLook' | 'on' | 'off'>;
 
-/** Milliseconds between two looks at the run before. One that waits itself is not urgent. */
+/** Milliseconds between two looks at the previous run. One that is itself waiting is looked at less often. */
 const LOOK_MS = { speaks: 20, waits: 100 };
-/** Milliseconds, at most, in which runs may come that were started earlier: as long as this one took to come. */
+/** Longest wait, in milliseconds, for earlier runs that are not listed yet. It is as long as this run's own start. */
 const MOST_AWAITED_MS = 500;
 
 /**
@@ -40,7 +40,7 @@ export async function takeChannel(
     throw noFolder(host);
   }
   const tickets = new Tickets(folder, host);
-  // A program that finds the file may send the signal, which ends a process that does not listen.
+  // Listen before the file exists: the SIGUSR2 of a program that finds it would end a process without a listener.
   const turn = new Turn(tickets, host);
   try {
     tickets.write(joins ? 'speaks' : 'waits');
@@ -55,7 +55,7 @@ export async function takeChannel(
   }
 }
 
-/** Two runs that begin at the same time both see each other, step back, and the earlier one goes first. */
+/** Two runs that start to speak at once see each other, both step back, and the earlier one goes first. */
 async function waitForTurn(
   tickets: Tickets,
   { interrupts }: Pick<ChannelPlan, 'interrupts'>,
@@ -82,7 +82,7 @@ async function waitForTurn(
   }
 }
 
-/** Waits until the run has ended, or does something else. Of many that wait, each looks at one file only. */
+/** Waits until the run has ended or changed its state. Each waiting run polls a single file. */
 async function gone({ path, state }: Ticket, tickets: Tickets, signal: AbortSignal): Promise<void> {
   while (tickets.look(path)?.state === state) await pass(LOOK_MS[state], signal);
 }
@@ -91,7 +91,7 @@ async function pass(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** The time in which a run speaks on its channel. */
+/** The turn of a run to speak on its channel. */
 export class Turn implements Disposable {
   readonly #tickets: Tickets;
   readonly #host: ChannelHost;
@@ -116,7 +116,7 @@ export class Turn implements Disposable {
     this.#tell();
   }
 
-  /** @param listener is called when the run is paused, and when it is to go on */
+  /** @param listener is called when the run is paused or resumed */
   onPause(listener: (isPaused: boolean) => void): void {
     this.#listener = listener;
     if (this.#isPaused) listener(true);
@@ -137,7 +137,7 @@ export class Turn implements Disposable {
 
 type Act = (run: Ticket, tickets: Tickets, host: ChannelHost) => boolean;
 
-/** What may be done to a run, by the key in `--json`. Each says whether it was done. */
+/** Actions on a run, by their key in `--json`. Each returns whether it had an effect. */
 const ACTS = {
   stopped(run, tickets, host) {
     silence(run, tickets, host);
@@ -173,21 +173,21 @@ function askToLook({ pid }: Ticket, host: ChannelHost): void {
   try {
     host.askToLook(pid);
   } catch {
-    // It has ended by itself.
+    // The run has ended by itself.
   }
 }
 
-/** A run that finds the mark at the signal ends without a word. */
+/** Marks a run and ends it. A run that finds the mark when the signal comes prints nothing. */
 function silence(run: Ticket, tickets: Tickets, host: ChannelHost): void {
   try {
     tickets.mark(run, '.silenced');
   } catch {
-    // Without a mark, it says that it was terminated.
+    // Without the mark, the run prints that it was terminated.
   }
   try {
     host.askToEnd(run.pid);
   } catch {
-    // It has ended by itself.
+    // The run has ended by itself.
   }
 }
 
@@ -213,21 +213,21 @@ type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
 
 type State = 'waits' | 'speaks';
 
-/** A run of a channel that is alive. Their paths sort by the time when the runs were started. */
+/** A live run of a channel. Paths sort by the time when the runs were started. */
 interface Ticket {
   readonly path: string;
   readonly pid: number;
   readonly state: State;
 }
 
-/** What stands in a file. A process that got the number of a dead one has another birth. */
+/** Content of a ticket's file. `birth` tells a process from a dead one that had the same ID. */
 type Entry = readonly [pid: number, realm: string, birth: string, state: State];
 
-/** What another run or command has put down next to the file of a run. */
+/** Endings of the empty files that other runs and commands put next to the file of a run. */
 const MARKS = ['.paused', '.silenced'] as const;
 type Mark = (typeof MARKS)[number];
 
-/** The runs of a channel: each has a file with its name. */
+/** The runs of a channel. Each has a file in the folder of the channel. */
 class Tickets {
   readonly #folder: string;
   readonly #host: TicketHost;
@@ -333,7 +333,7 @@ function remove(path: string): void {
   for (const end of ['', ...MARKS]) rmSync(`${path}${end}`, { force: true });
 }
 
-/** When the process was started, as Linux counts it; empty elsewhere. */
+/** Returns the start time of the process in Linux clock ticks after boot; empty on other systems. */
 function birthOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -348,7 +348,7 @@ type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;
 const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
 
 /**
- * Without a name, each terminal is a channel.
+ * Returns the folder of a channel. Without a name, each terminal is a channel.
  * @returns `undefined` for a user without a folder of their own
  * @throws TtsError (usage) for a name that is not allowed
  */
@@ -376,8 +376,8 @@ function noFolder(user: User): TtsError {
 }
 
 /**
- * Who else can write there could name any process as a run. The XDG Base Directory Specification wants a folder that only its
- * owner may enter.
+ * Returns a folder for runs that only its owner may enter, as the XDG Base Directory Specification requires: anybody else
+ * who can write there could name any process as a run.
  */
 function runtimeFolder({ env: { XDG_RUNTIME_DIR: folder }, uid }: User): string | undefined {
   return folder && isAbsolute(folder) && isOwnFolder(folder, uid) ? join(folder, 'tts') : undefined;

@@ -17,7 +17,7 @@ interface ReadLine extends CommandLine {
 }
 
 /**
- * Reads the options of a command. Their values are checked later, with those of other places.
+ * Reads the options of a command. Their values are checked later, with those of variables and config files.
  * @throws TtsError (usage)
  */
 export function readCommandLine(name: string, typed: RawArguments): ReadLine {
@@ -32,7 +32,7 @@ export function readCommandLine(name: string, typed: RawArguments): ReadLine {
   return { flags, words: command.args, asks };
 }
 
-/** The command line of a command, for commander. */
+/** Describes a command and its options to commander. */
 export function describeCommand(name: string): Command {
   const { help, options, argument } = commandOf(name);
   const command = new Command(name === 'speak' ? 'tts' : `tts ${name}`)
@@ -45,7 +45,7 @@ export function describeCommand(name: string): Command {
   return name === 'speak' ? command.option(VERSION.flags, VERSION.help) : command;
 }
 
-/** A switch may be taken back where another place has set it; help does not list that. */
+/** Each switch also gets its opposite, hidden from help, which takes back what a variable or a config file has set. */
 function addOptions(command: Command, takes: CommandName): void {
   for (const name of optionsOf(takes)) {
     const row = rowOf(name);
@@ -89,7 +89,7 @@ export function howToSpeak(command: string): string {
 }
 
 function usage({ message, code }: CommanderError, command: Command): TtsError {
-  // The rest of the word may be a key.
+  // Drop the rest of the word, which may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
   const hint = optionHint(what);
@@ -111,14 +111,14 @@ function nearestOption(complaint: string, { options }: Command): string | undefi
   );
 }
 
-/** An unknown argument is never quoted: it may be a key. */
+/** Complains without quoting an unknown argument, which may be a key. */
 function secretive(error: CommanderError, command: Command): TtsError {
   const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
   if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
   return misplaced(command.name(), 'does not know one of these options');
 }
 
-/** @param command as in `tts login` */
+/** @param command its full name, such as `tts login` */
 export function misplaced(command: string, what: string): TtsError {
   return usageError(
     `${command} ${what}`,
@@ -152,7 +152,7 @@ function assertUtf8(command: Command, { argv, host }: RawArguments): void {
   for (const option of command.options) {
     const value = [command.getOptionValue(option.attributeName())].flat().find(isDamaged);
     if (value === undefined) continue;
-    // Only the value of an option that names a file is shown: any other may be a key.
+    // Show only the value of an option that names a file: any other may be a key.
     if (option.flags.includes('<file'))
       refuse(`${option.long}: the name "${printable(value)}"`, RENAMED, host);
     else refuse(`the value of ${option.long}`, IN_UTF8, host);
@@ -169,7 +169,7 @@ const IN_UTF8 = 'write it in UTF-8';
 const ELSEWHERE = 'put the text into a file and name that with -f, or send it through a pipe';
 const RENAMED = 'rename the file, or what is above it; a text to be read can also come through a pipe';
 
-/** The sign may have been typed: only the system tells. */
+/** Throws unless the system says that the arguments are UTF-8: a U+FFFD may also have been typed. */
 function refuse(what: string, hint: string, host: RawArguments['host']): void {
   const isUtf8 = host.isArgvUtf8();
   if (isUtf8) return;

@@ -4,14 +4,14 @@ import type { CommandName } from '../options/option.ts';
 import type { Notices } from './notices.ts';
 
 export interface Context extends RunContext {
-  /** What was typed behind the name of the command. */
+  /** Arguments after the name of the command. */
   readonly argv: readonly string[];
-  /** False for a text that calls `speak` by itself. */
+  /** False if no command was typed, so that `speak` runs. */
   readonly named: boolean;
   readonly notices: Notices;
 }
 
-/** The options and the words of `Context.argv`. */
+/** The options and words found in `Context.argv`. */
 export interface CommandLine {
   readonly flags: Flags;
   readonly words: readonly string[];
@@ -20,31 +20,31 @@ export interface CommandLine {
 export interface CommandModule {
   /** @returns the exit status */
   run(line: CommandLine, context: Context): Promise<number>;
-  /** What completions offer behind one of the words of the command. */
+  /** Names that completions offer after one of the words of the command. */
   names?(): Promise<readonly string[]>;
 }
 
 interface Command {
-  /** What it does, for help, completions and the manual. */
+  /** What the command does, for help, completions and the manual. */
   readonly help: string;
-  /** The command whose options it takes; it has none without it. */
+  /** The command whose options are taken, often its own; without it, none are. */
   readonly options?: CommandName;
-  /** The words that it takes, as in `[table...]`; none without it. */
+  /** The words that are taken, as in `[table...]`; without it, none are. */
   readonly argument?: string;
-  /** The number of words, if only so many are taken. */
+  /** The largest number of words, if there is one. */
   readonly most?: number;
-  /** What the first word may be. */
+  /** The values that the first word may have. */
   readonly words?: readonly string[];
-  /** No word and no option that it does not know is quoted: it may be a key. */
+  /** True if errors must not quote unknown words and options, which may be keys. */
   readonly isSecretive?: true;
-  /** Loads the command, when it is called. */
+  /** Loads the module of the command, only when the command is called. */
   load(): Promise<CommandModule>;
 }
 
-/** Every command takes it. */
+/** The help option, which every command takes. */
 export const HELP = { flags: '-h, --help', help: 'this help' };
 
-/** Of `tts` alone. */
+/** The version option, which only `tts` itself takes. */
 export const VERSION = { flags: '-V, --version', help: 'the version' };
 
 /** The table of commands, in the order in which help and the manual show them. */
@@ -152,12 +152,12 @@ export const commands: ReadonlyMap<string, Command> = new Map(
   }),
 );
 
-/** All commands except the one that a text on the command line calls by itself. */
+/** Returns all commands but `help`, and `speak`, which runs without its name, too. */
 export function namedCommands(): string[] {
   return [...commands.keys()].filter((name) => name !== 'speak' && name !== 'help');
 }
 
-/** @throws RangeError for a name that is none */
+/** @throws RangeError for an unknown name */
 export function commandOf(name: string): Command {
   const command = commands.get(name);
   if (command) return command;

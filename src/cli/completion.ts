@@ -20,7 +20,7 @@ export async function run({ words: [shell = ''] }: CommandLine, { host }: Contex
 export interface Flag {
   readonly short: string | undefined;
   readonly long: string;
-  /** The value, as in `<file>`. It is empty for a switch. */
+  /** The placeholder of the value, as in `<file>`; empty for a switch. */
   readonly value: string;
   readonly takes: 'nothing' | 'file' | 'speaker' | 'choice' | 'text';
   readonly choices: readonly string[];
@@ -34,11 +34,11 @@ export interface Entry {
   readonly usage: string;
   readonly flags: readonly Flag[];
   readonly words: readonly string[];
-  /** What may follow one of these words. */
+  /** Names that may follow one of these words. */
   readonly names: readonly string[];
 }
 
-/** All commands, `speak` first. */
+/** Describes all commands, `speak` first. */
 export async function catalog(): Promise<Entry[]> {
   return Promise.all([...commands.keys()].map(entryOf));
 }
@@ -46,7 +46,7 @@ export async function catalog(): Promise<Entry[]> {
 async function entryOf(name: string): Promise<Entry> {
   const { words = [], load } = commandOf(name);
   const command = describeCommand(name);
-  // Only a word of a command is followed by a name.
+  // Names follow only a word of a command, as in `voices install NAME`.
   const names = words.length > 0 ? await (await load()).names?.() : undefined;
   const flags = command.options.filter((option) => !option.hidden).map(flagOf);
   return { name, help: command.description(), usage: command.usage(), flags, words, names: names ?? [] };
@@ -74,7 +74,7 @@ function takenBy(value: string, choices: readonly string[] | undefined): Flag['t
   return value === '<no|name>' ? 'speaker' : 'text';
 }
 
-/** Names come from others: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them. */
+/** The script quotes names, which others choose: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them. */
 function bash(entries: readonly Entry[]): string {
   return `_tts_speakers() {
   local name
@@ -126,7 +126,7 @@ function variables(entry: Entry | undefined): string {
 const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
   nothing: () => undefined,
   text: () => 'return',
-  // Bash 3.2 has no compopt, which makes bash quote the names of files.
+  // `_tts_files` quotes file names itself on Bash 3.2, which lacks compopt.
   file: () => '_tts_files; return',
   speaker: () => '_tts_speakers; return',
   choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,
@@ -185,7 +185,7 @@ function quotedForFish(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }
 
-/** PowerShell inserts an offer unquoted, and names of speakers come from others: the script quotes them. */
+/** The script quotes names of speakers, which others choose: PowerShell inserts a completion as it is given. */
 function powershell(entries: readonly Entry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
   param($word, $ast, $cursor)

@@ -97,7 +97,7 @@ function filesOf(flags: CommandLine['flags'], settled: LoadedSettings | undefine
   };
 }
 
-/** Of the project's files and of the user's, the nearest one counts. */
+/** Returns the config files that were found but not read: only the nearest of the project's, and of the user's, counts. */
 function passedOver(
   read: readonly string[],
   settled: LoadedSettings | undefined,

@@ -37,7 +37,7 @@ export async function run(
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
 }
 
-/** What needs an earlier thing that is not good is skipped. */
+/** Yields one finding after the other. An examination is skipped if an earlier one that it depends on has failed. */
 async function* examinations(
   flags: Parameters<typeof loadSettings>[0]['flags'],
   mayAsk: boolean,
@@ -71,7 +71,7 @@ async function* examinations(
   yield await examine('voices', () => tryInstalled(loaded?.settings, context));
 }
 
-/** It is thrown by an examination that does not take place. */
+/** Thrown by an examination that does not take place. */
 class Skipped extends Error {
   readonly hint: string | undefined;
 
@@ -99,7 +99,7 @@ async function examine(name: string, look: () => string | Promise<string>): Prom
 
 const NO_SERVICE = 'none needed: no base URL is set, so a voice of this machine speaks';
 
-/** The list of speakers costs nothing, and shows whether the service can be reached and takes the key. */
+/** Asks for the list of speakers, which costs nothing and shows whether the service can be reached and accepts the key. */
 async function greet(service: Endpoint, settings: Settings, context: Context): Promise<string> {
   await using voices = await openVoices({ settings, service: async () => service }, context);
   const listed = await voices.list({ retries: 0 });
@@ -119,7 +119,7 @@ async function assertAgreed({ url }: Endpoint, context: Context): Promise<void> 
 interface TrialRequest {
   readonly service: Endpoint | undefined;
   readonly settings: Settings;
-  /** An installed voice; otherwise the voice of the settings speaks. */
+  /** The number of an installed voice; without it, the voice of the settings speaks. */
   readonly number?: number;
 }
 
@@ -168,7 +168,7 @@ async function tryInstalled(settings: Settings | undefined, context: Context): P
 const FORMAT = bareFormat(22_050);
 const SILENT_SECONDS = 0.05;
 
-/** Milliseconds. A sound device may need seconds to wake up. */
+/** Milliseconds that a player may take: a sound device may need seconds to wake up. */
 const LIMIT_MS = 5000;
 
 /**
@@ -200,7 +200,7 @@ async function encodersFinding({ host }: Context): Promise<Finding> {
   const written: string[] = [];
   const lacking: string[] = [];
   let hint: string | undefined;
-  // A read-along book needs nothing but MP3.
+  // A read-along book (EPUB) needs only MP3, which is in the list.
   for (const encode of ENCODINGS.filter((each) => each !== 'epub')) {
     const found = await examine(encode, async () => {
       await encodingOf('', { encode, programs: host }).assertReady();

@@ -1,4 +1,4 @@
-/** The texts of the help that need no command line. The build puts them in the place of this module: .config/finished.ts. */
+/** Help texts that are the same for every run. The build replaces this module by finished strings: .config/finished.ts. */
 import { ExitCode } from '../kit/error.ts';
 import { defaultOf, GROUPS, type Option } from '../options/option.ts';
 import { optionsOf, rowOf } from '../options/rows.ts';
@@ -6,7 +6,7 @@ import { HELP, namedCommands, VERSION } from './commands.ts';
 
 const WIDTH = 80;
 
-/** What each exit status means. */
+/** The meaning of each exit status. */
 export const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.ok]: 'all of it was delivered, or the reader left, or the run was silenced',
   [ExitCode.defect]: 'a defect in tts itself',
@@ -23,7 +23,7 @@ export const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.terminated]: 'terminated',
 };
 
-/** What `tts help TOPIC` says, and the manual with it. The help of a command of the same name ends with it. */
+/** The lines of `tts help TOPIC`, also in the manual and at the end of the help of a command with the same name. */
 export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   voices: [
     'The built-in voices speak English and need nothing: -s 1 to 5, 11 to 15.',
@@ -56,7 +56,7 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   exit: Object.entries(STATUSES).map(([status, meaning]) => `${status.padStart(3)}  ${meaning}`),
 };
 
-/** What `tts` alone shows on a terminal. Each line works as it stands. */
+/** Printed by `tts` without arguments on a terminal. Each command works when it is copied. */
 export const FIRST_STEPS = [
   'tts speaks any text. To begin with:',
   '  tts "Hello from this machine." -o hello.wav    a file, with the built-in voice',
@@ -64,7 +64,7 @@ export const FIRST_STEPS = [
   '  tts --help                                     all that it can do',
 ].join('\n');
 
-/** It fits on a screen of 40 lines. */
+/** The text of `tts --help`, which fits on a screen of 40 lines. */
 export const SHORT_HELP = [
   'Speaks any text: words, files, or what comes through a pipe.',
   '  tts "hello" -o hello.wav             to a file, with the built-in voice',
@@ -96,7 +96,7 @@ function nameOf(flags = ''): string {
   return flags.replace(/ <[^>]*>/g, '');
 }
 
-/** All options of a run. */
+/** The text of `tts speak --help`: all options of a run. */
 export const FULL_HELP = [
   'tts speak [options] [text...]',
   '',

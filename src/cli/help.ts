@@ -5,7 +5,7 @@ import { FULL_HELP, SHORT_HELP, TOPICS } from './help-text.ts';
 import { printLine } from './print.ts';
 
 /**
- * Runs `tts help`, alone, with a command or with a topic.
+ * Runs `tts help`: without a word, or with a command or a topic.
  * @throws TtsError (usage) for words that are neither
  */
 export async function run({ words: [name, ...more] }: CommandLine, context: Context): Promise<number> {
@@ -25,12 +25,12 @@ export async function run({ words: [name, ...more] }: CommandLine, context: Cont
   );
 }
 
-/** @returns the help of a command or a topic; `undefined` for what is neither */
+/** @returns the help of a command or a topic; `undefined` for any other word */
 async function textOn(name: string): Promise<string | undefined> {
   return commands.has(name) ? helpOf(name, true) : topicOf(name);
 }
 
-/** @param named false for the options of a run without a command: their help is short */
+/** @param named false if no command was typed, as in `tts --help`: the help is then short */
 export async function helpOf(command: string, named: boolean): Promise<string> {
   if (command === 'speak') return named ? FULL_HELP : SHORT_HELP;
   if (command === 'help') return SHORT_HELP;

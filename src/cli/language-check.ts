@@ -5,19 +5,19 @@ import type { RunText } from '../run/text.ts';
 import { count, LanguageGuess, LETTERS } from '../text/language-guess.ts';
 import { baseLanguage, isUnreadByEspeak, languageName, languageOf } from '../voices/language.ts';
 
-/** A share of the letters: what is left is the name of a person, a number or a licence. */
+/** Share of unread letters that counts as nearly all: the rest is the name of a person, a number or a licence. */
 const NEARLY_ALL = 0.9;
 
-/** Letters: a text that is read this far tells its language. */
+/** Letters that are enough to tell the language of a text. */
 const ENOUGH = 2000;
 
-/** Letters: a text that is read this far tells whether half of it is in another language. */
+/** Letters that are enough to tell whether half of a text is in another language. */
 const ENOUGH_PASSAGES = 20_000;
 
-/** From this share of the letters on, a second language is told. */
+/** Least share of the letters in a second language that leads to a warning. */
 const HALF = 0.5;
 
-/** UTF-16 units that are looked at in one step. */
+/** UTF-16 units that are examined in one step. */
 const STEP = 1000;
 
 /** How much of a text the built-in voice can read. */
@@ -26,7 +26,7 @@ export class BuiltInReading {
   #read = 0;
   readonly #normalise: (text: string) => string;
 
-  /** @param normalise what the voice reads of a text */
+  /** @param normalise returns the words that the voice reads for a text */
   constructor(normalise: (text: string) => string) {
     this.#normalise = normalise;
   }
@@ -42,7 +42,7 @@ export class BuiltInReading {
   }
 }
 
-/** The languages of passages, as far as their words tell them. */
+/** Letters by language, for passages whose words show their language. */
 class Passages {
   letters = 0;
   readonly #byLanguage = new Map<string, number>();
@@ -58,7 +58,7 @@ class Passages {
     }
   }
 
-  /** @returns the other language of half of the text, where a part of it is in this one */
+  /** @returns a language that at least half of the text is in, if other parts are in `spoken` */
   halfBeside(spoken: string): string | undefined {
     if (!this.#byLanguage.has(spoken)) return undefined;
     return [...this.#byLanguage].find(
@@ -111,7 +111,7 @@ async function unlike(
   return `the ${what} is in ${name}, and the voice speaks ${languageName(spoken)}: ${remedy}`;
 }
 
-/** The beginning is enough, unless the voice cannot read it. */
+/** Reads the beginning of the text, or all of it if the voice can read next to nothing. */
 async function look(
   text: RunText,
   { reading, passages }: { readonly reading: BuiltInReading; readonly passages: Passages },
@@ -127,7 +127,7 @@ async function look(
   }
 }
 
-/** The error for a text of which the built-in voice leaves out nearly all. */
+/** Returns the error for a text that the built-in voice would leave out nearly completely. */
 export async function nothingRead(language: string | undefined, context: RunContext): Promise<TtsError> {
   const name = language === undefined ? undefined : languageName(language);
   const known = name === undefined || name === 'English' ? '' : `, which is in ${name}`;
@@ -143,7 +143,7 @@ export async function nothingRead(language: string | undefined, context: RunCont
   );
 }
 
-/** How to get a voice for a language. */
+/** Returns a hint: how to get a voice for the language. */
 export async function advice(language: string, context: RunContext): Promise<string> {
   const [{ findEspeak }, { adviceFor }] = await Promise.all([
     import('../engines/espeak.ts'),

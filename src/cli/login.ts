@@ -11,8 +11,8 @@ import type { Notices } from './notices.ts';
 import { askSecret } from './print.ts';
 
 /**
- * Takes the argument, or else the setting. A trailing `/tts` is taken off.
- * @throws TtsError (usage) if there is none, or a project's config set it
+ * Returns the base URL of the argument, without a trailing `/tts`, or else that of the settings.
+ * @throws TtsError (usage) if there is none, or only a project's config names it
  */
 function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);

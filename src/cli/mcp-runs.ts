@@ -1,6 +1,6 @@
 /**
- * What the tools of `tts mcp` make of a text: runs of this program, each in a process of its own. So they wait for their turn, are
- * stopped and fail like all other runs, and a text that takes long to read holds up no answer.
+ * The runs of this program that the tools of `tts mcp` start, each in a process of its own. They wait for their turn, are
+ * stopped and fail like all other runs, and a text that takes long to read delays no answer.
  */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -13,42 +13,43 @@ import { ConcurrencyLimiter } from '../kit/limit.ts';
 import { Child } from '../kit/program.ts';
 import { countOf } from '../kit/words.ts';
 
-/** From the folder of the built program. */
+/** Path of the program, relative to the built file. */
 const PROGRAM = '../bin/tts.cjs';
 
-/** Texts of one session that wait, or are spoken or saved. */
+/** Most texts of one session that are waiting, spoken or saved. */
 const MOST_RUNS = 100;
 
-/** Files that are made at once. */
+/** Files that are made at the same time. */
 const MADE_AT_ONCE = 2;
 
 type RunHost = Pick<Host, 'env' | 'execPath' | 'askToEnd'>;
 
-/** What a run has printed with `--json`. */
+/** The object that a run prints with `--json`. */
 export interface Printed {
   readonly warnings?: readonly string[];
   readonly [field: string]: unknown;
 }
 
+/** A run of this program. */
 interface OwnRun {
-  /** Options and words. */
+  /** Command, options and words. */
   readonly args: readonly string[];
-  /** What is spoken, as UTF-8 on stdin. */
+  /** The text to speak, sent as UTF-8 on stdin. */
   readonly text?: string;
-  /** @param characters of the text, up to where it has been spoken */
+  /** @param characters of the text that have been spoken */
   readonly onSpoken?: (characters: number) => void;
 }
 
-/** A text on its way to the ear. */
+/** A text that waits to be heard, or is heard. */
 export interface Speech {
   readonly id: number;
-  /** Texts of this session in front of it. */
+  /** Texts of this session that are heard before it. */
   readonly ahead: number;
   /** @throws what the run throws; the reason of a stop */
   readonly heard: Promise<Printed | undefined>;
 }
 
-/** All that one session has asked for. */
+/** All runs of one session. */
 export class Runs {
   readonly #host: RunHost;
   readonly #speaking = new ConcurrencyLimiter(1);
@@ -66,7 +67,7 @@ export class Runs {
   }
 
   /**
-   * The text is spoken behind those that were given before.
+   * Queues a text to be spoken after the earlier ones.
    * @throws TtsError where too many wait
    */
   speak(run: OwnRun): Speech {
@@ -81,8 +82,8 @@ export class Runs {
   }
 
   /**
-   * @param id all texts without it
-   * @returns how many are not heard any more
+   * @param id `undefined` stops all texts
+   * @returns the number of texts that were stopped
    * @throws TtsError (usage) for a text that was never given
    */
   stop(id: number | undefined): number {
@@ -127,7 +128,7 @@ export class Runs {
   }
 }
 
-/** Why a text is not heard any more. */
+/** The error of a text that was stopped. */
 export class Stopped extends TtsError {
   constructor(id: number) {
     super(`speech ${id} was stopped`, { exitCode: ExitCode.terminated });
@@ -135,8 +136,9 @@ export class Stopped extends TtsError {
 }
 
 /**
- * @returns what it printed; `undefined` where it had nothing to say, or was silenced by `tts stop`
- * @throws TtsError with the words of its error; the reason of the signal
+ * Runs this program.
+ * @returns what the run printed; `undefined` if it had nothing to say, or `tts stop` silenced it
+ * @throws TtsError with the message of the run's own error; the reason of the signal
  */
 async function runOfTts(
   { args, text: spoken = '', onSpoken }: OwnRun,
@@ -164,7 +166,7 @@ async function runOfTts(
     if (status !== ExitCode.ok && status !== ExitCode.partial) throw errorIn(child);
     return objectIn(lastLine(printed));
   } catch (error) {
-    // Its outputs may break off where it is ended.
+    // A run that was ended may break off its outputs, which is no error.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -172,7 +174,7 @@ async function runOfTts(
   }
 }
 
-/** Milliseconds in which a run lets go of its player and its file. */
+/** Milliseconds that a run gets to release its player and its file. */
 const PATIENCE_MS = 1_500;
 
 async function endOf(child: Child, host: RunHost): Promise<void> {
@@ -183,7 +185,7 @@ async function endOf(child: Child, host: RunHost): Promise<void> {
     await sleep(PATIENCE_MS, undefined, { signal: isGone.signal });
     child.end();
   } catch {
-    // It has ended.
+    // The run has ended.
   }
 }
 

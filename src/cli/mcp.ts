@@ -30,13 +30,13 @@ import { type Printed, Runs, Stopped } from './mcp-runs.ts';
 import type { Notices } from './notices.ts';
 import type { ListedSpeaker } from './speakers.ts';
 
-/** Bytes of one message, with room for all escapes of the longest text. */
+/** Most bytes of one message, with room for the longest text with every character escaped. */
 const LONGEST_MESSAGE = 16 * 2 ** 20;
 
-/** Characters. They are two hours of speech, and a day of it. */
+/** Most characters of a text: about two hours of speech for `speak`, and a day of it for `save`. */
 const LONGEST = { speak: 100_000, save: 1_000_000 };
 
-/** A file grows by one of these steps between two notifications. */
+/** Steps of a text. The client is notified after each, and so at most this many times. */
 const STEPS = 100;
 
 const USUAL_CHANNEL = 'mcp';
@@ -68,11 +68,11 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
 
 interface Session {
   readonly runs: Runs;
-  /** The real path of the folder that the user named; files go nowhere else. */
+  /** The real path of the folder that the user named. Files are saved nowhere else. */
   readonly folder: string | undefined;
   readonly channel: string;
   readonly flags: Flags;
-  /** What went wrong with texts that no call waited for. The next answer tells it. */
+  /** Failures of texts that no call waited for. The next answer reports them. */
   readonly failures: string[];
   readonly notices: Notices;
 }
@@ -90,7 +90,7 @@ function folderAt(name: string, { cwd }: Host): string {
 
 /**
  * Resolves when the client has left, or the signal aborts.
- * @throws TtsError (usage) for a message without end
+ * @throws TtsError (usage) for a message longer than `LONGEST_MESSAGE`
  */
 async function serve(session: Session, host: Host, signal: AbortSignal): Promise<void> {
   const { stream: stdin } = host.stdin;
@@ -138,15 +138,15 @@ function serverFor(session: Session): Server {
   return server;
 }
 
-/** No tool asks anything of the client, so no answer of it is checked. */
+/** Never called: no tool sends requests to the client, so none of its answers needs a check. */
 function noValidator(): never {
   throw new RangeError('nothing is asked of the client');
 }
 
-/** What a tool gets besides its arguments. */
+/** The context of a call, which a tool gets in addition to its arguments. */
 interface Call {
   readonly session: Session;
-  /** It aborts when the client cancels the call. */
+  /** Aborts when the client cancels the call. */
   readonly signal: AbortSignal;
   progress(done: number, total: number): void;
 }
@@ -159,7 +159,7 @@ interface Answer {
 interface AgentTool<Arguments = unknown>
   extends Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> {
   readonly takes: Schema<Arguments>;
-  /** @throws TtsError, and the reason of the signal */
+  /** @throws TtsError; the reason of the signal */
   call(said: Arguments, call: Call): Promise<Answer>;
 }
 
@@ -191,7 +191,7 @@ const speak: AgentTool<ValueOf<typeof speakTakes>> = {
     const args = [...spokenArgs(voice, session), '--play', '--queue', `--channel=${channel}`];
     const { id, ahead, heard } = runs.speak({
       args,
-      text: spoken(text),
+      text: withoutNuls(text),
       onSpoken: stepping(total, progress),
     });
     heard.catch((error) => {
@@ -268,7 +268,7 @@ function tagsOf({ language = 'und', alsoSpeaks = [] }: ListedSpeaker): readonly 
   return [language, ...alsoSpeaks];
 }
 
-/** Writes a line such as `en-GB: awb (3), awb-styled (13)` for each language. */
+/** Returns a line such as `en-GB: awb (3), awb-styled (13)` for each language. */
 function byLanguage(speakers: readonly ListedSpeaker[]): string {
   const lines = new Map<string, string[]>();
   for (const speaker of speakers) {
@@ -299,7 +299,7 @@ const save: AgentTool<ValueOf<typeof saveTakes>> = {
     const path = placeOf(file, overwrite, session);
     const how = overwrite ? ['--no-play'] : ['--no-play', '--no-clobber'];
     const args = [...spokenArgs(voice, session), `--output=${path}`, ...how];
-    const run = { args, text: spoken(text), onSpoken: stepping(total, progress) };
+    const run = { args, text: withoutNuls(text), onSpoken: stepping(total, progress) };
     const printed = await session.runs.make(run, signal);
     if (!printed) throw usageError('the text has nothing to say', 'give some words besides code and emoji');
     const seconds = Number(printed.duration);
@@ -310,7 +310,7 @@ const save: AgentTool<ValueOf<typeof saveTakes>> = {
   },
 };
 
-/** @throws TtsError (usage) for a place outside of the folder, and for a file that is there */
+/** @throws TtsError (usage) for a place outside the folder, and for a file that exists unless `overwrite` is set */
 function placeOf(file: string, overwrite: boolean, { folder }: Session): string {
   if (folder === undefined)
     throw usageError('the user has named no folder', 'files can be saved after tts mcp --folder FOLDER');
@@ -336,7 +336,7 @@ function described({ takes, call: _, ...said }: AgentTool): Tool {
   return { ...said, inputSchema: { ...inputSchema, type: 'object' } } as Tool;
 }
 
-/** An error of a tool is an answer that the agent reads. */
+/** Calls a tool. Its error becomes an answer, which the agent can read. */
 async function answerTo(
   { name, arguments: said = {} }: CallToolRequest['params'],
   call: Call,
@@ -371,7 +371,10 @@ function checked<T>(said: unknown, takes: Schema<T>): T {
   );
 }
 
-/** @returns the characters of a text */
+/**
+ * @returns the number of characters
+ * @throws TtsError (usage) for a text that is too long
+ */
 function assertShort(text: string, tool: keyof typeof LONGEST): number {
   const count = countCodePoints(text);
   if (count <= LONGEST[tool]) return count;
@@ -381,8 +384,8 @@ function assertShort(text: string, tool: keyof typeof LONGEST): number {
   );
 }
 
-/** A NUL would make a binary file of a text. */
-function spoken(text: string): string {
+/** Removes NULs, which would make the text a binary file. */
+function withoutNuls(text: string): string {
   return text.replaceAll('\0', '');
 }
 
@@ -392,14 +395,14 @@ function spokenArgs(voice: string | number | undefined, { flags }: Session): str
   return ['speak', '--assistant', '--no-echo', '--format=markdown', '--file=-', ...passedOn(said, 'speak')];
 }
 
-/** The options that the user gave at the start, for a command that takes them. */
+/** Returns the options of `tts mcp` that the command takes, as arguments. */
 function passedOn(flags: Flags, command: 'speak' | 'speakers'): string[] {
   return optionsOf('mcp')
     .filter((name) => name !== 'channel' && rowOf(name).commands.includes(command))
     .flatMap((name) => (flags[name] === undefined ? [] : `${longFlag(rowOf(name))}=${flags[name]}`));
 }
 
-/** Tells a share of the text only when it has grown by a step. */
+/** Reports progress only when it has grown by a step. */
 function stepping(total: number, progress: Call['progress']): (characters: number) => void {
   let told = 0;
   return (characters) => {

@@ -3,18 +3,18 @@ import type { Host } from '../kit/host.ts';
 import { inOneLine, visible } from '../kit/words.ts';
 import { printLine } from './print.ts';
 
-/** Characters. Shorter secrets are hidden only as whole words. */
+/** Characters of the shortest secret that is hidden inside words, too. */
 const SHORTEST_ANYWHERE = 4;
 
-/** Characters. Shorter secrets may be ordinary words. */
+/** Characters of the shortest secret that is unlikely to be an ordinary word. */
 const SHORTEST_UNCOMMON = 8;
 
-/** Fields of JSON that hold names which the user gave. */
+/** JSON fields with names that the user gave: nothing is hidden in them. */
 const NAMES = new Set(['output', 'out', 'subtitles', 'file', 'folder', 'id']);
-/** Fields that may quote a service or an engine. */
+/** JSON fields that may quote a service or an engine: even short secrets are hidden in them. */
 const QUOTES = new Set(['message', 'hint', 'details', 'detail', 'warnings', 'trace', 'reason', 'error']);
 
-/** The keys and passwords of a run. Each is hidden as it stands, URL-encoded, and escaped as in JSON. */
+/** The keys and passwords of a run. Each is hidden in three forms: plain, URL-encoded, and escaped as in JSON. */
 export class Secrets {
   readonly #forms = new Set<string>();
   readonly #names = new Set<string>();
@@ -27,7 +27,7 @@ export class Secrets {
     this.#forms.add(inUrl).add(inUrl.replace(/%../g, (hex) => hex.toLowerCase()));
   }
 
-  /** A name that the user gave stays, though a secret is a part of it. */
+  /** Keeps a name that the user gave, even if a secret is a part of it. */
   spare(name: string): void {
     this.#names.add(name);
   }
@@ -37,12 +37,12 @@ export class Secrets {
     return this.#outsideNames(text, (part) => this.#without(this.#forms, part));
   }
 
-  /** Hides secrets in words of the program and of its user, where a short key may be an ordinary word. */
+  /** Hides secrets in text of the program and its user, where a short key may be an ordinary word. */
   redactOwn(text: string): string {
     const forms = [...this.#forms];
     const uncommon = forms.filter((form) => form.length >= SHORTEST_UNCOMMON);
     const common = forms.filter((form) => form.length < SHORTEST_UNCOMMON);
-    // Between these two signs of an address, a short password is not an ordinary word.
+    // Between the ":" and the "@" of an address, even a short word is the password.
     const safe = common.reduce((rest, form) => rest.replaceAll(`:${form}@`, ':***@'), text);
     return this.#outsideNames(safe, (part) => this.#without(uncommon, part));
   }
@@ -66,7 +66,7 @@ export class Secrets {
       .join(name);
   }
 
-  /** The longest goes first: a key may begin with another one. */
+  /** Hides the longest secret first, since it may begin with a shorter one. */
   #without(forms: Iterable<string>, text: string): string {
     return [...forms]
       .sort((a, b) => b.length - a.length)
@@ -89,14 +89,14 @@ export class Secrets {
   }
 }
 
-/** Only a short secret becomes a pattern: V8 refuses a long one with an error that quotes it. */
+/** Makes patterns only of short secrets: V8 refuses a long pattern with an error that quotes it. */
 function without(text: string, secret: string): string {
   if (secret.length >= SHORTEST_ANYWHERE) return text.replaceAll(secret, '***');
   const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'), '***');
 }
 
-/** A cut message may end inside a secret. */
+/** Hides the beginning of a secret before a "…", where a shortened message may have cut it. */
 function withoutBeginning(text: string, secret: string): string {
   const pieces = text.split('…');
   const last = pieces.pop() ?? '';
@@ -120,21 +120,21 @@ const plain: Paint = { problem: (text) => text, hint: (text) => text };
 export async function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): Promise<Paint> {
   if (!stderr.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
   const { Chalk } = await import('chalk');
-  // Without a level, chalk would inspect the environment itself.
+  // Without a level, chalk would read the environment itself.
   const chalk = new Chalk({ level: 1 });
   return { problem: chalk.red.bold, hint: chalk.dim };
 }
 
-/** Erases all below the cursor: a window that became narrower wraps the progress line. */
+/** Erases everything below the cursor, too: a window that became narrower wraps the progress line. */
 const ERASE = '\r\u001B[J';
 
-/** Milliseconds. If the disk is too full for the cache, the output soon fails as well. */
+/** Milliseconds that a warning is held back: if the disk is too full for the cache, the output soon fails, too. */
 const PATIENCE_MS = 1000;
 
 /** Errors with these statuses quote only the user. */
 const OWN_ERRORS: readonly ExitCode[] = [ExitCode.usage, ExitCode.output];
 
-/** The place that prints. Results go to stdout and all else to stderr, without secrets and control characters. */
+/** Prints everything: results to stdout and the rest to stderr, without secrets and control characters. */
 export class Notices extends Secrets {
   quiet = false;
   verbose = false;
@@ -142,7 +142,7 @@ export class Notices extends Secrets {
   /** True prints a line of JSON with its time for each note, warning and error. */
   asLog = false;
   readonly #warnings: string[] = [];
-  /** The next output replaces the progress line. */
+  /** True while a progress line is shown, which the next output replaces. */
   #isDrawn = false;
   #breakLine: () => string = () => '';
   readonly #host: Host;
@@ -163,6 +163,7 @@ export class Notices extends Secrets {
     else this.#say('warning', this.redact(text));
   }
 
+  /** Warns after `PATIENCE_MS`, unless the output has failed by then. */
   warnLater(text: string): void {
     this.#heldBack.push(text);
     setTimeout(() => this.tellHeldBack(), PATIENCE_MS).unref();
@@ -176,7 +177,7 @@ export class Notices extends Secrets {
     if (this.verbose && !this.json) this.#say('detail', this.redact(text()));
   }
 
-  /** Prints what a command was asked for. Keys are hidden in it, and the user's own words and names are not. */
+  /** Prints what the command was asked for. Keys are hidden in it; the user's own words and names are not. */
   result(result: string | object): void {
     printLine(this.#host.stdout, typeof result === 'string' ? this.redactOwn(result) : this.#warned(result));
   }
@@ -200,8 +201,8 @@ export class Notices extends Secrets {
     return askSecret(question, { host: this.#host, notices: this, signal });
   }
 
-  /** @param breakLine gives what a message on a terminal needs in front of it, next to a text that is shown there */
-  besides(breakLine: () => string): void {
+  /** @param breakLine returns the line break that a message needs, if text of `--echo` is shown on the same terminal */
+  breakLineWith(breakLine: () => string): void {
     if (this.#host.stderr.isTTY) this.#breakLine = breakLine;
   }
 
@@ -215,7 +216,7 @@ export class Notices extends Secrets {
     this.#isDrawn = false;
   }
 
-  /** The only place that prints an error. Anything but a TtsError is a defect. */
+  /** Prints the error that ends a run, and is the only place that does. Anything but a TtsError is a defect. */
   failure(thrown: unknown, paint = plain): ExitCode {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
@@ -262,10 +263,10 @@ export class Notices extends Secrets {
   }
 }
 
-/** A closed stderr must not stop a run. Node's own listener removes itself at the first error. */
+/** Keeps a closed stderr from stopping a run. Node's own listener removes itself at the first error. */
 function ignore(): void {}
 
-/** `await using` wraps two errors: the first one counts. */
+/** Returns the first of the two errors that `await using` wraps when a disposal fails, too. */
 function unsuppressed(thrown: unknown): unknown {
   const isWrapped = thrown instanceof Error && thrown.name === 'SuppressedError' && 'suppressed' in thrown;
   return isWrapped ? unsuppressed(thrown.suppressed) : thrown;

@@ -19,7 +19,7 @@ import { checkLanguage } from './language-check.ts';
 import { assertOpen, stdoutError } from './print.ts';
 import { tellAbsent, tellNamesBefore, warnOfRoom } from './speak-report.ts';
 
-/** What a run would send and make. */
+/** Estimate of what a run would send and make. */
 interface Estimated {
   readonly characters: number;
   readonly charactersToSend: number;
@@ -30,29 +30,29 @@ interface Estimated {
   readonly duration: number;
 }
 
-/** What is known of the pace of a voice. */
+/** The pace of a voice, from its sound in the cache. */
 interface Pace {
-  /** Seconds of sound in the cache, and of the same texts at a usual pace. */
+  /** Seconds of sound in the cache; and of the same texts at a usual pace. */
   kept: number;
   keptUsual: number;
   /** Seconds of all other texts at a usual pace. */
   newUsual: number;
 }
 
-/** Counts what a run would send. Texts that come twice are sent once where sound is kept. */
+/** Counts what a run would send. With a cache, a repeated text is sent once. */
 export class Estimate {
-  /** Characters that a service is paid for: voices of this machine cost nothing. */
+  /** Characters that a service charges for: voices of this machine cost nothing. */
   paidCharacters = 0;
   readonly #mix: Mix;
   readonly #paces = new Map<Speaker['voice'], Pace>();
-  /** Hashes of the texts to send. Numbers take less room than keys. */
+  /** Hashes of the texts to send, as numbers, which take less memory than the keys. */
   readonly #toSend = new Set<number>();
   #characters = 0;
   #charactersToSend = 0;
   #segments = 0;
   #inCache = 0;
   #pauses = 0;
-  /** Seconds of the films that the sound fits. */
+  /** Seconds of the films that the sound is fitted to. */
   #films = 0;
 
   constructor(mix: Mix) {
@@ -70,14 +70,14 @@ export class Estimate {
     };
   }
 
-  /** True if a part of the length is not that of sound in the cache, or of a film. */
+  /** True if the length is not known completely, from sound in the cache or from a film. */
   get isGuessed(): boolean {
     return !this.#mix.fit && [...this.#paces.values()].some(({ newUsual }) => newUsual > 0);
   }
 
   /**
-   * @param isFirst true where the sound begins, so that no pause comes before
-   * @param cache that of the voice; `undefined` where its sound is not kept
+   * @param isFirst true if the sound begins with this segment, so that no pause comes before it
+   * @param cache of the voice; `undefined` if its sound is not cached
    */
   async add(
     segment: Segment | Rest,
@@ -98,7 +98,7 @@ export class Estimate {
     this.addText(text, speaker, { seconds, isAsked });
   }
 
-  /** Counts a text without its cuts. */
+  /** Counts a text, which need not be cut into segments. */
   addText(
     text: string,
     { voice, speed = 1 }: Speaker,
@@ -137,7 +137,11 @@ export class Estimate {
     return pace;
   }
 
-  /** @param key a hash in hex */
+  /**
+   * Notes a text as asked for.
+   * @param key a hash in hex
+   * @returns true if the text was noted before
+   */
   #isAsked(key: string): boolean {
     const hash = Number.parseInt(key.slice(0, 13), 16);
     const isAsked = this.#toSend.has(hash);
@@ -157,7 +161,7 @@ interface ChapterCost {
   readonly currency?: string;
 }
 
-/** What each chapter adds to the estimate of a run. */
+/** Divides the estimate of a run into chapters. */
 class ChapterCosts {
   readonly list: ChapterCost[] = [];
   readonly #estimate: Estimate;
@@ -170,7 +174,7 @@ class ChapterCosts {
     this.#pricing = pricing;
   }
 
-  /** It is called before a segment is added to the estimate, and with `undefined` at the end. */
+  /** Call this before a segment is added to the estimate, and with `undefined` at the end. */
   enter(heading: Heading | undefined): void {
     if (heading === this.#heading) return;
     const { result, paidCharacters: paid } = this.#estimate;
@@ -191,15 +195,15 @@ class ChapterCosts {
 }
 
 interface LanguageShare {
-  /** As the user names it; that of the voice of the run; `null` where this is not known. */
+  /** The language as the user names it, or else that of the run's voice; `null` if it is unknown. */
   readonly language: string | null;
   readonly speaker: string;
   readonly characters: number;
-  /** Of all characters, from 0 to 1. */
+  /** Share of all characters, from 0 to 1. */
   readonly share: number;
 }
 
-/** How much of a text each language has, where languages have voices of their own. */
+/** The share of each language in a text, if languages have voices of their own (`--languages`). */
 class LanguageShares {
   readonly #shares = new Map<string | null, Omit<LanguageShare, 'share'>>();
   readonly #usual: string | undefined;
@@ -231,7 +235,7 @@ function shareInWords({ language, speaker, share }: LanguageShare): string {
   return `${printable(name)} ${Math.round(100 * share)} % (${printable(speaker)})`;
 }
 
-/** A line for each chapter, in columns. */
+/** Returns a line for each chapter, in aligned columns. */
 function chapterLines(chapters: readonly ChapterCost[]): readonly string[] {
   const rows = chapters.map(({ number, characters, duration: seconds, level, title, ...cost }) => {
     const name = '  '.repeat(level - 1) + printable(title ?? '(no title)');
@@ -245,7 +249,7 @@ function priceOf({ price, currency }: { readonly price?: number; readonly curren
   return price === undefined ? [] : [priceInWords(price, currency)];
 }
 
-/** `--verbose` shows this many bodies. */
+/** Request bodies that `--verbose` shows. */
 const SHOWN_BODIES = 3;
 
 type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
@@ -293,7 +297,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   return ExitCode.ok;
 }
 
-/** The cut of the text looks for sound in the cache, once that is open. */
+/** Opens the cache before the text is cut, because the cutter looks for sound there. */
 async function openCache({ voices, speaker, cast }: DryRun['job']): Promise<void> {
   for (const each of [speaker, ...(cast?.all ?? [])]) await voices.cacheFor(each);
 }
@@ -303,7 +307,7 @@ type Cost = Estimated & Partial<ReturnType<typeof costOf>>;
 interface Book {
   readonly chapters: ChapterCosts['list'];
   readonly languages: LanguageShares['list'];
-  /** What the reader has to say of the book, such as what was left out. */
+  /** Remarks of the reader, such as what was left out of the book. */
   readonly remarks: readonly string[];
   readonly bodies: readonly string[];
 }
@@ -333,7 +337,7 @@ function asText(cost: Cost, { chapters, languages, remarks, bodies }: Book, isGu
 type ShownText = Pick<Extract<Resolved, { mode: 'show-text' }>, 'text' | 'numbers'>;
 
 /**
- * It is not an error if the reader leaves.
+ * Prints the text that would be spoken. A reader of stdout that leaves is not an error.
  * @throws TtsError (output)
  */
 export async function showText(
@@ -351,7 +355,7 @@ export async function showText(
       const written = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
       isBlank &&= written.trim() === '';
       held += await worded.push(written);
-      // A book has many short paragraphs, and what is written slowly is shown at once.
+      // Buffer the many short paragraphs of a book, but show at once what somebody is still writing.
       if (held === '' || (held.length < BATCH && text.canBeReadAgain)) continue;
       yield held;
       held = '';
@@ -373,10 +377,10 @@ export async function showText(
   return ExitCode.ok;
 }
 
-/** UTF-16 units. */
+/** UTF-16 units of text that are buffered before they are printed. */
 const BATCH = 16_384;
 
-/** Puts numbers in words up to the last empty line, since a value may go on behind any other place. */
+/** Puts numbers in words up to the last empty line: at any other place, a value may continue in the next text. */
 class NumbersInWords {
   readonly #language: string | undefined;
   #held = '';
@@ -404,5 +408,5 @@ class NumbersInWords {
   }
 }
 
-/** UTF-16 units. */
+/** UTF-16 units of text without an empty line that are held back at most. */
 const LONGEST_HELD = 65_536;

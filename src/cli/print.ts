@@ -6,12 +6,13 @@ import { isReaderGone, systemError, unwritable } from '../kit/folders.ts';
 import type { Output, RunContext } from '../kit/host.ts';
 import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
 
-/** The outputs that were printed to by their stream. They stay with it, so that the order is kept. */
+/** Outputs that were written to through their stream. All later lines take it, too, which keeps their order. */
 const streamed = new WeakSet<Output>();
+/** Outputs that were found open once and are not checked again. */
 const foundOpen = new WeakSet<Output>();
 
 /**
- * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that has gone is not an error.
+ * Prints synchronously if possible, because the stream takes 2 ms to set up. A reader that has left is not an error.
  * @throws TtsError (output)
  */
 export function printLine(stdout: Output, text: string): void {
@@ -36,7 +37,7 @@ export function printLine(stdout: Output, text: string): void {
 const STDERR = 2;
 
 /**
- * Refuses a closed stdout, unless stderr is closed, too: programs that want only the status close both.
+ * Refuses a closed stdout, unless stderr is closed, too: programs that want only the exit status close both.
  * @throws TtsError (output)
  */
 export function assertOpen(stdout: Output): void {
@@ -45,7 +46,7 @@ export function assertOpen(stdout: Output): void {
   foundOpen.add(stdout);
 }
 
-/** Lines of a long output must not pile up in memory. */
+/** Waits until stdout takes more, so that the lines of a long output do not pile up in memory. */
 export async function readerReady(stdout: Output): Promise<void> {
   await yieldToEventLoop();
   if (!streamed.has(stdout) || !stdout.stream.writableNeedDrain) return;

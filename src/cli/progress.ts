@@ -11,16 +11,16 @@ import type { Segment } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
 
-/** A shorter run says nothing off a terminal. */
+/** Milliseconds. A shorter run prints no progress and no closing note unless stderr is a terminal. */
 export const LONG_RUN_MS = 10_000;
 
 const BETWEEN_NOTES_MS = 30_000;
 
-/** Milliseconds before a line is drawn. ora loads after the first request was sent. */
+/** Milliseconds before the first line is drawn, so that ora is loaded only after the first request was sent. */
 const PATIENCE_MS = 150;
 const FRAME_MS = 80;
 
-/** The cursor and the spinner need these columns. The last one stays free, since some terminals wrap after it. */
+/** Columns for the cursor and the spinner, and the last column, after which some terminals wrap. */
 const RESERVED_COLUMNS = 4;
 
 const LEAST_COLUMNS = 12;
@@ -28,7 +28,7 @@ const LEAST_COLUMNS = 12;
 /** The progress of one run. */
 export interface Progress extends Disposable {
   readonly count: ProgressCount;
-  /** False where it is told by notes. */
+  /** False if the progress is shown by notes from time to time. */
   readonly isDrawn: boolean;
 }
 
@@ -38,10 +38,10 @@ interface ShowOptions {
 }
 
 /**
- * @param readTotal reads the text a second time, once there is sound, so that it does not delay that
- * @param how `isLive`: the sound is heard while it comes, which takes as long as the sound; `isHeard`: it is played, and gets no
- * notes
- * @returns `undefined` where it is not wanted
+ * @param readTotal reads the text a second time. It is called once there is sound, which it would delay
+ * @param how `isLive`: the sound is heard as it comes, so that the run takes as long as the sound; `isHeard`: the sound is
+ * played, and no notes are printed
+ * @returns `undefined` if no progress is wanted
  */
 export function showProgress(
   readTotal: (signal: AbortSignal) => Promise<Total | undefined>,
@@ -76,9 +76,9 @@ export function showProgress(
 }
 
 /**
- * Shows a text until it is disposed: as a line on a terminal, and elsewhere as a note from time to time.
- * @param how `look` finds what the text needs, and only a note waits for it
- * @returns `undefined` where neither is wanted
+ * Shows a text until the result is disposed: as a line on a terminal, otherwise as a note from time to time.
+ * @param how `look` gets the data for the text; only notes wait for it
+ * @returns `undefined` if neither is wanted
  */
 export function showWhile(
   render: (columns: number) => string,
@@ -114,7 +114,7 @@ export function showWhile(
 }
 
 /**
- * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
+ * Loads ora for its frames only: its drawing leaves remains in a narrower window, and sets up stdout, which belongs to the
  * sound.
  */
 async function loadSpinner({ stderr, env }: ShowOptions['host']): Promise<Ora> {
@@ -123,7 +123,7 @@ async function loadSpinner({ stderr, env }: ShowOptions['host']): Promise<Ora> {
   return ora({ stream: stderr.stream, color, isEnabled: false, discardStdin: false });
 }
 
-/** Calls `act` after `firstMs`, and then each `everyMs`, until it is disposed. It keeps no process running. */
+/** Calls `act` after `firstMs`, and then each `everyMs`, until the result is disposed. Keeps no process alive. */
 function repeat(act: () => Promise<void>, firstMs: number, everyMs: number): Disposable {
   let timer = setTimeout(() => {
     timer = setInterval(() => void act(), everyMs).unref();
@@ -132,7 +132,7 @@ function repeat(act: () => Promise<void>, firstMs: number, everyMs: number): Dis
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Bytes. It would take seconds to read more text twice. */
+/** Most bytes of a text that is read twice. Reading more would take seconds. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 export async function totalOf(
@@ -156,25 +156,25 @@ export async function totalOf(
   return headings.size > 0 ? { ...total, chapters: headings.size } : total;
 }
 
-/** Milliseconds without sound, after which a pause of the service is told. */
+/** Milliseconds without sound after which the progress line shows that a retry is waited for. */
 const STALLED_MS = 1000;
 
-/** What is asked for and not answered yet is done to this share, taken together: some of it has not begun. */
+/** Share of the work of all open requests that counts as done: some of them have not begun. */
 const SHARE_OF_OPEN = 0.3;
 
-/** Before, the start of the run counts too much: hours would be left of a minute. */
+/** Percent done before the remaining time is shown: earlier, a slow start would turn a minute into hours. */
 const LEAST_TELLING_PERCENT = 1;
 
 export interface ProgressState {
   readonly waiting: { readonly reason: string; readonly secondsLeft: number | undefined } | undefined;
-  /** The one that is heard. It is counted from 1. */
+  /** The chapter that is heard, counted from 1. */
   readonly chapter?: { readonly number: number; readonly title: string } | undefined;
   readonly segments: number;
   readonly characters: number;
   readonly total: Total | undefined;
   readonly audioSeconds: number;
   readonly seconds: number;
-  /** What was spoken so far, also ahead of its turn, and the time that it took. */
+  /** The characters spoken so far, including prefetched ones, and the time that they took. */
   readonly work?: { readonly characters: number; readonly seconds: number } | undefined;
 }
 
@@ -192,7 +192,7 @@ export class ProgressCount implements Listener {
   #segments = 0;
   #characters = 0;
   #audioSeconds = 0;
-  /** The share that was heard goes from 0 to 1. */
+  /** `share` is the part of the sound that was heard, from 0 to 1. */
   #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
   /** Characters of open requests, by the index of their segment. */
   readonly #open = new Map<number, number>();
@@ -203,7 +203,7 @@ export class ProgressCount implements Listener {
   #heading: Heading | undefined;
   #chapters = 0;
 
-  /** @param isLive true where the sound is heard while it comes, which takes as long as the sound */
+  /** @param isLive true if the sound is heard as it comes, so that the run takes as long as the sound */
   constructor(safe: (text: string) => string, isLive = false) {
     this.#safe = safe;
     this.#isLive = isLive;
@@ -281,7 +281,7 @@ export class ProgressCount implements Listener {
     return { reason: `waiting for the ${what}`, secondsLeft: undefined };
   }
 
-  /** Before the first answer nothing is known of the pace. */
+  /** Returns `undefined` before the first answer, when the pace is not known. */
   #work(): ProgressState['work'] {
     if (this.#isLive || this.#firstRequest === undefined || this.#answered === 0) return undefined;
     const open = [...this.#open.values()].reduce((sum, each) => sum + each, 0);
@@ -330,7 +330,7 @@ export interface RowProgress {
   readonly seconds: number;
 }
 
-/** Draws `120/300 rows  40 %  2 failed  1 min 10 s left`. */
+/** Returns `120/300 rows  40 %  2 failed  1 min 10 s left`. */
 export function renderRows({ done, failed, total, seconds }: RowProgress, columns: number): string {
   return fitting(
     [
@@ -343,7 +343,7 @@ export function renderRows({ done, failed, total, seconds }: RowProgress, column
   );
 }
 
-/** The field with the highest rank is left out first. */
+/** A part of a line. In a narrow window, the field with the highest rank is left out first. */
 type Field = readonly [rank: number, text: string | false | undefined];
 
 function fitting(fields: readonly Field[], columns: number): string {

@@ -17,7 +17,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     const { argv } = host;
     notices.json = asksForJson(argv);
     notices.asLog = argv[0] === 'serve' && /(^| )--log[ =]json( |$)/.test(argv.join(' '));
-    // An error about the options may quote the key.
+    // Hide keys before the options are read: an error about them may quote a key.
     for (const key of [...secretsIn(host.env), ...typedKeys(argv)]) notices.hide(key.trim());
     const status = await run(argv, { host, notices, signal });
     notices.tellHeldBack();
@@ -27,7 +27,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
   }
 }
 
-/** A first word that is not the name of a command is text. What stands behind a first --help or --version is not looked at. */
+/** A first word that names no command is text. Nothing after a leading --help or --version is read. */
 async function run(
   typed: readonly string[],
   common: Pick<Context, 'host' | 'notices' | 'signal'>,
@@ -40,7 +40,7 @@ async function run(
   const argv = named ? rest : typed;
   const name = named ? first : 'speak';
   const context = { ...common, argv, named };
-  // `tts help` explains options, too.
+  // `tts help` takes its words unparsed, so that an option among them is no error.
   const command = () => loaded(commandOf(name).load);
   if (name === 'help') return (await command()).run({ flags: {}, words: argv }, context);
   const { readCommandLine } = await loaded(() => import('./command-line.ts'));
@@ -67,7 +67,7 @@ async function loaded<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A misspelled option holds a key as well. */
+/** Returns keys that were typed after `--api-key`, or after a misspelling such as `--apikey`. */
 function typedKeys(argv: readonly string[]): string[] {
   return optionsIn(argv).flatMap((word, index, words) => {
     if (words[index - 1] === '--api-key') return word;
@@ -75,7 +75,7 @@ function typedKeys(argv: readonly string[]): string[] {
   });
 }
 
-/** An error about the options is printed as JSON, too. */
+/** Looks for `--json` before the options are read, so that an error about them is printed as JSON, too. */
 function asksForJson(argv: readonly string[]): boolean {
   return optionsIn(argv).findLast((word) => /^--(?:no-)?json$/.test(word)) === '--json';
 }

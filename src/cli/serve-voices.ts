@@ -14,7 +14,7 @@ import type { TextReading } from '../serve/clean.ts';
 import type { ServedVoices } from '../serve/speak.ts';
 import type { Context } from './commands.ts';
 
-/** What the command line of `tts serve` says. */
+/** The options of `tts serve`. */
 export type ServeOptions = ReturnType<typeof readServeOptions>;
 
 /** @throws TtsError (usage) */
@@ -22,32 +22,32 @@ export function readServeOptions(flags: Flags, env: Context['host']['env']) {
   const { engine = [], ...others } = flags as Flags & { readonly engine?: readonly string[] };
   const relay = relayFlags(flags);
   const { TTS_API_KEY, TTS_API_KEY_FILE } = env;
-  // A service in front of another one sends it what TTS_API_KEY holds.
+  // A relay sends TTS_API_KEY to its service, so this cannot be the key of the clients.
   const keys = relay ? { TTS_API_KEY_FILE } : { TTS_API_KEY, TTS_API_KEY_FILE };
   const said = resolveSettings({ flags: others, env: keys });
   if (!said.auth.value) assertMayBeOpen(said);
   return {
     said,
     engines: engine,
-    /** The settings of a service to stand in front of. */
+    /** The settings of the service that requests are relayed to, if there is one. */
     relay,
-    /** How the texts of clients are read, and the config file that may say so, too. */
+    /** Options for how the texts of clients are read, and the config file that may set them, too. */
     reading: Object.fromEntries(READING.map((name) => [name, flags[name]])),
   };
 }
 
 const READING = ['assistant', 'format', 'lexicon', 'config'] as const;
 
-/** These settings count for a service that `tts serve` stands in front of. */
+/** The options for the service that requests are relayed to. */
 const RELAY = optionsOf('serve').filter((name) => {
   const { commands, forms } = rowOf(name);
   return commands.includes('speak') && !forms?.serve;
 });
 
-/** @throws TtsError (usage) for such a setting without a service, and for a service with engines */
+/** @throws TtsError (usage) for such an option without `--base-url`, and for `--base-url` with `--engine` */
 function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undefined {
   const said = RELAY.filter((name) => flags[name] !== undefined);
-  // The config names engines, too.
+  // --config alone relays nothing: a config file names engines, too.
   const [first] = said.filter((name) => name !== 'config');
   if (first === undefined) return undefined;
   if (flags.baseUrl === undefined)
@@ -70,18 +70,18 @@ function assertMayBeOpen({ apiKey, host }: Settings): void {
   );
 }
 
-/** What speaks in the service, and how texts are read before. */
+/** The voices of the service, and how texts are read before they speak. */
 export interface Serving {
   readonly voices: ServedVoices;
   readonly texts: TextReading | undefined;
 }
 
-/** A service that it stands in front of speaks, or else the voices of this machine do. */
+/** Opens the service that requests are relayed to, or else the voices of this machine. */
 export async function openServeEngines(options: ServeOptions, context: Context): Promise<Serving> {
   const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
   const { relay, reading, said } = options;
   const maxQueue = said.maxQueue.value;
-  // The file that it names holds what clients send: a service must not get that.
+  // TTS_API_KEY_FILE holds the key of the clients, which the service behind a relay must not get.
   const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
   const host = relay ? { ...context.host, env } : context.host;
   const flags = { ...relay, ...reading };
@@ -97,7 +97,7 @@ export async function openServeEngines(options: ServeOptions, context: Context):
   return { voices, texts };
 }
 
-/** The config counts for what somebody has named here, and for how texts are read. */
+/** Returns the named engines. Their settings come from the config only if an option or variable names an engine. */
 function namedEngines({ engines: named }: ServeOptions, settings: Settings, { host: { env } }: Context) {
   const fallback = fromEnvironment(rows.engine, env);
   const said = named.map((text) => settingOf(rows.engine, text, { place: 'option', name: '--engine' }));

@@ -22,7 +22,7 @@ export async function run({ flags }: CommandLine, context: Context): Promise<num
   const key = await clientKey(options.said, context);
   if (key.value && !key.isMade) notices.hide(key.value);
   const speaking = await openServeEngines(options, context).catch((error) => {
-    // Stopping is success during the start, too.
+    // A stop during the start is success, too.
     if (!signal.aborted) throw error;
   });
   if (!speaking) return ExitCode.ok;
@@ -35,7 +35,7 @@ export async function run({ flags }: CommandLine, context: Context): Promise<num
 }
 
 /**
- * What clients have to send.
+ * Returns the key that clients have to send.
  * @throws TtsError (usage) for a file that cannot be read, or holds no key
  */
 async function clientKey(said: Settings, { host, signal }: Context): Promise<Setup['key']> {
@@ -46,12 +46,12 @@ async function clientKey(said: Settings, { host, signal }: Context): Promise<Set
 
 /** What `tts serve` runs with. */
 interface Setup extends Serving {
-  /** A value of `null` lets everybody in. */
+  /** With `value: null`, no key is needed. */
   readonly key: { readonly value: string | null; readonly isMade: boolean };
   readonly options: ServeOptions;
 }
 
-/** Milliseconds for requests after the signal to stop. */
+/** Milliseconds that open requests get to finish after the signal to stop. */
 const GRACE = 10_000;
 
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
@@ -65,12 +65,12 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
     await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
-    // The file goes first: a closing service takes no connections.
+    // Remove the file first, because a closing service takes no connections.
     await Promise.resolve(ready?.clear()).finally(() => closeUnlessHurried(service, host));
   }
 }
 
-/** They are told without `--log`, too. */
+/** Events that are logged without `--log`, too. */
 const ALWAYS_LOGGED: ReadonlySet<LogRecord['event']> = new Set(['defect', 'engine', 'voice']);
 
 async function listen(
@@ -119,7 +119,7 @@ const UNUSABLE: Readonly<Record<string, (flag: string) => string>> = {
 };
 
 /**
- * A second signal ends the wait.
+ * Closes the service when its requests have finished, or at a second signal.
  * @throws TtsError that names the signal
  */
 async function closeUnlessHurried(service: Service, host: Host): Promise<void> {
@@ -133,12 +133,12 @@ async function closeUnlessHurried(service: Service, host: Host): Promise<void> {
   }
 }
 
-/** Prints for people on stderr, and for programs on stdout. Only a key that this run made is shown. */
+/** Prints the addresses, for people on stderr and for programs on stdout. Of keys, it shows only one that this run made. */
 function announce({ url, wyoming }: Service, { voices, key, options }: Setup, notices: Notices): void {
   const made = key.isMade ? key.value : undefined;
   notices.note(`listening on ${url}`);
   notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
-  // A browser never sends the part behind the sign, and the page takes it out of the address.
+  // A browser never sends the part after the "#", and the page removes it from the address.
   notices.note(`in a browser: ${url}/${made ? `#key=${made}` : ''}`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (wyoming) notices.note(`for Home Assistant, without a key: ${wyoming}`);
@@ -171,7 +171,7 @@ export function logLine(
   return notices.inJson({ time, ...record, ...error });
 }
 
-/** A terminal obeys escape sequences in the words of strangers: a path, or what an engine says. */
+/** Makes escape sequences visible in the words of strangers (a path, the output of an engine): a terminal would obey them. */
 function textOf(record: LogRecord): string {
   switch (record.event) {
     case 'request': {
@@ -205,7 +205,7 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Says where the service listens. It appears in one step. */
+/** The file of `--ready-file`, which holds the address of the service. It is written atomically. */
 class ReadyFile {
   readonly #name: string;
   readonly #cwd: string;
@@ -217,8 +217,8 @@ class ReadyFile {
   }
 
   /**
-   * Removes the file of a killed service, and leaves that of a running one.
-   * @throws TtsError for what is not a file
+   * Removes the file of a killed service, but not that of a running one.
+   * @throws TtsError (usage) if the path is not an ordinary file
    */
   async check(): Promise<void> {
     await this.#orFail(async (path) => {
@@ -238,7 +238,7 @@ class ReadyFile {
     this.#text = text;
   }
 
-  /** Removes the file of this service. Another one may have written the file in the meantime. */
+  /** Removes the file unless another service has written it in the meantime. */
   async clear(): Promise<void> {
     if (this.#text === undefined) return;
     await this.#orFail(async (path) => {
@@ -261,10 +261,10 @@ class ReadyFile {
   }
 }
 
-/** Milliseconds. A refused connection is known at once. */
+/** Milliseconds to wait for a connection. A refusal comes at once. */
 const CONNECT_MS = 1000;
 
-/** Only a refused connection proves that nothing listens. */
+/** True unless the text holds no address, or the connection is refused, which alone proves that nothing listens there. */
 async function isListening(text: string): Promise<boolean> {
   if (!URL.canParse(text.trim())) return false;
   const { hostname, port } = new URL(text.trim());

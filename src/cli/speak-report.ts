@@ -42,12 +42,12 @@ export function report(
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
 }
 
-/** A script may wait for the file. */
+/** Says that the output file is not written, because a script may wait for it. */
 function unwritten({ name }: OutputPlan): string {
   return name === undefined || isStdout(name) ? '' : `${printable(name)} is not written: `;
 }
 
-/** Writes `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 4.0 s`. */
+/** Returns `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 4.0 s`. */
 function closing(output: OutputPlan, totals: RunTotals, { bytes }: Delivery): string {
   const { format, segments, fromCache, elapsed } = totals;
   if (!format) throw new Error('sound was delivered, but no part of it was counted');
@@ -63,12 +63,12 @@ function nameOf({ name, isPlayed }: OutputPlan): string {
 
 interface Summarized
   extends Pick<SpeechJob, 'output' | 'callbackUrl' | 'subtitles' | 'cast' | 'echo' | 'fallback'> {
-  /** Set for the sound of a film: the cues that are not heard at their times. */
+  /** The cues that are not heard at their times; only for the sound of a film. */
   readonly misfits: readonly Misfit[] | undefined;
 }
 
 /**
- * It goes to stderr if the audio or the text goes to stdout.
+ * Prints the summary of `--json`, to stderr if the audio or the text goes to stdout.
  * @param delivery `undefined` if the service sends the sound elsewhere
  */
 export function printSummary(
@@ -100,7 +100,7 @@ export function printSummary(
   else notices.result(summary);
 }
 
-/** Who has spoken, in the order of the first words. A voice without a name in the text is that of the run. */
+/** Returns the voices in the order of their first words. The voice of the run has no name in the text: `name: null`. */
 function voicesOf({ spoken }: RunTotals): readonly object[] {
   return [...spoken].map(([name, counts]) => ({ name: name ?? null, ...counts }));
 }
@@ -129,15 +129,16 @@ function inSeconds(milliseconds: number | undefined): number | null {
   return milliseconds === undefined ? null : Math.round(milliseconds) / 1000;
 }
 
-/** What a user names for a text. */
+/** Names and words that the user lists for a text. */
 type Named = Pick<SpeechJob, 'cast' | 'lexicon'>;
 
+/** Unused lines of the lexicon that are shown at most. */
 const MOST_ENTRIES = 20;
 
-/** A warning shows no more names of a text. */
+/** Names of a text that a warning shows at most. */
 const MOST_NAMES = 10;
 
-/** Reads the text once for its names, if it can be read again, and tells what is wrong with them before anything is paid for. */
+/** Reads the text once for its names, if it can be read again, and warns of wrong ones before anything is paid for. */
 export async function tellNamesBefore(
   { cast }: Pick<Named, 'cast'>,
   text: RunText,
@@ -149,7 +150,7 @@ export async function tellNamesBefore(
   tellNames(cast, notices, (name, lines) => `${name} (${lines})`);
 }
 
-/** A name that no line has, and one that no voice has, are likely to be mistyped. They are told once. */
+/** Warns once of names without lines and of lines whose name has no voice: both are likely typos. */
 function tellNames(cast: Cast, notices: Notices, shown: (name: string, lines: number) => string): void {
   if (cast.areNamesTold) return;
   cast.areNamesTold = true;
@@ -165,9 +166,9 @@ function tellNames(cast: Cast, notices: Notices, shown: (name: string, lines: nu
     notices.warn(`--voices: ${others}; they are read out by the voice before them, names included`);
 }
 
-/** What the texts that were read do not have is likely to be mistyped. */
+/** Reports names and words that no text contains, which are likely typos. */
 export function tellAbsent({ cast, lexicon }: Named, notices: Notices): void {
-  // The texts of a batch may have been read several times, so their lines are not counted.
+  // Leave out the number of lines: the texts of a batch may have been read several times.
   if (cast) tellNames(cast, notices, (name) => name);
   const unused = lexicon.filter(({ isUsed }) => !isUsed);
   if (unused.length === 0) return;
@@ -207,12 +208,12 @@ export class Reporting implements Listener {
     if (!this.#progress?.isDrawn) warnOfPause(event, this.#notices);
     if (event.type === 'leftover') this.#warnOnce(event.type, `${describe(event)}: words may be missing`);
     if (event.type === 'ignored') this.#warnOnce(event.type, describe(event));
-    // What is doubtful is listed: src/cli/doubtful.ts.
+    // src/cli/doubtful.ts lists doubtful sound.
     if (event.type === 'cut' && event.how !== 'doubtful')
       this.#warnOnce(`${event.type} ${event.how}`, describe(event));
   }
 
-  /** A voice that was not chosen is told with the first event: a run that fails before prints only its error. */
+  /** Names a voice that nobody chose, at the first event: a run that fails earlier prints only its error. */
   #introduce(): void {
     const { quiet, json } = this.#notices;
     const { speaker, chosen } = this.#job;
@@ -229,9 +230,10 @@ export class Reporting implements Listener {
   }
 }
 
-/** docs/instructions.md has all of the built-in voice. */
+/** Some instructions that the built-in voice follows; docs/instructions.md lists all. */
 const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer pauses';
 
+/** What became of a text whose sound was incomplete, by `how` of the event. */
 const CUT = {
   'in parts': 'the text was spoken in smaller parts',
   again: 'the text was spoken again',
@@ -287,15 +289,15 @@ function introduction(
   return `the built-in English voice speaks; a natural one: ${there ? `-s ${there.name}` : 'tts voices install cori'}`;
 }
 
-interface Stopped extends Pick<SpeechJob, 'cacheBytes' | 'output'> {
+interface StoppedRun extends Pick<SpeechJob, 'cacheBytes' | 'output'> {
   readonly text: RunText;
   readonly isLive: boolean;
 }
 
-/** Adds to the error of a run that did not get to its end where it stopped, and what the next one need not ask for again. */
+/** Adds to the error of an incomplete run where it stopped, and what the next run can take from the cache. */
 export async function withStop(
   error: unknown,
-  { cacheBytes, output, text, isLive }: Stopped,
+  { cacheBytes, output, text, isLive }: StoppedRun,
   signal: AbortSignal,
 ): Promise<unknown> {
   if (!(error instanceof TtsError)) return error;
@@ -319,7 +321,7 @@ const LOST =
 
 const DEFAULT_RATE = 22_050;
 const BYTES_PER_SAMPLE = 2;
-/** A cache uses this share of its limit at most; the rest is room for an eviction. */
+/** Most of its limit that a cache uses; the rest is room for the next eviction. */
 const SHARE_IN_USE = 15 / 16;
 
 /** @param seconds of sound */

@@ -36,7 +36,7 @@ import {
   withStop,
 } from './speak-report.ts';
 
-/** Words, as in `cache clear`. */
+/** Words of the longest command, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
 
 export async function run(line: CommandLine, context: Context): Promise<number> {
@@ -58,15 +58,15 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   return speak({ flags, ...input }, context);
 }
 
-/** Where the text is. */
+/** The words and files that hold the text. */
 type Typed = Pick<SpeakRequest, 'words' | 'files'>;
 
-/** `tts speak` and `--` say that words are to be spoken, whatever they look like. */
+/** True after `tts speak` or `--`, which say that words are text, whatever they look like. */
 function areForSpeaking({ named, argv }: Pick<Context, 'named' | 'argv'>): boolean {
   return named || argv.includes('--');
 }
 
-/** The only word, if it names a text or a book that is there. */
+/** Returns the only word, if it is the path of a text or book that exists. */
 function fileOf({ words, files }: Typed, context: Context): string | undefined {
   const [word, ...more] = words;
   if (word === undefined || more.length > 0 || files.length > 0 || areForSpeaking(context)) return undefined;
@@ -77,7 +77,7 @@ function isReadable(name: string, host: Pick<Host, 'cwd'>): boolean {
   return kindOfName(name) !== undefined && areFiles([name], host);
 }
 
-/** In other tools, `-i` names the text. */
+/** Refuses `-i FILE`, with which other tools name their input. */
 function assertNoFile(instructions: unknown, host: Pick<Host, 'cwd'>): void {
   if (typeof instructions !== 'string' || !isReadable(instructions, host)) return;
   throw usageError(
@@ -86,7 +86,7 @@ function assertNoFile(instructions: unknown, host: Pick<Host, 'cwd'>): void {
   );
 }
 
-/** What may be meant by words that are spoken as they stand. */
+/** Returns a note if the words to be spoken look like a command, another tool's options or files. */
 function likelyMistake({ words }: Typed, context: Context): string | undefined {
   const { host } = context;
   if (areForSpeaking(context)) return undefined;
@@ -129,10 +129,10 @@ function givenTwice(words: readonly string[], files: readonly string[], host: Pi
   return usageError('the text is given twice, by words and with -f', hint);
 }
 
-/** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
+/** Segments to prefetch for each open request, so that the others stay busy while one is slow. */
 const WINDOW = 2;
 
-/** English prose at a usual pace. A text has as many bytes as characters, or more. */
+/** Seconds of speech per character of English prose. A text has at least as many bytes, so this estimates high. */
 const SECONDS_PER_BYTE = 0.067;
 
 interface TurnContext extends Context {
@@ -144,7 +144,7 @@ async function speak(request: SpeakRequest, context: Context): Promise<number> {
   if (resolved.mode === 'show-text') return (await import('./preview.ts')).showText(resolved, context);
   if (resolved.mode === 'dry-run') return (await import('./preview.ts')).dryRun(resolved, context);
   const { job } = resolved;
-  if (job.echo) context.notices.besides(() => job.echo?.breakLine() ?? '');
+  if (job.echo) context.notices.breakLineWith(() => job.echo?.breakLine() ?? '');
   try {
     using turn =
       job.channel &&
@@ -157,7 +157,7 @@ async function speak(request: SpeakRequest, context: Context): Promise<number> {
     return status;
   } catch (error) {
     if (error instanceof Silenced) return endSilenced(job, context);
-    // The text goes on where its voice failed.
+    // --echo shows the rest of the text even if the voice has failed.
     await job.echo?.finish(context.signal).catch((reason) => {
       if (error !== reason) context.notices.warn((error as Error).message);
       throw reason;
@@ -167,8 +167,8 @@ async function speak(request: SpeakRequest, context: Context): Promise<number> {
 }
 
 /**
- * A run that was to be heard has nothing to say: silence is what was wanted.
- * @throws the reason of the signal for a run that was to make a file
+ * Ends a run that `tts stop` has silenced: with success if it was played, since silence was wanted.
+ * @throws the reason of the signal for a run that was making a file
  */
 async function endSilenced(job: SpeechJob, { host, signal }: Context): Promise<ExitCode> {
   await job.echo?.finish(signal).catch(() => {});
@@ -183,7 +183,7 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
   return error.reworded(error.message, { hint: error.hint.replace(` ${OUTPUT}`, () => output) });
 }
 
-/** Nothing is sent before everything is checked and open. */
+/** Speaks one text to one output. Nothing is sent before everything is checked and open. */
 async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnContext): Promise<number> {
   const totals = new RunTotals();
   await using _voices = job.voices;
@@ -242,7 +242,7 @@ function listenersOf(job: SpeechJob, reports: Reports, context: Context): Delive
   return [totals, progress?.count, reporting, subtitles, leftOut, misfits, events?.listener, readAlong];
 }
 
-/** An answer of a model may be blank, and the run ends well. */
+/** Turns a blank answer of a model into success, and adds to any other error where the run stopped. */
 async function blankOrStopped(
   error: unknown,
   job: SpeechJob,
@@ -253,7 +253,7 @@ async function blankOrStopped(
   throw await withStop(error, { ...job, text, isLive }, signal);
 }
 
-/** @returns the text, and `tell`, which says what there is to say of it before anything is paid for */
+/** @returns the text, and `tell`, which prints notes and warnings about it before anything is paid for */
 async function openText(job: SpeechJob, context: Context) {
   const { notices, signal } = context;
   const text = await RunText.open(job.text, signal);
@@ -275,7 +275,7 @@ async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes | 
   });
 }
 
-/** Where a word is in the input, for the subtitles that say so. */
+/** The places of words in the input, for subtitles that contain them. */
 async function placesFor({ timesWords, subtitles }: SpeechJob): Promise<Places | undefined> {
   if (!timesWords || !subtitles?.style.namesPlaces) return undefined;
   return new (await import('../text/places.ts')).Places();
@@ -290,7 +290,7 @@ async function eventsOf(
   return (await import('../run/events.ts')).openEvents(events, sink, context);
 }
 
-/** A line of progress would wipe away what a person types, and what is shown of the text. */
+/** Shows no progress where its line would wipe away what a person types, or the text of `--echo`. */
 function progressOf(
   { echo, output }: SpeechJob,
   { files }: SpeakRequest,
@@ -386,12 +386,11 @@ async function sayWhatIsMissing(
   return leftOut.finish();
 }
 
-/** Only a WAV has no tags. */
 async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags> {
   return (await import('../run/tags.ts')).tagsOf(job.tags, { about, voice: job.speaker.voice }, context);
 }
 
-/** @returns how many texts all voices together speak at once */
+/** @returns the number of texts that all voices together speak at once */
 async function openAll({ voices, speaker, cast }: SpeechJob): Promise<number> {
   const all = new Set([speaker, ...(cast?.all ?? [])]);
   for (const each of all) await voices.open(each);

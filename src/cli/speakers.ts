@@ -12,7 +12,7 @@ import type { CommandLine, Context } from './commands.ts';
 import { describe, warnOfPause } from './speak-report.ts';
 
 export interface ListedSpeaker {
-  /** Later voices of a large engine have none. */
+  /** The number of the voice. Voices of a large engine beyond the numbers reserved for it have none. */
   readonly no?: number | undefined;
   readonly name?: string | undefined;
   readonly kind?: string | undefined;
@@ -21,15 +21,15 @@ export interface ListedSpeaker {
   readonly gender?: string | undefined;
   /** Hz. */
   readonly sampleRate?: number | undefined;
-  /** The name that it shares with itself in other languages. */
+  /** The name of a voice that is listed once for each of its languages. */
   readonly style?: string | undefined;
-  /** The number of the further languages that it stands for in a table. */
+  /** Number of further languages of the style, for the one row that stands for all in a table. */
   readonly others?: number;
   readonly instructions?: string | undefined;
   readonly speed?: number | undefined;
   /** `config`, `service`, `built-in`, `espeak-ng`, or the name of an engine or of an installed voice. */
   readonly from: string;
-  /** A voice of this program follows instructions. */
+  /** Set if the voice follows instructions; not for voices of a service. */
   readonly takesInstructions?: true;
 }
 
@@ -45,7 +45,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   }
   const service = await chooseService(settings, { ...context, files });
   await using voices = await openVoices({ settings, service: async () => service }, context);
-  // Without a service, only an engine can fail that was chosen; nothing is shown then.
+  // Without a service, only a chosen engine can fail: then list nothing.
   const listed = await listedSpeakers(voices, service, context).catch((error: unknown) => {
     if (!service) throw error;
     return { error };
@@ -85,7 +85,7 @@ async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
   return usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
 }
 
-/** @param isShort on a terminal, only what speaks the language of the system */
+/** @param isShort true lists, on a terminal, only speakers of the language of the system */
 function show(speakers: readonly ListedSpeaker[], isShort: boolean, { host, notices }: Context): void {
   if (notices.json) {
     notices.result({ speakers });
@@ -105,12 +105,12 @@ function show(speakers: readonly ListedSpeaker[], isShort: boolean, { host, noti
       ? [`${more} more speak other languages than ${languageName(own)}: tts speakers --all, or --language de`]
       : []),
   ];
-  // A script may count the lines.
+  // No notes without a terminal: a script may count the lines.
   const below = columns === undefined ? [] : notes.flatMap((note) => brokenAt(note, columns));
   notices.result([speakerTable(inStyles(shown), columns), ...below].join('\n'));
 }
 
-/** A style that speaks several languages is one row. */
+/** Merges a style that speaks several languages into one row. */
 function inStyles(speakers: readonly ListedSpeaker[]): ListedSpeaker[] {
   const styles = new Map<string, number>();
   const keyOf = ({ from, style }: ListedSpeaker) => `${from} ${style}`;
@@ -123,10 +123,10 @@ function inStyles(speakers: readonly ListedSpeaker[]): ListedSpeaker[] {
   });
 }
 
-/** What the user and a service name comes first. */
+/** Origins whose speakers come first and are listed in any language. */
 const FIRST = ['config', 'service'];
 
-/** Natural voices come before the built-in ones, and these before espeak-ng. */
+/** The order of origins in the list. Installed voices and engines count as `natural`. */
 const PLACES = ['config', 'service', 'natural', 'built-in', 'espeak-ng'];
 
 function placeOf(from: string): number {
@@ -151,7 +151,7 @@ async function listedSpeakers(
   return (listed ?? []).map(asListed);
 }
 
-/** The kinds are words of a service. */
+/** Lists `kind` only for a service, whose own word it is. */
 function asListed({
   source,
   no,

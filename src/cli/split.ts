@@ -28,22 +28,22 @@ import { type Progress, showProgress } from './progress.ts';
 
 interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'mix' | 'maySkip' | 'listeners'> {
   readonly text: RunText;
-  /** They are those of the book. */
+  /** Tags of the whole book. */
   readonly tags: Tags;
-  /** Opens what the voices speak with. */
+  /** Opens the voices. */
   begin(progress: Progress | undefined): Promise<{ readonly reporting: Listener; readonly window: number }>;
 }
 
 /**
- * Writes a file for each chapter. What a run before has written, and what would sound the same, stays.
- * @throws TtsError (usage) for a text that can be read only once, and for a name that cannot be
+ * Writes a file for each chapter. Files of an earlier run that would sound the same are kept.
+ * @throws TtsError (usage) for a text that can be read only once, and for an impossible name
  */
 export async function speakSplit(
   job: SpeechJob,
   { tags, ...rest }: Split,
   context: Context,
 ): Promise<number> {
-  // Players take chapters without an album of one name for books of their own.
+  // Without a common album, players show each chapter as a book of its own.
   const split = { ...rest, tags: { ...tags, title: tags.title ?? rest.text.name } };
   const planned = await planOf(job, split, context);
   const { checks, prunes = false, yes = false } = job.split ?? {};
@@ -103,7 +103,7 @@ async function planOf(
   return { folder, shard: undefined, plan, texts, chapters };
 }
 
-/** The silence of a heading or a scene that is not the usual one. Those of sentences and paragraphs are the same for a whole chapter. */
+/** Returns a non-default pause of a heading or scene, to be hashed with the text. Other pauses are in the shape of the file. */
 function ownSilence({ pause }: Segment, { pauses }: Mix): readonly number[] {
   if (pause !== 'heading' && pause !== 'scene') return [];
   return pauses[pause] === USUAL_PAUSES[pause] ? [] : [pauses[pause]];
@@ -116,7 +116,7 @@ function shapeOf({ speaker, mix, output }: SpeechJob): Shape {
   return { owner: voice.identity, voice: soundOf(speaker), mix, maxChars, cutsParagraphs: true, encoded };
 }
 
-/** The picture counts by its hash. */
+/** Returns the tags for the key of a chapter, with the hash of the cover instead of its bytes. */
 function taggedShape({ cover, ...tags }: Tags): unknown {
   return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
 }
@@ -127,7 +127,7 @@ interface SplitWork {
   readonly split: Split;
 }
 
-/** One pass over the text serves all chapters. */
+/** Makes the missing chapters in one pass over the text. */
 async function make(
   job: SpeechJob,
   { survey, planned: { texts, chapters }, split }: SplitWork,
@@ -171,7 +171,7 @@ async function make(
   await syncFolders(folders);
 }
 
-/** Says of a run that is interrupted which chapters it leaves behind. */
+/** Adds to the error of an interrupted run which chapters are complete. */
 function withKept(error: unknown, complete: number): unknown {
   if (!(error instanceof TtsError) || error.exitCode !== ExitCode.interrupted) return error;
   const kept = complete === 1 ? 'the first chapter is' : `the first ${complete} chapters are`;

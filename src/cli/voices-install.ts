@@ -64,7 +64,7 @@ export async function installVoices(line: VoicesLine, context: Context): Promise
   return ExitCode.ok;
 }
 
-/** Says what an installation would download, and where to. */
+/** Prints what an installation would download, and where to. */
 async function showPlan(
   { settings, names, data }: VoicesLine,
   session: Session,
@@ -112,10 +112,10 @@ async function showPlan(
   return ExitCode.ok;
 }
 
-/** What the progress line of a download shows. */
+/** The progress line of a download. */
 class DownloadProgress {
   #now: { readonly name: string; readonly bytes: number; readonly total: number | undefined } | undefined;
-  /** Where the file of this name began. */
+  /** Time and bytes at which the download of this file began, from which its speed follows. */
   #start = { name: '', at: 0, bytes: 0 };
 
   readonly note = (name: string, bytes: number, total: number | undefined): void => {
@@ -201,7 +201,7 @@ function assertTogether({ settings, names }: VoicesLine): void {
       );
 }
 
-/** A project chooses no proxy for what is installed. */
+/** Ignores a proxy that a project's config sets: a project must not choose where installed files come from. */
 function proxyFor(url: URL, settings: Settings, { host, notices }: Context) {
   const { proxy, ...others } = settings;
   const own = proxy?.origin.place === 'project' ? undefined : proxy;
@@ -210,7 +210,7 @@ function proxyFor(url: URL, settings: Settings, { host, notices }: Context) {
   return chosen;
 }
 
-/** Looks for room and for the runtime first: both may be missing, and a voice alone is of no use. */
+/** Checks free disk space and installs a missing runtime before the voices, which are of no use without it. */
 async function ensureRuntime(data: string, bytes: number, context: RunContext): Promise<string> {
   const { notices } = context;
   const found = await findRuntime({ data }, context);
@@ -223,7 +223,7 @@ async function ensureRuntime(data: string, bytes: number, context: RunContext): 
   return (await findRuntime({ data }, context)) ?? RUNTIME;
 }
 
-/** A model is there twice for a moment: as a part or in an archive, and in its folder. */
+/** Bytes of disk still needed. A model takes its space twice for a moment: as a part or in an archive, and in its folder. */
 function missingBytes(
   offers: readonly OfferedVoice[],
   { data, catalogue, context, options }: Session,
@@ -280,7 +280,7 @@ export async function removeVoices({ names, data }: VoicesLine, context: Context
   return ExitCode.ok;
 }
 
-/** Ends with 7 where a file is not as it was installed. */
+/** Checks installed voices. Exits with 7 if a file is not as it was installed. */
 export async function verifyVoices({ names, data }: VoicesLine, context: Context): Promise<number> {
   const { host, notices } = context;
   const voices = names.length === 0 ? installedVoices(data, host.uid) : found(names, data, context);

@@ -48,18 +48,18 @@ export interface VoicesLine {
   readonly settings: Settings;
   /** The names after the word of the command. */
   readonly names: readonly string[];
-  /** The folder of all data. */
+  /** The folder for all data of the program. */
   readonly data: string;
 }
 
-/** A voice that can be installed, or is. */
+/** A voice that is offered, installed, or both. */
 interface Row {
   readonly voice: OfferedVoice | Manifest;
   readonly offer?: OfferedVoice | undefined;
   readonly manifest?: Manifest | undefined;
 }
 
-/** Works without a network: the catalogue is part of the program. */
+/** Lists voices without a network: the catalogue is part of the program. */
 async function listVoices({ settings, data }: VoicesLine, context: Context): Promise<number> {
   const { host, notices } = context;
   const catalogue = loadCatalogue(host);
@@ -192,7 +192,7 @@ function gendersOf(gender: OfferedVoice['gender']): string {
   return counted.join(', ');
 }
 
-/** A page of its maker where a voice is not installed; several voices have the same. */
+/** Returns the command to hear an installed voice, and the makers' pages with samples of others, each page once. */
 function howToHear(rows: readonly Row[]): string[] {
   const pages = new Map<string, string[]>();
   for (const { voice, offer, manifest } of rows) {
@@ -206,6 +206,7 @@ function howToHear(rows: readonly Row[]): string[] {
     : lines;
 }
 
+/** Voices that a line names one by one. */
 const MOST_NAMED = 3;
 
 function shortList(names: readonly string[]): string {
@@ -218,7 +219,7 @@ const NOT_FREE: Readonly<Record<string, string>> = {
   'limits of use': 'limits of use',
 };
 
-/** A word, and whether anything speaks against using the voice for everything. */
+/** Returns the short name of a licence, or the limits of use that it sets. */
 function licenceInWords(voice: Row['voice']): string {
   if (!isFree(voice)) return NOT_FREE[voice.class] ?? 'not clear';
   const { licence, trained = '' } = voice;
