@@ -13,7 +13,7 @@ import { type LoadedSettings, loadSettings } from '../options/load.ts';
 import { assertEncodable, usualEnding } from '../sound/encode/encodings.ts';
 import type { CommandLine, Context } from './commands.ts';
 
-/** What a command line of `tts batch` asks for. */
+/** The checked command line of `tts batch`. */
 export interface BatchRequest extends LoadedSettings {
   readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
   readonly columns: ColumnNames;

@@ -1,4 +1,4 @@
-/** What a batch and `--split` have in common: the files of rows or chapters in one folder, `--check` and `--prune`. */
+/** Code that a batch and `--split` share: the files of rows or chapters in one folder, `--check` and `--prune`. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -20,9 +20,9 @@ import type { Context } from './commands.ts';
 import { askYes, readerReady } from './print.ts';
 
 /**
- * Makes what is missing or stale in a folder, which no other run writes to meanwhile.
+ * Makes the missing and stale files of a folder, which is locked against other runs.
  * @param make makes the files that the survey names
- * @returns what is there now, and whether `--prune` has deleted what is left over
+ * @returns the survey after that, and whether `--prune` was allowed to delete files that are left over
  */
 export async function updateFolder(
   planned: FolderPlan,
@@ -54,7 +54,7 @@ interface Consent {
 /**
  * Asks before any row is made, so that finished work does not wait for an answer.
  * @returns whether the files may be deleted
- * @throws TtsError (usage) where no terminal can answer
+ * @throws TtsError (usage) if there is no terminal to answer
  */
 async function mayPrune(
   survey: RowStates,

@@ -1,3 +1,4 @@
+/** Lets one run speak at a time on a channel; `tts stop`, `tts pause` and `tts resume`. */
 import { existsSync, fstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +27,7 @@ const MOST_AWAITED_MS = 500;
 
 /**
  * Waits until no other run speaks on the channel.
- * @returns `undefined` for a run that joins, where there is no terminal or no folder for runs
+ * @returns `undefined` for a run that joins, if there is no terminal or no folder for runs
  * @throws TtsError (usage) for a name that is not allowed; Silenced; the signal's reason
  */
 export async function takeChannel(

@@ -71,8 +71,8 @@ type Checked = Pick<SpeechJob, 'speaker' | 'cast'>;
 
 /**
  * Compares the language of a text with that of its voice, before anything is paid for.
- * @returns a warning where they differ; `undefined` where they agree, or one of them is not known
- * @throws TtsError (service) where the built-in voice would leave out nearly all of the text
+ * @returns a warning if they differ; `undefined` if they agree, or one of them is not known
+ * @throws TtsError (service) if the built-in voice would leave out nearly all of the text
  */
 export async function checkLanguage(
   { speaker: { voice }, cast }: Checked,
@@ -97,7 +97,7 @@ export async function checkLanguage(
   return language ? await unlike(language, { spoken, what, isEspeak }, context) : undefined;
 }
 
-/** @returns a warning where the languages differ, or where espeak-ng cannot read the characters of the text */
+/** @returns a warning if the languages differ, or if espeak-ng cannot read the characters of the text */
 async function unlike(
   language: string,
   { spoken, what, isEspeak }: { readonly spoken: string; readonly what: string; readonly isEspeak: boolean },

@@ -1,3 +1,4 @@
+/** The runs that make no sound: `--dry-run` and `--show-text`. */
 import { pipeline } from 'node:stream/promises';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { isReaderGone } from '../kit/folders.ts';

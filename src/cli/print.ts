@@ -1,3 +1,4 @@
+/** Lines on stdout, and questions at the terminal. */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { wasClosed } from '../kit/descriptor.ts';

@@ -1,3 +1,4 @@
+/** The options and voices of `tts serve`. */
 import { isLoopback } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
 import {

@@ -44,7 +44,7 @@ async function clientKey(said: Settings, { host, signal }: Context): Promise<Set
   return { value: own?.value ?? randomKey(), isMade: own === undefined };
 }
 
-/** What `tts serve` runs with. */
+/** The voices, key and options of `tts serve`. */
 interface Setup extends Serving {
   /** With `value: null`, no key is needed. */
   readonly key: { readonly value: string | null; readonly isMade: boolean };

@@ -1,3 +1,4 @@
+/** Notes, warnings and summaries of a run of `tts speak`. */
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';

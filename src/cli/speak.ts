@@ -311,7 +311,7 @@ async function readAlongOf(
   return openReadAlong(text.book, { bitrate, language: voice.language, narrator: voice.name }, signal);
 }
 
-/** Who speaks which segment, and how their sound is joined. */
+/** Returns who speaks which segment, and how the sound is joined. */
 function speakingIn({
   cast,
   speaker,

@@ -1,3 +1,4 @@
+/** `--split chapters`: a file for each chapter. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';

@@ -1,3 +1,4 @@
+/** `tts voices install`, `remove` and `verify`. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
