@@ -188,7 +188,7 @@ class RecordedSegment {
 
   /** Its first sound is that of the reference. */
   async alignedTo(reference: TimedSound): Promise<Alignment | undefined> {
-    const pair = await this.#sound?.besides(reference);
+    const pair = await this.#sound?.pairWith(reference);
     return pair && align(pair.reference, pair.sound);
   }
 }

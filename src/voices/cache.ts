@@ -12,7 +12,7 @@ import type { Utterance } from '../sound/voice.ts';
 import { type EntryDraft, ownerOf } from './cache-entry.ts';
 import { openStore, type Store } from './cache-store.ts';
 
-/** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
+/** Milliseconds without sound after which a claim no longer holds: its run may itself be waiting for this one. */
 const STALLED_MS = 60_000;
 /** Milliseconds between two touches of a claim. */
 const TOUCH_MS = 1000;
@@ -24,9 +24,9 @@ interface Claim {
 }
 
 /**
- * Of two runs at once, the second waits for the sound of the first. A claim without its process, or without progress, is
- * taken over.
- * @returns `undefined` where no claim can be made, which costs one request at most
+ * Claims a cache entry, so that of two runs the second waits for the sound of the first. A claim whose process has ended, or
+ * makes no progress, is taken over.
+ * @returns `undefined` if no claim can be made, which costs one extra request at most
  */
 export async function takeClaim(
   { folder, key }: { readonly folder: string; readonly key: string },
@@ -40,14 +40,14 @@ export async function takeClaim(
       return claimOf(await Lease.wait(path, host, { isOver, signal }));
     } catch {
       signal.throwIfAborted();
-      // A link or a pipe in the place of a claim goes; a folder stays.
+      // Remove a link or a pipe at the path of the claim; a folder stays.
       if (isSecondTry || !isRemoved(path)) return undefined;
     }
   }
   return undefined;
 }
 
-/** In this process, no other call makes the entry. */
+/** True if a claim no longer holds. One of this process is left over: `Cache` has a single call make an entry. */
 function isOver(holder: Holder, host: LeaseHost): boolean {
   const isMine = holder.owner?.pid === host.pid && holder.owner.realm === host.realm;
   return isMine || holder.age > STALLED_MS || isDeadOrUnwritten(holder, host);
@@ -88,7 +88,7 @@ export async function openCache(maxBytes: number, { host, notices }: RunContext)
 
 export type Keyed = Pick<Utterance, 'text' | 'voice' | 'fields'>;
 
-/** The cache of a run, for all its voices. What several calls want at once is made once. */
+/** The cache of a run, for all its voices. Sound that several calls ask for at once is made once. */
 export class Cache {
   readonly #folder: string;
   readonly #store: Store;
@@ -102,8 +102,8 @@ export class Cache {
   }
 
   /**
-   * Gives the entry, or else what `make` returns, which becomes the entry when it is read to its end. Another call for the same
-   * segment waits for that end. Calls of this run wait in their order.
+   * Returns the entry, or else the sound of `make`, which becomes the entry once it has been read to its end. Other calls
+   * for the same segment wait for that, those of this run in their order.
    */
   async get(
     asked: Keyed,
@@ -129,14 +129,14 @@ export class Cache {
   }
 
   /**
-   * A look does not count as use.
-   * @returns the seconds of the sound; `undefined` if it is not kept
+   * Looks at an entry, which does not count as its use.
+   * @returns the seconds of the sound; `undefined` if it is not cached
    */
   secondsOf(asked: Keyed): Promise<number | undefined> {
     return this.#store.secondsOf(cacheKey(asked));
   }
 
-  /** True for what seems to be kept. It answers at once, as it looks at names only. */
+  /** True if the entry seems to be cached. Returns at once, because only names are looked at. */
   mayHave(asked: Keyed): boolean {
     return this.#store.mayHave(cacheKey(asked));
   }
@@ -163,8 +163,7 @@ export class Cache {
 }
 
 /**
- * The time in which an entry is made. Other calls for its key wait for its end, which comes with the abort of the signal at
- * the latest.
+ * An entry that is being made. Other calls for its key wait until it ends, at the latest when the signal aborts.
  */
 class PendingEntry {
   claim: Claim | undefined;
@@ -194,7 +193,7 @@ class PendingEntry {
   };
 }
 
-/** Gives the sound to its reader, and keeps it. */
+/** Passes the sound on to its reader, and writes it to the entry. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: EntryDraft | undefined,
@@ -209,7 +208,7 @@ async function* copied(
       delivered += piece.length;
     }
     const isWhole = bytes === undefined || bytes === delivered;
-    // Sound of two renderings is not kept.
+    // Do not cache sound that mixes two renderings.
     if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
   } finally {
     await entry?.discard();
@@ -217,7 +216,7 @@ async function* copied(
   }
 }
 
-/** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
+/** Returns a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
 export function cacheKey({ text, voice, fields }: Keyed): string {
   const values = keyOf({ ...fields, speaker: voice.no }, 'voice');
   return hash('sha256', JSON.stringify([voice.identity, values, text]));

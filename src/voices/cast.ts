@@ -11,21 +11,21 @@ import type { Stage } from '../text/stage.ts';
 import type { Voices } from './catalogue.ts';
 
 export interface CastPlan {
-  /** It is set if a text has marks, of its writer or of a reader. */
+  /** Set if a text may have marks, from its writer or from a reader. */
   readonly Marks: typeof Marks | undefined;
-  /** True if brackets are marks. */
+  /** True if brackets in the text are marks. */
   readonly obeysMarks: boolean;
-  /** It is set if lines may begin with names. */
+  /** Makes the stage for lines that begin with names; set if there may be such lines. */
   readonly dialogue: (() => Stage<Piece, Piece>) | undefined;
   /**
-   * It is set if languages have voices of their own.
-   * @param usual what the voice of the run speaks
+   * Makes the stage that finds the language of passages; set if languages have voices of their own.
+   * @param usual the language of the run's voice
    */
   readonly languages?: ((usual: string | undefined) => Stage<Piece, Piece>) | undefined;
-  /** The role of a language that has a voice of its own. */
+  /** Returns the role of a language that has a voice of its own. */
   readonly roleIn?: (language: string) => Role;
   /**
-   * It is missing where nothing is to be spoken.
+   * Returns the role for the name of a voice; missing if nothing is to be spoken.
    * @throws TtsError (usage) for an unknown voice
    */
   readonly roleOf?: (name: string, place: Place) => Promise<Role>;
@@ -33,10 +33,10 @@ export interface CastPlan {
 
 type CastSettings = Pick<Settings, 'marks' | 'voices' | 'languages'>;
 
-/** The number of names that are remembered. */
+/** Names that are remembered at most. */
 const MOST_ROLES = 10_000;
 
-/** What a text without speakers needs: its marks and names are taken out. */
+/** Returns the plan for a text that is only read: marks and names are removed, and no voice is looked for. */
 export function textCast(
   { marks, voices }: Pick<CastSettings, 'marks' | 'voices'>,
   onName: (name: string) => void = () => {},
@@ -52,7 +52,7 @@ export function textCast(
 /** Finds the voices that a text names. */
 export class Cast {
   #plan: CastPlan;
-  /** What is wrong with the names of the dialogue has been told. */
+  /** True once the user has been warned of wrong names in the dialogue. */
   areNamesTold = false;
   readonly #voices: Pick<Voices, 'cast'>;
   /** The voices of the dialogue by their names. */
@@ -61,7 +61,7 @@ export class Cast {
   /** Names that begin lines and are not listed, with the number of their lines. */
   readonly #unlisted = new Map<string, number>();
   readonly #roles = new Map<string, Role>();
-  /** By the languages that have voices of their own. */
+  /** Roles by language, for the languages that have voices of their own. */
   readonly #inLanguages = new Map<string, Role>();
   readonly #all = new Set<Speaker>();
 
@@ -122,7 +122,7 @@ export class Cast {
     };
   }
 
-  /** The role of a language that has a voice of its own. */
+  /** Returns the role of a language that has a voice of its own. */
   roleIn(language: string): Role {
     const role = this.#inLanguages.get(language);
     if (!role) throw new RangeError(`no voice was opened for ${language}`);
@@ -134,22 +134,22 @@ export class Cast {
     return [...this.#inLanguages.keys()];
   }
 
-  /** All that were found so far. */
+  /** All speakers that were found so far. */
   get all(): readonly Speaker[] {
     return [...this.#all];
   }
 
-  /** The names of the dialogue that the text did not have so far. */
+  /** Listed names of the dialogue that no line has had so far. */
   get absent(): readonly string[] {
     return [...this.#named.keys()].filter((name) => name !== OTHERS && !this.#said.has(name));
   }
 
-  /** The names of no voice that the text had so far, with the number of their lines, the most frequent first. */
+  /** Names of lines so far that are not listed, with the number of their lines, the most frequent first. */
   get unlisted(): readonly (readonly [name: string, lines: number])[] {
     return [...this.#unlisted].sort(([, a], [, b]) => b - a);
   }
 
-  /** Begins to count again, before the text is read once more. */
+  /** Resets the counts of lines, before the text is read once more. */
   recount(): void {
     this.#unlisted.clear();
   }
@@ -163,7 +163,7 @@ export class Cast {
     if (count > 0 || this.#unlisted.size < MOST_ROLES) this.#unlisted.set(name, count + 1);
   }
 
-  /** The speaker of a name that was found before. */
+  /** Returns the speaker of a name that was found before. */
   speakerOf(name: string): Speaker | undefined {
     return this.#named.get(name.startsWith(OTHERS) ? OTHERS : name) ?? this.#roles.get(name)?.speaker;
   }
@@ -201,8 +201,8 @@ export function asRole(speaker: Speaker, name?: string): Role {
 }
 
 /**
- * Looks at all marks of a text that can be read again.
- * @throws TtsError (usage) for a mark that is none, and for an unknown voice
+ * Checks all marks of a text, which has to be readable again, before any of it is spoken.
+ * @throws TtsError (usage) for an invalid mark, and for an unknown voice
  */
 export async function checkMarks(
   reading: Reading,
@@ -218,7 +218,7 @@ export async function checkMarks(
   if (hasFault || unknown.size > 0) await assertUnread(unknown, reading, signal);
 }
 
-/** Only marks are looked for: no text reaches the reader, so that nothing is spoken. */
+/** Finds the marks in the raw text. The reader of the format gets no text, so that nothing else is done. */
 async function lookThrough(reading: Reading, signal: AbortSignal) {
   const voices = new Map<string, Place>();
   let hasFault = false;
@@ -235,7 +235,7 @@ async function lookThrough(reading: Reading, signal: AbortSignal) {
   return { voices, hasFault };
 }
 
-/** What looks like a mark in a comment, an attribute or a script is not read, and no error. */
+/** Throws for faulty marks that are part of the text: one in a comment, an attribute or a script is no error. */
 async function assertUnread(
   unknown: ReadonlyMap<string, unknown>,
   reading: Reading,
@@ -262,7 +262,7 @@ function withoutOutput(stage: Stage<string, string>): Stage<string, string> {
   };
 }
 
-/** One voice speaks all of the text. */
+/** Makes a stage that gives the whole text to one voice. */
 export function spokenBy(voice: Role): Stage<Piece, Piece<Role>> {
   return {
     push: (piece) => [piece.kind === 'voice' ? { ...piece, voice } : piece],
@@ -271,7 +271,7 @@ export function spokenBy(voice: Role): Stage<Piece, Piece<Role>> {
 }
 
 /**
- * Puts voices in the place of names.
+ * Replaces the names of voices and languages by their roles.
  * @param usual the voice of the run
  * @throws TtsError (usage) for an unknown voice
  */

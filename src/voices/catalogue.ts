@@ -1,4 +1,4 @@
-/** Who speaks: finds the voice that a number, a name or a language means, and settles what is asked of it. */
+/** Finds the voice that a number, a name or a language means, and settles its settings. */
 import type { TtsError } from '../kit/error.ts';
 import { usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
@@ -29,9 +29,9 @@ import type { UserEngines } from './user-engines.ts';
 
 export interface VoicesPlan {
   readonly settings: Settings;
-  /** The named service, or `undefined` without one. It is not asked for before something is to be spoken or listed. */
+  /** Returns the named service, if there is one. Not called before something is to be spoken or listed. */
   readonly service: () => Promise<Endpoint | undefined>;
-  /** Sound is passed on as it comes, and not compared with its text. */
+  /** True if sound is passed on as it comes, and not compared with its text. */
   readonly isRelayed?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function openVoices(plan: VoicesPlan, context: RunContext): Promise
   return voices;
 }
 
-/** A voice, and what the config says of it under its name. */
+/** A voice, and the entry of the config that has its name. */
 interface FoundVoice {
   readonly voice: Voice;
   readonly named?: NamedSpeaker | undefined;
@@ -82,7 +82,7 @@ export class Voices implements AsyncDisposable {
     this.#espeak = espeakPlace(this.#places);
   }
 
-  /** @throws TtsError (usage) for an unknown speaker, or one that cannot do what is wished */
+  /** @throws TtsError (usage) for an unknown speaker, or for a setting that the voice does not follow */
   async of(wish: VoiceRequest = {}): Promise<Speaker> {
     const said = Object.entries(wish).filter(([, setting]) => setting !== undefined);
     const key = JSON.stringify(said.map(([name, setting]) => [name, setting?.value, setting?.origin.place]));
@@ -94,10 +94,10 @@ export class Voices implements AsyncDisposable {
   }
 
   /**
-   * A further voice of a text. It may be one of this program or its engines besides the service of the run, and takes only
-   * those settings of the run that it can do.
-   * @param mayAskService false where the service of the run is not meant: then a number is one of this program
-   * @param language what it is to speak
+   * Returns a further voice of a text. In a run with a service, it may also be a voice of this program or its engines. It
+   * gets only those settings of the run that it follows.
+   * @param mayAskService false excludes the service of the run: a number then means a voice of this program
+   * @param language the language that the voice has to speak
    * @throws TtsError (usage) for an unknown speaker
    */
   async cast(
@@ -113,7 +113,7 @@ export class Voices implements AsyncDisposable {
       const { baseUrl, speakers } = settings;
       const isNumber =
         typeof speaker.value === 'number' || speakerNamed(speaker.value, speakers?.value)?.no !== undefined;
-      // The engine that a service stands for is not meant.
+      // A service replaces the engine of the settings.
       const alone = { ...settings, speaker, language, ...(baseUrl && { engine: undefined }) };
       const found = await this.#find(alone, baseUrl !== undefined && isNumber && mayAskService).catch(
         async (error) => {
@@ -126,13 +126,13 @@ export class Voices implements AsyncDisposable {
     });
   }
 
-  /** A voice of the service, whatever it can do: only the service knows that. */
+  /** Returns a voice of the service with unchecked fields: only the service knows which of them the voice follows. */
   async ofService(no: number, fields: Fields, speed?: number): Promise<Speaker> {
     return this.#made(await this.#serviceVoice({ no }), fields, speed);
   }
 
   /**
-   * All voices that can be named.
+   * Lists all voices that can be named.
    * @returns `undefined` for a service without a list
    * @throws TtsError
    */
@@ -147,18 +147,18 @@ export class Voices implements AsyncDisposable {
     return listed && Promise.all(listed.map((voice) => this.#serviceVoice(voice)));
   }
 
-  /** Bytes; `undefined` where the sound of the voice is not kept. */
+  /** Returns the size of the cache in bytes; `undefined` if the sound of the voice is not cached. */
   cacheBytesFor({ voice }: Speaker): Promise<number | undefined> {
     return this.#cache.bytesFor(voice.source);
   }
 
-  /** The cache for the sound of the voice, if it is kept. */
+  /** Opens the cache for the sound of the voice; `undefined` if that is not cached. */
   cacheFor({ voice }: Speaker): Promise<Cache | undefined> {
     return this.#cache.opened(voice.source);
   }
 
   /**
-   * Opens what the voice speaks with.
+   * Opens the source of the voice, and its cache.
    * @throws TtsError
    */
   async open({ voice }: Speaker): Promise<void> {
@@ -166,7 +166,7 @@ export class Voices implements AsyncDisposable {
     await this.#cache.opened(voice.source);
   }
 
-  /** Errors of closing become warnings. */
+  /** Closes everything. Errors of closing become warnings. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const closing of [...this.#sources, this.#cache])
       await closeQuietly(() => closing.close(), this.#context.notices);
@@ -273,7 +273,7 @@ export class Voices implements AsyncDisposable {
     throw await this.#unknown(speaker, settings, named);
   }
 
-  /** Without a speaker: the first voice of the engine or of this program, or the one for the language that is asked for. */
+  /** Returns the voice of a run without a speaker: the first of the engine or of this program, or one for `--language`. */
   async #usual({ engine, language }: Settings): Promise<Voice | undefined> {
     const voices = (await (engine ? (await this.engines()).chosen?.list() : this.#builtIn.list())) ?? [];
     const [first] = voices;
@@ -305,7 +305,7 @@ export class Voices implements AsyncDisposable {
     );
   }
 
-  /** The first place that has the name counts, and a language only where no voice has the name. */
+  /** Returns the voice of the first place that has the name. A word counts as a language only if no voice is called so. */
   async #called(name: string, asked: string, hasEngine: boolean): Promise<Voice | undefined> {
     const builtIn = await this.#builtIn.named(name);
     if (builtIn && !hasEngine) return builtIn;
@@ -322,7 +322,7 @@ export class Voices implements AsyncDisposable {
     );
   }
 
-  /** Most voices of espeak-ng are called like their languages. Such a word asks for the language: another voice may speak it. */
+  /** Most voices of espeak-ng are named after languages. Such a word asks for the language, so another voice may win. */
   async #namedByEspeak(name: string): Promise<Voice | undefined> {
     const voice = await this.#espeak.named(name);
     if (!voice) return undefined;
@@ -332,8 +332,8 @@ export class Voices implements AsyncDisposable {
   }
 
   /**
-   * The voices of this program come last, but one of the region that is asked for before one of another region. The name of a
-   * voice that can be installed means that voice.
+   * Finds a voice for a language, and prefers the right region, then engines and installed voices to those of this program.
+   * Finds none for the name of a voice that can be installed: that voice is meant.
    */
   async #speaking(language: string): Promise<Voice | undefined> {
     const { languageInName, voiceForLanguage } = await import('./language.ts');
@@ -348,7 +348,7 @@ export class Voices implements AsyncDisposable {
     return voiceForLanguage(language, groups)?.open();
   }
 
-  /** The error for a speaker that no place has. */
+  /** Returns the error for a speaker that no place has. */
   async #unknown(
     { value, origin: { name: asked } }: Setting<string | number>,
     { engine, speakers }: Settings,
@@ -376,7 +376,7 @@ export class Voices implements AsyncDisposable {
     );
   }
 
-  /** Adds the speaker's own settings; options and the environment are stronger. */
+  /** Adds the speaker's own settings, which options and the environment override. */
   #speaker({ voice, named }: FoundVoice, settings: Settings, isFurther = false): Speaker {
     const { speaker, speakers, speed } = settings;
     const place = speakers?.origin.place ?? 'project';
@@ -413,7 +413,7 @@ export class Voices implements AsyncDisposable {
     return speaker;
   }
 
-  /** An engine that does not work is a warning, unless it was chosen. */
+  /** Lists the voices of this machine. Warns of an engine that does not work, but throws if it was chosen. */
   async #listMachine(): Promise<readonly Voice[]> {
     const { notices } = this.#context;
     const warn = (error: unknown) => notices.warn((error as Error).message);
@@ -437,12 +437,12 @@ function isUnnumbered({ source, no }: Voice): boolean {
   return source.kind === 'engine' && no >= FIRST_PRIVATE_NUMBER;
 }
 
-/** True for a field that a voice follows, or may follow. */
+/** True if the voice follows the field, or may follow it. */
 function mayFollow({ follows }: Voice, field: Field): boolean {
   return follows ? follows.includes(field) : FIELDS[field].isForUnknown;
 }
 
-/** A speaker's own value is weaker than options and environment, and stronger than the config. */
+/** Returns the setting that counts: options and environment override a speaker's own value, which overrides the config. */
 function stronger<T>(
   given: Setting<T> | undefined,
   own: T | undefined,
@@ -452,7 +452,7 @@ function stronger<T>(
   return own === undefined || isGivenNow ? given : { value: own, origin };
 }
 
-/** The error for a field that the voice does not follow. The kinds are words of a service: voices of this machine have none. */
+/** Returns the error for a field that the voice does not follow. Only services have kinds of speakers. */
 function unfit(
   { source, no, kind }: Voice,
   field: Field,

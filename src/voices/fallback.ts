@@ -5,12 +5,12 @@ import type { Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Voices } from './catalogue.ts';
 
-/** How a run went on in another voice. */
+/** How a run continued in another voice. */
 export interface FellBack {
   /** The voice as the user names it. */
   readonly voice: string;
   readonly error: TtsError;
-  /** The first segment that it speaks. */
+  /** The first segment that the other voice speaks. */
   readonly from: Segment;
   /** The segment whose sound broke off: the rest of it is not heard. */
   readonly broken: Segment | undefined;
@@ -24,7 +24,7 @@ interface Planning {
 }
 
 /**
- * @returns `undefined` where no other voice may speak on: a file keeps one voice, unless `--keep-going` is set
+ * @returns `undefined` if no other voice may take over: a file keeps one voice, unless `--keep-going` is set
  * @throws TtsError (usage) for an unknown voice
  */
 export async function planFallback(
@@ -38,7 +38,7 @@ export async function planFallback(
   return new Fallback(other, String(fallback.value));
 }
 
-/** Seconds. */
+/** Seconds without sound after which a fallback takes over, unless `--patience` is set. */
 const USUAL_PATIENCE = 5;
 
 export function planPatience({ patience }: Settings, hasFallback: boolean): Patience | undefined {
@@ -46,17 +46,17 @@ export function planPatience({ patience }: Settings, hasFallback: boolean): Pati
   return seconds === undefined ? undefined : new Patience(seconds);
 }
 
-/** A voice that speaks on where another one fails, to the end of the run. It never begins inside a segment. */
+/** A voice that takes over when another one fails, until the end of the run. It never starts inside a segment. */
 export class Fallback {
   readonly speaker: Speaker;
   readonly #name: string;
   #from = Number.POSITIVE_INFINITY;
   #error: TtsError | undefined;
   #broken: Segment | undefined;
-  /** It is set when the voice is heard first. */
+  /** Set when the voice is first heard. */
   outcome: FellBack | undefined;
 
-  /** @param name what the user calls it */
+  /** @param name of the voice, as the user wrote it */
   constructor(speaker: Speaker, name: string) {
     this.speaker = speaker;
     this.#name = name;
@@ -67,8 +67,8 @@ export class Fallback {
   }
 
   /**
-   * @param isBroken true where some of the segment was heard: the voice speaks from the next one on
-   * @returns false where it does not help
+   * @param isBroken true if a part of the segment was heard: the fallback then starts with the next one
+   * @returns false if the fallback does not help
    */
   takesOver(error: unknown, failed: Segment, isBroken: boolean): boolean {
     if (!isOutage(error) || this.speaks(failed)) return false;
@@ -80,8 +80,8 @@ export class Fallback {
   }
 
   /**
-   * The sound of a segment begins.
-   * @returns how the run went on, the first time that the voice is heard
+   * Call this when the sound of a segment begins.
+   * @returns how the run continued, when the fallback is heard for the first time
    */
   begun(segment: Segment): FellBack | undefined {
     if (this.outcome || !this.#error || !this.speaks(segment)) return undefined;
@@ -90,7 +90,7 @@ export class Fallback {
   }
 }
 
-/** True where the other side is at fault, and any text would fare the same. */
+/** True if the service or engine is at fault, so that any other text would fail, too. */
 function isOutage(error: unknown): error is TtsError {
   if (!(error instanceof TtsError) || error.concernsThisTextOnly) return false;
   const { retry, isOutage, exitCode } = error;
@@ -105,22 +105,22 @@ export function fellBackInWords({ voice, error, from, broken }: FellBack): strin
   return `${error.message}; ${rest}${voice} speaks from "${excerpt(from.text)}" on`;
 }
 
-/** How long a part in its turn may bring no sound, over all tries. */
+/** The longest time that a part may have no sound when it is its turn, over all tries. */
 export class Patience {
   readonly milliseconds: number;
-  /** The error after which it was tried again. */
+  /** The error that led to the last retry. */
   #reason: TtsError | undefined;
 
   constructor(seconds: number) {
     this.milliseconds = seconds * 1000;
   }
 
-  /** A request is made again after this error. */
+  /** Notes the error that led to a retry. */
   noteRetry(error: TtsError): void {
     this.#reason = error;
   }
 
-  /** The error of a part whose sound is late. */
+  /** Returns the error of a part whose sound is late. */
   late(): TtsError {
     const over = `no sound came within ${this.milliseconds / 1000} s`;
     const { message, exitCode = ExitCode.timeout } = this.#reason ?? {};

@@ -17,7 +17,7 @@ import {
 } from './install/manifest.ts';
 import type { Speaking } from './language.ts';
 import type { Place, PlaceOptions } from './sources.ts';
-import { openVoices } from './user-engines.ts';
+import { openEngineVoices } from './user-engines.ts';
 
 const MAX_CHARS = 300;
 
@@ -165,7 +165,7 @@ async function openInstalled(
     const speaker = speakers[place];
     return speaker ? numberOf({ manifest, speaker }) : number + place;
   };
-  return openVoices({ ...model, advice }, { settings, wrap, numberOf: at }).voices();
+  return openEngineVoices({ ...model, advice }, { settings, wrap, numberOf: at }).voices();
 }
 
 function adviceOn(manifest: Manifest): string {

@@ -4,8 +4,8 @@ const codes = [...pairs, ...pairs.flatMap((pair) => letters.map((third) => pair 
 const display = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /**
- * The English name of each language that has one, by its shortest code of two or three letters. Intl takes 10 ms to know the
- * first name, so the build puts the table in the place of this module: .config/finished.ts.
+ * The English name of each language that has one, by its shortest code of two or three letters. Intl takes 10 ms for the
+ * first name, so the build replaces this module by the finished table: .config/finished.ts.
  */
 export const LANGUAGE_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   codes.flatMap((code) => {

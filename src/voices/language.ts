@@ -2,9 +2,9 @@ import { LanguageGuess } from '../text/language-guess.ts';
 import { lazy } from '../text/unicode.ts';
 import { LANGUAGE_NAMES } from './language-names.ts';
 
-/** A tag of BCP 47, as far as voices differ in it. */
+/** The parts of a BCP 47 tag in which voices differ. */
 interface Tag {
-  /** In small letters, in its shortest form: `de` for `deu`. */
+  /** In lower case and in its shortest form: `de` for `deu`. */
   readonly language: string;
   readonly script: string | undefined;
   readonly region: string | undefined;
@@ -12,45 +12,45 @@ interface Tag {
   readonly rest: string;
 }
 
-/** A voice speaks its own language, and may be listed under further tags. */
+/** The languages of a voice: its own, and further ones under which it may be listed. */
 export interface Speaking {
   readonly language?: string | undefined;
   readonly alsoSpeaks?: readonly string[] | undefined;
 }
 
 /**
- * Language, script and region. A script is written as `Latn`: `af_kore` is the name of a voice, and `Kore` is a script. Variants are
- * left out, since any word of five letters has their shape (`af_heart`). Names of voices begin so: `pt-BR-FranciscaNeural`,
- * `en-US_AllisonV3Voice`, `en_US/vctk_low`.
+ * A tag, or the name of a voice that begins with one: `pt-BR-FranciscaNeural`, `en-US_AllisonV3Voice`, `en_US/vctk_low`. A
+ * script is written as `Latn`: `Kore` is a script, but `af_kore` is the name of a voice. Variants do not match, since any
+ * word of five letters has their shape (`af_heart`).
  */
 const TAG =
   /^(?<language>[A-Za-z]{2,3})(?:[-_](?<script>[A-Z][a-z]{3}))?(?:[-_](?<region>[A-Za-z]{2}|\d{3})(?<name>[-_:/]\S+)?)?$/;
 
-/** The long form of such a name: `Microsoft Server Speech Text to Speech Voice (pt-BR, FranciscaNeural)`. */
+/** The long form of the name of a voice: `Microsoft Server Speech Text to Speech Voice (pt-BR, FranciscaNeural)`. */
 const LONG_NAME = /^Microsoft [^(),]*\((?<tag>[\w-]+), *(?<name>\w+)\)$/;
 
-/** A region in small letters after an underscore: `en_us`, but also `is_it`, which may be no tag at all. */
+/** A region in lower case after an underscore: `en_us`, but also `is_it`, which may be no tag at all. */
 const LOOSE = /_[a-z]{2}$/;
 
-/** Codes of no language in particular. */
+/** Codes that mean no language in particular. */
 const NONE: ReadonlySet<string> = new Set(['mis', 'mul', 'und', 'zxx']);
 
-/** Norwegian has one code for all of it, and two for its written forms. */
+/** The codes of the two written forms of Norwegian, with the code for both. */
 const FORMS: ReadonlyMap<string, string> = new Map([
   ['nb', 'no'],
   ['nn', 'no'],
 ]);
 
-/** What a word asks for. */
+/** The language that a word asks for. */
 interface LanguageQuery {
   readonly tag: Tag;
-  /** The word is the name of a voice, which begins with its tag. */
+  /** True if the word is the name of a voice that begins with a tag. */
   readonly isName: boolean;
-  /** No voice of another region stands in for the one that is asked for. */
+  /** True if no voice of another region may take the place. */
   readonly isStrict: boolean;
 }
 
-/** From here on, a voice speaks the language of another region. */
+/** The least distance that means the right language, but another region. */
 const OTHER_REGION = 10;
 
 /** The countries of `es-419` (UN M49: Latin America and the Caribbean) that speak Spanish or Portuguese. */
@@ -59,16 +59,16 @@ const LATIN_AMERICA: ReadonlySet<string> = new Set(
 );
 
 /**
- * True if a voice of this tag speaks what is asked for.
- * @param asked a tag (`de`, `de-AT`, `de_AT`), the English name of a language, or the name of a voice that begins with language and
- *   region, which matches only voices of its region; any other word matches nothing
+ * True if a voice with this tag speaks the language that is asked for.
+ * @param asked a tag (`de`, `de-AT`, `de_AT`), the English name of a language, or the name of a voice that begins with
+ *   language and region, which matches only voices of its region; any other word matches nothing
  */
 export function matchesLanguage(tag: string, asked: string): boolean {
   return distanceOf(tag, asked) < OTHER_REGION;
 }
 
 /**
- * Finds the voice for a language. One of the region that is asked for is better than one of an earlier group.
+ * Finds the voice for a language. The right region counts more than an earlier group.
  * @param groups the voices of an earlier group are preferred
  */
 export function voiceForLanguage<V extends Speaking>(
@@ -84,8 +84,8 @@ export function voiceForLanguage<V extends Speaking>(
 }
 
 /**
- * @returns the English name of a language that is asked for, with its region where only that one counts ("Brazilian Portuguese");
- *   `undefined` for a word that is not a language
+ * @returns the English name of a language that is asked for, with its region if only that one counts ("Brazilian
+ *   Portuguese"); `undefined` for a word that is not a language
  */
 export function languageName(asked: string): string | undefined {
   const { tag, isStrict = false } = askedOf(asked) ?? {};
@@ -100,14 +100,14 @@ export function languageInName(name: string): string | undefined {
   return asked?.isName ? asked.tag.language : undefined;
 }
 
-/** The language that the environment of a system names; English where it names none. */
+/** Returns the language that the environment names, or English if it names none. */
 export function systemLanguage(env: Readonly<Record<string, string | undefined>>): string {
   const named = env.LC_ALL || env.LC_MESSAGES || env.LANG || '';
   const language = languageOf(named.split(/[.@]/)[0] ?? '');
   return language !== undefined && nameOf(language) !== undefined ? language : 'en';
 }
 
-/** @returns `English (GB)` for `en-GB`; the tag itself where it has no name */
+/** @returns `English (GB)` for `en-GB`; the tag itself if it has no name */
 export function shownLanguage(tag: string): string {
   const name = nameOf(languageOf(tag) ?? tag);
   const { region } = partsOf(asWritten(tag));
@@ -116,7 +116,7 @@ export function shownLanguage(tag: string): string {
 }
 
 /**
- * The language without its region and its form, as the code that is most often used.
+ * Returns the language without region and written form, as its most common code.
  * @returns `undefined` for a word that is not a language, and for a tag of no language in particular
  */
 export function baseLanguage(asked: string): string | undefined {
@@ -124,7 +124,7 @@ export function baseLanguage(asked: string): string | undefined {
 }
 
 /**
- * The language of the tag that a voice has, or a book: it is not looked up among the names of languages.
+ * Returns the language of the tag of a voice or a book. Unlike `baseLanguage`, this does not look up names of languages.
  * @returns `undefined` for a tag of no language in particular
  */
 export function languageOf(tag: string): string | undefined {
@@ -133,14 +133,14 @@ export function languageOf(tag: string): string | undefined {
   return code === '' || NONE.has(code) ? undefined : (FORMS.get(language) ?? language);
 }
 
-/** The code for the English name of a language. */
+/** Returns the code for the English name of a language. */
 function codeOf(asked: string): string | undefined {
   return codesByName().get(asked.trim().toLowerCase());
 }
 
 const codesByName = lazy(() => {
   const named = Object.entries(LANGUAGE_NAMES).map(([code, name]) => [name.toLowerCase(), code] as const);
-  // Of two codes with one name, the first counts.
+  // Of two codes with the same name, the first counts.
   return new Map(named.reverse());
 });
 
@@ -158,7 +158,7 @@ function nearestOf<V extends Speaking>(asked: string, voices: readonly V[]) {
   return nearest;
 }
 
-/** 0 is the same, and infinity another language. */
+/** Returns how far the tag of a voice is from the language asked for: 0 for the same tag, infinity for another language. */
 function distanceOf(tag: string, asked: string): number {
   const spoken = asWritten(tag);
   if (NONE.has(spoken) || spoken === '') return Number.POSITIVE_INFINITY;
@@ -171,7 +171,7 @@ function distanceOf(tag: string, asked: string): number {
   return wanted?.isStrict && distance >= OTHER_REGION ? Number.POSITIVE_INFINITY : distance;
 }
 
-/** Both are of one language. */
+/** Returns the distance of two tags of the same language. */
 function distanceWithin(own: Tag, { script, region }: Tag): number {
   const special = own.rest === '' ? 0 : 4;
   const usual = own.region === undefined ? 1 : own.region === likelyRegion(own.language) ? 2 : 3;
@@ -181,7 +181,7 @@ function distanceWithin(own: Tag, { script, region }: Tag): number {
   return (own.region === region ? 1 : 2) + special;
 }
 
-/** A language without a region is that of the region where most people speak it. */
+/** True if the tag fits the region. A tag without one stands for the region where most people speak the language. */
 function isOfRegion({ language, region }: Tag, wanted: string | undefined): boolean {
   if (wanted === undefined || region === wanted) return true;
   return region === undefined
@@ -195,7 +195,7 @@ function isNamed({ language, region }: Tag, asked: string): boolean {
   return tags.some((tag) => nameOf(tag)?.toLowerCase() === name);
 }
 
-/** @returns `undefined` for what no tag looks like, and where a part of it is not known */
+/** @returns `undefined` for a word that does not look like a tag, or has an unknown part */
 function askedOf(word: string): LanguageQuery | undefined {
   const written = word.trim();
   const long = LONG_NAME.exec(written)?.groups;
@@ -213,7 +213,7 @@ function askedOf(word: string): LanguageQuery | undefined {
   return { tag, isName, isStrict: isName || LOOSE.test(written) };
 }
 
-/** Takes what it knows of a tag, such as one of espeak-ng, which may have another form (`en-gb-scotland`). */
+/** Splits a tag. Parts of any other form go into `rest`, as in `en-gb-scotland` of espeak-ng. */
 function partsOf(tag: string): Tag {
   const [code = '', ...others] = tag.split('-');
   const script = others[0] !== undefined && /^[a-z]{4}$/.test(others[0]) ? others.shift() : undefined;
@@ -234,12 +234,12 @@ function canonical(code: string): string {
 
 const UNREAD_BY_ESPEAK = ['ja', 'zh'];
 
-/** True where espeak-ng names the characters in English instead of reading them. */
+/** True if espeak-ng names the characters in English instead of reading them. */
 export function isUnreadByEspeak(language: string): boolean {
   return UNREAD_BY_ESPEAK.some((unread) => matchesLanguage(unread, language));
 }
 
-/** `GB` for `UK`. */
+/** Returns the current code of a region: `GB` for `UK`. */
 function canonicalRegion(region: string): string {
   return new Intl.Locale(`und-${region}`).region ?? region.toUpperCase();
 }
@@ -252,7 +252,7 @@ function asWritten(word: string): string {
   return word.trim().toLowerCase().replaceAll('_', '-');
 }
 
-/** Characters. */
+/** Characters of the longest code of a language. */
 const LONGEST_CODE = 3;
 
 function nameOf(tag: string): string | undefined {
@@ -272,7 +272,7 @@ function displayNames(type: 'language' | 'region' | 'script'): Intl.DisplayNames
   return known;
 }
 
-/** Where it is unknown which language a voice speaks, the text does. */
+/** Returns the language of the voice, or that of the text if the voice's is unknown. */
 export function spokenLanguage(language: string | undefined, text: string): string {
   if (language !== undefined && language !== 'und') return language;
   const written = new LanguageGuess();

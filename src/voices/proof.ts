@@ -1,4 +1,4 @@
-/** Whether the sound of a voice is that of its text, by how a built-in voice says the same. */
+/** Checks whether sound is that of its text, by comparing it with a built-in voice (the reference) that says the same. */
 import { divided } from '../engines/check.ts';
 import { chained, yieldToEventLoop } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
@@ -22,9 +22,9 @@ import { countCodePoints } from '../text/unicode.ts';
 import { languageOf, spokenLanguage } from './language.ts';
 import type { Reference, TimedSound } from './timed-words.ts';
 
-type Says = Pick<Reference, 'speak' | typeof Symbol.asyncDispose>;
+type ReferenceVoice = Pick<Reference, 'speak' | typeof Symbol.asyncDispose>;
 
-/** A text and its sound, all of which has come. */
+/** A text with its complete sound. */
 interface Take {
   readonly text: string;
   readonly speech: Speech;
@@ -36,31 +36,31 @@ interface Take {
 interface Halving {
   readonly judge: Judge;
   readonly signal: AbortSignal;
-  /** How often the text was halved, with this time. */
+  /** How often the text was halved, including this time. */
   readonly halvings: number;
 }
 
-/** Bytes. A longer sound is passed on as it comes, and not compared. */
+/** Bytes of sound that are buffered to be compared. A longer sound is passed on as it comes. */
 const MOST_HELD = 16 * 2 ** 20;
 
-/** A text is halved so often: each of its quarters is asked for alone at last. */
+/** How often a text is halved: its quarters are the smallest parts that are asked for. */
 const MOST_HALVINGS = 2;
 
-/** After so many texts of a voice that were asked for again in vain, no more are: a service may be paid for each. */
+/** Vain retries of a voice's texts in a row after which there are no more: a service may charge for each. */
 const MOST_IN_VAIN = 3;
 
 /**
- * Asks a source, and compares its sound with its text. Where it does not fit, the text is asked for again in halves, and these
- * again.
+ * Compares the sound of a source with its text. If they do not fit, asks again for the halves of the text, and then for
+ * their halves.
  */
 export class Prover implements AsyncDisposable {
   readonly #source: Pick<VoiceSource, 'speak' | 'name'>;
-  readonly #records = new Map<Voice, Judge>();
-  readonly #open: () => Promise<Says>;
-  #reference: Promise<Says> | undefined;
+  readonly #judges = new Map<Voice, Judge>();
+  readonly #open: () => Promise<ReferenceVoice>;
+  #reference: Promise<ReferenceVoice> | undefined;
 
-  /** @param open starts the voice with which others are compared */
-  constructor(source: Pick<VoiceSource, 'speak' | 'name'>, open: () => Promise<Says>) {
+  /** @param open starts the reference */
+  constructor(source: Pick<VoiceSource, 'speak' | 'name'>, open: () => Promise<ReferenceVoice>) {
     this.#source = source;
     this.#open = open;
   }
@@ -82,7 +82,7 @@ export class Prover implements AsyncDisposable {
   }
 
   async #again(asked: Utterance, whole: Take, judge: Judge, signal: AbortSignal): Promise<readonly Take[]> {
-    // What has come is better than an error.
+    // The sound that has come is better than an error.
     const takes = await this.#inHalves(asked, whole, { judge, signal, halvings: 1 }).catch(() => {
       signal.throwIfAborted();
       return [whole];
@@ -91,7 +91,7 @@ export class Prover implements AsyncDisposable {
     return takes;
   }
 
-  /** @returns the parts that were asked for at last, or the whole where no part is better */
+  /** @returns the last take of each part, or the whole if no part is better */
   async #inHalves(asked: Utterance, whole: Take, how: Halving): Promise<readonly Take[]> {
     const { judge, signal, halvings } = how;
     const halves = divided(whole.text);
@@ -108,7 +108,7 @@ export class Prover implements AsyncDisposable {
     return takes.some(({ doubt }) => doubt === undefined) ? takes : [whole];
   }
 
-  /** @returns sound that goes on where it is too long to be compared */
+  /** @returns a `Take`, or the sound as it comes if it is too long to be compared */
   async #take(asked: Utterance, judge: Judge, signal: AbortSignal): Promise<Take | Speech | undefined> {
     const { text } = asked;
     // The reference says the text while the source makes its sound.
@@ -133,15 +133,15 @@ export class Prover implements AsyncDisposable {
     return { text, speech, pieces, bytes, doubt: what };
   }
 
-  /** @returns `undefined` without a reference: then there is nothing to doubt */
+  /** @returns `undefined` without a reference, so that no sound is doubted */
   async #say(text: string, signal: AbortSignal): Promise<TimedSound | undefined> {
     this.#reference ??= this.#open();
     return this.#reference.then((voice) => voice.speak(text, signal)).catch(() => undefined);
   }
 
   #judgeOf(voice: Voice): Judge {
-    const judge = this.#records.get(voice) ?? new Judge();
-    this.#records.set(voice, judge);
+    const judge = this.#judges.get(voice) ?? new Judge();
+    this.#judges.set(voice, judge);
     return judge;
   }
 
@@ -158,19 +158,19 @@ async function compared(
   judge: Judge,
 ): Promise<string | undefined> {
   const reference = await said;
-  const pair = reference && (await sound.besides(reference));
+  const pair = reference && (await sound.pairWith(reference));
   const likeness = pair && likenessOf(pair);
   return likeness && judge.doubtOf(likeness);
 }
 
-/** Ends a sound that goes on, of which nothing was read: a generator that has not begun would end without its source. */
+/** Closes a sound that is not needed. Reads a piece first: a generator that has not started would not close its source. */
 async function close({ pcm }: Speech): Promise<void> {
   const pieces = pcm[Symbol.asyncIterator]();
   await pieces.next();
   await pieces.return?.();
 }
 
-/** What is doubtful is not kept in the cache. */
+/** Joins takes into one sound. A doubtful one does not count as one take, and is not cached. */
 function joined(takes: readonly Take[]): Speech {
   const [first] = takes;
   if (!first) throw new RangeError('there is no sound');
@@ -187,10 +187,10 @@ async function* piecesOf(takes: readonly Take[]): AsyncGenerator<Uint8Array> {
   for (const { pieces } of takes) yield* pieces;
 }
 
-/** Code points. The sound of a shorter text proves little. */
+/** Code points. A text has to be longer to be compared, since the sound of a short one proves little. */
 const SHORTEST = 40;
 
-/** Two voices may read figures, signs, abbreviations, two signs in a row and Roman numerals differently. */
+/** Texts that all voices read alike: without figures, symbols, abbreviations, two signs in a row or Roman numerals. */
 const READ_ALIKE =
   /^(?!.{0,4000}(?:\p{Lu}\p{Lu}|[.,;:!?][—–-]|\b[ivx]{2,7}\b))[\p{L}\p{M}\s.,;:!?'"“”‘’—–-]+$/su;
 
@@ -202,25 +202,25 @@ export function isComparable(language: string | undefined, text: string): boolea
   );
 }
 
-/** Sound that is shorter or longer than usual speech by this factor is none, or lacks nearly all of the text. */
+/** Sound that is shorter or longer than usual speech by this factor is no speech, or lacks nearly all of the text. */
 const UNLIKELY = 4;
-const UNLIKELY_LONG = 'which cannot be that of the text by its length';
+const UNLIKELY_LENGTH = 'which cannot be that of the text by its length';
 
 function isLikely(seconds: number, text: string): boolean {
   const expected = expectedSeconds(text);
   return seconds > expected / UNLIKELY && seconds < expected * UNLIKELY;
 }
 
-/** Seconds. A longer sound would take too much memory; only `--max-chars` makes one. */
+/** Seconds of the longest sound that is compared. A longer one would take too much memory; only `--max-chars` makes one. */
 const LONGEST = 300;
 
 /** Hz. The reference has nothing above half of this. */
 const REFERENCE_RATE = 16_000;
 
-/** Samples that are measured in one tick of the event loop: some milliseconds. */
+/** Samples that are measured in one tick of the event loop, which takes some milliseconds. */
 const AT_ONCE = 4096;
 
-/** What is kept of a sound, to be compared with that of the reference. */
+/** The features of a sound, to be compared with those of the reference. */
 export class Comparable {
   readonly #format: PcmFormat;
   readonly #step: number;
@@ -244,7 +244,7 @@ export class Comparable {
     if (this.seconds > LONGEST) this.#meter = undefined;
     if (!this.#meter) return;
     const [mono] = lanesOf(pcm, this.#format, 1);
-    // One float that is no number would make the whole sound unlike any other.
+    // One NaN or infinity would make the whole sound unlike any other.
     if (mono) this.#meter.push(mono.map((sample) => (Number.isFinite(sample) ? sample : 0)));
   }
 
@@ -252,14 +252,14 @@ export class Comparable {
     return this.#meter !== undefined;
   }
 
-  /** All of the sound has come. */
-  async besides({ pieces, sampleRate, words }: TimedSound): Promise<Pair | undefined> {
+  /** Pairs the sound with the reference. Call this when all of it has come. */
+  async pairWith({ pieces, sampleRate, words }: TimedSound): Promise<Pair | undefined> {
     if (!this.#meter) return undefined;
     const meter = new FeatureMeter(sampleRate, this.#top, this.#step);
     for (const piece of pieces)
       for (let at = 0; at < piece.length; at += AT_ONCE) {
         meter.push(toFloat(piece.subarray(at, at + AT_ONCE)));
-        // Other clients of a service go on meanwhile.
+        // Let other clients of a service continue.
         await yieldToEventLoop();
       }
     return { reference: meter.end(), words, sound: this.#meter.end() };
@@ -268,23 +268,23 @@ export class Comparable {
 
 interface Pair {
   readonly reference: Features;
-  /** Those of the reference. */
+  /** The words of the reference. */
   readonly words: TimedSound['words'];
   readonly sound: Features;
 }
 
-/** How much a sound is like that of the reference. */
+/** How much a sound resembles that of the reference. */
 export interface Likeness extends Pick<Alignment, 'missing' | 'extra'> {
   /**
-   * The usual distance of moments that belong together, as a share of that from the reference played backwards: near 0.6 for the text
-   * that the reference says, or a part of it, and near 0.8 for another one. Voices differ less in it than in the distance.
+   * The median distance of aligned moments, divided by that from the reference played backwards: near 0.6 for the text that
+   * the reference says, or a part of it, and near 0.8 for another text. It varies less between voices than the distance.
    */
   readonly share: number;
-  /** What is heard twice in a row, where the reference says it once. */
+  /** Words that are heard twice in a row, although the reference says them once. */
   readonly repeat: Repeat | undefined;
 }
 
-/** @returns `undefined` where one of the sounds is too short */
+/** @returns `undefined` if one of the sounds is too short */
 export function likenessOf({ reference, sound, words }: Pair): Likeness | undefined {
   const alignment = align(reference, sound);
   const backwards = align(reversed(reference), sound);
@@ -298,29 +298,29 @@ export function likenessOf({ reference, sound, words }: Pair): Likeness | undefi
   };
 }
 
-/** The share of the text itself, or of a large part of it, is less for any voice. */
+/** The share of the right text, or of a large part of it, is below this for any voice. */
 const ALIKE = 0.8;
 
-/** The share of another text is more than this multiple of a voice's usual one, of which so many are to be known. */
+/** A share above OTHER times the voice's median means another text; the median needs FEWEST_ALIKE samples. */
 const OTHER = 1.15;
 const FEWEST_ALIKE = 3;
 
-/** Seconds. */
+/** Seconds of the text that may be missing in the sound, and seconds of the sound that may not be in the text. */
 const MOST_MISSING = 0.45;
 const MOST_EXTRA = 0.6;
 
-/** What speaks for words that are said twice: the gain of them, and twice the seconds that the sound has more. */
+/** Words count as said twice if their gain, plus twice the extra seconds of the sound, is above this. */
 const LEAST_FOR_TWICE = 0.32;
 
-/** Texts after which a voice is not compared, if none was alike: it speaks another language, or what comes is no speech. */
+/** Texts after which a voice is not compared if none was alike: it speaks another language, or its sound is no speech. */
 const MOST_UNLIKE = 3;
 
-/** Later texts take the places of the first ones. */
+/** Shares that are kept of a voice. Later ones replace the first. */
 const MOST_SHARES = 64;
 
-/** What is known of one voice. */
+/** Judges the sounds of one voice by its earlier ones. */
 export class Judge {
-  /** Of the sounds that were those of their texts, or of most of them. */
+  /** The shares of sounds that were those of their texts, or of most of them. */
   #shares: readonly number[] = [];
   #unlike = 0;
   #inVain = 0;
@@ -334,7 +334,7 @@ export class Judge {
     return this.hasHeardText || this.#unlike < MOST_UNLIKE;
   }
 
-  /** True where it did not help to ask again. */
+  /** True if asking again has not helped. */
   get isInVain(): boolean {
     return this.#inVain >= MOST_IN_VAIN;
   }
@@ -343,14 +343,14 @@ export class Judge {
     this.#inVain = hasHelped ? 0 : this.#inVain + 1;
   }
 
-  /** @returns what there is to doubt of a sound whose length cannot be that of its text */
+  /** @returns the doubt about a sound whose length cannot be that of its text, if the voice is known to say its texts */
   doubtOfLength(): string | undefined {
-    if (this.hasHeardText) return UNLIKELY_LONG;
+    if (this.hasHeardText) return UNLIKELY_LENGTH;
     this.#unlike += 1;
     return undefined;
   }
 
-  /** @returns what there is to doubt of a sound, if anything */
+  /** @returns the doubt about a sound, if there is one */
   doubtOf({ share, missing, extra, repeat }: Likeness): string | undefined {
     const isKnown = this.#shares.length >= FEWEST_ALIKE;
     if (share > ALIKE && !isKnown) {

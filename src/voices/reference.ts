@@ -1,4 +1,4 @@
-/** A WAV with a voice, which a model is to speak like. */
+/** Checks the reference of a model: a WAV with the voice that the model imitates. */
 import { createReadStream, statSync } from 'node:fs';
 import { checksumOf } from '../kit/checksum.ts';
 import { codeOf, TtsError, usageError } from '../kit/error.ts';
@@ -6,14 +6,14 @@ import { frameBytes, secondsOf } from '../sound/pcm.ts';
 import { sampleReader } from '../sound/samples.ts';
 import { readWav, WavError } from '../sound/wav.ts';
 
-/** Seconds. A shorter one does not tell a voice, and the model keeps no more of a longer one. */
+/** Seconds of a reference. A shorter one does not show a voice, and the model uses no more of a longer one. */
 const [SHORTEST, LONGEST] = [3, 30];
 
-/** A factor of full scale. Less is silence, or a microphone that was far away. */
+/** Fraction of full scale. A lower peak means silence, or a microphone that was too far away. */
 const LOWEST_PEAK = 0.05;
 
 /**
- * @param who is named in messages: `speakers.me`
+ * @param who the setting to name in messages: `speakers.me`
  * @throws TtsError (usage) for a file that is not a WAV with one channel, of 3 to 30 s, with a voice that can be heard
  */
 export async function checkedReference(

@@ -8,13 +8,13 @@ interface Resilience {
   readonly limiter: ConcurrencyLimiter;
   /** Tries after the first. */
   readonly retries: number;
-  /** @returns `undefined` where the sound is not kept */
+  /** @returns `undefined` if the sound is not cached */
   readonly checksum: () => Promise<Checksum | undefined>;
 }
 
 /**
- * The same source, asked for as much at once as it takes, and asked again where that may help. After a broken answer, the next
- * one continues at the same frame.
+ * Wraps a source: limits its open requests, and retries if that may help. After a broken answer, the next one continues at
+ * the same frame.
  */
 export function resilient(source: VoiceSource, how: Resilience): VoiceSource {
   return {
@@ -75,7 +75,7 @@ function orderOf({ order, index }: Utterance): number {
   return order ?? index;
 }
 
-/** The limiter learns how the attempt ended, up to its first sound. */
+/** Makes one attempt, and tells the limiter how it ended, up to its first sound. */
 async function attempt(
   source: VoiceSource,
   utterance: Utterance,
@@ -95,16 +95,16 @@ async function attempt(
   }
 }
 
-/** @param before the checksum of the bytes before; 0 at the start */
+/** @param before the checksum of the preceding bytes; 0 at the start */
 type Checksum = (bytes: Uint8Array, before: number) => number;
 
-/** How far the sound has come, so that the next answer continues there. */
+/** The point that the sound has reached, at which the next answer continues. */
 class ResumePoint {
   /** The first answer, whose format binds the next ones. */
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
-  /** False if an answer began otherwise than the first. */
+  /** False if an answer began differently from the first. */
   isOneTake = true;
   #toSkip = 0;
   #skippedChecksum = 0;
@@ -112,8 +112,8 @@ class ResumePoint {
   readonly #onOtherTake: () => void;
 
   /**
-   * @param checksum computing it takes a seventh of the time of a large answer
-   * @param onOtherTake is called if an answer begins otherwise than the first
+   * @param checksum optional, because it takes a seventh of the time of a large answer
+   * @param onOtherTake is called if an answer begins differently from the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
@@ -140,7 +140,7 @@ class ResumePoint {
       });
   }
 
-  /** Pieces end at frame borders. */
+  /** Returns the part of a piece that is new. Pieces have to end at frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;
@@ -148,7 +148,7 @@ class ResumePoint {
     return fresh;
   }
 
-  /** @throws TtsError (service), with a retry, for a shorter answer */
+  /** @throws TtsError (service), with a retry, for an answer shorter than the sound so far */
   end(): void {
     if (this.#toSkip > 0)
       throw new TtsError('on retry, the service sent less audio than before', {

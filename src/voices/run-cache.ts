@@ -9,7 +9,7 @@ import type { VoiceSource } from '../sound/voice.ts';
 import type { Cache } from './cache.ts';
 import type { Endpoint } from './service-choice.ts';
 
-/** @returns the bytes that the cache may hold: what is set, or what its disk has room for */
+/** @returns the bytes that the cache may hold: the set size, or a default that its disk has room for */
 export function cacheLimit(
   { cacheSize }: Pick<Settings, 'cacheSize'>,
   host: Pick<Host, 'cwd' | 'env' | 'home' | 'platform'>,
@@ -18,19 +18,19 @@ export function cacheLimit(
   return origin.place === 'default' ? modestSize(value, segmentFolder(host)) : value;
 }
 
-/** A cache without a set size may take this part of the free room. */
+/** The share of the free disk space that a cache without a set size may take. */
 const SHARE_OF_DISK = 1 / 10;
 
 /**
  * @param bytes the default size
- * @returns at most a tenth of what is free on the disk of the folder
+ * @returns the default size, or a tenth of the free space on the disk of the folder if that is less
  */
 export function modestSize(bytes: number, folder: string | undefined): number {
   const free = folder === undefined ? undefined : freeBytes(folder);
   return free === undefined ? bytes : Math.min(bytes, Math.floor(free * SHARE_OF_DISK));
 }
 
-/** The folder may be missing. */
+/** Returns the free bytes on the disk of a folder, which need not exist yet. */
 function freeBytes(folder: string): number | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -52,6 +52,7 @@ export class RunCache {
   readonly #plan: CachePlan;
   readonly #context: RunContext;
   #opening: Promise<Cache | undefined> | undefined;
+  /** The cache, once it has been opened. */
   ifOpen: Cache | undefined;
 
   constructor(plan: CachePlan, context: RunContext) {
@@ -60,8 +61,8 @@ export class RunCache {
   }
 
   /**
-   * The size of the cache for the sound of a source.
-   * @returns `undefined` where nothing is kept: built-in voices cost nothing, and sound for a callback does not come here
+   * Returns the size of the cache for the sound of a source.
+   * @returns `undefined` if nothing is cached: built-in voices cost nothing, and sound for a callback does not come here
    */
   async bytesFor({ kind }: Kind): Promise<number | undefined> {
     const { cache, callbackUrl } = this.#plan.settings;
@@ -80,7 +81,7 @@ export class RunCache {
   }
 
   async close(): Promise<void> {
-    // The call that opened it has reported its failure.
+    // The call that opened the cache has reported its failure.
     await (await this.#opening?.catch(() => undefined))?.close();
   }
 }

@@ -1,3 +1,4 @@
+/** Chooses the service of a run, with its key and proxy. */
 import { isExcepted, isLoopback } from '../kit/address.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import type { Host, RunContext } from '../kit/host.ts';
@@ -23,12 +24,12 @@ import {
 import { speakerNamed } from './sources.ts';
 
 export interface Endpoint {
-  /** The address of the requests. It ends in `/tts`. */
+  /** The address of the requests, which ends in `/tts`. */
   readonly url: URL;
   readonly key: string;
   readonly keyOrigin: string;
   readonly proxy: ProxyRoute | undefined;
-  /** True for a proxy of a project: its answers are not kept. */
+  /** True if a project's proxy could forge the answers, which are then not cached. */
   readonly mayBeForged?: boolean;
   readonly note?: string | undefined;
 }
@@ -71,7 +72,7 @@ export async function chooseService(
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note, mayBeForged };
 }
 
-/** The service of a dry run needs no key, as nothing is sent to it. */
+/** Returns the service of a dry run, which needs no key, as nothing is sent to it. */
 function unasked(baseUrl: Setting<URL>, settings: Settings, host: Host): Endpoint {
   const url = requestUrl(baseUrl.value);
   const proxy = proxyFor(baseUrl, settings, host);
@@ -82,7 +83,7 @@ function isForgeable(url: URL, proxy: ReturnType<typeof proxyFor>): boolean {
   return proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
 }
 
-/** @returns the error of a run that needs a service, and names none */
+/** @returns the error of a run that needs a service but names none */
 function objectionToNone({ callbackUrl }: Settings, key: Key | undefined): TtsError | undefined {
   if (callbackUrl && !key) return noCallbacks(callbackUrl.value);
   if (!key) return undefined;
@@ -92,14 +93,14 @@ function objectionToNone({ callbackUrl }: Settings, key: Key | undefined): TtsEr
   );
 }
 
-/** True if an engine or a voice was asked for by its name: a service takes numbers, so no key of one is missed. */
+/** True if an engine, or a voice by its name, was asked for. A service takes numbers, so none was forgotten. */
 function isOfThisMachine({ engine, speaker, speakers }: Settings): boolean {
   if (engine) return true;
   if (typeof speaker?.value !== 'string') return false;
   return speakerNamed(speaker.value, speakers?.value)?.no === undefined;
 }
 
-/** The voice may be one of a service whose base URL was forgotten. */
+/** Adds to the error of an unknown voice that it may belong to a service whose base URL was forgotten. */
 export function withForgottenBase(error: unknown, settings: Settings): unknown {
   const key = keyOrigin(settings);
   if (!key || settings.engine || !(error instanceof TtsError)) return error;
@@ -131,14 +132,14 @@ function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | u
   return `the text goes to ${host} with the key from ${key.name}`;
 }
 
-/** A loopback address of a project means this machine, not the proxy's. */
+/** Returns the proxy, but only that of an option for a loopback address of a project, which means this machine. */
 function proxyFor({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
   const proxy = chooseProxy(settings, env, value);
   const isHere = origin.place === 'project' && isLoopback(value.hostname);
   return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
 }
 
-/** The built-in service ends with the run, and could send nothing afterwards. */
+/** The built-in service ends with the run, and could send nothing after it. */
 function noCallbacks({ origin }: URL): TtsError {
   return usageError(
     'the built-in service of a run takes no --callback-url',
@@ -146,7 +147,7 @@ function noCallbacks({ origin }: URL): TtsError {
   );
 }
 
-/** Tells the number of a name or language that the service lists. */
+/** Adds to the error the number of a voice that the service lists with this name or language. */
 export async function withListedNumber(
   error: unknown,
   { speaker, speakers, timeout, dryRun }: Settings,

@@ -25,11 +25,11 @@ interface Expectation extends ServiceName {
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
-/** A service that has accepted a request works on after a torn answer (RFC 9110, section 15.3.3). */
+/** The status of a request that a service completes even if its answer breaks off (RFC 9110, section 15.3.3). */
 const ACCEPTED = 202;
 
 /**
- * It ignores the `Content-Type`. Errors of reading are for {@link audioFailure}.
+ * Reads an answer, whatever its `Content-Type`. Errors while its sound is read are for {@link audioFailure}.
  * @returns `undefined` for sound that goes to the callback address
  * @throws TtsError
  */
@@ -113,13 +113,13 @@ function problemText({ problem, message, head }: WavError, contentType: string |
 }
 
 interface ServiceOptions {
-  /** Called when a voice speaks or is listed first: nothing is looked for before. */
+  /** Called when a voice first speaks or is listed, so that nothing is looked for earlier. */
   readonly endpoint: () => Promise<Endpoint>;
-  /** Its host names the service. */
+  /** The base URL, whose host names the service in messages. */
   readonly base: URL;
   readonly atOnce: number;
   readonly timeoutMs: number;
-  /** The version of Node, as the host has it. */
+  /** Version and architecture of Node, as in `Host.runtime`. */
   readonly runtime: string;
 }
 
@@ -152,7 +152,7 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
     },
     has: () => false,
     async close() {
-      // The text that opened it has reported its failure.
+      // The text that opened the connection has reported its failure.
       const { http } = (await opened?.catch(() => undefined)) ?? {};
       await http?.[Symbol.asyncDispose]();
     },
@@ -162,7 +162,7 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
 /**
  * Sends one `POST /tts`.
  * @returns `undefined` for sound that goes to the callback address
- * @throws TtsError; errors of reading the sound are for `audioFailure`
+ * @throws TtsError; errors while the sound is read are for `audioFailure`
  */
 async function request(
   { text, index, voice, fields, report }: Utterance,
@@ -183,7 +183,7 @@ async function request(
   return await readAnswer(answer, { ...service, hasCallback, onLeftover });
 }
 
-/** The body of `POST /tts`. Unset fields are not sent. */
+/** Returns the body of `POST /tts`. Unset fields are not sent. */
 export function requestBody(text: string, { voice, fields }: Pick<Utterance, 'voice' | 'fields'>): string {
   return bodyOf(text, { ...fields, speaker: voice.no });
 }
@@ -203,15 +203,15 @@ interface Listing extends RetryPolicy {
   readonly runtime: string;
 }
 
-/** The statuses of services without a list. */
+/** The statuses with which services without a list answer. */
 const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 
-/** MiB. Ten thousand speakers take less. */
+/** Most MiB of a list of speakers. Ten thousand speakers take less. */
 const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
 /**
- * It sends `GET {base}/speakers`.
+ * Sends `GET {base}/speakers`.
  * @returns `undefined` for a service without a list
  * @throws TtsError
  */

@@ -1,4 +1,4 @@
-/** The places of this machine that have voices, and what stands between a run and the sound of each of them. */
+/** The places of this machine that have voices, and the wrappers of their sources: limit, retry, proof and cache. */
 import type { Engine, Speaker as EngineSpeaker } from '../engines/engine.ts';
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak, findEspeak } from '../engines/espeak.ts';
@@ -14,7 +14,7 @@ import { resilient } from './resilient.ts';
 import type { RunCache } from './run-cache.ts';
 import type { Machine } from './timed-words.ts';
 
-/** Where voices are looked for. A place looks at no more than it needs. */
+/** A place where voices are looked for. It opens no more than it needs. */
 export interface Place {
   /** @returns `undefined` for a number of another place */
   numbered(no: number): Promise<Voice | undefined>;
@@ -22,14 +22,14 @@ export interface Place {
   list(): Promise<readonly Voice[]>;
 }
 
-/** Later voices of a large engine have numbers from here on: a user names them by their names only. */
+/** The first internal number, for later voices of a large engine. Users can choose these only by name. */
 export const FIRST_PRIVATE_NUMBER = 1_000_000_000;
 
 export function sameName({ name }: Pick<Voice, 'name'>, asked: string): boolean {
   return name !== undefined && name.toLowerCase() === asked.toLowerCase();
 }
 
-/** Case counts only between names that differ in nothing else. */
+/** Finds a speaker of the config. Case counts only between names that differ in nothing else. */
 export function speakerNamed(
   asked: string,
   speakers: ReadonlyMap<string, NamedSpeaker> = new Map(),
@@ -37,10 +37,10 @@ export function speakerNamed(
   return speakers.get(asked) ?? [...speakers].find(([name]) => sameName({ name }, asked))?.[1];
 }
 
-/** Puts limit, retry, proof and cache in front of a source. */
+/** Wraps a source in limit, retry, proof and cache. */
 export type Wrap = (source: VoiceSource) => VoiceSource;
 
-/** @param machine where sound is compared with its text, what the reference needs */
+/** @param machine the host for the reference; without it, sound is not compared with its text */
 export function wrapping(
   { retries }: Pick<Settings, 'retries'>,
   cache: RunCache,
@@ -56,13 +56,13 @@ export function wrapping(
   };
 }
 
-/** The built-in voices are what others are compared with, and espeak-ng leaves nothing out. */
+/** The sources whose sound is compared: built-in voices are the reference, and espeak-ng leaves nothing out. */
 const PROVEN: readonly VoiceSource['kind'][] = ['engine', 'service'];
 
-/** UTF-16 units. To compare a single sentence would take longer than all else of its run. */
+/** UTF-16 units of the shortest text that is compared if it may be alone: it would take longer than the rest of the run. */
 const SHORTEST_ALONE = 160;
 
-/** The same source, whose sound is compared with its text, unless it is heard while it comes. */
+/** Wraps a source, whose sound is compared with its text unless it is heard as it comes. */
 function proven(source: VoiceSource, machine: Machine): VoiceSource {
   if (!PROVEN.includes(source.kind)) return source;
   let opened: Promise<Prover> | undefined;
@@ -88,7 +88,7 @@ function proven(source: VoiceSource, machine: Machine): VoiceSource {
   };
 }
 
-/** The same source, which is asked for what the cache does not have. */
+/** Wraps a source, which is asked only for sound that is not in the cache. */
 function cached(source: VoiceSource, cache: RunCache): VoiceSource {
   return {
     ...source,
@@ -114,7 +114,7 @@ export interface PlaceOptions {
   readonly settings: Pick<Settings, 'concurrency' | 'timeout'>;
   readonly context: RunContext;
   readonly wrap: Wrap;
-  /** Threads and processes of a service; by default one for each core, as they are needed. */
+  /** Threads and processes for `tts serve`; by default one for each core, started when they are needed. */
   readonly workers?: number | undefined;
 }
 
@@ -126,7 +126,7 @@ function placeOf(list: () => Promise<readonly Voice[]>): Place {
   };
 }
 
-/** Flite. */
+/** The built-in voices, which are Flite. */
 export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions): Place {
   const source = ownSource({ kind: 'built-in', name: 'the built-in voice' }, settings, wrap, async () => {
     const { openBuiltIn } = await import('../engines/flite-thread.ts');
@@ -137,9 +137,9 @@ export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions)
 }
 
 export interface EspeakPlace extends Place {
-  /** The program, or why it does not work. It is looked for once. */
+  /** Returns the program, or why it does not work. Looks for it once. */
   find(): ReturnType<typeof findEspeak>;
-  /** The voices; a warning says why there are none. */
+  /** Returns the voices, and warns if there are none because the program does not work. */
   listOrWarn(): Promise<readonly Voice[]>;
 }
 
@@ -182,16 +182,16 @@ function ownSource(
   return wrap(localSource({ ...about, maxChars, atOnce, timeoutMs: timeout.value * 1000, engine }));
 }
 
-/** What is known of a field that not every voice follows. */
+/** A field that not every voice follows. */
 interface FieldRow {
-  /** The word of services for the voices that follow it. */
+  /** The kind of speakers that follow the field, as services name it. */
   readonly kind: string;
-  /** A further voice of a text gets the value of the run where it is not known what the voice follows. */
+  /** True if a further voice of a text gets the value of the run even if it is unknown whether it follows the field. */
   readonly isForUnknown: boolean;
   /** In messages: `takes no sample rate`, and `accepts a sample rate`. */
   readonly what: string;
   readonly one: string;
-  /** What to do where a voice of this machine does not follow it. */
+  /** The hint if a voice of this machine does not follow the field. */
   readonly hint: string;
 }
 
@@ -220,7 +220,7 @@ export function eachField(value: (field: Field) => unknown): Pick<Fields, Field>
   return Object.fromEntries(FIELD_NAMES.map((field) => [field, value(field)])) as Pick<Fields, Field>;
 }
 
-/** @returns the fields that voices of a kind follow; `undefined` where no kind is known */
+/** @returns the fields that voices of a kind follow; `undefined` if the kind is unknown */
 export function followedBy(kind: string | undefined): readonly Field[] | undefined {
   return kind === undefined
     ? undefined

@@ -1,4 +1,4 @@
-/** Another voice says a text once more, unheard, to time its words: the built-in one in English, espeak-ng in other languages. */
+/** Times the words of a text by having another voice say it unheard: a built-in one in English, else espeak-ng. */
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak } from '../engines/espeak.ts';
 import { compiledOnce, FLITE_PROGRAM, FliteThread, fliteTasks } from '../engines/flite-thread.ts';
@@ -9,27 +9,27 @@ import type { Host } from '../kit/host.ts';
 import { isUnreadByEspeak, languageOf, voiceForLanguage } from './language.ts';
 
 export interface TimedSound {
-  /** One channel. */
+  /** Samples of one channel. */
   readonly pieces: readonly Int16Array[];
   /** Hz. */
   readonly sampleRate: number;
   readonly seconds: number;
-  /** As the voice got them: without accents, and with numbers as figures. */
+  /** The words as the voice got them: without accents, and with numbers as figures. */
   readonly words: readonly SpokenWord[];
 }
 
-/** The number of `rms`: of the built-in voices, it is the one to which others align best. */
+/** The number of `rms`, the built-in voice to which others align best. */
 const USUAL = 1;
 
-interface Built {
-  /** The number of a built-in voice; by default it is the one to which others align best. */
+interface BuiltInVoice {
+  /** The number of a built-in voice; by default `USUAL`. */
   readonly no?: number;
   readonly instructions?: string | undefined;
 }
 
 export type Machine = Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>;
 
-/** Texts are said one after the other. */
+/** The voices that say texts unheard. Texts are said one after the other. */
 export class Reference implements AsyncDisposable {
   readonly #host: Machine;
   readonly #thread: FliteThread;
@@ -42,8 +42,8 @@ export class Reference implements AsyncDisposable {
   }
 
   /**
-   * @param language as a voice or a text has it
-   * @returns `undefined` where no voice reads the language, or nothing of the text
+   * @param language the tag of a voice or a text
+   * @returns `undefined` if no voice reads the language, or there is nothing to read in the text
    * @throws EngineError; the error of a program
    */
   speakIn(language: string, text: string, signal: AbortSignal): Promise<TimedSound | undefined> {
@@ -52,11 +52,11 @@ export class Reference implements AsyncDisposable {
   }
 
   /**
-   * A built-in voice says the text.
-   * @returns `undefined` for a text in which there is nothing that it could read
+   * Has a built-in voice say the text.
+   * @returns `undefined` for a text in which the voice can read nothing
    * @throws EngineError
    */
-  speak(text: string, signal: AbortSignal, voice: Built = {}): Promise<TimedSound | undefined> {
+  speak(text: string, signal: AbortSignal, voice: BuiltInVoice = {}): Promise<TimedSound | undefined> {
     return this.#inTurn(() => this.#speakBuiltIn(text, signal, voice), signal);
   }
 
@@ -86,7 +86,7 @@ export class Reference implements AsyncDisposable {
     return { ...rest, pieces: [samples], seconds: samples.length / said.sampleRate };
   }
 
-  /** The search is no part of the text for which it is made first: others need its result as well. */
+  /** Looks for espeak-ng without the signal of the first text, because later texts need the result as well. */
   async #findEspeak(): Promise<Espeak | undefined> {
     const { findEspeak } = await import('../engines/espeak.ts');
     const { signal } = new AbortController();
@@ -96,7 +96,7 @@ export class Reference implements AsyncDisposable {
   async #speakBuiltIn(
     text: string,
     signal: AbortSignal,
-    { no = USUAL, instructions }: Built,
+    { no = USUAL, instructions }: BuiltInVoice,
   ): Promise<TimedSound | undefined> {
     const { style } = styleOf(instructions);
     const pieces: Int16Array[] = [];

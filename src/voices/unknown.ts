@@ -1,4 +1,4 @@
-/** What is said of a voice that is not there. */
+/** Errors and advice for voices that are not found. */
 import type { Espeak } from '../engines/espeak.ts';
 import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
@@ -19,9 +19,9 @@ import {
 const MOST_SHOWN = 20;
 
 export interface Unknown {
-  /** Where the voice is asked for, for messages: `--speaker`. */
+  /** The setting that asks for the voice, for messages: `--speaker`. */
   readonly asked: string;
-  /** What the list of the voices that are there shows. */
+  /** The existing voices, as a message lists them. */
   readonly there: readonly string[];
   /** The end of the hint. */
   readonly remark?: string | undefined;
@@ -62,19 +62,19 @@ function shown({ there, remark }: Unknown): string {
   return remark === undefined ? all : `${all}; ${remark}`;
 }
 
-interface Machine {
+interface AdviceContext {
   readonly espeak: Espeak | undefined;
   readonly context: Pick<RunContext, 'host'>;
 }
 
 /**
- * The error for a name that is one of the catalogue of voices, or a language that no voice of this machine speaks.
+ * Returns the error for a name in the catalogue of voices, or for a language that no voice of this machine speaks.
  * @returns `undefined` for any other word
  */
 export function installable(
   value: string,
   asked: string,
-  { espeak, context }: Machine & { readonly context: RunContext },
+  { espeak, context }: AdviceContext & { readonly context: RunContext },
 ): TtsError | undefined {
   const error = notInstalled(value, asked, context.host);
   if (error) return error;
@@ -90,11 +90,11 @@ export function isOffered(name: string, { host }: Pick<RunContext, 'host'>): boo
   return notInstalled(name, '', host) !== undefined;
 }
 
-/** The error for a voice that does not speak what `--language` asks for. */
+/** Returns the error for a voice that does not speak the language of `--language`. */
 export function otherLanguage(
   { name, no, language = '' }: Pick<Voice, 'name' | 'no' | 'language'>,
   { asked, origin }: { readonly asked: string; readonly origin: string },
-  machine: Machine,
+  machine: AdviceContext,
 ): TtsError {
   const wanted = languageName(asked);
   if (wanted === undefined)
@@ -108,13 +108,13 @@ export function otherLanguage(
   );
 }
 
-/** The names of all voices that can be installed. */
+/** Returns the names of all voices that can be installed. */
 export function offeredNames({ host }: Pick<RunContext, 'host'>): readonly string[] {
   return loadCatalogue(host).voices.map(({ name }) => name);
 }
 
-/** Says how to get a voice for a language: one that is there, one that can be installed, or that there is none. */
-export function adviceFor(asked: string, { espeak, context }: Machine): string {
+/** Returns a hint for a language: a voice of this machine, one that can be installed, or that there is none. */
+export function adviceFor(asked: string, { espeak, context }: AdviceContext): string {
   const base = baseLanguage(asked) ?? asked;
   const language = languageName(base) ?? asked;
   const isOf = (tag: string) => matchesLanguage(tag, base);

@@ -1,4 +1,4 @@
-/** The engines of the user: those of `engines` in the config, and the one of `--engine`. */
+/** The engines of the user: those under `engines` in the config, and the one of `--engine`. */
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import {
@@ -22,16 +22,16 @@ import { runtimesIn } from './install/manifest.ts';
 import { localSource } from './local.ts';
 import { FIRST_PRIVATE_NUMBER, type Place, type PlaceOptions, sameName } from './sources.ts';
 
-/** Later voices are named by their names only, as the next numbers are those of the next engine. */
+/** Later voices can be chosen only by name, because the next numbers are those of the next engine. */
 const NUMBERS_PER_ENGINE = 1000;
 
-/** Texts that wait at an engine besides those that it speaks: it never waits for one. */
+/** Texts that are queued at an engine in addition to those that it speaks, so that it never waits for one. */
 const WAITING = 2;
 
-/** A hint names no more voices. */
+/** Voices that a hint names at most. */
 const MOST_SHOWN = 20;
 
-/** An engine of the user, which is opened when one of its voices is looked for. */
+/** An engine of the user. It is opened when one of its voices is looked for. */
 class UserEngine implements Place {
   readonly name: string;
   readonly #at: number;
@@ -57,7 +57,7 @@ class UserEngine implements Place {
     return place < 0 || place >= NUMBERS_PER_ENGINE ? undefined : (await this.list())[place];
   }
 
-  /** A server without a list of voices takes any name. */
+  /** Finds a voice by its name. A server without a list of voices takes any name. */
   async named(name: string): Promise<Voice | undefined> {
     const { source, voices } = await this.#open();
     const found = voices().find((voice) => sameName(voice, name));
@@ -70,7 +70,7 @@ class UserEngine implements Place {
     return (await this.#open()).voices();
   }
 
-  /** @throws TtsError (usage) for a voice that is not there */
+  /** @throws TtsError (usage) for an unknown voice */
   async demanded(name: string, asked: string): Promise<Voice> {
     const found = await this.named(name);
     if (found) return found;
@@ -96,23 +96,23 @@ class UserEngine implements Place {
     const source = await openSource(config, { host, signal, timeoutMs, runtimes }).catch((error) => {
       throw explained(error, config);
     });
-    return openVoices(source, { wrap, settings, numberOf: (place) => numberOf(this.#at, place) });
+    return openEngineVoices(source, { wrap, settings, numberOf: (place) => numberOf(this.#at, place) });
   }
 }
 
 interface Opened {
   readonly source: ExternalSource;
-  /** A server may get further ones. */
+  /** Returns the voices. Those of a server may become more. */
   voices(): readonly Voice[];
 }
 
 interface Opening extends Pick<PlaceOptions, 'wrap' | 'settings'> {
-  /** The number of the voice at a place of the list. */
+  /** Returns the number of the voice at a place of the list. */
   numberOf(place: number): number;
 }
 
-/** A server, a program or a model with its voices. */
-export function openVoices(external: ExternalSource, { wrap, settings, numberOf }: Opening): Opened {
+/** Makes voices of a server, a program or a model. */
+export function openEngineVoices(external: ExternalSource, { wrap, settings, numberOf }: Opening): Opened {
   const { concurrency, timeout } = settings;
   const isSaid = concurrency.origin.place !== 'default';
   const numbers = new Map<number, SourceVoice>();
@@ -150,7 +150,7 @@ export function openVoices(external: ExternalSource, { wrap, settings, numberOf 
   };
 }
 
-/** A voice has the same number in every run, since keys of the cache hold it. */
+/** Returns the number of a voice, which is the same in every run, since keys of the cache contain it. */
 function numberOf(at: number, place: number): number {
   return place < NUMBERS_PER_ENGINE
     ? NUMBERS_PER_ENGINE * (at + 1) + 1 + place
@@ -161,7 +161,7 @@ interface EnginesOptions extends PlaceOptions {
   readonly settings: Settings;
 }
 
-/** All engines of the user. Those that are chosen for the run come first. */
+/** All engines of the user. Those chosen for the run come first. */
 export class UserEngines {
   readonly all: readonly UserEngine[];
 
@@ -187,8 +187,8 @@ export class UserEngines {
   }
 
   /**
-   * The voice of a speaker of the config that names an engine.
-   * @throws TtsError (usage) for an engine or a voice that is not there
+   * Returns the voice of a speaker of the config that names an engine.
+   * @throws TtsError (usage) for an unknown engine or voice
    */
   async demanded({ engine = '', voice = '' }: NamedSpeaker, asked: string): Promise<Voice> {
     const found = this.all.find(({ name }) => name === engine);
@@ -204,7 +204,7 @@ export class UserEngines {
     return this.all[Math.floor((no - 1) / NUMBERS_PER_ENGINE) - 1]?.numbered(no);
   }
 
-  /** @returns the engine of `engine:voice` */
+  /** @returns the engine and the voice of `engine:voice` */
   prefixed(name: string): { readonly engine: UserEngine; readonly voice: string } | undefined {
     const colon = name.indexOf(':');
     const engine = this.all.find((each) => each.name === name.slice(0, Math.max(0, colon)));
@@ -212,7 +212,7 @@ export class UserEngines {
   }
 
   /**
-   * Looks in all engines; one that does not answer has no voices.
+   * Looks for a voice in all engines. One that does not answer counts as one without voices.
    * @throws TtsError (usage) if several have the name
    */
   async search(name: string, asked: string): Promise<Voice | undefined> {
@@ -226,8 +226,8 @@ export class UserEngines {
   }
 
   /**
-   * Asks all engines at the same time: together, the silent ones take the timeout once.
-   * @param onFault called for each that cannot be opened
+   * Asks all engines at the same time, so that silent ones cost only one timeout together.
+   * @param onFault is called for each engine that cannot be opened
    */
   async list(onFault: (error: unknown, engine: UserEngine) => void): Promise<readonly Voice[]> {
     const listed = this.all.map((engine) =>
@@ -264,17 +264,17 @@ interface KeyedContext extends RunContext {
   readonly isChosen: boolean;
 }
 
-/** What a server learns of who asks. */
+/** How requests to a server are authorized. */
 interface Authorization {
-  /** The header of this name. */
+  /** The value of the `Authorization` header. */
   readonly authorization: string | undefined;
-  /** Asks the person at the terminal for the key. It resolves with `undefined` for none. */
+  /** Asks the person at the terminal for the key. Resolves with `undefined` if none is given. */
   readonly askAuthorization: (() => Promise<string | undefined>) | undefined;
 }
 
 /**
- * Takes the key of the entry, or the login of the address, or the key for the chosen engine. It goes to that server only, and
- * over plain http to near ones only.
+ * Takes the key of the entry, or the login of the address, or the key for the chosen engine. It is sent to that server only,
+ * and over plain http only if nobody on the way can read it, or the user allows that.
  * @throws TtsError (usage)
  */
 async function authorizationOf(
@@ -299,7 +299,7 @@ async function authorizationOf(
   return { authorization, askAuthorization: mayAsk ? () => askedKey(url, context) : undefined };
 }
 
-/** The key of the entry itself. */
+/** Returns the key of the entry itself. */
 function ownKey(
   name: string,
   { key, keyFile }: EngineEntry,
@@ -311,7 +311,7 @@ function ownKey(
   return keyIn(file ? undefined : set('key', key), file, context);
 }
 
-/** The key of a setting, or in the file that a setting names. */
+/** Returns the key of a setting, or that in the file which a setting names. */
 async function keyIn(
   key: Setting<string> | undefined,
   file: Setting<string> | undefined,
@@ -334,7 +334,7 @@ function bearer(key: string, { notices }: KeyedContext): string {
   return `Bearer ${key}`;
 }
 
-/** The header has the form of RFC 7617. A token may stand in the place of the user name, without a password. */
+/** Returns the header of RFC 7617. A token may take the place of the user name, without a password. */
 function basic(login: string, { notices }: KeyedContext): string {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(login) ?? [];
   const encoded = Buffer.from(login).toString('base64');
@@ -342,7 +342,7 @@ function basic(login: string, { notices }: KeyedContext): string {
   return `Basic ${encoded}`;
 }
 
-/** The key of the engine that the user's own config names with the same address. */
+/** Returns the key of the engine with the same address in the user's own config. */
 function keyForAddress(address: string, engines: Settings['engines']): Pick<EngineEntry, 'key' | 'keyFile'> {
   const href = serverAddress(address)?.url.href;
   const isSame = ({ url }: EngineEntry) => url !== undefined && serverAddress(url)?.url.href === href;
@@ -353,7 +353,7 @@ function keyForAddress(address: string, engines: Settings['engines']): Pick<Engi
 const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;
 
-/** The tests of this project do not run them. */
+/** Engines that need no entry in the config. The tests of this project do not run them. */
 const PRESETS: ReadonlyMap<string, EngineEntry> = new Map([
   [
     'say',
@@ -375,7 +375,8 @@ const PRESETS: ReadonlyMap<string, EngineEntry> = new Map([
 ]);
 
 /**
- * A project names engines of the user's own config. It brings none: no address, no folder, and no preset, which is a program.
+ * Finds the entry of an engine. A project can only name engines of the user's own config, and no address, folder or preset,
+ * which is a program.
  * @throws TtsError (usage) for an unknown name
  */
 function entryOf(
@@ -435,7 +436,7 @@ async function configOf(name: string, entry: EngineEntry, context: KeyedContext)
   return { ...common, kind: 'model', folder, language: entry.language, concurrency };
 }
 
-/** The language in which the engine gets its numbers: a tag, also where `--language` has the name of one. */
+/** Returns the tag of the language in which the engine gets its numbers, even if `--language` is the name of a language. */
 async function languageOfWords(
   { language: own }: EngineEntry,
   { language }: Pick<Settings, 'language'>,

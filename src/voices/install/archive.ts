@@ -10,20 +10,20 @@ import { unwritable } from '../../kit/folders.ts';
 import { printable } from '../../kit/words.ts';
 import { ELSEWHERE } from './manifest.ts';
 
-/** No model has more. A bomb would. */
+/** Files and bytes of the largest archive that is unpacked. No model has more, but an archive bomb would. */
 const MOST_ENTRIES = 2000;
 const MOST_BYTES = 2 * 2 ** 30;
-/** Headers, and the zeros around and behind the files. */
-const MOST_BESIDE = 16 * 2 ** 20;
+/** Bytes of headers and padding, in addition to the files. */
+const MOST_OVERHEAD = 16 * 2 ** 20;
 
-/** By the ending of an archive. */
+/** Decoders by the ending of an archive's name. */
 const DECODERS: readonly (readonly [ending: RegExp, decode: (source: Readable) => Readable])[] = [
   [/\.(tar\.gz|tgz)$/i, (source) => source.pipe(createGunzip())],
   [/\.(tar\.bz2|tbz2?)$/i, bunzip],
   [/\.tar$/i, (source) => source],
 ];
 
-/** unbzip2-stream makes a stream of Node 0.8, which `pipeline` would take for one that was closed too early. */
+/** Adapts the stream of unbzip2-stream, made for Node 0.8, which `pipeline` would take for one that was closed too early. */
 function bunzip(source: Readable): Readable {
   const unpacked = new PassThrough();
   source
@@ -33,7 +33,7 @@ function bunzip(source: Readable): Readable {
   return unpacked;
 }
 
-/** @param name of a file: its ending tells what it is */
+/** @param name of a file, whose ending tells its kind */
 export function isArchive(name: string): boolean {
   return decoderOf(name) !== undefined;
 }
@@ -48,8 +48,8 @@ export function withoutEnding(name: string): string {
 
 /**
  * Unpacks an untrusted archive into an empty folder.
- * @param name its ending says how it is packed
- * @throws TtsError (usage) for names that lead out of the folder, links, devices, and what is too large
+ * @param name of the archive, whose ending tells how it is packed
+ * @throws TtsError (usage) for names that lead out of the folder, links, devices, and too many files or bytes
  */
 export async function unpack(
   archive: string,
@@ -62,12 +62,12 @@ export async function unpack(
   source.on('error', (error) => decoded.destroy(error));
   const entries = extract();
   let [count, bytes] = [0, 0];
-  /** Files have the sizes of their headers. What a few bytes are unpacked to besides could be endless. */
+  /** Limits the decoded bytes. The headers give the sizes of the files, but other data could unpack without end. */
   const bounded = async function* (pieces: AsyncIterable<Uint8Array>) {
     let read = 0;
     for await (const piece of pieces) {
       read += piece.length;
-      if (read > bytes + MOST_BESIDE) throw refused('it holds more than its files');
+      if (read > bytes + MOST_OVERHEAD) throw refused('it holds more than its files');
       yield piece;
     }
   };

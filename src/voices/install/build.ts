@@ -1,3 +1,4 @@
+/** Builds the folder and the manifest of a voice from its files. */
 import {
   appendFileSync,
   constants,
@@ -47,7 +48,7 @@ function piperSettings(text: string, name: string): PiperConfig {
   }
 }
 
-/** Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols. */
+/** Writes a raw voice of Piper as sherpa-onnx needs it: the model with metadata, and the symbols. */
 function writePiperModel(onnx: string, config: PiperConfig, folder: string): void {
   const model = join(folder, MODEL);
   copyFileSync(onnx, model, constants.COPYFILE_FICLONE);
@@ -55,7 +56,7 @@ function writePiperModel(onnx: string, config: PiperConfig, folder: string): voi
   writeFileSync(join(folder, 'tokens.txt'), tokensOf(config), { mode: 0o600 });
 }
 
-/** `metadata_props` is the repeated field 14 of a model, so that entries may follow at its end. */
+/** Returns entries of `metadata_props`, the repeated field 14 of a model, which can be appended to the file. */
 function metadataOf({ languageName, espeakVoice, speakerCount, sampleRate }: PiperConfig): Buffer {
   const entries = {
     model_type: 'vits',
@@ -75,7 +76,7 @@ function metadataOf({ languageName, espeakVoice, speakerCount, sampleRate }: Pip
   );
 }
 
-/** A field of protocol buffers that begins with its length. */
+/** Returns a length-delimited field of Protocol Buffers. */
 function field(number: number, content: Uint8Array | string): Buffer {
   const bytes = Buffer.from(content as string);
   return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
@@ -85,7 +86,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
 }
 
-/** The first number of voices that the catalogue does not number. */
+/** The first number for voices that have none in the catalogue; each gets a block of numbers. */
 const FIRST_OWN_NUMBER = 300_001;
 const NUMBERS_PER_VOICE = 1000;
 
@@ -118,17 +119,17 @@ interface RawVoice {
   readonly onnx: string;
   readonly settings: string;
   readonly name: string;
-  /** What messages call it. By default it is its name. */
+  /** The name in messages; by default `name`. */
   readonly key?: string;
   readonly stage: string;
   /** A folder that may have data of espeak-ng. */
   readonly own: string | undefined;
-  /** It is spoken with the data of the catalogue only, where there are any. */
+  /** True if data of espeak-ng come from the catalogue only, if it has them. */
   readonly isPinned?: boolean;
 }
 
 /**
- * Puts a raw voice of Piper into its folder, with all that sherpa-onnx needs.
+ * Puts a raw voice of Piper into its folder, with everything that sherpa-onnx needs.
  * @throws TtsError
  */
 export async function placePiper(
@@ -146,11 +147,11 @@ export async function placePiper(
   return { ...piperFacts(name, config), ...(espeak && { espeak }) };
 }
 
-/** What a manifest says of the model. */
+/** The part of a manifest that describes the model. */
 export type Built = Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speakers'> &
   Partial<Pick<Manifest, 'scales' | 'espeak'>>;
 
-/** Speakers are called like their voice, since `-s 7150` would be a number. */
+/** Names of speakers begin with that of their voice, since `-s 7150` would be a number. */
 function piperFacts(name: string, config: PiperConfig): Built {
   const { speakerCount, speakerNames, sampleRate, scales } = config;
   const language = config.language === 'und' ? tagOfEspeak(config.espeakVoice) : config.language;
@@ -193,7 +194,7 @@ export async function buildFolder(
 }
 
 /**
- * Takes of an archive what its model needs, and of its data of espeak-ng what the language of the voice needs.
+ * Places the files of an archive that its model needs, and of its espeak-ng data those for the language of the voice.
  * @throws TtsError (usage) for an archive that holds no model
  */
 async function placeUnpacked(
@@ -227,7 +228,7 @@ function modelInArchive(folder: string, name: string): Model {
   }
 }
 
-/** @returns the folder of the archive, or the only one that is in it */
+/** @returns the unpacked folder, or the folder that is alone in it */
 export async function unpackedFolder(archive: string, name: string, session: Session): Promise<string> {
   const folder = makeStage(session.data);
   await unpack(archive, folder, session.context.signal, name);
@@ -236,7 +237,7 @@ export async function unpackedFolder(archive: string, name: string, session: Ses
   return isWrapped ? join(folder, only) : folder;
 }
 
-/** A link to one is left out: it may lead anywhere. */
+/** Returns the path of the card or licence in a folder. Ignores a link, which may lead anywhere. */
 export function cardIn(folder: string): string | undefined {
   const name = readdirSync(folder).find((each) =>
     /^(model_card|licen[cs]e|readme)(\.md|\.txt)?$/i.test(each),
@@ -285,7 +286,7 @@ function commonOf(voice: OfferedVoice, got: DownloadedFiles, session: Session) {
   };
 }
 
-/** A voice that is installed again keeps its number. */
+/** Returns a free number; a voice that is installed again keeps its own. */
 export function nextNumber(installed: readonly Manifest[], name: string): number {
   const old = installed.find((voice) => voice.name === name);
   if (old) return old.number;
@@ -296,6 +297,7 @@ export function nextNumber(installed: readonly Manifest[], name: string): number
   return Math.max(FIRST_OWN_NUMBER, ...blocks);
 }
 
+/** All checks, the weakest first. */
 const STRENGTH: readonly Checked[] = ['not checked', 'md5', 'sha256 given', 'sha256'];
 
 function weakest(all: readonly Checked[]): Checked {

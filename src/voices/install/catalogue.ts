@@ -7,22 +7,22 @@ import type { Host } from '../../kit/host.ts';
 import bundled from './catalogue.json' with { type: 'json' };
 import { voicesFolder } from './manifest.ts';
 
-/** A file of a repository. One of the two checksums is there, and it is the SHA-256 for an archive. */
+/** A file of a repository, with one of the two checksums; an archive has the SHA-256. */
 export interface PinnedFile {
   readonly path: string;
-  /** The name of its repository, where it is not that of the voice. */
+  /** The name of its repository, if not that of the voice. */
   readonly from?: string;
-  /** Its name in the folder of the voice, where it is not that of the path. */
+  /** Its name in the folder of the voice, if not that of the path. */
   readonly as?: string;
   /** Bytes. */
   readonly size: number;
-  /** True where the size is about right: then the checksum alone tells. */
+  /** True if the size is approximate, so that only the checksum verifies the file. */
   readonly isAbout?: boolean;
   readonly sha256?: string;
   readonly md5?: string;
 }
 
-/** A repository of a hub at a commit; or the https address of releases, whose files may change under their names. */
+/** A repository of a hub at a commit; or the https address of releases, whose files may change but keep their names. */
 export type Repository = { readonly repo: string; readonly commit: string } | { readonly releases: string };
 
 /** A voice that can be installed. */
@@ -30,35 +30,35 @@ export interface OfferedVoice {
   readonly name: string;
   /** The name of the voice at its hub: `en_GB-cori-medium`. */
   readonly key: string;
-  /** The number of its first speaker. Those of the others follow. */
+  /** The number of its first speaker; the others have the next numbers. */
   readonly number: number;
   /** The name of its repository in the catalogue. */
   readonly from: string;
   /** A tag of BCP 47. */
   readonly language: string;
-  /** All that each of its speakers speaks, its language first, where there are several. */
+  /** All languages of each of its speakers, `language` first; only if there are several. */
   readonly languages?: readonly string[];
   readonly quality: string;
   /** Hz. */
   readonly sampleRate: number;
-  /** How many times faster than real time it speaks on a desktop with two threads, where a public catalogue says so. */
+  /** Speed in multiples of real time, on a desktop with two threads, if a public catalogue tells it. */
   readonly pace?: number;
   readonly speakers: number;
   /** The factor that gives its speakers a natural pace; by default 1. */
   readonly speed?: number;
-  /** Which speakers are offered. Without it, all are. */
+  /** The speakers that are offered; without it, all are. */
   readonly speakerList?: readonly OfferedSpeaker[];
-  /** How its one speaker sounds, or how many sound so. */
+  /** The gender of its only speaker, or the number of speakers of each gender. */
   readonly gender?: Gender | Readonly<Partial<Record<Gender, number>>>;
-  /** A page with samples of its maker. */
+  /** A page of its maker with samples. */
   readonly samples?: string;
   readonly licence: string;
   readonly class: string;
   /** What the voice was trained from. */
   readonly trained: string;
-  /** The number of public files that were seen with the same checksum. */
+  /** The number of public files that were found with the same checksum; 0 for a voice outside the catalogue. */
   readonly sources: number;
-  /** Languages whose data of espeak-ng it needs. */
+  /** Languages whose espeak-ng data it needs. */
   readonly espeak: readonly string[];
   readonly files: readonly PinnedFile[];
 }
@@ -80,7 +80,7 @@ export interface Catalogue {
 }
 
 /**
- * The catalogue of this program, or one of the user's own for a mirror with other voices.
+ * Returns the catalogue of this program, or one of the user's own for a mirror with other voices.
  * @throws TtsError (usage)
  */
 export function loadCatalogue(host: Pick<Host, 'env' | 'cwd'>): Catalogue {
@@ -106,13 +106,13 @@ export function repositoryOf(name: string, { catalogue }: { readonly catalogue: 
   return repository;
 }
 
-/** The name may be short, or the key, in any case. */
+/** Finds a voice by its short name or its key, in upper or lower case. */
 export function offered({ voices }: Catalogue, name: string): OfferedVoice | undefined {
   const asked = name.toLowerCase();
   return voices.find((voice) => voice.name === asked || voice.key.toLowerCase() === asked);
 }
 
-/** The voice that has a speaker of this name, which may be short (`heart`), or have the voice in front (`kokoro:af_heart`). */
+/** Finds the voice with a speaker of this name, which may be short (`heart`) or with the voice (`kokoro:af_heart`). */
 function offeredSpeaker({ voices }: Catalogue, name: string): OfferedVoice | undefined {
   const asked = name.toLowerCase();
   return voices.find(({ name: voice, speakerList = [] }) =>
@@ -131,13 +131,13 @@ export function bytesOf(files: readonly { readonly size: number }[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** The files of espeak-ng's data for some languages. */
+/** Returns the files of espeak-ng's data for these languages. */
 export function espeakFiles({ espeak }: Catalogue, languages: readonly string[]): readonly PinnedFile[] {
   if (languages.length === 0) return [];
   return [...espeak.base, ...languages.flatMap((language) => espeak.languages[language] ?? [])];
 }
 
-/** @returns the error for a voice of the catalogue that is not there; nothing is downloaded while speaking */
+/** @returns the error for a voice of the catalogue that is not installed: speaking downloads nothing */
 export function notInstalled(name: string, asked: string, host: Host): TtsError | undefined {
   const catalogue = loadCatalogue(host);
   const voice = offered(catalogue, name) ?? offeredSpeaker(catalogue, name);
@@ -154,7 +154,7 @@ export function notInstalled(name: string, asked: string, host: Host): TtsError 
   return usageError(`${asked}: ${who} is not installed`, installLine(voice));
 }
 
-/** The command that installs a voice, with its size and its licence. */
+/** Returns the command that installs a voice, with its size and its licence. */
 export function installLine({ name, files, licence }: OfferedVoice): string {
   return `tts voices install ${name} (${Math.round(bytesOf(files) / 1e6)} MB, ${licence})`;
 }

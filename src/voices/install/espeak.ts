@@ -8,7 +8,7 @@ import type { InstalledFile, Manifest } from './manifest.ts';
 import type { Session } from './session.ts';
 import { copyInto, placeShared } from './store.ts';
 
-/** Data of espeak-ng that voices share: only the languages that are needed, each file once. */
+/** Installs espeak-ng data that voices share: only the languages that are needed, each file once. */
 export async function sharedEspeak(
   languages: readonly string[],
   session: Session,
@@ -38,9 +38,9 @@ export async function sharedEspeak(
 }
 
 interface OwnData {
-  /** The name of the voice in espeak-ng. */
+  /** The name of espeak-ng's own voice. */
   readonly voice: string;
-  /** Its language in the catalogue, if it is there. */
+  /** Its language in the catalogue, if the catalogue has it. */
   readonly language: string | undefined;
   readonly stage: string;
   /** A folder of espeak-ng's data that came with the voice. */
@@ -48,8 +48,9 @@ interface OwnData {
 }
 
 /**
- * Data for a voice that the catalogue does not know: the pinned ones if the hub gives them, otherwise a copy of those of the system.
- * @throws TtsError where there are none
+ * Installs espeak-ng data for a voice outside the catalogue: those that came with it, or the pinned ones if the hub gives
+ * them, or a copy of the system's.
+ * @throws TtsError if there are none
  */
 export async function ownEspeak(
   { voice, language, stage, own }: OwnData,
@@ -84,7 +85,7 @@ export async function ownEspeak(
 /** The folder of espeak-ng's data at its hub. */
 const PREFIX = 'espeak-ng-data/';
 
-/** Systems keep espeak-ng's data in one of these. */
+/** Folders in which systems keep espeak-ng's data. */
 const SYSTEM_FOLDERS = [
   '/usr/lib/x86_64-linux-gnu/espeak-ng-data',
   '/usr/lib/aarch64-linux-gnu/espeak-ng-data',
@@ -94,26 +95,27 @@ const SYSTEM_FOLDERS = [
   '/opt/homebrew/share/espeak-ng-data',
 ];
 
+/** Files that every language needs. */
 const BASE = ['phontab', 'phonindex', 'phondata', 'intonations'];
 
-/** The shared folder below that of all data. Its name tells the commit that its files come from. */
+/** Returns the shared folder, relative to the data folder. Its name contains the commit of its files. */
 export function espeakFolder({ repositories }: Catalogue): string {
   const { espeak } = repositories;
   return `espeak/${espeak && 'commit' in espeak ? espeak.commit.slice(0, 8) : 'own'}`;
 }
 
-/** The name of a file inside the folder. */
+/** Returns the name of a file inside the shared folder. */
 export function nameInFolder({ path }: Pick<PinnedFile, 'path'>): string {
   return path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
 }
 
-/** @returns the language of a voice of espeak-ng in the catalogue; `undefined` where its data are not there */
+/** @returns the language in the catalogue for a voice of espeak-ng; `undefined` if the catalogue lacks its data */
 export function pinnedLanguage(catalogue: Catalogue, voice: string): string | undefined {
   const asked = voice.toLowerCase();
   const [language = ''] = asked.split('-');
   const files = catalogue.espeak.languages[language] ?? [];
   const names = files.map(({ path }) => basename(path).toLowerCase());
-  // The file of French says that it is fr-fr, too.
+  // The file of French is called fr, but says that it is fr-fr, too.
   return names.includes(asked) || asked === `${language}-${language}` ? language : undefined;
 }
 
@@ -129,7 +131,7 @@ export function missingEspeak(
   });
 }
 
-/** What a voice needs of espeak-ng's data in a folder of it: paths inside the folder. */
+/** Returns the files of an espeak-ng data folder that a voice needs, as paths inside it; `undefined` if one is missing. */
 export function neededOf(folder: string, voice: string): string[] | undefined {
   const [language = ''] = voice.toLowerCase().split('-');
   const dictionary = `${language === 'nb' ? 'no' : language}_dict`;

@@ -18,14 +18,14 @@ export interface Hub {
   readonly url: URL;
   /** The option or the variable that named it. */
   readonly origin: string;
-  /** It goes to this hub only, and to no host to which the hub leads on. */
+  /** Sent to this hub only, and to no host that it redirects to. */
   readonly token: string | undefined;
 }
 
 const DEFAULT = 'https://huggingface.co';
 
 /**
- * The hub is named by an option or the environment, and never by a project.
+ * Returns the hub. An option or the environment can name it, but never a project.
  * @throws TtsError (usage)
  */
 export function hubOf(mirror: string | undefined, { env }: Pick<Host, 'env'>): Hub {
@@ -71,7 +71,7 @@ export function addressIn({ url }: Hub, repository: Repository, { path }: Pick<P
   return address;
 }
 
-/** @returns what the manifest of a voice calls the place that it came from */
+/** @returns the source of a voice, as its manifest names it */
 export function placeOf(repository: Repository): string {
   return 'releases' in repository ? repository.releases : `${repository.repo}@${repository.commit}`;
 }
@@ -91,7 +91,7 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tts' };
 
-/** Asks for files without keys and cookies, and follows redirects from https to https. */
+/** Fetches files without cookies or keys, except the hub's token. Redirects lead to https, or from one nearby host to another. */
 export class Fetcher implements AsyncDisposable {
   readonly #options: FetchOptions;
   readonly #http: HttpClient;
@@ -103,8 +103,8 @@ export class Fetcher implements AsyncDisposable {
   }
 
   /**
-   * @param signal it must abort if the answer is not read to its end
-   * @throws TtsError for a failed connection, too many redirects, and a status that is an error
+   * @param signal has to abort if the answer is not read to its end
+   * @throws TtsError for a failed connection, and for bad or too many redirects
    */
   async get(
     first: URL,
@@ -140,7 +140,7 @@ export class Fetcher implements AsyncDisposable {
     }
   }
 
-  /** An address of `--from` may be anybody's. */
+  /** Returns the token for the hub only, since an address of `--from` may be anybody's. */
   #tokenFor(url: URL): Record<string, string> {
     const { token, url: own } = this.#options.hub;
     if (token === undefined || url.origin !== own.origin) return {};
@@ -148,11 +148,11 @@ export class Fetcher implements AsyncDisposable {
   }
 }
 
-/** What to do where a hub does not give what it should. */
+/** The hint for a hub that does not deliver a file. */
 export const ANOTHER_WAY =
   'name a mirror with --mirror or HF_ENDPOINT, or copy the files and install them: tts voices install --from FOLDER';
 
-/** @throws TtsError for any other status than 200 and 206 */
+/** @throws TtsError for any status but 200 and 206 */
 async function assertGood(answer: RedirectedAnswer, what: string): Promise<void> {
   const { status, url } = answer;
   if (status === 200 || status === 206) return;
@@ -177,7 +177,7 @@ export function failure(message: string, hint: string, retry?: TtsError['retry']
   return new TtsError(message, { exitCode: ExitCode.service, hint, retry });
 }
 
-/** @throws TtsError for a redirect that leads nowhere, or to an address that others could change on the way */
+/** @throws TtsError for a redirect without an address, or to one whose answer others could change on the way */
 function nextAddress({ headers }: Answer, from: URL): URL {
   const to = headers.location;
   if (!to || !URL.canParse(to, from.href)) throw failure(`${from.host} leads on to no address`, ANOTHER_WAY);
@@ -194,7 +194,7 @@ function nextAddress({ headers }: Answer, from: URL): URL {
   return next;
 }
 
-/** A small body is read, so that the connection can serve the next request. The signal of a larger one has to abort. */
+/** Reads a small body, so that the connection can serve the next request. For a larger one, the signal has to abort. */
 async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
   await firstBytes(body, 64 * 1024);
 }
@@ -206,12 +206,12 @@ function inWordsOfHubs(error: TtsError, origin: string): TtsError {
   });
 }
 
-/** A file to download. Only one with a checksum can be continued, since nothing else tells that it is the same file. */
+/** A file to download. Only with a checksum can a download be resumed: nothing else shows that it is the same file. */
 export interface DownloadRequest extends Partial<Pick<PinnedFile, 'size' | 'sha256' | 'md5'>> {
-  /** How the file is called in messages. */
+  /** The name of the file in messages. */
   readonly name: string;
   readonly url: URL;
-  /** Bytes at most, where the size is not known. */
+  /** Most bytes of the file, if its size is not known. */
   readonly most: number;
 }
 
@@ -225,7 +225,7 @@ export interface Downloaded {
 
 export interface DownloadOptions {
   readonly fetcher: Fetcher;
-  /** The folder of incomplete files. */
+  /** The folder for incomplete files. */
   readonly parts: string;
   readonly retries: number;
   /** @param bytes of the file that are on disk */
@@ -234,8 +234,8 @@ export interface DownloadOptions {
 }
 
 /**
- * Downloads a file, or what is missing of it. What came stays for the next run, also after a failure.
- * @throws TtsError; bytes with a wrong checksum are removed
+ * Downloads a file, or resumes its download. The bytes that came are kept for the next run, even after a failure.
+ * @throws TtsError; a file with a wrong checksum is removed
  */
 export async function download(
   wanted: DownloadRequest,
@@ -257,7 +257,7 @@ export async function download(
       if (signal.aborted) throw signal.reason;
       if (error instanceof WrongBytes) {
         rmSync(path, { force: true });
-        // The older bytes may have been the wrong ones.
+        // Start from the beginning: the bytes of an earlier try may have been the wrong ones.
         if (start > 0) continue;
       }
       await waitOrGiveUp(error, policy, state, signal);
@@ -265,7 +265,7 @@ export async function download(
   }
 }
 
-/** The checksum of the file is the name of its part, so that any mirror can continue it; without one, that of its address. */
+/** Returns the name of the incomplete file: its checksum, so that any mirror can resume it, or else that of its address. */
 export function partName({ sha256, url }: Pick<DownloadRequest, 'sha256' | 'url'>): string {
   return `${sha256 ?? createHash('sha256').update(url.href).digest('hex')}.part`;
 }
@@ -298,7 +298,7 @@ async function fetchFrom(
 
 interface Writing extends Pick<DownloadOptions, 'onProgress'> {
   readonly path: string;
-  /** The place of the first byte of the answer in the file. */
+  /** The offset in the file of the first byte of the answer. */
   readonly from: number;
   readonly wanted: DownloadRequest;
 }
@@ -335,8 +335,8 @@ async function checkedFile(path: string, { name, url, ...pinned }: DownloadReque
 }
 
 /**
- * Refuses early what cannot be the file.
- * @returns the place of the first byte of the answer
+ * Refuses early an answer that cannot be the file.
+ * @returns the offset in the file of its first byte
  */
 function startOf(answer: RedirectedAnswer, have: number, { name, size, most }: DownloadRequest): number {
   const { status, headers, url } = answer;
@@ -364,7 +364,7 @@ function webPage(name: string, { host }: URL): TtsError {
   );
 }
 
-/** A body of unknown length may have been cut: the rest is asked for. */
+/** Throws if bytes are missing. A body of unknown length may have been cut off, so this is retried. */
 function assertWhole(
   size: number,
   { name, size: whole }: DownloadRequest,
@@ -379,7 +379,7 @@ function assertWhole(
   );
 }
 
-/** What came is not what was asked for. */
+/** The error for bytes that are not those of the file. */
 class WrongBytes extends TtsError {}
 
 function wrongBytes(message: string): TtsError {

@@ -1,3 +1,4 @@
+/** `tts voices install --from`: voices from folders, files and URLs. */
 import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { FLITE_SPEAKERS } from '../../engines/flite-voices.ts';
@@ -31,17 +32,17 @@ export interface LocalVoice {
   /** A folder, an `.onnx`, an archive, or an https URL of one of these two files. */
   readonly from: string;
   readonly name: string | undefined;
-  /** The checksum of the file that is named. */
+  /** The checksum of the file in `from`. */
   readonly sha256: string | undefined;
   readonly language: string | undefined;
 }
 
-/** Bytes. */
+/** Most bytes of a file that is downloaded from a URL of the user. */
 const LARGEST_DOWNLOAD = 2 * 2 ** 30;
 
 /**
- * Installs a voice that the user has, or names by a URL.
- * @returns `undefined` if it is there already
+ * Installs a voice from files of the user, or from a URL.
+ * @returns `undefined` if it is installed already
  * @throws TtsError
  */
 export async function installLocal(voice: LocalVoice, session: Session): Promise<Manifest | undefined> {
@@ -76,7 +77,7 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
   return manifest;
 }
 
-/** @throws TtsError (usage) for a file or a folder that is not there, and for an address that cannot be one */
+/** @throws TtsError (usage) for a file or a folder that does not exist, and for an invalid URL */
 export function assertThere(from: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): void {
   if (isAddress(from) && !URL.canParse(from))
     throw usageError('bad value for --from', 'write the URL as in https://example.com/voice.onnx');
@@ -89,14 +90,14 @@ function isAddress(from: string): boolean {
 }
 
 interface FetchedVoice {
-  /** The folder, or the `.onnx`. */
+  /** The path of the folder, or of the `.onnx`. */
   readonly place: string;
-  /** A name for the voice. */
+  /** The name of the folder or file, which the voice gets without `--name`. */
   readonly origin: string;
   readonly checked: Checked;
 }
 
-/** URL -> file -> folder: downloads what is an address, and unpacks what is an archive. */
+/** Downloads a URL and unpacks an archive. */
 async function fetchVoice(
   { from, sha256, name: named }: LocalVoice,
   session: Session,
@@ -116,7 +117,7 @@ async function fetchVoice(
     throw failure(`${name} has another checksum than the one of --sha256`, 'get the file again');
   const checked = sha256 === undefined ? 'not checked' : 'sha256 given';
   if (name.endsWith('.onnx')) return { place: path, origin: name.replace(/\.onnx$/, ''), checked };
-  // A voice of the catalogue is installed from the archive as it is.
+  // Do not unpack the archive of a voice of the catalogue: it is installed like a downloaded one.
   const offer = offered(session.catalogue, named ?? withoutEnding(name));
   if (offer?.files.some((file) => basename(file.path) === name))
     return { place: path, origin: withoutEnding(name), checked };
@@ -125,7 +126,7 @@ async function fetchVoice(
   return { place: folder, origin: isWrapped ? basename(folder) : withoutEnding(name), checked };
 }
 
-/** @returns the path of the file; the settings of an `.onnx` lie next to it */
+/** @returns the path of the downloaded file; the settings of an `.onnx` are next to it */
 async function downloaded(url: URL, sha256: string | undefined, session: Session): Promise<string> {
   assertSafe(url, '--from');
   // An encoded slash would lead out of the folder of the download.
@@ -176,8 +177,8 @@ const ESPEAK = 'espeak-ng-data';
 /**
  * Installs a voice of the catalogue from files that were copied to this machine.
  * @param place the folder, or the `.onnx` in it
- * @returns `undefined` if it is there already
- * @throws TtsError (usage) for other files than those of the catalogue
+ * @returns `undefined` if it is installed already
+ * @throws TtsError (usage) for files that are not those of the catalogue
  */
 async function installCopied(
   offer: OfferedVoice,
@@ -187,7 +188,7 @@ async function installCopied(
   const { catalogue, data } = session;
   const folder = statSync(place).isDirectory() ? place : dirname(place);
   const isThere = async (file: PinnedFile, name: string) => isPinned(join(folder, name), file);
-  // Copies: the files of the user are not to change with those of the voice.
+  // Copy instead of linking: the files of the user must not change with those of the voice.
   const copy = (file: PinnedFile, name: string, from: string) =>
     copyInto(join(folder, name), partOf(file, { from }, session));
   for (const file of offer.files) {
@@ -214,7 +215,7 @@ async function isPinned(path: string, { size, sha256 }: PinnedFile): Promise<boo
   return stats?.isFile() === true && stats.size === size && (await checksumOf(path)) === sha256;
 }
 
-/** A raw voice of Piper: a model with its settings, and without tokens. */
+/** Returns the files of a raw voice of Piper: a model with its settings, but without tokens. */
 function settingsOf(
   place: string,
 ): { readonly onnx: string; readonly settings: string; readonly folder: string } | undefined {
@@ -225,7 +226,7 @@ function settingsOf(
         `${basename(settings)} is missing next to ${basename(place)}`,
         'a voice of Piper has both files: copy it as well',
       );
-    // The cache of a hub has links to both files.
+    // Take the real folder: in the cache of a hub, both files are links.
     return { onnx: place, settings, folder: dirname(realpathSync(place)) };
   }
   const names = readdirSync(place);
@@ -242,7 +243,7 @@ interface Raw {
   readonly settings: string;
   readonly name: string;
   readonly stage: string;
-  /** Nothing outside of it is read over a link. */
+  /** The folder that no link may lead out of. */
   readonly folder: string;
 }
 
@@ -271,7 +272,7 @@ interface Folder {
   readonly language: string | undefined;
 }
 
-/** Copies only the files that a model of its family has. */
+/** Builds a model of sherpa-onnx. Copies only files that belong to its family. */
 async function buildModel({ folder, name, stage, language }: Folder, session: Session): Promise<Built> {
   const model = modelOf(folder, name);
   const { dataDir, ...files } = model.files;
@@ -309,7 +310,7 @@ function inWords<T>(look: () => T): T {
   }
 }
 
-/** An untrusted model is loaded in a process of its own before it counts as installed. */
+/** Loads an untrusted model in a process of its own, before it counts as installed. */
 async function loaded(model: Model, name: string, { data, context: { host } }: Session) {
   for (const file of Object.values(model.files)) if (file.endsWith('.onnx')) await assertSelfContained(file);
   const accent = model.family === 'kokoro' ? 'us' : undefined;
@@ -333,11 +334,11 @@ async function loaded(model: Model, name: string, { data, context: { host } }: S
   }
 }
 
-/** The key `location` of an entry of `external_data`, as it stands in an ONNX file: the value follows. */
+/** The key `location` in an entry of `external_data`, as encoded in an ONNX file, before its value. */
 const LOCATION = Buffer.from('\x0a\x08location\x12', 'latin1');
 
 /**
- * A model may name other files that hold its numbers: an untrusted one could name any file of this machine.
+ * Refuses a model that names other files with its weights: an untrusted one could name any file of this machine.
  * @throws TtsError (usage)
  */
 export async function assertSelfContained(model: string): Promise<void> {

@@ -20,12 +20,12 @@ import { installedVoices, type Manifest, readManifest } from './manifest.ts';
 import type { Session } from './session.ts';
 import { inMegabytes, partsFolder } from './store.ts';
 
-/** Bytes. The list of Piper's voices has a quarter of it. */
+/** Most bytes of the list of Piper's voices, which has a quarter of that. */
 const LONGEST_LIST = 4 * 1024 * 1024;
 
-/** What the list of Piper's voices says of one. */
+/** An entry in the list of Piper's voices. */
 const LISTED = openObject({
-  // It becomes the name of a folder.
+  // The name becomes that of a folder.
   name: v.pipe(v.string(), v.regex(/^[\p{L}\p{N}_-]{1,60}$/u)),
   quality: text(),
   num_speakers: whole({ min: 1, max: 10_000 }),
@@ -50,7 +50,7 @@ export function assertKnown(name: string, catalogue: Catalogue): void {
 
 /**
  * Finds a voice in the catalogue, or among all voices of Piper at the commit of the catalogue.
- * @throws TtsError (usage) for an unknown one
+ * @throws TtsError (usage) for an unknown voice
  */
 export async function findOffer(name: string, session: Session): Promise<OfferedVoice> {
   const { catalogue } = session;
@@ -78,7 +78,7 @@ function unknown(name: string, { voices }: Catalogue) {
   );
 }
 
-/** @throws TtsError (service) for a list of another form */
+/** @throws TtsError (service) for a list of the wrong form */
 function listedIn(json: string, key: string): ListedVoice | undefined {
   let list: Readonly<Record<string, unknown>>;
   try {
@@ -124,7 +124,7 @@ const WITH_NAME = /\bcc[ -]?by(?:[ -]?sa)?\b|\bapache\b|\bmit\b|\bbsd\b/i;
 const NOT_FOR_ALL =
   /\bn[cd](?![a-z])|\bno[nt]?\W?(?:for\W)?commercial|\bno\W?deriv|research|see url|unknown|personal/i;
 
-/** What the card of a voice says of its licence. It was not reviewed: a word that is not clear is not free. */
+/** Returns the licence that a card names. Nobody has reviewed it, so an unclear one does not count as free. */
 export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'> {
   const [, licence = ''] = /licen[cs]e\**\s*:\s*(.+)/i.exec(card) ?? [];
   const said = licence.trim().slice(0, 100);
@@ -134,13 +134,13 @@ export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'>
   return { licence: said, class: WITH_NAME.test(said) ? 'attribution' : 'unknown' };
 }
 
-/** Bytes. */
+/** Bytes of files that are downloaded first, to show the licence before the model is downloaded. */
 const LONGEST_SMALL_FILE = 1024 * 1024;
 
 /**
  * Downloads and installs one voice.
  * @param own a folder that may have data of espeak-ng, for a machine without a network
- * @returns `undefined` if it is there already
+ * @returns `undefined` if the voice is installed already
  * @throws TtsError
  */
 export async function installOffered(
@@ -152,7 +152,7 @@ export async function installOffered(
   const old = readManifest(data, voice.name, context.host.uid);
   if (old && old.key !== voice.key) throw taken(voice.name, old);
   if (old && !session.options.force && isSame(old, voice)) {
-    // A run that was killed at its end left them.
+    // Remove the parts that a run leaves when it is killed at its end.
     for (const file of voice.files) session.spend(partOf(file, voice, session));
     session.settle();
     return undefined;
@@ -186,7 +186,7 @@ export async function installOffered(
   return manifest;
 }
 
-/** A voice that is in no catalogue has the licence of its card. */
+/** Gives a voice outside the catalogue the licence of its card, and asserts that one with limits is accepted. */
 function withLicence(
   voice: OfferedVoice,
   got: ReadonlyMap<string, Downloaded>,

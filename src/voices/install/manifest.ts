@@ -9,14 +9,14 @@ export interface InstalledFile {
   /** Bytes. */
   readonly size: number;
   readonly sha256: string;
-  /** The first bytes are those of the hub, where something was added after them. */
+  /** The file as it is at the hub, if bytes were appended to it here. */
   readonly original?: { readonly size: number; readonly sha256: string };
 }
 
-/** How it was made sure that the files are the right ones. */
+/** How the files of a voice were verified. */
 export type Checked = 'sha256' | 'md5' | 'sha256 given' | 'not checked';
 
-/** `voice.json`: all that is known of an installed voice. */
+/** The content of `voice.json`: everything that is known of an installed voice. */
 export interface Manifest {
   readonly format: 1;
   readonly name: string;
@@ -35,15 +35,15 @@ export interface Manifest {
   readonly class: string;
   readonly trained?: string;
   readonly source: string;
-  /** The SHA-256 of the archives that its files were in. */
+  /** The SHA-256 of the archives that its files came from. */
   readonly archives?: readonly string[];
   readonly checked: Checked;
-  /** The folder of espeak-ng's data below that of all data, and the files that this voice needs of it. */
+  /** The folder of espeak-ng's data, relative to the data folder, and the files in it that this voice needs. */
   readonly espeak?: { readonly folder: string; readonly files: readonly InstalledFile[] };
   readonly files: readonly InstalledFile[];
 }
 
-/** The command that installs a voice again. */
+/** Returns the command that installs a voice again. */
 export function installAgain({ name, quality }: Pick<Manifest, 'name' | 'quality'>): string {
   return quality === 'own'
     ? `tts voices install --from PLACE --name ${name}`
@@ -53,10 +53,10 @@ export function installAgain({ name, quality }: Pick<Manifest, 'name' | 'quality
 export const MANIFEST = 'voice.json';
 export const CARD = 'MODEL_CARD';
 
-/** What to do where the folder of all data cannot be written. */
+/** The hint for a data folder that cannot be written. */
 export const ELSEWHERE = 'name another folder with TTS_DATA_DIR';
 
-/** @throws TtsError (output) in place of the system's error */
+/** @throws TtsError (output) instead of the system's error */
 export function attempt<T>(path: string, action: () => T): T {
   return writing(path, action, ELSEWHERE);
 }
@@ -65,7 +65,7 @@ export function voicesFolder(data: string): string {
   return join(data, 'voices');
 }
 
-/** All installed voices, by name. What cannot be read is not installed. */
+/** Returns all installed voices, sorted by name. One whose manifest cannot be read does not count. */
 export function installedVoices(data: string | undefined, uid: number | undefined): Manifest[] {
   if (data === undefined || !isOwnFolder(data, uid) || !isOwnFolder(voicesFolder(data), uid)) return [];
   const names = namesIn(voicesFolder(data)).sort();
@@ -93,13 +93,13 @@ function isManifest({ format, speakers, files, number, sampleRate }: Manifest): 
   );
 }
 
-/** Folders of the runtime below that of all data, by the kind of its package. */
+/** Names of the runtime's folders, by the kind of its package. */
 export const RUNTIME_FOLDERS = {
   native: 'sherpa-onnx-1.13.8',
   portable: 'sherpa-onnx-1.13.8-wasm',
 } as const;
 
-/** The folders in which the runtime may lie. Code that another user could have written is not loaded. */
+/** Returns folders that may hold the runtime. Code that another user could have written is not loaded. */
 export function runtimesIn(data: string | undefined, uid: number | undefined): string[] {
   if (data === undefined || !isOwnFolder(data, uid)) return [];
   const folders = Object.values(RUNTIME_FOLDERS).map((name) => join(data, 'runtime', name));

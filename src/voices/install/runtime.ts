@@ -16,24 +16,24 @@ const VERSION = '1.13.8';
 
 export const RUNTIME = `sherpa-onnx ${VERSION}`;
 
-/** Bytes on disk, and of the packages that npm fetches. */
+/** Bytes on disk, and bytes of the packages that npm downloads. */
 export const RUNTIME_BYTES = { disk: 33_400_000, download: 11_100_000 };
 
 type Kind = keyof typeof locks;
 
 export interface RuntimeOptions {
   readonly data: string;
-  /** The program that speaks, for tests of the source. */
+  /** Another program to load the runtime with, for tests of the source. */
   readonly program?: string;
-  /** The lock files, for tests of a wrong one. */
+  /** Other lock files, for tests of a wrong one. */
   readonly locks?: Readonly<Record<Kind, object>>;
-  /** False looks in the folder of data only. */
+  /** False looks only in the data folder, and not next to `tts`. */
   readonly isBeside?: boolean;
 }
 
 /**
  * Finds the runtime, next to `tts` first, by loading it in a process of its own.
- * @returns the name of its package; `undefined` where none can be loaded
+ * @returns the name of its package; `undefined` if none can be loaded
  */
 export async function findRuntime(
   { data, program, isBeside = true }: RuntimeOptions,
@@ -45,7 +45,7 @@ export async function findRuntime(
 
 /**
  * Installs the runtime by npm, from a lock file that names every package with its checksum, and without running any script.
- * Where the native package does not load, the one in WebAssembly takes its place.
+ * If the native package does not load, the one in WebAssembly takes its place.
  * @throws TtsError
  */
 export async function installRuntime(options: RuntimeOptions, context: RunContext): Promise<void> {
@@ -64,7 +64,7 @@ export async function installRuntime(options: RuntimeOptions, context: RunContex
   notices.note('installed the runtime in WebAssembly: it needs about four times as long as the native one');
 }
 
-/** @returns why it does not load; `undefined` if it does */
+/** @returns why the runtime does not load; `undefined` if it does */
 async function installKind(
   kind: Kind,
   npm: readonly [string, ...string[]],
@@ -136,7 +136,7 @@ async function runNpm(
   }
 }
 
-/** npm says what is wrong in several lines, and then where its log lies. */
+/** Shortens the output of npm, which tells what is wrong in several lines, and then where its log is. */
 function wordsOf(said: string): string {
   const lines = said.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/i, '').trim());
   const telling = lines.filter((line) => line !== '' && !/complete log|_logs|\.log$/.test(line));
@@ -144,7 +144,7 @@ function wordsOf(said: string): string {
 }
 
 /**
- * npm is run as JavaScript by the same Node: on Windows, its own starter would need a shell.
+ * Finds npm. The same Node runs it as JavaScript, because on Windows its own launcher would need a shell.
  * @returns the program and its first argument
  */
 async function findNpm({ env, execPath, platform }: Host): Promise<[string, ...string[]] | undefined> {

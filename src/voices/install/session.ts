@@ -15,11 +15,11 @@ export interface SessionOptions {
   readonly proxyFor: (url: URL) => ProxyRoute | undefined;
   readonly acceptsLicence: boolean;
   readonly force: boolean;
-  /** @param name of the file that comes */
+  /** @param name of the file that is downloaded */
   readonly onProgress: (name: string, bytes: number, total: number | undefined) => void;
 }
 
-/** What all downloads of one command share. */
+/** The options and connections that all downloads of one command share. */
 export class Session implements AsyncDisposable {
   readonly data: string;
   readonly catalogue: Catalogue;
@@ -57,17 +57,17 @@ export class Session implements AsyncDisposable {
     );
   }
 
-  /** The part is removed when everything is in its place. */
+  /** Marks a part as used, which `settle` removes. */
   spend(path: string): void {
     this.#spent.push(path);
   }
 
-  /** Removes the parts whose bytes are in their places. */
+  /** Removes the used parts. Call this when all files are in their places. */
   settle(): void {
     for (const path of this.#spent.splice(0)) rmSync(path, { force: true });
   }
 
-  /** @throws TtsError (usage) that shows the card, for a licence that has to be accepted */
+  /** @throws TtsError (usage) that shows the card, if the licence has to be accepted and is not */
   assertAccepted(name: string, licence: string, card: string): void {
     const { notices } = this.context;
     if (this.options.acceptsLicence) {

@@ -1,3 +1,4 @@
+/** The data folder: installed voices, their shared files, and downloads that are not complete. */
 import {
   closeSync,
   constants,
@@ -33,8 +34,8 @@ import {
 } from './manifest.ts';
 
 /**
- * Makes the folder of all data, for its owner only.
- * @throws TtsError (usage) for a folder of another user, (output) where it cannot be written
+ * Makes the data folder, which only its owner may enter.
+ * @throws TtsError (usage) for a folder of another user; (output) if it cannot be written
  */
 export function openStore(data: string, uid: number | undefined): void {
   attempt(data, () => {
@@ -53,7 +54,7 @@ export function partsFolder(data: string): string {
   return join(data, '.parts');
 }
 
-/** Removes what killed runs left besides parts of files, under the lock. */
+/** Removes the folders that killed runs left, but not parts of files. Call this under the lock. */
 export function removeStages(data: string): void {
   for (const name of readdirSync(partsFolder(data)))
     if (/^(stage|old|runtime)-/.test(name))
@@ -64,7 +65,7 @@ export function makeStage(data: string): string {
   return attempt(data, () => mkdtempSync(join(partsFolder(data), 'stage-')));
 }
 
-/** Puts a file into a folder without using up its part, so that a killed run costs no second download. */
+/** Links or copies a file into a folder. Its part is kept, so that a killed run costs no second download. */
 export function place(from: string, to: string): void {
   attempt(to, () => {
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
@@ -77,7 +78,7 @@ export function place(from: string, to: string): void {
   });
 }
 
-/** Copies a file that is not ours to link. */
+/** Copies a file of somebody else, which must not be linked. */
 export function copyInto(from: string, to: string): void {
   attempt(to, () => {
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
@@ -85,7 +86,7 @@ export function copyInto(from: string, to: string): void {
   });
 }
 
-/** Puts a file in the place of a shared one, in one step. */
+/** Replaces a shared file in one step. */
 export function placeShared(from: string, to: string): void {
   attempt(to, () => {
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
@@ -96,9 +97,9 @@ export function placeShared(from: string, to: string): void {
 }
 
 /**
- * Gives a whole folder the name of its voice, in one step. An older voice of this name goes.
- * @param about the references of speakers are files of the folder
- * @param originals what the hub had of files that are longer here
+ * Renames a complete stage to the folder of its voice, in one step. An older voice of this name is removed.
+ * @param about the manifest, in which references of speakers are paths of files in the stage
+ * @param originals the hub's versions of files that are longer here
  */
 export async function publish(
   stage: string,
@@ -134,13 +135,13 @@ function sync(path: string): void {
   try {
     fsyncSync(fd);
   } catch {
-    // Some file systems cannot.
+    // Some file systems cannot sync.
   } finally {
     closeSync(fd);
   }
 }
 
-/** All files of a folder with their checksums. */
+/** Lists all files of a folder with their checksums. */
 async function filesOf(folder: string): Promise<InstalledFile[]> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const files: InstalledFile[] = [];
@@ -153,7 +154,7 @@ async function filesOf(folder: string): Promise<InstalledFile[]> {
   return files;
 }
 
-/** @throws TtsError (output) where there is not enough room for the bytes */
+/** @throws TtsError (output) if the disk has not enough room for the bytes */
 export function assertRoom(data: string, bytes: number): void {
   let free: number;
   try {
@@ -178,7 +179,7 @@ export function inMegabytes(bytes: number): string {
   return `${bytes < 10_000_000 ? (bytes / 1e6).toFixed(1) : Math.round(bytes / 1e6)} MB`;
 }
 
-/** Takes a voice away in one step, and then what no other voice needs. */
+/** Removes a voice in one step, and then all files that no other voice needs. */
 export function removeVoice(data: string, name: string, uid: number | undefined): void {
   const aside = join(partsFolder(data), `old-${name}`);
   attempt(aside, () => {
@@ -189,7 +190,7 @@ export function removeVoice(data: string, name: string, uid: number | undefined)
   freeUnused(data, installedVoices(data, uid));
 }
 
-/** Removes data of espeak-ng for languages that no installed voice needs any more, and the runtime with the last voice. */
+/** Removes espeak-ng data that no installed voice needs any more, and the runtime together with the last voice. */
 function freeUnused(data: string, voices: readonly Manifest[]): void {
   const needed = new Set(
     voices.flatMap(({ espeak }) => espeak?.files.map(({ name }) => join(espeak.folder, name)) ?? []),
@@ -208,7 +209,7 @@ function freeUnused(data: string, voices: readonly Manifest[]): void {
     rmSync(join(data, name), { recursive: true, force: true });
 }
 
-/** The files of a voice that are not as they were installed, with what is wrong. */
+/** Returns the files of a voice that are not as they were installed, each with its fault. */
 export async function wrongFiles(data: string, { name, files, espeak }: Manifest): Promise<string[]> {
   const folder = join(voicesFolder(data), name);
   const shared = espeak?.files.map((file) => ({ file, path: join(data, espeak.folder, file.name) })) ?? [];

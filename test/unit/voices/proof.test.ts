@@ -79,7 +79,7 @@ async function likeness(text: string, samples: Int16Array): Promise<Likeness | u
   if (!known.has(text)) {
     const comparable = new Comparable(FORMAT, COARSE_STEP);
     comparable.push(pcmOf(samples));
-    const pair = await comparable.besides(timed(text));
+    const pair = await comparable.pairWith(timed(text));
     known.set(text, pair && likenessOf(pair));
   }
   return known.get(text);
@@ -148,7 +148,7 @@ it('Samples that are no numbers count as silence.', async () => {
   const shareOf = async (samples: Float32Array) => {
     const comparable = new Comparable(format, COARSE_STEP);
     comparable.push(new Uint8Array(samples.buffer));
-    const pair = await comparable.besides(timed(STORY));
+    const pair = await comparable.pairWith(timed(STORY));
     return pair && likenessOf(pair)?.share;
   };
   const samples = Float32Array.from(slt(STORY), (sample) => sample / 32_768);

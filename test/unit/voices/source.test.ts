@@ -5,7 +5,7 @@ import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import { ConcurrencyLimiter } from '../../../src/kit/limit.ts';
 import type { VoiceEvent } from '../../../src/sound/voice.ts';
 import { resilient } from '../../../src/voices/resilient.ts';
-import { openVoices } from '../../../src/voices/user-engines.ts';
+import { openEngineVoices } from '../../../src/voices/user-engines.ts';
 import { NO_FIELDS, speakerThat, utteranceOf } from '../../support/speaker.ts';
 import { collect } from '../sound/body.ts';
 import { sound, speechFormat } from '../sound/wav-builder.ts';
@@ -97,7 +97,11 @@ it('An engine is not late with one text while it speaks another.', async () => {
   };
   const origin = { place: 'option', name: '' } as const;
   const settings = { concurrency: { value: 4, origin }, timeout: { value: 0.6, origin } };
-  const [voice] = openVoices(external, { wrap: (source) => source, settings, numberOf: () => 1001 }).voices();
+  const [voice] = openEngineVoices(external, {
+    wrap: (source) => source,
+    settings,
+    numberOf: () => 1001,
+  }).voices();
   if (!voice) throw new Error('no voice');
   onTestFinished(() => voice.source.close());
   const say = (text: string) => voice.source.speak(utteranceOf({ voice, fields: NO_FIELDS }, text), signal);
