@@ -19,7 +19,7 @@ import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
 import { lookAt } from '../out/open.ts';
-import { isOfFormat, isOfSamples } from '../sound/encode/encodings.ts';
+import { hasKnownEnding, hasRawEnding } from '../sound/encode/encodings.ts';
 import { type BatchPlan, type BatchRow, caseFolded, type Shard } from './plan.ts';
 import { type RowFolder, writeText } from './row-files.ts';
 import type { RowKey, RowShape } from './row-key.ts';
@@ -423,7 +423,7 @@ async function reasonToKeep(
 
 /** True if the extension is that of sound, or one that this batch writes: `--encode` allows any. */
 function isSound(file: string, { plan }: RowStates): boolean {
-  return isOfFormat(file) || isOfSamples(file) || plan.couldHave(file);
+  return hasKnownEnding(file) || hasRawEnding(file) || plan.couldHave(file);
 }
 
 /**

@@ -6,7 +6,7 @@ import { type LoadedSettings, loadSettings, type Settings } from '../options/loa
 import { openPlayer } from '../out/players.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { encodingOf } from '../sound/encode/encodings.ts';
-import { bareFormat, silence, untagged } from '../sound/pcm.ts';
+import { bareFormat, silentPieces, untagged } from '../sound/pcm.ts';
 import type { VoiceEvent } from '../sound/voice.ts';
 import { openVoices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
@@ -176,7 +176,7 @@ const LIMIT_MS = 5000;
  * @throws TtsError (output) if no player works
  */
 async function tryPlayer(settings: Settings | undefined, { host, signal }: Context): Promise<string> {
-  const samples = Buffer.concat([...silence(FORMAT, SILENT_SECONDS)]);
+  const samples = Buffer.concat([...silentPieces(FORMAT, SILENT_SECONDS)]);
   const moment = untagged({ format: FORMAT, bytes: samples.length, pcm: singleItem(samples) });
   const limit = AbortSignal.timeout(LIMIT_MS);
   try {

@@ -1,5 +1,5 @@
 import type { Resampler } from '../sound/convert.ts';
-import { join, type Samples, silence, toFloat, toInt16 } from '../sound/samples.ts';
+import { join, type Samples, toFloat, toInt16, zeros } from '../sound/samples.ts';
 
 export interface Finish {
   /** Hz. */
@@ -22,7 +22,7 @@ export function finish(
   const speech = trim(toFloat(samples), sampleRate);
   level(speech, sampleRate, loudness);
   const lead = Math.round(LEAD * sampleRate);
-  const padded = silence(lead + speech.length + Math.round(pause * sampleRate));
+  const padded = zeros(lead + speech.length + Math.round(pause * sampleRate));
   padded.set(speech, lead);
   if (sampleRate === wanted) return toInt16(padded);
   const conversion = resampler(sampleRate, wanted);

@@ -1,4 +1,4 @@
-import { pages } from '../sound/samples.ts';
+import { mappedBuffer } from '../sound/samples.ts';
 
 const SUCCESS = 0;
 const BADF = 8;
@@ -107,7 +107,7 @@ export class Wasi {
   #append(piece: Uint8Array): void {
     const end = this.#written + piece.length;
     if (end > this.#file.length) {
-      const larger = new Uint8Array(pages(2 * end));
+      const larger = new Uint8Array(mappedBuffer(2 * end));
       larger.set(this.#file);
       this.#file = larger;
     }

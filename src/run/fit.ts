@@ -5,7 +5,7 @@ import {
   type PcmFormat,
   type Speech,
   shortPieces,
-  silence,
+  silentPieces,
 } from '../sound/pcm.ts';
 import type { CueTime, Place } from '../text/piece.ts';
 import type { LookAhead, PartInTurn } from './ahead.ts';
@@ -97,7 +97,7 @@ async function* longSilence(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   let pieces = 0;
-  for (const piece of silence(format, seconds)) {
+  for (const piece of silentPieces(format, seconds)) {
     if (pieces % PIECES_AT_ONCE === 0) await yieldToEventLoop();
     signal.throwIfAborted();
     pieces += 1;
@@ -120,7 +120,7 @@ async function* cuesOf(
     const { pause } = part.segment;
     // A mark inside a cue is a part of its sound.
     const isInside = cue.parts.length > 0 && typeof pause === 'number';
-    const before = isInside ? [...silence(format, pause)] : [];
+    const before = isInside ? [...silentPieces(format, pause)] : [];
     const { pieces, isBroken } = await heldSound(speech, ahead);
     cue.parts.push({ part, speech, sound: Buffer.concat([...before, ...pieces]), isBroken });
   }

@@ -11,8 +11,8 @@ import {
   type PcmFormat,
   type Speech,
   sameFormat,
-  silence,
   silentFrames,
+  silentPieces,
   type Tags,
   type Track,
 } from '../sound/pcm.ts';
@@ -332,7 +332,7 @@ async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: TrackContext)
     yield* soundOfPart(part, ahead, desk);
   }
   const { rest = 0 } = ahead;
-  yield* silence(desk.format, rest);
+  yield* silentPieces(desk.format, rest);
   await desk.end(silentFrames(desk.format, rest));
 }
 
@@ -348,7 +348,7 @@ async function* soundOfPart(
   if (dropped?.aborted) return;
   desk.begin({ ...part, speech }, silentFrames(format, pause));
   if (!speech) return;
-  for (const piece of silence(format, pause)) if (!dropped?.aborted) yield piece;
+  for (const piece of silentPieces(format, pause)) if (!dropped?.aborted) yield piece;
   let isBroken = false;
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {

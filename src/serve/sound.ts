@@ -4,7 +4,7 @@ import { NamelessFile } from '../kit/descriptor.ts';
 import { TtsError } from '../kit/error.ts';
 import { chained, yieldToEventLoop } from '../kit/wait.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
-import { type PcmFormat, silence } from '../sound/pcm.ts';
+import { type PcmFormat, silentPieces } from '../sound/pcm.ts';
 
 /** What an engine makes of one request. */
 export interface Sound {
@@ -101,7 +101,7 @@ async function* orSilence(
 }
 
 async function* shortSilence(format: PcmFormat): AsyncGenerator<Uint8Array> {
-  yield* silence(format, SILENCE_SECONDS);
+  yield* silentPieces(format, SILENCE_SECONDS);
 }
 
 function isUnreadable(error: unknown): boolean {

@@ -1,48 +1,48 @@
-/** Which moment of one sound is which moment of another that says the same words. */
+/** Aligns two sounds that say the same words: which moment of one matches which moment of the other. */
 import FFT from 'fft.js';
 
-/** Seconds between two frames, where moments are to be exact, and where it is enough to compare. */
+/** Seconds between two frames: for exact moments, and for a comparison only. */
 export const FINE_STEP = 0.01;
 export const COARSE_STEP = 0.02;
-/** Seconds of the sound that a frame looks at. */
+/** Seconds of sound that one frame covers. */
 const WINDOW = 0.025;
 
 const BANDS = 26;
 const CEPSTRA = 13;
-/** Each frame has its cepstra, and how they change. */
+/** Values per frame: its cepstra and their changes. */
 const VALUES = 2 * CEPSTRA;
-/** Hz. Telephone sound has nothing above 4000, and little of speech is below. */
+/** Hz. Telephone sound has nothing above 4000, and speech has little below 80. */
 const LOWEST = 80;
 const HIGHEST = 7600;
 
-/** The first of the cepstra is the loudness, which differs most between voices. Measured between the built-in voices. */
+/** The first cepstrum is the loudness, which differs most between voices. Measured with the built-in voices. */
 const LOUDNESS_WEIGHT = 0.3;
 const CHANGE_WEIGHT = 0.3;
 
-/** Frames over which a change is measured, on each side. */
+/** Frames on each side over which a change is measured. */
 const REACH = 2;
 
-/** Below the loudest band, in nepers of power: noise of a recording and digital silence are the same to an alignment. */
+/** Nepers of power below the loudest band. Quieter is cut off here, so recorded noise and digital silence align alike. */
 const FLOOR = 12;
 
-/** How a sound changes: mel-frequency cepstral coefficients and their changes. */
+/** How a sound changes over time: mel-frequency cepstral coefficients and their changes. */
 export interface Features {
   /** Seconds between two frames. */
   readonly step: number;
   /** The number of frames. */
   readonly count: number;
-  /** {@link VALUES} for each frame; each has the mean 0 over the sound. */
+  /** {@link VALUES} per frame; each value has the mean 0 over the sound. */
   readonly values: Float32Array;
-  /** 1 for a frame that is no pause. */
+  /** 1 for a frame with sound, 0 for a pause. */
   readonly sounding: Uint8Array;
 }
 
-/** @returns Hz up to which features of sounds of these rates can be compared */
+/** @returns the highest Hz that the features of sounds with these rates have in common */
 export function comparableUpTo(...sampleRates: readonly number[]): number {
   return Math.min(HIGHEST, ...sampleRates.map((rate) => 0.475 * rate));
 }
 
-/** @returns those of the sound played backwards */
+/** @returns the features of the sound played backwards */
 export function reversed({ values, sounding, ...features }: Features): Features {
   const backwards = new Float32Array(values.length);
   for (let from = 0, to = values.length - VALUES; to >= 0; from += VALUES, to -= VALUES)
@@ -50,7 +50,7 @@ export function reversed({ values, sounding, ...features }: Features): Features 
   return { ...features, values: backwards, sounding: sounding.toReversed() };
 }
 
-/** Takes the features of one sound, of which no samples are kept. */
+/** Computes the features of one sound as it comes, without keeping its samples. */
 export class FeatureMeter {
   readonly #step: number;
   readonly #size: number;
@@ -58,15 +58,15 @@ export class FeatureMeter {
   readonly #advance: number;
   readonly #window: Float64Array;
   readonly #fourier: FFT;
-  /** A frame in its window, and zeros up to a power of two. */
+  /** A windowed frame, padded with zeros to a power of two. */
   readonly #windowed: Float64Array;
-  /** The real and the imaginary part of each line, in turn. */
+  /** The real and the imaginary part of each spectral line, alternating. */
   readonly #spectrum: number[];
   readonly #filters: readonly Filter[];
-  /** Samples from the beginning of the next frame. */
+  /** Samples collected for the next frame. */
   readonly #ahead: Float64Array;
   #filled = 0;
-  /** Samples in front of the next frame. */
+  /** Samples to skip before the next frame. */
   #skip = 0;
   #passed = 0;
   #begun = 0;
@@ -143,7 +143,7 @@ export class FeatureMeter {
   }
 }
 
-/** Of the power of loud speech: 26 dB below it. */
+/** A pause has less than this share of the power of loud speech: 26 dB below it. */
 const PAUSE = 0.0025;
 
 function soundingIn(powers: readonly number[]): Uint8Array {
@@ -152,7 +152,7 @@ function soundingIn(powers: readonly number[]): Uint8Array {
 }
 
 interface Filter {
-  /** The first line of the spectrum that it lets through. */
+  /** The first spectral line that the filter passes. */
   readonly first: number;
   readonly weights: Float64Array;
 }
@@ -211,7 +211,7 @@ function withChanges(cepstra: Float32Array, count: number): Float32Array {
   return values;
 }
 
-/** In place. What is left is how a moment differs from the others of its voice. */
+/** Changes the values in place, so that they say how a moment differs from the others of its voice. */
 function normalised(values: Float32Array, count: number): Float32Array {
   for (let order = 0; order < VALUES; order += 1) {
     let sum = 0;
@@ -223,17 +223,21 @@ function normalised(values: Float32Array, count: number): Float32Array {
   return values;
 }
 
-/** The path may leave the straight line by this share of the longer sound, and by {@link LEAST_BAND} in any case. */
+/** The path may leave the straight line by this share of the longer sound, and always by {@link LEAST_BAND}. */
 const BAND = 0.35;
 /** Seconds. */
 const LEAST_BAND = 1;
-/** Pairs of frames: two sounds of 20 seconds, in coarse steps. For more, the band follows the path of half as many frames. */
+/**
+ * Pairs of frames: two sounds of 20 s in coarse steps. Above it, the band follows the path found with half as many frames.
+ */
 const MOST_PAIRS = 2 ** 20;
-/** Frames on each side of that path. */
+/** Frames on each side of that coarser path. */
 const BESIDE = 64;
 
-/** What a step along one of the sounds alone costs; one along both costs {@link ALONG_BOTH}. With 1, the path lingers where voices differ. */
-const ALONE = 1.3;
+/**
+ * The cost of a step along one sound only; along both, {@link ALONG_BOTH}. With 1, the path lingers where voices differ.
+ */
+const ALONG_ONE = 1.3;
 const ALONG_BOTH = 2;
 
 const BOTH = 0;
@@ -241,19 +245,19 @@ const OF_FIRST = 1;
 const OF_SECOND = 2;
 
 export interface Alignment {
-  /** @returns the moment of the second sound for one of the first, in seconds */
+  /** @returns the second in the second sound that matches this one of the first */
   at(seconds: number): number;
-  /** @returns the moment of the first sound for one of the second, in seconds */
+  /** @returns the second in the first sound that matches this one of the second */
   back(seconds: number): number;
-  /** The median distance of what was found to be the same, which a part that is missing or added changes little. */
-  readonly usual: number;
+  /** The median distance between matched frames. A missing or added part hardly changes it. */
+  readonly medianDistance: number;
   /** Seconds of the first sound that the second one seems to lack. */
   readonly missing: number;
   /** Seconds of the second sound that the first one seems to lack. */
   readonly extra: number;
 }
 
-/** @returns `undefined` if one of the sounds is too short */
+/** @returns `undefined` if one of the sounds has fewer than two frames */
 export function align(first: Features, second: Features): Alignment | undefined {
   if (first.count < 2 || second.count < 2) return undefined;
   const path = pathBetween(first, second);
@@ -263,7 +267,7 @@ export function align(first: Features, second: Features): Alignment | undefined 
       second,
       path.map(([row, column]) => [column, row]),
     ),
-    usual: medianOf(path.map(([row, column]) => distance(first.values, row, second.values, column))),
+    medianDistance: medianOf(path.map(([row, column]) => distance(first.values, row, second.values, column))),
     ...differences(first, second, path),
   };
 }
@@ -279,7 +283,7 @@ function pathBetween(first: Frames, second: Frames): Path {
   return pathThrough(first, second, band);
 }
 
-/** Two frames become their mean. */
+/** Merges each two frames into their mean. */
 function halved({ step, count, values }: Frames): Frames {
   const half = Math.ceil(count / 2);
   const means = new Float32Array(half * VALUES);
@@ -291,15 +295,15 @@ function halved({ step, count, values }: Frames): Frames {
   return { step: 2 * step, count: half, values: means };
 }
 
-/** What a path may pass. From row to row, neither of the borders goes back. */
+/** The places that a path may pass. From row to row, neither border moves back. */
 interface Band {
   /** The first column of each row. */
   readonly lows: Int32Array;
-  /** The column behind the last one of each row. */
+  /** The column after the last one of each row. */
   readonly ends: Int32Array;
 }
 
-/** The band around the straight line. */
+/** Returns the band around the straight line. */
 function bandAlong({ step, count: rows }: Frames, { count: columns }: Frames): Band {
   const side = Math.max(Math.round(LEAST_BAND / step), Math.round(BAND * Math.max(rows, columns)));
   const width = Math.min(columns, 1 + 2 * side);
@@ -310,7 +314,7 @@ function bandAlong({ step, count: rows }: Frames, { count: columns }: Frames): B
   return { lows, ends: lows.map((low) => low + width) };
 }
 
-/** The band around a path of half as many rows and columns. */
+/** Returns the band around a path that has half as many rows and columns. */
 function bandAround(path: Path, rows: number, columns: number): Band {
   const { lows, highs } = columnsOf(path, Math.ceil(rows / 2));
   const near = (row: number) => Math.max(0, Math.min(lows.length - 1, row >> 1));
@@ -324,10 +328,10 @@ function bandAround(path: Path, rows: number, columns: number): Band {
   };
 }
 
-/** The last step to each place of the band. */
+/** Returns the cheapest last step to each place of the band, row by row. */
 function stepsThrough(first: Frames, second: Frames, { lows, ends }: Band): readonly Uint8Array[] {
   const steps: Uint8Array[] = [];
-  // The sums of two rows, behind one place in front of the first column. Outside of the band there is no way.
+  // The costs of two rows, shifted by one place for the column before the first. Outside the band they are infinite.
   let above = new Float64Array(second.count + 1).fill(Infinity);
   let sums = new Float64Array(second.count + 1).fill(Infinity);
   for (let row = 0; row < first.count; row += 1) {
@@ -337,8 +341,8 @@ function stepsThrough(first: Frames, second: Frames, { lows, ends }: Band): read
     for (let column = low; column < end; column += 1) {
       const cost = distance(first.values, row, second.values, column);
       const both = row + column === 0 ? 0 : (above[column] ?? 0);
-      const ofFirst = (above[column + 1] ?? 0) + ALONE * cost;
-      const ofSecond = (sums[column] ?? 0) + ALONE * cost;
+      const ofFirst = (above[column + 1] ?? 0) + ALONG_ONE * cost;
+      const ofSecond = (sums[column] ?? 0) + ALONG_ONE * cost;
       const best = Math.min(both + ALONG_BOTH * cost, ofFirst, ofSecond);
       sums[column + 1] = best;
       ofRow[column - low] = stepOf(best, ofFirst, ofSecond);
@@ -363,7 +367,7 @@ function distance(a: Float32Array, row: number, b: Float32Array, column: number)
   return Math.sqrt(sum);
 }
 
-/** How different two frames are. */
+/** Returns how different two frames are. */
 export function distanceBetween(
   one: Pick<Features, 'values'>,
   row: number,
@@ -373,7 +377,7 @@ export function distanceBetween(
   return distance(one.values, row, other.values, column);
 }
 
-/** Frames of both sounds that belong together, from the last to the first. */
+/** Pairs of matched frames, from the last to the first. */
 type Path = readonly (readonly [row: number, column: number])[];
 
 function pathThrough(first: Frames, second: Frames, band: Band): Path {
@@ -390,10 +394,10 @@ function pathThrough(first: Frames, second: Frames, band: Band): Path {
   return path;
 }
 
-/** The columns of a path in each row. */
+/** Returns the first and the last column of a path in each row. */
 function columnsOf(path: Path, rows: number): { readonly lows: Float64Array; readonly highs: Float64Array } {
   const [lows, highs] = [new Float64Array(rows), new Float64Array(rows)];
-  // The path comes from its end.
+  // The path runs from its end.
   for (const [row, column] of path) {
     lows[row] = column;
     highs[row] = Math.max(highs[row] ?? 0, column);
@@ -401,7 +405,7 @@ function columnsOf(path: Path, rows: number): { readonly lows: Float64Array; rea
   return { lows, highs };
 }
 
-/** Of several frames of the other sound for one of this, the middle one counts. */
+/** Where several frames of the other sound match one of this, the middle one counts. */
 function momentsOf(first: Features, path: Path): Alignment['at'] {
   const { lows, highs } = columnsOf(path, first.count);
   const middles = lows.map((low, row) => (low + (highs[row] ?? low)) / 2);
@@ -413,17 +417,17 @@ function momentsOf(first: Features, path: Path): Alignment['at'] {
   };
 }
 
-/** Where one sound goes on at less than this share of its pace, a part of it may be missing. */
-const SHARE = 0.4;
+/** Where one sound advances at less than this share of its pace, a part of it may be missing. */
+const MISSING_PACE = 0.4;
 
-/** Seconds of a path, along one of the sounds or both, over which a pace is measured. */
+/** Seconds of a path, along either sound or both, over which a pace is measured. */
 const STRETCH = 0.6;
-/** Seconds of sound that count for a pace. */
+/** Seconds of sound that a stretch needs to count for the pace. */
 const LEAST_SOUND = 0.06;
-/** Seconds of the second sound for one of the first. */
+/** The slowest pace: seconds of the second sound per second of the first. */
 const SLOWEST = 2.5;
 
-/** Pauses do not count: each voice has its own. */
+/** Pauses do not count, since each voice has its own. */
 function differences(first: Features, second: Features, path: Path): Pick<Alignment, 'missing' | 'extra'> {
   const { step } = first;
   const moves = path.map(([row, column], at) => {
@@ -436,15 +440,15 @@ function differences(first: Features, second: Features, path: Path): Pick<Alignm
   const pace = paceOf(moves, Math.round(STRETCH / step));
   let [missing, extra, lacking, adding] = [0, 0, 0, 0];
   for (const [ofFirst, ofSecond] of moves) {
-    lacking = Math.max(0, lacking + SHARE * ofFirst - ofSecond / pace);
-    adding = Math.max(0, adding + (SHARE * ofSecond) / pace - ofFirst);
+    lacking = Math.max(0, lacking + MISSING_PACE * ofFirst - ofSecond / pace);
+    adding = Math.max(0, adding + (MISSING_PACE * ofSecond) / pace - ofFirst);
     missing = Math.max(missing, lacking);
     extra = Math.max(extra, adding);
   }
-  return { missing: missing / SHARE, extra: extra / SHARE };
+  return { missing: missing / MISSING_PACE, extra: extra / MISSING_PACE };
 }
 
-/** @returns the median, which a part that is missing does not change */
+/** @returns the median pace, which a missing part does not change */
 function paceOf(moves: readonly (readonly [number, number])[], stretch: number): number {
   const paces: number[] = [];
   let [ofFirst, ofSecond] = [0, 0];
@@ -457,7 +461,7 @@ function paceOf(moves: readonly (readonly [number, number])[], stretch: number):
   return Math.min(SLOWEST, Math.max(1 / SLOWEST, medianOf(paces)));
 }
 
-/** @returns 1 for no values */
+/** @returns the median, or 1 if there are no values */
 export function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 1;
 }

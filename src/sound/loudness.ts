@@ -4,15 +4,15 @@ import { Arrivals } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Track } from './pcm.ts';
 import { bytesOf, floatsOf } from './samples.ts';
 
-/** The places where voices begin to speak in a track. The list is filled while the track is read. */
+/** The places in a track where a voice begins to speak. The list grows while the track is read. */
 export interface Turns {
-  /** The places count bytes of the track, and come in their order. */
+  /** In order of their start, in bytes of the track. */
   readonly list: readonly Turn[];
 }
 
 export interface Turn {
   readonly start: number;
-  /** Only compared, by identity. */
+  /** Compared by identity only. */
   readonly voice: unknown;
 }
 
@@ -20,13 +20,13 @@ export interface Level {
   /** LUFS. */
   readonly target: number;
   readonly turns: Turns;
-  /** True for sound that is heard while it is made: a voice is measured by its beginning. */
+  /** True for sound that is played while it is made: a voice is then measured by its first seconds only. */
   readonly isLive: boolean;
 }
 
 /**
- * Brings each voice to one loudness, with one gain for all that it says. What cannot be heard live is kept in a temporary file
- * until all of it was measured.
+ * Brings each voice to one loudness, with a single gain per voice. Unless it is live, all sound is kept in a temporary file
+ * until it has been measured.
  */
 export function levelled(track: Track, level: Level): Track {
   return { ...track, pcm: level.isLive ? asItComes(track, level) : whole(track, level) };
@@ -47,9 +47,9 @@ async function* whole({ format, pcm }: Track, level: Level): AsyncGenerator<Uint
   yield* leveller.end();
 }
 
-/** Seconds of a voice that are measured before they are heard. */
+/** Seconds of a voice that are measured before it is played. */
 const MEASURED_SECONDS = 3;
-/** Milliseconds without sound after which a voice is measured by what there is: its writer may wait for an answer. */
+/** Milliseconds without sound after which a voice is measured by what has come: the writer may be waiting for an answer. */
 const MOST_AWAITED_MS = 500;
 
 async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<Uint8Array> {
@@ -57,7 +57,7 @@ async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<
   const gains = new Gains(format, level);
   const leveller = new Leveller(format, level.turns, gains);
   using pieces = new Arrivals(pcm, new AbortController().signal);
-  /** Sound whose voice is measured before it is heard; it begins at this byte of the track. */
+  /** Sound held until its voice has been measured, from byte `start` of the track. */
   let held: Uint8Array[] = [];
   let [start, bytes] = [0, 0];
   const keeps = (piece: Uint8Array) => {
@@ -88,7 +88,7 @@ async function* asItComes({ format, pcm }: Track, level: Level): AsyncGenerator<
   } while (!next?.done);
 }
 
-/** One gain for each voice of a track. */
+/** The gain of each voice in a track. */
 class Gains {
   readonly #format: PcmFormat;
   readonly #level: Level;
@@ -108,7 +108,7 @@ class Gains {
     return this.#gains.get(voice) ?? 1;
   }
 
-  /** @param start of the piece in the track, in bytes */
+  /** @param start the byte of the track where the piece begins */
   measure(piece: Uint8Array, start: number): void {
     const { sampleRate, channels } = this.#format;
     for (const { bytes, voice } of cut(piece, start, this.#level.turns)) {
@@ -119,7 +119,7 @@ class Gains {
     }
   }
 
-  /** Voices that were measured have their gains from now on. Silence stays as it is. */
+  /** Fixes the gains of the voices measured so far. A voice of silence gets none. */
   settle(): void {
     for (const [voice, { integrated }] of this.#meters)
       if (integrated !== undefined) this.#gains.set(voice, 10 ** ((this.#level.target - integrated) / 20));
@@ -127,7 +127,7 @@ class Gains {
   }
 }
 
-/** Applies the gain of each voice, and keeps peaks below the ceiling. */
+/** Applies the gain of its voice to all sound, and keeps peaks below the ceiling. */
 class Leveller {
   readonly #format: PcmFormat;
   readonly #turns: Turns;
@@ -150,7 +150,7 @@ class Leveller {
     this.#at += piece.length;
   }
 
-  /** Passes over sound that was dropped, with what the limiter holds back. */
+  /** Skips sound that was dropped, and discards what the limiter holds. */
   skip(bytes: number): void {
     this.#at += bytes;
     this.#limiter = limiterFor(this.#format);
@@ -187,7 +187,7 @@ function cut(piece: Uint8Array, start: number, { list }: Turns): Stretch[] {
   return stretches;
 }
 
-/** @returns the index of the last turn that begins at or before a place */
+/** @returns the index of the last turn that begins at or before a byte */
 function lastBefore(list: readonly Turn[], place: number): number {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -198,19 +198,19 @@ function lastBefore(list: readonly Turn[], place: number): number {
   return low - 1;
 }
 
-/** Steps of 100 ms; a block has four of them. */
+/** Steps last 100 ms, and a block four of them. */
 const STEPS_PER_SECOND = 10;
 const STEPS_PER_BLOCK = 4;
 
-/** LUFS. Quieter blocks are silence. */
-const SILENCE = -70;
+/** LUFS. Blocks below this absolute gate are silence. */
+const ABSOLUTE_GATE = -70;
 
-/** LU. Blocks that are quieter than the mean by this much are pauses. */
+/** LU. Blocks that are quieter than the mean by more than this are pauses. */
 const RELATIVE_GATE = 10;
 
 const OFFSET = -0.691;
 
-/** Measures the loudness of a sound by ITU-R BS.1770-4. Memory grows by 80 bytes a second. */
+/** Measures loudness by ITU-R BS.1770-4. Its memory grows by 80 bytes per second of sound. */
 export class LoudnessMeter {
   readonly #filters: readonly (readonly [Filter, Filter])[];
   readonly #stepFrames: number;
@@ -241,14 +241,14 @@ export class LoudnessMeter {
     }
   }
 
-  /** LUFS of all that was pushed; `undefined` for silence. A sound that is shorter than a block counts as a whole. */
+  /** LUFS of all samples so far; `undefined` for silence. A sound shorter than a block is measured as a whole. */
   get integrated(): number | undefined {
     const steps = this.#steps.length >= STEPS_PER_BLOCK ? this.#steps : this.#withRest();
     const size = Math.min(STEPS_PER_BLOCK, steps.length);
     const blocks: number[] = [];
     for (let at = 0; at + size <= steps.length && size > 0; at += 1)
       blocks.push(mean(steps.slice(at, at + size)));
-    const loud = blocks.filter((power) => lufs(power) > SILENCE);
+    const loud = blocks.filter((power) => lufs(power) > ABSOLUTE_GATE);
     if (loud.length === 0) return undefined;
     const gate = lufs(mean(loud)) - RELATIVE_GATE;
     return lufs(mean(loud.filter((power) => lufs(power) > gate)));
@@ -267,13 +267,13 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A filter of second order. */
+/** A second-order filter. */
 interface Biquad {
   readonly b: readonly [number, number, number];
   readonly a: readonly [number, number];
 }
 
-/** The two filters of ITU-R BS.1770, which stand for the head and for how the ear weighs frequencies. */
+/** The two filters of ITU-R BS.1770: they model the head, and the ear's sensitivity by frequency. */
 function kWeighting(sampleRate: number): readonly [Biquad, Biquad] {
   const shelf = (frequency: number, gain: number, q: number): Biquad => {
     const k = Math.tan((Math.PI * frequency) / sampleRate);
@@ -318,19 +318,19 @@ class Filter {
   }
 }
 
-/** The highest true peak: -1 dB of full scale, less what the estimate of peaks between samples may miss. */
+/** The highest true peak: -1 dB of full scale, less a margin for peaks between samples that the estimate misses. */
 const CEILING = 10 ** (-1.2 / 20);
 
-/** Seconds before and after a peak in which the gain changes. */
+/** Seconds before and after a peak over which the gain changes. */
 const REACH_SECONDS = 0.005;
 
-/** Samples on each side that count for the sound between two samples. */
+/** Samples on each side from which the sound between two samples is estimated. */
 const TAPS = 6;
 
-/** Positions between two samples at which peaks are looked for. */
+/** Positions between two samples where peaks are searched. */
 const BETWEEN = [0.25, 0.5, 0.75];
 
-/** No peak between samples is higher than the highest sample by more than this, in speech. */
+/** In speech, a peak between samples exceeds the highest sample by no more than this factor. */
 const MOST_BETWEEN = 2;
 
 const KERNELS = BETWEEN.map((position) =>
@@ -341,12 +341,12 @@ const KERNELS = BETWEEN.map((position) =>
   }),
 );
 
-/** Turns a sound down around its peaks, and leaves it alone elsewhere. It holds some milliseconds back. */
+/** Turns the sound down around its peaks only. It delays the sound by some milliseconds. */
 class Limiter {
   readonly #channels: number;
   readonly #reach: number;
   #held: Float32Array;
-  /** The number of held frames that were given out already. They count for the gains of the next ones only. */
+  /** Held frames that were already given out: they only affect the gains of the following ones. */
   #left = 0;
 
   constructor(sampleRate: number, channels: number) {
@@ -368,12 +368,12 @@ class Limiter {
     return this.#release(0);
   }
 
-  /** Frames whose gain the next ones may still change. */
+  /** Frames whose gain the following ones may still change. */
   get #margin(): number {
     return 2 * this.#reach + TAPS;
   }
 
-  /** @param kept frames at the end that stay */
+  /** @param kept frames to hold back at the end */
   #release(kept: number): Float32Array {
     const channels = this.#channels;
     const frames = this.#held.length / channels;
@@ -389,11 +389,11 @@ class Limiter {
     return out;
   }
 
-  /** @returns `undefined` where no peak is too high */
+  /** @returns the gain of each frame; `undefined` if no peak is too high */
   #gains(frames: number): Float32Array | undefined {
     const wanted = this.#wanted(frames);
     if (!wanted) return undefined;
-    // The lowest gain within reach, and then its mean: it falls before a peak, and is low enough on it.
+    // The mean of the lowest gains within reach falls before a peak, and is low enough at the peak.
     const lowest = overWindow(wanted, this.#reach, (values) => Math.min(...values));
     return overWindow(
       lowest,
@@ -414,7 +414,7 @@ class Limiter {
     return gains;
   }
 
-  /** @returns the highest value at a frame, and between it and the next one */
+  /** @returns the highest value at a frame, or between it and the next */
   #peakAt(frame: number, frames: number): number {
     const channels = this.#channels;
     let peak = 0;
@@ -435,7 +435,7 @@ class Limiter {
   }
 }
 
-/** Works only around values below 1: elsewhere all of a window is 1, and so is its result. */
+/** Combines windows only near values below 1: elsewhere the whole window is 1, and so is its result. */
 function overWindow(
   values: Float32Array,
   reach: number,

@@ -1,6 +1,6 @@
 import type { Drops } from '../kit/drops.ts';
 
-/** Samples are interleaved and little-endian; 8-bit integers are unsigned, as in WAV. */
+/** Interleaved little-endian samples; 8-bit integers are unsigned, as in WAV. */
 export interface PcmFormat {
   readonly encoding: 'integer' | 'float';
   /** Hz. */
@@ -10,7 +10,7 @@ export interface PcmFormat {
   readonly bitsPerSample: number;
 }
 
-/** 16 bits, one channel: what a voice of this machine makes, and what samples without a header are. */
+/** The format of local voices and of headerless files: 16-bit mono. */
 export function bareFormat(sampleRate: number): PcmFormat {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
 }
@@ -18,15 +18,15 @@ export function bareFormat(sampleRate: number): PcmFormat {
 export interface Speech {
   readonly format: PcmFormat;
   readonly bytes: number | undefined;
-  /** Pieces are whole frames. The source can be iterated once. */
+  /** Pieces of whole frames. They can be iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
-  /** False if the pieces come from different renderings. Known when `pcm` has ended. */
+  /** False if the pieces come from different renderings. Known once `pcm` has ended. */
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
 /**
- * Gives the same pieces.
- * @param onPiece is called with the bytes of each before it is given out
+ * Passes the pieces through.
+ * @param onPiece called with the bytes of each piece before it is yielded
  */
 export async function* counted(
   pcm: AsyncIterable<Uint8Array>,
@@ -38,7 +38,7 @@ export async function* counted(
   }
 }
 
-/** A stop takes effect between two pieces, and a piece of a voice may be 20 s long. */
+/** Bytes of a short piece: a stop takes effect between two pieces, and a piece from a voice may be 20 s long. */
 const LIVE_BYTES = 16 * 1024;
 
 export async function* inShortPieces(
@@ -58,48 +58,48 @@ export interface Cover {
   readonly bytes: Uint8Array;
 }
 
-/** Metadata of a document, from itself or from options. */
+/** Metadata of a document, taken from it or from options. */
 export interface Tags {
   readonly title?: string | undefined;
   readonly author?: string | undefined;
   /** A language tag, such as `de` or `en-GB`. */
   readonly language?: string | undefined;
-  /** It begins with the year. */
+  /** Begins with the year. */
   readonly date?: string | undefined;
   readonly description?: string | undefined;
   readonly series?: { readonly name: string; readonly number?: string | undefined } | undefined;
   readonly cover?: Cover | undefined;
-  /** It is the name of the voice that speaks. */
+  /** The name of the voice that speaks. */
   readonly narrator?: string | undefined;
-  /** The title of the book, where the sound is a chapter of it. */
+  /** The title of the book, if the sound is one of its chapters. */
   readonly album?: string | undefined;
-  /** The place of the sound among the chapters of its book; the first is 1. */
+  /** Which chapter of its book the sound is, from 1. */
   readonly track?: { readonly number: number; readonly count: number } | undefined;
 }
 
-/** The name of what is heard before the first chapter, where it needs one. */
+/** The title for the sound before the first chapter, in formats that need one. */
 export const OPENING = 'Opening';
 
 export interface Chapter {
   readonly title: string | undefined;
-  /** Chapters of a book have level 1, those inside them level 2. */
+  /** 1 for the chapters of a book, 2 for the sections in them. */
   readonly level: number;
-  /** The number of the first frame. */
+  /** The index of the first frame. */
   readonly start: number;
-  /** The number of the first frame after the chapter. */
+  /** The index of the first frame after the chapter. */
   readonly end: number;
 }
 
-/** All that goes into one output. */
+/** A sound with all that goes into one output. */
 export interface Track extends Speech {
   readonly tags: Tags;
-  /** The list is complete when `pcm` has ended. */
+  /** Complete once `pcm` has ended. */
   chapters(): readonly Chapter[];
-  /** At each drop a player discards its buffer, and goes on after the matching `Flush` in the sound. */
+  /** At each drop, a player discards its buffer and continues after the matching `Flush` in the sound. */
   readonly drops?: Drops | undefined;
 }
 
-/** Makes a track without tags and chapters. */
+/** Returns a track without tags and chapters. */
 export function untagged(speech: Speech): Track {
   return { ...speech, tags: {}, chapters: () => [] };
 }
@@ -112,7 +112,7 @@ export function secondsOf(format: PcmFormat, bytes: number): number {
   return bytes / frameBytes(format) / format.sampleRate;
 }
 
-/** How many frames a sound has that is heard faster (above 1) or slower. */
+/** @param speed above 1 for faster, below 1 for slower */
 export function framesAtSpeed(frames: number, speed: number): number {
   return Math.round(frames / speed);
 }
@@ -133,8 +133,8 @@ export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }
 
 const MAX_PIECE_BYTES = 64 * 1024;
 
-/** The pieces share one memory, and must not be changed. */
-export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Array> {
+/** Yields silence. The pieces share their memory, so they must not be changed. */
+export function* silentPieces(format: PcmFormat, seconds: number): Generator<Uint8Array> {
   const frame = frameBytes(format);
   const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));
   if (format.bitsPerSample === 8) piece.fill(0x80);

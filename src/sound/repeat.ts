@@ -1,17 +1,17 @@
-/** What a sound says twice in a row, where another one says it once. */
+/** Finds words that a sound says twice in a row where another sound says them once. */
 import { type Alignment, distanceBetween, type Features } from './align.ts';
 
-/** Seconds that are looked at in front of what may be said twice, and behind it. */
+/** Seconds compared before and after the words in question. */
 const AROUND = 0.3;
 
-/** Seconds of what is said twice. In less, any two sounds may be alike. */
+/** Seconds that the words must last: shorter sounds are easily alike. */
 const SHORTEST = 0.12;
 
-/** Words that are said twice together. */
+/** Words in one repeat. */
 const MOST_WORDS = 3;
 
-/** What a step along one of the sounds alone costs; one along both costs 2. */
-const ALONE = 1.3;
+/** The cost of a step along one sound only; a step along both costs 2. */
+const ALONG_ONE = 1.3;
 
 interface Word {
   readonly text: string;
@@ -21,17 +21,17 @@ interface Word {
 }
 
 export interface Repeat {
-  /** The words that are said twice. */
+  /** The repeated words. */
   readonly text: string;
-  /** By how much the sound is nearer to the words twice than to the words once, as a share of what the words take: below 0 for once. */
+  /** How much better the sound fits the words said twice than once, relative to their length. Below 0, once fits better. */
   readonly gain: number;
 }
 
-/** @returns the words that are the likeliest to be said twice */
+/** @returns the words that are most likely repeated */
 export function repeatIn(
   once: Features,
   sound: Features,
-  alignment: Pick<Alignment, 'at' | 'usual'>,
+  alignment: Pick<Alignment, 'at' | 'medianDistance'>,
   words: readonly Word[],
 ): Repeat | undefined {
   let best: Repeat | undefined;
@@ -48,7 +48,7 @@ function gainOf(
   said: readonly Word[],
   once: Features,
   sound: Features,
-  { at, usual }: Pick<Alignment, 'at' | 'usual'>,
+  { at, medianDistance }: Pick<Alignment, 'at' | 'medianDistance'>,
 ): number {
   const { step, count } = once;
   const [start, end] = [said[0]?.start ?? 0, said.at(-1)?.end ?? 0];
@@ -58,14 +58,14 @@ function gainOf(
   const heard = rangeOf(frame(at(from * step), sound.count), frame(at(to * step), sound.count));
   const twice = [...rangeOf(from, stop), ...rangeOf(begin, to)];
   const nearer = costOf(once, rangeOf(from, to), sound, heard) - costOf(once, twice, sound, heard);
-  return nearer / ((stop - begin) * usual);
+  return nearer / ((stop - begin) * medianDistance);
 }
 
 function rangeOf(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 }
 
-/** What the cheapest path through these frames of both costs. */
+/** Returns the cost of the cheapest path through these frames of both sounds. */
 function costOf(one: Features, rows: readonly number[], other: Features, columns: readonly number[]): number {
   let above = new Float64Array(columns.length + 1).fill(Infinity);
   let sums = new Float64Array(columns.length + 1).fill(Infinity);
@@ -75,8 +75,8 @@ function costOf(one: Features, rows: readonly number[], other: Features, columns
       const cost = distanceBetween(one, row, other, column);
       sums[place + 1] = Math.min(
         (above[place] ?? 0) + 2 * cost,
-        (above[place + 1] ?? 0) + ALONE * cost,
-        (sums[place] ?? 0) + ALONE * cost,
+        (above[place + 1] ?? 0) + ALONG_ONE * cost,
+        (sums[place] ?? 0) + ALONG_ONE * cost,
       );
     }
     [above, sums] = [sums, above];

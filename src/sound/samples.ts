@@ -8,20 +8,20 @@ export interface Samples {
 
 const FULL_SCALE = 32_768;
 
-export function silence(frames: number): Float32Array {
-  return new Float32Array(pages(4 * frames));
+export function zeros(frames: number): Float32Array {
+  return new Float32Array(mappedBuffer(4 * frames));
 }
 
 /** @returns samples from -1 to 1 */
 export function toFloat(samples: Int16Array): Float32Array {
-  const floats = silence(samples.length);
+  const floats = zeros(samples.length);
   for (let frame = 0; frame < floats.length; frame += 1) floats[frame] = (samples[frame] ?? 0) / FULL_SCALE;
   return floats;
 }
 
-/** Samples beyond full scale are clipped. */
+/** Clips samples beyond full scale. */
 export function toInt16(samples: Float32Array | Float64Array): Int16Array {
-  const integers = new Int16Array(pages(2 * samples.length));
+  const integers = new Int16Array(mappedBuffer(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {
     const integer = Math.round((samples[frame] ?? 0) * FULL_SCALE);
     integers[frame] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, integer));
@@ -30,7 +30,7 @@ export function toInt16(samples: Float32Array | Float64Array): Int16Array {
 }
 
 export function join(pieces: readonly Float32Array[]): Float32Array {
-  const joined = silence(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  const joined = zeros(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let end = 0;
   for (const piece of pieces) {
     joined.set(piece, end);
@@ -39,14 +39,17 @@ export function join(pieces: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/** A resizable buffer is mapped memory, which is freed at once; malloc would keep buffers of some MB. */
-export function pages(bytes: number): ArrayBuffer {
+/** Allocates a resizable buffer: mapped memory, which is freed at once, where malloc would keep buffers of some MB. */
+export function mappedBuffer(bytes: number): ArrayBuffer {
   return new ArrayBuffer(bytes, { maxByteLength: bytes });
 }
 
 type Kind = Pick<PcmFormat, 'encoding' | 'bitsPerSample'>;
 
-/** @returns the samples of whole frames, interleaved as they are, from -1 to 1 */
+/**
+ * @returns interleaved samples from -1 to 1
+ * @param bytes whole frames
+ */
 export function floatsOf(bytes: Uint8Array, format: Kind): Float32Array {
   const read = sampleReader(format);
   const size = format.bitsPerSample / 8;
@@ -66,8 +69,9 @@ export function bytesOf(samples: ArrayLike<number>, format: Kind): Uint8Array {
 }
 
 /**
- * @param bytes whole frames; what is left at their end does not count
- * @param count as many as the format has channels, or 1 for the mean of them
+ * Splits interleaved samples into lanes.
+ * @param bytes whole frames; an incomplete last one is ignored
+ * @param count the number of channels, or 1 for their mean
  * @returns the samples of each lane, from -1 to 1
  */
 export function lanesOf(bytes: Uint8Array, format: PcmFormat, count: number): Float64Array[] {
@@ -88,7 +92,7 @@ export function lanesOf(bytes: Uint8Array, format: PcmFormat, count: number): Fl
   });
 }
 
-/** @returns reads a sample at a byte, from -1 to 1 */
+/** @returns a function that reads the sample at a byte offset, from -1 to 1 */
 export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView, at: number) => number {
   if (encoding === 'float') return (view, at) => view.getFloat32(at, true);
   if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) / 2 ** 7;
@@ -98,7 +102,7 @@ export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView
   return (view, at) => view.getInt32(at, true) / 2 ** 31;
 }
 
-/** @returns writes a sample, from -1 to 1, at a byte; integers are clipped */
+/** @returns a function that writes a sample from -1 to 1 at a byte offset, and clips integers */
 function sampleWriter({ encoding, bitsPerSample }: Kind) {
   if (encoding === 'float')
     return (view: DataView, at: number, sample: number) => view.setFloat32(at, sample, true);
@@ -118,7 +122,7 @@ function integerWriter(bits: number): (view: DataView, at: number, value: number
   };
 }
 
-/** Reads a given number of bytes from pieces of any size. Whole pieces are not copied. */
+/** Reads a given number of bytes from pieces of any size, without copying whole pieces. */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array = new Uint8Array(0);
@@ -132,7 +136,7 @@ export class ByteReader {
     return this.#consumed;
   }
 
-  /** Gives fewer bytes at the end of the source. Consumes none. */
+  /** @returns the next bytes without consuming them; fewer at the end of the source */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#ahead.length < count) {
       const piece = await this.#pull();
@@ -161,7 +165,7 @@ export class ByteReader {
     this.#consumed -= bytes.length;
   }
 
-  /** Gives fewer bytes at the end of the source. */
+  /** @returns the next bytes; fewer at the end of the source */
   async take(count: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(count);
     let filled = 0;

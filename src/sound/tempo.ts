@@ -6,17 +6,17 @@ import { yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
 import { bytesOf, floatsOf } from './samples.ts';
 
-/** Frames. Sonic's result depends on the size of its input, so it always gets blocks of this size. */
+/** Frames per block. Sonic's output depends on how its input is cut, so all blocks have this size. */
 const BLOCK = 1024;
 
-/** Blocks in one tick of the event loop: some milliseconds. */
+/** Blocks per tick of the event loop: some milliseconds of work. */
 const BLOCKS_AT_ONCE = 8;
 
 const FLOAT_BYTES = 4;
 
 /**
- * Speaks faster or slower with the pitch kept. The duration is the old one divided by the speed, to the frame.
- * @param speed a factor; 1 gives the sound itself
+ * Changes the speed and keeps the pitch. The duration is divided by the speed, exact to the frame.
+ * @param speed a factor; 1 returns the sound unchanged
  */
 export function atSpeed(speech: Speech, speed: number): Speech {
   if (speed === 1) return speech;
@@ -39,14 +39,14 @@ async function* stretched({ format, pcm }: Speech, speed: number): AsyncGenerato
       blocks += 1;
       if (blocks % BLOCKS_AT_ONCE === 0) await yieldToEventLoop();
     }
-    // The last frames are silence where the library leaves some out.
+    // Sonic may omit the last frames, which are then silence.
     if (due() > 0) yield exactly(sonic.end(), due() * size, format);
   } finally {
     sonic.free();
   }
 }
 
-/** All blocks but the last have this length. */
+/** Yields blocks of this length; the last one may be shorter. */
 async function* blocksOf(pcm: AsyncIterable<Uint8Array>, length: number): AsyncGenerator<Uint8Array> {
   const block = Buffer.alloc(length);
   let filled = 0;
@@ -94,12 +94,12 @@ async function load(): Promise<Sonic> {
   });
 }
 
-/** One sound in the memory of Sonic. */
+/** One sound in Sonic's memory. */
 class Stretcher {
   readonly #sonic: Sonic;
   readonly #format: PcmFormat;
   readonly #stream: number;
-  /** The address of the frames that go in and come out. */
+  /** The address of the buffer for frames in both directions. */
   readonly #room: number;
 
   constructor(sonic: Sonic, format: PcmFormat, speed: number) {
@@ -138,7 +138,7 @@ class Stretcher {
     }
   }
 
-  /** The view is replaced when the memory grows. */
+  /** Created for each use, since the view is replaced when the memory grows. */
   #floats(): Float32Array {
     const start = this.#room / FLOAT_BYTES;
     return this.#sonic.HEAPF32.subarray(start, start + BLOCK * this.#format.channels);

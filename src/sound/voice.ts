@@ -1,94 +1,98 @@
-/** Who speaks, and where. `src/voices/` has what implements these types. */
+/** The types of voices and their sources, which `src/voices/` implements. */
 import type { TtsError } from '../kit/error.ts';
 import type { Speech } from './pcm.ts';
 
-/** What a request says of its sound, besides text and voice, by the names of the options. What is `undefined` is not sent. */
+/**
+ * What a request says about its sound apart from text and voice, named like the options. `undefined` fields are not sent.
+ */
 export interface Fields {
   /** Hz. */
   readonly sampleRate: number | undefined;
   readonly instructions: string | undefined;
-  /** The sound is sent while it is made. It sounds the same, so that the cache serves both. */
+  /** True to send the sound while it is made. The sound is the same, so both ways share the cache. */
   readonly stream?: boolean | undefined;
-  /** A service sends the sound there. */
+  /** The URL that a service sends the sound to. */
   readonly callbackUrl?: string | undefined;
 }
 
-/** A field that not every voice follows; the others are for the service alone. `src/voices/sources.ts` has a row for each. */
+/** A field that only some voices support; the others concern services only. `src/voices/sources.ts` has a row for each. */
 export type Field = Exclude<keyof Fields, 'stream' | 'callbackUrl'>;
 
 /** One voice of one source. */
 export interface Voice {
   readonly source: VoiceSource;
   readonly no: number;
-  /** A service may know a voice by its number only. */
+  /** Missing where a service knows a voice by its number only. */
   readonly name: string | undefined;
-  /** A tag of BCP 47, or espeak-ng's own, as far as it is known before the voice speaks. */
+  /** A BCP 47 tag, or espeak-ng's own, if it is known before the voice speaks. */
   readonly language: string | undefined;
-  /** Further tags that the voice is listed under. */
+  /** Further language tags that list the voice. */
   readonly alsoSpeaks?: readonly string[] | undefined;
   readonly gender?: 'woman' | 'man' | 'neutral' | undefined;
-  /** A tag of BCP 47: the voice gets numbers in words of that language. Without it, it reads them itself. */
+  /** A BCP 47 tag: numbers reach the voice as words of that language. Without it, the voice reads digits itself. */
   readonly numbers?: string | undefined;
-  /** The name that the voice shares with itself in other languages. */
+  /** The name that a voice has in all its languages. */
   readonly style?: string | undefined;
-  /** The same style in all its languages, where it has several. */
+  /** The voices of the same style in all languages, if there are several. */
   readonly siblings?: (() => readonly Voice[]) | undefined;
-  /** What a service or a config file calls voices that follow the same fields: `neo.one`, `Mermish`. */
+  /** The group of voices that support the same fields, as a service or a config file calls it: `neo.one`, `Mermish`. */
   readonly kind: string | undefined;
-  /** Hz, where no rate is asked for, and as far as it is known before the voice speaks. */
+  /** Hz unless a rate is requested, if it is known before the voice speaks. */
   readonly sampleRate: number | undefined;
-  /** The fields that it follows; `undefined` where only the service knows. */
+  /** The fields that the voice supports; `undefined` where only the service knows. */
   readonly follows: readonly Field[] | undefined;
-  /** With the number, all that shapes the sound besides text and fields: the address of a service, the hash of a model. */
+  /**
+   * What shapes the sound apart from the number, the text and the fields: the address of a service, the hash of a model.
+   */
   readonly identity: string;
 }
 
-/** What lists of a run call the voice: its number. Those of espeak-ng differ between machines, so that the name says more. */
+/** Returns how a run lists the voice: by number, but by name for espeak-ng, whose numbers differ between machines. */
 export function labelOf({ source, no, name }: Voice): string {
   return source.kind === 'espeak' && name !== undefined ? name : String(no);
 }
 
 /**
- * A place that speaks: the built-in voices, espeak-ng, an installed model, a program or a server of the user, a service. Limit,
- * retry, proof and cache are functions from a source to a source.
+ * Anything that speaks: the built-in voices, espeak-ng, an installed model, a user's program or server, a service. Limit,
+ * retry, proof and cache each wrap one source in another.
  */
 export interface VoiceSource {
   readonly kind: 'built-in' | 'espeak' | 'engine' | 'service';
-  /** Messages call it so. */
+  /** The source's name in messages. */
   readonly name: string;
   /** The longest text of a request, in code points. */
   readonly maxChars: number;
-  /** The number of texts that it is asked for at once. */
+  /** The number of texts to request at once. */
   readonly atOnce: number;
-  /** Starts what the voice speaks with, so that its first text does not wait for that. */
+  /** Starts what the voice needs, so that its first text does not wait for it. */
   open(voice: Voice): Promise<void>;
   /**
-   * Resolves with the first of the sound.
+   * Resolves when the sound begins.
    * @returns `undefined` if the sound is sent elsewhere
    * @throws TtsError here, and while the sound is read
    */
   speak(utterance: Utterance, signal: AbortSignal): Promise<Speech | undefined>;
-  /** True if the sound may be in the cache. It answers at once, as it looks at names only; false while the cache is not open. */
+  /** True if the sound may be cached. Looks at names only, so it answers at once; false while the cache is not open. */
   has(utterance: Pick<Utterance, 'text' | 'voice' | 'fields'>): boolean;
   close(): Promise<void>;
 }
 
-/** A text in its turn. */
+/** A text with its position in the run. */
 interface NumberedText {
-  /** Clean. */
+  /** The cleaned text. */
   readonly text: string;
-  /** The same as it stands in the input. The voices of this program look at its lines themselves. */
+  /** The text as the input has it. The built-in voices look at its line breaks themselves. */
   readonly written?: string | undefined;
-  /** The place of the text among those of its run. */
+  /** The position of the text in its run. */
   readonly index: number;
   /**
-   * The place among the texts of all rows of a batch, or of all clients: the earliest goes first. An error then says nothing
-   * about the others.
+   * The position among the texts of all rows of a batch, or of all clients: the earliest is spoken first. Texts with an
+   * order do not fail because of each other.
    */
   readonly order?: number | undefined;
-  /** True where another voice speaks the text if this one gives up. */
+  /** True if another voice speaks the text when this one fails. */
   readonly hasFallback?: boolean | undefined;
-  /** True where its sound is heard while it comes. */
+  /** True if the sound is played while it is made. */
   readonly isHeardLive?: boolean | undefined;
 }
 
@@ -99,19 +103,19 @@ export interface Utterance extends NumberedText {
   report(event: VoiceEvent): void;
 }
 
-/** A voice with all that is asked of it: who speaks a segment. Two equal wishes give the same object. */
+/** A voice with all that is requested of it, which speaks segments. Equal requests share one object. */
 export interface Speaker {
   readonly voice: Voice;
   readonly fields: Fields;
-  /** How fast it is heard; `undefined` is as it speaks. */
+  /** The playback speed; `undefined` for the voice's own. */
   readonly speed: number | undefined;
   /** The longest text of a segment, in code points. */
   readonly maxChars: number;
-  /** True if the sound of the text may be in the cache. */
+  /** True if the sound of the text may be cached. */
   isKept(text: { readonly text: string }): boolean;
 }
 
-/** @returns Hz of its sound, as far as they are known before it speaks */
+/** @returns Hz of the speaker's sound, if known before it speaks */
 export function rateOf({ fields, voice }: Speaker): number | undefined {
   return fields.sampleRate ?? voice.sampleRate;
 }
@@ -119,23 +123,23 @@ export function rateOf({ fields, voice }: Speaker): number | undefined {
 export type VoiceEvent =
   | ({
       readonly type: 'request';
-      /** It names who speaks, where no service is asked. */
+      /** Names the speaker if no service is asked. */
       readonly by?: string;
-      /** It is missing where no service is asked. */
+      /** Missing if no service is asked. */
       readonly post?: { readonly url: URL; readonly body: string };
     } & Pick<NumberedText, 'text' | 'index'>)
   | {
       readonly type: 'answer';
       readonly index: number;
-      /** It is missing for a voice of this program. */
+      /** Missing for a built-in voice. */
       readonly status?: number;
       readonly milliseconds: number;
     }
   | { readonly type: 'cache'; readonly index: number; readonly found: 'hit' | 'miss' }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
   /**
-   * The sound of a voice did not fit its text. `in parts`: the text was then spoken in smaller parts. `again`: it was spoken again.
-   * `doubtful`: the sound stays as it is, since that did not help.
+   * The sound of a voice did not fit its text. `in parts`: the text was then spoken in smaller parts. `again`: it was
+   * spoken again. `doubtful`: neither helped, and the sound is used anyway.
    */
   | {
       readonly type: 'cut';

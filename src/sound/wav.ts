@@ -1,13 +1,13 @@
 import { describeFormat, frameBytes, type PcmFormat, type Speech, sameFormat } from './pcm.ts';
 import { ByteReader } from './samples.ts';
 
-/** `incomplete` means that the body ended early or without a sample, `format-changed` that two headers of one body differ. */
+/** `incomplete`: the body ended early or has no sample. `format-changed`: two headers in one body differ. */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
 
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** The first bytes of what is `not-wav`, 1024 at most. */
+  /** The first bytes of a `not-wav` body, 1024 at most. */
   readonly head: Uint8Array | undefined;
 
   constructor(problem: WavProblem, message: string, head?: Uint8Array) {
@@ -25,12 +25,12 @@ export interface WavOptions {
   readonly bodyBytes?: number | undefined;
   /** The default is {@link QUOTED_BYTES}. */
   readonly quotedBytes?: number | undefined;
-  /** It is called if a kilobyte or more after the samples is not a chunk. */
+  /** Called if a kilobyte or more after the samples is no chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Reads up to the first sample. The sound comes without chunks, further headers and a torn last frame.
+ * Reads up to the first sample. The sound has no chunks, further headers or incomplete last frame.
  * @throws WavError here and while `pcm` is iterated
  */
 export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
@@ -53,12 +53,12 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   const id = head.toString('latin1', 0, 4);
   if (head.length < RIFF_BYTES && WAV_NAMES.some((whole) => whole.startsWith(id))) throw endsEarly();
   if (id === 'RIFX') throw unsupported('big-endian WAV (RIFX)');
-  // This is the GUID of Sony Wave64.
+  // The GUID of Sony Wave64.
   if (head.toString('hex') === '726966662e91cf11a5d628db') throw unsupported('Wave64 instead of WAV');
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
-/** @returns the bytes of samples, if no further WAV can follow in the body: some services send several */
+/** @returns the bytes of samples; `undefined` if the body may hold further WAVs, as some services send several */
 function totalBytes(
   { format, size, end = 0 }: WavStart,
   position: number,
@@ -77,9 +77,9 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 export interface WavStart {
   readonly format: PcmFormat;
-  /** Bytes of samples. It is `undefined` for a placeholder. */
+  /** Bytes of samples; `undefined` for a placeholder. */
   readonly size: number | undefined;
-  /** The end by the RIFF size, which may be wrong. */
+  /** The end according to the RIFF size, which may be wrong. */
   readonly end?: number | undefined;
 }
 
@@ -88,7 +88,7 @@ interface Chunk {
   readonly size: number;
 }
 
-/** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
+/** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ from RIFF by their `ds64` chunk only. */
 const WAV_NAMES: readonly string[] = ['RIFF', 'RF64', 'BW64'];
 
 export function beginsWav(bytes: Uint8Array): boolean {
@@ -130,7 +130,7 @@ async function readFormat(
   );
 }
 
-/** Reads a file whose samples come before their format. */
+/** Reads the start of a file whose samples come before their format. */
 async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
   if (size === undefined || size > MAX_HELD_BYTES)
     throw unsupported('WAV with its samples before their format, and too many to wait for it');
@@ -170,7 +170,7 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
   return content;
 }
 
-/** Many writers leave the padding out: the name of the next chunk stands in its place. */
+/** Many writers omit the padding: the next chunk's name then takes its place. */
 async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
 }
@@ -183,14 +183,14 @@ function endsEarly(): WavError {
   return new WavError('incomplete', 'WAV that ends within its header');
 }
 
-/** Bytes of a WAVEFORMATEXTENSIBLE, the longest form of the chunk. */
+/** Bytes of a WAVEFORMATEXTENSIBLE, the longest form of the `fmt ` chunk. */
 const FORMAT_BYTES = 40;
 
 const PCM = 0x0001;
 const FLOAT = 0x0003;
 const EXTENSIBLE = 0xfffe;
 
-/** A KSDATAFORMAT_SUBTYPE_* is a format tag of two bytes and these fourteen. */
+/** A KSDATAFORMAT_SUBTYPE_* is a format tag of two bytes, followed by these fourteen. */
 const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
 
 /** The format tags come from Microsoft's mmreg.h. */
@@ -248,7 +248,7 @@ function formatTag(chunk: Buffer): number {
 const SLACK = 0x1_0000;
 
 /**
- * Taking a real size for a placeholder only loses one of two checks: HTTP marks the end as well.
+ * If a real size is mistaken for a placeholder, only one of two checks is lost: HTTP marks the end as well.
  * @returns `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000
  */
 function realSize(size: number): number | undefined {
@@ -257,7 +257,7 @@ function realSize(size: number): number | undefined {
   return size;
 }
 
-/** {@link realSize} for the size in a `ds64` chunk (EBU Tech 3306). */
+/** Does the same as {@link realSize} for the size in a `ds64` chunk (EBU Tech 3306). */
 function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }
@@ -278,8 +278,8 @@ function fourCC(bytes: Uint8Array, at = 0): string {
 const SUSPICIOUS_BYTES = 1024;
 
 /**
- * Gives the samples as whole frames. A further header may come after a chunk or inside it.
- * @param onLeftover is called if {@link SUSPICIOUS_BYTES} or more after the samples are not a chunk
+ * Yields the samples as whole frames. A further header may follow a chunk or interrupt it.
+ * @param onLeftover called if {@link SUSPICIOUS_BYTES} or more after the samples are no chunk
  * @throws WavError
  */
 async function* readSamples(
@@ -298,7 +298,7 @@ async function* readSamples(
       for (let pieces = await data.read(); pieces; pieces = await data.read())
         for (const piece of pieces) yield piece;
       empty &&= data.bytes < frame;
-      // A header inside the samples proves all sizes wrong.
+      // A header among the samples proves all sizes wrong.
       if (size !== undefined && data.end === 'mark') sizesHold = false;
       const next = await furtherStart(reader, data, first.format, onLeftover);
       if (!next) break;
@@ -346,11 +346,11 @@ class DataChunk {
       this.end = 'mark';
       return undefined;
     }
-    // The first byte turned out to be sound.
+    // No mark begins here: the first byte is a sample.
     return this.#align(await this.#reader.take(1));
   }
 
-  /** Copies one frame at each seam. */
+  /** Cuts pieces at whole frames, and copies the frame that two pieces share. */
   #align(piece: Uint8Array): readonly Uint8Array[] {
     this.bytes += piece.length;
     const aligned: Uint8Array[] = [];
@@ -409,7 +409,7 @@ function brokeOff(bytes: number, size: number): WavError {
   return new WavError('incomplete', `WAV that broke off: ${bytes} of ${size} bytes of samples came`);
 }
 
-/** A mark is a name, four bytes of size, and a kind. No sound looks like that by chance. */
+/** The start of a chunk within samples: a name, four bytes of size, and a kind. No sound looks like that by chance. */
 interface Mark {
   readonly name: Buffer;
   readonly kinds: readonly Buffer[];
@@ -418,7 +418,7 @@ interface Mark {
 
 const WAV = mark('RIFF', ['WAVE'], 16);
 
-/** Only a known size tells other chunks from samples. */
+/** Searched only if the size is unknown: a known size tells where other chunks begin. */
 const LIST = mark('LIST', ['INFO', 'adtl'], 12);
 
 function mark(name: string, kinds: readonly string[], bytes: number): Mark {

@@ -289,9 +289,9 @@ export function likenessOf({ reference, sound, words }: Pair): Likeness | undefi
   const alignment = align(reference, sound);
   const backwards = align(reversed(reference), sound);
   if (!alignment || !backwards) return undefined;
-  const { usual, missing, extra } = alignment;
+  const { medianDistance, missing, extra } = alignment;
   return {
-    share: usual / backwards.usual,
+    share: medianDistance / backwards.medianDistance,
     missing,
     extra,
     repeat: repeatIn(reference, sound, alignment, words),

@@ -9,9 +9,9 @@ export interface OpenFile {
   readonly path: string;
   /** The file's name in messages. */
   readonly name: string;
-  /** The offset of the first byte; `undefined` where every write appends. */
+  /** The offset of the first byte; `undefined` if every write appends. */
   readonly start: number | undefined;
-  /** True if a reader may watch the file grow: every piece is written at once. */
+  /** True if a reader may follow the file as it grows: every piece is then written at once. */
   readonly isWatched?: boolean;
 }
 
@@ -28,41 +28,41 @@ export interface Programs {
 }
 
 export interface EncodingOptions {
-  /** kbit/s; `undefined` is the usual one of the format for speech. */
+  /** kbit/s; `undefined` for the format's default for speech. */
   readonly bitrate?: number | undefined;
-  /** Programs are looked for here. Without it, none is found. */
+  /** Where to look for programs. Without it, none is found. */
   readonly programs?: Programs;
-  /** Milliseconds that a program may neither take nor give anything: a minute by default. */
+  /** Milliseconds that a program may neither read nor write: a minute by default. */
   readonly patienceMs?: number;
-  /** Called with what had to be left out. */
+  /** Called with a sentence on what was left out. */
   readonly warn?: (text: string) => void;
 }
 
-/** How sound becomes the bytes of a file. A new one is a name in `ENCODINGS`, and a row in `encodings.ts`. */
+/** Turns sound into the bytes of a file. A new encoding needs a name in `ENCODINGS` and a row in `encodings.ts`. */
 export interface Encoding {
   readonly name: string;
   /**
-   * Called before anything is paid for.
-   * @param sampleRate Hz of the sound, where it is known by then
-   * @throws TtsError (output) if a program is missing that it needs; (usage) for a bitrate that the format does not have
+   * Called before anything costs money.
+   * @param sampleRate Hz of the sound, if it is known by then
+   * @throws TtsError (output) if a required program is missing; (usage) for a bitrate that the format does not have
    */
   assertReady(sampleRate?: number): Promise<void>;
-  /** @throws TtsError (output), (service); what the track throws */
+  /** @throws TtsError (output), (service); whatever the track throws */
   record(file: OpenFile, track: Track, signal: AbortSignal): Promise<WrittenSize>;
   /**
-   * For pipes and players. Formats whose beginning depends on their end have none.
+   * Encodes for pipes and players. Formats whose beginning depends on their end have no stream.
    * @param onSound called with the PCM bytes of each piece that leaves
    */
   readonly stream?: (track: Track, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
 }
 
-/** @returns the least and the most kbit/s that an encoder takes for sound of this rate and number of channels */
+/** @returns the lowest and the highest kbit/s that an encoder accepts for this rate and number of channels */
 export type BitrateRange = (format: Pick<PcmFormat, 'sampleRate' | 'channels'>) => readonly [number, number];
 
 /**
- * Before there is sound, the number of channels is not known, nor the rate of some services: any range that is possible counts.
- * @param bitrate kbit/s; `undefined` is the usual one
- * @throws TtsError (usage) for a bitrate that is out of the range
+ * Before there is sound, the channels and the rate of some services are unknown: then the widest range applies.
+ * @param bitrate kbit/s; `undefined` for the default
+ * @throws TtsError (usage) for a bitrate out of range
  */
 export function assertBitrate(
   name: string,
@@ -85,8 +85,8 @@ export type StreamingEncoding = Encoding & Required<Pick<Encoding, 'stream'>>;
 
 /**
  * Writes a stream to a file.
- * @param streamOf it calls its parameter with the PCM bytes of each piece
- * @throws TtsError (output); what the stream throws
+ * @param streamOf calls its parameter with the PCM bytes of each piece
+ * @throws TtsError (output); whatever the stream throws
  */
 export async function writeStream(
   { fd, name, isWatched }: OpenFile,
@@ -109,10 +109,10 @@ export async function writeStream(
 }
 
 /**
- * Writes what is known at the end of a file only, such as its length.
+ * Writes what is only known at the end, such as the length of the file.
  * @throws TtsError (output) in place of the system's error; the signal's reason
  */
-export async function atItsEnd<T>(
+export async function writeEnd<T>(
   file: OpenFile,
   signal: AbortSignal,
   write: (file: OpenFile) => Promise<T>,
@@ -125,7 +125,7 @@ export async function atItsEnd<T>(
   }
 }
 
-/** The formats that sound is written in. */
+/** The formats for output. */
 export const ENCODINGS = [
   'wav',
   'mp3',

@@ -7,22 +7,24 @@ import { wav } from './wav.ts';
 
 /** One row of the table of formats. */
 interface Row {
-  /** They begin with a dot and have small letters. */
+  /** With their dot, in lower case. */
   readonly endings: readonly string[];
-  /** Further endings, of files that have no header, and the Hz at which a PBX plays them. */
-  readonly bare?: Readonly<Record<string, number>>;
-  /** True if its files hold the marks of chapters. */
+  /** Further endings of files without a header, with the Hz at which a PBX plays them. */
+  readonly headerless?: Readonly<Record<string, number>>;
+  /** True if its files can hold chapter marks. */
   readonly holdsChapters?: boolean;
-  /** False for a format that can only be written to a file. */
+  /** False for a format that cannot go through a pipe. */
   readonly streams?: boolean;
   /**
-   * A function loads the code of a format when it is used.
+   * A function loads the format's code on first use.
    * @param rate Hz of a file without a header
    */
   readonly encoding: Encoding | ((options: EncodingOptions, rate: number | undefined) => Promise<Encoding>);
 }
 
-/** The endings of Asterisk: `format_pcm.c` and `format_sln.c` read no header. FreeSWITCH reads .ul and .al so, too. */
+/**
+ * Endings that Asterisk plays without a header (`format_pcm.c`, `format_sln.c`); FreeSWITCH does so for .ul and .al, too.
+ */
 const MU_LAW = { '.ulaw': 8000, '.ul': 8000, '.mu': 8000, '.ulw': 8000 };
 const A_LAW = { '.alaw': 8000, '.al': 8000, '.alw': 8000 };
 const LINEAR = {
@@ -35,7 +37,7 @@ const LINEAR = {
   '.sln48': 48_000,
 };
 
-/** The table of formats. Where two have one ending, the first is meant. */
+/** The table of formats. The first row with an ending wins. */
 const FORMATS: Readonly<Record<EncodingName, Row>> = {
   wav: { endings: ['.wav'], encoding: wav },
   mp3: {
@@ -45,30 +47,30 @@ const FORMATS: Readonly<Record<EncodingName, Row>> = {
   },
   alaw: {
     endings: ['.wav'],
-    bare: A_LAW,
+    headerless: A_LAW,
     encoding: async (_, rate) => (await import('./telephone.ts')).telephone('alaw', rate),
   },
   ulaw: {
     endings: ['.wav'],
-    bare: MU_LAW,
+    headerless: MU_LAW,
     encoding: async (_, rate) => (await import('./telephone.ts')).telephone('ulaw', rate),
   },
   s16le: {
     endings: [],
-    bare: LINEAR,
+    headerless: LINEAR,
     encoding: async (_, rate) => (await import('./telephone.ts')).raw(rate),
   },
   m4b: { ...byFfmpeg('m4b'), streams: false },
   m4a: { ...byFfmpeg('m4a'), streams: false },
   aac: { ...byFfmpeg('aac'), holdsChapters: false },
   ogg: byFfmpeg('ogg'),
-  // Opus may lie in a file that ends in .ogg.
+  // Some programs name Opus files .ogg.
   opus: { ...byFfmpeg('opus'), endings: ['.opus', '.ogg'] },
   flac: byFfmpeg('flac'),
   epub: { endings: ['.epub'], holdsChapters: true, streams: false, encoding: async () => NO_BOOK },
 };
 
-/** The book is made where its text is known: `src/run/read-along.ts`. */
+/** Read-along books are made where their text is known: `src/run/read-along.ts`. */
 const NO_BOOK: Encoding = {
   name: 'epub',
   assertReady: noBook,
@@ -115,25 +117,25 @@ function open(name: EncodingName, options: EncodingOptions, rate: number | undef
   };
 }
 
-/** "Dr. Smith" has no ending. */
+/** Returns the ending in lower case; "Dr. Smith" has none. */
 function endingOf(name: string): string | undefined {
   return /\.[\p{L}\p{N}_-]+$/u.exec(extname(name))?.[0].toLowerCase();
 }
 
-/** The encoding with a name, or else that of a file's ending; WAV by default. */
+/** Returns the named encoding, or else the one for the file's ending, or else WAV. */
 export function encodingOf(
   file: string,
   { encode, ...options }: EncodingOptions & { readonly encode?: EncodingName | undefined },
 ): Encoding {
-  return open(nameOf(file, encode), options, bareRate(file));
+  return open(nameOf(file, encode), options, headerlessRate(file));
 }
 
-/** Files with one key have one encoding. */
+/** Returns a key that is equal for files with the same encoding. */
 export function encodingKey(file: string, encode?: EncodingName): string {
-  return `${nameOf(file, encode)} ${bareRate(file) ?? ''}`;
+  return `${nameOf(file, encode)} ${headerlessRate(file) ?? ''}`;
 }
 
-/** True if the format with a name, or else that of a file's ending, holds chapters. */
+/** True if the named format, or else the one for the file's ending, holds chapters. */
 export function holdsChapters(file: string, encode?: EncodingName): boolean {
   return FORMATS[nameOf(file, encode)].holdsChapters ?? false;
 }
@@ -144,32 +146,32 @@ function nameOf(file: string, encode?: EncodingName): EncodingName {
 
 function namesFor(ending = ''): EncodingName[] {
   return rows
-    .filter(([, { endings, bare }]) => endings.includes(ending) || bare?.[ending] !== undefined)
+    .filter(([, { endings, headerless }]) => endings.includes(ending) || headerless?.[ending] !== undefined)
     .map(([name]) => name);
 }
 
-/** @returns the Hz of a file without a header that a PBX plays */
-function bareRate(file: string): number | undefined {
+/** @returns the Hz at which a PBX plays a file without a header */
+function headerlessRate(file: string): number | undefined {
   const ending = endingOf(file) ?? '';
-  return rows.map(([, { bare }]) => bare?.[ending]).find((rate) => rate !== undefined);
+  return rows.map(([, { headerless }]) => headerless?.[ending]).find((rate) => rate !== undefined);
 }
 
-/** The ending for a file of an encoding. */
+/** Returns the usual ending for files of an encoding. */
 export function usualEnding(encode: EncodingName = 'wav'): string {
   return FORMATS[encode].endings[0] ?? '.raw';
 }
 
-/** True for a name with the ending of a format that is written. */
-export function isOfFormat(name: string): boolean {
+/** True if the name ends like a format that can be written. */
+export function hasKnownEnding(name: string): boolean {
   return namesFor(endingOf(name)).length > 0;
 }
 
-/** Endings of bare samples, which may have any other form as well: Asterisk takes .pcm for µ-law. */
-const OF_SAMPLES = new Set(['.s16le', '.raw', '.pcm']);
+/** Endings of raw samples that may have any form: Asterisk takes .pcm for µ-law. */
+const RAW_ENDINGS = new Set(['.s16le', '.raw', '.pcm']);
 
-/** True for a name with such an ending. */
-export function isOfSamples(name: string): boolean {
-  return OF_SAMPLES.has(endingOf(name) ?? '');
+/** True if the name has an ending of {@link RAW_ENDINGS}. */
+export function hasRawEnding(name: string): boolean {
+  return RAW_ENDINGS.has(endingOf(name) ?? '');
 }
 
 export interface RequestedEncoding {
@@ -179,14 +181,14 @@ export interface RequestedEncoding {
 }
 
 /**
- * A file holds what its ending says. A name without an ending may hold anything, and `--encode` says what any other ending is.
- * @throws TtsError (usage), also for another rate than that of a file without a header
+ * Checks that ending and request agree. `--encode` decides for names without an ending, or with an unknown one.
+ * @throws TtsError (usage), also for a rate that a file without a header cannot have
  */
 export function assertEncodable(name: string, { encode, sampleRate }: RequestedEncoding): void {
   const ending = endingOf(name);
   if (ending === undefined) return;
   const meant = namesFor(ending);
-  const rate = bareRate(name);
+  const rate = headerlessRate(name);
   if (rate !== undefined && sampleRate !== undefined && rate !== sampleRate)
     throw usageError(
       `-o ${visible(name)}: ${ending} has no header, is played at ${rate} Hz, and cannot have ${sampleRate} Hz`,
@@ -203,7 +205,7 @@ export function assertEncodable(name: string, { encode, sampleRate }: RequestedE
   const remedy = `end the name with ${KNOWN}, or say what the file is to hold, with --encode`;
   throw usageError(
     `-o ${visible(name)}: ${visible(ending)} is not the ending of a format that tts writes`,
-    isOfSamples(name)
+    hasRawEnding(name)
       ? `--encode s16le writes bare samples of 16 bits; otherwise end the name with ${KNOWN}`
       : nearest
         ? `did you mean ${nearest}? Otherwise ${remedy}`
@@ -214,7 +216,7 @@ export function assertEncodable(name: string, { encode, sampleRate }: RequestedE
 const ENDINGS = [...new Set(rows.flatMap(([, { endings }]) => endings))];
 const KNOWN = ENDINGS.join(', ').replace(/, ([^,]+)$/, ' or $1');
 
-/** @throws TtsError (usage) for an encoding that needs a file */
+/** @throws TtsError (usage) for an encoding that can only be written to a file */
 export function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {
   if (stream) return { ...encoding, stream };
   throw usageError(

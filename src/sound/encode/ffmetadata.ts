@@ -2,15 +2,15 @@ import { type Chapter, type Cover, OPENING, type Tags } from '../pcm.ts';
 import { type Field, fieldsOf } from './tags.ts';
 
 /**
- * mp4: chapters are sections, and the cover is a picture beside the sound
- * ogg: all of it is comments
- * flac: the same, but for the cover
+ * mp4: chapters are sections, and the cover is a picture track
+ * ogg: tags, chapters and cover are comments
+ * flac: like ogg, but the cover is a picture track
  */
 export type Family = 'mp4' | 'ogg' | 'flac';
 
 /**
- * Writes tags and chapters in the format of ffmpeg's own metadata files.
- * @param sampleRate the chapters count in frames of this rate
+ * Writes tags and chapters as an ffmpeg metadata file.
+ * @param sampleRate Hz; chapters give their times in frames of this rate
  */
 export function metadataOf(
   family: Family,
@@ -31,7 +31,7 @@ export function metadataOf(
   return `${[';FFMETADATA1', ...lines].join('\n')}\n`;
 }
 
-/** The names that ffmpeg gives to tags, which its formats turn into theirs. */
+/** ffmpeg's names for tags, which it translates for each format. */
 const NAMES: readonly (readonly [name: string, field: Field])[] = [
   ['title', 'title'],
   ['album', 'album'],
@@ -44,7 +44,7 @@ const NAMES: readonly (readonly [name: string, field: Field])[] = [
   ['grouping', 'grouping'],
 ];
 
-/** MP4 knows series as those of television. */
+/** MP4 only has fields for television series. */
 const MP4_NAMES: typeof NAMES = [
   ['description', 'description'],
   ['synopsis', 'description'],
@@ -61,10 +61,10 @@ const XIPH_NAMES: typeof NAMES = [
   ['language', 'language'],
 ];
 
-/** What players take for a book, and not for music. */
+/** The media type that makes players show the file as a book instead of music. */
 const AUDIOBOOK = '2';
 
-/** The text track of an MP4 has no gap at its beginning: what is heard before the first chapter is one as well. */
+/** An MP4's text track cannot begin with a gap, so the sound before the first chapter becomes a chapter. */
 export function fromTheStart(chapters: readonly Chapter[]): readonly Chapter[] {
   const end = chapters[0]?.start ?? 0;
   return end > 0 ? [{ title: OPENING, level: 1, start: 0, end }, ...chapters] : chapters;
@@ -87,10 +87,7 @@ function clock(seconds: number): string {
   return `${hours}:${minutes}:${rest}.${String(milliseconds % 1000).padStart(3, '0')}`;
 }
 
-/**
- * ffmpeg takes a line break after a backslash for a part of the value, even if the backslash is escaped. A zero byte ends the
- * line as well.
- */
+/** ffmpeg continues a value after a backslash and a line break, even if the backslash is escaped. A zero byte ends it. */
 function lineOf(name: string, value: string): string {
   const escaped = value.replaceAll('\0', '').replace(/[=;#\\\n]/g, '\\$&');
   return `${name}=${escaped}${escaped.endsWith('\\') ? '\0' : ''}`;
@@ -98,13 +95,13 @@ function lineOf(name: string, value: string): string {
 
 const FRONT_COVER = 3;
 
-/** @returns the block of FLAC for a picture, which comments of Ogg hold in base64 */
+/** @returns a FLAC picture block, which Ogg comments hold in base64 */
 function pictureOf({ mediaType, bytes }: Cover): string {
   const head = Buffer.alloc(8 + mediaType.length + 20 + 4);
   let at = head.writeUInt32BE(FRONT_COVER);
   at = head.writeUInt32BE(mediaType.length, at);
   at += head.write(mediaType, at, 'latin1');
-  // No description, and an unknown size and depth.
+  // There is no description, and size and depth are unknown.
   head.writeUInt32BE(bytes.length, at + 20);
   return Buffer.concat([head, bytes]).toString('base64');
 }

@@ -9,19 +9,19 @@ export interface FfmpegOptions {
   /** The path of the program. */
   readonly program: string;
   readonly env: Host['env'];
-  /** Milliseconds that ffmpeg may neither take nor give anything. */
+  /** Milliseconds that ffmpeg may neither read nor write. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
 
 const QUIET = ['-hide_banner', '-nostdin', '-loglevel', 'error', '-nostats', '-y'];
 
-/** On a full disk, ffmpeg 5 ends with 0 although it could not write the end of its file. */
+/** Messages of failed writes: on a full disk, ffmpeg 5 exits with 0 without having written the end of its file. */
 const UNWRITTEN = /\bError (?:closing|writing)\b/;
-/** What ffmpeg says after the reason. */
-const DULL = /^Error initializing output stream|^Conversion failed!|^ *Last message repeated/;
+/** Lines that follow the actual reason, and say nothing. */
+const UNHELPFUL = /^Error initializing output stream|^Conversion failed!|^ *Last message repeated/;
 
-/** One run of ffmpeg, which reads stdin. Its first further pipe tells of progress, the others are for more input. */
+/** One run of ffmpeg with the sound on stdin. Descriptor 3 reports progress; further inputs use those from 4 on. */
 export class Ffmpeg {
   readonly #child: Child;
   readonly #patienceMs: number;
@@ -39,7 +39,7 @@ export class Ffmpeg {
   }
 
   /**
-   * @param inputs what goes through the pipes from descriptor 4 on
+   * @param inputs sent through the pipes from descriptor 4 on
    * @throws TtsError (output)
    */
   static async start(
@@ -60,7 +60,7 @@ export class Ffmpeg {
     });
     inputs.forEach((input, at) => {
       const pipe = child.pipe(4 + at);
-      // An ffmpeg that has enough closes it, which its end explains.
+      // ffmpeg closes the pipe once it has enough; a failure shows in its exit status.
       pipe.on('error', () => {});
       pipe.end(input);
     });
@@ -72,14 +72,14 @@ export class Ffmpeg {
   }
 
   /**
-   * Gives a piece at the pace of ffmpeg.
-   * @throws TtsError (output) if ffmpeg has ended, or hangs
+   * Writes a piece, and waits if ffmpeg is slower.
+   * @throws TtsError (output) if ffmpeg has ended or hangs
    */
   async write(piece: Uint8Array): Promise<void> {
     const { stdin, exited } = this.#child;
     if (this.#child.isRunning && stdin.writable && stdin.write(piece)) return;
     const over = new AbortController();
-    // A pipe that ffmpeg has closed is an error of stdin.
+    // If ffmpeg has closed the pipe, stdin emits an error.
     const drained = once(stdin, 'drain', { signal: over.signal }).then(
       () => true,
       () => false,
@@ -95,8 +95,8 @@ export class Ffmpeg {
 
   /**
    * Waits for the end of the output.
-   * @returns the seconds of sound that ffmpeg counted, if it counts them
-   * @throws TtsError (output) if ffmpeg failed, hangs, or did not come to its end
+   * @returns the seconds of sound that ffmpeg reports, if it does
+   * @throws TtsError (output) if ffmpeg failed, hangs or ended early
    */
   async end(): Promise<number | undefined> {
     this.#child.stdin.end();
@@ -109,12 +109,12 @@ export class Ffmpeg {
     return microseconds === undefined ? undefined : Number(microseconds) / 1e6;
   }
 
-  /** Ends ffmpeg at once if it still runs. */
+  /** Kills ffmpeg if it is still running. */
   stop(): void {
     this.#child.end();
   }
 
-  /** The clock stands still while what ffmpeg has made waits for a reader. */
+  /** Limits a wait to the patience. The clock stops while ffmpeg's output waits for a reader. */
   async #within<T>(happening: Promise<T>): Promise<T> {
     const over = new AbortController();
     const { signal } = over;
@@ -140,7 +140,7 @@ export class Ffmpeg {
       ? { status: null, signal: null }
       : await this.#child.exited;
     const how = signal ?? (status ? `it ended with status ${status}` : '');
-    return failed(this.#child.lastWordsBesides(DULL) || how || why);
+    return failed(this.#child.lastWordsBesides(UNHELPFUL) || how || why);
   }
 }
 

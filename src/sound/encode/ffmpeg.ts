@@ -22,26 +22,26 @@ import { Ffmpeg, type FfmpegOptions, failed } from './ffmpeg-process.ts';
 import { divideTitles } from './mp4-titles.ts';
 import { languageCode } from './tags.ts';
 
-/** How ffmpeg makes a format. */
+/** How ffmpeg encodes a format. */
 export interface FfmpegFormat {
   readonly name: EncodingName;
   readonly encoder: string;
-  /** kbit/s for each channel; `undefined` leaves it to the encoder. */
+  /** kbit/s per channel; `undefined` leaves it to the encoder. */
   readonly bitrate?: number;
   readonly bitrates?: BitrateRange;
-  /** Hz. Sound of another rate is converted; without a list, none is. */
+  /** The Hz that the format has, for conversion of other rates; `undefined` if it has all. */
   readonly rates?: readonly number[];
-  /** Hz. Sound of another rate is brought to this one, or else to the next in the list. */
+  /** Hz to which other rates are converted; by default the next higher one of the list. */
   readonly otherRate?: number;
-  /** Arguments of the encoder. */
+  /** Arguments for the encoder. */
   readonly encoding: readonly string[];
-  /** The sound as it leaves the encoder, which a pipe can carry. */
+  /** Arguments for the first pass: the encoded sound without tags, which a pipe can carry. */
   readonly plain: readonly string[];
-  /** True if a reader of a pipe gets the plain sound. */
+  /** True if the first pass can go through a pipe. */
   readonly streams: boolean;
-  /** Takes out of that what the encoder puts in front. */
+  /** Removes the encoder's delay from the output of the first pass. */
   readonly trimmed?: (plain: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-  /** How tags, chapters and cover get in, in a second pass that copies the sound; `undefined` if the format has none. */
+  /** How a second pass copies the sound and adds tags, chapters and cover; `undefined` if the format has none. */
   readonly tagged?: TaggedFormat;
 }
 
@@ -49,7 +49,7 @@ interface TaggedFormat {
   readonly family: Family;
   /** Arguments for the input of the second pass. */
   readonly input: readonly string[];
-  /** Arguments for its output. */
+  /** Arguments for the output of the second pass. */
   output(chapterCount: number): readonly string[];
 }
 
@@ -59,19 +59,19 @@ const AAC_RATES = [
 
 const OPUS_RATES = [8000, 12_000, 16_000, 24_000, 48_000];
 
-/** Milliseconds of sound in a fragment. */
+/** Milliseconds of sound per fragment. */
 const FRAGMENT_MS = 5000;
 
-/** The older of the two lists of chapters counts them in one byte. */
+/** The older of MP4's two chapter lists counts in one byte. */
 const MOST_IN_OLD_LIST = 255;
 
-/** A frame of 1024 samples has at most 6144 bits for each channel (ISO/IEC 14496-3). */
+/** A frame of 1024 samples has at most 6144 bits per channel (ISO/IEC 14496-3). */
 const aacBitrates: BitrateRange = ({ sampleRate, channels }) => [
   LEAST,
   Math.floor((6 * sampleRate * channels) / 1000),
 ];
 
-/** The ranges of libvorbis for one and for two channels, up to a rate in Hz: measured with 1.3.7. */
+/** kbit/s that libvorbis accepts for one and for two channels, below each rate in Hz; measured with 1.3.7. */
 const VORBIS_BITRATES = [
   [9000, [8, 42], [12, 84]],
   [15_000, [12, 50], [16, 100]],
@@ -85,12 +85,14 @@ const vorbisBitrates: BitrateRange = ({ sampleRate, channels }) => {
   return channels === 1 ? mono : stereo;
 };
 
-/** kbit/s. `--bitrate` takes no less. */
+/** kbit/s: the least that `--bitrate` accepts. */
 const LEAST = 8;
 
 const AAC = { encoder: 'aac', bitrate: 64, bitrates: aacBitrates, rates: AAC_RATES, encoding: [] } as const;
 
-/** MP4 has its index at the end, so the first pass writes fragments. Their times tell players to skip the encoder's delay. */
+/**
+ * MP4 has its index at the end, so the first pass writes fragments, whose times tell players to skip the encoder's delay.
+ */
 function mp4(name: 'm4a' | 'm4b', brand: string): FfmpegFormat {
   return {
     ...AAC,
@@ -131,7 +133,7 @@ export const ffmpegFormats = {
 
 const PATIENCE_MS = 60_000;
 
-/** A format that ffmpeg makes. */
+/** Returns the encoding for a format made by ffmpeg. */
 export function byFfmpeg(format: FfmpegFormat, options: EncodingOptions): Encoding {
   const find = () => findFfmpeg(format, options.programs);
   const maker = async (signal: AbortSignal) =>
@@ -169,11 +171,11 @@ class FfmpegFile {
     this.#ffmpeg = { ...ffmpeg, env: programs?.env ?? {}, patienceMs };
   }
 
-  /** @throws TtsError (output); what the track throws */
+  /** @throws TtsError (output); whatever the track throws */
   async record(file: OpenFile, track: Track): Promise<WrittenSize> {
     const { path, name, start } = file;
     const { tagged } = this.#format;
-    // The path of stdout is one that only this process has. Elsewhere than on Linux it leads nowhere.
+    // Only this process can open the path of its stdout, and only on Linux.
     if (start !== 0 || !tagged || !existsSync(path)) return this.#append(file, track);
     try {
       const target = realpathSync(path);
@@ -185,9 +187,9 @@ class FfmpegFile {
     }
   }
 
-  /** The sound is encoded into a file of its own, and then copied after the tags and chapters that are known by then. */
+  /** Encodes into a temporary file, and then copies it with the tags and chapters, which are known by then. */
   async #recordTagged(target: string, track: Track, tagged: TaggedFormat): Promise<number> {
-    const plain = besidePart(target);
+    const plain = temporaryPath(target);
     closeSync(openSync(plain, 'wx', 0o600));
     try {
       const bytes = await this.#encode(track, plain);
@@ -198,7 +200,7 @@ class FfmpegFile {
     }
   }
 
-  /** @returns the PCM bytes */
+  /** @returns the number of PCM bytes */
   async #encode(track: Track, target: string): Promise<number> {
     let bytes = 0;
     const { format, pcm } = resampled(track, this.#format, (more) => {
@@ -209,7 +211,7 @@ class FfmpegFile {
     return bytes;
   }
 
-  /** @returns the seconds that ffmpeg counted */
+  /** @returns the seconds of sound that ffmpeg reports */
   async #run(
     args: readonly string[],
     sound: AsyncIterable<Uint8Array>,
@@ -224,7 +226,10 @@ class FfmpegFile {
     }
   }
 
-  /** @param plain the sound as it left the encoder, of which the file is made */
+  /**
+   * Tries again without the cover if ffmpeg rejects it.
+   * @param plain the output of the first pass
+   */
   async #tag(plain: string, target: string, track: Track, tagged: TaggedFormat): Promise<void> {
     const isShown = track.tags.cover !== undefined && tagged.family !== 'ogg';
     try {
@@ -283,7 +288,7 @@ class FfmpegFile {
       ...this.#coding(format, tagged && ['-f', 'ffmetadata', '-i', 'pipe:4']),
       ...(tagged ? ['-map', '0:a', '-map_metadata', '1'] : []),
       ...this.#format.plain,
-      // What is heard must not wait for a full page.
+      // Without this, sound would wait until a page is full.
       ...['-flush_packets', '1', 'pipe:1'],
     ];
     const ffmpeg = await Ffmpeg.start(args, { stdout: 'pipe', inputs }, this.#ffmpeg);
@@ -302,7 +307,7 @@ class FfmpegFile {
     }
   }
 
-  /** @param inputs further ones, after the sound */
+  /** @param inputs arguments for further inputs, after the sound */
   #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
     const { name, bitrates } = this.#format;
     if (bitrates) assertBitrate(name, this.#options.bitrate, bitrates, format);
@@ -317,16 +322,16 @@ class FfmpegFile {
   }
 }
 
-/** The comment is how FLAC says that a picture is the front of the cover. */
+/** By this comment, FLAC marks a picture as the front cover. */
 const COVER = [
   ...['-map', '2:v', '-disposition:v:0', 'attached_pic'],
   ...['-metadata:s:v:0', 'comment=Cover (front)'],
 ];
 
-/** Seconds by which ffmpeg's count of the sound may differ: a frame of the codec, and what the encoder puts in front. */
+/** Seconds by which ffmpeg's count may differ: a frame of the codec, and the encoder's delay. */
 const TOLERANCE_SECONDS = 0.5;
 
-/** @throws TtsError (output) if ffmpeg counted less than came */
+/** @throws TtsError (output) if ffmpeg counted less sound than it got */
 function assertWhole(counted: number | undefined, seconds: number): void {
   if (counted === undefined || counted > seconds - TOLERANCE_SECONDS) return;
   throw failed(`it wrote ${counted} s of ${seconds.toFixed(2)} s`);
@@ -336,22 +341,22 @@ async function feed(ffmpeg: Ffmpeg, pcm: AsyncIterable<Uint8Array>): Promise<voi
   for await (const piece of pcm) await ffmpeg.write(piece);
 }
 
-/** @returns ffmpeg's name for the samples */
+/** @returns ffmpeg's name for the sample format */
 function nameOf({ encoding, bitsPerSample }: PcmFormat): string {
   if (encoding === 'float') return 'f32le';
   return bitsPerSample === 8 ? 'u8' : `s${bitsPerSample}le`;
 }
 
-/** Leftovers of a killed run are found by the end of the name of its part. */
-function besidePart(target: string): string {
+/** Names a temporary file like a part of the target, so that the cleanup after a killed run finds it. */
+function temporaryPath(target: string): string {
   const [, part] = /^(.*)\.part$/s.exec(target) ?? [];
   const number = Math.floor(Math.random() * 1e9) + 1;
   return part === undefined ? join(tmpdir(), `tts-${crypto.randomUUID()}`) : `${part}-${number}.part`;
 }
 
 /**
- * Brings sound to a rate that a format has. It is cut to the frame: rounding up would make it longer than what came.
- * @param onSound called with the PCM bytes of each piece that comes
+ * Converts sound to a rate of the format, and cuts it to the frame: rounding up would make it longer.
+ * @param onSound called with the PCM bytes of each original piece
  */
 function resampled(
   speech: Speech,
@@ -389,12 +394,11 @@ async function* cut(pcm: AsyncIterable<Uint8Array>, most: () => number): AsyncGe
   }
 }
 
-/** Bytes of a frame's header, as far as its length is told. */
+/** Bytes of a frame's header up to the frame's length. */
 const HEADER = 6;
 
 /**
- * A bare AAC cannot say that it begins with the silence of its encoder, so that silence, which is its first frame, is left out.
- * Decoders let the next frame fade in.
+ * Removes the first frame, the encoder's silence, which bare AAC cannot tell decoders to skip. They fade the next one in.
  */
 async function* withoutDelay(adts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -411,19 +415,19 @@ async function* withoutDelay(adts: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** @returns bytes; `undefined` while they are not known. What is no frame has none. */
+/** @returns bytes, 0 if this is no frame; `undefined` until enough has come */
 function frameLength(head: Buffer): number | undefined {
   if (head.length < HEADER) return undefined;
   const isFrame = head[0] === 0xff && (head.readUInt8(1) & 0xf0) === 0xf0;
   return isFrame ? (head.readUInt32BE(2) >>> 5) & 0x1fff : 0;
 }
 
-/** Milliseconds for ffmpeg to list its encoders. */
+/** Milliseconds in which ffmpeg must list its encoders. */
 const LISTING_MS = 20_000;
 
 /**
  * @returns the path of ffmpeg
- * @throws TtsError (output) where there is none, or one without the encoder
+ * @throws TtsError (output) if it is missing, or lacks the encoder
  */
 async function findFfmpeg(
   { name, encoder }: FfmpegFormat,
@@ -441,7 +445,7 @@ async function findFfmpeg(
   throw missing(name, `and this one lacks the encoder ${encoder}`, platform);
 }
 
-/** What each ffmpeg says that it can encode. */
+/** The encoders that each ffmpeg lists, by its path. */
 const listings = new Map<string, Promise<string>>();
 
 async function listed(program: string, env: Programs['env']): Promise<string> {

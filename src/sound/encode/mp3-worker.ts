@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { PcmFormat } from '../pcm.ts';
 import { lanesOf } from '../samples.ts';
 
-/** The settings of one sound. */
+/** The settings for one sound. */
 export interface LameSettings {
   readonly channels: number;
   /** Hz; one of {@link MP3_RATES}. */
@@ -12,10 +12,10 @@ export interface LameSettings {
   readonly bitrate: number;
 }
 
-/** The sample rates that MP3 has, in Hz. */
+/** Hz that MP3 supports. */
 export const MP3_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
-/** Frames of silence that the encoder puts in front of the sound. */
+/** Frames of silence that the encoder puts before the sound. */
 export const ENCODER_DELAY = 576;
 
 interface LameExports {
@@ -31,7 +31,7 @@ interface LameExports {
 
 const SETTINGS_BYTES = 20;
 
-/** LAME as WebAssembly: frames of MPEG with one bitrate, without any header of its own. */
+/** LAME as WebAssembly. It returns MPEG frames with a constant bitrate, and no header of its own. */
 export class Lame {
   readonly #lame: LameExports;
   readonly #encoder: number;
@@ -51,7 +51,7 @@ export class Lame {
     const address = this.#lame.malloc(SETTINGS_BYTES);
     const settings = new DataView(this.#lame.memory.buffer, address, SETTINGS_BYTES);
     [channels, sampleRate, bitrate].forEach((value, at) => void settings.setUint32(4 * at, value, true));
-    // There is no variable bitrate, and the rate stays.
+    // No variable bitrate, and no resampling.
     settings.setFloat32(12, -1, true);
     settings.setUint32(16, sampleRate, true);
     this.#encoder = this.#lame.enc_init(address);
@@ -64,7 +64,7 @@ export class Lame {
     const frames = lanes[0]?.length ?? 0;
     if (frames === 0) return new Uint8Array();
     const { memory, enc_get_pcm: room, enc_encode: encode } = this.#lame;
-    // The memory may have grown after this.
+    // This call may grow the memory and so replace its buffer.
     const addresses = room(this.#encoder, frames);
     const places = new Uint32Array(memory.buffer, addresses, this.#channels).slice();
     places.forEach((place, channel) => {
@@ -73,7 +73,7 @@ export class Lame {
     return this.#taken(encode(this.#encoder, frames));
   }
 
-  /** @returns the rest */
+  /** @returns the frames still held by the encoder */
   end(): Uint8Array {
     return this.#taken(this.#lame.enc_flush(this.#encoder));
   }
@@ -84,7 +84,7 @@ export class Lame {
   }
 }
 
-/** The first message to the worker. PCM follows, and `end` for the rest. */
+/** The first message to the worker. PCM follows, then `end`, which flushes the encoder. */
 export interface Mp3Order extends Pick<LameSettings, 'bitrate'> {
   readonly format: PcmFormat;
 }

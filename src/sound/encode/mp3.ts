@@ -5,22 +5,22 @@ import { converted } from '../convert.ts';
 import { counted, frameBytes, type Speech, type Track } from '../pcm.ts';
 import {
   assertBitrate,
-  atItsEnd,
   type BitrateRange,
   type EncodingOptions,
   type OpenFile,
   type StreamingEncoding,
   type WrittenSize,
+  writeEnd,
   writeStream,
 } from './encoding.ts';
 import { ENCODER_DELAY, MP3_RATES, type Mp3Order } from './mp3-worker.ts';
 import { id3Tag } from './tags.ts';
 import { makeRoom } from './wav.ts';
 
-/** kbit/s for each channel. */
+/** kbit/s per channel. */
 const USUAL_BITRATE = 64;
 
-/** MP3 by LAME, with nothing that has to be installed. */
+/** MP3 by the bundled LAME, which needs no installation. */
 export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
   return {
     name: 'mp3',
@@ -33,8 +33,8 @@ export function mp3({ bitrate }: EncodingOptions): StreamingEncoding {
 }
 
 /**
- * A file that can only be appended to gets what a stream gets: neither chapters nor the exact length.
- * @throws TtsError (output); what the track throws
+ * A file that can only be appended to is written like a stream: without chapters and exact length.
+ * @throws TtsError (output); whatever the track throws
  */
 async function record(
   file: OpenFile,
@@ -45,7 +45,7 @@ async function record(
   const { start } = file;
   if (start === undefined) return writeStream(file, (onSound) => stream(track, bitrate, onSound), signal);
   const sound = { first: new Uint8Array(), bytes: 0, crc: 0 };
-  /** Leaves room for the Info frame, and notes the frames after it. */
+  /** Reserves room for the Info frame, and counts the frames after it. */
   async function* noted(frames: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of frames) {
       if (sound.bytes === 0) {
@@ -62,7 +62,7 @@ async function record(
   const { bytes, writtenBytes } = await writeStream(file, frames, signal);
   const { sampleRate } = track.format;
   const samples = Math.round(((bytes / frameBytes(track.format)) * rateFor(sampleRate)) / sampleRate);
-  const tagBytes = await atItsEnd(file, signal, async ({ fd, path }) => {
+  const tagBytes = await writeEnd(file, signal, async ({ fd, path }) => {
     writeAt(fd, infoFrame({ ...sound, samples }), start);
     const tag = id3Tag(track.tags, track.chapters(), sampleRate);
     if (tag.length === 0 || !(await makeRoom(path, { from: start, bytes: tag.length }, signal))) return 0;
@@ -82,7 +82,7 @@ async function* stream(
   yield* encoded(track, bitrate, onSound);
 }
 
-/** @returns frames of MPEG; pieces are never empty */
+/** @returns MPEG frames in pieces that are never empty */
 async function* encoded(
   speech: Speech,
   bitrate: number | undefined,
@@ -104,7 +104,7 @@ async function* encoded(
   }
 }
 
-/** Bytes: a message to another thread costs as much as encoding some samples. */
+/** Bytes per message: a message to another thread costs as much as encoding some samples. */
 const BLOCK_BYTES = 128 * 1024;
 
 async function* inBlocks(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -120,7 +120,7 @@ async function* inBlocks(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   if (bytes > 0) yield Buffer.concat(pieces);
 }
 
-/** MP3 has nine rates, and one or two channels. */
+/** Converts to one of MP3's nine rates, and to one or two channels. */
 function encodable(speech: Speech): Speech {
   const { sampleRate, channels } = speech.format;
   const rate = rateFor(sampleRate);
@@ -139,7 +139,7 @@ function rateFor(sampleRate: number): number {
   return MP3_RATES.find((rate) => rate >= sampleRate) ?? 48_000;
 }
 
-/** @returns the highest bitrate of this rate that is not above the wanted one, or the lowest */
+/** @returns the highest bitrate for this rate that does not exceed the wanted one, or else the lowest */
 function nearest(wanted: number, sampleRate: number): number {
   const all = bitratesAt(sampleRate);
   return all.findLast((bitrate) => bitrate <= wanted) ?? all[0] ?? wanted;
@@ -167,7 +167,7 @@ export class Mp3Thread {
 
   /** @param pcm whole frames */
   encode(pcm: Uint8Array): Promise<Uint8Array> {
-    // The piece may be shared, and may not be given away. `slice` of a Buffer would not copy it.
+    // Transfers a copy, since the piece may be shared. `slice` of a Buffer would not copy.
     const own = new Uint8Array(pcm);
     return this.#ask(own, [own.buffer]);
   }
@@ -198,7 +198,7 @@ export class Mp3Thread {
   }
 }
 
-/** What the four bytes say that begin each frame. */
+/** The content of the four bytes that begin each frame. */
 interface FrameHeader {
   readonly version: 1 | 2 | 2.5;
   /** kbit/s. */
@@ -208,7 +208,7 @@ interface FrameHeader {
   readonly isMono: boolean;
 }
 
-/** kbit/s, by the index in the header. */
+/** kbit/s by their index in the header. */
 const BITRATES = {
   1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
@@ -217,14 +217,14 @@ const BITRATES = {
 const RATES = [44_100, 48_000, 32_000] as const;
 const VERSIONS = [2.5, undefined, 2, 1] as const;
 
-/** @returns the bitrates that MP3 has at this rate, in kbit/s */
+/** @returns the kbit/s that MP3 has at this rate */
 export function bitratesAt(sampleRate: number): readonly number[] {
   if (sampleRate >= 32_000) return BITRATES[1].slice(1);
-  // LAME keeps the lowest rates to 64 kbit/s.
+  // LAME uses at most 64 kbit/s at the lowest rates.
   return BITRATES[2].slice(1).filter((bitrate) => sampleRate >= 16_000 || bitrate <= 64);
 }
 
-/** @throws Error for bytes that begin no frame */
+/** @throws Error for bytes that do not begin a frame */
 function readHeader(frame: Uint8Array): FrameHeader {
   const [sync = 0, kind = 0, rates = 0, mode = 0] = frame;
   const version = VERSIONS[(kind >> 3) & 3];
@@ -244,7 +244,7 @@ function samplesOf({ version }: FrameHeader): number {
   return version === 1 ? 1152 : 576;
 }
 
-/** @returns bytes, which are no whole number: a frame may have one more than the next */
+/** @returns bytes per frame, with a fraction: some frames have one byte more than others */
 function lengthOf(header: FrameHeader): number {
   return ((samplesOf(header) / 8) * header.bitrate * 1000) / header.sampleRate;
 }
@@ -256,7 +256,7 @@ function tagOffset({ version, isMono }: FrameHeader): number {
   return 4 + (version === 1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
 }
 
-/** @returns the header of the Info frame, which has the lowest bitrate that gives enough room, but not less than the sound */
+/** @returns the header of the Info frame: the lowest bitrate with enough room, but no lower than the sound's */
 function infoHeader(header: FrameHeader): FrameHeader {
   const room = tagOffset(header) + TAG_BYTES;
   const bitrates = bitratesAt(header.sampleRate).filter((bitrate) => bitrate >= header.bitrate);
@@ -264,7 +264,10 @@ function infoHeader(header: FrameHeader): FrameHeader {
   return { ...header, bitrate: bitrate ?? header.bitrate };
 }
 
-/** @param first the beginning of the first frame of the sound */
+/**
+ * @returns the bytes of the Info frame
+ * @param first the beginning of the sound's first frame
+ */
 export function infoBytes(first: Uint8Array): number {
   return Math.floor(lengthOf(infoHeader(readHeader(first))));
 }
@@ -279,14 +282,14 @@ export interface Mp3Sound {
   readonly samples: number;
 }
 
-/** The silent frame in front of the others: players learn from it how long the sound is, and what to leave out at both ends. */
+/** Returns the silent frame before the sound, which tells players how long the sound is and what to skip at both ends. */
 export function infoFrame({ first, bytes, crc, samples }: Mp3Sound): Uint8Array {
   const header = readHeader(first);
   const own = infoHeader(header);
   const frames = Math.round(bytes / lengthOf(header));
   const padding = frames * samplesOf(header) - ENCODER_DELAY - samples;
   const frame = Buffer.alloc(infoBytes(first));
-  // Neither padding nor a checksum.
+  // Without padding and checksum.
   frame.set([
     first[0] ?? 0,
     (first[1] ?? 0) | 1,
@@ -302,7 +305,7 @@ export function infoFrame({ first, bytes, crc, samples }: Mp3Sound): Uint8Array 
     at = frame.writeUInt8(Math.floor((256 * percent) / 100), at);
   at = frame.writeUInt32BE(0, at);
   at += frame.write('LAME3.100', at, 'latin1');
-  // Revision 0 of the tag, a constant bitrate; neither peak nor gain are known.
+  // Tag revision 0 and a constant bitrate; peak and gain are unknown.
   at = frame.writeUInt8(1, at) + 1 + 8 + 1;
   at = frame.writeUInt8(Math.min(255, header.bitrate), at);
   at = frame.writeUIntBE((ENCODER_DELAY << 12) | Math.max(0, Math.min(0xfff, padding)), at, 3) + 4;
@@ -322,7 +325,7 @@ const CRC_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** @param start the checksum of what came before */
+/** @param start the checksum of the bytes before */
 export function crc16(bytes: Uint8Array, start = 0): number {
   return bytes.reduce((crc, byte) => (crc >> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0), start);
 }

@@ -1,17 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { shiftRight } from './wav.ts';
 
-/** Boxes that hold the tables of a track (ISO/IEC 14496-12, section 6.2.3). */
+/** Boxes on the way to a track's tables (ISO/IEC 14496-12, section 6.2.3). */
 const HOLDERS = new Set(['trak', 'mdia', 'minf', 'stbl']);
 
-/** Bytes of the head of a box, and of the version, flags and number of entries of a table. */
+/** Bytes of a box's head, and of a table's version, flags and number of entries. */
 const [HEAD, TABLE_HEAD] = [8, 8] as const;
 
 const MOST_OFFSET = 0xff_ff_ff_ff;
 
 /**
- * Gives each title in the text track of an MP4 a chunk of its own. ffmpeg puts all of them into one, and some readers take a chunk
- * for a title. A file is left as it is if its index does not lie before its sound, or if it is too long for its offsets.
+ * Gives each title in the text track of an MP4 its own chunk. ffmpeg writes all titles into one chunk, and some readers
+ * take a chunk for a title. Skips files whose index does not precede their sound, or that are too long for their offsets.
  */
 export async function divideTitles(path: string, signal: AbortSignal): Promise<void> {
   const file = await open(path, 'r+');
@@ -41,7 +41,7 @@ async function indexOf(file: FileHandle): Promise<Index | undefined> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, start);
     const size = buffer.readUInt32BE(0);
     const kind = kindAt(buffer, 0);
-    // The sound may be so long that its size stands elsewhere.
+    // The box of the sound may store its size elsewhere.
     if (bytesRead < HEAD || size < HEAD || kind === 'mdat') return undefined;
     if (kind === 'moov') {
       const content = Buffer.alloc(size - HEAD);
@@ -63,7 +63,7 @@ function head(kind: string, length: number): Buffer {
   return bytes;
 }
 
-/** @param change gets the content of each box that holds no others */
+/** @param change gets the content of each box without inner boxes */
 function withBoxes(content: Buffer, change: (kind: string, content: Buffer) => Buffer): Buffer {
   const boxes: Buffer[] = [];
   for (const [kind, inside] of boxesIn(content)) {
@@ -89,11 +89,11 @@ function withTitles(index: Buffer): Buffer {
   return Buffer.concat(boxes);
 }
 
-/** A track of text gets as many chunks as it has samples. */
+/** Gives a text track one chunk per sample. */
 function withChunks(track: Buffer): Buffer {
   const tables = new Map<string, Buffer>();
   withBoxes(track, (kind, content) => {
-    // The box of data references has a handler as well, after that of the track.
+    // The first handler is the track's; the box of data references has another one.
     if (!tables.has(kind)) tables.set(kind, content);
     return content;
   });
@@ -104,14 +104,14 @@ function withChunks(track: Buffer): Buffer {
   const offsets = Buffer.alloc(TABLE_HEAD + 4 * places.length);
   offsets.writeUInt32BE(places.length, 4);
   for (const [at, place] of places.entries()) offsets.writeUInt32BE(place, TABLE_HEAD + 4 * at);
-  // From the first chunk on, each has one sample of the first kind.
+  // All chunks have one sample of the first kind.
   const single = Buffer.alloc(TABLE_HEAD + 12);
   for (const at of [4, 8, 12, 16]) single.writeUInt32BE(1, at);
   const changed: Readonly<Record<string, Buffer>> = { stsc: single, stco: offsets };
   return withBoxes(track, (kind, content) => changed[kind] ?? content);
 }
 
-/** @returns the places in the file at which the samples of a track lie */
+/** @returns the offsets in the file of a track's samples */
 function samplePlaces(sizes: Buffer, runs: Buffer, chunks: Buffer): number[] {
   const usual = sizes.readUInt32BE(4);
   const count = sizes.readUInt32BE(8);
@@ -131,7 +131,7 @@ function samplePlaces(sizes: Buffer, runs: Buffer, chunks: Buffer): number[] {
   return places;
 }
 
-/** @returns `undefined` if an offset would need more than 32 bits */
+/** @returns the index with its offsets moved; `undefined` if one would need more than 32 bits */
 function withOffsets(index: Buffer, more: number): Buffer | undefined {
   let isTooLong = false;
   const moved = withBoxes(index, (kind, content) => {

@@ -3,7 +3,7 @@ import type { Chapter, Cover, Tags } from '../pcm.ts';
 
 export type Field = keyof ReturnType<typeof named>;
 
-/** Tags by the names that players use. Sound without title, author and album has no tags at all. */
+/** Returns tags by the names that players use. Sound without title, author and album gets none. */
 export function fieldsOf(tags: Tags): Partial<ReturnType<typeof named>> {
   const { title, author, album } = tags;
   return [title, author, album].some((each) => each !== undefined) ? named(tags) : {};
@@ -26,13 +26,13 @@ function named(tags: Tags) {
     language3: languageCode(language),
     series: series?.name,
     seriesPart: series?.number,
-    /** It has the form `Series #2`, which audiobookshelf reads. */
+    /** In the form `Series #2`, which audiobookshelf reads. */
     grouping: series && `${series.name}${series.number === undefined ? '' : ` #${series.number}`}`,
     track: track && `${track.number}/${track.count}`,
   };
 }
 
-/** The languages of ISO 639-1 that books are most often in. */
+/** Codes of ISO 639-1 and ISO 639-2 for the languages that most books are in. */
 const CODES = new Map(
   entriesOf(`
     ar ara, bg bul, ca cat, cs ces, cy cym, da dan, de deu, el ell, en eng, eo epo, es spa, et est, eu eus, fa fas,
@@ -41,13 +41,13 @@ const CODES = new Map(
     tr tur, uk ukr, vi vie, zh zho`),
 );
 
-/** @returns the code of ISO 639-2, such as `deu`, for a language tag */
+/** @returns the ISO 639-2 code for a language tag, such as `deu` */
 export function languageCode(tag = ''): string | undefined {
   const [language = ''] = tag.toLowerCase().split('-');
   return /^[a-z]{3}$/.test(language) ? language : CODES.get(language);
 }
 
-/** Players take frames of text by these names. Series are what audiobookshelf reads. */
+/** ID3 text frames that players read. audiobookshelf reads the series from TIT1. */
 const TEXTS: readonly (readonly [id: string, field: Field])[] = [
   ['TIT2', 'title'],
   ['TALB', 'album'],
@@ -61,16 +61,16 @@ const TEXTS: readonly (readonly [id: string, field: Field])[] = [
   ['TLAN', 'language3'],
 ];
 
-/** A tag cannot be longer than its size can say, which has 28 bits. */
+/** An ID3 tag states its size in 28 bits. */
 const LONGEST_COVER = 128 * 2 ** 20;
 
-/** The entries of one table of contents are counted in one byte. */
+/** A table of contents counts its entries in one byte. */
 const MOST_ENTRIES = 255;
 
 /**
- * Makes a tag of ID3v2.3. It has the chapters as `CHAP`, and tables of contents, which are nested for more than 255.
- * @param chapters their times are in frames of this rate
- * @returns no bytes if there is nothing to say
+ * Returns an ID3v2.3 tag with `CHAP` chapters, and tables of contents, nested if there are more than 255 chapters.
+ * @param sampleRate Hz; chapters give their times in frames of this rate
+ * @returns no bytes if the tag would be empty
  */
 export function id3Tag(tags: Tags, chapters: readonly Chapter[], sampleRate: number): Uint8Array {
   const fields = fieldsOf(tags);
@@ -136,7 +136,7 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([1]), utf16(value)]);
 }
 
-/** ID3v2.3 knows Latin-1 and this. */
+/** ID3v2.3 only has Latin-1 and this. */
 function utf16(value: string): Buffer {
   return Buffer.from(`\uFEFF${value}`, 'utf16le');
 }
@@ -149,7 +149,7 @@ function frame(id: string, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** No byte may look like the beginning of a frame of sound. */
+/** Seven bits per byte, so that no byte looks like the beginning of an MPEG frame. */
 function sevenBits(size: number): Buffer {
   return Buffer.from([21, 14, 7, 0].map((shift) => (size >> shift) & 0x7f));
 }

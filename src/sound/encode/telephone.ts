@@ -4,25 +4,25 @@ import { bytesOf, lanesOf } from '../samples.ts';
 import { type StreamingEncoding, writeStream } from './encoding.ts';
 import { recordWav, streamWav, type WavSound } from './wav.ts';
 
-type Bare = Pick<Speech, 'format' | 'pcm'>;
-type Coded = (sound: Bare, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
+type Pcm = Pick<Speech, 'format' | 'pcm'>;
+type Encode = (sound: Pcm, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
 
-/** Samples of 16 bits, without any header. Their rate and channels are those of the voice, unless a PBX expects a rate. */
+/** Headerless 16-bit samples, with the voice's rate and channels unless a PBX expects a rate. */
 export function raw(rate: number | undefined): StreamingEncoding {
-  return bare('s16le', s16le, rate);
+  return headerless('s16le', s16le, rate);
 }
 
 /**
- * G.711: a WAV, or without any header where a PBX expects a rate.
- * @param rate Hz
+ * G.711 in a WAV, or headerless where a PBX expects a rate.
+ * @param rate Hz that the PBX expects
  */
 export function telephone(law: 'alaw' | 'ulaw', rate: number | undefined): StreamingEncoding {
-  return rate === undefined ? telephoneWav(law) : bare(law, (...sound) => coded(law, ...sound), rate);
+  return rate === undefined ? telephoneWav(law) : headerless(law, (...sound) => coded(law, ...sound), rate);
 }
 
-/** @param rate Hz of a file that cannot tell its rate, and has one channel */
-function bare(name: string, code: Coded, rate: number | undefined): StreamingEncoding {
-  const stream: Coded = (sound, onSound) => {
+/** @param rate Hz that the PBX expects; the file then has one channel */
+function headerless(name: string, code: Encode, rate: number | undefined): StreamingEncoding {
+  const stream: Encode = (sound, onSound) => {
     const format = { ...sound.format, sampleRate: rate ?? sound.format.sampleRate, channels: 1 };
     if (rate === undefined || sameFormat(format, sound.format)) return code(sound, onSound);
     const pcm = counted(sound.pcm, onSound);
@@ -39,7 +39,7 @@ function bare(name: string, code: Coded, rate: number | undefined): StreamingEnc
 const INTEGERS = { encoding: 'integer', bitsPerSample: 16 } as const;
 
 /** @param onSound called with the PCM bytes of each piece */
-async function* s16le({ format, pcm }: Bare, onSound: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* s16le({ format, pcm }: Pcm, onSound: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const isSame = format.encoding === 'integer' && format.bitsPerSample === 16;
   for await (const piece of counted(pcm, onSound)) {
     const [samples = []] = isSame ? [] : lanesOf(piece, { ...format, channels: 1 }, 1);
@@ -47,7 +47,7 @@ async function* s16le({ format, pcm }: Bare, onSound: (bytes: number) => void): 
   }
 }
 
-/** G.711 in tables: the byte of each 16-bit sample, by its bits. */
+/** Returns the G.711 byte for each 16-bit sample, indexed by its bits. */
 export function lawTable(law: 'alaw' | 'ulaw'): Uint8Array {
   const encode = law === 'alaw' ? toALaw : toMuLaw;
   return Uint8Array.from({ length: 65_536 }, (_, bits) => encode(bits < 32_768 ? bits : bits - 65_536));
@@ -65,14 +65,14 @@ function toMuLaw(sample: number): number {
 
 function toALaw(sample: number): number {
   const sign = sample < 0 ? 0 : 0x80;
-  // Thirteen bits count, and those of a negative sample are its complement.
+  // Thirteen bits count. A negative sample is complemented.
   const magnitude = (sample < 0 ? ~sample : sample) >> 3;
   const exponent = Math.max(0, 27 - Math.clz32(magnitude));
   const mantissa = (magnitude >> Math.max(1, exponent)) & 0x0f;
   return (sign | (exponent << 4) | mantissa) ^ 0x55;
 }
 
-/** A WAV with one byte of G.711 for each sample. */
+/** A WAV with one G.711 byte per sample. */
 function telephoneWav(law: 'alaw' | 'ulaw'): StreamingEncoding {
   return {
     name: law,
@@ -100,7 +100,7 @@ function telephoneSound(track: Track, law: 'alaw' | 'ulaw', onSound: (bytes: num
 
 async function* coded(
   law: 'alaw' | 'ulaw',
-  track: Bare,
+  track: Pcm,
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const table = lawTable(law);

@@ -4,10 +4,10 @@ import { writeAt } from '../../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../../kit/error.ts';
 import { frameBytes, type PcmFormat } from '../pcm.ts';
 import {
-  atItsEnd,
   type OpenFile,
   type StreamingEncoding,
   type WrittenSize,
+  writeEnd,
   writeStream,
 } from './encoding.ts';
 
@@ -18,7 +18,7 @@ export const wav: StreamingEncoding = {
   stream: streamWav,
 };
 
-/** What goes into a WAV. */
+/** The sound of a WAV. */
 export interface WavSound {
   readonly format: WavFormat;
   readonly bytes: number | undefined;
@@ -26,8 +26,8 @@ export interface WavSound {
 }
 
 /**
- * A file that can only be appended to has the header of a stream. So has one past 4 GiB whose samples cannot be moved.
- * @throws TtsError (output), (service) for sizes that cannot be put right; what the track throws
+ * A file that can only be appended to gets the header of a stream; so does one past 4 GiB whose samples cannot move.
+ * @throws TtsError (output), (service) for sizes that cannot be corrected; whatever the track throws
  */
 export async function recordWav(file: OpenFile, sound: WavSound, signal: AbortSignal): Promise<WrittenSize> {
   const { start } = file;
@@ -35,9 +35,9 @@ export async function recordWav(file: OpenFile, sound: WavSound, signal: AbortSi
   const { format } = sound;
   const unsized = { ...sound, bytes: undefined };
   const { bytes } = await writeStream(file, (onSound) => streamWav(unsized, onSound), signal);
-  const header = await atItsEnd(file, signal, async ({ fd, path }) => {
+  const header = await writeEnd(file, signal, async ({ fd, path }) => {
     const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
-    // What is written after this file begins behind its padding.
+    // Whatever is written to this descriptor next must come after the padding.
     if (padding(bytes) > 0) writeSync(fd, new Uint8Array(1));
     if (exact > old && !(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
     writeAt(fd, wavHeader(format, bytes), start);
@@ -62,7 +62,7 @@ export async function* streamWav(
 }
 
 /**
- * The header was sent and cannot be corrected.
+ * Checks a size in a header that was already sent.
  * @throws TtsError (service)
  */
 function assertAsPromised(bytes: number, promised: number | undefined): void {
@@ -73,34 +73,34 @@ function assertAsPromised(bytes: number, promised: number | undefined): void {
   });
 }
 
-/** The samples of a WAV: PCM, or one byte of G.711 for each. */
+/** The sample format of a WAV: PCM, or one G.711 byte per sample. */
 export interface WavFormat extends Omit<PcmFormat, 'encoding'> {
   readonly encoding: PcmFormat['encoding'] | 'alaw' | 'ulaw';
 }
 
-/** The codes of the chunk "fmt ". */
+/** Format tags of the `fmt ` chunk. */
 const CODES: Readonly<Record<WavFormat['encoding'], number>> = { integer: 1, float: 3, alaw: 6, ulaw: 7 };
 
 const RIFF_HEAD_BYTES = 12;
 
-/** The size of a stream, as ffmpeg writes it, and of an RF64. */
+/** The placeholder size of a stream, as ffmpeg writes it, and of an RF64. */
 const UNKNOWN = 0xffff_ffff;
 
 const CHUNK_HEAD_BYTES = 8;
 const INTEGER_FMT_BYTES = 16;
-/** All but integers have a longer chunk, and a chunk "fact". */
+/** All formats but integers have a longer `fmt ` chunk, and a `fact` chunk. */
 const OTHER_FMT_BYTES = 18;
 const FACT_BYTES = 4;
 const DS64_BYTES = 28;
 
 export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
 
-/** A stream gets no padding byte: without a size in the header, the byte would be taken for sound. */
+/** A stream gets no padding byte: without a size in the header, it would be taken for sound. */
 export function padding(dataBytes: number | undefined): 0 | 1 {
   return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
 
-/** A header has 44 bytes for integers, 58 otherwise, and {@link RF64_EXTRA_BYTES} more if a size needs more than 32 bits. */
+/** Returns 44 bytes for integers or 58 for others, plus {@link RF64_EXTRA_BYTES} if a size needs more than 32 bits. */
 export function headerBytes(format: WavFormat, dataBytes: number | undefined): number {
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
@@ -146,7 +146,7 @@ function writeChunkHead(header: Buffer, at: number, id: string, size: number): n
   return header.writeUInt32LE(size, at + 4);
 }
 
-/** Writes the chunk of EBU Tech 3306. Its table of further sizes is empty. */
+/** Writes the `ds64` chunk (EBU Tech 3306) with an empty table of further sizes. */
 function writeDs64(header: Buffer, start: number, sound: { format: WavFormat; dataBytes: number }): number {
   const { format, dataBytes } = sound;
   let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);
@@ -192,7 +192,7 @@ const BLOCK_BYTES = 1024 * 1024;
 
 /**
  * Moves the end of a file to the right, in place.
- * @throws the signal's reason; the file is damaged then
+ * @throws the signal's reason; the file is then damaged
  */
 export async function shiftRight(
   file: FileHandle,
@@ -202,7 +202,7 @@ export async function shiftRight(
 ): Promise<void> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   const { size } = await file.stat();
-  // No byte is overwritten before it has moved.
+  // From the end backwards, so that no byte is overwritten before it has moved.
   for (let end = size; end > from; ) {
     signal?.throwIfAborted();
     const start = Math.max(from, end - BLOCK_BYTES);

@@ -5,7 +5,7 @@ import type { Source } from '../../../src/read/reading.ts';
 import { wordsSource } from '../../../src/read/source.ts';
 import { RunText, type TextPlan } from '../../../src/run/text.ts';
 import { converted } from '../../../src/sound/convert.ts';
-import { type PcmFormat, type Speech, silence } from '../../../src/sound/pcm.ts';
+import { type PcmFormat, type Speech, silentPieces } from '../../../src/sound/pcm.ts';
 import type { Speaker } from '../../../src/sound/voice.ts';
 import { asRole, Cast } from '../../../src/voices/cast.ts';
 import { deliverTo, MemorySink, NO_PAUSES } from '../../support/memory-sink.ts';
@@ -113,7 +113,7 @@ it('A text with marks sounds as its parts, spoken one by one and joined with exa
   ));
 
 function quiet(format: PcmFormat, seconds: number): Buffer {
-  return Buffer.concat([...silence(format, seconds)]);
+  return Buffer.concat([...silentPieces(format, seconds)]);
 }
 
 interface Run {
