@@ -1,97 +1,98 @@
+/** Filters the output of language models down to what a listener wants to hear. */
 import { type Stage, WAITS } from '../text/stage.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { BEGUN, CITATION, ENCLOSURES, type Enclosure, isCitation, MARKS } from './model-marks.ts';
 
-/** UTF-16 units. A thought in front of a whole text may be so long. */
+/** UTF-16 units of a thought before the answer; it may contain a whole text. */
 const LONGEST_THOUGHT = 1024 * 1024;
-/** UTF-16 units. A longer call in a block of code is spoken unchanged. */
+/** UTF-16 units. A longer tool call in a code block is spoken unchanged. */
 const LONGEST_CALL = 65_536;
 /** UTF-16 units. */
 const LONGEST_CLOSING = 64;
-/** UTF-16 units. Backticks further apart are no code. */
+/** UTF-16 units. Backticks further apart do not mark code. */
 const LONGEST_CODE = 1000;
-/** UTF-16 units in front of a citation. */
-const SIGHT = 80;
+/** UTF-16 units before a citation that decide whether it is one. */
+const LOOKBEHIND = 80;
 
 const EVENT = new RegExp(
   [
-    // Most characters begin nothing of it.
+    // This look-ahead skips most characters fast, since few of them begin an event.
     '(?=[ \\t]?(?:[<[{【◁✿:`~\\ue200]|(?:file)?citet)|(?<![^\\n])[ \\t])(?:',
     '(?<fence>(?<![^\\n])[ \\t]*(?:`{3,}[^`\\n]*|~{3,}(?!~)[^\\n]*)\\n)|(?<code>`+)|',
     ...ENCLOSURES.map(({ opens }, at) => `(?<row${at}>${opens})|`),
     `(?<thoughtEnd>${endsWhere(({ mayEndOnly }) => mayEndOnly)})|`,
-    // The end of a call without its beginning is one, too.
+    // A stray closing tag of a tool call counts as well.
     `(?<mark>${[...MARKS.map(({ pattern }) => pattern), endsWhere(({ closes }) => /^<\/[^|]*$/u.test(closes) && closes !== '</details>')].join('|')})|`,
     `(?<citation>${CITATION}))`,
   ].join(''),
   'u',
 );
 
-/** A block of code in these may be a call. */
-const OF_CALL = /(?:`{3}|~{3})(?:json|tool_calls?)\b/iu;
+/** A code block with one of these languages may be a tool call. */
+const CALL_FENCE = /(?:`{3}|~{3})(?:json|tool_calls?)\b/iu;
 const NAME = /"(?:name|function|tool)"\s*:/u;
 const ARGUMENTS = /"(?:arguments|parameters|input|args)"\s*:/u;
-/** Gemma 3 calls tools in these: https://ai.google.dev/gemma/docs/capabilities/function-calling */
-const OF_TOOL = /(?:`{3}|~{3})tool_(?:code|outputs?)\b/iu;
+/** Gemma 3 wraps tool calls in these: https://ai.google.dev/gemma/docs/capabilities/function-calling */
+const TOOL_FENCE = /(?:`{3}|~{3})tool_(?:code|outputs?)\b/iu;
 const PART_OF_FENCE = /(?:(?<![^\n])[ \t]*(?:[`~]{1,2}|`{3,}[^`\n]{0,60}|~{3,}(?!~)[^\n]{0,60})|`)$/u;
 const PART_OF_CLOSING = /(?<![^\n])[ \t]*(?:[`~]+[ \t]*)?$/u;
 
-/** Emoji with their modifiers. Signs such as "©" are text. */
+/** Emoji with their modifiers. Signs such as "©" are spoken. */
 const EMOJI =
   /(?![©®™])\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d(?=\p{Extended_Pictographic})|\u20e3|\p{Regional_Indicator}/gu;
 const PART_OF_EMOJI = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d)+$|\r$/u;
-/** UTF-16 units. In a longer run, each is taken out for itself. */
+/** UTF-16 units. Longer runs of emoji are removed one by one. */
 const LONGEST_EMOJI = 64;
 
-/** A line that is written over counts with its last state. */
-const WRITTEN_OVER = /(?<![^\n])[^\n]*\r(?!\n|$)/gu;
+/** A line that a carriage return overwrites: only its last state is spoken. */
+const OVERWRITTEN = /(?<![^\n])[^\n]*\r(?!\n|$)/gu;
 const PROGRESS =
   /(?:\d\s?%|(?<![█▓▒░▉-▏#=])[█▓▒░▉-▏#=]{3,}(?![█▓▒░▉-▏#=])|(?<!\d)\d+\/\d+)(?:(?![.!?]\s+\p{L})[^\n]){0,60}$/u;
-/** A line that has only begun may be a progress bar. */
+/** A line without letters may be the beginning of a progress bar. */
 const BARE = /^[^\p{L}\n]{1,40}$/u;
 
 export interface UnspokenOptions {
-  /** It replaces each character that is taken out. */
+  /** Replaces each removed character. */
   readonly filler?: string | undefined;
   /**
-   * The text is heard while it is written. Otherwise nothing leaves before it is known whether the text begins with a thought,
-   * whose end may be all that marks it.
+   * True if the text is heard while it is written. Otherwise it is held until it is clear whether it begins with a thought,
+   * which may be marked by its end only.
    */
   readonly isLive?: boolean;
   readonly beginsInThought?: boolean;
   /**
-   * It is called at most once, where all text so far turns out to be a thought that only ends.
+   * Called at most once, if the end of a thought shows that all text so far belonged to it.
    * @param units UTF-16 units of the answer that have come
    */
   readonly onAnswer?: ((units: number) => void) | undefined;
 }
 
-/** Where the stage is, if not in the text. */
+/** The region that the stage is in, outside of plain text. */
 interface SkippedRegion {
-  /** What ends it is in the group `closes`; else it begins once more, inside. */
+  /** The group `closes` matches the end of the region; any other match is a nested beginning. */
   readonly ends: RegExp;
-  /** Beginnings without an end. */
+  /** Beginnings that are still open. */
   readonly depth: number;
-  /** Code is spoken as it is. */
+  /** True for code, which is spoken unchanged. */
   readonly isCode: boolean;
 }
 
 /**
- * Takes out what a model writes and no listener wants: thoughts, calls of tools, control tokens, the numbers of sources, emoji,
- * and all but the last state of a progress bar. Code is left as it is, so a text about these marks can be spoken.
- * The result does not depend on the pieces, but for a label in front of a progress bar, which may have left.
+ * Removes what a model writes but no listener wants: thoughts, tool calls, control tokens, source numbers, emoji, and all
+ * but the last state of a progress bar. Code stays unchanged, so that a text about such marks can be spoken. The result
+ * does not depend on how the text is split into pieces, except for a label before a progress bar, which may already be out.
  */
 export class Unspoken implements Stage<string, string> {
   readonly #filler: string;
   #held = '';
-  /** The end of what has left. */
+  /** The end of the text before `#held`. */
   #last = '\n';
   #inside: SkippedRegion | undefined;
-  /** A block of code is awaited that may be a call. */
+  /** True while a code block that may be a tool call is incomplete. */
   #awaitsCall = false;
   readonly #isLive: boolean;
   readonly #onAnswer: UnspokenOptions['onAnswer'];
-  /** What came so far, as long as it may be a thought. A live text leaves with each piece. */
+  /** Text held because it may be a thought; `undefined` once it cannot be one. A live text is released with each piece. */
   #kept: string[] | undefined = [];
   #keptLength = 0;
 
@@ -114,7 +115,7 @@ export class Unspoken implements Stage<string, string> {
     if (this.#isLive) yield* this.#kept?.splice(0) ?? [];
   }
 
-  /** True for a line that may be written over, and for code that may have no end. */
+  /** True for a line that may be overwritten, and for code that may never end. */
   get isHolding(): boolean {
     if ((this.#inside && !this.#inside.isCode) || this.#awaitsCall) return false;
     return this.#held.startsWith('`') || this.#lineHeld < this.#held.length;
@@ -123,7 +124,7 @@ export class Unspoken implements Stage<string, string> {
   *flush(idle: number): Generator<string> {
     if (idle >= WAITS.sentence && /^[ \t]$/u.test(this.#held)) yield* this.#say(this.#pull(1));
     if (!this.isHolding || idle < WAITS.doubtful) return;
-    const length = this.#held.startsWith('`') ? this.#held.length : settled(this.#held);
+    const length = this.#held.startsWith('`') ? this.#held.length : settledLength(this.#held);
     yield* this.#say(this.#clean(this.#pull(length)));
     if (this.#isLive) yield* this.#kept?.splice(0) ?? [];
   }
@@ -134,7 +135,7 @@ export class Unspoken implements Stage<string, string> {
   }
 
   *#pass(isEnd: boolean): Generator<string> {
-    const open = isEnd ? 0 : this.#held.length - Math.min(settled(this.#held), this.#lineHeld);
+    const open = isEnd ? 0 : this.#held.length - Math.min(settledLength(this.#held), this.#lineHeld);
     for (
       let [length, inside] = [-1, this.#inside];
       length !== this.#held.length || inside !== this.#inside;
@@ -146,7 +147,7 @@ export class Unspoken implements Stage<string, string> {
     }
   }
 
-  /** @param sure UTF-16 units that no later piece changes */
+  /** @param sure UTF-16 units that no later piece can change */
   *#take(sure: number, isEnd: boolean): Generator<string> {
     const found = EVENT.exec(this.#held);
     if (!found?.groups || found.index >= sure) return yield* this.#say(this.#clean(this.#pull(sure)));
@@ -156,27 +157,29 @@ export class Unspoken implements Stage<string, string> {
     if (groups.fence && this.#last.endsWith('\n')) yield* this.#say(this.#block(all, isEnd));
     else if (groups.code) yield* this.#say(this.#codeSpan(all, isEnd));
     else if (row) {
-      this.#inside = insideOf(row);
+      this.#inside = regionOf(row);
       yield* this.#release();
-      yield* this.#say(this.#takenOut(this.#pull(all.length)));
+      yield* this.#say(this.#fillerFor(this.#pull(all.length)));
     } else if (groups.thoughtEnd) yield* this.#endThought(all.length);
     else {
       const isSpoken = groups.fence ?? (groups.citation && !isCitation(this.#before(all), all));
       const mark = this.#pull(all.length);
-      yield* this.#say(isSpoken ? mark : this.#takenOut(mark));
+      yield* this.#say(isSpoken ? mark : this.#fillerFor(mark));
     }
   }
 
   #before(citation: string): string {
-    return this.#last.slice(-SIGHT) + (/^[ \t]/u.exec(citation)?.[0] ?? '');
+    return this.#last.slice(-LOOKBEHIND) + (/^[ \t]/u.exec(citation)?.[0] ?? '');
   }
 
-  /** All before it was a thought. What has left is dropped behind this stage. */
+  /**
+   * Removes all text so far, which was a thought. What was already yielded must be dropped by the stages after this one.
+   */
   *#endThought(length: number): Generator<string> {
     const gone = (this.#kept ?? []).join('') + this.#pull(length);
     if (this.#kept) this.#onAnswer?.(this.#held.length);
     this.#kept = undefined;
-    if (this.#filler !== '') yield this.#takenOut(gone);
+    if (this.#filler !== '') yield this.#fillerFor(gone);
   }
 
   *#say(text: string): Generator<string> {
@@ -197,21 +200,21 @@ export class Unspoken implements Stage<string, string> {
     const found = ends.exec(this.#held);
     if (!found) {
       const kept = isEnd ? 0 : LONGEST_CLOSING;
-      return this.#takenOut(this.#pull(Math.max(0, this.#held.length - kept)));
+      return this.#fillerFor(this.#pull(Math.max(0, this.#held.length - kept)));
     }
     const end = found.index + found[0].length;
-    if (!isEnd && this.#held.length < end + 2) return this.#takenOut(this.#pull(found.index));
+    if (!isEnd && this.#held.length < end + 2) return this.#fillerFor(this.#pull(found.index));
     const isClosing = found.groups?.closes !== undefined;
-    // A thought may name its own tag. So a paragraph ends all of it.
+    // A thought may mention its own tag, so a new paragraph closes all nested ones.
     const isLast = isClosing && (depth === 1 || this.#held.startsWith('\n\n', end));
     this.#inside = isLast ? undefined : { ends, depth: depth + (isClosing ? -1 : 1), isCode: false };
-    return this.#takenOut(this.#pull(end));
+    return this.#fillerFor(this.#pull(end));
   }
 
   #block(opening: string, isEnd: boolean): string {
     const ends = endOfCode(opening);
-    const isTool = OF_TOOL.test(opening);
-    if (!isTool && !OF_CALL.test(opening)) {
+    const isTool = TOOL_FENCE.test(opening);
+    if (!isTool && !CALL_FENCE.test(opening)) {
       this.#inside = { ends, depth: 1, isCode: true };
       return this.#pull(opening.length);
     }
@@ -222,7 +225,7 @@ export class Unspoken implements Stage<string, string> {
     if (this.#awaitsCall) return '';
     const length = found ? opening.length + found.index + found[0].length : this.#held.length;
     const block = this.#pull(length);
-    return isTool || (NAME.test(block) && ARGUMENTS.test(block)) ? this.#takenOut(block) : block;
+    return isTool || (NAME.test(block) && ARGUMENTS.test(block)) ? this.#fillerFor(block) : block;
   }
 
   #codeIn({ ends }: SkippedRegion, isEnd: boolean): string {
@@ -248,7 +251,7 @@ export class Unspoken implements Stage<string, string> {
     return this.#clean(this.#pull(hasEnd ? end : ticks.length));
   }
 
-  /** A line that may be written over begins here. */
+  /** The start of a last line that may be overwritten; otherwise the end of the held text. */
   get #lineHeld(): number {
     const start = this.#held.lastIndexOf('\n') + 1;
     const line = this.#held.slice(start);
@@ -257,28 +260,28 @@ export class Unspoken implements Stage<string, string> {
   }
 
   #clean(text: string): string {
-    const takeOut = (found: string) => this.#takenOut(found);
-    return text.replace(WRITTEN_OVER, takeOut).replace(EMOJI, takeOut);
+    const fill = (found: string) => this.#fillerFor(found);
+    return text.replace(OVERWRITTEN, fill).replace(EMOJI, fill);
   }
 
-  #takenOut(text: string): string {
+  #fillerFor(text: string): string {
     return this.#filler === '' ? '' : this.#filler.repeat(countCodePoints(text));
   }
 
   #pull(length: number): string {
     const pulled = this.#held.slice(0, length);
     this.#held = this.#held.slice(length);
-    if (pulled !== '') this.#last = (this.#last + pulled.slice(-SIGHT)).slice(-SIGHT);
+    if (pulled !== '') this.#last = (this.#last + pulled.slice(-LOOKBEHIND)).slice(-LOOKBEHIND);
     return pulled;
   }
 }
 
-function insideOf({ opens, closes }: Enclosure): SkippedRegion {
+function regionOf({ opens, closes }: Enclosure): SkippedRegion {
   const nested = closes.startsWith('</') ? `|${opens}` : '';
   return { ends: new RegExp(`(?<closes>${closes})${nested}`, 'u'), depth: 1, isCode: false };
 }
 
-/** @param opening the first line of a block of code */
+/** @param opening the first line of a code block */
 function endOfCode(opening: string): RegExp {
   const marks = /`+|~+/u.exec(opening)?.[0] ?? '';
   return new RegExp(`(?<![^\\n])[ \\t]*${marks}${marks.charAt(0)}*[ \\t]*(?:\\n|$)`, 'u');
@@ -290,8 +293,8 @@ function endsWhere(isMeant: (row: Enclosure) => boolean | undefined): string {
     .join('|');
 }
 
-/** UTF-16 units of what no later piece changes. */
-function settled(text: string): number {
+/** UTF-16 units at the beginning that no later piece can change. */
+function settledLength(text: string): number {
   const tail = text.slice(-LONGEST_EMOJI);
   const emoji = tail.search(PART_OF_EMOJI);
   const parts = [BEGUN, PART_OF_FENCE].map((part) => text.search(part));

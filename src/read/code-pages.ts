@@ -1,14 +1,15 @@
+/** Guesses the encoding of old text files. */
 import { isUtf8 } from 'node:buffer';
 import { decodeAll } from './decode.ts';
 
 export interface Decoded {
   readonly text: string;
-  /** What is to be said of it: a sentence without a full stop. */
+  /** What the user should know about the decoding: a sentence without a full stop. */
   readonly remark: string | undefined;
 }
 
 /**
- * The text of a whole file, whatever its encoding: UTF-8, UTF-16, or else the code page by whose letters it reads best.
+ * Decodes a whole file: as UTF-8, UTF-16, or else the code page whose letters fit best.
  * @param name of the file, for errors
  * @throws TtsError (usage) for bytes that are not text
  */
@@ -17,13 +18,13 @@ export function decodeLegacy(bytes: Uint8Array, name: string): Decoded {
   const hasMark = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   const wide = hasMark ? undefined : wideWithoutMark(bytes);
   if (wide) return { text: decoded(bytes, wide), remark: undefined };
-  // What has a NUL is not text in any code page, and the error says so.
+  // NUL is not text in any code page, so the strict decoder reports it.
   if (hasMark || bytes.includes(0) || isUtf8(bytes))
     return { text: decodeAll(bytes, name), remark: undefined };
   const damaged = decoded(bytes, 'utf-8');
   const lost = damaged.split('\ufffd').length - 1;
   const others = damaged.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
-  if (others > lost * MOST_LOST)
+  if (others > lost * VALID_PER_LOST)
     return {
       text: damaged.replaceAll('\ufffd', ''),
       remark: `${name} has ${lost} bytes that are not text; they are left out`,
@@ -32,15 +33,15 @@ export function decodeLegacy(bytes: Uint8Array, name: string): Decoded {
   return { text: decoded(bytes, label), remark: `${name} is not UTF-8, and was read as ${label}` };
 }
 
-/** A damaged text has this many whole characters beyond ASCII for each that is lost. */
-const MOST_LOST = 10;
+/** A damaged UTF-8 text has at least this many valid characters beyond ASCII per invalid one. */
+const VALID_PER_LOST = 10;
 
 function decoded(bytes: Uint8Array, label: string): string {
-  // Without a stream, Node 20 takes Windows-1252 for ISO 8859-1.
+  // Without `stream`, Node 20 decodes Windows-1252 as ISO 8859-1.
   return new TextDecoder(label).decode(bytes, { stream: label === 'windows-1252' });
 }
 
-/** Most signs of times and markup have a zero byte in UTF-16. */
+/** Detects UTF-16 by its zero bytes: most characters in times and markup have one. */
 function wideWithoutMark(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const zeros = [0, 0];
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
@@ -50,7 +51,7 @@ function wideWithoutMark(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined
   return even > many && odd * 4 < even ? 'utf-16be' : undefined;
 }
 
-/** The share that the most frequent characters of a script with double bytes have among those beyond ASCII, if it is read right. */
+/** Double-byte encodings. Correctly decoded, at least this share of the characters beyond ASCII are frequent ones. */
 const DOUBLE_BYTES: readonly (readonly [label: string, least: number, frequent: RegExp])[] = [
   ['shift_jis', 0.4, /[\u3041-\u309f\u30a1-\u30fe]/gu],
   ['euc-jp', 0.4, /[\u3041-\u309f\u30a1-\u30fe]/gu],
@@ -71,21 +72,21 @@ function codePageOf(bytes: Uint8Array): string {
   });
   const best = double.reduce((one, other) => (other.excess > one.excess ? other : one));
   if (best.excess >= 1) return best.label;
-  // Words of other alphabets consist of such bytes; Latin ones have them between letters of ASCII.
+  // Words in other alphabets consist of such bytes; Latin words have them between ASCII letters.
   const inWords = (raw.match(/[\x80-\xff]{3,}/gu) ?? []).join('').length;
   return inWords > high / 2 ? alphabetOf(raw) : latinOf(raw);
 }
 
-/** The letters of each alphabet are most frequent in other bytes. */
+/** Tells alphabets apart by their most frequent bytes. */
 function alphabetOf(raw: string): string {
   const count = (letters: RegExp) => raw.match(letters)?.length ?? 0;
   const letters = count(/[\xc0-\xff]/gu);
-  // Hebrew has no capitals, and nothing but marks of direction above 0xFA.
+  // Hebrew has no capitals, and only direction marks above 0xFA.
   if (count(/[\xc0-\xdf\xfb\xfc\xff]/gu) === 0 && count(/[\xee\xe9\xe5\xe4\xec]/gu) > 0.3 * letters)
     return 'windows-1255';
-  // Arabic: alef and lam are a quarter of a text.
+  // Alef and lam make up a quarter of an Arabic text.
   if (count(/[\xc7\xe1]/gu) > 0.2 * letters) return 'windows-1256';
-  // Greek: alpha, omicron, iota, epsilon, tau and sigma.
+  // The Greek letters alpha, omicron, iota, epsilon, tau and sigma.
   if (
     count(/[\xe1\xef\xe9\xe5\xf4\xf3\xf2\xdc\xdd\xde\xdf\xfc\xfd\xfe]/gu) > 0.45 * letters &&
     count(/[\xe0\xc0]/gu) < 0.03 * letters
@@ -102,7 +103,9 @@ function alphabetOf(raw: string): string {
   return 'windows-1251';
 }
 
-/** Letters of Turkish; those of Polish, Czech, Slovak, Slovenian, Croatian and Romanian, which are signs in the west; those of Hungarian. */
+/**
+ * Letters of Turkish; of Polish, Czech, Slovak, Slovenian, Croatian and Romanian (signs in Western texts); of Hungarian.
+ */
 const TURKISH = /[\xdd\xde\xf0\xfd\xfe]/gu;
 const CENTRAL = /[\x8a\x8d-\x8f\x9a\x9d-\x9f\xa3\xa5\xaa\xb3\xb9\xba\xbc\xbe\xfe]|\x9c(?!u)|\xbf(?=[a-z])/gu;
 const HUNGARIAN = /[\xf5\xfb]/gu;

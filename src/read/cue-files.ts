@@ -1,28 +1,28 @@
-/** Files of subtitles as programs write them: SubRip, WebVTT (W3C), and the scripts of SubStation Alpha (ASS, SSA). */
+/** Parses subtitle files as programs write them: SubRip, WebVTT (W3C), and the scripts of SubStation Alpha (ASS, SSA). */
 import { NAMED_CHARACTERS } from '../text/unicode.ts';
 
-/** A text of the film, with its times. */
+/** A subtitle with its times. */
 export interface FilmCue {
-  /** The place among the cues of the film, from 1. */
+  /** The position among the film's cues, from 1. */
   readonly number: number;
   /** Seconds. */
   readonly start: number;
   readonly end: number;
-  /** Who speaks, if the file says it. */
+  /** Who speaks, if the file says so. */
   readonly name: string | undefined;
-  /** Without tags. */
+  /** Without markup. */
   readonly lines: readonly string[];
-  /** The line of its time in the file, from 1. */
+  /** The line in the file that holds the times, from 1. */
   readonly line: number;
 }
 
 type UnnumberedCue = Omit<FilmCue, 'number'>;
 
-/** @returns the cues in the order of their times; those with one time stay in the order of the file */
+/** @returns the cues by start time, and in file order if the times are equal */
 export function readCues(text: string): FilmCue[] {
   const lines = text.replace(/^\ufeff/u, '').split('\n');
   const cues = isScript(lines) ? scriptCues(lines) : timedCues(lines);
-  const inOrder = withoutFrames(withoutRepeats(cues.toSorted((a, b) => a.start - b.start)));
+  const inOrder = withoutAnimation(withoutRepeats(cues.toSorted((a, b) => a.start - b.start)));
   return inOrder.map((cue, at) => ({ ...cue, number: at + 1 }));
 }
 
@@ -31,7 +31,7 @@ function isScript(lines: readonly string[]): boolean {
 }
 
 const CLOCK = '(?:(\\d{1,3})\\s?:\\s?)?(\\d{1,2})\\s?:\\s?(\\d{1,2})(?:\\s?[.,:]\\s?(\\d{1,3}))?';
-/** Programs write points for commas, leave out hours, and put spaces inside. */
+/** Programs also write full stops instead of commas, omit hours, and insert spaces. */
 const TIMES = new RegExp(`^\\s{0,20}${CLOCK}\\s{0,20}--?>\\s{0,20}${CLOCK}(?:\\s|$)`, 'u');
 
 function seconds([hours = '0', minutes = '0', whole = '0', part = '0']: readonly (
@@ -41,7 +41,7 @@ function seconds([hours = '0', minutes = '0', whole = '0', part = '0']: readonly
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(whole) + Number(`0.${part}`);
 }
 
-/** SubRip and WebVTT: a line with times, and the text up to the next one. */
+/** Reads SubRip and WebVTT: a line with times, then text up to the next such line. */
 function timedCues(lines: readonly string[]): UnnumberedCue[] {
   const isVtt = /^WEBVTT/u.test(lines[0] ?? '');
   const heads = lines.flatMap((line, at) => {
@@ -53,7 +53,7 @@ function timedCues(lines: readonly string[]): UnnumberedCue[] {
   return heads.map(({ at, start, end }, number) => {
     const written = isVtt ? vttLines(lines, at) : srtLines(lines, at, heads[number + 1]?.at ?? lines.length);
     const { name, lines: all } = withoutTags(written, isVtt);
-    // Captions of YouTube show each line again above the next one.
+    // YouTube captions repeat each line above the next one.
     const isShown = (line: string) => line === '' || (isRolling && shown.has(line));
     const fresh = all.filter((line) => !isShown(line));
     shown = new Set(all);
@@ -61,14 +61,14 @@ function timedCues(lines: readonly string[]): UnnumberedCue[] {
   });
 }
 
-/** An empty line ends a cue; captions of YouTube have lines with a space inside. */
+/** Returns a cue's lines up to an empty one. YouTube captions have lines with a single space. */
 function vttLines(lines: readonly string[], head: number): readonly string[] {
   let end = head + 1;
   while (end < lines.length && lines[end] !== '' && !TIMES.test(lines[end] ?? '')) end += 1;
   return lines.slice(head + 1, end);
 }
 
-/** A cue may have blank lines inside, and none behind it. The number of the next cue is not its text. */
+/** Returns a cue's lines, which may include blank ones, without the number of the next cue. */
 function srtLines(lines: readonly string[], head: number, next: number): readonly string[] {
   const text = lines.slice(head + 1, next);
   const isLast = next === lines.length;
@@ -76,10 +76,10 @@ function srtLines(lines: readonly string[], head: number, next: number): readonl
   return text;
 }
 
-/** Markup of both formats; anything else between these signs is text, such as "x < 3". */
+/** Markup of both formats. Anything else between these signs is text, such as "x < 3". */
 const TAG =
   /<\/?(?:i|b|u|s|c|v|em|strong|font|span|lang|ruby|p|div)(?:[.\s][^<>]{0,500})?\/?>|<\d{1,3}:[\d:.]{2,12}>|\{\\[^{}]{0,500}\}|\{[a-z]:[^{}]{0,100}\}|\{\/?[ibus]\d?\}/giu;
-/** Breaks and spaces of ASS, which programs leave in the files they make from it; none in a path of Windows. */
+/** Line breaks and spaces of ASS, which converters leave in other formats. They do not match in a Windows path. */
 const ESCAPE = /(?<!\b[A-Za-z]:\S{0,100})\\[Nh]/gu;
 /** The name of a speaker in WebVTT. */
 const VOICE = /<v(?:\.[^\s<>]{1,100})?\s([^<>]{1,200})>/giu;
@@ -92,7 +92,7 @@ function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'n
     .replace(ESCAPE, (sign) => (sign === '\\h' ? ' ' : '\n'));
   const names = [...all.matchAll(VOICE)].map(([, name = '']) => name.trim());
   const several = new Set(names).size > 1;
-  // Where two people speak in one cue, their names stand in front of what they say.
+  // If several people speak in one cue, each name precedes what the person says.
   const named = several ? all.replace(VOICE, '\n$1: ') : all;
   const text = named
     .replace(READING, '')
@@ -118,9 +118,9 @@ function tidied(line: string): string {
   return line.replace(/[^\S\u3000]+/gu, ' ').trim();
 }
 
-/** Programs write 10. */
+/** Fields of an event; programs write 10. */
 const MOST_FIELDS = 64;
-/** The fields of an event where no line says them, in ASS. */
+/** The default fields of an ASS event, for files without a `Format` line. */
 const FIELDS = fieldsOf('layer,start,end,style,name,marginl,marginr,marginv,effect,text');
 
 function fieldsOf(format: string): readonly string[] {
@@ -144,7 +144,7 @@ function scriptCues(lines: readonly string[]): UnnumberedCue[] {
   return cues;
 }
 
-/** The text is the last field, and may have commas. */
+/** Parses an event. The text is the last field, and may contain commas. */
 function scriptCue(content: string, fields: readonly string[], line: number): UnnumberedCue | undefined {
   const cells = content.split(',');
   const cellOf = (field: string) => cells[fields.indexOf(field)]?.trim();
@@ -153,7 +153,7 @@ function scriptCue(content: string, fields: readonly string[], line: number): Un
     return clock ? seconds(clock.slice(1)) : undefined;
   });
   const text = cells.slice(fields.length - 1).join(',');
-  // A drawing is not text, and what a template made for each syllable stands in the script once more.
+  // Skips drawings, and the copies that templates make for each syllable.
   if (start === undefined || end === undefined || cellOf('effect') === 'fx') return undefined;
   if (/\{[^{}]*\\p[1-9]/u.test(text)) return undefined;
   const spoken = text.replace(/\{[^{}]*\}/gu, '').replaceAll('\\h', ' ');
@@ -165,7 +165,7 @@ function scriptCue(content: string, fields: readonly string[], line: number): Un
   return { start, end: Math.max(start, end), name, lines, line };
 }
 
-/** Layers show one text several times at once, as its shadow and its outline. */
+/** Drops repeated cues: layers show one text several times at once, for its shadow and outline. */
 function withoutRepeats(cues: readonly UnnumberedCue[]): UnnumberedCue[] {
   const seen = new Set<string>();
   return cues.filter(({ start, end, lines }) => {
@@ -176,23 +176,23 @@ function withoutRepeats(cues: readonly UnnumberedCue[]): UnnumberedCue[] {
   });
 }
 
-/** Seconds in which nothing can be said. */
+/** Seconds. Nothing can be said in a shorter cue, so it is a frame of an animation. */
 const FRAME_SECONDS = 0.2;
-/** Seconds between two frames. */
+/** Seconds between two frames of an animation. */
 const FRAME_GAP = 0.05;
 
-/** A text that moves is written once for each frame. */
-function withoutFrames(cues: readonly UnnumberedCue[]): UnnumberedCue[] {
+/** Merges the frames of an animation, which repeat one text, into one cue. */
+function withoutAnimation(cues: readonly UnnumberedCue[]): UnnumberedCue[] {
   const kept: UnnumberedCue[] = [];
   const last = new Map<string, { readonly at: number; readonly cue: UnnumberedCue }>();
   for (const cue of cues) {
     const key = JSON.stringify(cue.lines);
     const before = last.get(key);
     const isFrame = (each: UnnumberedCue) => each.end - each.start < FRAME_SECONDS;
-    const goesOn =
+    const continues =
       before && (isFrame(cue) || isFrame(before.cue)) && Math.abs(cue.start - before.cue.end) <= FRAME_GAP;
-    const at = goesOn ? before.at : kept.length;
-    kept[at] = goesOn ? { ...(kept[at] as UnnumberedCue), end: cue.end } : cue;
+    const at = continues ? before.at : kept.length;
+    kept[at] = continues ? { ...(kept[at] as UnnumberedCue), end: cue.end } : cue;
     last.set(key, { at, cue });
   }
   return kept;

@@ -1,3 +1,4 @@
+/** Reads subtitles: turns their cues into speech, with or without their times. */
 import { type TtsError, usageError } from '../kit/error.ts';
 import { type CueTime, labelOf, type Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
@@ -6,35 +7,35 @@ import { decodeLegacy } from './code-pages.ts';
 import { type FilmCue, readCues } from './cue-files.ts';
 import { Controls } from './decode.ts';
 import type { CueOptions, Reading, Source } from './reading.ts';
-import { everyTime } from './source.ts';
+import { repeatable } from './source.ts';
 
-/** Bytes; three hours of film are a fiftieth of it. The cues are sorted, so all of them are held. */
+/** Bytes; three hours of film take a fiftieth of this. All cues are held, since they are sorted. */
 const MOST_BYTES = 16 * 2 ** 20;
 
-/** Hours. A time code counts them from midnight; a later one is a mistake, and hours of silence. */
+/** Hours. A time code that counts from midnight stays below; a later one is a mistake that would mean hours of silence. */
 const LONGEST_FILM = 24;
 
-/** UTF-16 units; half an hour of speech. */
+/** UTF-16 units: half an hour of speech. */
 const LONGEST_CUE = 30_000;
 
-/** @throws TtsError (usage) for what has no cues */
+/** @throws TtsError (usage) for a file without cues */
 export async function openCues(source: Source, options: CueOptions, signal: AbortSignal): Promise<Reading> {
   const label = labelOf(source.name);
   const { isTimed } = options;
   if (source.again) await readFilm(source.again(signal), label, isTimed);
-  const bytes = everyTime(source);
+  const bytes = repeatable(source);
   return {
     source,
     async *pieces(until, { inFront, onRemark = () => {} } = {}) {
       const { text, remark } = await readFilm(bytes(until), label, isTimed);
       if (remark !== undefined) onRemark(remark);
-      const film = readCues(inFront ? throughStage(text, inFront) : text);
+      const film = readCues(inFront ? filtered(text, inFront) : text);
       const sounds: string[] = [];
       const spoken = film.flatMap((cue) => speechOf(cue, options.speaksSounds ? undefined : sounds));
       const end = film.reduce((latest, cue) => Math.max(latest, cue.end), 0);
       const passages = passagesOf(spoken);
       yield* isTimed ? timedPieces(passages, end, source.name) : textPieces(passages, source.name);
-      if (sounds.length > 0) onRemark(leftOut(sounds));
+      if (sounds.length > 0) onRemark(omittedRemark(sounds));
     },
   };
 }
@@ -49,7 +50,7 @@ async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string, isTimed
     chunks.push(Buffer.from(chunk));
   }
   const decoded = decodeLegacy(Buffer.concat(chunks), label);
-  const text = throughStage(decoded.text.replace(/\r\n?/gu, '\n'), new Controls());
+  const text = filtered(decoded.text.replace(/\r\n?/gu, '\n'), new Controls());
   const cues = readCues(text);
   if (text.trim() !== '' && cues.length === 0) throw noCues(label);
   const long = cues.find(({ lines }) => lines.reduce((sum, line) => sum + line.length, 0) > LONGEST_CUE);
@@ -67,7 +68,7 @@ async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string, isTimed
   return { text, remark: decoded.remark };
 }
 
-function throughStage(text: string, stage: Stage<string, string>): string {
+function filtered(text: string, stage: Stage<string, string>): string {
   return [...stage.push(text), ...stage.end()].join('');
 }
 
@@ -78,29 +79,29 @@ function noCues(label: string): TtsError {
   );
 }
 
-interface Speech extends Omit<FilmCue, 'lines'> {
+interface SpokenCue extends Omit<FilmCue, 'lines'> {
   readonly text: string;
 }
 
-/** What is spoken as one: a cue, or those over which a sentence goes. */
-type Passage = readonly [first: Speech, ...more: Speech[]];
+/** What is spoken as one segment: a cue, or the cues that one sentence spans. */
+type Passage = readonly [first: SpokenCue, ...more: SpokenCue[]];
 
-/** Signs before the words of another speaker; a minus before a number is none. */
+/** Signs before the words of another speaker. A minus before a number is none. */
 const SPEAKER_SIGN = /^(?:>{2,3}|[-‐–—‒―](?!\d))\s{0,5}/u;
-/** `Name:`, and `[Name]:`. */
+/** A speaker's label: `Name:` or `[Name]:`. */
 const LABEL = /^(?:\[([^[\]\n]{1,40})\]|([\p{Lu}\p{Lo}][\p{L}\p{N} .'’-]{0,40}))\s?[:：]/u;
 
 const NOTE = '[♪♫♬♩]';
-/** What is sung, or a music sign alone. */
+/** Lyrics, or a lone music sign. */
 const SUNG = new RegExp(`^${NOTE}.*$|^#\\s.*#$`, 'u');
-/** The sounds of a film in brackets; in parentheses too, where a whole line or capitals say that these are none of the words. */
+/** Sounds in brackets. Parentheses count only around a whole line or around capitals. */
 const SOUND = /\[[^[\]]{1,200}\]|［[^［］]{1,200}］|【[^【】]{1,200}】|\([\p{Lu}\d\s,.'’&-]{2,200}\)/gu;
-/** UTF-16 units, with its brackets. */
+/** UTF-16 units, brackets included. */
 const LONGEST_SOUND = 202;
 const SOUND_LINE = /^[(（][^()（）]{1,200}(?<![.!?…。！？])[)）]$/u;
 
-/** @param sounds gets what is not speech; without it, all is spoken */
-function speechOf(cue: FilmCue, sounds: string[] | undefined): Speech[] {
+/** @param sounds collects what is not speech; if `undefined`, everything is spoken */
+function speechOf(cue: FilmCue, sounds: string[] | undefined): SpokenCue[] {
   const { lines, ...rest } = cue;
   let text = '';
   for (const line of withWholeBrackets(lines)) {
@@ -116,13 +117,13 @@ function speechOf(cue: FilmCue, sounds: string[] | undefined): Speech[] {
 const OPEN_BRACKET = /[[(（［【][^[\](（)）［］【】]{0,200}$/u;
 const CLOSING_BRACKET = /^[^[\](（)）［］【】]{0,200}[\])）］】]/u;
 
-/** Lines, of which one that ends inside brackets goes on with the next. */
+/** Joins lines with the next one where a bracket spans both. */
 function withWholeBrackets(lines: readonly string[]): readonly string[] {
   const whole: string[] = [];
   for (const line of lines) {
     const before = whole.at(-1) ?? '';
-    const goesOn = CLOSING_BRACKET.test(line) && !SPEAKER_SIGN.test(line);
-    if (goesOn && OPEN_BRACKET.test(before.slice(-LONGEST_SOUND)))
+    const continues = CLOSING_BRACKET.test(line) && !SPEAKER_SIGN.test(line);
+    if (continues && OPEN_BRACKET.test(before.slice(-LONGEST_SOUND)))
       whole[whole.length - 1] = `${before} ${line}`;
     else whole.push(line);
   }
@@ -134,12 +135,12 @@ function withoutSounds(line: string, sounds: string[]): string {
     sounds.push(sound);
     return ' ';
   };
-  // Over several lines, a sign stands at the beginning of the first and at the end of the last.
+  // Lyrics over several lines have a sign at the very beginning and at the very end.
   if (SUNG.test(line) || SOUND_LINE.test(line)) return leave(line).trim();
   return line.replace(SOUND, leave).replace(new RegExp(NOTE, 'gu'), leave).replace(/\s+/gu, ' ').trim();
 }
 
-function leftOut(sounds: readonly string[]): string {
+function omittedRemark(sounds: readonly string[]): string {
   const [first = ''] = sounds;
   const what =
     sounds.length === 1
@@ -151,26 +152,26 @@ function leftOut(sounds: readonly string[]): string {
 const SENTENCE_END = /[.!?:;。！？：；।؟]["'”’»)\]」』]{0,4}$/u;
 const OPEN_END = /(?:…|\.\.)["'”’»]{0,3}$/u;
 
-/** Seconds between the cues of a sentence, and of all cues of one. */
+/** Seconds: the longest gap between the cues of a sentence, and the longest time that they span. */
 const [LONGEST_GAP, LONGEST_PASSAGE] = [1, 20] as const;
 const MOST_CUES = 12;
-/** The least share of cues that end a sentence where full stops are written at all. */
+/** The least share of cues with a sentence end from which on the subtitles have punctuation. */
 const LEAST_ENDS = 0.2;
 
-function passagesOf(spoken: readonly Speech[]): Passage[] {
+function passagesOf(spoken: readonly SpokenCue[]): Passage[] {
   const ends = spoken.filter(({ text }) => SENTENCE_END.test(text)).length;
   const hasSentences = ends >= LEAST_ENDS * spoken.length;
   const passages: Passage[] = [];
   for (const cue of spoken) {
     const before = passages.at(-1);
-    if (hasSentences && before && goesOn(before, cue)) passages[passages.length - 1] = [...before, cue];
+    if (hasSentences && before && continues(before, cue)) passages[passages.length - 1] = [...before, cue];
     else passages.push([cue]);
   }
   return passages;
 }
 
-function goesOn(before: Passage, { text, name, start, end }: Speech): boolean {
-  const last = before.at(-1) as Speech;
+function continues(before: Passage, { text, name, start, end }: SpokenCue): boolean {
+  const last = before.at(-1) as SpokenCue;
   const gap = start - last.end;
   if (
     before.length >= MOST_CUES ||
@@ -199,11 +200,11 @@ function* timedPieces(passages: readonly Passage[], filmEnd: number, source: str
   }
 }
 
-/** Seconds of silence that part two scenes. */
+/** Seconds of silence that separate two scenes. */
 const PARAGRAPH_SECONDS = 4;
 
 function* textPieces(passages: readonly Passage[], source: string): Generator<Piece> {
-  let before: Speech | undefined;
+  let before: SpokenCue | undefined;
   for (const passage of passages) {
     const [first] = passage;
     const place = { source, line: first.line };

@@ -4,7 +4,7 @@ import { breaksOff, type Stage, through } from '../text/stage.ts';
 import { assertNoDocument, leastBytes } from './first-bytes.ts';
 
 /**
- * UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF.
+ * Decodes UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF.
  * @param name a file or "stdin", for errors
  * @param kindName the name whose ending may tell the kind of document; empty for what is not text to be spoken
  * @throws TtsError (usage) with the offset of the first byte that is not text, or with the kind of document
@@ -21,9 +21,9 @@ export class Decoder implements Stage<Uint8Array, string> {
   readonly #name: string;
   readonly #kindName: string;
   #encoding: Encoding | undefined;
-  /** The bytes of an incomplete character, or of a text whose kind is not known yet. */
+  /** The bytes of an incomplete character, or all bytes until the kind of the text is known. */
   #torn: Uint8Array = new Uint8Array();
-  /** Bytes in front of them. */
+  /** The number of bytes before `#torn`. */
   #offset = 0;
   /** A carriage return that a line feed may follow. */
   #held = '';
@@ -55,7 +55,7 @@ export class Decoder implements Stage<Uint8Array, string> {
     return this.#encoding;
   }
 
-  /** The text in front of a bad byte is yielded before the error. */
+  /** Yields the text before a bad byte, and then throws. */
   *#read(encoding: Encoding, length: number): Generator<string> {
     try {
       yield* this.#lines(this.#take(encoding, length));
@@ -83,7 +83,7 @@ export class Decoder implements Stage<Uint8Array, string> {
 }
 
 /**
- * Line ends stay.
+ * Decodes a whole text. Line ends stay unchanged.
  * @throws TtsError (usage)
  */
 export function decodeAll(bytes: Uint8Array, name: string): string {
@@ -92,10 +92,10 @@ export function decodeAll(bytes: Uint8Array, name: string): string {
   return decodeWhole(bytes.subarray(offset), { encoding, offset, name });
 }
 
-/** What is known of bytes that are to be decoded. */
+/** How to decode some bytes, and where they are in the input. */
 interface Encoded {
   readonly encoding: Encoding;
-  /** Bytes of the whole input in front of these. */
+  /** The number of bytes before them in the whole input. */
   readonly offset: number;
   readonly name: string;
 }
@@ -131,17 +131,17 @@ function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encodin
 }
 
 interface Encoding {
-  /** Bytes of the byte order mark. */
+  /** Bytes of the byte order mark, 0 without one. */
   readonly mark: number;
   /** @throws TypeError for invalid bytes and an incomplete last character */
   decode(bytes: Uint8Array): string;
-  /** U+FFFD replaces what is invalid. */
+  /** Replaces invalid bytes by U+FFFD. */
   decodeAnyway(bytes: Uint8Array): string;
-  /** The bytes of a real U+FFFD. */
+  /** The bytes of a U+FFFD that the text itself contains. */
   readonly replacement: readonly number[];
-  /** Bytes of a character. */
+  /** Returns the number of bytes of a character. */
   sizeOf(character: string): number;
-  /** Bytes of an incomplete last character. */
+  /** Returns the number of bytes of an incomplete last character. */
   tornTail(bytes: Uint8Array): number;
 }
 
@@ -170,7 +170,7 @@ function utf8(mark: number): Encoding {
   };
 }
 
-/** @returns the bytes of the character, or 1 for a byte that begins none (RFC 3629, section 4) */
+/** @returns the length of the character in bytes, or 1 if the byte cannot begin one (RFC 3629, section 4) */
 function utf8Length(firstByte: number): number {
   if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
   if (firstByte >= 0xf0) return 4;
@@ -211,19 +211,21 @@ function firstBad(bytes: Uint8Array, { decodeAnyway, replacement, sizeOf }: Enco
   return -1;
 }
 
-/** UTF-16 units of a sequence that may wait for its end. */
+/** UTF-16 units. A longer incomplete sequence is not awaited. */
 const LONGEST_SEQUENCE = 1024;
 
-/** A sequence at the end that is not complete (ECMA-48, section 5). */
+/** An incomplete control sequence at the end (ECMA-48, section 5). */
 const INCOMPLETE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   /(?:(?:\x1b[P\]X^_k]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|(?:\x1b\[|\x9b)[ -?]*|\x1b[ -/]*)$/;
 
-/** Tab, line ends and page ends are not among them. */
+/** Control characters except tab, line ends and page ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 
-/** Takes control sequences out, such as those of a coloured log. The result does not depend on the pieces. */
+/**
+ * Removes control sequences, such as the colours of a log. The result does not depend on how the text is split into pieces.
+ */
 export class Controls implements Stage<string, string> {
   #held = '';
 

@@ -9,12 +9,12 @@ import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import { Archive, locationOf } from './zip.ts';
 
-/** Bytes of one file of the archive. */
+/** Bytes of one unpacked file. */
 const LARGEST = 64 * 1024 * 1024;
 
 /**
- * A document of Word (ECMA-376, part 1) as a page: its headings, lists, tables and notes.
- * @throws TtsError (usage) for what is not such a document
+ * Reads a Word document (ECMA-376, part 1) as a page with headings, lists, tables and notes.
+ * @throws TtsError (usage) for anything else
  */
 export async function openDocx(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
@@ -56,13 +56,13 @@ function aboutOf(root: Element): About {
   return { title: textOf('title'), author: textOf('creator'), language: textOf('language') };
 }
 
-/** Where a part of the archive, or the archive itself (`''`), names other parts (ECMA-376, part 2). */
+/** Returns the path of the file that lists the parts a part refers to; `''` is the archive itself (ECMA-376, part 2). */
 function relationsOf(part: string): string {
   const { dir, base } = posix.parse(part);
   return posix.join(dir, '_rels', `${base}.rels`);
 }
 
-/** The parts that another one names, by what they are to it. Their usual names are no rule: Word for the web writes `document2.xml`. */
+/** Returns the parts that a part refers to, by their kind. Their names vary: Word for the web writes `document2.xml`. */
 function targetsOf(part: string, xml: string): ReadonlyMap<string, string> {
   const all = [...allIn(treeOf(xml, relationsOf(part)), 'Relationship')];
   return new Map(
@@ -76,10 +76,10 @@ function targetsOf(part: string, xml: string): ReadonlyMap<string, string> {
 const NOTES = ['footnote', 'endnote'] as const;
 type NoteKind = (typeof NOTES)[number];
 
-/** The element of HTML that a paragraph of a style is. */
+/** The HTML element for the paragraphs of a style, by the style's id. */
 type Styles = ReadonlyMap<string, string>;
 
-/** Names of built-in styles are English in the file, whatever the language of Word. */
+/** The names of built-in styles are English in the file, whatever the language of Word. */
 function stylesOf(root: Element): Styles {
   const all = [...allIn(root, 'style')].map((style) => ({ style, id: style.attributes.styleId ?? '' }));
   const byId = new Map(all.map(({ style, id }) => [id, style]));
@@ -88,7 +88,7 @@ function stylesOf(root: Element): Styles {
     let [at, element] = [style as Element | undefined, undefined as string | undefined];
     for (let steps = 0; at && element === undefined && steps < MOST_BASES; steps += 1) {
       element = elementOf(at);
-      at = byId.get(partOf(at, 'basedOn')?.attributes.val ?? '');
+      at = byId.get(childOf(at, 'basedOn')?.attributes.val ?? '');
     }
     if (element !== undefined) found.set(id, element);
   }
@@ -97,37 +97,37 @@ function stylesOf(root: Element): Styles {
 
 const MOST_BASES = 16;
 
-/** Only the first children are looked at: many styles may be based on one. */
-function partOf({ children }: Element, name: string): Element | undefined {
-  return children.slice(0, MOST_PARTS).find((child) => child.name === name);
+/** Looks at the first children only, since many styles may be based on one. */
+function childOf({ children }: Element, name: string): Element | undefined {
+  return children.slice(0, MOST_CHILDREN).find((child) => child.name === name);
 }
 
-/** Word writes at most 25. */
-const MOST_PARTS = 100;
+/** Children of a style that are searched; Word writes at most 25. */
+const MOST_CHILDREN = 100;
 
 function elementOf(style: Element): string | undefined {
-  const name = partOf(style, 'name')?.attributes.val?.toLowerCase() ?? '';
+  const name = childOf(style, 'name')?.attributes.val?.toLowerCase() ?? '';
   if (/^toc \d$/u.test(name)) return 'nav';
   if (name === 'title') return 'h1';
   if (/^list (?:bullet|number)/u.test(name)) return 'li';
-  const paragraph = partOf(style, 'pPr');
-  const outline = paragraph && partOf(paragraph, 'outlineLvl');
+  const paragraph = childOf(style, 'pPr');
+  const outline = paragraph && childOf(paragraph, 'outlineLvl');
   const level = Number(outline?.attributes.val ?? Number.NaN) + 1;
   return headingOf(Number(/^heading (\d)$/u.exec(name)?.[1] ?? level));
 }
 
-/** @returns `undefined` for a level that is not one of a heading; 10 is that of text */
+/** @returns the HTML heading for an outline level; `undefined` for others, such as 10 for body text */
 function headingOf(level: number): string | undefined {
   return level >= 1 && level <= 9 ? `h${Math.min(level, 6)}` : undefined;
 }
 
-/** What is in them is not a part of the text: what was deleted or moved, codes of fields, another form of the same. */
-const SILENT = new Set(['del', 'moveFrom', 'instrText', 'delText', 'delInstrText', 'Fallback', 'sectPr']);
+/** Elements whose content is not read: deleted or moved text, field codes, alternatives of the same content. */
+const UNREAD = new Set(['del', 'moveFrom', 'instrText', 'delText', 'delInstrText', 'Fallback', 'sectPr']);
 const TABLES = new Map(Object.entries({ tbl: 'table', tr: 'tr', tc: 'td' }));
 const RAISED = new Map(Object.entries({ superscript: 'sup', subscript: 'sub' }));
 const OFF = new Set(['0', 'false', 'off']);
 const CHARACTERS = new Map(Object.entries({ br: '<br/>', cr: '<br/>', tab: ' ', noBreakHyphen: '‑' }));
-/** Notes that are lines between text and notes. */
+/** Types of notes that are only the lines between text and notes. */
 const SEPARATOR = /^(?:separator|continuationSeparator|continuationNotice)$/u;
 
 interface Paragraph {
@@ -135,13 +135,13 @@ interface Paragraph {
   html: string;
 }
 
-/** One file of WordprocessingML to HTML. */
+/** Converts one WordprocessingML file into HTML. */
 class WordDocument implements MarkupHandler {
   html = '';
   readonly #styles: Styles;
   readonly #readsAll: boolean;
   readonly #note: NoteKind | undefined;
-  /** Paragraphs are inside of each other where one holds a text box. */
+  /** A stack: a paragraph may hold a text box with paragraphs. */
   readonly #paragraphs: Paragraph[] = [];
   #isText = false;
   #isHidden = false;
@@ -156,7 +156,7 @@ class WordDocument implements MarkupHandler {
 
   skips(tag: string, attributes: Attributes): boolean {
     const name = localName(tag);
-    return SILENT.has(name) || (name === this.#note && SEPARATOR.test(attributeOf(attributes, 'type') ?? ''));
+    return UNREAD.has(name) || (name === this.#note && SEPARATOR.test(attributeOf(attributes, 'type') ?? ''));
   }
 
   open(tag: string, attributes: Attributes): void {
@@ -197,7 +197,7 @@ class WordDocument implements MarkupHandler {
     const paragraph = this.#paragraphs.at(-1);
     const value = attributeOf(attributes, 'val') ?? '';
     if (!paragraph) return;
-    // Some files name built-in styles without describing them.
+    // Some files use built-in styles without defining them.
     if (name === 'pStyle')
       paragraph.element ??= this.#styles.get(value) ?? headingOf(Number(/^Heading(\d)$/u.exec(value)?.[1]));
     else if (name === 'numPr') paragraph.element ??= 'li';
@@ -229,7 +229,7 @@ function attributeOf(attributes: Attributes, name: string): string | undefined {
   return attributes[`w:${name}`] ?? attributes[name];
 }
 
-/** What is not text in a run, as HTML. */
+/** Returns the HTML for the elements of a run that are not text. */
 function inRun(name: string, attributes: Attributes): string {
   const [, note] = /^(footnote|endnote)Reference$/u.exec(name) ?? [];
   if (note === undefined) return CHARACTERS.get(name) ?? '';

@@ -5,12 +5,12 @@ import { unlessAborted } from '../kit/wait.ts';
 import { printableLines } from '../kit/words.ts';
 import { Controls } from './decode.ts';
 
-/** Bytes that the voice may be behind. The text waits for it only then. */
+/** Bytes that are buffered for the voice. Reading waits only when it is further behind. */
 const MOST_BEHIND = 64 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
 
-/** Shows a text while it is read, and shows the rest when the voice has stopped. */
+/** Shows a text while it is read aloud, and the rest once the voice has stopped. */
 export class Echo {
   /** The text for the voice. */
   readonly text: Readable;
@@ -29,7 +29,7 @@ export class Echo {
     this.#shown = this.#show(source, text, output);
   }
 
-  /** @returns what a message needs in front of it on the same terminal: the text may be in the middle of a line */
+  /** @returns what a message on the same terminal must begin with: a line feed if the text is within a line */
   breakLine(): '' | '\n' {
     const isInLine = this.#isInLine && this.#isOnTerminal;
     this.#isInLine = false;
@@ -37,7 +37,7 @@ export class Echo {
   }
 
   /**
-   * Shows what is still to come, without a voice.
+   * Shows the remaining text without speaking it.
    * @throws the signal's reason
    */
   async finish(signal: AbortSignal): Promise<void> {
@@ -49,7 +49,7 @@ export class Echo {
 
   async #show(source: Readable, text: PassThrough, output: Writable): Promise<void> {
     let isSeen = true;
-    // The reader of the text may leave; the voice speaks on.
+    // If the reader of the shown text leaves, the voice continues.
     output.on('error', () => {
       isSeen = false;
     });
@@ -77,7 +77,7 @@ function drained(stream: Writable): Promise<void> {
   });
 }
 
-/** A text from outside as a terminal may get it, in the pieces in which it comes. */
+/** Makes untrusted text safe for a terminal, piece by piece. */
 class TerminalText {
   readonly #decoder = new TextDecoder();
   readonly #controls = new Controls();
@@ -93,14 +93,14 @@ class TerminalText {
 
   #fit(text: string): string {
     if (text === '') return '';
-    // The first piece has shown the line end already.
+    // The line end was already shown with the previous piece.
     const rest = this.#isAfterReturn && text.startsWith('\n') ? text.slice(1) : text;
     this.#isAfterReturn = text.endsWith('\r');
     return printableLines(rest);
   }
 }
 
-/** @param isTaken true if stdout is the sound: then the text goes to the terminal */
+/** @param isTaken true if stdout carries the sound, so that the text must go to the terminal */
 export function echoOf(
   { stdin, stdout, stderr }: Pick<Host, 'stdin' | 'stdout' | 'stderr'>,
   isTaken: boolean,

@@ -3,10 +3,10 @@ import type { About } from './reading.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './xml-tree.ts';
 import { Archive, type Location } from './zip.ts';
 
-/** Bytes of a picture; a larger one is none for players. */
+/** Bytes. Players do not show a larger cover. */
 const LARGEST_COVER = 32 * 1024 * 1024;
 
-/** What the package file says of the book. The cover is read when it is asked for. */
+/** Returns the metadata of a book from its package file. The cover is read on demand. */
 export function aboutBook({ root, items }: Package, name: string, location: Location): About {
   const metadata = firstIn(root, 'metadata') ?? root;
   const metas = [...allIn(metadata, 'meta')];
@@ -28,7 +28,7 @@ export function aboutBook({ root, items }: Package, name: string, location: Loca
   };
 }
 
-/** What a `meta` of EPUB 3 says of an element, by its name and the property. */
+/** What the `meta` elements of EPUB 3 add to other elements, by reference and property. */
 type Refinements = ReadonlyMap<string, string>;
 
 function firstText(metadata: Element, name: string): string | undefined {
@@ -39,7 +39,7 @@ function firstText(metadata: Element, name: string): string | undefined {
   return undefined;
 }
 
-/** Of several, the first one counts. */
+/** If a property is repeated, the first one counts. */
 function refinementsOf(metas: readonly Element[]): Refinements {
   const all = new Map<string, string>();
   for (const meta of metas) {
@@ -72,14 +72,14 @@ function authorsOf(metadata: Element, refinements: Refinements): string | undefi
   return names.length === 0 ? undefined : names.join(', ');
 }
 
-/** @returns when the book was published, of which players show the year */
+/** @returns the date of publication, of which players show the year */
 function dateOf(metadata: Element): string | undefined {
   const dates = [...allIn(metadata, 'date')].filter(({ attributes: { event } }) => event !== 'modification');
   const [date] = dates.map(plainText).filter((text) => /^\d{4}/.test(text));
   return date?.split('T', 1)[0];
 }
 
-/** Descriptions often are HTML. */
+/** Descriptions are often HTML. */
 function descriptionOf(metadata: Element, name: string): string | undefined {
   const text = firstText(metadata, 'description');
   return text && (plainText(treeOf(text, name, false)) || undefined);

@@ -5,7 +5,7 @@ import type { Archive } from './zip.ts';
 
 interface Item {
   readonly id: string;
-  /** It is a path inside the archive. */
+  /** A path inside the archive. */
   readonly path: string;
   readonly mediaType: string;
   readonly properties: readonly string[];
@@ -14,7 +14,7 @@ interface Item {
 
 interface SpineItem {
   readonly path: string;
-  /** False for a document outside the reading order, such as a note. */
+  /** False for a document outside the reading order, such as notes. */
   readonly isLinear: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface Package {
   readonly path: string;
   readonly items: ReadonlyMap<string, Item>;
   readonly spine: readonly SpineItem[];
-  /** The number of entries of the reading order that name no document of text. */
+  /** The number of reading-order entries that are not text documents. */
   readonly withoutText: number;
-  /** The publisher sets the place of each line on a page, as in a book of pictures. */
+  /** True if the publisher fixes the layout of each page, as in picture books. */
   readonly hasFixedPages: boolean;
-  /** The paths of the tables of contents of EPUB 3 and EPUB 2; empty for one that the book does not have. */
+  /** The paths of the tables of contents in EPUB 3 and in EPUB 2; empty if the book has none. */
   readonly nav: string;
   readonly ncx: string;
 }
 
-/** Bytes of a package file. The largest one seen has 0.4 MB. */
+/** Bytes of a package file; the largest one seen has 0.4 MB. */
 const LARGEST_FILE = 4 * 1024 * 1024;
 
 /** @throws TtsError (usage) for an archive that is not a book */
@@ -66,7 +66,7 @@ const CONTAINER = 'META-INF/container.xml';
 const PACKAGE = 'application/oebps-package+xml';
 const NCX = 'application/x-dtbncx+xml';
 
-/** Of several renditions, the first one is read. */
+/** Returns the path of the package file, of the first rendition if there are several. */
 async function packagePath(archive: Archive, name: string, signal: AbortSignal): Promise<string> {
   const container = await archive.text(CONTAINER, LARGEST_FILE, signal);
   if (container === undefined) throw noBook(name, `${CONTAINER} is missing`);
@@ -114,10 +114,10 @@ function hasFixedPages(root: Element): boolean {
   return false;
 }
 
-/** A chain of them may lead back to its beginning. */
+/** Fallbacks to follow: a chain may lead back to its beginning. */
 const MOST_FALLBACKS = 16;
 
-/** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. A drawing may hold text. */
+/** Returns the item or a fallback that is text. If no media type fits, the ending decides. A drawing may hold text. */
 function textItem(item: Item | undefined, items: Package['items']): Item | undefined {
   let next = item;
   for (let steps = 0; next && steps < MOST_FALLBACKS; steps += 1) {
@@ -127,7 +127,7 @@ function textItem(item: Item | undefined, items: Package['items']): Item | undef
   return item && (item.mediaType === SVG || /\.x?html?$/i.test(item.path)) ? item : undefined;
 }
 
-/** @param base the path of the file that holds the reference */
+/** @param base the path of the file with the reference */
 export function resolved(base: string, href: string): { path: string; fragment: string } | undefined {
   const [target = '', fragment = ''] = splitFragment(href.trim());
   if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(target)) return undefined;
@@ -166,13 +166,13 @@ function noBook(name: string, why: string): TtsError {
   );
 }
 
-/** One line of a table of contents. */
+/** An entry of a table of contents. */
 export interface Entry {
   readonly title: string | undefined;
-  /** 1 is the highest. */
+  /** From 1, the highest. */
   readonly level: number;
   readonly path: string;
-  /** The element where the chapter begins; empty for the beginning of the document. */
+  /** The id of the element where the chapter begins; empty for the start of the document. */
   readonly fragment: string;
 }
 
@@ -181,7 +181,7 @@ export interface Contents {
   readonly entries: readonly Entry[];
 }
 
-/** What the book says of a whole document: `toc`, `titlepage`. */
+/** The role of a document in the book, such as `toc` or `titlepage`. */
 export interface Landmark {
   readonly path: string;
   readonly fragment: string;
@@ -189,13 +189,13 @@ export interface Landmark {
 }
 
 const MOST_ENTRIES = 20_000;
-/** A table of contents with one line is none, in a book of more documents. */
+/** In a book with more documents than this, a table of contents needs more than one entry. */
 const FEW_DOCUMENTS = 3;
 
 export interface Navigation {
-  /** The tables of contents that the book has, the best first. */
+  /** The book's tables of contents, best first. */
   readonly tables: readonly Contents[];
-  /** Where the pages of a printed edition begin, as the NCX says. */
+  /** Where the pages of the printed edition begin, according to the NCX. */
   readonly pages: readonly Entry[];
   readonly landmarks: readonly Landmark[];
 }
@@ -222,7 +222,7 @@ export async function openNavigation(
   return {
     tables: tables.filter((table) => table !== undefined),
     pages: pages ? firstOf(pointsOf(pages, ncx, 1)) : [],
-    landmarks: [...(landmarks ? firstOf(marksOf(landmarks, nav)) : []), ...firstOf(guideOf(book))],
+    landmarks: [...(landmarks ? firstOf(landmarksOf(landmarks, nav)) : []), ...firstOf(guideOf(book))],
   };
 }
 
@@ -232,18 +232,21 @@ function firstOf<T>(entries: Iterable<T>): readonly T[] {
   return first;
 }
 
-/** Lines that programs write for places of each book. */
-const PLACES =
+/** Titles of generated entries that every book has. */
+const GENERATED_TITLES =
   /^\W*(?:(?:front |back )?cover(?: page)?|title ?page|start(?: (?:reading|here|page))?|begin(?:ning| reading)?|text|(?:table of )?contents|copyright(?: page)?)\W*$/iu;
 
 /**
- * The lines that lead into the reading order.
+ * Keeps the entries that lead into the reading order.
  * @returns `undefined` for a table that does not divide the book
  */
-export function usable({ source, entries }: Contents, spine: readonly string[]): Contents | undefined {
+export function usableContents(
+  { source, entries }: Contents,
+  spine: readonly string[],
+): Contents | undefined {
   const documents = new Set(spine);
   const leading = entries.filter(({ path }) => documents.has(path));
-  const dividing = leading.filter(({ title }) => !PLACES.test(title ?? ''));
+  const dividing = leading.filter(({ title }) => !GENERATED_TITLES.test(title ?? ''));
   const places = new Set(dividing.map(({ path, fragment }) => `${path}#${fragment}`));
   const isEnough =
     places.size > 1 ||
@@ -286,7 +289,7 @@ function* pointsOf(map: Element, base: string, level: number): Generator<Entry> 
   }
 }
 
-function* marksOf(nav: Element, base: string): Generator<Landmark> {
+function* landmarksOf(nav: Element, base: string): Generator<Landmark> {
   for (const link of allIn(nav, 'a')) {
     const target = resolved(base, link.attributes.href ?? '');
     if (target) for (const type of meaningsOf(link.attributes)) yield { ...target, type };
@@ -304,10 +307,10 @@ function* guideOf({ root, path: base }: Package): Generator<Landmark> {
 
 const ENCRYPTION = 'META-INF/encryption.xml';
 
-/** Fonts are made unreadable in these ways, so that they cannot be taken out of a book. */
+/** Algorithms that obfuscate embedded fonts only, and no text. */
 const OF_FONTS = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);
 
-/** A file that only books of one seller have. */
+/** Files by which the books of a DRM scheme are recognised. */
 const SCHEMES: readonly (readonly [path: string, scheme: string])[] = [
   ['META-INF/license.lcpl', 'Readium LCP'],
   ['META-INF/sinf.xml', 'Apple FairPlay'],

@@ -12,20 +12,20 @@ import {
   openPackage,
   type Package,
   resolved,
-  usable,
+  usableContents,
 } from './epub-package.ts';
 import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type ChapterStart, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
-import { FoundNotes, indexed, type Notes, skippedNotes } from './html-notes.ts';
+import { FoundNotes, indexNotes, type Notes, skippedNotes } from './html-notes.ts';
 import { Markup } from './html-parse.ts';
 import type { HtmlOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { plainText, treeOf } from './xml-tree.ts';
 import { Archive, type Location, locationOf } from './zip.ts';
 
 /**
- * Looks at what the book says of itself. Its documents are read when their turn comes.
- * @throws TtsError (usage) for what is not a book, and for one that is protected
+ * Reads the book's metadata and navigation. Its documents are only read when their turn comes.
+ * @throws TtsError (usage) for anything but a book, and for a protected one
  */
 export async function openEpub(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
@@ -53,11 +53,11 @@ export async function openEpub(source: Source, options: HtmlOptions, signal: Abo
 
 interface Plan {
   readonly contents: Contents;
-  /** The documents that are read, in their order. */
+  /** The documents to read, in order. */
   readonly documents: readonly string[];
-  /** What the book calls the documents that are not. */
+  /** What the book calls the documents that are left out. */
   readonly leftOut: readonly string[];
-  /** The number of places in the reading order without a document of text. */
+  /** The number of entries in the reading order without a text document. */
   readonly missing: number;
   readonly hasFixedPages: boolean;
 }
@@ -84,8 +84,8 @@ async function planOf(
     through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`));
   return {
     contents:
-      tables.map((table) => usable(table, read)).find((table) => table !== undefined) ??
-      (await withoutTable(read, charactersOf)),
+      tables.map((table) => usableContents(table, read)).find((table) => table !== undefined) ??
+      (await contentsWithoutTable(read, charactersOf)),
     documents: read,
     leftOut: [
       ...documents.flatMap((path) => leftOut.get(path) ?? []),
@@ -103,16 +103,16 @@ function noText(name: string): TtsError {
   );
 }
 
-/** Bytes of documents that are taken apart in search of notes. A document with notes for all others is one of them. */
+/** Bytes of other documents that are parsed in search of notes, such as one with the notes of the whole book. */
 const MOST_SEARCHED = 128 * 1024 * 1024;
 
 interface Book {
   readonly source: string;
   readonly location: Location;
   readonly options: HtmlOptions;
-  /** Leaves out what surrounds the text of a book. */
+  /** Leaves out what Project Gutenberg adds to a text. */
   readonly frame: MarkupBook | undefined;
-  /** What the book says of all its text. */
+  /** The language of the book as a whole. */
   readonly language: string | undefined;
 }
 
@@ -125,7 +125,7 @@ async function* piecesOf(
   const { source, location, options } = book;
   const name = labelOf(source);
   using archive = await Archive.open(name, location, signal);
-  /** The characters of each document that could not be decoded. */
+  /** Undecodable characters per document. */
   const damaged = new Map<string, number>();
   const open = (path: string) =>
     openDocument(archive, path, { name, onDamage: (count) => damaged.set(path, count) }, signal);
@@ -136,7 +136,7 @@ async function* piecesOf(
     resolve: (href, from) => resolved(from, href),
     index: async (path) => {
       searched += archive.sizeOf(path);
-      return searched <= MOST_SEARCHED ? indexed((await open(path))(), `${path} in ${name}`) : undefined;
+      return searched <= MOST_SEARCHED ? indexNotes((await open(path))(), `${path} in ${name}`) : undefined;
     },
   });
   const said = new Set<string>();
@@ -145,7 +145,7 @@ async function* piecesOf(
   for (const path of plan.documents) {
     const characters = await open(path);
     const isAsked = text.hasPlaces(path) || (await mayRefer(characters()));
-    const index = isAsked ? await indexed(characters(), `${path} in ${name}`) : undefined;
+    const index = isAsked ? await indexNotes(characters(), `${path} in ${name}`) : undefined;
     if (index) await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
     const document = text.document(path, index?.ids ?? new Set(), inDocument);
@@ -159,13 +159,13 @@ async function* piecesOf(
   for (const remark of remarksOn(plan, text.leftOut, more)) onRemark?.(remark);
 }
 
-/** True for a document with a sign that may lead to a note; that of a character by its number does not. Most have none. */
+/** True for a document with a "#" that may link to a note, not one in a character reference. Most have none. */
 async function mayRefer(characters: AsyncIterable<string>): Promise<boolean> {
   for await (const text of characters) if (/(?<!&)#/u.test(text)) return true;
   return false;
 }
 
-/** Documents that are named in a remark. */
+/** Documents listed by name in a remark. */
 const MOST_NAMED = 3;
 
 function pagesOfPictures(paths: readonly string[]): string | undefined {
@@ -177,7 +177,7 @@ function pagesOfPictures(paths: readonly string[]): string | undefined {
   return `only pictures, and no description of them, are in ${all}`;
 }
 
-/** The text of a book, one document after the other. */
+/** Converts the documents of a book into pieces, one after another. */
 class BookText {
   hasText = false;
   /** What the book calls the parts that were left out. */
@@ -187,12 +187,12 @@ class BookText {
   #hasTextHere = false;
   #picturesBefore = 0;
   readonly #rules: { notes: Notes | undefined } & Rules;
-  /** The keys are documents, then fragments. */
+  /** Chapter starts by document, then by fragment. */
   readonly #chapters = new Map<string, Map<string, ChapterStart>>();
   #ready: Piece[] = [];
-  /** Where the reader is. */
+  /** The current position. */
   #here: () => PlaceInBook | undefined = () => undefined;
-  /** The chapters of the document that is read. */
+  /** The chapters of the current document that have not begun yet. */
   #open = new Map<string, ChapterStart>();
 
   constructor(
@@ -208,8 +208,8 @@ class BookText {
       language,
       leavesOut: (element, attributes, meanings) => {
         if (frame?.leavesOut(attributes)) return true;
-        const kind = meanings.find((meaning) => KINDS.has(meaning));
-        const part = options.readsAll || kind === undefined ? undefined : KINDS.get(kind);
+        const kind = meanings.find((meaning) => LEFT_OUT_PARTS.has(meaning));
+        const part = options.readsAll || kind === undefined ? undefined : LEFT_OUT_PARTS.get(kind);
         if (part !== undefined) this.leftOut.add(part);
         return element === 'nav' || part !== undefined;
       },
@@ -223,17 +223,17 @@ class BookText {
     this.#blocks = new Blocks(options, this.#rules);
   }
 
-  /** True if the document that was read last holds pictures, and no word. */
+  /** True if the last document has pictures but no words. */
   get isOfPictures(): boolean {
     return !this.#hasTextHere && this.#blocks.pictures > this.#picturesBefore;
   }
 
-  /** True for a document inside of which chapters begin. */
+  /** True if chapters begin inside the document. */
   hasPlaces(path: string): boolean {
     return [...(this.#chapters.get(path)?.keys() ?? [])].some((fragment) => fragment !== '');
   }
 
-  /** @param found the names that the document has; chapters of others begin where it begins */
+  /** @param found the ids in the document; chapters with other fragments begin at its start */
   document(path: string, found: ReadonlySet<string>, notes: Notes): Stage<string, Piece> {
     this.#rules.notes = notes;
     this.#hasTextHere = false;
@@ -258,7 +258,7 @@ class BookText {
     };
   }
 
-  /** Of several lines for one place, the one furthest inside counts. */
+  /** If several entries lead to one place, the most deeply nested one counts. */
   #add({ path, fragment, title, level }: Entry): void {
     const chapters = this.#chapters.get(path) ?? new Map<string, ChapterStart>();
     this.#chapters.set(path, chapters);
@@ -273,14 +273,14 @@ class BookText {
   }
 }
 
-/** Bytes. A larger document is unpacked each time it is read. */
-const KEPT = 4 * 1024 * 1024;
-/** UTF-16 units that are handed out at once. */
+/** Bytes of a document that is kept in memory. A larger one is unpacked for each reading. */
+const LARGEST_KEPT = 4 * 1024 * 1024;
+/** UTF-16 units per slice. */
 const SLICE = 65_536;
 
 /**
- * Prepares a document of the book for being read several times.
- * @returns its characters, from the first one each time
+ * Prepares a document of the book to be read several times.
+ * @returns a function that returns all its characters
  * @throws TtsError (usage) for a document that is damaged or too large
  */
 async function openDocument(
@@ -294,7 +294,7 @@ async function openDocument(
     yield* through(archive.bytes(path, signal), decoder);
     if (decoder.damaged > 0) onDamage(decoder.damaged);
   };
-  if (archive.sizeOf(path) > KEPT) return characters;
+  if (archive.sizeOf(path) > LARGEST_KEPT) return characters;
   const parts: string[] = [];
   for await (const text of characters()) parts.push(text);
   const whole = parts.join('');
@@ -305,8 +305,8 @@ async function* slicesOf(text: string): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += SLICE) yield text.slice(at, at + SLICE);
 }
 
-/** Parts of a book that are looked at and not read, by what the book itself calls them. */
-const KINDS: ReadonlyMap<string, string> = new Map([
+/** Parts that are left out, by their type in the book. */
+const LEFT_OUT_PARTS: ReadonlyMap<string, string> = new Map([
   ['cover', 'cover'],
   ['titlepage', 'title page'],
   ['halftitlepage', 'half title'],
@@ -322,7 +322,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['index', 'index'],
 ]);
 
-/** The documents that are left out as a whole. A document with several chapters is none of them. */
+/** Returns the documents to leave out as a whole. A document with several chapters is kept. */
 function documentsLeftOut(
   landmarks: readonly Landmark[],
   chapters: readonly Entry[],
@@ -330,27 +330,27 @@ function documentsLeftOut(
   const begun = new Set<string>();
   const several = new Set<string>();
   for (const { path } of chapters) (begun.has(path) ? several : begun).add(path);
-  const read = new Set(landmarks.filter(({ type }) => isText(type)).map(({ path }) => path));
+  const read = new Set(landmarks.filter(({ type }) => isBodyText(type)).map(({ path }) => path));
   const found = new Map<string, string>();
   for (const { path, fragment, type } of landmarks) {
-    const kind = KINDS.get(type);
+    const kind = LEFT_OUT_PARTS.get(type);
     if (kind !== undefined && fragment === '' && !read.has(path) && !several.has(path)) found.set(path, kind);
   }
   return found;
 }
 
-function isText(type: string): boolean {
+function isBodyText(type: string): boolean {
   return type === 'text' || type === 'bodymatter' || type === 'start';
 }
 
-/** One heading is the title of the book. */
+/** A single heading is the title of the book. */
 const FEWEST_HEADINGS = 2;
 const HEADING = /<(?:\w+:)?h[1-6][\s>]/giu;
 const TITLE = /<(?:\w+:)?title\b[^<>]*>([^<]{1,300})</iu;
 const TITLE_SHOWN = /<(?:\w+:)?h[1-6]\b[^<>]*>([\s\S]{1,500}?)<\/(?:\w+:)?h[1-6]\s*>/iu;
 
-/** The chapters of a book without a table of contents: its headings, or else its documents. */
-async function withoutTable(
+/** Returns the chapters of a book without a table of contents: its headings, or else its documents. */
+async function contentsWithoutTable(
   documents: readonly string[],
   charactersOf: (path: string) => AsyncIterable<string>,
 ): Promise<Contents> {
@@ -371,7 +371,7 @@ async function withoutTable(
   return {
     source: 'documents',
     entries: documents.map((path, at) => ({
-      // A title that several documents have is that of the book.
+      // A title of several documents is the title of the book.
       title: counts.get(titles[at]) === 1 ? titles[at] : undefined,
       level: 1,
       path,
@@ -393,9 +393,9 @@ const CHAPTERS: Readonly<Record<Contents['source'], string>> = {
 };
 
 /**
- * What there is to say of a book that was read.
+ * Returns remarks for the user about a book that was read.
  * @param parts what the book calls the parts of documents that were left out
- * @param more what there is to say of its documents
+ * @param more remarks on its documents
  */
 function* remarksOn(
   { contents, leftOut, missing, hasFixedPages }: Plan,

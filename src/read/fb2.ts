@@ -12,7 +12,7 @@ import { openAsPage } from './page-of.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 import { Archive, locationOf } from './zip.ts';
 
-/** A book of FictionBook 2 as a page. Its sections are chapters, and its notes are where they are referred to. */
+/** Reads a FictionBook 2 as a page. Its sections become chapters, and its notes are read at their references. */
 export async function openFb2(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
   const book = new FictionBook();
@@ -23,13 +23,13 @@ export async function openFb2(source: Source, options: HtmlOptions, signal: Abor
   return openAsPage(source, book.html, options, { about: book.about, signal });
 }
 
-/** The bytes of the book, which may be in an archive. */
+/** Returns the bytes of the book, unpacked if it is in an archive. */
 async function* unpacked(source: Source, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const bytes = source.bytes(signal)[Symbol.asyncIterator]();
   const head = await headOf(bytes);
   const all = chained(head.length > 0 ? [head] : [], bytes);
   if (!isZip(head)) return yield* all;
-  // A file is read from its end.
+  // An archive is read by its path.
   if (source.path !== undefined) await bytes.return?.();
   const location = await locationOf({ ...source, bytes: () => all }, signal);
   using archive = await Archive.open(name, location, signal);
@@ -45,7 +45,7 @@ async function* unpacked(source: Source, name: string, signal: AbortSignal): Asy
   yield* archive.bytes(path, signal);
 }
 
-/** The element of HTML that stands for one of FictionBook. What is not here is left out with its tags, and its text is read. */
+/** The HTML element for a FictionBook element. For others, the tags are dropped and the text is read. */
 const ELEMENTS: ReadonlyMap<string, string> = new Map([
   ...['p', 'strong', 'code', 'sub', 'sup', 'table', 'tr', 'td', 'th'].map((name) => [name, name] as const),
   ...['text-author', 'date', 'stanza'].map((name) => [name, 'p'] as const),
@@ -53,7 +53,7 @@ const ELEMENTS: ReadonlyMap<string, string> = new Map([
   ['emphasis', 'em'],
 ]);
 
-/** UTF-16 units that are kept of the title, an author or the language. */
+/** UTF-16 units kept of the title, an author or the language. */
 const LONGEST_FIELD = 1000;
 
 class FictionBook implements MarkupHandler {
@@ -61,7 +61,7 @@ class FictionBook implements MarkupHandler {
   readonly #open: string[] = [];
   #sections = 0;
   #isNotes = false;
-  /** The text of a line of a title. */
+  /** The text of the current line in a title. */
   #line = '';
   readonly #fields = new Map<string, string>();
 
@@ -114,7 +114,7 @@ class FictionBook implements MarkupHandler {
     else if (ELEMENTS.has(name)) this.html += `</${ELEMENTS.get(name)}>`;
   }
 
-  /** A number is a heading of its own. */
+  /** A line that is a number becomes a heading of its own. */
   #endLineOfTitle(): void {
     const level = this.#levelOf('title');
     this.html += isNumbered(this.#line.trim()) ? `</h${level}>\n<h${level}>` : '<br/>';
@@ -125,12 +125,12 @@ class FictionBook implements MarkupHandler {
     return this.#open.includes('title');
   }
 
-  /** The title of the book is above those of its sections. */
+  /** Sections begin at level 2, below the title of the book. */
   #levelOf(name: 'title' | 'subtitle'): number {
     return Math.min(6, 1 + this.#sections + (name === 'subtitle' ? 1 : 0));
   }
 
-  /** Of several authors the first one counts. */
+  /** If there are several authors, the first one counts. */
   #addField(name: string, text: string): void {
     const before = this.#fields.get(name) ?? '';
     if (before.length < LONGEST_FIELD) this.#fields.set(name, before + text);

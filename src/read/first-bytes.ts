@@ -1,23 +1,24 @@
+/** Recognises the kind of a document by its first bytes or the ending of its name. */
 import { usageError } from '../kit/error.ts';
 import { SSML } from '../kit/hints.ts';
 import { shellQuoted } from '../kit/words.ts';
 import { INPUT_KINDS, type InputKind } from './reading.ts';
 
-/** Bytes that are looked at: of a byte order mark, of a PDF, of the first file of an archive, of HTML without and behind a comment. */
+/** Bytes needed to recognise: a byte order mark, a PDF, an archive's first file, HTML, and HTML after a comment. */
 const [MARK_BYTES, PDF_BYTES, BOOK_BYTES, HTML_BYTES, COMMENTED_BYTES] = [3, 5, 286, 64, 1024] as const;
 
 const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
-/** HTML without its head, as it comes through a pipe. */
+/** A fragment of HTML, as it comes through a pipe. */
 const PART =
   /^\s*<(?:head|body|title|meta|main|article|section|div|p|h[1-6]|table|ul|ol|dl|blockquote)[\s>]/iu;
 const SUBTITLES =
   /^(?:\s{0,9}(?:\d{1,7}\s{0,9}\n)?\s{0,9}(?:\d{1,3}:)?\d{1,2}:\d\d[,.]\d{1,3} {0,5}-->|WEBVTT(?:\s|$)|\[Script Info\])/;
-/** The beginning of subtitles, TeX or a notebook that is not complete. */
+/** An incomplete beginning of subtitles, TeX or a notebook. */
 const MAYBE_WRITTEN =
   /^(?:\d+\r?(?:\n[\d:,]{0,12}[ >-]{0,4})?|W(?:E(?:BVT?)?)?|\\[a-z]{0,13}|\s*\{\s*(?:"[a-z]{0,8}"?\s*)?)$/u;
 const LONGEST_BEGINNING = 64;
 
-/** @returns the number of bytes that tell the kind of a text */
+/** @returns the number of bytes needed to recognise the kind */
 export function leastBytes(start: Uint8Array): number {
   const text = latin1(start, LONGEST_BEGINNING);
   if (text.startsWith('%')) return PDF_BYTES;
@@ -26,7 +27,7 @@ export function leastBytes(start: Uint8Array): number {
   return start.length < LONGEST_BEGINNING && MAYBE_WRITTEN.test(text) ? start.length + 1 : MARK_BYTES;
 }
 
-/** @returns the first bytes, which tell the kind of a text */
+/** @returns enough bytes to recognise the kind */
 export async function headOf(bytes: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array();
   while (head.length < leastBytes(head)) {
@@ -41,7 +42,7 @@ function beginsLikeHtml(start: Uint8Array): boolean {
   return isHtml(start) || PART.test(latin1(start, HTML_BYTES));
 }
 
-/** SubRip, with or without the number of its first cue, WebVTT, and ASS; in UTF-8 or UTF-16. */
+/** Recognises SubRip, with or without the number of the first cue, WebVTT and ASS, in UTF-8 or UTF-16. */
 function beginsLikeSubtitles(start: Uint8Array): boolean {
   return SUBTITLES.test(
     latin1(start, COMMENTED_BYTES).replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)|\0/g, ''),
@@ -52,17 +53,17 @@ function isHtml(start: Uint8Array): boolean {
   return HTML.test(latin1(start, COMMENTED_BYTES));
 }
 
-/** The first file of an EPUB is not packed, and says what the archive is (OCF 3.3, section 4.3). */
+/** An EPUB's first file is uncompressed and names the media type (OCF 3.3, section 4.3). */
 function isEpub(start: Uint8Array): boolean {
   return /^PK.{28}mimetypeapplication\/epub\+zip/s.test(latin1(start, BOOK_BYTES));
 }
 
-/** The first file of a document of Office; which one of its programs wrote it is said further inside. */
+/** Recognises an Office document by the archive's first file. Which program wrote it is stated further inside. */
 function isDocx(start: Uint8Array): boolean {
   return /^PK.{28}(?:\[Content_Types\]\.xml|_rels\/|docProps\/|word\/)/s.test(latin1(start, BOOK_BYTES));
 }
 
-/** Also in an archive, as it is mostly shared. */
+/** Recognises a FictionBook, also in an archive, as most are shared. */
 function isFictionBook(start: Uint8Array): boolean {
   if (isZip(start)) return /\.fb2$/i.test(nameOfFirst(start));
   return /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<FictionBook\b/.test(latin1(start, COMMENTED_BYTES));
@@ -72,7 +73,7 @@ export function isZip(start: Uint8Array): boolean {
   return latin1(start, 4) === 'PK\x03\x04';
 }
 
-/** The name of the first file of an archive (APPNOTE, section 4.3.7). */
+/** Returns the name of an archive's first file (APPNOTE, section 4.3.7). */
 function nameOfFirst(start: Uint8Array): string {
   if (start.length < 30) return '';
   const length = Buffer.from(start.subarray(0, 28)).readUInt16LE(26);
@@ -86,9 +87,9 @@ function isPdf(start: Uint8Array): boolean {
 interface Kind {
   /** Endings of names, in lower case. */
   readonly endings: readonly string[];
-  /** True if a document of this kind begins so, which cannot be read as text. */
+  /** True if a document of this kind begins like this; it is then refused as plain text. */
   readonly is?: (start: Uint8Array) => boolean;
-  /** True if a text without a name that tells its kind is of this kind; otherwise `is` says so. */
+  /** True if a text of unknown kind should be read as this kind; by default, `is` decides. */
   readonly looks?: (start: Uint8Array) => boolean;
   readonly what?: string;
 }
@@ -113,15 +114,16 @@ export function kindOfName(name: string): InputKind | undefined {
   return INPUT_KINDS.find((kind) => KINDS[kind].endings.some((ending) => inLowerCase.endsWith(ending)));
 }
 
-/** @returns the kind that the first bytes tell; what begins like no other kind is text */
+/** @returns the kind that the bytes begin like, or else text */
 export function kindOfBytes(start: Uint8Array): InputKind {
   return INPUT_KINDS.find((kind) => (KINDS[kind].looks ?? KINDS[kind].is)?.(start)) ?? 'text';
 }
 
 /**
+ * Refuses documents that are not plain text.
  * @param name of the text, for errors
  * @param kindName the name whose ending may tell the kind
- * @throws TtsError (usage) for bytes that begin as a document that is not text
+ * @throws TtsError (usage) for bytes that begin like such a document
  */
 export function assertNoDocument(start: Uint8Array, name: string, kindName = name): void {
   const kind = INPUT_KINDS.find((each) => KINDS[each].is?.(start)) ?? kindOfName(kindName);
@@ -142,16 +144,16 @@ function latin1(start: Uint8Array, length: number): string {
 }
 
 interface Document {
-  /** The first bytes in hexadecimal. */
+  /** Matches the first bytes in hexadecimal. */
   readonly bytes?: RegExp;
   readonly begins?: RegExp;
   readonly ending?: RegExp;
   readonly what: string;
-  /** @param file its name as a shell takes it */
+  /** @param file its shell-quoted name */
   readonly hint: (file: string) => string;
 }
 
-/** The command line of a run replaces the name of its output. */
+/** The placeholder in hints that a run's command line replaces by its output. */
 export const OUTPUT = '-o OUT';
 
 function pandoc(format: string): Document['hint'] {
@@ -217,5 +219,5 @@ const DOCUMENTS: readonly Document[] = [
   },
 ];
 
-/** Bytes that tell a kind of document. */
+/** Bytes needed to recognise a kind of document. */
 export const LOOKED_AT = 68;

@@ -1,32 +1,33 @@
+/** The chapters, transcriber's notes and tables of contents in Project Gutenberg's plain texts, pages and EPUBs. */
 import { inOneLine } from '../kit/words.ts';
 import { beginsNumbered, isNumbered } from '../text/chapters.ts';
 import { EMPTY_LINE, type Piece, placeAfter, type TextPiece, writtenOf } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 import { hasWord, wordKey } from '../text/unicode.ts';
 
-/** UTF-16 units. A longer paragraph is neither a title nor an entry. */
+/** UTF-16 units. A longer paragraph is neither a title nor a table of contents. */
 const LONGEST_BLOCK = 2000;
 /** UTF-16 units. */
 const LONGEST_TITLE = 200;
-/** Line breaks in front of a title, and of what is not a part of the table of contents. */
+/** Line breaks before a title, and before text that ends a table of contents. */
 const [BEFORE_TITLE, BEFORE_BODY] = [3, 4] as const;
 
 const PARTS =
   /^\W*(?:(?:author|editor|translator|publisher)['’]s (?:note|preface)|preface|prologue|epilogue|introduction|introductory|foreword|afterword|conclusion|dedication|postscript|appendix(?: [A-Z\d]{1,4})?|glossary|footnotes|notes|bibliography|index|vorwort|nachwort|einleitung|pr[ée]face|avant-propos|[ée]pilogue|prólogo|epílogo|introducción)\W*$/iu;
-/** Above chapters. */
+/** Divisions above chapters. */
 const DIVISION = /^(?:book|part|volume|act|buch|teil|band|livre|partie|tome|libro|parte)\b/iu;
 
-/** Plain text in paragraphs: its chapters, and what of it is left out. */
+/** Finds chapters in a plain-text book, and leaves out its notes and table of contents. */
 export class PlainText implements Stage<Piece, Piece> {
   readonly #origin: Origin;
   readonly #onRemark: (remark: string) => void;
   readonly #hasChapters: boolean;
-  readonly #held = new Held();
-  /** A paragraph is given out before its end. */
+  readonly #held = new PieceBuffer();
+  /** True if the beginning of a long paragraph was already given out. */
   #isOpen = false;
   #note: NoteKind | undefined;
   readonly #contents: Contents;
-  /** The last paragraph was the number of a chapter. */
+  /** True if the last paragraph was the number of a chapter. */
   #isNumbered = false;
   #isFirst = true;
 
@@ -56,7 +57,7 @@ export class PlainText implements Stage<Piece, Piece> {
     yield* this.#contents.end();
   }
 
-  /** @param length UTF-16 units of what is held */
+  /** @param length UTF-16 units of the held text */
   *#block(length = this.#held.text.length): Generator<Piece> {
     const text = this.#held.text.slice(0, length);
     const wasOpen = this.#isOpen;
@@ -82,7 +83,7 @@ export class PlainText implements Stage<Piece, Piece> {
   #isPartOfNote(content: string, breaks: number): boolean {
     const kind = this.#contents.isOpen ? undefined : noteKind(content);
     if (kind) {
-      this.#onRemark(NOTES_NOTE);
+      this.#onRemark(NOTES_REMARK);
       this.#note = kind === 'paragraph' ? undefined : kind;
       return true;
     }
@@ -91,7 +92,7 @@ export class PlainText implements Stage<Piece, Piece> {
       if (/\]\W*$/u.test(content)) this.#note = undefined;
       return true;
     }
-    // The first paragraph below the label may have some space above it.
+    // There may be extra space between the label and the first paragraph.
     const isOver = breaks >= BEFORE_BODY || (this.#note === 'paragraph' && breaks >= BEFORE_TITLE);
     this.#note = isOver ? undefined : 'paragraph';
     return !isOver;
@@ -107,7 +108,7 @@ export class PlainText implements Stage<Piece, Piece> {
     }
     const contents = this.#contents;
     if (!contents.isOpen) return false;
-    if (contents.isOverAt(content)) {
+    if (contents.endsAt(content)) {
       yield* this.#contents.end();
       return false;
     }
@@ -131,22 +132,22 @@ export class PlainText implements Stage<Piece, Piece> {
   }
 }
 
-/** UTF-16 units. A longer note under a label that is not a heading is text again. */
+/** UTF-16 units. A note whose label is not a heading ends after this many. */
 const LONGEST_NOTE = 4000;
 
 /**
- * Leaves out of pages and EPUBs the notes of the transcriber and the table of contents. A heading with their name begins them, or
+ * Leaves the transcriber's notes and the table of contents out of pages and EPUBs. They are recognised by a heading, or by
  * the first words of a block.
  */
 export class MarkupText implements Stage<Piece, Piece> {
   readonly #origin: Origin;
   readonly #onRemark: (remark: string) => void;
-  /** What is left out: a block, all up to a closing bracket, or all up to the next heading. */
+  /** What is being left out: the current block, text up to a closing bracket, or text up to the next heading. */
   #skipped: 'block' | 'bracket' | 'section' | undefined;
   /** UTF-16 units that may still be left out. */
   #left = 0;
   readonly #contents: Contents;
-  /** The beginning of a heading whose text has not come. */
+  /** The start of a heading whose text has not come yet. */
   #heading: Piece | undefined;
   #isInHeading = false;
   #isBlockStart = true;
@@ -173,7 +174,7 @@ export class MarkupText implements Stage<Piece, Piece> {
     if (piece.kind === 'voice' || piece.kind === 'pause') return yield* this.#contents.give([piece]);
     this.#isBlockStart = true;
     const isSkipped = this.#skipped !== undefined;
-    if (piece.kind === 'chapter' || (piece.kind === 'scene' && this.#contents.isWhole))
+    if (piece.kind === 'chapter' || (piece.kind === 'scene' && this.#contents.isProven))
       yield* this.#contents.end();
     if (this.#skipped === 'block' || piece.kind !== 'paragraph') this.#skipped = undefined;
     if (!isSkipped || piece.kind === 'chapter') yield* this.#contents.give([piece]);
@@ -213,7 +214,7 @@ export class MarkupText implements Stage<Piece, Piece> {
 
   *#beginNote(kind: NoteKind): Generator<Piece> {
     yield* this.#contents.end();
-    this.#onRemark(NOTES_NOTE);
+    this.#onRemark(NOTES_REMARK);
     this.#left = this.#heading ? Number.POSITIVE_INFINITY : LONGEST_NOTE;
     this.#skipped = this.#heading || kind === 'line' ? 'section' : kind === 'bracket' ? 'bracket' : 'block';
     this.#heading = undefined;
@@ -224,18 +225,18 @@ export class MarkupText implements Stage<Piece, Piece> {
     if (isFirst && namesContents(content)) {
       yield* this.#contents.end();
       this.#contents.begin([]);
-    } else if (this.#contents.isOverAt(content)) yield* this.#contents.end();
+    } else if (this.#contents.endsAt(content)) yield* this.#contents.end();
     else if (this.#contents.isOpen && !this.#isInHeading) this.#contents.add(content);
   }
 }
 
-/** Where a book is known to be one of Project Gutenberg. */
+/** Tells whether a book is known to be one of Project Gutenberg. */
 interface Origin {
   readonly isFound: boolean;
 }
 
-/** Pieces that are not decided on. */
-export class Held {
+/** A buffer for pieces that are not decided on yet. */
+export class PieceBuffer {
   text = '';
   #pieces: Piece[] = [];
 
@@ -244,7 +245,7 @@ export class Held {
     this.text += asText(piece);
   }
 
-  /** @returns the pieces of the beginning, of this length in UTF-16 units; only a text is cut */
+  /** @returns the first pieces, of this length in UTF-16 units; only a text piece is cut */
   take(length: number): readonly Piece[] {
     let [at, left] = [0, length];
     for (; at < this.#pieces.length; at += 1) {
@@ -262,7 +263,7 @@ export class Held {
     return [...taken, { ...next, text }];
   }
 
-  /** Drops what separates the text from what was in front of it, and the end of a heading that was taken. */
+  /** Drops the borders at the start of the text, and the end of a heading whose start was taken. */
   dropBorders(isInHeading: boolean): void {
     let isOpen = isInHeading;
     for (;;) {
@@ -285,17 +286,17 @@ function asText(piece: Piece): string {
     : writtenOf(piece);
 }
 
-/** What a note of the transcriber begins with, in the languages of the books. */
+/** The labels of a transcriber's note, in the languages of the books. */
 const NOTE =
   /^[\s[({*+|_=~:-]*(?:original )?(?:transcriber(?:['’]?s|s['’])? (?:end)?notes?|transcription notes?|notes? (?:by|from|of) the transcriber|anmerkung(?:en)? (?:zur|der) transkription|anmerkungen des bearbeiters|notes? (?:du|de la|sur la) transcript(?:eur|rice|ion)|notas? d(?:el|a|o) transcri\p{L}+|opmerkingen van de bewerker)\b/iu;
-/** UTF-16 units besides the label. A longer first paragraph is all of the note. */
+/** UTF-16 units in addition to the label. A longer first paragraph is the whole note. */
 const LONGEST_LABEL = 12;
 
-const NOTES_NOTE = 'left out: the notes of the transcriber; --all reads them';
+const NOTES_REMARK = 'left out: the notes of the transcriber; --all reads them';
 
 type NoteKind = 'line' | 'bracket' | 'paragraph';
 
-/** @returns `line` for a title that stands alone; `undefined` for what is not a note */
+/** @returns `line` for a label on its own; `undefined` if the text is not a note */
 function noteKind(text: string): NoteKind | undefined {
   const [label = ''] = NOTE.exec(text) ?? [];
   if (label === '') return undefined;
@@ -303,11 +304,11 @@ function noteKind(text: string): NoteKind | undefined {
   return text.trim().length - label.trim().length <= LONGEST_LABEL ? 'line' : 'paragraph';
 }
 
-/** The title of a table of contents, in the languages of the books. */
+/** Titles of a table of contents, in the languages of the books. */
 const CONTENTS =
   /^\W*(?:(?:table of |the )?contents(?: of (?:vol(?:ume|\.)|part|book)\b.{0,20})?|(?:list of )?illustrations|inhalt(?:sverzeichnis)?|table(?: des (?:mati[eè]res|chapitres))?|(?:tabla de )?contenidos?|[ií]ndice(?: (?:general|generale))?|inhoud(?:sopgave)?|sis[aä]llys(?:luettelo)?|inneh[aå]ll|indhold|tartalom|spis tre[sś]ci|obsah)\W*$/iu;
 
-/** True for the title of a table of contents or of a list of pictures. */
+/** True for the title of a table of contents or of a list of illustrations. */
 function namesContents(text: string): boolean {
   return text.length <= 60 && CONTENTS.test(text);
 }
@@ -315,11 +316,11 @@ function namesContents(text: string): boolean {
 /** UTF-16 units. A longer table of contents is text. */
 const LONGEST_CONTENTS = 65_536;
 const FEWEST_ENTRIES = 2;
-const CONTENTS_NOTE = 'left out: the table of contents; --all reads it';
+const CONTENTS_REMARK = 'left out: the table of contents; --all reads it';
 
-/** A table of contents, while it may be one. Where none is open, pieces pass. */
+/** Holds the pieces of a table of contents until it is clear that it is one. While none is open, pieces pass through. */
 class Contents {
-  /** Of chapters, as {@link wordKey} has them, in all tables so far. */
+  /** The chapter titles of all tables so far, as keys from {@link wordKey}. */
   readonly titles = new Set<string>();
   readonly #onRemark: (remark: string) => void;
   #pieces: Piece[] | undefined;
@@ -339,11 +340,11 @@ class Contents {
     return this.isOpen && this.#entries.length > 0;
   }
 
-  get isWhole(): boolean {
+  get isProven(): boolean {
     return this.isOpen && this.#lines >= FEWEST_ENTRIES;
   }
 
-  /** @param pieces those of its title */
+  /** @param pieces the pieces of the title */
   begin(pieces: readonly Piece[]): void {
     this.#pieces = [...pieces];
     [this.#entries, this.#lines, this.#length] = [[], 0, 0];
@@ -361,24 +362,24 @@ class Contents {
     this.#length += content.length;
   }
 
-  /** @returns true for a block that is not one more part of it */
-  isOverAt(content: string): boolean {
-    const isRepeated = this.isWhole && wordKey(content) === this.#entries[0];
+  /** @returns true for a block that no longer belongs to the table */
+  endsAt(content: string): boolean {
+    const isRepeated = this.isProven && wordKey(content) === this.#entries[0];
     return this.isOpen && (isRepeated || !isEntry(content) || this.#length > LONGEST_CONTENTS);
   }
 
-  /** Gives out what remains of it. */
+  /** Ends the table. Its pieces are left out if it proved to be one. */
   *end(): Generator<Piece> {
-    const [pieces, isWhole] = [this.#pieces ?? [], this.isWhole];
+    const [pieces, isProven] = [this.#pieces ?? [], this.isProven];
     this.#pieces = undefined;
-    if (!isWhole) return yield* pieces;
-    this.#onRemark(CONTENTS_NOTE);
+    if (!isProven) return yield* pieces;
+    this.#onRemark(CONTENTS_REMARK);
     for (const entry of this.#entries) this.titles.add(entry);
     yield* pieces.filter(({ kind }) => kind === 'chapter' || kind === 'voice' || kind === 'pause');
   }
 }
 
-/** Prose is wrapped, and so are some titles, which say that they are one. */
+/** Wrapped lines are prose, unless they look like a title. */
 function isEntry(content: string): boolean {
   if (isWrapped(content))
     return content.length <= LONGEST_TITLE && (beginsNumbered(content) || isCapital(content));
@@ -395,7 +396,7 @@ function isCapital(text: string): boolean {
   return !/\p{Ll}/u.test(text) && /\p{Lu}/u.test(text);
 }
 
-/** An entry as the title of its chapter is compared: with its number, and without. */
+/** Returns the keys that match the title of an entry's chapter: with its number, and without. */
 function entriesOf(line: string): readonly string[] {
   const text = line.replace(/[\s._]*\s(?:\d{1,4}|[ivxlc]{1,6})\s*$/u, '');
   const key = wordKey(text);

@@ -1,21 +1,17 @@
+/** Leaves out of Project Gutenberg's books the header and licence, the transcriber's notes and the table of contents. */
 import type { Piece } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
-import { Held, MarkupText, PlainText } from './gutenberg-text.ts';
+import { MarkupText, PieceBuffer, PlainText } from './gutenberg-text.ts';
 import type { Attributes } from './html-elements.ts';
 
-/*
- * What the books of Project Gutenberg have around and inside of their text, in each of their forms: header and licence, notes of
- * the transcriber, and a table of contents.
- */
-
-const LICENCE_NOTE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
+const LICENCE_REMARK = 'the header and the licence of Project Gutenberg are left out; --all reads them';
 
 const OPENINGS = [
   'The Project Gutenberg',
   'Project Gutenberg',
   '*** START OF THE PROJECT GUTENBERG',
   '***The Project Gutenberg',
-  // Those of the 1990s.
+  // Openings of the 1990s.
   '**The Project Gutenberg',
   '***This is the Project Gutenberg',
   'Please take a look at the important information in this header.',
@@ -25,15 +21,15 @@ const START =
 const CREDITS = /^\s*(?:E-?text )?(?:produced|prepared) by [^\n]*(?:\n[^\S\n]*\S[^\n]*)*/iu;
 const END =
   /^[^\S\n]*(?:\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG|End of (?:the |this )?Project Gutenberg)/imu;
-/** A line that may become an end. */
+/** A last line that may become an end marker. */
 const MAYBE_END = /(?<=^|\n)[^\S\n]*(?:\*{1,3}[^\n]{0,30}|End?(?: [^\n]{0,30})?)$/u;
 
-/** UTF-16 units in which a text says what it is. */
+/** UTF-16 units within which a text says what it is. */
 const LONGEST_OPENING = 200;
 /** UTF-16 units. A longer header is text. */
 const LONGEST_HEADER = 65_536;
 
-/** Plain text is divided by its lines, which begin chapters where they are wanted. */
+/** Recognises the parts of a plain-text book by its lines, and makes chapters if they are wanted. */
 export function plainBook(onRemark: (remark: string) => void, hasChapters: boolean): Stage<Piece, Piece> {
   const sayOnce = once(onRemark);
   const licence = new Licence(sayOnce);
@@ -48,9 +44,11 @@ function once(onRemark: (remark: string) => void): (remark: string) => void {
   };
 }
 
-/** The text of pages and EPUBs, whose elements say more. */
+/** Handles pages and EPUBs, whose elements show the header and the licence. */
 export interface MarkupBook extends Stage<Piece, Piece> {
-  /** @returns true for an element that holds the header or the licence; all else is a book of Project Gutenberg, then */
+  /**
+   * @returns true for an element with the header or the licence, which also proves that the book is from Project Gutenberg
+   */
   leavesOut(attributes: Attributes): boolean;
 }
 
@@ -67,15 +65,15 @@ export function markupBook(onRemark: (remark: string) => void): MarkupBook {
   });
 }
 
-/** What gutenbergtools/ebookmaker writes around each book. */
+/** Classes that gutenbergtools/ebookmaker puts around each book. */
 const BOILERPLATE = /(?:^|\s)pg-?boilerplate(?:\s|$)/u;
 
-/** Leaves out the header and the licence, by their lines. */
+/** Leaves out the header and the licence of plain text by its lines. */
 class Licence implements Stage<Piece, Piece> {
-  /** True for a book of Project Gutenberg. */
+  /** True once the book is known to be from Project Gutenberg. */
   isFound = false;
   readonly #onRemark: (remark: string) => void;
-  readonly #held = new Held();
+  readonly #held = new PieceBuffer();
   #state: 'beginning' | 'header' | 'book' | 'other' | 'over' = 'beginning';
   #isBegun = false;
   #isInHeading = false;
@@ -86,7 +84,7 @@ class Licence implements Stage<Piece, Piece> {
 
   find(): void {
     this.isFound = true;
-    this.#onRemark(LICENCE_NOTE);
+    this.#onRemark(LICENCE_REMARK);
   }
 
   *push(piece: Piece): Generator<Piece> {
@@ -119,7 +117,7 @@ class Licence implements Stage<Piece, Piece> {
     if (this.#isInHeading) yield { kind: 'heading', level: 1 };
   }
 
-  /** Chapters and voices of the header are not a part of its text. */
+  /** Drops the header, but keeps the chapters and voices that begin in it. */
   *#dropHeader(): Generator<Piece> {
     this.#isBegun = true;
     this.find();
@@ -134,7 +132,7 @@ class Licence implements Stage<Piece, Piece> {
   }
 }
 
-/** UTF-16 units in front of what may become an end. */
+/** Returns the UTF-16 units before a possible end marker. */
 function withoutMaybeEnd(text: string): number {
   return text.length - (MAYBE_END.exec(text)?.[0].length ?? 0);
 }
@@ -155,8 +153,8 @@ function beginningOf(text: string, isEnd: boolean): 'beginning' | 'header' | 'ot
 }
 
 /**
- * The first paragraph of the book may name who typed it.
- * @param isOver true for a header that was left out before
+ * Waits for the first paragraph of the book, which may name who typed it and is then part of the header.
+ * @param isOver true if the header was already left out
  */
 function stateOfHeader(text: string, isEnd: boolean, isOver: boolean): 'header' | 'book' | 'other' {
   const start = START.exec(text);

@@ -1,28 +1,29 @@
+/** Converts the elements of HTML into pieces, block by block. `html-inline.ts` collects the text of a block. */
 import { withFullStop } from '../text/marks.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
 import {
   type Attributes,
   BLOCKS,
-  CLOSED,
   codeOmitted,
+  declaresNote,
+  declaresReference,
   describesNothing,
   headingLevel,
   isCode,
   isInitial,
   isListing,
   isPageNumber,
-  isPersona,
   isRaised,
   isShownAsBlock,
   isSilent,
+  isSpeakerName,
   languageOfCode,
   leadsBack,
   localName,
   meaningsOf,
   pageNamedBy,
   rowOf,
-  saysNote,
-  saysReference,
+  SENTENCE_LIKE,
   TIGHT,
   UNSHOWN_IN_SVG,
 } from './html-elements.ts';
@@ -37,15 +38,15 @@ export interface ChapterStart {
   readonly level: number;
 }
 
-/** What the reader of a document decides on its elements. */
+/** Decisions and callbacks of the reader that owns the document. */
 export interface Rules {
   readonly notes?: Notes | undefined;
-  /** True for an element that is not read, besides those that are invisible. */
+  /** True for an element to leave out, in addition to invisible ones. */
   leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
-  /** The chapter that begins where the element with this id begins. */
+  /** Returns the chapter that begins at the element with this id. */
   chapterAt?(id: string): ChapterStart | undefined;
   languageMark?: LanguageMark | undefined;
-  /** What is said of the whole document, where its own root says nothing. */
+  /** The language of the document, unless its root states one. */
   readonly language?: string | undefined;
   place(): Place;
   piece(piece: Piece): void;
@@ -59,39 +60,39 @@ const SCENE = /^(?:[*⁂•·#~—–_+=◆❦☙✻✽§◊○●☆★-]\s*)+$
 /** Blocks that may be lines of verse. */
 const LINES: ReadonlySet<string> = new Set(['div', 'p']);
 
-/** Elements and their text to pieces. */
+/** Converts elements and their text into pieces. */
 export class Blocks {
   readonly #options: HtmlOptions;
   readonly #rules: Rules;
   readonly #frames: Frame[] = [];
   readonly #inline = new Inline();
-  /** Elements that are open inside of one that is silent, itself included. */
+  /** The number of open elements within a silent one, including that one. */
   #silent = 0;
   #pre = 0;
-  /** The drawing says that it is a picture. */
+  /** True if the current drawing declares itself a picture. */
   #isPicture = false;
-  /** Pictures and drawings up to here, described or not. */
+  /** The number of pictures and drawings so far, described or not. */
   pictures = 0;
-  /** The description of the picture before. A decoration repeats it. */
+  /** The description of the previous picture: a decoration repeats it. */
   #lastAlt: string | undefined;
-  /** All of the `pre` is code, which is not read. */
+  /** True if the `pre` is code that is not read. */
   #isListing = false;
-  /** The link that is open has raised text in it. */
+  /** True if the open link contains raised text. */
   #hasRaised = false;
   #heading: number | undefined;
   #row: Row | undefined;
   #place: Place | undefined;
   #isFirst = true;
-  /** The block before was an item or a row. */
+  /** True if the previous block was a list item or a table row. */
   #wasTight = false;
-  /** A part of the block was given out. */
-  #goesOn = false;
-  /** All there is of the block is the name of a speaker, whose words follow. */
+  /** True if a part of the block was already given out. */
+  #isContinued = false;
+  /** True if the block only has the name of a speaker so far, whose words follow. */
   #isNamed = false;
-  /** The block is a note that is not read here. */
+  /** True if the block is a note that is not read here. */
   #isNote = false;
   readonly #stanza = new Stanza();
-  /** Texts of elements in the block that may be numbers of lines. */
+  /** Texts of inline elements in the block that may be line numbers. */
   #numbers: string[] = [];
 
   constructor(options: HtmlOptions, rules: Rules) {
@@ -127,7 +128,7 @@ export class Blocks {
       isBlock,
       isListing: isBlock && isListing(attributes),
       hasBlocks: false,
-      nameAt: isPersona(meanings) ? mark : undefined,
+      nameAt: isSpeakerName(meanings) ? mark : undefined,
       initialAt: isInitial(attributes) ? mark : undefined,
       language,
       end: this.#begin(name, attributes, meanings),
@@ -161,7 +162,7 @@ export class Blocks {
     this.#speak(frame?.isBlock === true);
   }
 
-  /** @returns the placeholder of the language in an element, "" for an unknown one */
+  /** @returns the placeholder of the element's language; "" for an unknown one */
   #languageOf(name: string, { 'xml:lang': xml, lang = xml }: Attributes): string {
     const { languageMark, language } = this.#rules;
     const around = this.#frames.at(-1)?.language;
@@ -171,14 +172,14 @@ export class Blocks {
     return around ?? languageMark(language, true);
   }
 
-  /** The text of an element follows, or what comes after it. */
+  /** Sets the language of the text that follows, at the start and the end of an element. */
   #speak(isBlock: boolean): void {
     if (!this.#rules.languageMark) return;
     const language = this.#frames.at(-1)?.language ?? '';
     this.#inline.speak(language, isBlock ? this.#blockLanguage : undefined);
   }
 
-  /** The placeholder of the language of the innermost block. */
+  /** The placeholder of the innermost block's language. */
   get #blockLanguage(): string {
     return this.#frames.findLast(({ isBlock }) => isBlock)?.language ?? '';
   }
@@ -195,7 +196,7 @@ export class Blocks {
     this.#isFirst = true;
   }
 
-  /** @returns true for a note that is a block of its own; otherwise the block that it begins is one */
+  /** @returns true if the element is a block and a note; an inline note instead makes a note of the block that it begins */
   #startsNote(id: string | undefined, isBlock: boolean): boolean {
     if (id === undefined || !this.#rules.notes?.isNote(id)) return false;
     if (!isBlock) this.#isNote ||= this.#inline.isBlank;
@@ -208,15 +209,15 @@ export class Blocks {
     if (isSilent(name, attributes, meanings) || this.#isUnspokenCode(name, attributes)) return true;
     if (this.#rules.leavesOut?.(name, attributes, meanings)) return true;
     if (leadsBack(attributes, meanings)) return true;
-    if (!this.#options.readsNotes && saysNote(name, attributes, meanings)) return true;
+    if (!this.#options.readsNotes && declaresNote(name, attributes, meanings)) return true;
     if (name === 'rt') return !this.#options.speaksReadings;
     if (name === 'math') this.#inline.describe(attributes.alttext?.trim() || 'formula');
     return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
   }
 
   /**
-   * A label stands for all of a drawing; otherwise the title of one that says it is a picture is its description.
-   * @returns `undefined` for what is not part of a drawing, or is as silent in it as elsewhere
+   * A drawing is described by its label, or else by its title if it declares itself a picture.
+   * @returns `undefined` for what is not part of a drawing, or is handled as elsewhere
    */
   #isUnspokenDrawing(name: string, attributes: Attributes, meanings: readonly string[]): boolean | undefined {
     if (UNSHOWN_IN_SVG.has(name) && this.#isInDrawing) return true;
@@ -229,7 +230,7 @@ export class Blocks {
     return true;
   }
 
-  /** Says once for a block of code that it is left out. */
+  /** Announces a block of code that is left out, once. */
   #isUnspokenCode(name: string, attributes: Attributes): boolean {
     const { code } = this.#options;
     if (code === 'read') return false;
@@ -246,7 +247,7 @@ export class Blocks {
     return true;
   }
 
-  /** @returns what the end of the element does */
+  /** @returns what to do at the end of the element */
   #begin(name: string, attributes: Attributes, meanings: readonly string[]): (() => void) | undefined {
     const inline = this.#inline;
     const level = headingLevel(name);
@@ -295,13 +296,13 @@ export class Blocks {
 
   #link(name: string, attributes: Attributes, meanings: readonly string[]): (() => void) | undefined {
     const inline = this.#inline;
-    const isReference = saysReference(attributes, meanings);
+    const isReference = declaresReference(attributes, meanings);
     const page = name === 'a' || name === 'span' ? pageNamedBy(attributes) : undefined;
     const isLink = name === 'a' && attributes.href !== undefined;
     if (!isReference && page === undefined && !isLink) return undefined;
     const start = inline.mark;
     this.#hasRaised = false;
-    const link = { href: attributes.href ?? '', saysReference: isReference };
+    const link = { href: attributes.href ?? '', declaresReference: isReference };
     return () => {
       if (isPageNumber(inline.from(start) ?? '', page)) inline.cut(start);
       else endLink(inline, start, link, this.#rules.notes);
@@ -309,7 +310,7 @@ export class Blocks {
     };
   }
 
-  /** Of a link it is known at its end whether it leads to a note. */
+  /** Whether a link leads to a note is only known at its end, so raised text in a link waits for that. */
   #raised(start: number): () => void {
     return () => {
       if (this.#frames.some(({ name }) => name === 'a')) this.#hasRaised = true;
@@ -341,7 +342,7 @@ export class Blocks {
     this.#inline.picture(alt);
   }
 
-  /** The text behind the place is the description of a drawing. */
+  /** Makes a drawing's description of the text from this mark on. */
   #description(start: number): () => void {
     return () => {
       const description = this.#inline.from(start) ?? '';
@@ -360,7 +361,7 @@ export class Blocks {
     this.#rules.piece({ kind: 'scene' });
   }
 
-  /** @param maybeLine true for what may be one more line of the stanza */
+  /** @param maybeLine true for a block that may continue the stanza */
   #startBlock(maybeLine: boolean): void {
     const around = this.#frames.findLast((frame) => frame.isBlock);
     if (around) around.hasBlocks = true;
@@ -368,7 +369,7 @@ export class Blocks {
     if (!maybeLine) this.#endStanza();
   }
 
-  /** Blocks in a heading are its lines. */
+  /** Ends a block, or a line if the block is in a heading. */
   #border(): void {
     if (this.#heading === undefined) this.#endBlock();
     else this.#inline.endLine();
@@ -390,7 +391,7 @@ export class Blocks {
     this.#rules.piece({ kind: 'heading', level });
   }
 
-  /** @param isLast false where the large first letter of a word may wait for the next block */
+  /** @param isLast false if a drop cap may wait for the next block */
   #endBlock(isLast = false): void {
     const waits = this.#isNamed || this.#inline.isLoneInitial;
     if (this.#inline.length === 0 || (waits && !isLast)) return;
@@ -401,7 +402,7 @@ export class Blocks {
     this.#isNote = false;
     if (text === '' || isNote) return;
     this.#giveBlock(text, numbers);
-    this.#goesOn = false;
+    this.#isContinued = false;
     this.#place = undefined;
   }
 
@@ -412,14 +413,14 @@ export class Blocks {
     if (this.#row && !this.#row.isLong)
       this.#giveTight(this.#row.add(this.#blockLanguage + text, this.#place), this.#row);
     else if (SCENE.test(text)) this.#scene();
-    else if (CLOSED.has(name)) this.#give(withFullStop(text), TIGHT.has(name));
+    else if (SENTENCE_LIKE.has(name)) this.#give(withFullStop(text), TIGHT.has(name));
     else if (!LINES.has(name) || !this.#takeLine(text, bare, block))
       this.#give(bare !== text && isVerse(bare.split('\n')) ? bare : text, false);
   }
 
-  /** @returns true for a block that may be a line of verse */
+  /** @returns true if the stanza took the block as a line */
   #takeLine(text: string, bare: string, block: Frame | undefined): boolean {
-    if (this.#goesOn || !block || block.hasBlocks || block.end) return false;
+    if (this.#isContinued || !block || block.hasBlocks || block.end) return false;
     const container = this.#frames[this.#frames.lastIndexOf(block) - 1];
     if (block.language !== (container?.language ?? '')) return false;
     const line = { text, bare, place: this.#place ?? this.#rules.place() };
@@ -453,7 +454,7 @@ export class Blocks {
     if (this.#row) this.#giveTight(this.#row.giveUp(), this.#row);
     this.#place = place;
     this.#give(text, false);
-    this.#goesOn = true;
+    this.#isContinued = true;
   }
 
   #give(text: string, isTight: boolean): void {
@@ -464,11 +465,11 @@ export class Blocks {
   }
 
   #giveAt(place: Place, text: string, isTight: boolean): void {
-    if (this.#goesOn) this.#rules.piece({ kind: 'text', text: ' ', place });
+    if (this.#isContinued) this.#rules.piece({ kind: 'text', text: ' ', place });
     else if (!this.#isFirst && isTight && this.#wasTight)
       this.#rules.piece({ kind: 'text', text: '\n', place });
     else if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
-    const marked = this.#goesOn ? text : this.#blockLanguage + text;
+    const marked = this.#isContinued ? text : this.#blockLanguage + text;
     for (const piece of inSteps(marked, place)) this.#rules.piece(piece);
     this.#isFirst = false;
     this.#wasTight = isTight;
@@ -478,27 +479,27 @@ export class Blocks {
 interface Frame {
   readonly name: string;
   readonly isBlock: boolean;
-  /** It says that it is code. */
+  /** True if the element declares itself code. */
   readonly isListing: boolean;
-  /** Blocks have begun inside of it. */
+  /** True if blocks have begun inside the element. */
   hasBlocks: boolean;
-  /** The name of a speaker in a play begins at this place of the text. */
+  /** The mark where the name of a speaker in a play begins. */
   readonly nameAt: number | undefined;
-  /** What may be the large first letter of a word begins at this place of the text. */
+  /** The mark where a drop cap may begin. */
   readonly initialAt: number | undefined;
   /** The placeholder of the language of its text. */
   readonly language: string;
   readonly end: (() => void) | undefined;
 }
 
-/** UTF-16 units. A row with more text is read cell by cell. */
+/** UTF-16 units. A longer row is read cell by cell. */
 const LONGEST_ROW = 2000;
 
 class Row {
-  /** Each cell has blocks. */
+  /** The blocks of each cell. */
   readonly #cells: string[][] = [];
   #length = 0;
-  /** Of its first words. */
+  /** The place of the row's first words. */
   place: Place | undefined;
 
   startCell(): void {
@@ -509,7 +510,7 @@ class Row {
     return this.#length > LONGEST_ROW;
   }
 
-  /** @returns all blocks so far if the row has become a long one */
+  /** @returns all blocks so far once the row has become too long */
   add(block: string, place: Place | undefined): readonly string[] {
     this.place ??= place;
     if (this.#cells.length === 0) this.startCell();
@@ -518,13 +519,13 @@ class Row {
     return this.isLong ? this.giveUp() : [];
   }
 
-  /** @returns all blocks so far; those that follow are no part of the row */
+  /** @returns all blocks so far; the following ones are not collected */
   giveUp(): readonly string[] {
     this.#length = Number.POSITIVE_INFINITY;
     return this.#cells.splice(0).flat();
   }
 
-  /** @returns the row as one sentence, or its blocks if a cell holds several */
+  /** @returns the row as one sentence, or its blocks if a cell has several */
   take(): readonly string[] {
     const blocks = this.#cells.splice(0);
     const isSimple = blocks.every(({ length }) => length <= 1);

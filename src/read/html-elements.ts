@@ -1,18 +1,18 @@
 import { endsSentence, LOOKAROUND, withFullStop } from '../text/marks.ts';
 
-/** Names of elements, in small letters and without a prefix. */
+/** Names of elements, in lower case and without a prefix. */
 type Names = ReadonlySet<string>;
 
 const named = (names: string): Names => new Set(names.split(' '));
 
-/** Each of them is a block of its own. */
+/** Elements that are blocks of their own. */
 export const BLOCKS = named(
   'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer ' +
     'form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section ' +
     'summary table tbody td tfoot th thead tr ul',
 );
 
-/** Nothing in them is meant for a reader of the text. */
+/** Elements whose content is not text for a reader. */
 const SILENT = named(
   'audio button canvas command datalist iframe input map meter noscript progress rp rtc script select style ' +
     'template textarea title video',
@@ -23,12 +23,12 @@ const LISTING_CLASS =
 const LANGUAGE_CLASS = /(?:^|\s)(?:lang|language|highlight-source)-([a-z][\w+#.-]{0,29})/iu;
 const CODE = named('code samp kbd');
 
-/** True for a block that says that its text is code. */
+/** True for a block that declares its text to be code. */
 export function isListing({ class: classes, 'data-type': type }: Attributes): boolean {
   return (classes !== undefined && LISTING_CLASS.test(classes)) || type === 'programlisting';
 }
 
-/** True for an element that is a whole `pre` of code, if it begins there. */
+/** True for an element that, at the start of a `pre`, makes it a block of code. */
 export function isCode(name: string): boolean {
   return CODE.has(name);
 }
@@ -44,15 +44,17 @@ export function codeOmitted(language: string | undefined): string {
   return language ? `Code in ${language} omitted.` : 'Code omitted.';
 }
 
-/** A note after the text in front of its reference: a sentence behind one, and otherwise in brackets. */
+/**
+ * Formats a note for the place after the text before its reference: as a sentence after a sentence, otherwise in brackets.
+ */
 export function noteAfter(said: string, note: string): string {
   return endsSentence(said.trimEnd()) ? ` ${withFullStop(note)} ` : ` (${note.replace(/\.$/u, '')})`;
 }
 
-/** The cells of a row as one sentence. */
+/** Joins the cells of a row into one sentence. */
 export function rowOf(cells: readonly string[]): string {
   const said: string[] = [];
-  // Searching the whole row for each cell would be quadratic.
+  // Only the end is tested: testing the whole row for each cell would be quadratic.
   let end = '';
   for (const cell of cells) {
     if (cell === '') continue;
@@ -69,23 +71,23 @@ export function isRaised(name: string, { class: classes }: Attributes): boolean 
   return name === 'sup' || (name === 'span' && classes !== undefined && RAISED_CLASS.test(classes));
 }
 
-/** Their text ends like a sentence, whatever its last character. */
-export const CLOSED = named('caption dd dt figcaption h1 h2 h3 h4 h5 h6 legend li summary td th');
+/** Elements whose text ends like a sentence, whatever its last character. */
+export const SENTENCE_LIKE = named('caption dd dt figcaption h1 h2 h3 h4 h5 h6 legend li summary td th');
 
-/** They follow each other like lines. */
+/** Elements that follow each other like lines, without a paragraph pause. */
 export const TIGHT = named('dd dt li td th');
 
-/** Text of a drawing is in its `text`; what is in these is not shown. */
+/** Elements of a drawing that are not shown; its text is in `text` elements. */
 export const UNSHOWN_IN_SVG = named('defs desc metadata symbol');
 
 const FILE_NAME = /\.(?:avif|bmp|gif|heic|jpe?g|mp4|pdf|png|svg|tiff?|webm|webp)$/iu;
 const NO_DESCRIPTION =
   /^(?:art|bild|cover|figure|foto|icon|logo|picto)$|^(?:dscn?|dscf|image|img|photo|pic|picture|untitled)[\s_-]*\d*$/iu;
-/** The name that a program gives to a picture of the screen or of its clipboard: it ends with a time. */
+/** Names that programs give to screenshots and pasted pictures, followed by a time. */
 const CAPTURED =
   /^(?:bildschirmfoto|capture d’écran|clipboard|pasted[ _-]?image|screen[ _-]?shot)(?:[\s\d._:-]|\b(?:[ap]m|at|um|à)\b)*$/iu;
 
-/** True for a description that names the kind or the file of a picture, and says nothing of what it shows. */
+/** True for a picture description that only repeats its kind or file name. */
 export function describesNothing({ alt = '', src = '' }: Attributes): boolean {
   const text = alt.trim();
   if (FILE_NAME.test(text) || NO_DESCRIPTION.test(text) || CAPTURED.test(text)) return true;
@@ -98,7 +100,7 @@ export function headingLevel(name: string): number | undefined {
   return /^h[1-6]$/.test(name) ? Number(name[1]) : undefined;
 }
 
-/** @param name as it is written: `m:math` is `math` */
+/** @param name may have a prefix: `m:math` is `math` */
 export function localName(name: string): string {
   const colon = name.indexOf(':');
   return colon < 0 ? name : name.slice(colon + 1);
@@ -106,7 +108,7 @@ export function localName(name: string): string {
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Words of `epub:type` (with any prefix) and of `role`, in small letters; `doc-` is taken off. */
+/** Returns the words of `epub:type` (with any prefix) and `role` in lower case, without `doc-`. */
 export function meaningsOf(attributes: Attributes): readonly string[] {
   const words: string[] = [];
   for (const name in attributes) {
@@ -119,7 +121,7 @@ export function meaningsOf(attributes: Attributes): readonly string[] {
 }
 
 const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
-/** Numbers of printed pages, and the links with which Wikipedia edits a section. */
+/** Classes of page numbers, and of Wikipedia's edit links. */
 const SILENT_CLASS = /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection)(?:\s|$)/iu;
 const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;
 
@@ -135,15 +137,15 @@ export function isSilent(name: string, attributes: Attributes, meanings: readonl
 }
 
 const PAGE_NAME = /^(?:page|pg)[-_.]?0*(0|[1-9]\d*|[ivxlc]+)$/iu;
-/** It looks at a run of these characters only once. */
+/** Matches each run of these characters only once, to stay linear. */
 const AROUND_NUMBER = /^[\s([{]*(?:(?:page|pg|p)\b\.?\s*)?|(?<![\s)\]}])[\s)\]}]+$/giu;
 
-/** @returns the number in the name of an element that is named after a printed page */
+/** @returns the page number in the id or name of an element that marks a printed page */
 export function pageNamedBy({ id, name }: Attributes): string | undefined {
   return PAGE_NAME.exec(id ?? name ?? '')?.[1];
 }
 
-/** True for a text that is nothing but the number of this page. */
+/** True for a text that is nothing but this page number. */
 export function isPageNumber(text: string, page: string | undefined): boolean {
   return page !== undefined && text.replace(AROUND_NUMBER, '').toLowerCase() === page.toLowerCase();
 }
@@ -156,29 +158,29 @@ export function isShownAsBlock({ style }: Attributes): boolean {
 
 const INITIAL_CLASS = /(?:^|[\s_-])(?:drop-?caps?|dropped|initial|lettrine)(?:$|[\s_-])/iu;
 
-/** True for an element that holds the large first letter of a word. */
+/** True for an element with a drop cap. */
 export function isInitial({ class: classes }: Attributes): boolean {
   return classes !== undefined && INITIAL_CLASS.test(classes);
 }
 
 /** True for the name of a speaker in a play (Z39.98 structural vocabulary). */
-export function isPersona(meanings: readonly string[]): boolean {
+export function isSpeakerName(meanings: readonly string[]): boolean {
   return meanings.some((meaning) => /^(?:z3998:)?persona$/u.test(meaning));
 }
 
 const NUMBER_OR_SIGN =
   /^[\s([{]*(?:(?:note|fn|n|注)\.?\s*)?(?:\p{N}{1,4}|[*†‡§¶‖#⁎∗※]{1,4}|[ivxlc]{1,6}|\p{L})[\s)\]}.:]*$/iu;
 
-/** True for the text of a link that may refer to a note: `1`, `[12]`, `*`, `iv`. */
-export function isMark(text: string): boolean {
+/** True for a link text that may refer to a note: `1`, `[12]`, `*`, `iv`. */
+export function isNoteMark(text: string): boolean {
   return NUMBER_OR_SIGN.test(text);
 }
 
 const REFERENCE_CLASS =
   /(?:^|\s)(?:footnote-?(?:ref|anchor|link)|noteref|note-?ref|fnref|fnanchor)(?:\s|$)/iu;
 
-/** True for an element that says that it refers to a note. */
-export function saysReference({ class: classes }: Attributes, meanings: readonly string[]): boolean {
+/** True for an element that declares itself a reference to a note. */
+export function declaresReference({ class: classes }: Attributes, meanings: readonly string[]): boolean {
   return meanings.includes('noteref') || (classes !== undefined && REFERENCE_CLASS.test(classes));
 }
 
@@ -186,7 +188,7 @@ const BACK = new Set(['backlink', 'referrer']);
 const BACK_CLASS =
   /(?:^|\s)(?:footnote-?back(?:ref|link)?|reversefootnote|backlink|footnote-return)(?:\s|$)/iu;
 
-/** True for a link from a note back to where it is referred to. */
+/** True for a link from a note back to its reference. */
 export function leadsBack({ class: classes }: Attributes, meanings: readonly string[]): boolean {
   return meanings.some((meaning) => BACK.has(meaning)) || (classes !== undefined && BACK_CLASS.test(classes));
 }
@@ -194,18 +196,22 @@ export function leadsBack({ class: classes }: Attributes, meanings: readonly str
 const NOTES = new Set(['footnote', 'footnotes', 'endnote', 'endnotes', 'rearnote', 'rearnotes']);
 const NOTES_CLASS = /(?:^|\s)(?:footnotes?|endnotes?|rearnotes?)(?:\s|$)/iu;
 
-/** True for a note, or a list of notes, that says so. */
-export function saysNote(name: string, { class: classes }: Attributes, meanings: readonly string[]): boolean {
+/** True for an element that declares itself a note or a list of notes. */
+export function declaresNote(
+  name: string,
+  { class: classes }: Attributes,
+  meanings: readonly string[],
+): boolean {
   if (meanings.some((meaning) => NOTES.has(meaning))) return true;
   return BLOCKS.has(name) && name !== 'body' && classes !== undefined && NOTES_CLASS.test(classes);
 }
 
-/** One tag of HTML inside of another format, which has checked that it is one. */
+/** A single HTML tag within another format, which has already recognised it. */
 export interface Tag {
-  /** It is in small letters. */
+  /** In lower case. */
   readonly name: string;
   readonly isEnd: boolean;
-  /** No end follows. */
+  /** True if no end tag follows. */
   readonly isEmpty: boolean;
   readonly attributes: Attributes;
 }
@@ -225,14 +231,14 @@ export function tagOf(source: string): Tag | undefined {
   return { name, isEnd: slash !== '', isEmpty: EMPTY.has(name) || source.endsWith('/>'), attributes };
 }
 
-/** True for an element that is not spoken; its text is not either. */
+/** True for an element that is not spoken, along with its text. */
 export function isUnspoken({ name, attributes }: Tag): boolean {
   return (
     name === 'rt' || name === 'math' || name === 'svg' || isSilent(name, attributes, meaningsOf(attributes))
   );
 }
 
-/** The text of a tag itself: a line break, or the description of what it shows. */
+/** Returns the text of the tag itself: a line break, or a description. */
 export function spokenTag({ name, isEnd, attributes }: Tag): string {
   if (name === 'br' || BLOCKS.has(name)) return '\n';
   if (name === 'math' && !isEnd) return attributes.alttext || 'formula';

@@ -1,25 +1,25 @@
 import { withoutInvisible } from '../text/unicode.ts';
 
-/** The placeholder of a line break that counts. White space of the source is only a space. */
+/** A placeholder for line breaks that count; white space in the source is only a space. */
 const LINE = '\u2028';
-/** The placeholder behind the large first letter of a word. A noncharacter. */
+/** A noncharacter as placeholder after a drop cap. */
 const INITIAL = '\uFDD1';
-/** The placeholder in front of the exponent of a power. A noncharacter. */
+/** A noncharacter as placeholder before an exponent. */
 const POWER = '\uFDD3';
-/** "1" and a raised "1", then "/2", are a number and a fraction. */
+/** "1", a raised "1", then "/2" are a number and a fraction instead of a power. */
 const FRACTION = new RegExp(`${POWER}(?=\\d{1,3}\\s?[/⁄])`, 'gu');
-/** The placeholder around words that are not in the text: a space, but not before a comma or after a bracket. A noncharacter. */
+/** A noncharacter around words that are not in the text. It becomes a space, except before a comma or after a bracket. */
 const GAP = '\uFDD2';
 const NARROW_GAP = new RegExp(`(?<=[\\s(\\[{“«¿¡])${GAP}|${GAP}(?=[\\s.,;:!?…)\\]}”»])`, 'gu');
 
 /** Control characters, and joiners in Latin script, where they join nothing. */
 const HIDDEN = /(?![\t\n\f\r])\p{Cc}|(?<=\p{sc=Latin})[\u200c\u200d]/gu;
-/** The characters of most texts. */
+/** Most texts consist of these characters and need none of the special cases. */
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/u;
 
 const EAST_ASIAN = '[\\u3000-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]';
 const HAS_EAST_ASIAN = new RegExp(EAST_ASIAN, 'u');
-/** A line end between two of these characters is not a space. */
+/** A line end between two East Asian characters is not a space. */
 const WRAPPED_EAST_ASIAN = new RegExp(
   `(?<=${EAST_ASIAN})[ \\t]*[\\r\\n][ \\t\\r\\n]*(?=${EAST_ASIAN})`,
   'gu',
@@ -30,23 +30,23 @@ const CONSONANT = /[b-df-hj-np-tv-xz]/iu;
 const LONE_INITIAL = new RegExp(`^\\s*[“"«‹‘„]?\\p{L}${INITIAL}\\s*$`, 'u');
 /** Parts that are looked at before a note. */
 const TAIL = 8;
-/** UTF-16 units, with white space. A longer text is neither a name nor a letter, nor the text of a link to a note. */
+/** UTF-16 units with white space. A longer text is neither a name, nor a drop cap, nor a link to a note. */
 const LONGEST_SHORT = 1000;
-/** It looks at a run of these characters only once. */
+/** Matches each run of these characters only once, to stay linear. */
 const END_OF_NAME = /(?<![\s.:])[\s.:]+$/u;
 const OPENING_QUOTE = /^\s*[“"«‹‘„]?\s*$/u;
 const ONE_LETTER = /^\s*[“"«‹‘„]?\p{L}\s*$/u;
 
-/** The text of one block, while it is read. */
+/** Collects the text of one block. */
 export class Inline {
   #parts: string[] = [];
-  /** The places of parts that are more than white space. */
+  /** Indexes of the parts that are more than white space. */
   #inked: number[] = [];
   #length = 0;
-  /** The base of a ruby begins here; `undefined` outside of rubies. */
+  /** The mark where the base of a ruby begins; `undefined` outside rubies. */
   #base: number | undefined;
   #reading: string | undefined;
-  /** The placeholders of the language of the next text, and of the text before. */
+  /** The placeholders for the languages of the next text and of the previous one. */
   #language = '';
   #languageBefore = '';
 
@@ -63,7 +63,7 @@ export class Inline {
     return (this.#inked.at(-1) ?? -1) < start;
   }
 
-  /** True if all there is, is the large first letter of a word. */
+  /** True if the text so far is only a drop cap. */
   get isLoneInitial(): boolean {
     return this.#parts.length < 8 && LONE_INITIAL.test(this.#parts.join(''));
   }
@@ -74,37 +74,37 @@ export class Inline {
   }
 
   /**
-   * The text that follows is in a language.
-   * @param before that of the block, where one begins
+   * Sets the language of the following text.
+   * @param before the language of the block, at its beginning
    */
   speak(language: string, before = this.#languageBefore): void {
     this.#language = language;
     this.#languageBefore = before;
   }
 
-  /** @param text its line ends count */
+  /** Adds text whose line ends count. */
   lines(text: string): void {
     this.text(text.replace(/\r\n?|\n/gu, LINE));
   }
 
-  /** Two are the border of a paragraph, and more are not more. */
+  /** Adds a line break. Two in a row separate paragraphs, and more are ignored. */
   lineBreak(): void {
     if (this.#parts.at(-1) !== LINE || this.#parts.at(-2) !== LINE) this.text(LINE);
   }
 
-  /** The next text is in another line. */
+  /** Makes the next text begin on a new line. */
   endLine(): void {
     if (!this.isBlank && this.#parts.at(-1) !== LINE) this.#add(LINE);
   }
 
-  /** The description of a picture. One letter is the beginning of the word that follows. */
+  /** Adds the description of a picture. A single letter is the drop cap of the following word. */
   picture(description: string): void {
     if (ONE_LETTER.test(description) && this.#isBeforeFirstWord(this.#parts.length))
       this.#add(description.trim() + INITIAL);
     else this.describe(description);
   }
 
-  /** Says in words what is not text. */
+  /** Adds words that are not in the text. */
   describe(description: string): void {
     if (description.trim() !== '') this.#add(`${GAP}${description.trim()}${GAP}`);
   }
@@ -113,7 +113,7 @@ export class Inline {
     return end < TAIL && OPENING_QUOTE.test(this.#parts.slice(0, end).join(''));
   }
 
-  /** The text before was the large first letter of a word, if it is one letter. */
+  /** Turns the text since the mark into a drop cap, if it is one letter. */
   endInitial(start: number): void {
     const letter = this.#source(start, LONGEST_SHORT) ?? '';
     if (!ONE_LETTER.test(letter) || !this.#isBeforeFirstWord(start)) return;
@@ -121,21 +121,21 @@ export class Inline {
     this.#add(letter.trim() + INITIAL);
   }
 
-  /** @returns a place in the text, for {@link Inline.endInitial}, {@link Inline.from} and {@link Inline.cut} */
+  /** @returns the current position, for {@link Inline.endInitial}, {@link Inline.from} and {@link Inline.cut} */
   get mark(): number {
     return this.#parts.length;
   }
 
   /**
-   * @param most UTF-16 units, with white space
-   * @returns `undefined` for a longer text
+   * @param most UTF-16 units with white space
+   * @returns the text since a mark; `undefined` if it is longer
    */
   from(start: number, most = LONGEST_SHORT): string | undefined {
     const source = this.#source(start, most);
     return source === undefined ? undefined : spoken(source);
   }
 
-  /** @returns the end of the text in front of a place */
+  /** @returns the end of the text before a mark */
   before(end: number): string {
     return this.#parts
       .slice(Math.max(0, end - TAIL), end)
@@ -143,7 +143,7 @@ export class Inline {
       .replaceAll(GAP, ' ');
   }
 
-  /** The text behind the place is the exponent of the number in front of it. */
+  /** Turns the text since the mark into the exponent of the number before it. */
   endPower(start: number): void {
     const exponent = this.from(start) ?? '';
     this.cut(start);
@@ -151,8 +151,8 @@ export class Inline {
   }
 
   /**
-   * The text before is the name of a speaker.
-   * @returns true for a name at the beginning of a block
+   * Turns the text since the mark into the name of a speaker.
+   * @returns true if it is at the beginning of a block
    */
   endName(start: number): boolean {
     const name = this.from(start)?.replace(END_OF_NAME, '');
@@ -171,7 +171,7 @@ export class Inline {
     this.#reading = '';
   }
 
-  /** A reading in kana is spoken in place of its base. */
+  /** Replaces the base of a ruby by its reading, if that is in kana. */
   endReading(): void {
     const reading = this.#reading ?? '';
     this.#reading = undefined;
@@ -187,13 +187,13 @@ export class Inline {
     this.#reading = undefined;
   }
 
-  /** Takes the end of the text away. */
+  /** Removes the text since a mark. */
   cut(start: number): void {
     for (const part of this.#parts.splice(start)) this.#length -= part.length;
     while (!this.isBlankFrom(start)) this.#inked.pop();
   }
 
-  /** @returns the text as it is spoken, and begins a new one */
+  /** @returns the spoken text, and begins a new one */
   take(): string {
     const text = this.#parts.join('');
     this.#parts = [];
@@ -203,7 +203,7 @@ export class Inline {
     return spoken(text);
   }
 
-  /** @returns all but the last word, which may go on */
+  /** @returns the spoken text without the last word, which may be incomplete */
   takeBeginning(): string {
     const all = this.#parts.join('');
     const space = all.search(/\s\S*$/u);
@@ -213,7 +213,7 @@ export class Inline {
     return spoken(beginning);
   }
 
-  /** It takes no longer for a longer text than up to `most`. */
+  /** Stops after `most` units, so that a longer text takes no more time. */
   #source(start: number, most: number): string | undefined {
     let source = '';
     for (let at = start; at < this.#parts.length && source.length <= most; at += 1) source += this.#parts[at];
@@ -234,7 +234,7 @@ export class Inline {
   }
 }
 
-/** Removes what only the eye needs. */
+/** Removes what only the eye needs, and replaces the placeholders. */
 function spoken(source: string): string {
   let text = source;
   if (!PLAIN.test(text)) {
@@ -249,12 +249,12 @@ function spoken(source: string): string {
   return text.trim();
 }
 
-/** Two line breaks are the border of a paragraph. */
+/** Two line breaks separate paragraphs. */
 function lineEnd(gap: string): string {
   return gap.indexOf(LINE) === gap.lastIndexOf(LINE) ? '\n' : '\n\n';
 }
 
-/** "T" and "he" are one word; "A" and " long" are two. */
+/** Joins "T" and "he" into one word, but keeps "A" and " long" apart. */
 function joined(text: string): string {
   return text
     .replace(INITIAL_AND_REST, (_, letter: string, gap: string) =>

@@ -1,16 +1,17 @@
+/** Finds the main text of a web page among menus, teasers and comments. */
 import type { Region } from './html-regions.ts';
 
 /** Characters outside links that make a block a paragraph of prose. */
 const PROSE = 66;
-/** A page with less is read without a look at its lists and edges. */
+/** Characters of prose. A page with fewer is read without removing its lists and edges. */
 const FEWEST = 250;
 
 /**
- * Which part of a page is its text. Amounts of prose decide: what a part says of itself, by its element, its role or its name, is
- * a sign that counts only where enough prose stays.
+ * Returns the regions of a page that are its main text. Amounts of prose decide: what an element, a role or a name claims
+ * only counts where enough prose stays.
  */
-export function textOf(all: readonly Region[]): ReadonlySet<Region> {
-  const page = new Measured(all);
+export function mainRegions(all: readonly Region[]): ReadonlySet<Region> {
+  const page = new MeasuredPage(all);
   leaveOutBeside(page);
   leaveOutNamed(page);
   leaveOutTeasers(page);
@@ -20,11 +21,11 @@ export function textOf(all: readonly Region[]): ReadonlySet<Region> {
   const around = containersOfProse(kept);
   dropLinks(page, kept, around);
   dropEdges(kept, around);
-  dropBare(all, kept);
+  dropBareHeadings(all, kept);
   return kept;
 }
 
-/** True where less than half of the prose of a page is its text. */
+/** True if less than half of the prose of a page is its text. */
 export function leavesOutMost(all: readonly Region[], text: ReadonlySet<Region>): boolean {
   return 2 * proseIn(text) < proseIn(all);
 }
@@ -33,14 +34,14 @@ function proseIn(regions: Iterable<Region>): number {
   return [...regions].reduce((sum, region) => sum + proseOf(region), 0);
 }
 
-/** What a region holds, with all regions inside of it that are not left out. */
+/** What a region contains, including all inner regions that are not left out. */
 interface Amounts {
-  /** Outside links. */
+  /** Characters outside links. */
   words: number;
   linked: number;
-  /** Of paragraphs. */
+  /** Characters of paragraphs of prose. */
   prose: number;
-  /** The number of headings of the first level. */
+  /** The number of first-level headings. */
   titles: number;
   linkedHeadings: number;
 }
@@ -48,7 +49,7 @@ interface Amounts {
 const NOTHING: Amounts = { words: 0, linked: 0, prose: 0, titles: 0, linkedHeadings: 0 };
 const AMOUNTS = Object.keys(NOTHING) as (keyof Amounts)[];
 
-class Measured {
+class MeasuredPage {
   readonly all: readonly Region[];
   readonly root: Region;
   readonly #out = new Set<Region>();
@@ -73,8 +74,8 @@ class Measured {
   }
 
   /**
-   * Leaves regions out, with all that is in them, unless too little prose stays. The headline stays.
-   * @param share of the prose that has to stay
+   * Leaves out regions with everything in them, but undoes it if too little prose stays. The headline always stays.
+   * @param share of the prose that must stay
    */
   leaveOut(share: number, isMeant: (region: Region) => boolean): void {
     const before = this.whole;
@@ -135,7 +136,7 @@ function isLinkedHeading({ level, own, ownLinked }: Region): boolean {
   return level > 0 && own === 0 && ownLinked > 10;
 }
 
-function leaveOutBeside(page: Measured): void {
+function leaveOutBeside(page: MeasuredPage): void {
   const { prose, words } = page.whole;
   const isMost = (region: Region) =>
     prose > 0 ? page.of(region).prose > 0.6 * prose : 2 * page.of(region).words > words;
@@ -143,7 +144,7 @@ function leaveOutBeside(page: Measured): void {
 }
 
 const COMMENTS = 'comment comments commentlist respond disqus';
-/** Names of what is beside a text. Each counts only with its condition. */
+/** Names of parts that are not the main text, each with a condition. */
 const SIGNS: readonly { readonly names: string; holds?(amounts: Amounts): boolean }[] = [
   { names: COMMENTS },
   {
@@ -167,10 +168,10 @@ const SIGNS: readonly { readonly names: string; holds?(amounts: Amounts): boolea
     holds: ({ words, linked }) => linked > 0.1 * words,
   },
 ];
-/** Of the prose. More of it in parts with one name is the text itself. */
+/** The share of the prose from which on parts with one name are the text itself. */
 const MOST_NAMED = 0.5;
 
-function leaveOutNamed(page: Measured): void {
+function leaveOutNamed(page: MeasuredPage): void {
   for (const { names, holds } of SIGNS)
     for (const name of names.split(' ')) {
       const areComments = names === COMMENTS;
@@ -183,11 +184,11 @@ function leaveOutNamed(page: Measured): void {
     }
 }
 
-/** Characters of a teaser besides its heading. */
+/** Characters of a teaser in addition to its heading. */
 const LONGEST_TEASER = 500;
 
-/** Lists of other articles: each has a heading that is a link, and few words. */
-function leaveOutTeasers(page: Measured): void {
+/** Leaves out lists of other articles: each has a linked heading and few words. */
+function leaveOutTeasers(page: MeasuredPage): void {
   const { linkedHeadings, titles, prose } = page.whole;
   if (linkedHeadings < 2) return;
   const headline =
@@ -206,13 +207,13 @@ function holds(outer: Region, inner: Region): boolean {
   return inner.at >= outer.at && inner.at < outer.end;
 }
 
-/** The shares of prose and words that the main part of a page has; without prose, the share of words. */
+/** The least shares of prose and of words in the main part; and of words on a page without prose. */
 const MAIN_PROSE = 0.7;
 const MAIN_WORDS = 0.5;
 const FEWEST_WORDS = 0.2;
 
-/** The part that says it is the text and holds most of the prose; otherwise the whole page. */
-function mainOf(page: Measured): Region {
+/** Returns the part that declares itself the text and has most of the prose; otherwise the whole page. */
+function mainOf(page: MeasuredPage): Region {
   const { whole, root, all } = page;
   const candidates = all.filter(
     (region) => region.isMain && !page.isOut(region) && page.of(region).words > 0,
@@ -229,11 +230,11 @@ function mainOf(page: Measured): Region {
   return candidates.findLast(hasMost) ?? root;
 }
 
-/** Steps up from the text to what may hold its lead as well. */
+/** Ancestors of the main part that may also contain its lead. */
 const NEAR = 3;
 
-/** The main part, with the only headline of the page, the header around that, and the paragraphs of a lead. */
-function withHeadline(page: Measured, main: Region): Set<Region> {
+/** Adds the page's only headline with its header, and paragraphs of a lead, to the main part. */
+function withHeadline(page: MeasuredPage, main: Region): Set<Region> {
   const before = page.all.filter((region) => region.at < main.at && !page.isOut(region));
   const titles = page.of(main).titles > 0 ? [] : before.filter(isTitle);
   const title = titles.length === 1 ? titles[0] : undefined;
@@ -258,14 +259,14 @@ function isTitle({ level, own, ownLinked }: Region): boolean {
   return level === 1 && own + ownLinked > 0;
 }
 
-/** The region itself, and all around it. */
+/** Returns the region and all regions around it, from the inside out. */
 function ancestors(region: Region): readonly Region[] {
   const all: Region[] = [];
   for (let each: Region | undefined = region; each; each = each.parent) all.push(each);
   return all;
 }
 
-/** The regions around paragraphs of prose. What lies beside such a paragraph belongs to it. */
+/** Returns the regions directly around paragraphs of prose. Their other children belong to the prose. */
 function containersOfProse(kept: ReadonlySet<Region>): ReadonlySet<Region> {
   const around = new Set<Region>();
   for (const region of kept) if (proseOf(region) > 0 && region.parent) around.add(region.parent);
@@ -276,12 +277,12 @@ function isIn(containers: ReadonlySet<Region>, { parent }: Region): boolean {
   return parent !== undefined && containers.has(parent);
 }
 
-/** The share of links from which a list is one of links. */
+/** The share of linked characters above which a region is a list of links. */
 const MOST_LINKED = 0.5;
 const ITEMS = new Set(['li', 'tr', 'td', 'th', 'dd', 'dt']);
 
-/** Lists of links are left out as a whole, but none beside a paragraph of prose: there it may be one of sources. */
-function dropLinks(page: Measured, kept: Set<Region>, around: ReadonlySet<Region>): void {
+/** Drops lists of links. Beside a paragraph of prose, they stay: they may be its sources. */
+function dropLinks(page: MeasuredPage, kept: Set<Region>, around: ReadonlySet<Region>): void {
   for (const region of page.all) {
     if (!kept.has(region) || region.level > 0 || ITEMS.has(region.name)) continue;
     const { words, linked, prose } = page.of(region);
@@ -295,16 +296,16 @@ function dropLinks(page: Measured, kept: Set<Region>, around: ReadonlySet<Region
 const LONG_LINK = 26;
 const LISTS = new Set('ul ol table tbody thead dl'.split(' '));
 
-/** A row of links under a text, such as its topics; no list, and no sentence with a link in it. */
+/** True for a row of links below a text, such as its topics; not for lists, and not for sentences with a link. */
 function isLineOfLinks({ name, own, ownLinked }: Region): boolean {
   if (LISTS.has(name)) return false;
   return name !== 'p' || (own > 0 && ownLinked >= LONG_LINK);
 }
 
-/** A shorter paragraph in front of the text, or behind it, is a line of dates or names, unless it ends like a sentence. */
+/** Characters. At the edges of the text, a shorter paragraph is a date or a name, unless it ends like a sentence. */
 const SHORT = 30;
 
-/** Leaves out what stands before the first paragraph of prose and behind the last one, and headings of what was left out. */
+/** Drops what comes before the first paragraph of prose and after the last one, except headings. */
 function dropEdges(kept: Set<Region>, around: ReadonlySet<Region>): void {
   const filled = [...kept].filter(({ own, ownLinked }) => own + ownLinked > 0);
   const first = filled.findIndex((region) => proseOf(region) > 0);
@@ -327,8 +328,8 @@ function belongsToText({ name, own, ownLinked, lastCharacter }: Region): boolean
 /** Characters of a line such as "More on this:". */
 const LONGEST_INTRODUCTION = 50;
 
-/** Leaves out a heading or a line that leads to nothing but what was left out. */
-function dropBare(page: readonly Region[], kept: Set<Region>): void {
+/** Drops headings and introductory lines whose content was left out. */
+function dropBareHeadings(page: readonly Region[], kept: Set<Region>): void {
   let next: Region | undefined;
   let isCut = true;
   for (const region of page.toReversed()) {

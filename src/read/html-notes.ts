@@ -1,36 +1,36 @@
 import {
   type Attributes,
   BLOCKS,
+  declaresNote,
   headingLevel,
-  isMark,
+  isNoteMark,
   isSilent,
   leadsBack,
   localName,
   meaningsOf,
   noteAfter,
-  saysNote,
 } from './html-elements.ts';
 import { Inline } from './html-inline.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
 
-/** What the reader of a document knows of its notes. */
+/** The notes of one document, for its reader. */
 export interface Notes {
-  /** True for a link that leads to a note. */
+  /** True if the link leads to a note. */
   isReference(href: string): boolean;
-  /** The note that is read where it is first referred to. It is `undefined` for one that is not read there. */
+  /** Returns the note to read at its first reference; `undefined` if it is not read here. */
   take(href: string): string | undefined;
-  /** True for an element that is a note, or in which one begins. */
+  /** True if the element is a note, or a note begins in it. */
   isNote(id: string): boolean;
   /** The number of references whose notes were not read. */
   readonly skipped: number;
 }
 
-/** A block with a name: a note, if a reference leads to it and it looks like one. */
+/** A block with an id. It is a note if a reference leads to it and it looks like one. */
 interface Candidate {
   readonly text: string;
-  /** It says that it is a note, or it lies in one that does. */
+  /** True if the block, or one around it, declares itself a note. */
   readonly isNote: boolean;
-  /** Its links lead to these names. */
+  /** The ids that links in the block lead to. */
   readonly backTo: readonly string[];
 }
 
@@ -39,12 +39,12 @@ interface Link {
   readonly href: string;
   /** The text of the link, such as `1` or `*`. */
   label: string;
-  /** The elements around it in its block, the link, and what is in it. */
+  /** The inline elements around the link, the link, and the elements in it. */
   readonly elements: Frame[];
-  /** True if the link is in an element with the name that it leads to. */
+  /** True if the link is inside the element that it leads to. */
   readonly isInTarget: boolean;
   readonly start: number;
-  /** The number of elements that are open in it. */
+  /** The number of open elements at the link. */
   readonly depth: number;
 }
 
@@ -55,31 +55,31 @@ interface Frame {
   readonly isHeading: boolean;
   readonly isNote: boolean;
   readonly start: number;
-  /** Names of a block: its own, and those at its beginning. */
+  /** Ids that lead to the block: its own, and those of elements at its beginning. */
   readonly ids: string[];
   readonly backTo: string[];
 }
 
-/** The text of a link from a note back to its reference. */
+/** Arrows in links from a note back to its reference. */
 const ARROWS = '↩↑⤴^\ufe0e\ufe0f';
 const ARROWS_AT_END = new RegExp(`(?<![\\s${ARROWS}])[\\s${ARROWS}]+$`, 'u');
 /** UTF-16 units. A longer block is not a note. */
 const LONGEST_NOTE = 16_384;
-/** Links in one note that may lead back to where it is referred to. */
+/** Links per note that may lead back to its reference. */
 const MOST_BACK = 1000;
-/** UTF-16 units of all blocks. */
+/** UTF-16 units of all candidates. */
 const MOST_KEPT = 8 * 1024 * 1024;
 const MOST_LINKS = 50_000;
 
-/** Finds what may be the notes of a document, and what may refer to notes. */
+/** Collects a document's possible notes and the links that may refer to notes. */
 class NoteIndex implements MarkupHandler {
-  /** The names of all elements. */
+  /** The ids of all elements. */
   readonly ids = new Set<string>();
   readonly links: Link[] = [];
   readonly #candidates = new Map<string, Candidate>();
   readonly #frames: Frame[] = [];
   readonly #inline = new Inline();
-  /** The number of open blocks with a name. */
+  /** The number of open blocks with an id. */
   #named = 0;
   #link: Link | undefined;
   #silent = 0;
@@ -100,7 +100,7 @@ class NoteIndex implements MarkupHandler {
       attributes,
       isBlock,
       isHeading: above?.isHeading === true || headingLevel(name) !== undefined,
-      isNote: above?.isNote === true || saysNote(name, attributes, meanings),
+      isNote: above?.isNote === true || declaresNote(name, attributes, meanings),
       start: this.#inline.mark,
       ids: [],
       backTo: [],
@@ -131,7 +131,7 @@ class NoteIndex implements MarkupHandler {
     if (this.#named === 0) this.#inline.take();
   }
 
-  /** @returns the note that a link leads to, without its number; `undefined` for what is not a note */
+  /** @returns the note that a link leads to, without its number; `undefined` if it is not a note */
   find(id: string, { label, elements }: Link): string | undefined {
     const candidate = this.#candidates.get(id);
     if (!candidate) return undefined;
@@ -140,13 +140,13 @@ class NoteIndex implements MarkupHandler {
     const isMeant =
       isNote ||
       elements.some(namesReference) ||
-      // A note may lead back to the link, or to what is around it.
+      // A note may lead back to the link, or to an element around it.
       elements.some((element) => namesOf(element).some((name) => backTo.includes(name)));
     const looksLikeOne = elements.some(({ name }) => name === 'sup') || !/[\p{L}\p{N}]/u.test(label);
     return isMeant || (looksLikeOne && unlabelled !== undefined) ? (unlabelled ?? text) : undefined;
   }
 
-  /** An element inside a block names the block, if it stands at its beginning. */
+  /** Lets the id of an element at the beginning of a block lead to the block. */
   #addNames(names: readonly string[]): void {
     const block = this.#frames.findLast((frame) => frame.isBlock);
     const isAtStart = this.#frames.at(-1)?.isBlock || (block && this.#inline.isBlankFrom(block.start));
@@ -172,7 +172,7 @@ class NoteIndex implements MarkupHandler {
     this.#link = undefined;
     link.label = this.#inline.from(link.start) ?? '';
     if (this.#named === 0) this.#inline.cut(link.start);
-    if (isMark(link.label)) this.links.push(link);
+    if (isNoteMark(link.label)) this.links.push(link);
   }
 }
 
@@ -180,12 +180,12 @@ function namesOf({ name, attributes }: Pick<Frame, 'name' | 'attributes'>): read
   return [attributes.id, name === 'a' ? attributes.name : undefined].flatMap((id) => id || []);
 }
 
-/** True for an element whose name or class is that of a reference in some program. */
+/** True for an element that some program names or classes as a reference. */
 function namesReference({ attributes: { href, ...said } }: Frame): boolean {
   return /noteref|footnote-?(?:ref|anchor)|fnref/iu.test(Object.values(said).join(' '));
 }
 
-export async function indexed(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
+export async function indexNotes(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
   const index = new NoteIndex();
   const markup = new Markup(index, name);
   for await (const text of characters) markup.write(text);
@@ -193,7 +193,7 @@ export async function indexed(characters: AsyncIterable<string>, name: string): 
   return index;
 }
 
-/** @returns `undefined` for a text that does not begin with the label */
+/** @returns `undefined` if the text does not begin with the label */
 function withoutLabel(text: string, label: string): string | undefined {
   const bare = label.replace(/[\s()[\]{}.:]/gu, '').replace(/[\\^$.*+?|/-]/gu, '\\$&');
   const pattern = new RegExp(`^[\\s(\\[{${ARROWS}]*${bare}(?![\\p{L}\\p{N}])[\\s)\\]}.:${ARROWS}]*`, 'iu');
@@ -201,23 +201,23 @@ function withoutLabel(text: string, label: string): string | undefined {
 }
 
 interface Target {
-  /** The document; empty where there is only one. */
+  /** The document; empty if there is only one. */
   readonly path: string;
   readonly fragment: string;
 }
 
 interface FoundNotesOptions {
   readonly readsNotes: boolean;
-  /** @returns `undefined` for a link that leads out of the book */
+  /** @returns `undefined` for a link out of the book */
   resolve(href: string, from: string): Target | undefined;
-  /** Looks for the notes of another document. */
+  /** Indexes another document, to find notes there. */
   index?(path: string): Promise<NoteIndex | undefined>;
 }
 
-/** Indexes of documents that are kept for the next one. */
+/** Indexes that are cached for the next documents. */
 const MOST_INDEXES = 4;
 
-/** The notes that the links of the documents lead to. */
+/** The notes that references lead to, over all documents of a book. */
 export class FoundNotes {
   readonly #options: FoundNotesOptions;
   readonly #texts = new Map<string, string>();
@@ -227,17 +227,17 @@ export class FoundNotes {
     this.#options = options;
   }
 
-  /** Looks at the links of a document before it is read. */
+  /** Resolves the references of a document before it is read. */
   async prepare(path: string, index: NoteIndex): Promise<void> {
     const { readsNotes, resolve } = this.#options;
     this.#keep(path, index);
     const found = index.links.flatMap((link) => {
       const target = resolve(link.href, path);
-      // What leads to its own place, such as the number of a line, refers to nothing.
+      // A link to its own place, such as a line number, refers to nothing.
       return target && !(link.isInTarget && target.path === path) ? [{ link, target }] : [];
     });
-    // Links into one document follow each other, so that it is looked at once.
-    for (const { link, target } of found.toSorted((a, b) => compared(a.target.path, b.target.path))) {
+    // Sorted by document, so that each is indexed once.
+    for (const { link, target } of found.toSorted((a, b) => compare(a.target.path, b.target.path))) {
       const isCertain = !readsNotes && link.elements.some(namesReference);
       const note = isCertain ? '' : (await this.#indexOf(target.path))?.find(target.fragment, link);
       if (note === undefined || (note === '' && readsNotes)) continue;
@@ -245,7 +245,7 @@ export class FoundNotes {
     }
   }
 
-  /** @param said the notes that were read before, of this document and of others: none is read twice */
+  /** @param said keys of the notes already read, over all documents: none is read twice */
   of(path: string, said: Set<string>): Notes {
     const { readsNotes, resolve } = this.#options;
     const keyFor = (href: string) => {
@@ -282,7 +282,7 @@ export class FoundNotes {
   }
 }
 
-function compared(a: string, b: string): number {
+function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
@@ -292,24 +292,24 @@ function keyOf({ path, fragment }: Target): string {
 
 interface EndedLink {
   readonly href: string;
-  readonly saysReference: boolean;
+  readonly declaresReference: boolean;
 }
 
-/** True for the sign behind a heading that leads to the heading itself. */
+/** True for the sign after a heading that links to the heading itself. */
 function isPermalink(text: string, href: string): boolean {
   return /^[#§¶]$/u.test(text) && href.startsWith('#');
 }
 
 /**
- * A reference is silent. Its note may be read in its place.
- * @param start where the text of the link begins
+ * Removes the text of a reference at its end, and may read its note there.
+ * @param start the mark where the text of the link begins
  */
 export function endLink(inline: Inline, start: number, link: EndedLink, notes: Notes | undefined): void {
   const text = inline.from(start);
   if (!text) return;
-  const isReference = link.saysReference
-    ? isMeantAsMark(text)
-    : isMark(text) && notes?.isReference(link.href) === true;
+  const isReference = link.declaresReference
+    ? isDeclaredMark(text)
+    : isNoteMark(text) && notes?.isReference(link.href) === true;
   if (isReference || isPermalink(text, link.href)) inline.cut(start);
   if (!isReference) return;
   const note = notes?.take(link.href);
@@ -317,13 +317,16 @@ export function endLink(inline: Inline, start: number, link: EndedLink, notes: N
 }
 
 const MARK = /^(?:\[?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,3}\]?|\(\d{1,3}\)|[*†‡§]{1,3})$/u;
-/** What a mark stands behind: the end of a sentence or of a quotation, or a word. */
+/** The text before a note's mark: the end of a sentence or of a quotation, or a word. */
 const BEFORE_MARK = /[.,;:!?…”’"'»)\]]$|\p{L}{4}$/u;
-/** They have powers. */
+/** Units, which may have powers. */
 const UNITS = /(?:met(?:re|er)s?|miles?|inch(?:es)?|foot|feet|yards?|seconds?)$/iu;
 const YEAR = /(?:^|\D)(?:1\d|20)\d\d$/u;
 
-/** Raised text is a note's mark, which is silent, an exponent, or a part of the word. @param start where it begins */
+/**
+ * Handles raised text: the mark of a note is silent, and an exponent is read as a power; else it is part of the word.
+ * @param start the mark where it begins
+ */
 export function endRaised(inline: Inline, start: number): void {
   const text = inline.from(start) ?? '';
   const before = inline.before(start);
@@ -346,7 +349,7 @@ export function skippedNotes(count: number): string | undefined {
 /** UTF-16 units. */
 const LONGEST_MARK = 20;
 
-/** True for the text of what says of itself that it refers to a note. A linked word of a sentence is not a mark. */
-function isMeantAsMark(text: string): boolean {
+/** True for the text of a declared reference that is a mark. A linked word in a sentence is none. */
+function isDeclaredMark(text: string): boolean {
   return text.trim().length <= LONGEST_MARK && (/\p{N}/u.test(text) || !/\p{L}{3}/u.test(text));
 }

@@ -4,7 +4,7 @@ import { countLineBreaks } from '../text/unicode.ts';
 import type { Attributes } from './html-elements.ts';
 
 export interface MarkupHandler {
-  /** True for an element that is left out with all in it. */
+  /** True for an element to leave out with everything in it. */
   skips?(name: string, attributes: Attributes): boolean;
   open(name: string, attributes: Attributes): void;
   text(text: string): void;
@@ -12,27 +12,25 @@ export interface MarkupHandler {
   close(name: string): void;
 }
 
-/** More would take quadratic time. */
+/** Elements inside each other. More would take quadratic time. */
 const DEEPEST = 512;
-/** UTF-16 units that are kept of declarations. */
+/** UTF-16 units of declarations that are kept. */
 const LONGEST_SUBSET = 1000;
-/** UTF-16 units. */
+/** UTF-16 units of a document. */
 const LONGEST = 64 * 1024 * 1024;
 
-/**
- * Takes HTML, XHTML or XML apart. No entity of a document type is expanded, and nothing that is named is opened.
- */
+/** Parses HTML, XHTML or XML. It neither expands the entities of a document type nor opens external files. */
 export class Markup {
   readonly #name: string;
   readonly #parser: Parser;
   readonly #closings: SelfClosings | undefined;
   #length = 0;
   #depth = 0;
-  /** Elements that are open inside of one that is skipped, itself included. */
+  /** The number of open elements within a skipped one, including that one. */
   #skipped = 0;
-  /** What was read of declarations inside the document type. */
+  /** The declarations inside the document type, as far as they were read. */
   #subset: string | undefined;
-  /** The line ends in what was written, and the offset up to which they were counted. */
+  /** The number of line breaks before the offset `at`, and the text after it. */
   #lines = { counted: 0, at: 0, rest: '' };
 
   /** @param name of the document, for errors */
@@ -69,12 +67,12 @@ export class Markup {
     );
   }
 
-  /** UTF-16 units in front of what was handed out last. */
+  /** The position of the current event, in UTF-16 units. */
   get offset(): number {
     return this.#parser.startIndex;
   }
 
-  /** The line of what was handed out last, from 1. */
+  /** The line of the current event, from 1. */
   get line(): number {
     this.#countLines();
     return this.#lines.counted + 1;
@@ -99,7 +97,7 @@ export class Markup {
     this.#parser.write(text);
   }
 
-  /** The parser takes the end of the first declaration for the end of the document type. */
+  /** Skips the rest of a document type: the parser ends it at the end of its first declaration. */
   #text(text: string, handler: MarkupHandler): void {
     if (this.#subset === undefined) {
       handler.text(text);
@@ -126,16 +124,16 @@ export class Markup {
 
 const SELF_CLOSED = /<(?:script|style)\b[^<>]*\/>/giu;
 const NEXT_BORDER = /<\/?(?:script|style)\b/giu;
-/** What may become such a tag with the characters that follow. */
+/** An incomplete tag that may become one of these. */
 const BEGUN = /^<(?:s[^>]*)?$/iu;
 /** UTF-16 units. */
 const LONGEST_TAG = 1000;
-/** UTF-16 units in which the end of an element of code is looked for. */
+/** UTF-16 units within which the end of such an element is searched. */
 const LONGEST_CODE = 65_536;
 
 /**
- * `<script/>` is empty in XHTML; in HTML its code follows, up to `</script>`. A document of either kind is read, so its tags decide:
- * where the next one of this kind is an end, the slash is replaced by a space.
+ * `<script/>` is empty in XHTML, but in HTML its code follows up to `</script>`. Both kinds are read, so the following tags
+ * decide: if the next `script` or `style` tag is an end, the slash is replaced by a space.
  */
 class SelfClosings {
   #held = '';

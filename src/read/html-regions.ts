@@ -1,24 +1,25 @@
+/** Measures how much text the blocks of a page hold, for `html-main.ts`. */
 import { type Attributes, BLOCKS, headingLevel, localName, meaningsOf } from './html-elements.ts';
 import type { MarkupHandler } from './html-parse.ts';
 
-/** A block of a page. Amounts count characters without white space; an East Asian one counts as three. */
+/** A block of a page. Amounts are characters without white space; an East Asian character counts as three. */
 export interface Region {
   readonly name: string;
   readonly parent: Region | undefined;
-  /** Its number, in the order of the page. */
+  /** The index of the region, in page order. */
   readonly at: number;
-  /** The number behind the last region inside of it. */
+  /** The index after the last region inside. */
   end: number;
-  /** 1 for the highest heading, 0 for what is not a heading. */
+  /** 1 for the highest heading, 0 for other regions. */
   readonly level: number;
-  /** It says that it is the text of the page, or one of its texts. */
+  /** True if it declares itself the text of the page, or one of its texts. */
   readonly isMain: boolean;
-  /** It says that it is beside the text of the page. */
+  /** True if it declares itself to be beside the text of the page. */
   readonly isBeside: boolean;
   readonly isDialog: boolean;
-  /** What its `id` and its classes say, in small letters. */
+  /** The words of its `id` and classes, in lower case. */
   readonly signs: ReadonlySet<string>;
-  /** Text outside links, without the blocks inside. */
+  /** Amount of text outside links, without inner regions. */
   own: number;
   ownLinked: number;
   lastCharacter: string;
@@ -27,13 +28,13 @@ export interface Region {
 const MAIN = new Set(['main', 'article']);
 const BESIDE = new Set('form nav aside footer navigation complementary contentinfo search banner'.split(' '));
 const DIALOGS = new Set(['dialog', 'alertdialog']);
-/** More of a page have no region of their own. */
+/** Further blocks count towards the region around them. */
 const MOST_REGIONS = 200_000;
 
-/** Takes the blocks of a page, and counts what they hold. */
+/** Collects the regions of a page, and how much text they have. */
 export class Regions implements MarkupHandler {
   readonly all: Region[] = [];
-  /** What is around each open element that is a region. */
+  /** For each open element, the region around it if it is a region itself. */
   readonly #around: (Region | undefined)[] = [];
   #current: Region;
   #links = 0;
@@ -105,11 +106,11 @@ function isWide(code: number): boolean {
   return (code >= 0x3040 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7af);
 }
 
-/** UTF-16 units of an attribute that are looked at. */
+/** UTF-16 units of the id and the classes that are looked at. */
 const LONGEST_SIGNS = 500;
-/** Classes of an article by its topic, of a page by what it has, and of builders of pages. */
+/** Classes that say what a page is about or has, and those of page builders. */
 const NO_SIGN = /^(?:tag|category|cat)-|elementor|(?:^|[-_])(?:has|no|with|js)[-_]/u;
-/** What may stand before "comments" in the name of the comments. */
+/** Words that may precede "comments" in the name of a comment section. */
 const OWNER =
   /^(?:post|entry|article|users?|readers?|blog|fb|facebook|wp|disqus|the|section|block|list|js|div|area)$/u;
 

@@ -3,29 +3,29 @@ import type { Place } from '../text/piece.ts';
 
 /** UTF-16 units. A longer line is prose. */
 const LONGEST_LINE = 80;
-/** Two short paragraphs are no stanza, unless they or verse before them have numbers of lines. */
+/** Fewer short paragraphs are no stanza, unless they or earlier verse have line numbers. */
 const FEWEST_LINES = 3;
-/** A stanza that is longer is given out in parts. */
+/** A longer stanza is given out in parts. */
 const MOST_LINES = 64;
-/** The share of lines that break off inside a sentence. */
+/** The share of lines that must break off inside a sentence. */
 const OPEN_LINES = 1 / 3;
-/** The share of lines that end at a comma, where the last one does not end a sentence. */
+/** The share of lines that must end with a comma if the last one does not end a sentence. */
 const COMMAS = 1 / 8;
-/** The share of words in lower case. Names, addresses and titles have fewer. */
+/** The share of words that must be in lower case. Names, addresses and titles have fewer. */
 const LOWER_WORDS = 0.45;
-/** Words in a line. Labels and signatures have fewer. */
+/** Words per line. Labels and signatures have fewer. */
 const FEWEST_WORDS = 3;
 
-/** Each fifth or tenth line has its number. */
+/** Every fifth or tenth line may be numbered; MOST_STEP is the largest gap between two numbers. */
 const STEP = 5;
 const MOST_STEP = 20;
 
-/** True for what may be the number of a line of verse. */
+/** True for a possible line number of verse. */
 export function isLineNumber(text: string): boolean {
   return /^\d{1,4}$/.test(text) && Number(text) > 0 && Number(text) % STEP === 0;
 }
 
-/** True for lines that break off inside sentences, as verse does, and that are not names, items or addresses. */
+/** True for lines that break off inside sentences like verse, and are not names, list items or addresses. */
 export function isVerse(lines: readonly string[]): boolean {
   return breaksOff(lines) && hasWords(lines) && (endsLikeProse(lines.at(-1) ?? '') || hasCommas(lines));
 }
@@ -49,21 +49,21 @@ function hasCommas(lines: readonly string[]): boolean {
 
 interface Line {
   readonly text: string;
-  /** The same without the number of a line. */
+  /** The text without a line number. */
   readonly bare: string;
   readonly place: Place;
 }
 
-/** Holds short blocks that follow each other in one container, until it is known whether they are lines of verse. */
+/** Holds consecutive short blocks in one container until it is clear whether they are verse. */
 export class Stanza {
   #container: object | undefined;
   #lines: Line[] = [];
-  /** The last number of a line. */
+  /** The last line number seen. */
   #number = Number.POSITIVE_INFINITY;
 
   /**
    * @param container the element around the block
-   * @returns false for a block that begins no stanza
+   * @returns false if the block cannot continue or begin a stanza
    */
   take(line: Line, container: object | undefined): boolean {
     if (!this.#goesOn(line, container)) return false;
@@ -72,7 +72,7 @@ export class Stanza {
     return true;
   }
 
-  /** A stanza is taken to begin inside a sentence. */
+  /** True if the line continues the stanza, or can begin one: its first line must break off or be numbered. */
   #goesOn({ text, bare }: Line, container: object | undefined): boolean {
     if (text.includes('\n') || bare.length > LONGEST_LINE || this.#lines.length === MOST_LINES) return false;
     if (this.#lines.length > 0) return this.#container === container;
@@ -83,7 +83,7 @@ export class Stanza {
     return this.#lines.length > 0 && this.#container === container;
   }
 
-  /** @returns the lines as one text if they are verse, otherwise each of them */
+  /** @returns the lines joined if they are verse, otherwise each on its own */
   end(): readonly Pick<Line, 'text' | 'place'>[] {
     const lines = this.#lines;
     this.#lines = [];
@@ -91,7 +91,7 @@ export class Stanza {
     if (!first) return [];
     const bare = lines.map((line) => line.bare);
     const numbers = lines.flatMap(({ text, bare }) => (text === bare ? [] : [numberIn(text, bare)]));
-    // Numbers that go on from those of earlier verse prove it as well.
+    // Line numbers that continue those of earlier verse are proof, too.
     const isCounted = numbers.some((number) => number - this.#number <= MOST_STEP && number > this.#number);
     const isNumbered = numbers.length > 0 || Number.isFinite(this.#number);
     const mayBeVerse = isNumbered || lines.length >= FEWEST_LINES;
@@ -106,7 +106,7 @@ function numberIn(text: string, bare: string): number {
   return Number(text.replace(bare, ''));
 }
 
-/** @returns the text of a block without the numbers of its lines, or the same text where it is not verse */
+/** @returns the text of a block without its line numbers */
 export function withoutLineNumbers(text: string, numbers: readonly string[]): string {
   if (numbers.length === 0) return text;
   return text

@@ -4,14 +4,14 @@ import { inTurn, through } from '../text/stage.ts';
 import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
-import { leavesOutMost, textOf } from './html-main.ts';
-import { FoundNotes, indexed, skippedNotes } from './html-notes.ts';
+import { leavesOutMost, mainRegions } from './html-main.ts';
+import { FoundNotes, indexNotes, skippedNotes } from './html-notes.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
 import { type Region, Regions } from './html-regions.ts';
 import type { HtmlOptions, Reading, Source } from './reading.ts';
 
 /**
- * A page is read twice: its notes are found before it is spoken.
+ * Reads a page twice: its notes are found before it is spoken.
  * @throws TtsError (usage) for what is not text
  */
 export async function openHtml(source: Source, options: HtmlOptions, signal: AbortSignal): Promise<Reading> {
@@ -46,7 +46,7 @@ async function notesIn(
   const resolve = (href: string) =>
     href.startsWith('#') ? { path: '', fragment: href.slice(1) } : undefined;
   const notes = new FoundNotes({ readsNotes, resolve });
-  await notes.prepare('', await indexed(characters, name));
+  await notes.prepare('', await indexNotes(characters, name));
   return notes;
 }
 
@@ -57,28 +57,25 @@ async function* keeping<T>(items: AsyncIterable<T>, kept: T[]): AsyncGenerator<T
   }
 }
 
-/** UTF-16 units. A page with more is read whole. */
+/** UTF-16 units. A longer page is read whole. */
 const MOST_HELD = 16 * 1024 * 1024;
-/** What holding a piece costs besides its text, in the same unit. */
+/** The cost of holding a piece in addition to its text, in the same unit. */
 const PER_PIECE = 16;
 
-/** The text of a web page. Only at its end it is known which part that is, so all of it is held. */
+/** Extracts the main text of a web page. It is held until the end, when the main part is known. */
 export class Page {
   readonly #markup: Markup;
   readonly #blocks: Blocks;
   readonly #regions = new Regions();
   readonly #regionAt = new WeakMap<Place, Region>();
-  /** It is `undefined` for a page that is read whole. */
+  /** `undefined` for a page that is read whole. */
   #held: { readonly piece: Piece; readonly region: Region }[] | undefined;
   #heldUnits = 0;
   #ready: Piece[] = [];
   #leavesOutMost = false;
   #hasText = false;
 
-  /**
-   * @param found `notes` that were found before, where the page can be read twice; `book` leaves out what surrounds the text of a
-   * book
-   */
+  /** @param found `notes` found in a first reading of the page; `book` leaves out what surrounds the text of a book */
   constructor(
     name: string,
     options: HtmlOptions,
@@ -119,7 +116,7 @@ export class Page {
     this.#markup = new Markup(handler, name);
   }
 
-  /** What there is to say of the page. It is known at the end. */
+  /** Remarks for the user, known at the end. */
   get remarks(): readonly (string | undefined)[] {
     return [
       this.#leavesOutMost
@@ -139,7 +136,7 @@ export class Page {
   *end(): Generator<Piece> {
     this.#markup.end();
     this.#blocks.end();
-    const text = textOf(this.#regions.all);
+    const text = mainRegions(this.#regions.all);
     this.#leavesOutMost = this.#held !== undefined && leavesOutMost(this.#regions.all, text);
     yield* joined(
       (this.#held ?? []).map(({ piece, region }) => (isGap(piece) || text.has(region) ? piece : undefined)),
@@ -161,7 +158,7 @@ export class Page {
 
 const PARAGRAPH: Piece = { kind: 'paragraph' };
 
-/** @param pieces `undefined` for what is left out: a paragraph ends there */
+/** @param pieces `undefined` marks omitted text, where a paragraph ends */
 function* joined(pieces: Iterable<Piece | undefined>): Generator<Piece> {
   let gap: Piece | undefined;
   let isFirst = true;

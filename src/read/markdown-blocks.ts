@@ -16,23 +16,23 @@ import type { MarkdownDocument } from './markdown-parser.ts';
 import type { MarkdownOptions } from './reading.ts';
 
 export interface SpokenBlock {
-  /** A change of scene has no text. */
+  /** A scene change has no text. */
   readonly kind: 'text' | 'heading' | 'scene';
-  /** 1 is the highest heading, 0 is for other blocks. */
+  /** From 1 for the highest heading; 0 for other blocks. */
   readonly level: number;
-  /** Between it and the block before: nothing, a space inside a paragraph, a tight item or row, a paragraph. */
+  /** The border to the block before: nothing, a space within a paragraph, a line break in a tight list, a paragraph. */
   readonly gap: '' | ' ' | '\n' | '\n\n';
   readonly text: string;
-  /** It begins in this line of the source, from 0. */
+  /** The line of the source where it begins, from 0. */
   readonly line: number;
 }
 
-/** UTF-16 units of inline text that are parsed at once: 20 ms for any text. */
+/** UTF-16 units of inline text parsed at once, which takes 20 ms at most. */
 const LONGEST_INLINE = 8192;
 
 /**
- * @param tokens those of the document, or the first of them
- * @param isOpen true if the last of them is an incomplete paragraph: it gets no full stop
+ * @param tokens the document's tokens, or the first of them
+ * @param isOpen true if the last token is an incomplete paragraph, which gets no full stop
  */
 export function spokenBlocks(
   document: MarkdownDocument,
@@ -52,12 +52,12 @@ class BlockReader {
   readonly #isOpen: boolean;
   readonly #footnotes: Footnotes;
   #isFirst = true;
-  /** True if the block before was a part of the same paragraph. */
+  /** True if the block before was part of the same paragraph. */
   #isPart = false;
   #isSkipping = false;
   #lists = 0;
   #table: TableReader | undefined;
-  /** An item's number, a footnote's label. */
+  /** Text before the next block: an item's number, a footnote's label. */
   #lead = '';
   #isTight = false;
   #isContinued = false;
@@ -103,7 +103,7 @@ class BlockReader {
     return { kind: level > 0 ? 'heading' : 'text', level, text, line, gap };
   }
 
-  /** A footnote that is read elsewhere, or nowhere. */
+  /** True within a footnote that is read elsewhere, or not at all. */
   #skips({ type, meta }: Token): boolean {
     if (type === 'footnote_reference_open') this.#isSkipping = this.#footnotes.has(String(meta?.label));
     const isSkipped = this.#isSkipping;
@@ -111,7 +111,7 @@ class BlockReader {
     return isSkipped;
   }
 
-  /** A mark that spans two parts of a long paragraph is spoken as text. */
+  /** Splits a long paragraph. Markup that spans two parts is spoken as text. */
   #partsOf(token: Token): readonly Token[] {
     const { content } = token;
     if (token.type !== 'inline' || content.length <= LONGEST_INLINE || this.#table || this.#endsLikeSentence)
@@ -185,7 +185,7 @@ class BlockReader {
     return callout ? this.#callout(callout, goesOn) : this.#spoken(content);
   }
 
-  /** Its title ends like a heading. */
+  /** Speaks a callout, with its title as a sentence. */
   #callout({ lead, title, body }: Callout, goesOn = false): string {
     const [name, text] = [this.#spoken(title), this.#spoken(body)];
     if (name === '' || (text === '' && goesOn)) return lead + name + text;
@@ -199,7 +199,7 @@ class BlockReader {
     });
   }
 
-  /** @param info its first word is the language */
+  /** @param info begins with the language */
   #code(content: string, info: string): string {
     this.#startBlock(true);
     const language = /^[\p{L}\p{N}][\p{L}\p{N}+#.-]{0,30}/u.exec(info.trim())?.[0];
@@ -235,17 +235,17 @@ class BlockReader {
   }
 }
 
-/** Up to the last white space, or without half a surrogate pair. */
+/** Cuts after the last white space, or at least not within a surrogate pair. */
 function partOf(content: string): string {
   if (content.length < LONGEST_INLINE) return content;
   const space = content.search(/\s\S*$/u);
   return space > 0 ? content.slice(0, space + 1) : fitting(content, LONGEST_INLINE - 1);
 }
 
-/** The box of a task is silent. */
+/** The box of a task, which is silent. */
 const TASK = /^\[[ xX/<>?!*"+~-]\](?:\s+|$)/u;
 
-/** Tokens of a heading. */
+/** The number of tokens that a heading has. */
 const TITLE_TOKENS = 3;
 
 /** The notes of a document that is read once. */
@@ -284,8 +284,8 @@ class Footnotes {
   }
 
   /**
-   * A note is said once, at the first of its references.
-   * @param said the text before the reference, or before a note that stands in the text
+   * Returns a note after its first reference only.
+   * @param said the text before the reference, or before an inline note
    */
   noteAfter(said: string, { type, content, meta }: Token): string {
     if (this.#how === 'skip') return '';

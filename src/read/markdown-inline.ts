@@ -5,7 +5,7 @@ import { isUnspoken, rowOf, spokenTag, type Tag, tagOf } from './html-elements.t
 import { isInlineQuery, pictureWords } from './markdown-notes.ts';
 import type { MarkdownOptions } from './reading.ts';
 
-/** What is said of TeX commands whose names are no words for it. */
+/** Words for TeX commands whose names do not say what they mean. */
 const COMMANDS: Readonly<Record<string, string>> = {
   le: 'is at most',
   leq: 'is at most',
@@ -50,7 +50,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   ell: 'l',
 };
 
-/** They shape a formula, and say nothing. */
+/** Commands that only affect the look of a formula. */
 const SHAPES =
   /\\(?:left|right|big|Big|bigg|Bigg|displaystyle|textstyle|limits|nolimits|quad|qquad|mathrm|mathbf|mathbb|mathcal|mathit|text|textbf|textit|operatorname|vec|hat|bar|tilde|overline|underline|boxed)\*?(?![A-Za-z])/gu;
 const SPACES = /\\[,;:! ]|~|&|\\\\/gu;
@@ -78,10 +78,10 @@ const OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu, ' '],
 ];
 
-/** Fractions and roots stand in each other; so deep they are said right. */
+/** Levels of nested fractions and roots that are read correctly. */
 const DEPTH = 4;
 
-/** Plain words for a formula in TeX. Its signs are said in English, as its commands are named. */
+/** Reads a TeX formula in words. They are English, like the names of the commands. */
 function wordsOfTex(tex: string): string {
   let text = tex.replace(ENVIRONMENT, ' ').replace(SHAPES, ' ').replace(SPACES, ' ');
   for (let depth = 0; depth < DEPTH; depth += 1)
@@ -100,7 +100,7 @@ function wordsOfTex(tex: string): string {
 }
 
 export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
-  /** What is said of a note after the text: of a reference, or of a note that stands there. */
+  /** Returns what to say for a note after the text, given its reference or an inline note. */
   noteAfter?(said: string, note: Token): string;
 }
 
@@ -112,7 +112,7 @@ export function spokenInline(tokens: readonly Token[], options: InlineOptions): 
     .trim();
 }
 
-/** The sign with which pandoc leads back from a note. It looks at a run of white space only once. */
+/** The sign by which pandoc links back from a note. Matches each run of white space once, to stay linear. */
 const BACK_LINK = /(?<!\s)\s*\u21a9\ufe0e?/gu;
 
 function flatten(tokens: readonly Token[], options: InlineOptions): string {
@@ -128,9 +128,9 @@ const TITLE_END = /^<\/summary\b/iu;
 
 class Said {
   readonly parts: string[] = [];
-  /** The element of HTML that is not spoken, and how many of its name are open. */
+  /** The name of the HTML element that is not spoken, and how many with that name are open. */
   #silent = { name: '', depth: 0 };
-  /** Where a link and raised signs begin: their text is known at their end. */
+  /** Where the current link and raised text begin, since they are only judged at their end. */
   #link = { start: 0, leadsToPlace: false };
   #raised = 0;
 
@@ -160,7 +160,7 @@ class Said {
     return true;
   }
 
-  /** @returns true if nothing else is to be said of the token */
+  /** @returns true if the token was handled */
   #isLink(token: Token): boolean {
     const { type, content } = token;
     const isHtml = type === 'html_inline';
@@ -194,13 +194,13 @@ class Said {
   }
 }
 
-/** A number, a unit or a variable has a power; the number after a word is the mark of a note. */
+/** Text that can have a power: a number, a unit or a variable. After a word, a raised number is a note's mark. */
 const POWER = /(?:\d|\)|(?:^|[^\p{L}])\p{L}{1,2})$/u;
 const RAISED: ReadonlyMap<string, string> = new Map(
   [...'0123456789+-n'].map((sign, at) => [sign, [...'⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ'][at] ?? '']),
 );
 
-/** All that was said may be long, and is looked at often. */
+/** Returns the end of the text only: the whole text may be long, and this is called often. */
 function endOf(said: readonly string[]): string {
   let end = '';
   for (let at = said.length - 1; at >= 0 && end.length < LOOKAROUND; at -= 1) end = said[at] + end;
@@ -235,7 +235,7 @@ function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions
   }
 }
 
-/** A bare address is read as its host, and keeps its marks. */
+/** Reads a bare address as its host, and keeps the placeholders in it. */
 function linkText(text: string): string {
   if (!/^[a-z][a-z\d+.-]*:/iu.test(text)) return text;
   return hostIn(text.replace(MARKS, '')) + (text.match(MARKS) ?? []).join('');
@@ -250,10 +250,10 @@ function hostIn(text: string): string {
   return host === '' ? text.replace(/^[^:]+:\/+/u, '') : domainToUnicode(host).replace(/^www\./u, '') || host;
 }
 
-/** UTF-16 units; longer titles are not repeated. */
+/** UTF-16 units. Longer column titles are not repeated in each row. */
 const LONGEST_LABEL = 100;
 
-/** "Name: Ada, Age: 36." */
+/** Reads each row with its column titles: "Name: Ada, Age: 36." */
 export class TableReader {
   #labels: readonly string[] = [];
   #row: string[] = [];
@@ -267,7 +267,7 @@ export class TableReader {
     this.#row.push(text);
   }
 
-  /** @returns titles that are too long to be repeated */
+  /** @returns the column titles if they are too long to be repeated */
   endHead(): string {
     const titles = this.#row.map((title) => (/[:.]$/u.test(title) ? title.slice(0, -1).trimEnd() : title));
     if (titles.every((title) => title.length <= LONGEST_LABEL)) this.#labels = titles;

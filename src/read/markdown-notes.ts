@@ -1,24 +1,23 @@
+/**
+ * The syntax that Obsidian, Logseq and Notion add to Markdown: block ids, embedded notes, queries and properties are
+ * silent; tags, links and callouts are read as words.
+ */
 import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
 import { describesNothing } from './html-elements.ts';
-
-/*
- * What the note-taking programs Obsidian, Logseq and Notion write besides Markdown: names of blocks, embedded notes, queries and
- * properties are silent; tags, links and callouts are read as words.
- */
 
 export type InlineRule = (state: StateInline, isSilent: boolean) => boolean;
 
 /** UTF-16 units of a formula, a note or a comment. */
-export const LONGEST = 2000;
+export const LONGEST_MATCH = 2000;
 
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = 0;
-  return pattern.exec(text.slice(at, at + LONGEST)) ?? undefined;
+  return pattern.exec(text.slice(at, at + LONGEST_MATCH)) ?? undefined;
 }
 
 /**
- * A rule for what becomes one token.
- * @param contentOf gets the character in front of what was found; "" makes no token, and `undefined` is another thing
+ * Makes a rule that turns a match into one token.
+ * @param contentOf gets the character before the match; "" makes no token, and `undefined` rejects the match
  */
 export function tokenFor(
   pattern: RegExp,
@@ -35,13 +34,13 @@ export function tokenFor(
   };
 }
 
-/** `[[Page]]`, `[[Page#Part|label]]`, and `[label]([[Page]])` of Logseq. */
+/** Wiki links: `[[Page]]`, `[[Page#Part|label]]`, and `[label]([[Page]])` of Logseq. */
 const wiki = tokenFor(
   /\[\[([^[\]|*`\n]+)(?:\|([^[\]*`\n]+))?\]\]|\[([^[\]\n]+)\]\((?:\[\[[^[\]\n]*\]\]|\(\([^()\n]*\)\))\)/uy,
   ([, target = '', label, logseqLabel]) => logseqLabel ?? label ?? pageName(target.replace(/\\$/u, '')),
 );
 
-/** The name of a block, which comes last, says nothing. */
+/** Returns the words of a link target, without a final block id. */
 function pageName(target: string): string {
   return target
     .replace(/#?\^[\w-]*$/u, '')
@@ -53,33 +52,35 @@ function pageName(target: string): string {
 
 const COLOUR = /^(?=.*\d)(?:[\da-f]{3}|[\da-f]{6}|[\da-f]{8})$/iu;
 
-/** `#project/idea`. It has a letter: `#1` is a number. In front of `[[two words]]`, the sign alone is taken. */
+/**
+ * Tags such as `#project/idea`. `#1` is a number, since a tag has a letter. Before `[[two words]]`, only the sign is taken.
+ */
 const tag = tokenFor(
   /#(?:(?=[\d/_-]*[\p{L}\p{Extended_Pictographic}])([\p{L}\p{M}\p{N}\p{Extended_Pictographic}/_-]+)|(?=\[\[))/uy,
   ([, name = ''], before) =>
     /[\p{L}\p{N}/&#]/u.test(before) || COLOUR.test(name) ? undefined : name.split(/[/_]+/u).join(' ').trim(),
 );
 
-/** Macros of Logseq that show something else. */
+/** Logseq macros that show something else in their place. */
 const SHOWN =
   /^(?:query|embed|video|youtube(?:-timestamp)?|tweet|twitter|vimeo|bilibili|renderer|namespace|function|iframe|pdf|zotero[\w-]*)\b/u;
 
-/** `{{query …}}`, `{{cloze …}}`, and the size of a picture. */
+/** Macros such as `{{query …}}` and `{{cloze …}}`, and the size of a picture. */
 const macro = tokenFor(
   /\{\{([^{}\n]*)\}\}|\{(?::(?:height|width)|width=|height=)[^{}\n]*\}/uy,
   ([, content = '']) => (SHOWN.test(content.trim()) ? '' : content.trim().replace(/^cloze\s+|^c\d::/u, '')),
 );
 
-/** `[rating:: 5]` of Dataview. */
+/** Dataview fields: `[rating:: 5]`. */
 const field = tokenFor(
   /\[(\p{L}[^[\]:\n]{0,60}):: ?([^[\]\n]*)\]/uy,
   ([, key = '', value = '']) => `${key}: ${value}`,
 );
 
-/** Commands of templates. */
+/** Template commands. */
 const template = tokenFor(/<%[\s\S]*?%>/uy, () => '');
 
-export function notes(parser: Parser): void {
+export function noteSyntax(parser: Parser): void {
   const { ruler } = parser.inline;
   ruler.before('link', 'wiki', wiki);
   ruler.before('link', 'tag', tag);
@@ -88,7 +89,7 @@ export function notes(parser: Parser): void {
   ruler.before('html_inline', 'template', template);
 }
 
-/** Kinds of code that show something else. */
+/** Code block languages that show something else in their place. */
 const QUERIES =
   /^(?:query|dataview|dataviewjs|tasks|button|tracker|excalidraw|compressed-json|calendar-nav)$/iu;
 
@@ -100,26 +101,26 @@ const KNOWN_KEY =
   /^(?:id|collapsed|tags?|alias(?:es)?|title|type|class|category|public|icon|template(?:-including-parent)?|created(?:[-_]?at)?|updated(?:[-_]?at)?|date|heading|background-\w+|exclude-from-graph-view|filters|file(?:-path)?|status|priority|authors?|url|link|source|related|up|parent|next|prev(?:ious)?|ls-type|(?:hl|card|query|logseq|term)[-.].*)$/iu;
 const PROPERTY = /^[ \t]*([\p{L}\p{N}_./-]{1,60})::(?:[ \t].*)?$/u;
 
-/** Time sheets and dates of tasks, and the borders of blocks as Org mode writes them. */
+/** Org mode lines in Logseq: time sheets, dates of tasks, and block borders. */
 const ORG_LINE =
   /^[ \t]*(?::LOGBOOK:|:END:|CLOCK: \[.*|(?:SCHEDULED|DEADLINE): <[^<>]*>|#\+(?:BEGIN|END)_\w+.*)[ \t]*$/u;
 const ORG_QUERY = /^[ \t]*#\+BEGIN_QUERY/u;
 const ORG_QUERY_END = /^[ \t]*#\+END_QUERY/u;
 
-/** A number behind the sign is a power. */
+/** A block id. A number after the sign is a power instead. */
 const BLOCK_NAME = /(?:^|[^\S\n])\^(?!\d{1,2}[ \t]*$)[\p{L}\p{N}-]{1,60}[ \t]*$/gmu;
 const BLOCK_REFERENCE = /\(\([\da-f]{8}-[\da-f-]{20,30}\)\)/giu;
 const PRIORITY = /(?<!\S)\[#[A-C]\](?!\S)[ \t]?/gu;
 const NAMED_VALUE = /\((\p{L}[^()[\]:\n]{0,60}):: ([^()\n]*)\)/gu;
 const WRITTEN_KEY = /^([ \t]*[*_]{0,3}\p{L}[^:[(\n]{0,60}?)::(?=[*_]{0,3}[ \t])/u;
 
-/** Of the plugin Tasks of Obsidian: signs in front of a date, a rule or an id, and those of a priority at the end. */
+/** Signs of Obsidian's Tasks plugin: before a date, a rule or an id, and for a priority at the end. */
 const TASK_SIGN =
   /(?:(?:📅|📆|🗓|⏳|⌛|🛫|➕|✅|❌)\ufe0f?(?=[^\S\n]?\d{4}-\d\d-\d\d)|🔁\ufe0f?(?=[^\S\n]?every\b)|(?:🆔|⛔)\ufe0f?[^\S\n]?(?=[a-z]{0,5}\d)[a-z\d]{6}\b|🏁\ufe0f?(?=[^\S\n]?(?:delete|keep)\b)|(?:🔺|⏫|🔼|🔽|⏬)\ufe0f?(?=[^\S\n]?(?:$|\p{Extended_Pictographic})))[^\S\n]?/gmu;
-/** Of the plugin Kanban: a date or a time. */
+/** A date or a time of the Kanban plugin. */
 const CARD_TIME = /@{1,2}\{(\d[\d:. -]{2,20})\}/gu;
 
-/** The text of a block without its name, its properties, and what a program notes of a task. */
+/** Returns the text of a block without its id, its properties and task metadata. */
 export function withoutProperties(content: string): string {
   if (
     !/::|\^|\(\(|\[#|:LOGBOOK:|(?:SCHEDULED|DEADLINE): |#\+|@\{|[📅📆🗓⏳⌛🛫➕✅❌🔁🆔⛔🏁🔺⏫🔼🔽⏬]/u.test(
@@ -146,12 +147,12 @@ export function withoutProperties(content: string): string {
     .replace(CARD_TIME, '$1');
 }
 
-/** Names that Notion gives to the properties of a page. */
+/** Names of page properties in Notion. */
 const NOTION_KEY =
   /^(?:created(?: time| by)?|last edited(?: time| by)?|date(?: created)?|tags|status|assign(?:ee)?|owner|due(?: date)?|type|priority|property|url)$/iu;
 const NOTION_PROPERTY = /^(\p{L}[^:\n]{0,40}): \S.*$/u;
 
-/** True for the paragraph that Notion writes below the title of a page: `Created: …`, `Tags: …`. */
+/** True for the paragraph of properties that Notion writes below a page title: `Created: …`, `Tags: …`. */
 export function isPropertyList(content: string): boolean {
   const keys = content.split('\n').map((line) => NOTION_PROPERTY.exec(line)?.[1]);
   if (!keys.every((key) => key !== undefined)) return false;
@@ -162,16 +163,16 @@ export function isPropertyList(content: string): boolean {
 }
 
 export interface Callout {
-  /** Its kind as the first word: `Note: `. */
+  /** The kind as the first word: `Note: `. */
   readonly lead: string;
-  /** Empty without one. */
+  /** Empty if there is none. */
   readonly title: string;
   readonly body: string;
 }
 
 const CALLOUT = /^\[!(\p{L})([\p{L}\p{N} _-]{0,30})(?:\|[^\]\n]*)?\](?:[+-](?=\s|$))?[ \t]*([^\n]*)/u;
 
-/** `[!tip]- My title` at the start of a quotation; the sign behind it says whether it is folded. */
+/** Parses a callout at the start of a quotation, `[!tip]- My title`. The sign after the bracket says if it is folded. */
 export function calloutOf(paragraph: string): Callout | undefined {
   const [opening, first = '', rest = '', title = ''] = CALLOUT.exec(paragraph) ?? [];
   if (opening === undefined) return undefined;
@@ -179,7 +180,7 @@ export function calloutOf(paragraph: string): Callout | undefined {
   return { lead: `${kind}: `, title: title.trim(), body: paragraph.slice(opening.length).trim() };
 }
 
-/** A callout as the plugin Admonition has it: a block of code in the language `ad-note`. */
+/** Parses a callout of the Admonition plugin: a code block with the language `ad-note`. */
 export function admonitionOf(language: string, content: string): Callout | undefined {
   const kind = /^ad-(\p{L}[\p{L}\p{N}_-]{0,30})$/u.exec(language)?.[1];
   if (kind === undefined) return undefined;
@@ -187,7 +188,7 @@ export function admonitionOf(language: string, content: string): Callout | undef
   return calloutOf(`[!${kind}]${title}\n${content.replace(/^(?:title|collapse|icon|color):.*$/gmu, '')}`);
 }
 
-/** Notion puts an icon in front of the text of a callout. */
+/** Removes the icon that Notion puts before the text of a callout. */
 export function withoutIcon(html: string): string {
   return html.replace(
     /^(\s*<aside>\s*)(?:\p{Extended_Pictographic}|[\ufe0f\u200d]|\p{Emoji_Modifier})+/u,
@@ -195,22 +196,22 @@ export function withoutIcon(html: string): string {
   );
 }
 
-/** True for code that Dataview replaces by a result. */
+/** True for inline code that Dataview replaces by a result. */
 export function isInlineQuery(code: string): boolean {
   return /^\$?=\s*(?:this\.|dv\.|\[\[|[a-z]+\()/u.test(code);
 }
 
-/** Of Obsidian: `300`, or behind the description `|300x200`. */
+/** The size of a picture in Obsidian: `300`, or `|300x200` after the description. */
 const SIZE = /(?:^|\|)\s*\d+(?:x\d+)?\s*$/u;
 
-/** The description of a picture without its size; empty where it says nothing. */
+/** Returns a picture's description without its size; empty if it describes nothing. */
 export function pictureWords(alt: string, src: string): string {
   const words = alt.replace(SIZE, '').trim();
   return describesNothing({ alt: words, src }) ? '' : words;
 }
 
 const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
-/** Anything else makes a thematic break of front matter. */
+/** A first line like this is front matter; anything else makes a thematic break of the opening. */
 const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
 const PAGE_PROPERTIES = /^(?:[\p{L}\p{N}_./-]{1,60}::(?:[ \t][^\n]{0,2000})?(?:\n|$))+/u;
 const TITLE = /^["']?title["']?[ \t]*(?:::?|=)[ \t]*(?!["']?\s*$|[>|][+-]?\s*$)(.{1,300})$/imu;
@@ -222,9 +223,9 @@ export interface FrontMatter {
 }
 
 /**
- * YAML (---) or TOML (+++), or the properties of a page of Logseq (`key:: value`).
+ * Finds YAML (---) or TOML (+++), or the page properties of Logseq (`key:: value`).
  * @param isWhole true if nothing follows
- * @returns `undefined` while it may not have ended
+ * @returns `undefined` if the front matter may be incomplete
  */
 export function frontMatterOf(source: string, isWhole: boolean): FrontMatter | undefined {
   const length = frontMatterLength(source, isWhole);

@@ -1,16 +1,16 @@
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 import { lazy } from '../text/unicode.ts';
-import { type InlineRule, LONGEST, matchAt, notes, tokenFor } from './markdown-notes.ts';
+import { type InlineRule, LONGEST_MATCH, matchAt, noteSyntax, tokenFor } from './markdown-notes.ts';
 
 type BlockRule = (state: StateBlock, startLine: number, endLine: number, isSilent: boolean) => boolean;
 
-/** What TeX writes in formulas. Elsewhere `\(` is a bracket. */
+/** Signs of a TeX formula. Without them, `\(` is an escaped bracket. */
 const LIKE_TEX = /(?=.*[\p{L}\p{N}])(?:[\\^_=+<>{}]|\d\s*[-*/])/su;
 
 const MATH: readonly RegExp[] = [
   /\$\$([^$]+)\$\$/uy,
-  // A price with words behind it is none: "$5 and 10$".
+  // A price followed by words is no formula: "$5 and 10$".
   /\$(?![\s$]|\d[\d.,]*[KMBkmb]?[)!?;:"']?\s+[\p{L}]{2})((?:\\.|[^$\\\n]|\n(?!\s*\n))*?[^\s\\$])\$(?!\d)/uy,
   /\\\(([^\n]*?)\\\)/uy,
   /\\\[((?:[^\n]|\n(?!\s*\n))*?)\\\]/uy,
@@ -37,7 +37,7 @@ function isTex([all, content = '']: RegExpExecArray, before: string): boolean {
 
 const OPERAND = String.raw`(?:\d[\d.,]{0,15}|[a-zA-Z])`;
 
-/** Stars between numbers or variables, as in `2*3*4`: CommonMark takes them for emphasis, and another number is heard. */
+/** Stars between numbers or variables, as in `2*3*4`. CommonMark would take them for emphasis and drop them. */
 const STARS = new RegExp(
   String.raw`(?<=(?<![\p{L}\p{N}_*.,])${OPERAND}(?:\*{1,2}${OPERAND}){0,20})\*{1,2}(?=\d|[a-zA-Z](?![\p{L}\p{N}_]))`,
   'uy',
@@ -52,23 +52,23 @@ const product: InlineRule = (state, isSilent) => {
   return true;
 };
 
-/** Comments, commands of a page, and what is embedded. */
+/** Comments, page commands and embedded files, which are silent. */
 const silent = tokenFor(
   /%%[\s\S]*?%%|\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?|!\[\[[^\]\n]+\]\]/uy,
   () => '',
 );
 
-/** A citation of pandoc. */
+/** A pandoc citation. */
 const CITATION = /\[(?:[^\]\n@]{0,40}\s)?-?@[\p{L}\p{N}_][^\]\n]*\](?![([])/uy;
 
-/** The name and the classes of a heading, a link or a block: `{#name .class key=value}`, `{: .class }`. */
+/** The id and the classes of a heading, a link or a block: `{#name .class key=value}`, `{: .class }`. */
 const ATTRIBUTE = String.raw`(?:[#.][\p{L}\p{N}_][\p{L}\p{N}_:.-]*|[\p{L}_][\p{L}\p{N}_:.-]*=(?:"[^"\n]*"|[^\s"{}]+))`;
 const ATTRIBUTES = new RegExp(
   String.raw`\{(?:-|:?[ \t]*${ATTRIBUTE}(?:[ \t]+${ATTRIBUTE}){0,20}[ \t]*)\}`,
   'uy',
 );
 
-/** Is silent, with the space in front of it. */
+/** Skips citations and attributes, along with the space before them. */
 const aside: InlineRule = (state, isSilent) => {
   const pattern = state.src.charAt(state.pos) === '{' ? ATTRIBUTES : CITATION;
   const found = /[\\$]/u.test(state.src.charAt(state.pos - 1))
@@ -80,7 +80,7 @@ const aside: InlineRule = (state, isSilent) => {
   return true;
 };
 
-/** `==marked==` of Obsidian, `^^marked^^` of Logseq. */
+/** Highlighted text: `==marked==` of Obsidian, `^^marked^^` of Logseq. */
 const MARKED = /==(?=[^\s=])((?:(?!==)[^\n])*[^\s=])==|\^\^(?=[^\s^])((?:(?!\^\^)[^\n])*[^\s^])\^\^/uy;
 
 const marked: InlineRule = (state, isSilent) => {
@@ -103,7 +103,7 @@ const inlineNote = tokenFor(
   'inline_note',
 );
 
-/** `::: note` and `:::` on lines of their own. What stands between them is read. */
+/** Skips the lines `::: note` and `:::` of a box. Its content is read. */
 const box: BlockRule = (state, startLine, _endLine, isSilent) => {
   if (!/^:{3,}/u.test(lineOf(state, startLine))) return false;
   if (!isSilent) state.line = startLine + 1;
@@ -119,7 +119,7 @@ const display: BlockRule = (state, startLine, endLine, isSilent) => {
   let text = lineOf(state, line).trimEnd();
   while (!(text.length > sign.length && text.endsWith(closing))) {
     line += 1;
-    if (line >= endLine || text.length > LONGEST) return false;
+    if (line >= endLine || text.length > LONGEST_MATCH) return false;
     text += `\n${lineOf(state, line).trimEnd()}`;
   }
   if (isSilent) return true;
@@ -135,7 +135,7 @@ const BOX =
 const DEFINITION = /^:[ \t]+(?=\S)/u;
 const INDENT = 4;
 
-/** What is indented below such a line belongs to it, and is read as a quotation. In CommonMark it is code. */
+/** Reads the indented lines below a box or a definition as a quotation; CommonMark takes them for code. */
 const indented: BlockRule = (state, startLine, endLine, isSilent) => {
   const { blkIndent, lineMax, sCount, tShift } = state;
   const [line, count = 0, shift = 0] = [lineOf(state, startLine), sCount[startLine], tShift[startLine]];
@@ -156,13 +156,13 @@ const indented: BlockRule = (state, startLine, endLine, isSilent) => {
   return true;
 };
 
-/** As a callout of Obsidian has it. */
+/** Returns the title in the form of an Obsidian callout. */
 function titleOf({ kind, title, tab }: Readonly<Record<string, string | undefined>>): string {
   if (tab !== undefined) return tab;
   return title === '' ? '' : `[!${kind}] ${title ?? ''}`;
 }
 
-/** The line behind the last one with text: one that is indented, or that goes on with the line before. */
+/** Returns the line after the last one that is indented, or that continues the line before. */
 function endOfIndented(state: StateBlock, startLine: number, endLine: number): number {
   let end = startLine + 1;
   for (let line = end; line < endLine; line += 1) {
@@ -184,7 +184,7 @@ function lineOf({ src, bMarks, tShift, eMarks }: StateBlock, line: number): stri
   return src.slice((bMarks[line] ?? 0) + (tShift[line] ?? 0), eMarks[line]);
 }
 
-/** What people write besides CommonMark: TeX, marked text, comments, citations, notes, boxes and definitions. */
+/** Adds what people write in addition to CommonMark: TeX, highlights, comments, citations, notes, boxes and definitions. */
 function dialect(parser: Parser): void {
   parser.inline.ruler.before('escape', 'math', math);
   parser.inline.ruler.before('emphasis', 'product', product);
@@ -198,28 +198,28 @@ function dialect(parser: Parser): void {
   parser.block.ruler.before('fence', 'indented', indented, { alt });
 }
 
-/** Deeper blocks have no tokens. */
+/** The parser makes no tokens for blocks nested deeper than this. */
 const DEEPEST_NESTING = 100;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 const parser = lazy(() => {
   const made = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
-  made.use(footnotes).disable('footnote_inline').use(dialect).use(notes);
+  made.use(footnotes).disable('footnote_inline').use(dialect).use(noteSyntax);
   made.core.ruler.enableOnly(['normalize', 'block']);
   return made;
 });
 
-/** Shared by the parts of a document. */
+/** Link and footnote definitions, shared by the parts of a document. */
 export type Definitions = Record<string, unknown>;
 
-/** Inline text is parsed when it is asked for: the first sentence of a long document comes early. */
+/** Parses blocks at once and inline text on demand, so that the first sentence of a long document comes early. */
 export class MarkdownDocument {
   readonly #definitions: Definitions;
   readonly source: string;
   readonly blocks: readonly Token[];
   #lines: readonly string[] | undefined;
 
-  /** @param source its line ends are line feeds */
+  /** @param source with line feeds as line ends */
   constructor(source: string, definitions: Definitions) {
     this.source = source;
     this.#definitions = definitions;
@@ -232,7 +232,7 @@ export class MarkdownDocument {
     return tokens;
   }
 
-  /** The text comes without its marks. */
+  /** Returns the text of a block that is nested too deeply, without its markers. */
   leftOut({ type, level, map }: Token): string | undefined {
     if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;
@@ -241,7 +241,7 @@ export class MarkdownDocument {
     return lines.join('\n');
   }
 
-  /** UTF-16 units in front of a line, which counts from 0. */
+  /** Returns the UTF-16 units before a line, which counts from 0. */
   readonly offsetOf = (line: number): number => {
     let at = 0;
     for (let passed = 0; passed < line; passed += 1) {

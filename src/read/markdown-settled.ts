@@ -1,3 +1,4 @@
+/** Finds the part of a growing Markdown document that later text can no longer change. */
 import type { Token } from 'markdown-it';
 import { WAITS } from '../text/stage.ts';
 import { hasWord } from '../text/unicode.ts';
@@ -6,46 +7,46 @@ import type { SpokenBlock } from './markdown-blocks.ts';
 import { spokenInline } from './markdown-inline.ts';
 import type { MarkdownDocument } from './markdown-parser.ts';
 
-/** The beginning of a document that keeps its reading, whatever is written after it. */
+/** The beginning of a document that is read in the same way whatever follows. */
 interface Settled {
   readonly tokens: readonly Token[];
-  /** True if the last of them is an incomplete paragraph. */
+  /** True if the last token is an incomplete paragraph. */
   readonly isOpen: boolean;
-  /** What is known to follow the last word. */
+  /** What is known to separate the last word from the next block. */
   readonly gap: SpokenBlock['gap'];
   /** UTF-16 units that need not be parsed again. */
   readonly finished: number;
-  /** Their placeholder. */
-  readonly left: string;
+  /** What replaces the finished text. */
+  readonly placeholder: string;
 }
 
-/** UTF-16 units. The words of a longer paragraph that were given out are not parsed again. */
+/** UTF-16 units. In a longer paragraph, words that were given out are not parsed again. */
 const LONG_PARAGRAPH = 2048;
-/** Their placeholder, so that the rest is parsed as the rest of a paragraph. A noncharacter. */
-export const LEFT = '\uFDD0';
+/** A noncharacter in place of words that were given out, so that the rest is parsed as part of a paragraph. */
+export const GIVEN_OUT = '\uFDD0';
 
 const LEAF = /^(?:paragraph_open|heading_open|fence|code_block|html_block|hr|table_open)$/u;
 const CONTAINER = /^(?:list_item_open|blockquote_open|footnote_reference_open)$/u;
 
-/** @param idle milliseconds without text */
+/** @param idle milliseconds since the last text */
 export function settledPart(document: MarkdownDocument, idle: number): Settled {
   const { source, blocks } = document;
   const at = blocks.findLastIndex(({ type, map }) => map && (LEAF.test(type) || CONTAINER.test(type)));
   const leaf = blocks[at];
-  if (!leaf?.map) return { tokens: [], isOpen: false, gap: '', finished: 0, left: '' };
+  if (!leaf?.map) return { tokens: [], isOpen: false, gap: '', finished: 0, placeholder: '' };
   const before: Settled = {
     tokens: blocks.slice(0, at),
     isOpen: false,
     gap: isListed(blocks, at) && isListed(blocks, inlineBefore(blocks, at)) ? '\n' : '\n\n',
     finished: lastStart(document),
-    left: '',
+    placeholder: '',
   };
   if (CONTAINER.test(leaf.type)) return before;
   const [start, end] = leaf.map;
   const [line, after] = [source.lastIndexOf('\n') + 1, document.offsetOf(end)];
   const isLine = source.charAt(after - 1) === '\n';
   const isClosed = leaf.type !== 'fence' || end - start - 2 === leaf.content.split('\n').length - 1;
-  // A line that has only begun may be indented.
+  // An incomplete line may still become indented.
   if (line > after || (isLine && isClosed && /^(?:heading_open|hr|fence)$/u.test(leaf.type)))
     return {
       ...before,
@@ -57,7 +58,7 @@ export function settledPart(document: MarkdownDocument, idle: number): Settled {
   return leaf.type === 'paragraph_open' ? openParagraph(document, before, { isLine, idle }) : before;
 }
 
-/** The start of the last block, or of the last item if that is a list, in UTF-16 units. */
+/** Returns where the last block begins, or the last item if it is a list, in UTF-16 units. */
 function lastStart(document: MarkdownDocument): number {
   const at = document.blocks.findLastIndex(({ level, map }) => level === 0 && map);
   const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === 1;
@@ -75,7 +76,7 @@ function inlineBefore(blocks: readonly Token[], end: number): number {
   return blocks.findLastIndex(({ type }, at) => type === 'inline' && at < end);
 }
 
-/** Its complete rows. After a wait, a row needs no line end. */
+/** Returns the complete rows of a table. After a wait, the last row needs no line end. */
 function openTable({ source, blocks, offsetOf }: MarkdownDocument, before: Settled, idle: number): Settled {
   const body = blocks.findLastIndex(({ type }) => type === 'tbody_open');
   const line = source.lastIndexOf('\n') + 1;
@@ -94,7 +95,7 @@ function barsIn(row: string): number {
 }
 
 interface Paragraph {
-  /** True if its last line is complete. */
+  /** True if the last line is complete. */
   readonly isLine: boolean;
   readonly idle: number;
 }
@@ -107,30 +108,30 @@ function openParagraph(document: MarkdownDocument, before: Settled, { isLine, id
   const isWhole = idle >= WAITS.sentence || textEnd < source.length;
   const length = settledLength(inline.content, document, { isWhole, isSure: idle >= WAITS.doubtful });
   const settled = inline.content.slice(0, length);
-  // Signs without a word may become a part of one.
+  // Signs without a word may become part of one.
   if (!hasWord(spokenInline(document.inline(settled), {})))
-    return inline.content.startsWith(LEFT) ? { ...before, gap: '' } : before;
+    return inline.content.startsWith(GIVEN_OUT) ? { ...before, gap: '' } : before;
   const isAll = length === inline.content.length;
   const tokens = [...blocks.slice(0, at + 1), { ...inline, content: settled } as Token];
   if (leaf.level > 0 && isLine && isAll && idle >= WAITS.line) return { ...before, tokens, gap: '\n' };
   const finished = textEnd - (inline.content.length - length);
   const open = { ...before, tokens, isOpen: true, gap: source.charAt(finished) === ' ' ? ' ' : '' } as const;
-  return leaf.level === 0 && finished > LONG_PARAGRAPH ? { ...open, finished, left: LEFT } : open;
+  return leaf.level === 0 && finished > LONG_PARAGRAPH ? { ...open, finished, placeholder: GIVEN_OUT } : open;
 }
 
-/** How often the parser is asked for the marks in front of one that is open. */
+/** Attempts to find a place without open markup. */
 const MOST_TRIES = 4;
 
 interface Waiting {
-  /** True if the last word does not go on. */
+  /** True if the last word is complete. */
   readonly isWhole: boolean;
-  /** True if no line that follows makes a table of the text. */
+  /** True if the text cannot become a table any more. */
   readonly isSure: boolean;
 }
 
 /**
- * UTF-16 units of the beginning of a paragraph that are read alike, whatever follows: no mark, bracket, code or tag is open
- * after them.
+ * Returns the UTF-16 units at the beginning of a paragraph that are read alike whatever follows: no emphasis, bracket, code
+ * or tag is open after them.
  */
 function settledLength(content: string, document: MarkdownDocument, { isWhole, isSure }: Waiting): number {
   const most = isSure ? content.length : lengthBeforeTable(content);
@@ -147,7 +148,7 @@ const CODE = /`[^`\n]*`/gu;
 const TABLE_BORDER = /^[\s>|:-]*$/u;
 const DEFINITION = /^\[[^\]]*\]:[^\n]*$/u;
 
-/** UTF-16 units without the last lines, as long as the next one may make a table or a definition of them. */
+/** Returns the UTF-16 units without the last lines, if the next line may make a table or a definition of them. */
 function lengthBeforeTable(content: string): number {
   if (DEFINITION.test(content)) return 0;
   const line = content.lastIndexOf('\n') + 1;
@@ -155,39 +156,39 @@ function lengthBeforeTable(content: string): number {
   return content.slice(start).replaceAll(CODE, '').includes('|') ? Math.max(0, start - 1) : content.length;
 }
 
-/** Scripts without spaces between words, and their marks. */
+/** Scripts without spaces between words, and their punctuation. */
 const DENSE =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\u3000-\u303f\uff00-\uffef]/u;
 
-/** UTF-16 units up to the end of the last word that does not go on. */
+/** Returns the UTF-16 units up to the end of the last complete word. */
 function wordBorder(text: string): number {
   let at = text.length;
   while (at > 0 && !/\s/u.test(text.charAt(at - 1)) && !DENSE.test(text.charAt(at - 1))) at -= 1;
   return text.slice(0, at).trimEnd().length;
 }
 
-/** Signs that the parser has taken for text, and that may be marks with what follows. */
+/** Signs that the parser took for text, but that may become markup with what follows. */
 const OPEN_SIGNS = [
-  // One that can open emphasis (CommonMark 0.31, section 6.2).
+  // An asterisk that can open emphasis (CommonMark 0.31, section 6.2).
   /(?<!\\|\d(?=\*\d))\*(?=[^\s*])(?:(?=[^\p{P}\p{S}])|(?<=(?:^|[\s\p{P}\p{S}])\*))/u,
   /(?<!\\)_(?=[^\s_])(?<=(?:^|[^\p{L}\p{N}_])_+)/u,
   /(?<!\\)(?:~~(?=[^\s~])|==(?=[^\s=])|%%|`|\\$)/u,
   /(?<!\\)<(?=[a-z!/?])[^<>]{0,300}$/iu,
-  // One that can only open what is still to come.
+  // Signs at the end that can only open markup.
   /(?<!\S)[*_~=]+$/u,
-  // A formula; a price is none.
+  // A formula. A price is none.
   /(?<!\\)\$\$?(?!\s|\d[\d.,]*(?:[\s)!?;:]|$))[^$]{0,300}$/u,
 ];
 
 /**
- * @param tokens those of the beginning of the content
- * @returns where the first mark is that has no end, or a place in front of it
+ * @param tokens the parsed beginning of the content
+ * @returns the position of the first unclosed markup, or a position before it
  */
 function openMark(tokens: readonly Token[], content: string): number | undefined {
   let written = '';
-  /** Where each token begins: in what is written of them, and in the content. */
+  /** Where each token begins: in `written`, and in the content. */
   const places: (readonly [number, number])[] = [];
-  /** Where the elements begin that are open. */
+  /** Where the open elements begin in `written`. */
   const elements: number[] = [];
   let at = 0;
   for (const { type, content: text, markup } of tokens) {
@@ -195,7 +196,7 @@ function openMark(tokens: readonly Token[], content: string): number | undefined
     at = Math.max(at, content.indexOf(source, at));
     places.push([written.length, at]);
     at += source.length;
-    if (type === 'html_inline') passTag(source, written.length, elements);
+    if (type === 'html_inline') trackTag(source, written.length, elements);
     written += type.startsWith('text') ? source : standIn(type);
   }
   const open = Math.min(firstOpen(written), ...elements);
@@ -204,19 +205,19 @@ function openMark(tokens: readonly Token[], content: string): number | undefined
   return place + open - start;
 }
 
-function passTag(source: string, at: number, elements: number[]): void {
+function trackTag(source: string, at: number, elements: number[]): void {
   const tag = tagOf(source);
   if (tag?.isEnd) elements.pop();
   else if (tag && !tag.isEmpty) elements.push(at);
 }
 
-/** Marks that are complete leave nothing; code and the like stand next to marks as words do. */
+/** Closed markup leaves nothing; code and the like stand for a word next to markup. */
 function standIn(type: string): string {
   if (/_(?:open|close)$/u.test(type)) return '';
   return type.endsWith('break') ? '\n' : 'x';
 }
 
-/** @returns the length of a text in which nothing is open */
+/** @returns the position of the first open sign, or the length of the text if there is none */
 function firstOpen(text: string): number {
   const target = text.lastIndexOf('](');
   const formula = text.lastIndexOf('\\(');

@@ -5,13 +5,12 @@ import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
 import { type FrontMatter, frontMatterOf } from './markdown-notes.ts';
 import { type Definitions, MarkdownDocument } from './markdown-parser.ts';
-import { LEFT, settledPart } from './markdown-settled.ts';
+import { GIVEN_OUT, settledPart } from './markdown-settled.ts';
 import type { MarkdownOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { openCharacters } from './source.ts';
 
 /**
- * A document is read whole, since its last line may define a reference. Only one that is heard while it is written gives out
- * the words that are settled.
+ * Reads a document as a whole, since its last line may define a link. A live document is given out as far as it is settled.
  * @throws TtsError (usage) for what is not text
  */
 export async function openMarkdown(
@@ -31,34 +30,34 @@ export async function openMarkdown(
   };
 }
 
-/** UTF-16 units not given out yet, each 15 to 350 bytes of memory. */
+/** UTF-16 units not given out yet; each takes 15 to 350 bytes of memory. */
 export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 
-/** UTF-16 units. A longer text is parsed again after growing by so much. */
+/** UTF-16 units. A longer text is only parsed again when it has grown by the factor GROWTH. */
 const QUICKLY_PARSED = 32_768;
 const GROWTH = 2;
 
-/** The beginning of a document that may become front matter with its second line. */
+/** The beginning of a document whose second line may make it front matter. */
 const FRONT_MATTER = /^(?:-{1,3}|\+{1,3})[ \t]*(?:\n[^\n]*)?$/u;
 
 /**
- * Gives out the words of a document as soon as nothing that follows can change them; where a sentence ends is decided after
- * it. Only the block that may go on is kept, and is parsed again when it has grown. What follows changes what was given out only
- * by defining a reference or, after a wait, by going on with it.
+ * Gives out words once nothing that follows can change them; later stages decide where sentences end. Only the unfinished
+ * block is kept, and is parsed again when it has grown. What follows can change given-out text only by defining a link or,
+ * after a wait, by continuing it.
  */
 export class GrowingMarkdown implements Stage<string, Piece> {
   readonly #options: MarkdownOptions;
   readonly #source: string;
   readonly #definitions: Definitions = {};
-  /** The last block, or the last item of a list, and of a long paragraph what was not given out. */
+  /** The last block or list item; of a long paragraph, only what was not given out. */
   #text = '';
-  /** The line in which the text begins, from 1. */
+  /** The line where the text begins, from 1. */
   #line = 1;
-  /** What was given out of the text. */
+  /** What was given out of `#text`. */
   #given = NOTHING;
-  /** What was given out after the last word. */
+  /** The gap that was given out after the last word. */
   #end: '' | Gap = '';
-  /** UTF-16 units of the text when it was parsed last. */
+  /** UTF-16 units of the text when it was last parsed. */
   #parsed = 0;
   #isStart = true;
   #isChanged = false;
@@ -75,7 +74,7 @@ export class GrowingMarkdown implements Stage<string, Piece> {
 
   /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
   push(piece: string): readonly Piece[] {
-    this.#text += piece.replaceAll(LEFT, '').replaceAll('\r', '\n');
+    this.#text += piece.replaceAll(GIVEN_OUT, '').replaceAll('\r', '\n');
     if (piece !== '') this.#isChanged = true;
     if (this.#text.length <= LONGEST_MARKDOWN) return [];
     throw usageError(
@@ -93,7 +92,7 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     }
     const text = idle < WAITS.doubtful ? withoutUnclearLine(this.#text) : this.#text;
     const document = new MarkdownDocument(text, this.#definitions);
-    const { tokens, isOpen, gap, finished, left } = settledPart(document, idle);
+    const { tokens, isOpen, gap, finished, placeholder } = settledPart(document, idle);
     const blocks = [...spokenBlocks(document, this.#options, tokens, isOpen)];
     yield* this.#giveOut(blocks);
     const now = givenIn(blocks);
@@ -102,13 +101,13 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     if (!isLess && this.#hasSpoken) yield* this.#giveGap(gap);
     const most = isLess ? this.#given : now;
     const line = countLineBreaks(text.slice(0, finished));
-    const gone = givenIn(left === '' ? blocks.filter((block) => block.line < line) : blocks);
+    const gone = givenIn(placeholder === '' ? blocks.filter((block) => block.line < line) : blocks);
     this.#given = {
       ...most,
       letters: most.letters.slice(gone.letters.length),
       wordless: most.wordless - gone.wordless,
     };
-    this.#leave(finished, left);
+    this.#dropText(finished, placeholder);
     this.#parsed = this.#text.length;
     if (idle >= WAITS.doubtful) this.#isChanged = false;
   }
@@ -117,13 +116,13 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     const matter = this.#isStart ? frontMatterOf(this.#text, true) : undefined;
     if (matter) yield* this.#begin(matter);
     yield* this.#giveOut(spokenBlocks(new MarkdownDocument(this.#text, this.#definitions), this.#options));
-    this.#leave(this.#text.length);
+    this.#dropText(this.#text.length);
     this.#given = NOTHING;
   }
 
-  /** Front matter is not spoken, but its title is that of the text up to the first heading. */
+  /** Skips front matter. Its title becomes a chapter up to the first heading. */
   *#begin({ length, title }: FrontMatter): Generator<Piece> {
-    this.#leave(length);
+    this.#dropText(length);
     if (title !== undefined && this.#options.hasChapters) yield { kind: 'chapter', title, level: 1 };
   }
 
@@ -133,12 +132,12 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     return length > this.#parsed * (isQuick ? 1 : GROWTH) || (isQuick && idle >= WAITS.sentence);
   }
 
-  /** Gives out what was not given out before. */
+  /** Gives out what is new in the blocks. */
   *#giveOut(blocks: Iterable<SpokenBlock>): Generator<Piece> {
     let { letters, wordless } = this.#given;
     for (const block of blocks) {
-      let text = block.text.replaceAll(LEFT, '');
-      let isBegun = block.text.startsWith(LEFT);
+      let text = block.text.replaceAll(GIVEN_OUT, '');
+      let isBegun = block.text.startsWith(GIVEN_OUT);
       if (!hasWord(text)) {
         wordless -= 1;
         if (wordless >= 0) continue;
@@ -158,9 +157,9 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     yield { kind: 'scene' };
   }
 
-  /** A heading is given out as one. */
+  /** Gives out a heading between two markers. */
   *#words(text: string, { kind, level, line, gap }: SpokenBlock, isBegun: boolean): Generator<Piece> {
-    // The first block of what is left does not know what was before it.
+    // After a cut, the first block does not know what was before it.
     const isNext = gap === '' && this.#hasSpoken && this.#end === '';
     if (!isBegun) yield* this.#giveGap(isNext ? '\n\n' : gap);
     const words = this.#end === ' ' ? text.replace(/^ /u, '') : this.#end === '' ? text : text.trimStart();
@@ -171,7 +170,7 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     if (kind === 'heading') yield { kind, level };
   }
 
-  /** One that was given out ahead of its block is not given out again. */
+  /** Gives out a gap, unless it was already given out ahead of its block. */
   *#giveGap(gap: Gap): Generator<Piece> {
     if (this.#end.length >= gap.length && (gap !== '\n' || this.#end !== ' ')) return;
     this.#end = gap;
@@ -179,10 +178,10 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     else yield { kind: 'text', text: gap, place: this.#placeOf(this.#line) };
   }
 
-  /** @param left the placeholder of what leaves */
-  #leave(length: number, left = ''): void {
+  /** @param left replaces the removed text */
+  #dropText(length: number, placeholder = ''): void {
     this.#line += countLineBreaks(this.#text.slice(0, length));
-    this.#text = left + this.#text.slice(length);
+    this.#text = placeholder + this.#text.slice(length);
     this.#isStart = false;
   }
 
@@ -193,13 +192,13 @@ export class GrowingMarkdown implements Stage<string, Piece> {
 
 type Gap = SpokenBlock['gap'];
 
-/** What was given out of a text. Marks and full stops may differ where it is parsed again. */
+/** What was given out of a text: markup and full stops may differ when it is parsed again. */
 interface YieldedText {
-  /** Letters and digits. */
+  /** The letters and digits. */
   readonly letters: string;
-  /** Blocks without a word, such as changes of scene. */
+  /** The number of blocks without a word, such as scene changes. */
   readonly wordless: number;
-  /** The marks after the last word. */
+  /** The punctuation after the last word. */
   readonly tail: string;
 }
 
@@ -208,7 +207,9 @@ const LETTER = /[\p{L}\p{N}]/gu;
 
 function givenIn(blocks: readonly SpokenBlock[]): YieldedText {
   const spoken = blocks.filter(({ text }) => hasWord(text)).map(({ text }) => text);
-  const silent = blocks.filter(({ kind, text }) => !hasWord(text) && (kind === 'scene' || text !== LEFT));
+  const silent = blocks.filter(
+    ({ kind, text }) => !hasWord(text) && (kind === 'scene' || text !== GIVEN_OUT),
+  );
   return {
     letters: lettersIn(spoken.join('')),
     wordless: silent.length,
@@ -221,9 +222,9 @@ function lettersIn(text: string): string {
 }
 
 /**
- * What is new in a block. Where it has changed, as a link does at its end, all that follows is new: no word is lost.
- * @param given letters that were given out, of this block and perhaps of the next ones
- * @param tail the marks after them
+ * Returns what is new in a block. After a change, as at the end of a link, all text counts as new, so no word is lost.
+ * @param given letters that were given out, of this block and perhaps the next ones
+ * @param tail the punctuation after them
  */
 function restOf(text: string, given: string, tail: string): string {
   let [start, at] = [0, 0];
@@ -238,7 +239,7 @@ function restOf(text: string, given: string, tail: string): string {
   return rest.startsWith(tail) ? rest.slice(tail.length) : rest;
 }
 
-/** A line that has only begun may become a mark of a list, the border of a table, or the underline of a heading. */
+/** An incomplete line that may become a list marker, a table border or a heading underline. */
 const UNCLEAR_LINE = /^[^\p{L}\uFDD0]{0,12}$/u;
 
 function withoutUnclearLine(text: string): string {

@@ -1,16 +1,16 @@
-/** What models write besides their words: the one table of it, with where each row is described. */
+/** The table of what models write in addition to their words, with a source for each row. */
 
 export interface Enclosure {
-  /** What stands between the two is not spoken. Both are regular expressions without groups that capture. */
+  /** The markers around unspoken text, as regular expressions without capturing groups. */
   readonly opens: string;
   readonly closes: string;
-  /** A template may put the beginning of a thought into the prompt. Then the text has only its end. */
+  /** True for a thought that a template may begin in the prompt, so that the text only has its end. */
   readonly mayEndOnly?: boolean;
   readonly source: string;
 }
 
 export interface Mark {
-  /** It is not spoken by itself; the words around it are. */
+  /** A regular expression for a marker that is not spoken; the words around it are. */
   readonly pattern: string;
   readonly source: string;
 }
@@ -36,17 +36,17 @@ const PANGU = 'https://huggingface.co/FreedomIntelligence/openPangu-Embedded-7B-
 
 const CITATION_FORMAT = 'https://platform.openai.com/docs/guides/citation-formatting';
 const GEMINI = 'https://github.com/search?type=code&q=%22%5Bcite_start%5D%22';
-/** A source of ChatGPT: `turn0search1`. */
+/** A reference to a source by ChatGPT: `turn0search1`. */
 const REFERENCE = String.raw`turn\d{1,3}[a-z]{3,12}\d{1,3}`;
 
-/** What follows JSON: an empty line, or one that does not begin as lines of JSON do. */
+/** The end of JSON: an empty line, or a line that does not begin like JSON. */
 const AFTER_JSON = String.raw`(?=\n[^\s[\]{}"]|\n\n)`;
-/** A part of the header of a message, up to the next token. */
+/** A part of a message header, up to the next token. */
 const HEADER = String.raw`[^<\n]{0,100}`;
 const CONSTRAINT = String.raw`(?:<\|constrain\|>${HEADER})?<\|message\|>`;
 const MESSAGE_END = String.raw`<\|(?:end|return|call)\|>|(?=<\|start\|>)`;
 
-/** Thoughts, calls of tools with their results, and documents that are shown beside the answer. */
+/** Thoughts, tool calls with their results, and documents that are shown beside the answer. */
 export const ENCLOSURES: readonly Enclosure[] = [
   ...tags('think', 'https://huggingface.co/deepseek-ai/DeepSeek-R1', true),
   ...tags('thinking thought reason reasoning', WEBUI, true),
@@ -115,7 +115,7 @@ export const ENCLOSURES: readonly Enclosure[] = [
   between(String.raw`\[AVAILABLE_TOOLS\]`, String.raw`\[/AVAILABLE_TOOLS\]`, MISTRAL),
   between(String.raw`<\|tool_call\|>`, String.raw`<\|/tool_call\|>|${AFTER_JSON}`, `${VLLM_PARSERS}granite/`),
   between(String.raw`<\|tool_calls_section_begin\|>`, String.raw`<\|tool_calls_section_end\|>`, KIMI),
-  // Some servers write the tokens of DeepSeek in ASCII, and that of one call is then one of Kimi.
+  // Some servers write DeepSeek's tokens in ASCII; the one for a single call then equals Kimi's.
   ...['calls', 'call', 'outputs', 'output'].map((what) =>
     between(`<[|｜]tool[▁_]${what}[▁_]begin[|｜]>`, `<[|｜]tool[▁_]${what}[▁_]end[|｜]>`, DEEPSEEK),
   ),
@@ -141,7 +141,7 @@ export const ENCLOSURES: readonly Enclosure[] = [
   ),
 ];
 
-/** Control tokens and the like. */
+/** Control tokens and citation marks. */
 export const MARKS: readonly Mark[] = [
   // The header of a message that is spoken.
   mark(
@@ -160,7 +160,7 @@ export const MARKS: readonly Mark[] = [
   mark(String.raw`\[/?INST\]`, MISTRAL),
   mark(String.raw`\[gMASK\]|<[se]op>`, 'https://huggingface.co/zai-org/GLM-4.5'),
   mark(String.raw`\[unused\d{1,3}\]`, PANGU),
-  // Elsewhere it may be that of HTML, which strikes a text out.
+  // Elsewhere it may be HTML's strikethrough.
   mark(String.raw`</s>(?=\s{0,9}(?:$|<s>))`, MISTRAL),
   mark('</?(?:answer|final_answer|response)>', `${VLLM_PARSERS}granite_thinking/`),
   mark(String.raw`</?co(?::\s?[\d,\s[\]:]{1,40})?>`, 'https://docs.cohere.com/docs/rag-citations'),
@@ -170,7 +170,7 @@ export const MARKS: readonly Mark[] = [
     'https://platform.openai.com/docs/assistants/tools/file-search',
   ),
   mark(String.raw`[ \t]?\ue200[^\ue200\ue201\n]{0,200}\ue201`, CITATION_FORMAT),
-  // So they are copied from a page.
+  // The form in which they are copied from a page.
   mark(
     String.raw`[ \t]?(?:(?:file)?cite(?:${REFERENCE}){1,9}|\[${REFERENCE}\]|【${REFERENCE}】)`,
     CITATION_FORMAT,
@@ -189,10 +189,12 @@ export const MARKS: readonly Mark[] = [
 
 const NUMBERS = String.raw`\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]`;
 
-/** Sources in the spelling of Perplexity, Open WebUI and others, if {@link isCitation}. Plain brackets have many uses. */
+/**
+ * Sources as Perplexity, Open WebUI and others write them, subject to {@link isCitation}: plain brackets have many uses.
+ */
 export const CITATION = String.raw`[ \t]?${NUMBERS}(?:[ \t]?${NUMBERS}){0,9}(?![([:\w]|\s?=)`;
 
-/** What may become a mark with what follows. */
+/** An incomplete end of text that may become a mark. */
 export const BEGUN = new RegExp(
   [
     String.raw`<(?:[|｜/A-Za-z<][^<>\n]{0,200})?$`,
@@ -213,15 +215,15 @@ export const BEGUN = new RegExp(
 /** Words after which brackets do not refer to a source. */
 const BEFORE_NUMBERS =
   /(?:^|[^\p{L}])(?:press|type|enter|keys?|buttons?|see|in|of|options?|steps?|items?|choose|select|pick|refs?|references?|sources?|and|or|with|numbers?|lines?|sections?|from|to|by|at|is|are|was|equals?|returns?|gives?|the|an?|intervals?|ranges?|lists?|arrays?|vectors?|tuples?|sets?|matrix|sequence|values?|digits?|element|index)[ \t]$/iu;
-/** Behind code it is a source only with a space: `list`[1] is an element. */
+/** After code, a source needs a space: `list`[1] is an element. */
 const BEFORE_CITATION = /(?:[\p{L}\p{N}.,;!?)\]"'”’%°*_…][ \t]?|`[ \t])$/u;
-/** A variable or a call, such as in `x[1]`: a letter, a name with a digit or an underscore, and a name that is one in code. */
+/** A variable or a call, as in `x[1]`: a letter, a name with a digit or an underscore, or a name that is common in code. */
 const VARIABLE =
   /(?:^|[^\p{L}\p{N}_])(?:\p{L}|\p{L}\w{0,30}[_\d]\w{0,30}|lists?|arrays?|arr|vec|vectors?|tuples?|dict|matrix|items|args|argv|nums|str|row|col)$|\w\(\)$/u;
 
 /**
- * Whether numbers in brackets refer to a source.
- * @param before up to 80 UTF-16 units in front of them, with their space
+ * True if numbers in brackets refer to a source.
+ * @param before up to 80 UTF-16 units before them, with the space between
  */
 export function isCitation(before: string, numbers: string): boolean {
   if (/\b0+\b/u.test(numbers)) return false;
@@ -236,7 +238,7 @@ function mark(pattern: string, source: string): Mark {
   return { pattern, source };
 }
 
-/** @param names divided by spaces; they count in any case */
+/** @param names separated by spaces, matched in any case */
 function tags(names: string, source: string, mayEndOnly = false): Enclosure[] {
   return names.split(' ').map((name) => {
     const anyCase = name.replace(/[a-z]/giu, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);

@@ -1,11 +1,14 @@
+/** Reads documents that were converted into HTML. */
 import type { Piece } from '../text/piece.ts';
 import { openHtml } from './html.ts';
 import type { About, HtmlOptions, Reading, Source } from './reading.ts';
 
-/** Bytes that are handed out at once. */
+/** Bytes per piece. */
 const SLICE = 65_536;
 
-/** Reads a document that was written as HTML. Its lines are not those of the source. */
+/**
+ * Reads a document that was converted into HTML. Pieces have no line numbers, since the lines are not those of the source.
+ */
 export async function openAsPage(
   source: Source,
   html: string,
@@ -16,7 +19,7 @@ export async function openAsPage(
   async function* bytes() {
     for (let at = 0; at < all.length; at += SLICE) yield all.subarray(at, at + SLICE);
   }
-  // All of it is the text.
+  // Nothing is left out: the converted page has only text.
   const page = await openHtml({ ...source, bytes, again: bytes }, { ...options, readsAll: true }, signal);
   return {
     source,
@@ -27,7 +30,7 @@ export async function openAsPage(
   };
 }
 
-/** For text that has other lines than its source. */
+/** Removes the line from a piece whose text has other lines than its source. */
 export function withoutLine(piece: Piece): Piece {
   return piece.kind === 'text' ? { ...piece, place: { source: piece.place.source } } : piece;
 }

@@ -17,8 +17,8 @@ const INSTALL =
   'install poppler-utils (apt, dnf) or poppler (brew, pacman): pdftotext, which is in it, reads a PDF';
 
 /**
- * The text of a PDF, through `pdftotext`. Its chapters are those of its outline.
- * @throws TtsError (usage) for a PDF that cannot be read, and where the program is not installed
+ * Reads the text of a PDF through `pdftotext`. Its outline gives the chapters.
+ * @throws TtsError (usage) for a PDF that cannot be read, or if the program is not installed
  */
 export async function openPdf(source: Source, options: ReadOptions, signal: AbortSignal): Promise<Reading> {
   const name = labelOf(source.name);
@@ -43,10 +43,10 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   const outline = lister ? await outlineOf(lister, location, run) : [];
   const pages = text.replace(/\f$/u, '').split('\f');
   const facts = new TextFacts({ hasTwoPages: pages.length === 2 });
-  // The first page is one like the others.
+  // The form feed makes the first page a page like the others.
   facts.see(`\f${text}`);
   facts.finish();
-  if (facts.hasDivided) facts.countWords(text);
+  if (facts.hasDividedWords) facts.countWords(text);
   const parts = partsOf(text, outline);
   return {
     source,
@@ -76,7 +76,7 @@ const UTF8 = ['-enc', 'UTF-8', '-eol', 'unix'] as const;
 
 type Run = Omit<Parameters<typeof outputOf>[2], 'input'>;
 
-/** The programs of poppler seek in a PDF, so one without a name is their stdin, and not a pipe to it. */
+/** Poppler seeks in its input, so a nameless file is passed as stdin instead of through a pipe. */
 function inputOf(location: Location): { readonly path: string; readonly input?: number } {
   return typeof location === 'string' ? { path: location } : { path: '/dev/fd/0', input: location };
 }
@@ -84,7 +84,7 @@ function inputOf(location: Location): { readonly path: string; readonly input?: 
 async function textOf(program: string, location: Location, run: Run): Promise<string> {
   const { path, ...input } = inputOf(location);
   const text = (await outputOf(program, [...UTF8, path, '-'], { ...run, ...input })).toString();
-  // A word that is divided at the end of a line.
+  // Soft hyphens divide words at line ends.
   return text.replace(/\u00ad\n?/gu, '').replaceAll('\0', '');
 }
 
@@ -106,7 +106,7 @@ interface Line {
   readonly page: number;
 }
 
-/** @returns no lines for a PDF without an outline, or where the program fails */
+/** @returns no lines if the PDF has no outline, or if the program fails */
 async function outlineOf(program: string, location: Location, run: Run): Promise<readonly Line[]> {
   const { path, ...input } = inputOf(location);
   const args = ['-xml', '-i', '-q', '-stdout', '-enc', 'UTF-8', '-f', '1', '-l', '1', path];
@@ -130,13 +130,13 @@ interface Part {
   readonly text: string;
 }
 
-/** A chapter begins at the line that is its title, otherwise with its page. */
+/** Divides the text into chapters, each from the line with its title, or else from the top of its page. */
 export function partsOf(text: string, outline: readonly Line[]): readonly Part[] {
   const starts = [0];
   for (let at = text.indexOf('\f'); at >= 0; at = text.indexOf('\f', at + 1)) starts.push(at + 1);
   const parts: Part[] = [];
   let [from, chapter] = [0, undefined as Piece | undefined];
-  // Many lines of an outline may name one page.
+  // Parsed once per page, since many outline lines may name the same page.
   let [read, lines] = [0, [] as readonly Keyed[]];
   for (const { title, level, page } of outline.slice(0, MOST_CHAPTERS)) {
     const start = starts[page - 1];
@@ -157,12 +157,12 @@ export function partsOf(text: string, outline: readonly Line[]): readonly Part[]
 /** Lines of an outline; the largest books have some thousands. */
 const MOST_CHAPTERS = 10_000;
 
-/** UTF-16 units of a page in which a title is looked for. */
+/** UTF-16 units of a page in which a title is searched. */
 const LONGEST_PAGE = 20_000;
 
 interface Keyed {
   readonly key: string;
-  /** UTF-16 units in front of the line. */
+  /** UTF-16 units before the line. */
   readonly at: number;
 }
 

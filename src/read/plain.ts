@@ -6,7 +6,7 @@ import type { TextFacts } from './prose.ts';
 import type { PlainOptions, Reader, Reading, Source } from './reading.ts';
 import { openCharacters } from './source.ts';
 
-/** Text is read as books have it; its empty lines are the borders of its paragraphs. */
+/** Reads plain text like a book: empty lines separate paragraphs. */
 export async function openPlain(
   source: Source,
   options: PlainOptions,
@@ -25,7 +25,7 @@ export async function openPlain(
   const known = new TextFacts();
   const characters = await openCharacters(source, signal, (text) => known.see(text));
   known.finish();
-  if (again && known.hasDivided)
+  if (again && known.hasDividedWords)
     for await (const text of decode(again(signal), labelOf(name))) known.countWords(text);
   const { hasChapters, readsAll } = options;
   return readingOf(source, characters, (onRemark) => {
@@ -33,7 +33,7 @@ export async function openPlain(
     const lines = inTurn(prose(facts, options), new Lines(name));
     const book = readsAll ? lines : inTurn(lines, plainBook(onRemark, hasChapters));
     const reading = hasChapters ? inTurn(book, new PageChapters(facts)) : book;
-    return again ? reading : inTurn(looking(facts), reading);
+    return again ? reading : inTurn(factsStage(facts), reading);
   });
 }
 
@@ -51,22 +51,22 @@ function readingOf(
   };
 }
 
-/** Without chapters, and without the licence of Project Gutenberg. */
+/** Reads plain text without chapters, and keeps Project Gutenberg's licence. */
 export const plain: Reader = {
   kind: 'text',
   open: (source, signal) => openPlain(source, { readsAll: false, hasChapters: false }, signal),
 };
 
-/** What can only stand in a text that the rules of prose change. */
+/** Signs without which the rules for prose change nothing. */
 const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;
 
-/** True for most words of a command line. */
+/** True for text that needs no rules, such as most words on a command line. */
 export function isAsSpoken(text: string): boolean {
   return !SIGNS.test(text);
 }
 
-/** Gathers what is known of a text that can be read only once. */
-function looking(facts: TextFacts): Stage<string, string> {
+/** Returns a stage that gathers facts about a text that can be read only once. */
+function factsStage(facts: TextFacts): Stage<string, string> {
   return {
     push(text) {
       facts.see(text);
@@ -77,7 +77,7 @@ function looking(facts: TextFacts): Stage<string, string> {
   };
 }
 
-/** A line that means a change of scene: `* * *`, `---` or `⁂`. */
+/** A line that marks a change of scene: `* * *`, `---` or `⁂`. */
 const SCENE = /^[^\S\n]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
 const MAYBE_SCENE = /^[*⁂\s-]+$/u;
 /** UTF-16 units. A longer line is text. */
@@ -90,7 +90,7 @@ export function hasScene(text: string): boolean {
 export class Lines implements Stage<string, Piece> {
   readonly #source: string;
   #line = 1;
-  /** Text of the last line that may become a scene. */
+  /** The last line so far, if it may become a scene change. */
   #held = '';
   #isInLine = false;
 

@@ -1,33 +1,36 @@
+/** Gathers facts about a plain text as a whole, which decide how `prose.ts` reads it. */
 import { endsLikeProse } from '../text/lines.ts';
 
-/** UTF-16 units of a text in which words are distinguished from other signs. */
-const JUDGED = 65_536;
-/** UTF-16 units. What follows in a longer line counts as another one. */
+/** UTF-16 units in which the share of words is measured. */
+const MOST_JUDGED = 65_536;
+/** UTF-16 units. The rest of a longer line counts as another line. */
 const LONGEST_LINE = 8192;
-/** UTF-16 units of a word and the signs around it. */
+/** UTF-16 units of a word with the signs around it. */
 const LONGEST_WORD = 100;
-/** The share of words and numbers in prose. Logs and code have less. */
+/** The share of words and numbers from which on a text is prose. Logs and code have less. */
 const WORDS_IN_PROSE = 0.85;
-/** UTF-16 units. A longer line is a paragraph, unless most of such lines break off inside a sentence. */
+/** UTF-16 units. A longer line is a paragraph, unless most such lines break off inside a sentence. */
 const LONGEST_WRAPPED = 120;
-/** The number of different words, or of lines at the borders of pages, that are remembered. */
+/** Different words, and lines at page borders, that are remembered. */
 const MOST_REMEMBERED = 100_000;
 const MOST_DIVIDED = 1000;
-/** It takes this many words that are known with a hyphen to tell the habit of a text. */
+/** Divided words whose hyphenated form is known that it takes to tell a text's habit. */
 const FEWEST_HYPHENS = 3;
-/** A line at the border of this many pages is not part of the text. A text of two pages has no third. */
+/** Pages on which a border line must repeat to be left out. A text of two pages has no third. */
 const FEWEST_PAGES = 3;
 const TWO_PAGES = 2;
-/** Lines at each border of a page that are looked at. */
+/** Lines at each border of a page that are compared. */
 const MOST_BORDER_LINES = 4;
-/** From one page with a running head to the next one: heads of the left and the right pages differ. Text comes again anywhere. */
+/**
+ * Pages between two equal running heads: left and right pages differ. Lines further apart are text that happens to repeat.
+ */
 const MOST_PAGES_APART = 2;
 
-/** Each fifth or tenth line of a poem has its number at its end; so many of them in a row are no chance. */
+/** Consecutive line numbers at every fifth or tenth line that are no coincidence. */
 const FEWEST_NUMBERED = 2;
 /** Lines by which an edition may miscount. */
 const MISCOUNT = 2;
-/** UTF-16 units of the end of a line, in which its number stands. */
+/** UTF-16 units at the end of a line where its number is searched. */
 const LONGEST_NUMBERED = 120;
 
 const PLAIN_WORD = /^\p{L}[\p{L}\p{M}'’.‐—–-]*$/u;
@@ -36,15 +39,15 @@ const SIGNS_BEHIND = /(?:\[\d{1,3}\])*[\p{P}\p{S}]*$/u;
 const SIGNS_BEFORE = /^\p{P}+/u;
 const ONLY_MARKS = /^[*_—–-]+$/u;
 
-/** First parts of compounds that are written with a hyphen. */
-const FIRST = /^(?:well|half|self|vice|quasi|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/iu;
-/** Last parts of such compounds. */
-const LAST =
+/** First parts of hyphenated compounds. */
+const FIRST_PARTS = /^(?:well|half|self|vice|quasi|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/iu;
+/** Last parts of hyphenated compounds. */
+const LAST_PARTS =
   /^(?:haired|eyed|minded|hearted|headed|handed|faced|looking|tempered|natured|shaped|coloured|colored|known|made|bred|worn)\b/iu;
-/** The hyphen of "two- and threefold" belongs to the first word. */
-const ALONE = /^(?:and|or|nor|to|und|oder|bis|et|ou|y|o)$/iu;
+/** After these words, the hyphen belongs to the first word: "two- and threefold". */
+const AFTER_OPEN_HYPHEN = /^(?:and|or|nor|to|und|oder|bis|et|ou|y|o)$/iu;
 
-/** What is known of a plain text: all of it where it can be read again, else what has come so far. */
+/** What is known of a plain text: of all of it if it can be read again, otherwise of what has come so far. */
 export class TextFacts {
   readonly #hasTwoPages: boolean;
   #seen = 0;
@@ -53,30 +56,30 @@ export class TextFacts {
   #partial = '';
   #longUnits = 0;
   #singleBreaks = 0;
-  /** Those after long lines that break off inside a sentence. */
+  /** Line breaks after long lines that break off inside a sentence. */
   #wraps = 0;
   #emptyLines = 0;
   /** The last line with text, and whether an empty line follows it; `undefined` before the first one. */
   #last: { readonly text: string; readonly isFollowed: boolean } | undefined;
-  /** The number at the end of a line, and the lines since then. */
+  /** The last line number, the lines since then, and how many numbers were consecutive. */
   #numbered = { last: 0, lines: 0, count: 0 };
   #pages = 0;
-  /** The first lines of the page, while there may be more of them, and its last ones so far: from the border inwards. */
+  /** The first lines of the page while there may be more, and its last lines so far: both from the border inwards. */
   #head: readonly string[] | undefined;
   #foot: readonly string[] = [];
   #hasLaterPages = false;
-  /** How many pages near each other have these lines, and the last one of them. */
+  /** For border lines: on how many pages near each other they occur, and on which page last. */
   readonly #borders = new Map<string, { readonly count: number; readonly page: number }>();
   readonly #counts = new Map<string, number>();
-  /** Words that a line end divides. */
+  /** Words divided at a line end. */
   readonly #divided: (readonly [first: string, second: string])[] = [];
 
-  /** @param pages `hasTwoPages` is set for a text that is known to have two pages */
+  /** @param pages `hasTwoPages` if the text is known to have exactly two pages */
   constructor({ hasTwoPages = false }: { readonly hasTwoPages?: boolean } = {}) {
     this.#hasTwoPages = hasTwoPages;
   }
 
-  /** @param text follows what was seen before */
+  /** @param text continues the text seen before */
   see(text: string): void {
     const [first = '', ...others] = text.split('\n');
     const lines = [this.#partial + first, ...others];
@@ -94,12 +97,12 @@ export class TextFacts {
 
   /** False for logs, code and scripts without spaces. */
   get isProse(): boolean {
-    const rest = this.#seen < JUDGED ? judged(this.#partial) : { words: 0, tokens: 0 };
+    const rest = this.#seen < MOST_JUDGED ? wordsIn(this.#partial) : { words: 0, tokens: 0 };
     const tokens = this.#tokens + rest.tokens;
     return tokens > 0 && this.#words + rest.words >= tokens * WORDS_IN_PROSE;
   }
 
-  /** Each line is a paragraph. */
+  /** True if each line is a paragraph. */
   get isLinewise(): boolean {
     const isWrapped = this.#wraps * 2 > this.#singleBreaks;
     return !isWrapped && this.#singleBreaks > this.#emptyLines && this.#longUnits * 2 > this.#seen;
@@ -113,22 +116,22 @@ export class TextFacts {
     return this.#pages > 0;
   }
 
-  /** True if text follows a form feed: one at the end of a text divides nothing. */
+  /** True if text follows a form feed: one at the end divides nothing. */
   get hasLaterPages(): boolean {
     return this.#hasLaterPages || this.#isOnLaterPage(this.#partial);
   }
 
   /**
    * True for a running head or foot.
-   * @param lines from the border of the page inwards, without numbers of pages; the last one is asked about
-   * @param mayBeTitle true at the head of the first page. Of two pages, the second may only repeat what is the title there.
+   * @param lines from the page border inwards, without page numbers; the question is about the last one
+   * @param mayBeTitle true at the head of the first page: the second of two pages may only repeat the title there
    */
   isRepeated(lines: readonly string[], mayBeTitle = false): boolean {
     const { count = 0 } = this.#borders.get(keyOfLines(lines)) ?? {};
     return count >= (this.#hasTwoPages && !mayBeTitle ? TWO_PAGES : FEWEST_PAGES);
   }
 
-  /** Counts words, by which divided words are put together. */
+  /** Counts words, which later decide how divided words are joined. */
   countWords(text: string): void {
     for (const [word] of text.matchAll(/[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*(?![-‐]?\n)/gu)) {
       const key = word.toLowerCase();
@@ -137,24 +140,24 @@ export class TextFacts {
     }
   }
 
-  get hasDivided(): boolean {
+  get hasDividedWords(): boolean {
     return this.#divided.length > 0;
   }
 
   /**
-   * Puts a word together that a line end divides. The words of the text decide; without them, known parts of compounds.
-   * @returns the word, or `undefined` if these are two
+   * Joins a word that was divided at a line end. The words of the text decide, or else known parts of compounds.
+   * @returns the joined word; `undefined` if these are two words
    */
   joinedWord(first: string, second: string): string | undefined {
-    if (ALONE.test(second)) return undefined;
+    if (AFTER_OPEN_HYPHEN.test(second)) return undefined;
     const [one, two] = [first + second, `${first}-${second}`];
     if (/[-‐]/u.test(first) || !/^\p{Ll}/u.test(second)) return two;
     const [asOne, asTwo] = [this.#countOf(one), this.#countOf(two)];
     if (asOne !== asTwo) return asOne > asTwo ? one : two;
-    return FIRST.test(first) || LAST.test(second) || this.#prefersHyphens ? two : one;
+    return FIRST_PARTS.test(first) || LAST_PARTS.test(second) || this.#prefersHyphens ? two : one;
   }
 
-  /** True if the lines of the text end after hyphens that its words have anyway. */
+  /** True if the text's lines mostly break at hyphens that its words have anyway. */
   get #prefersHyphens(): boolean {
     let [joined, hyphened] = [0, 0];
     for (const [first, second] of this.#divided) {
@@ -170,8 +173,8 @@ export class TextFacts {
   }
 
   #line(line: string): void {
-    if (this.#seen < JUDGED) {
-      const { words, tokens } = judged(line);
+    if (this.#seen < MOST_JUDGED) {
+      const { words, tokens } = wordsIn(line);
       this.#words += words;
       this.#tokens += tokens;
     }
@@ -249,11 +252,11 @@ export class TextFacts {
 
 const PAGE_NUMBER =
   /^[[(–—-]?\s*(?:[Pp]age\s+)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:(?:of\s+|\/\s?)\d{1,4})?\s*[\])–—-]?$/u;
-/** The number of a chapter changes in the same way as the number of a page. */
+/** A chapter heading changes its number like a page number, but must not be taken for a running head. */
 const HEADING =
   /^(?:chapter|part|book|section|act|scene|canto|letter|volume|lesson|kapitel|teil|chapitre|cap[ií]tulo)\b/iu;
 
-/** Behind words and some space. It looks at a run of spaces only once. */
+/** A line number after words and some space. Matches each run of spaces once, to stay linear. */
 export const LINE_NUMBER = /(?<=\S)(?: {2}|\t)[ \t]*(\d{0,3}[05])(?=[ \t]*(?:\n|$))/u;
 
 function lineNumberOf(line: string): number | undefined {
@@ -269,13 +272,13 @@ function keyOfLines(lines: readonly string[]): string {
   return lines.map(keyOfLine).join('\n');
 }
 
-/** A line at the border of a page without the number of the page. */
+/** Returns a line at the page border without its page number. */
 function keyOfLine(line: string): string {
   const text = line.trim().replace(/\s+/gu, ' ');
   return HEADING.test(text) ? text : text.replace(/^\d{1,4} | \d{1,4}$/gu, '');
 }
 
-function judged(line: string): { readonly words: number; readonly tokens: number } {
+function wordsIn(line: string): { readonly words: number; readonly tokens: number } {
   let words = 0;
   let tokens = 0;
   for (const token of line.split(/\s+|[—–]|--/u)) {

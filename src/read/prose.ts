@@ -7,7 +7,7 @@ import type { PlainOptions } from './reading.ts';
 
 export { TextFacts };
 
-/** Plain text as books have it. No line break is lost. */
+/** Reads plain text like a book. The number of line breaks stays the same. */
 export function prose(facts: TextFacts, { hasChapters }: PlainOptions): Stage<string, string> {
   return inTurn(new Pages(facts, hasChapters), new ProseStage(facts));
 }
@@ -16,22 +16,22 @@ export function prose(facts: TextFacts, { hasChapters }: PlainOptions): Stage<st
 const LONGEST_PAGE = 16_384;
 
 /**
- * Leaves out page numbers, and lines that stand at the borders of many pages. Form feeds divide the pages, as `pdftotext`
- * writes them. No line break is lost: those inside a paragraph come back after it.
+ * Leaves out page numbers and running heads and feet. Pages are separated by form feeds, as `pdftotext` writes them. The
+ * number of line breaks stays the same: those removed inside a paragraph are added after it.
  */
 class Pages implements Stage<string, string> {
   readonly #facts: TextFacts;
   readonly #keepsPages: boolean;
   #held = '';
-  /** The text that comes next begins a page. */
+  /** True if the next text begins a page. */
   #isNext = true;
   #isFirst = true;
-  /** The page before ended inside a sentence. */
+  /** True if the previous page ended inside a sentence. */
   #goesOn = false;
-  /** Line breaks that were taken out, and are put in later. */
+  /** Line breaks that were removed and are still to be added. */
   #removed = 0;
 
-  /** @param keepsPages true if form feeds stay where a page does not begin inside a paragraph */
+  /** @param keepsPages true to keep form feeds, except where a page begins inside a paragraph */
   constructor(facts: TextFacts, keepsPages: boolean) {
     this.#facts = facts;
     this.#keepsPages = keepsPages;
@@ -78,7 +78,7 @@ class Pages implements Stage<string, string> {
     yield (breaks === 0 || this.#keepsPages ? '\f' : '') + '\n'.repeat(breaks) + text;
   }
 
-  /** Puts the line breaks that were taken out into the next empty line. */
+  /** Adds the removed line breaks at the next empty line. */
   #withRemoved(text: string): string {
     if (this.#removed === 0) return text;
     return text.replace(/\n[^\S\n]*\n/u, (gap) => {
@@ -88,14 +88,14 @@ class Pages implements Stage<string, string> {
     });
   }
 
-  /** UTF-16 units of the lines at the end that are not text, and of the space in front of them. */
+  /** Returns the UTF-16 units of the foot that is not text, and of the space before it. */
   #footLength(page: string): number {
     let end = page.trimEnd().length;
     const outer: string[] = [];
     for (;;) {
       const start = page.lastIndexOf('\n', end - 1) + 1;
       const line = page.slice(start, end);
-      if (line.trim() === '' || !this.#isFurniture(line, outer)) return page.length - end;
+      if (line.trim() === '' || !this.#isRunningLine(line, outer)) return page.length - end;
       end = page.slice(0, start).trimEnd().length;
     }
   }
@@ -106,13 +106,13 @@ class Pages implements Stage<string, string> {
       const start = at + (/^\s*/u.exec(page.slice(at))?.[0].length ?? 0);
       const end = page.indexOf('\n', start);
       const line = page.slice(start, end < 0 ? page.length : end);
-      if (line === '' || !this.#isFurniture(line, outer, mayBeTitle)) return at;
+      if (line === '' || !this.#isRunningLine(line, outer, mayBeTitle)) return at;
       at = start + line.length;
     }
   }
 
-  /** @param outer the lines between it and the border, to which it is added */
-  #isFurniture(line: string, outer: string[], mayBeTitle = false): boolean {
+  /** @param outer the lines between this one and the border; this one is added */
+  #isRunningLine(line: string, outer: string[], mayBeTitle = false): boolean {
     if (isPageNumber(line)) return true;
     outer.push(line);
     return this.#facts.isRepeated(outer, mayBeTitle);
@@ -128,13 +128,13 @@ const italics = lazy(
 );
 const OPEN_ITALICS = /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-]|$)(?:[^_\n]|\n(?!\s*\n)){0,600}$/u;
 
-/** "wait--what", "wait--", "well -- perhaps". An option of a program begins with its hyphens. */
+/** A typed dash: "wait--what", "wait--", "well -- perhaps". An option of a program begins with its hyphens instead. */
 const typedDash = lazy(
   () => /(?<=[\p{L}\p{N}\p{M}]{2}|^[IAO]|[^\p{L}][IAO]|[,;.!?"'”’)_])--(?=[\p{L}\p{N}"'“”‘’(_]|\s|$)(?!-)/gu,
 );
 const spacedDash = lazy(() => /(?<=[\p{L}\p{N},;.!?"'”’)_] )--(?= [\p{L}\p{N}"'“‘(_])/gu);
 
-/** The mark of a note looks like the one in "word.[1]". */
+/** The mark of a note, as in "word.[1]". */
 const noteMark = lazy(
   () => /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu,
 );
@@ -142,8 +142,8 @@ const noteMark = lazy(
 const lineNumber = lazy(() => new RegExp(LINE_NUMBER.source.replace('|$', ''), 'gu'));
 
 /**
- * "be-" at the end of a line, "fore" and what is attached to it in the next one; and the places that can take a line break: a
- * space, or an empty line.
+ * Matches a word divided at a line end ("be-", then "fore" and what is attached to it), and the places that can take a
+ * removed line break: a space, or an empty line.
  */
 const divided = lazy(
   () =>
@@ -153,27 +153,27 @@ const divided = lazy(
     ),
 );
 
-/** What the next characters may change. */
+/** An end of text that the next characters may change. */
 const OPEN_END = /(?:(?:\u00ad|(?<![-‐])[-‐]{1,3})(?:[^\S\n]*\n[^\S\n]*\S{0,40})?|\[[\d*†‡]{0,3}\]?|--? ?)$/u;
 const OPEN_BREAK = /\n[^\S\n]*\S{0,5}$/u;
 
 const SINGLE_BREAK = /(?<!\n[^\S\n]*)\n(?![^\S\n]*(?:\n|$))/gu;
 
-/** What the rules look for. */
+/** Signs without which no rule applies. */
 const SIGNS = /[_[]|--|[-‐\u00ad][^\S\n]*\n/u;
 
 /** UTF-16 units that rules look back on. */
 const CONTEXT = 50;
-/** UTF-16 units. Whoever writes this much at once is neither a model nor a person. */
+/** UTF-16 units. Text that comes in larger pieces is written by neither a model nor a person. */
 const FAST = 1024;
 
-/** Reads prose as people do: marks of italics and notes are silent, "--" is a dash, and divided words are whole. */
+/** Reads prose as people do: marks of italics and notes are silent, "--" is a dash, and divided words are joined. */
 class ProseStage implements Stage<string, string> {
   readonly #facts: TextFacts;
-  /** What was given out last, as it is written. */
+  /** The last text given out, before the rules. */
   #before = '';
   #held = '';
-  /** Line breaks that were taken out of divided words, and are put in later. */
+  /** Line breaks removed from divided words that are still to be added. */
   #removed = 0;
 
   constructor(facts: TextFacts) {
@@ -210,7 +210,7 @@ class ProseStage implements Stage<string, string> {
     yield this.#whole(spoken, before.length).slice(before.length);
   }
 
-  /** The text in front of the place was given out and does not change. */
+  /** Applies the rules. Text before `from` was already given out and does not change. */
   #spoken(text: string, from: number): string {
     const rules: readonly (readonly [RegExp, Say])[] = [
       [italics(), ([, inside = '']) => inside],
@@ -226,7 +226,7 @@ class ProseStage implements Stage<string, string> {
     );
   }
 
-  /** Puts divided words together. The line break comes after the word, so the lines keep their numbers. */
+  /** Joins divided words. The line break moves after the word, so that line numbers stay correct. */
   #whole(text: string, from: number): string {
     return replacedFrom(text, from, divided(), ({ 0: written, groups = {} }) => {
       const end = groups.hyphen && this.#joined(groups);
@@ -238,7 +238,7 @@ class ProseStage implements Stage<string, string> {
     });
   }
 
-  /** The rest of the word, without the hyphen. */
+  /** Returns the rest of the joined word, without the hyphen. */
   #joined({ hyphen, first = '', second = '' }: Groups): string | undefined {
     if (hyphen === '\u00ad') return second;
     const visible = first.replaceAll('\u00ad', '');
@@ -260,7 +260,7 @@ function isInList(text: string, at: number): boolean {
 
 type Say = (match: RegExpExecArray) => string;
 
-/** Replaces matches from a place on. Patterns may look back at the text in front of it. */
+/** Replaces matches from a position on. Patterns may look back at the text before it. */
 function replacedFrom(text: string, from: number, pattern: RegExp, say: Say): string {
   let result = text.slice(0, from);
   let at = from;

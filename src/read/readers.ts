@@ -1,3 +1,4 @@
+/** Chooses the reader for a source. */
 import { type TtsError, usageError } from '../kit/error.ts';
 import { chained } from '../kit/wait.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
@@ -7,12 +8,12 @@ import { openPlain } from './plain.ts';
 import type { InputKind, Reader, Reading, ReadOptions, Source } from './reading.ts';
 
 interface ReaderRow {
-  /** Where chapters are wanted, headings begin them. Those of all levels are counted first where a text can be read again. */
+  /** Which headings begin chapters, if they are wanted. `of all levels`: counted first if the text can be read again. */
   readonly hasHeadings?: 'of chapters' | 'of all levels';
   readonly open: (source: Source, options: ReadOptions, signal: AbortSignal) => Promise<Reading>;
 }
 
-/** The table of readers. Those of documents are loaded when they open their first source. */
+/** The table of readers. Document readers are loaded on first use. */
 const READERS: Readonly<Record<InputKind, ReaderRow>> = {
   text: { hasHeadings: 'of chapters', open: openPlain },
   markdown: {
@@ -37,8 +38,8 @@ const READERS: Readonly<Record<InputKind, ReaderRow>> = {
 };
 
 /**
- * Where neither a kind is set nor an ending tells it, the first bytes do; what begins like no other kind is text. What is called
- * a text may still be of another kind.
+ * Returns the reader for a kind that is set, or else for the name's ending, or else for the first bytes. A file that is
+ * named like text may still be of another kind.
  */
 export function readerFor(name: string, set: InputKind | 'auto', options: ReadOptions): Reader {
   const kind = set === 'auto' ? (kindOfName(name) ?? 'text') : set;
@@ -51,7 +52,7 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
   if (source.again) {
     const bytes = source.again(signal)[Symbol.asyncIterator]();
     const head = await headOf(bytes);
-    // Otherwise the file stays open.
+    // Otherwise the file would stay open.
     await bytes.return?.();
     return openAs(kindOfBytes(head))(source, options, signal);
   }
@@ -67,7 +68,7 @@ async function openByContent(source: Source, options: ReadOptions, signal: Abort
   };
 }
 
-/** Gives pages and Markdown the chapters of their headings, and leaves the titles of chapters out. */
+/** Adds chapters from headings, and drops chapter titles that are not spoken. */
 function openAs(kind: InputKind): ReaderRow['open'] {
   const { open, hasHeadings } = READERS[kind];
   return async (source, options, signal) => {
@@ -95,7 +96,7 @@ function notTimed({ name }: Source): TtsError {
   );
 }
 
-/** @param levelIn the lowest level of the chapters, where it can be known before */
+/** @param levelIn returns the lowest heading level that begins a chapter, if it can be known in advance */
 function withStage(
   reading: Reading,
   made: (level?: number) => Stage<Piece, Piece>,

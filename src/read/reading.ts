@@ -1,51 +1,52 @@
+/** The types of sources, readers and what they read. */
 import type { Host } from '../kit/host.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 
-/** The kinds of input that `--format` can name. `readers.ts` has a row for each. */
+/** The kinds of input for `--format`. `readers.ts` has a row for each. */
 export const INPUT_KINDS = ['text', 'markdown', 'html', 'epub', 'docx', 'fb2', 'pdf', 'subtitles'] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
 export interface Source {
-  /** Messages use it: the name of a file, "-" for stdin, or an empty one for words. */
+  /** The name of a file, "-" for stdin, or empty for words; messages use it. */
   readonly name: string;
-  /** True while its writer may still be at work. */
+  /** True while the text may still be being written. */
   readonly isLive: boolean;
-  /** Words of a command line or a table: they are characters from the start. */
+  /** Words from a command line or a table, which need no decoding. */
   readonly words?: string;
-  /** The path of a file, for kinds that are not read from front to back. */
+  /** The path of a file, for kinds that are not read sequentially. */
   readonly path?: string | undefined;
-  /** Bytes that can be read again; `undefined` for a pipe. */
+  /** The number of bytes; `undefined` for a pipe. */
   readonly size: number | undefined;
-  /** It can be read once. */
+  /** Returns the bytes. May be called once. */
   bytes(signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** The same bytes once more; `undefined` for a pipe. */
+  /** Returns the same bytes again; `undefined` for a pipe. */
   readonly again: ((signal: AbortSignal) => AsyncIterable<Uint8Array>) | undefined;
 }
 
-/** What is read of a text. Each kind looks at its part. */
+/** What to read of a text. Each kind uses some of these options. */
 export interface ReadOptions {
-  /** Blocks of code. Code in a sentence is always spoken. */
+  /** Code blocks. Code within a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
-  /** Formulas in Markdown are their plain words, or the word "formula", as if nothing is said. */
+  /** Whether formulas in Markdown are read in words, or as the word "formula"; the default is "formula". */
   readonly math?: 'read' | 'skip' | undefined;
-  /** Footnotes of Markdown. */
+  /** Footnotes in Markdown. */
   readonly footnotes: 'read' | 'skip';
-  /** Notes of pages and books are read where they are referred to, if they are known there, and otherwise where they stand. */
+  /** True to read the notes of pages and books: at their reference if they are known by then, otherwise where they are. */
   readonly readsNotes: boolean;
-  /** A short reading of a ruby, in kana, is spoken in place of its base. */
+  /** True to speak a short reading of a ruby, in kana, in place of its base. */
   readonly speaksReadings: boolean;
-  /** Title pages, contents and licences are read, too, and all of a page. */
+  /** True to read also title pages, contents and licences, and all of a web page. */
   readonly readsAll: boolean;
-  /** Form feeds and headings begin chapters. A book has chapters in any case. */
+  /** True if form feeds and headings begin chapters. A book always has chapters. */
   readonly hasChapters: boolean;
   readonly speaksTitles: boolean;
-  /** The sound is to fit the times of subtitles. */
+  /** True if the sound must fit the times of subtitles. */
   readonly isTimed: boolean;
-  /** Sounds that subtitles describe are spoken, too. */
+  /** True to speak also the sounds that subtitles describe. */
   readonly speaksSounds: boolean;
-  /** Where the program is found that reads a PDF; without it none is started. */
+  /** Where to find the program that reads PDFs; without it, none is started. */
   readonly host?: Pick<Host, 'env' | 'platform'> | undefined;
 }
 
@@ -55,25 +56,25 @@ export type MarkdownOptions = Pick<ReadOptions, 'code' | 'math' | 'footnotes'> &
 export type HtmlOptions = Pick<ReadOptions, 'code' | 'readsNotes' | 'speaksReadings' | 'readsAll'>;
 export type CueOptions = Pick<ReadOptions, 'isTimed' | 'speaksSounds'>;
 
-/** What a document says of itself. */
+/** Metadata of a document. */
 export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'track'> {
-  /** Reads the picture, of whatever kind it is. */
+  /** Reads the picture, whatever its format. */
   readonly cover?: (signal: AbortSignal) => Promise<Uint8Array | undefined>;
 }
 
 export interface PieceOptions {
-  /** It lifts marks out of the characters, before the reader sees them. */
+  /** Removes marks from the characters before the reader sees them. */
   readonly inFront?: Stage<string, string> | undefined;
-  /** Called with what was left out and the like: sentences without a full stop. */
+  /** Called with remarks such as what was left out: sentences without a full stop. */
   readonly onRemark?: ((remark: string) => void) | undefined;
-  /** Languages that the document marks become these placeholders; otherwise they are left out. */
+  /** Returns placeholders for the languages marked in a document, which are otherwise ignored. */
   readonly languageMark?: LanguageMark | undefined;
 }
 
-/** @returns the placeholder of a language; `isWhole` where it is said of the whole document */
+/** @returns the placeholder for a language; `isWhole` if it applies to the whole document */
 export type LanguageMark = (language: string | undefined, isWhole: boolean) => string;
 
-/** What is read in step with its writer: the cutter after it has to know how long the writer waits. */
+/** A text that is read as it is written: the cutter after it has to know how long the writer has paused. */
 interface LiveText {
   readonly characters: AsyncIterable<string>;
   readonly stage: Stage<string, Piece>;
@@ -90,31 +91,31 @@ export interface BookFile {
 export interface Reading {
   readonly source: Source;
   readonly about?: About | undefined;
-  /** The archive that the text is from. */
+  /** The archive that contains the text. */
   readonly book?: BookFile | undefined;
-  /** They begin with the first one, as often as they are asked for; those of a pipe can be asked for once. */
+  /** Returns the pieces from the first one on. For a pipe, this may be called once. */
   pieces(signal: AbortSignal, options?: PieceOptions): AsyncIterable<Piece>;
-  /** A kind has it whose pieces would otherwise come when the text is whole. */
+  /** Present for kinds whose pieces would otherwise only come when the text is complete. */
   readonly live?: (signal: AbortSignal, options?: PieceOptions) => LiveText;
 }
 
 export interface Reader {
-  /** What a text is, unless its first bytes tell another kind. */
+  /** The kind of text, unless the first bytes show another. */
   readonly kind: InputKind;
   /**
-   * Checks to its end what can be read again. It waits for no byte of a pipe, but for all of a book, which is read from its end.
+   * Checks all of a source that can be read again. Waits for a pipe only if it holds a book, which is read from its end.
    * @throws TtsError (usage) for what cannot be read
    */
   open(source: Source, signal: AbortSignal): Promise<Reading>;
 }
 
-/** What the readers of a run give out; characters are still to be read, in step with their writer. */
+/** What a run's readers yield: pieces, or characters that are still to be read in step with their writer. */
 export type Item =
   | Piece
   | { readonly kind: 'characters'; readonly text: string; readonly stage: Stage<string, Piece> }
   | { readonly kind: 'end' };
 
-/** Reads characters, and takes the name of the only text out of its pieces. */
+/** Reads characters, and omits the source's name from the places if there is only one source. */
 export class ItemStage implements Stage<Item, Piece> {
   readonly #isOnly: boolean;
   #stage: Stage<string, Piece> | undefined;

@@ -19,7 +19,7 @@ import { breaksOff, inTurn, through } from '../text/stage.ts';
 import { Controls, Decoder, decode } from './decode.ts';
 import type { Source } from './reading.ts';
 
-/** A source of characters that are there: the words of a command line or a table. */
+/** Returns a source for the words of a command line or a table. */
 export function wordsSource(words: string): Source {
   const encoded = Buffer.from(words);
   const bytes = () => singleItem(encoded);
@@ -27,7 +27,7 @@ export function wordsSource(words: string): Source {
 }
 
 /**
- * @param timeoutMs milliseconds that a writer may be silent
+ * @param timeoutMs milliseconds that a writer may pause
  * @throws TtsError (usage) if there is no such file
  */
 export function fileSource(name: string, cwd: string, timeoutMs?: number): Source {
@@ -45,8 +45,8 @@ export function fileSource(name: string, cwd: string, timeoutMs?: number): Sourc
 }
 
 /**
- * A file in stdin can be read again, from its position on.
- * @param timeoutMs milliseconds that a writer may be silent
+ * Returns a source for stdin. If it is a file, it can be read again, from its current position.
+ * @param timeoutMs milliseconds that a writer may pause
  */
 export function stdinSource(stream: Readable, timeoutMs?: number): Source {
   const file = fileInStdin(stream);
@@ -59,8 +59,8 @@ export function stdinSource(stream: Readable, timeoutMs?: number): Source {
   };
 }
 
-/** The bytes of a source as often as they are asked for; those of a pipe can be asked for once. */
-export function everyTime(source: Source): Source['bytes'] {
+/** Returns a function that may be called several times, unless the source is a pipe. */
+export function repeatable(source: Source): Source['bytes'] {
   let isRead = false;
   return (signal) => {
     const bytes = isRead && source.again ? source.again(signal) : source.bytes(signal);
@@ -70,9 +70,9 @@ export function everyTime(source: Source): Source['bytes'] {
 }
 
 /**
- * Checks a source for a reader of text.
+ * Checks a source for a text reader.
  * @param look sees all of a text that can be read again
- * @returns its characters without control sequences, from the first one each time
+ * @returns a function that returns all its characters without control sequences
  * @throws TtsError (usage) for what is not text
  */
 export async function openCharacters(
@@ -88,7 +88,7 @@ export async function openCharacters(
   }
   const label = labelOf(name);
   if (source.again) for await (const text of decode(source.again(signal), label)) look(text);
-  const bytes = everyTime(source);
+  const bytes = repeatable(source);
   return (until) => through(bytes(until), inTurn(new Decoder(label), new Controls()));
 }
 
@@ -110,7 +110,7 @@ function silentWriter(name: string, timeoutMs: number): TtsError {
   });
 }
 
-/** The signal ends the wait for an open pipe. */
+/** Yields the bytes of a stream. The signal also ends the wait for an open pipe. */
 export function abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   return bytesOf(() => stream, 'stdin', signal);
 }
@@ -125,9 +125,9 @@ async function* bytesOf(open: () => Readable, name: string, signal: AbortSignal)
 }
 
 interface FileInStdin {
-  /** Bytes from its position on. */
+  /** Bytes after the current position. */
   readonly size: number;
-  /** The position stays. */
+  /** Opens the file without moving the position of stdin. */
   open(): Readable;
 }
 
@@ -140,14 +140,17 @@ function fileInStdin(stdin: Readable): FileInStdin | undefined {
   return { size: stats.size - start, open: () => createReadStream('', { fd, start, fs: LEFT_OPEN }) };
 }
 
-/** A reader that leaves early closes its stream, but stdin is read again. */
+/** Keeps the descriptor open when a stream closes, since stdin may be read again. */
 const LEFT_OPEN = { read, close: (_fd: number, done: (error: null) => void) => done(null) };
 
 export function openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   return bytesOf(() => streamOf(pathOf(cwd, name)), name, signal);
 }
 
-/** @throws TtsError (usage) after the last byte, if the file was changed or replaced meanwhile */
+/**
+ * Checks that the file stays the same.
+ * @throws TtsError (usage) after the last byte, if it was changed or replaced meanwhile
+ */
 export async function* openUnchanged(
   name: string,
   cwd: string,
@@ -164,7 +167,7 @@ export async function* openUnchanged(
     );
 }
 
-/** @throws TtsError (usage) if it does not exist */
+/** @throws TtsError (usage) if the file does not exist */
 export function lookAt(name: string, cwd: string): Stats {
   try {
     return statSync(pathOf(cwd, name));
@@ -174,12 +177,12 @@ export function lookAt(name: string, cwd: string): Stats {
 }
 
 /**
- * Larger pieces live on until V8 enlarges the place for young objects for them. A table of 250,000 rows takes 40 MB less with
- * these.
+ * Bytes per read. V8 keeps larger pieces alive until it enlarges its young generation: for a table of 250,000 rows, that
+ * would take 40 MB more.
  */
 const PIECE_BYTES = 16 * 1024;
 
-/** A blocked thread would outlast the run. Files of the system, such as /proc/kmsg, block though they look regular. */
+/** Opens without blocking: a blocked thread would outlast the run. Files such as /proc/kmsg look regular but block. */
 function streamOf(path: string): Readable {
   const stats = statSync(path);
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -220,13 +223,13 @@ export async function readWhole(
   return pieces.join('');
 }
 
-/** A line that is not blank. Lines count from 1. */
+/** A non-blank line. Lines count from 1. */
 interface Line {
   readonly line: number;
   readonly content: string;
 }
 
-/** @param most UTF-16 units of a line */
+/** @param most UTF-16 units per line */
 export async function* filledLines(
   text: AsyncIterable<string>,
   most: number,
@@ -252,11 +255,11 @@ export async function* filledLines(
   if (content.trim() !== '') yield { line, content };
 }
 
-/** Notes whether a source holds more than blanks. */
+/** Notes whether a source has bytes, and whether it has printed characters. */
 export class Watched {
   readonly source: Source;
   hasBytes = false;
-  isWritten = false;
+  hasText = false;
 
   constructor(source: Source) {
     const { again, words } = source;
@@ -265,23 +268,23 @@ export class Watched {
       bytes: (signal) => this.#watch(source.bytes(signal)),
       again: again && ((signal) => this.#watch(again(signal))),
     };
-    this.isWritten = (words ?? '').trim() !== '';
+    this.hasText = (words ?? '').trim() !== '';
   }
 
   async *#watch(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of bytes) {
       this.hasBytes ||= piece.length > 0;
-      this.isWritten ||= piece.some((byte) => byte > SPACE && byte < ASCII_END);
+      this.hasText ||= piece.some((byte) => byte > SPACE && byte < ASCII_END);
       yield piece;
     }
   }
 }
 
-/** Printed characters of ASCII lie between these two. Other blanks consist of bytes beyond them. */
+/** Bytes between these two are printed ASCII characters. */
 const SPACE = 0x20;
 const ASCII_END = 0x7f;
 
-/** The error for a text in which nothing is to be spoken. */
+/** The error for a text without anything to speak. */
 export class NothingToSay extends TtsError {
   constructor(why: string, hint: string) {
     super(`nothing to say: ${why}`, { exitCode: ExitCode.usage, hint });
@@ -289,11 +292,11 @@ export class NothingToSay extends TtsError {
 }
 
 /**
- * The error for sources in which nothing is to be spoken.
- * @param remarks what their readers have to say
+ * Returns the error for sources without anything to speak.
+ * @param remarks from their readers
  */
 export function nothingToSay(sources: readonly Watched[], remarks: readonly string[]): NothingToSay {
-  if (sources.some(({ isWritten }) => isWritten))
+  if (sources.some(({ hasText }) => hasText))
     return new NothingToSay(
       ['the text has no words that are spoken', ...remarks].join('; '),
       'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',

@@ -1,41 +1,43 @@
-/** Sentences of a document of a book, wrapped in elements that something can refer to. Nothing else of it changes. */
+/**
+ * Wraps the spoken sentences of a book's document in elements that overlays can refer to. Everything else stays unchanged.
+ */
 import { Parser } from 'htmlparser2';
 import { alignedIn } from '../text/places.ts';
 import {
   type Attributes,
   BLOCKS,
+  declaresNote,
   isSilent,
   localName,
   meaningsOf,
-  saysNote,
   UNSHOWN_IN_SVG,
 } from './html-elements.ts';
 
 export interface Spoken {
-  /** As it stands in the document, as far as its reader keeps that. */
+  /** The text as the document has it, as far as its reader keeps that. */
   readonly written: string;
-  /** UTF-16 units of the document in front of the text of the block that it begins in. */
+  /** The offset of the text of the sentence's block in the document, in UTF-16 units. */
   readonly at: number;
 }
 
-/** An element around a sentence, or a part of one. */
+/** An element around a sentence or a part of it. */
 export interface Target {
   readonly id: string;
-  /** UTF-16 units of its text. */
+  /** UTF-16 units of the element's text. */
   readonly length: number;
-  /** What the book calls the part that it is in. */
+  /** The book's type for the part around the element. */
   readonly type: string | undefined;
 }
 
 export interface Spanned {
   readonly text: string;
-  /** For each sentence; none for one that is not found, such as the description of a picture. */
+  /** The elements of each sentence; none for a sentence that is not found, such as the description of a picture. */
   readonly targets: readonly (readonly Target[])[];
 }
 
 /**
- * @param sentences in the order in which they are spoken
- * @param head what goes to the end of the head
+ * @param sentences in spoken order
+ * @param head inserted at the end of the document's head
  */
 export function withSpans(document: string, sentences: readonly Spoken[], head: string): Spanned {
   const page = new Page(document);
@@ -54,13 +56,13 @@ export function withSpans(document: string, sentences: readonly Spoken[], head: 
   return { text: edited(document, edits), targets };
 }
 
-/** A part of the text of a page. */
+/** A range of a page's text. */
 interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** Where the sentences are, none of them inside of another. A block is searched for its own sentences alone. */
+/** Locates the sentences without overlaps. Each sentence is searched in its own block only. */
 function placesOf(page: Page, sentences: readonly Spoken[]): readonly (Range | undefined)[] {
   const places: (Range | undefined)[] = [];
   const notes = new NotesElsewhere(page);
@@ -68,22 +70,22 @@ function placesOf(page: Page, sentences: readonly Spoken[]): readonly (Range | u
   for (const block of blocksOf(sentences)) {
     const start = Math.max(cursor, page.placeOf(block.at));
     const end = block.next === undefined ? page.text.length : page.placeOf(block.next);
-    const found = block.isBehind
+    const found = block.isOutOfOrder
       ? []
       : inBlock(page.textAround(start), block.sentences, { start, end: Math.max(start, end) });
     cursor = found.findLast((place) => place !== undefined)?.end ?? start;
     for (const [at, written] of block.sentences.entries()) places.push(found[at] ?? notes.find(written));
   }
-  return apart(places);
+  return withoutOverlaps(places);
 }
 
 interface SpokenBlock {
   readonly at: number;
-  /** That of the next one. */
+  /** The start of the next block. */
   readonly next: number | undefined;
   readonly sentences: readonly string[];
-  /** A block behind it was read before, as in a document that is read twice. */
-  readonly isBehind: boolean;
+  /** True if a later block came before, as in a document that is read twice. */
+  readonly isOutOfOrder: boolean;
 }
 
 function blocksOf(sentences: readonly Spoken[]): readonly SpokenBlock[] {
@@ -95,22 +97,22 @@ function blocksOf(sentences: readonly Spoken[]): readonly SpokenBlock[] {
       last.sentences.push(written);
       continue;
     }
-    const isBehind = furthest !== undefined && at <= furthest.at;
-    const block = { at, next: undefined, sentences: [written], isBehind };
+    const isOutOfOrder = furthest !== undefined && at <= furthest.at;
+    const block = { at, next: undefined, sentences: [written], isOutOfOrder };
     blocks.push(block);
-    if (isBehind) continue;
+    if (isOutOfOrder) continue;
     if (furthest) furthest.next = at;
     furthest = block;
   }
   return blocks;
 }
 
-/** A sentence is found if so much of its words is. */
+/** The share of a sentence's words that must be found. */
 const ENOUGH = 0.5;
-/** What stands for sentences in other words, such as the base of a ruby or a number, is at most so many times as long. */
+/** Text in place of unfound sentences, such as the base of a ruby or a number, is at most this many times as long. */
 const LONGEST_OTHER = 4;
 
-/** Sentences that are not found are what stands between two others that are, and the first of them gets all of it. */
+/** Assigns the text between two found sentences to the first of the unfound ones between them. */
 function inBlock(text: string, sentences: readonly string[], { start, end }: Range): (Range | undefined)[] {
   const last = trimmed(text, start, end).end;
   const block = text.slice(0, last);
@@ -149,17 +151,17 @@ function isEnough(
   return found > 0 && found >= ENOUGH * written.replace(/\s+/gu, '').length;
 }
 
-/** Without the white space around it. */
+/** Returns the range without the white space around it. */
 function trimmed(text: string, from: number, to: number): Range {
   const part = text.slice(from, to);
   const start = from + part.length - part.trimStart().length;
   return { start, end: Math.max(start, from + part.trimEnd().length) };
 }
 
-/** Notes that are looked at for a sentence. */
+/** Notes that are searched for a sentence. */
 const MOST_NOTES = 4;
 
-/** The notes of a page, of which some are read where they are referred to, in their order. */
+/** Finds notes that were read at their reference, in the order of the page. */
 class NotesElsewhere {
   readonly #text: string;
   readonly #notes: readonly Range[];
@@ -187,8 +189,8 @@ class NotesElsewhere {
   }
 }
 
-/** Without those that overlap with one before them. */
-function apart(places: readonly (Range | undefined)[]): readonly (Range | undefined)[] {
+/** Drops ranges that overlap an earlier one. */
+function withoutOverlaps(places: readonly (Range | undefined)[]): readonly (Range | undefined)[] {
   const kept = new Set<Range>();
   let end = 0;
   for (const place of places.filter((each) => each !== undefined).toSorted((a, b) => a.start - b.start)) {
@@ -199,7 +201,7 @@ function apart(places: readonly (Range | undefined)[]): readonly (Range | undefi
   return places.map((place) => (place && kept.has(place) ? place : undefined));
 }
 
-/** @returns the beginning of names that the document does not have */
+/** @returns a prefix for ids that the document does not use */
 export function freePrefix(document: string): string {
   const taken = new Set([...document.matchAll(/["']tts(\d{0,9})-/gu)].map(([, number]) => number));
   let number = 0;
@@ -209,10 +211,10 @@ export function freePrefix(document: string): string {
 
 export interface Edit {
   readonly at: number;
-  /** Of what the text replaces. */
+  /** The end of the text to replace; by default, nothing is replaced. */
   readonly end?: number;
   readonly text: string;
-  /** Of two in one place, the lower one comes first. */
+  /** At the same place, lower numbers come first. */
   readonly order: number;
 }
 
@@ -228,13 +230,13 @@ export function edited(document: string, edits: readonly Edit[]): string {
 
 /** Characters of the text that come from one place of the document. */
 interface Run {
-  /** In the text. */
+  /** The start in the text. */
   readonly from: number;
   readonly length: number;
-  /** In the document. */
+  /** The start in the document. */
   readonly start: number;
   readonly end: number;
-  /** Runs of one number have no tag between them. */
+  /** Equal for runs without a tag between them. */
   readonly node: number;
   readonly type: string | undefined;
   readonly element: string | undefined;
@@ -245,7 +247,7 @@ interface Part {
   readonly end: number;
   readonly length: number;
   readonly type: string | undefined;
-  /** What can be around it. */
+  /** The element that may wrap it. */
   readonly element: string;
 }
 
@@ -254,25 +256,25 @@ interface Tag {
   readonly end: number;
   readonly opens: boolean;
   readonly isBlock: boolean;
-  /** What can be around it and its end. */
+  /** The element that may wrap the tag's element. */
   readonly element: string | undefined;
 }
 
-/** What is not text here, besides what is silent elsewhere. */
+/** Elements without text here, in addition to silent ones. */
 const HIDDEN: ReadonlySet<string> = new Set(['head', 'rt', 'math']);
 const NOTES: ReadonlySet<string> = new Set(['footnote', 'endnote', 'rearnote']);
-/** Parts that a reader can skip. */
+/** Types of parts that an e-book reader can skip. */
 const SKIPPABLE: ReadonlySet<string> = new Set([...NOTES, 'noteref', 'sidebar']);
 
-/** What holds for the text in an element. */
+/** What applies to the text in an element. */
 interface Around {
   readonly isHidden: boolean;
   readonly type: string | undefined;
-  /** What can be around a part of it, with its prefix. */
+  /** The element that may wrap a part of the text, with its prefix. */
   readonly element: string | undefined;
 }
 
-/** In a drawing, only its text can have an element around a part of it. */
+/** Returns the element that may wrap text in this one. In a drawing, only `text` elements allow it. */
 function elementIn(name: string, prefix: string, around: string | undefined): string | undefined {
   if (name === 'html') return `${prefix}span`;
   if (name === 'svg') return undefined;
@@ -295,10 +297,10 @@ function cutOut(run: Run, from: number, to: number): Piece {
   return { start, end, length: last - first, node, type, element };
 }
 
-/** Elements around a sentence that are taken in. */
+/** Elements around a sentence that its wrapper may enclose as well. */
 const MOST_WIDENED = 8;
 
-/** The text of a document, and where each character of it comes from. */
+/** The text of a document, and where each character comes from. */
 class Page {
   readonly #document: string;
   readonly #runs: Run[] = [];
@@ -322,7 +324,7 @@ class Page {
     parser.end(document);
   }
 
-  /** Ranges of the text. */
+  /** The ranges of notes in the text. */
   get notes(): readonly Range[] {
     const notes: { start: number; end: number }[] = [];
     let isNext = false;
@@ -335,7 +337,7 @@ class Page {
     return notes;
   }
 
-  /** The text, with blanks in place of notes unless it is a note that stands here. */
+  /** Returns the text with notes blanked out, unless the place is in a note. */
   textAround(at: number): string {
     const run = this.#runs[firstOf(this.#runs, ({ from, length }) => from + length > at)];
     if (NOTES.has(run?.type ?? '')) return this.text;
@@ -365,7 +367,7 @@ class Page {
     const isUnshown = around.element === undefined && UNSHOWN_IN_SVG.has(name);
     this.#open.push({
       isHidden: around.isHidden || HIDDEN.has(name) || isUnshown || isSilent(name, attributes, meanings),
-      type: type ?? (saysNote(name, attributes, meanings) ? 'footnote' : around.type),
+      type: type ?? (declaresNote(name, attributes, meanings) ? 'footnote' : around.type),
       element: elementIn(name, tag.slice(0, tag.indexOf(':') + 1), around.element),
     });
   }
@@ -388,7 +390,7 @@ class Page {
     if (isBlock && !this.text.endsWith('\n')) this.text += '\n';
   }
 
-  /** For the parser, `</p  >` ends with its name, and what follows begins there. */
+  /** The parser ends `</p  >` after its name, and begins the next event there. */
   #from(startIndex: number): number {
     const last = this.#tags.at(-1);
     return last && last.at < startIndex && startIndex < last.end ? last.end : startIndex;
@@ -403,13 +405,13 @@ class Page {
     this.text += text;
   }
 
-  /** From a place of the document to one of the text. */
+  /** Converts an offset in the document into one in the text. */
   placeOf(at: number): number {
     const run = this.#runs[firstOf(this.#runs, ({ end }) => end > at)];
     return run ? run.from + Math.max(0, Math.min(run.length, at - run.start)) : this.text.length;
   }
 
-  /** What has to be wrapped: all of it if elements in it end in it, and otherwise the text in each element. */
+  /** Returns what to wrap: the whole range if its elements begin and end in it, otherwise the text of each element. */
   partsOf(from: number, to: number): readonly Part[] {
     const parts: Piece[] = [];
     const isAfter = (run: Run) => run.from + run.length > from;
@@ -440,7 +442,7 @@ class Page {
     return pattern.test(this.text.slice(from, Math.max(to, from + 1)));
   }
 
-  /** @returns what can be wrapped as one: elements that begin or end right beside it are taken in */
+  /** @returns a range that can be wrapped as one: it may grow over elements that begin or end right beside it */
   #balanced(
     piece: Pick<Piece, 'start' | 'end' | 'element'>,
   ): Pick<Part, 'start' | 'end' | 'element'> | undefined {
@@ -458,7 +460,7 @@ class Page {
     return undefined;
   }
 
-  /** How deep the elements in a part are open at its end, and at the least; without an end for a part with blocks. */
+  /** Returns the depth of open elements at the end of a range, and the lowest on the way; NaN for a range with blocks. */
   #depths(start: number, end: number): { readonly lowest: number; readonly depth: number } {
     let [lowest, depth] = [0, 0];
     for (let number = this.#firstTag(start); number < this.#tags.length; number += 1) {
@@ -476,7 +478,7 @@ class Page {
   }
 }
 
-/** The number of the first item for which this is true, as it is for all after it. */
+/** Returns the index of the first item for which this is true, given that it is true for all later ones. */
 function firstOf<T>(items: readonly T[], isAfter: (item: T) => boolean): number {
   let [low, high] = [0, items.length];
   while (low < high) {

@@ -2,13 +2,13 @@ import { withoutInvisible } from '../text/unicode.ts';
 import { BLOCKS, localName } from './html-elements.ts';
 import { Markup } from './html-parse.ts';
 
-/** Prefixes of names are left out. */
+/** An XML element. Its name has no prefix. */
 export interface Element {
   readonly name: string;
-  /** Each has its name with its prefix and, if that is free, without it. */
+  /** By their names with prefix and, unless that is taken, without. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Element[];
-  /** The text of the element and of the elements in it, without the readings of rubies. */
+  /** The text of the element and its descendants, without the readings of rubies. */
   readonly text: string;
 }
 
@@ -17,11 +17,14 @@ interface Open extends Element {
   text: string;
 }
 
-/** UTF-16 units. A title or a description is shorter. */
+/** UTF-16 units. Titles and descriptions are shorter. */
 const LONGEST_TEXT = 65_536;
 const OF_RUBIES = new Set(['rp', 'rt']);
 
-/** Reads XML of a few megabytes. @throws TtsError (usage) for elements too deep inside each other */
+/**
+ * Parses XML of a few megabytes.
+ * @throws TtsError (usage) for elements nested too deeply
+ */
 export function treeOf(xml: string, name: string, isXml = true): Element {
   const root: Open = { name: '', attributes: {}, children: [], text: '' };
   const open: Open[] = [root];
@@ -41,7 +44,7 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
         const closed = open.pop();
         const parent = open.at(-1);
         if (!closed || !parent) return;
-        if (parent.text.length + closed.text.length <= LONGEST_TEXT) parent.text += apart(closed);
+        if (parent.text.length + closed.text.length <= LONGEST_TEXT) parent.text += spaced(closed);
       },
     },
     name,
@@ -52,21 +55,21 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
   return root;
 }
 
-/** Blocks and lines of HTML are words apart. */
-function apart({ name, text }: Element): string {
+/** Separates the words of HTML blocks and lines. */
+function spaced({ name, text }: Element): string {
   return name === 'br' || BLOCKS.has(name) ? ` ${text} ` : text;
 }
 
 function withShort(attributes: Element['attributes']): Element['attributes'] {
   const names = Object.keys(attributes);
-  // Large files have many elements, and few prefixes.
+  // Checked first, since large files have many elements but few prefixes.
   if (!names.some((name) => name.includes(':'))) return attributes;
   const all: Record<string, string> = { ...attributes };
   for (const name of names) all[localName(name)] ??= attributes[name] ?? '';
   return all;
 }
 
-/** The element and all in it, in their order, that have this name. */
+/** Yields all descendants with this name, in document order. */
 export function* allIn({ children }: Element, name: string): Generator<Element> {
   for (const child of children) {
     if (child.name === name) yield child;

@@ -16,13 +16,13 @@ const MOST_ENTRIES = 50_000;
 const LARGEST = 64 * 1024 * 1024;
 /** Bytes of all documents after unpacking. The largest book seen has 35 MB. */
 const LARGEST_BOOK = 512 * 1024 * 1024;
-/** Text packs 3 to 10 times, so a small archive that unpacks to more than this is a trap. */
+/** Text shrinks to a third or a tenth, so an archive above ALWAYS_ALLOWED with a higher ratio is a zip bomb. */
 const HIGHEST_RATIO = 200;
 const ALWAYS_ALLOWED = 4 * 1024 * 1024;
-/** Bytes of an entry before its data and its name. */
+/** Bytes of an entry before its name and its data. */
 const LOCAL_HEADER = 30;
 const STORED_LINK = 0o120_000;
-/** Methods of compression. */
+/** Compression methods. */
 const STORED = 0;
 const DEFLATED = 8;
 
@@ -40,18 +40,18 @@ export class Archive implements Disposable {
     this.#close = close;
   }
 
-  /** @throws TtsError (usage) for what is not a sound ZIP archive */
+  /** @throws TtsError (usage) for what is not an intact ZIP archive */
   static async open(name: string, location: Location, signal: AbortSignal): Promise<Archive> {
     const options = { lazyEntries: true, autoClose: false, decodeStrings: false };
     const opened =
       typeof location === 'string' ? openPromise(location, options) : fromFdPromise(location, options);
     const zip = await opened.catch((error) => {
       const start = firstBytes(location);
-      // A name may say what the file is not.
+      // The name's ending is ignored, since it may be wrong.
       if (!isZip(start)) assertNoDocument(start, name, '');
       throw damaged(name, error);
     });
-    // Closing the archive would close the descriptor.
+    // Closing the archive would close the caller's descriptor.
     const close = () => (typeof location === 'string' ? zip.close() : undefined);
     try {
       return new Archive(name, zip, await entriesOf(name, zip, signal), close);
@@ -69,12 +69,12 @@ export class Archive implements Disposable {
     return this.#entries.has(path);
   }
 
-  /** Bytes after unpacking, as the archive says. */
+  /** Returns the bytes after unpacking, as stated in the archive. */
   sizeOf(path: string): number {
     return this.#entries.get(path)?.uncompressedSize ?? 0;
   }
 
-  /** @throws TtsError (usage) for files that are too large, each or together */
+  /** @throws TtsError (usage) for files that are too large, each or in total */
   assertAllReadable(paths: readonly string[]): void {
     let [bytes, packed] = [0, 0];
     for (const path of paths) {
@@ -84,29 +84,32 @@ export class Archive implements Disposable {
       bytes += entry.uncompressedSize;
       packed += entry.compressedSize;
     }
-    if (bytes > LARGEST_BOOK || isTrap(bytes, packed)) throw tooLarge(this.#name, bytes);
+    if (bytes > LARGEST_BOOK || isZipBomb(bytes, packed)) throw tooLarge(this.#name, bytes);
   }
 
   #assertReadable(path: string, { uncompressedSize, compressedSize }: Entry): void {
-    if (uncompressedSize > LARGEST || isTrap(uncompressedSize, compressedSize))
+    if (uncompressedSize > LARGEST || isZipBomb(uncompressedSize, compressedSize))
       throw tooLarge(`${path} in ${this.#name}`, uncompressedSize);
   }
 
-  /** @throws TtsError (usage) for a book with a file that `copied` would refuse */
+  /** @throws TtsError (usage) if the book has a file that `copied` would refuse */
   assertAllCopied(): void {
     for (const [path, entry] of this.#entries) this.#assertUnpacked(path, entry);
   }
 
   #assertUnpacked(path: string, entry: Entry): void {
     const name = `${path} in ${this.#name}`;
-    if (isTrap(entry.uncompressedSize, entry.compressedSize)) throw tooLarge(name, entry.uncompressedSize);
+    if (isZipBomb(entry.uncompressedSize, entry.compressedSize)) throw tooLarge(name, entry.uncompressedSize);
     if (entry.isEncrypted())
       throw usageError(`${name} is locked with a password`, 'unlock it first: `tts` reads open books only');
     if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
       throw damaged(name, new Error(`compression ${entry.compressionMethod} is not known`));
   }
 
-  /** A file that is not there has none. @throws TtsError (usage) for one that is damaged or too large */
+  /**
+   * Yields the bytes of a file; none if it does not exist.
+   * @throws TtsError (usage) for a file that is damaged or too large
+   */
   async *bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const entry = this.#entries.get(path);
     if (!entry) return;
@@ -114,7 +117,10 @@ export class Archive implements Disposable {
     yield* this.copied(path, signal);
   }
 
-  /** The bytes of a file of any size, such as a film. @throws TtsError (usage) for one that is damaged */
+  /**
+   * Yields the bytes of a file of any size, such as a film.
+   * @throws TtsError (usage) for a damaged file
+   */
   async *copied(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const entry = this.#entries.get(path);
     if (!entry) return;
@@ -139,7 +145,7 @@ export class Archive implements Disposable {
     return Buffer.concat(pieces);
   }
 
-  /** The characters of a document, like {@link Archive.whole}. */
+  /** Returns the characters of a document, with the limits of {@link Archive.whole}. */
   async text(path: string, most: number, signal: AbortSignal): Promise<string | undefined> {
     const bytes = await this.whole(path, most, signal);
     return bytes && decodeMarkup(bytes);
@@ -160,11 +166,11 @@ function firstBytes(location: Location): Uint8Array {
   }
 }
 
-function isTrap(bytes: number, packed: number): boolean {
+function isZipBomb(bytes: number, packed: number): boolean {
   return bytes > ALWAYS_ALLOWED && bytes > packed * HIGHEST_RATIO;
 }
 
-/** Where a name stands twice, the last one counts. */
+/** Lists the entries by path; of equal paths, the last one counts. */
 async function entriesOf(
   name: string,
   zip: ZipFile,
@@ -187,7 +193,7 @@ async function entriesOf(
   return new Map(usable as readonly (readonly [string, Entry])[]);
 }
 
-/** Entries that share their bytes unpack to far more than the archive holds. */
+/** Refuses overlapping entries, which unpack to far more than the archive holds. */
 function assertApart(name: string, entries: readonly Entry[]): void {
   let end = 0;
   const inOrder = entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader);
@@ -197,7 +203,7 @@ function assertApart(name: string, entries: readonly Entry[]): void {
   }
 }
 
-/** @returns `undefined` for folders, links, and names that leave the archive */
+/** @returns `undefined` for folders, links, and paths that leave the archive */
 function pathOf(entry: Entry): string | undefined {
   const path = nameOf(entry);
   const isLink = ((entry.externalFileAttributes >>> 16) & 0o170_000) === STORED_LINK;
@@ -205,7 +211,7 @@ function pathOf(entry: Entry): string | undefined {
   return isLink || isOutside || path === '' || path.endsWith('/') ? undefined : path;
 }
 
-/** Names are in UTF-8 even where the archive does not say so. */
+/** Decodes a name as UTF-8 where it is valid, even if the archive does not declare it. */
 function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entry): string {
   const name = isUtf8(fileNameRaw)
     ? fileNameRaw.toString()
@@ -224,10 +230,10 @@ function tooLarge(name: string, bytes: number): TtsError {
   return usageError(`${name} unpacks to ${bytes} bytes, which is too much for a text`, FROM_WHERE);
 }
 
-/** Bytes of a book that comes through a pipe. */
+/** Bytes of a book from a pipe. */
 const LARGEST_ARCHIVE = 1024 * 1024 * 1024;
 
-/** An archive is read from its end, so a book from a pipe is kept in a temporary file that has no name. */
+/** Returns the path of an archive. One from a pipe is first copied to an unnamed file, since it is read from its end. */
 export async function locationOf(source: Source, signal: AbortSignal): Promise<Location> {
   if (source.path !== undefined) return source.path;
   const file = new NamelessFile('book');

@@ -1,3 +1,4 @@
+/** The types of sound and its metadata, and helpers for PCM. */
 import type { Drops } from '../kit/drops.ts';
 
 /** Interleaved little-endian samples; 8-bit integers are unsigned, as in WAV. */

@@ -1,3 +1,4 @@
+/** Changes the speed of sound without its pitch, through the library Sonic. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

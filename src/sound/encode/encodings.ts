@@ -1,3 +1,4 @@
+/** The table of output formats, and the choice among them by name or file ending. */
 import { extname } from 'node:path';
 import { usageError } from '../../kit/error.ts';
 import { nearestName, visible } from '../../kit/words.ts';

@@ -1,3 +1,4 @@
+/** Formats of telephone systems: G.711 and headerless samples. */
 import { converted } from '../convert.ts';
 import { counted, frameBytes, type Speech, sameFormat, type Track } from '../pcm.ts';
 import { bytesOf, lanesOf } from '../samples.ts';
