@@ -40,6 +40,7 @@ it('The cache is right for three processes that write and read the same entries 
   await build({
     input: 'src/voices/cache-store.ts',
     platform: 'node',
+    transform: { target: 'es2023' },
     output: { file, format: 'cjs', codeSplitting: false },
   });
   const home = { folder: emptyFolder(), uid };
