@@ -1,3 +1,4 @@
+/** Checks that an engine's sound fits its text, and speaks a text again in parts where it does not. */
 import { printable } from '../kit/words.ts';
 import { cutText } from '../text/cut.ts';
 import { sentences } from '../text/sentences.ts';
@@ -5,28 +6,28 @@ import { expectedSeconds, leastSeconds, usualSeconds } from '../text/speaking-ti
 import { countCodePoints, hasWord } from '../text/unicode.ts';
 import { type CutManner, EngineError, type SourceVoice, type Utterance } from './engine.ts';
 
-/** How a sound does not fit its text. */
+/** In which way a sound does not fit its text. */
 type SoundFault = 'short' | 'long' | 'silent';
 
-/** A text that is not longer is not divided, and any sound counts as long enough for so few letters and digits. */
-const SHORTEST = 40;
+/** Texts of at most this many characters are not divided; with fewer letters and digits, any length of sound is accepted. */
+const SHORTEST_TEXT = 40;
 
-/** Halves that are longer than the whole by more than this show that a part of it was missing. */
-const LONGER = 1.05;
+/** If the parts together sound longer than this multiple of the whole, the whole lacked a part of its text. */
+const LONGER_IN_PARTS = 1.05;
 
-/** Seconds. Two sounds have more silence at their ends than one. */
-const MORE_SILENCE = 0.5;
+/** Seconds to allow for the silence at the ends of a second sound. */
+const EXTRA_SILENCE = 0.5;
 
-/** A half that is as long as the whole within this share was cut at the same place. */
+/** If a part sounds as long as the whole, within this share, the engine cut off both at the same limit. */
 const SAME_LENGTH = 0.02;
 
-/** Bytes of sound that wait until all of it is known. */
-const MOST_HELD = 4 * 2 ** 20;
+/** Bytes of sound held back while the caller waits for all of it; beyond them, it is passed on unchecked. */
+const MOST_HELD_BYTES = 4 * 2 ** 20;
 
-/** It stands for sound that is held back: the engine is at work. */
+/** Yielded in place of sound that is held back, to show that the engine is working. */
 const NOTHING_YET = new Int16Array(0);
 
-/** What is asked of an engine. */
+/** A request to an engine. */
 export interface Task {
   readonly text: string;
   readonly voice: SourceVoice;
@@ -39,84 +40,84 @@ export interface Task {
 /** A text and its sound. */
 interface Spoken {
   readonly text: string;
-  /** At a usual speed. */
+  /** The duration at normal speed. */
   readonly seconds: number;
-  /** Seconds of the longest silence inside. */
+  /** Seconds of the longest silence inside the sound. */
   readonly silence: number;
   readonly samples: readonly Int16Array[];
 }
 
 interface CheckedSound extends Spoken {
   readonly misfit: SoundFault | undefined;
-  /** False if a part of the sound was passed on. */
+  /** False if a part of the sound was already passed on. */
   readonly isHeld: boolean;
 }
 
 interface FaultySound extends Spoken {
   readonly misfit: SoundFault;
-  /** True if it was cut where the whole was that it is a part of. */
+  /** True if this part was cut off at the same length as the whole it belongs to. */
   readonly isCut?: boolean;
-  /** The whole that the engine's caller asked for, if this is a part of it. */
+  /** The whole text that the caller asked for, if this is a part of it. */
   readonly asked?: Spoken;
 }
 
-type Once<T> = (task: T, rate: { sampleRate: number }) => AsyncIterable<Int16Array>;
+type SendOnce<T> = (task: T, rate: { sampleRate: number }) => AsyncIterable<Int16Array>;
 
 /**
- * Speaks with an engine that may drop parts of a text in silence, fall silent, or say what is not there. Such a text is asked
- * for again in two parts, and these again in two.
+ * Speaks with an engine that may silently drop parts of a text, fall silent, or say words that are not in it. Such a text is
+ * requested again in two halves, and these again in halves.
  */
 export class CheckedSpeech<T extends Task> {
   readonly #name: string;
-  readonly #once: Once<T>;
+  readonly #once: SendOnce<T>;
   readonly #paces = new Map<SourceVoice, VoicePace>();
 
   /**
-   * @param name that of the engine
-   * @param once asks the engine, and sets the rate of the samples before the first of them
+   * @param name the name of the engine, for messages
+   * @param once sends one request to the engine, and sets `sampleRate` before the first samples
    */
-  constructor(name: string, once: Once<T>) {
+  constructor(name: string, once: SendOnce<T>) {
     this.#name = name;
     this.#once = once;
   }
 
-  /** @throws EngineError where the parts do not fit either, or where sound that was passed on turns out to be too long */
+  /** @throws EngineError if the parts do not fit either, or if sound that was already passed on turns out to be too long */
   async *speak(task: T): AsyncGenerator<Int16Array> {
     const pace = this.#paceOf(task.voice);
-    const isEarly = !pace.isKnown;
+    const wasUnknown = !pace.isKnown;
     const heard = yield* this.#listen(task);
     const { text, seconds, misfit } = heard;
     if (!misfit) {
       yield* heard.samples;
-      const onMisfit = (late: SoundFault) => this.#tell(task, heard, late, 'late');
-      pace.learn(text, seconds, isEarly ? onMisfit : undefined);
+      const onMisfit = (late: SoundFault) => this.#report(task, heard, late, 'late');
+      pace.learn(text, seconds, wasUnknown ? onMisfit : undefined);
       return;
     }
-    if (!heard.isHeld) throw this.#unfit(heard, misfit, pace);
+    if (!heard.isHeld) throw this.#misfitError(heard, misfit, pace);
     const whole = await this.#inParts(task, { ...heard, misfit });
-    if (whole.samples !== heard.samples) this.#tell(task, heard, misfit, 'in parts');
+    if (whole.samples !== heard.samples) this.#report(task, heard, misfit, 'in parts');
     yield* whole.samples;
   }
 
   /**
-   * Passes sound on as soon as it is long enough, unless all of it is awaited.
-   * @returns what was not passed on, with the silence at its end trimmed
+   * Passes sound on as soon as it is long enough, unless the caller waits for all of it.
+   * @returns the sound that was not passed on, with the silence at its end trimmed
    */
   async *#listen(task: T): AsyncGenerator<Int16Array, CheckedSound> {
     const { text, speed, isWhole = false } = task;
     const pace = this.#paceOf(task.voice);
     const enough = pace.secondsOfWhole(text) / Math.max(1, speed);
     const most = pace.mostSecondsOf(text) / Math.min(1, speed);
-    const sound = new Incoming(task, enough, most);
+    const sound = new IncomingSound(task, enough, most);
     const rate = { sampleRate: 0 };
     let isHeld = true;
     for await (const samples of this.#once(task, rate)) {
-      const wasDead = sound.isDead;
+      const wasSilent = sound.fellSilent;
       sound.push(samples, rate.sampleRate);
       if (sound.misfit(isHeld)) break;
-      // It cannot be taken back.
-      if (sound.isDead && !wasDead) this.#tell(task, sound, 'silent', 'heard');
-      const isReady = isWhole ? sound.held > MOST_HELD : sound.seconds >= enough;
+      // The sound before the silence was already passed on.
+      if (sound.fellSilent && !wasSilent) this.#report(task, sound, 'silent', 'heard');
+      const isReady = isWhole ? sound.held > MOST_HELD_BYTES : sound.seconds >= enough;
       const ready: readonly Int16Array[] = isHeld && !isReady ? [] : sound.take();
       isHeld &&= ready.length === 0;
       yield* isHeld ? [NOTHING_YET] : ready;
@@ -136,14 +137,14 @@ export class CheckedSpeech<T extends Task> {
     }
   }
 
-  /** @returns the sound of two parts, unless it shows that the whole lacks nothing */
+  /** @returns the sound of the two parts, or that of the whole if the comparison shows that it is complete */
   async #inParts(task: T, whole: FaultySound): Promise<Spoken> {
     const texts = divided(whole.text);
-    if (whole.misfit === 'short' && texts.length === 1) return this.#longer(task, whole, whole);
+    if (whole.misfit === 'short' && texts.length === 1) return this.#completeOf(task, whole, whole);
     const parts: Spoken[] = [];
     for (const text of texts) parts.push(await this.#part({ ...task, text }, whole, texts.length > 1));
     const all = joined(whole.text, parts);
-    return whole.misfit === 'short' ? this.#longer(task, whole, all) : all;
+    return whole.misfit === 'short' ? this.#completeOf(task, whole, all) : all;
   }
 
   async #part(task: T, whole: FaultySound, isDividable: boolean): Promise<Spoken> {
@@ -157,21 +158,22 @@ export class CheckedSpeech<T extends Task> {
       return part;
     }
     const isShort = misfit === 'short';
-    if (isDividable && !(isShort && countCodePoints(part.text) <= SHORTEST))
+    if (isDividable && !(isShort && countCodePoints(part.text) <= SHORTEST_TEXT))
       return this.#inParts(task, { ...part, misfit, isCut, asked });
-    throw this.#unfit(isShort ? asked : part, misfit, pace);
+    throw this.#misfitError(isShort ? asked : part, misfit, pace);
   }
 
-  /** Sound that seems to be too short is compared with that of its parts. */
-  #longer(task: T, whole: FaultySound, parts: Spoken): Spoken {
+  /** Compares a sound that seems too short with that of its parts, and returns the complete one. */
+  #completeOf(task: T, whole: FaultySound, parts: Spoken): Spoken {
     const pace = this.#paceOf(task.voice);
     const least = leastSecondsOf(whole.text);
-    if (whole.isCut || parts.seconds > LONGER * whole.seconds + MORE_SILENCE) pace.learnLimit(whole.seconds);
+    if (whole.isCut || parts.seconds > LONGER_IN_PARTS * whole.seconds + EXTRA_SILENCE)
+      pace.learnLimit(whole.seconds);
     else if (whole.seconds >= least) {
       pace.learnFast(whole.text, whole.seconds);
       return whole;
     }
-    if (parts.seconds < least) throw this.#unfit(whole.asked ?? whole, 'short', pace);
+    if (parts.seconds < least) throw this.#misfitError(whole.asked ?? whole, 'short', pace);
     return parts;
   }
 
@@ -181,12 +183,12 @@ export class CheckedSpeech<T extends Task> {
     return pace;
   }
 
-  #tell(task: T, sound: Omit<Spoken, 'samples'>, misfit: SoundFault, how: CutManner): void {
-    task.onCut?.(this.#unfit(sound, misfit, this.#paceOf(task.voice)).message, how);
+  #report(task: T, sound: Omit<Spoken, 'samples'>, misfit: SoundFault, how: CutManner): void {
+    task.onCut?.(this.#misfitError(sound, misfit, this.#paceOf(task.voice)).message, how);
   }
 
-  /** The engine was asked more than once, or does the same each time: it is not asked once more. */
-  #unfit(
+  /** The error is final: the engine was already asked more than once, or does the same each time. */
+  #misfitError(
     { text, seconds, silence }: Omit<Spoken, 'samples'>,
     misfit: SoundFault,
     pace: VoicePace,
@@ -213,10 +215,10 @@ function joined(text: string, parts: readonly Spoken[]): Spoken {
 
 function rounded(characters: number): number {
   const step = characters < 100 ? 10 : 50;
-  return Math.max(SHORTEST, step * Math.round(characters / step));
+  return Math.max(SHORTEST_TEXT, step * Math.round(characters / step));
 }
 
-/** @returns the text in two, at a border of sentences in its middle half or else between words, if it can be divided */
+/** @returns two parts, cut between sentences in the middle half of the text or else between words; one if neither works */
 export function divided(text: string): string[] {
   const ends: number[] = [];
   for (const sentence of sentences(text)) ends.push((ends.at(-1) ?? 0) + sentence.length);
@@ -225,33 +227,33 @@ export function divided(text: string): string[] {
   if (distance(middle) <= 0.25) return [text.slice(0, middle).trim(), text.slice(middle).trim()];
   const length = countCodePoints(text);
   let parts = [text];
-  for (const share of length > SHORTEST ? [0.5, 0.55, 0.6] : []) {
+  for (const share of length > SHORTEST_TEXT ? [0.5, 0.55, 0.6] : []) {
     parts = [...cutText(text, { maxChars: Math.ceil(length * share) })];
     if (parts.length === 2) break;
   }
   return parts;
 }
 
-/** Sound below this share of the pace of a voice may lack a part of the text. */
-const SHARE = 0.6;
+/** Sound shorter than this share of the duration expected at the voice's pace may lack a part of the text. */
+const LEAST_SHARE = 0.6;
 
-/** Sound beyond this multiple of the pace of a voice is not that of its text. */
-const MOST_TIMES = 3;
+/** Sound longer than this multiple of the duration expected at the voice's pace says more than its text. */
+const MOST_MULTIPLE = 3;
 
-/** Seconds that the sound of any text may have in addition: short texts vary most. */
-const MOST_MORE = 2;
+/** Seconds allowed on top of that for every text: the duration of short texts varies most. */
+const EXTRA_SECONDS = 2;
 
-/** No voice speaks more slowly than this multiple of a usual pace. */
+/** The slowest pace that is believed, as a multiple of the usual one. */
 const SLOWEST = 3;
 
-/** It takes this many texts to know the pace of a voice. */
+/** Texts that a voice must have spoken before its pace is known. */
 const FEWEST_TEXTS = 3;
 
-/** Later texts take the places of the first ones. */
+/** Texts whose pace is kept; later ones replace the oldest. */
 const MOST_TEXTS = 64;
 
-/** A text that is longer than what an engine has spoken of another one by so much may be cut as well. */
-const MARGIN = 1.05;
+/** A text longer than this multiple of the length at which the engine cut off another one may be cut off, too. */
+const LIMIT_MARGIN = 1.05;
 
 interface EarlyText {
   readonly text: string;
@@ -259,27 +261,27 @@ interface EarlyText {
   readonly onMisfit: (fault: SoundFault) => void;
 }
 
-/** What is known of the pace of a voice. A pace of 1 is the usual one. */
+/** The pace of a voice, learned from its sounds: seconds of sound per second expected of a usual voice, so 2 is slow. */
 class VoicePace {
   readonly #paces: number[] = [];
-  /** Texts that were spoken before the pace was known. */
+  /** Texts spoken before the pace was known, which are checked again with each new sample. */
   #early: EarlyText[] = [];
   #count = 0;
   #isFast = false;
-  /** Characters that the engine speaks of a text at most, as far as it is known. */
+  /** Characters after which the engine cut off a text; infinite until it does. */
   #limit = Number.POSITIVE_INFINITY;
 
-  /** @returns the seconds from which on the sound of the text counts as whole without a question */
+  /** @returns the seconds from which the sound counts as complete without a check of its parts */
   secondsOfWhole(text: string): number {
-    if (lettersOf(text).length < SHORTEST) return 0;
+    if (lettersOf(text).length < SHORTEST_TEXT) return 0;
     if (this.#isBeyondLimit(text)) return Number.POSITIVE_INFINITY;
-    return Math.max(leastSecondsOf(text), SHARE * this.#pace * usualSeconds(text));
+    return Math.max(leastSecondsOf(text), LEAST_SHARE * this.#pace * usualSeconds(text));
   }
 
-  /** @returns the seconds that the sound of the text may have at most */
+  /** @returns the longest plausible duration of the text in seconds */
   mostSecondsOf(text: string): number {
     if (!this.isKnown) return Number.POSITIVE_INFINITY;
-    return MOST_TIMES * Math.min(SLOWEST, this.#pace) * expectedSeconds(text) + MOST_MORE;
+    return MOST_MULTIPLE * Math.min(SLOWEST, this.#pace) * expectedSeconds(text) + EXTRA_SECONDS;
   }
 
   get isKnown(): boolean {
@@ -287,24 +289,24 @@ class VoicePace {
   }
 
   /**
-   * The sound was that of the whole text.
-   * @param onMisfit it is called where what is learned later says that the sound was too short or too long
+   * Learns from a sound that said its whole text.
+   * @param onMisfit called if later sounds show that this one was too short or too long
    */
   learn(text: string, seconds: number, onMisfit?: EarlyText['onMisfit']): void {
-    if (lettersOf(text).length < SHORTEST) return;
+    if (lettersOf(text).length < SHORTEST_TEXT) return;
     if (onMisfit) this.#early.push({ text, seconds, onMisfit });
     this.#paces[this.#count % MOST_TEXTS] = seconds / usualSeconds(text);
     this.#count += 1;
     this.#lookBack();
   }
 
-  /** The sound seemed to be short, and was that of the whole text. */
+  /** Learns from a sound that seemed too short but said its whole text: the voice is fast. */
   learnFast(text: string, seconds: number): void {
     this.#isFast ||= !this.#isBeyondLimit(text);
     this.learn(text, seconds);
   }
 
-  /** The sound was that of a part of its text. */
+  /** Learns from a sound that said only a part of its text: the engine has a limit. */
   learnLimit(seconds: number): void {
     this.#limit = Math.min(this.#limit, this.charactersIn(seconds));
     this.#lookBack();
@@ -321,16 +323,16 @@ class VoicePace {
     }
   }
 
-  /** @returns the number of characters that the voice speaks in a time */
+  /** @returns the number of characters that the voice speaks in this time */
   charactersIn(seconds: number): number {
     return Math.round(seconds / this.#pace / usualSeconds('x'));
   }
 
   #isBeyondLimit(text: string): boolean {
-    return countCodePoints(text) > MARGIN * this.#limit;
+    return countCodePoints(text) > LIMIT_MARGIN * this.#limit;
   }
 
-  /** It is the median. Until a fast one is proven, sound of a usual pace is expected. */
+  /** The median pace. A pace faster than usual counts only once a fast sound has proven to be complete. */
   get #pace(): number {
     if (!this.isKnown) return 1;
     const sorted = this.#paces.toSorted((a, b) => a - b);
@@ -339,28 +341,28 @@ class VoicePace {
   }
 }
 
-/** @returns the smallest sample that is not silent */
-function leastHeard(peak: number): number {
-  return Math.max(1, Math.ceil(peak * SILENT));
+/** @returns the smallest amplitude that is not silence */
+function leastAudible(peak: number): number {
+  return Math.max(1, Math.ceil(peak * SILENCE_LEVEL));
 }
 
-/** Only letters and digits count. */
+/** The shortest plausible duration in seconds; only letters and digits count. */
 function leastSecondsOf(text: string): number {
   const letters = lettersOf(text);
-  return letters.length < SHORTEST ? 0 : leastSeconds(letters.join(''));
+  return letters.length < SHORTEST_TEXT ? 0 : leastSeconds(letters.join(''));
 }
 
 function lettersOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}]/gu) ?? [];
 }
 
-/** Seconds of silence inside the sound of a text. */
+/** The longest silence, in seconds, that the sound of a text may have inside. */
 const MOST_SILENCE = 1.5;
 
-/** Seconds, where signs of the text ask for a rest. */
+/** The same for a text with punctuation that asks for a pause. */
 const MOST_REST = 2 * MOST_SILENCE;
 
-/** Signs at which a voice rests, and borders of paragraphs. */
+/** Punctuation at which a voice pauses, and paragraph breaks. */
 const RESTS = /\.\.|…|—|--|\n\n/u;
 
 function mostSilenceOf(text: string): number {
@@ -368,34 +370,34 @@ function mostSilenceOf(text: string): number {
   return RESTS.test(text) ? MOST_REST : MOST_SILENCE;
 }
 
-/** Sound of zeros cannot be that of so many letters. */
+/** A text with this many letters and digits cannot have a sound of zeros only. */
 const FEWEST_SOUNDING = 10;
 
-/** Seconds of silence that stay at the end of a sound. */
+/** Seconds of silence to keep at the end of a sound. */
 const SILENCE_AT_END = 0.5;
 
-/** What lies so far below the loudest sample counts as silence: 40 dB. */
-const SILENT = 1 / 100;
+/** Samples below this share of the loudest one, 40 dB lower, count as silence. */
+const SILENCE_LEVEL = 1 / 100;
 
-/** A sound as it comes: its length, the silence inside, and without what its end has too much of it. */
-class Incoming {
+/** A sound while it arrives: measures its length and its silences, and trims the silence at its end. */
+class IncomingSound {
   readonly text: string;
-  /** Hz; 1 until the first samples come. */
+  /** Hz; 1 until the first samples arrive. */
   #sampleRate = 1;
-  /** Seconds of silence that the sound may have inside. */
+  /** The longest silence that the sound may have inside, in seconds. */
   readonly #mostSilence: number;
-  /** What was not taken yet, up to the last sample that is not silent. */
+  /** Sound that was not taken yet, up to the last sample that is not silent. */
   #sounding: Int16Array[] = [];
   #held = 0;
   #silence: Int16Array[] = [];
   #silentFrames = 0;
   #soundingFrames = 0;
-  #longest = 0;
+  #longestSilence = 0;
   #peak = 0;
   readonly #enough: number;
   readonly #most: number;
 
-  /** The sound may have `enough` to `most` seconds. */
+  /** `enough` and `most` are the shortest and the longest duration in seconds that fits the text. */
   constructor({ text, speed }: Pick<Task, 'text' | 'speed'>, enough: number, most: number) {
     this.text = text;
     this.#mostSilence = mostSilenceOf(text) / Math.min(1, speed);
@@ -403,10 +405,10 @@ class Incoming {
     this.#most = most;
   }
 
-  /** @returns what is wrong with the sound so far. Silence in it matters no more when a part was passed on. */
+  /** @returns what is wrong with the sound so far. A long silence counts only while all of the sound is held back. */
   misfit(isHeld: boolean, isEnd = false): SoundFault | undefined {
     if (this.seconds > this.#most) return 'long';
-    if ((isHeld && this.isDead) || (isEnd && this.#isMute)) return 'silent';
+    if ((isHeld && this.fellSilent) || (isEnd && this.#isMute)) return 'silent';
     return isEnd && isHeld && this.seconds < this.#enough ? 'short' : undefined;
   }
 
@@ -420,7 +422,7 @@ class Incoming {
       this.#sounding.push(...sounding);
       this.#silence = [];
     }
-    // The rest of a silence that is too long is trimmed at the end, or the text is asked for again.
+    // A silence beyond this need not be kept: at the end it is trimmed, and inside, the text is requested again.
     const most = Math.max(this.#mostSilence, SILENCE_AT_END) * this.#sampleRate;
     const before = this.#silentFrames - (samples.length - end);
     if (before < most) this.#silence.push(samples.subarray(end, end + Math.ceil(most - before)));
@@ -429,8 +431,8 @@ class Incoming {
   /** @returns the number of samples up to the last one that is not silent */
   #measure(samples: Int16Array): number {
     let end = 0;
-    let [peak, silent, longest] = [this.#peak, this.#silentFrames, this.#longest];
-    let least = leastHeard(peak);
+    let [peak, silent, longest] = [this.#peak, this.#silentFrames, this.#longestSilence];
+    let least = leastAudible(peak);
     for (let at = 0; at < samples.length; at += 1) {
       const size = Math.abs(samples[at] ?? 0);
       if (size < least) {
@@ -439,7 +441,7 @@ class Incoming {
       }
       if (size > peak) {
         peak = size;
-        least = leastHeard(peak);
+        least = leastAudible(peak);
       }
       if (silent > longest) longest = silent;
       silent = 0;
@@ -448,11 +450,11 @@ class Incoming {
     if (end > 0) this.#soundingFrames += this.#silentFrames + end;
     this.#peak = peak;
     this.#silentFrames = silent;
-    this.#longest = longest;
+    this.#longestSilence = longest;
     return end;
   }
 
-  /** Of the sound without what its end has too much. */
+  /** The duration of the sound, with the silence at its end trimmed. */
   get seconds(): number {
     return (
       this.#soundingFrames / this.#sampleRate +
@@ -460,21 +462,22 @@ class Incoming {
     );
   }
 
-  /** In seconds: the longest silence inside. Sound of zeros is a silence. */
+  /** The longest silence inside, in seconds; a sound of zeros is one silence. */
   get silence(): number {
-    return (this.#peak === 0 ? this.#silentFrames : this.#longest) / this.#sampleRate;
+    return (this.#peak === 0 ? this.#silentFrames : this.#longestSilence) / this.#sampleRate;
   }
 
-  get isDead(): boolean {
-    return this.#longest / this.#sampleRate > this.#mostSilence;
+  /** True if the sound has too long a silence inside. */
+  get fellSilent(): boolean {
+    return this.#longestSilence / this.#sampleRate > this.#mostSilence;
   }
 
-  /** True of a sound of zeros. */
+  /** True for a sound of zeros whose text has words. */
   get #isMute(): boolean {
     return this.#peak === 0 && lettersOf(this.text).length >= FEWEST_SOUNDING;
   }
 
-  /** Bytes that were not taken yet. */
+  /** Bytes that were not taken yet, without the silence at the end. */
   get held(): number {
     return this.#held;
   }
@@ -485,7 +488,7 @@ class Incoming {
     return this.#sounding.splice(0);
   }
 
-  /** @returns the rest of the sound, at its end */
+  /** @returns the rest of the sound, with the silence at its end trimmed */
   end(): readonly Int16Array[] {
     let room = Math.round(SILENCE_AT_END * this.#sampleRate);
     const silence = this.#silence.map((samples) => {

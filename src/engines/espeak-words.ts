@@ -1,7 +1,7 @@
 /**
- * When espeak-ng says each word of a text. The program does not tell, but it can mute words without another change of its sound:
- * it speaks the text once aloud, and once more for each binary digit of the numbers of the words, with those muted that have the
- * digit. In which of the sounds a moment is silent is the number of its word.
+ * Finds out when espeak-ng says each word of a text. The program does not report it, but can mute words without changing the
+ * rest of its sound. So it speaks the text once aloud, and once more for each bit of the word numbers, with the words muted
+ * whose number has that bit. The set of sounds in which a moment is silent then spells the number of its word.
  */
 import { outputOf } from '../kit/program.ts';
 import type { Samples } from '../sound/samples.ts';
@@ -12,25 +12,25 @@ interface TimedSamples extends Samples {
   readonly words: readonly SpokenWord[];
 }
 
-/** Milliseconds for one of the sounds. */
-const PATIENCE_MS = 30_000;
+/** Milliseconds after which one run of the program is given up. */
+const TIMEOUT_MS = 30_000;
 
-/** Seconds of the sound that belong to one word. */
-const STEP = 0.005;
+/** Seconds of sound per measurement; each step belongs to one word. */
+const STEP_SECONDS = 0.005;
 
-/** The mean of the amplitudes of 16 bits. Less is a pause. */
-const HEARD = 8;
+/** The mean amplitude of 16-bit samples below which a step is a pause. */
+const AUDIBLE = 8;
 
-/** Seconds of silence at both ends, so that those of another sound are not taken for the first word and the last. */
-const EDGE = 0.1;
+/** Seconds of silence added at both ends, so that a neighbouring sound is not taken for the first or the last word. */
+const EDGE_SECONDS = 0.1;
 
-/** Seconds. A shorter silence between two words is the beginning of the second one: `p`, `t` and `k` are silent before they burst. */
-const CLOSURE = 0.1;
+/** Seconds. A shorter silence between two words belongs to the second: `p`, `t` and `k` start with a silent closure. */
+const CLOSURE_SECONDS = 0.1;
 
 /**
- * @param voice its file, as the list of voices names it
- * @returns `undefined` for a text without words, and where muting changes the length of the sound
- * @throws what a program throws that fails
+ * @param voice the file of the voice, as the list of voices names it
+ * @returns `undefined` for a text without words, or if muting changes the length of the sound
+ * @throws the error of a program that fails
  */
 export async function speakTimed(
   text: string,
@@ -40,48 +40,48 @@ export async function speakTimed(
 ): Promise<TimedSamples | undefined> {
   const words = wordsOf(text);
   const speak = async (isMuted: (number: number) => boolean) => {
-    const until = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const how = ['-m', '-v', voice, '-b', '1', '-z', '--stdin', '--stdout'];
     return samplesIn(await outputOf(program, how, { env, signal: until, input: markedUp(words, isMuted) }));
   };
   if (words.length === 0) return undefined;
   const { samples, sampleRate } = await speak(() => false);
-  const size = Math.round(STEP * sampleRate);
+  const size = Math.round(STEP_SECONDS * sampleRate);
   const aloud = loudness(samples, size);
   const codes = new Uint32Array(aloud.length);
-  for (let digit = 1; digit < words.length; digit *= 2) {
-    const muted = await speak((number) => (grayCode(number) & digit) !== 0);
+  for (let bit = 1; bit < words.length; bit *= 2) {
+    const muted = await speak((number) => (grayCode(number) & bit) !== 0);
     if (muted.samples.length !== samples.length) return undefined;
     for (const [step, level] of loudness(muted.samples, size).entries())
-      if (2 * level < (aloud[step] ?? 0)) codes[step] = (codes[step] ?? 0) | digit;
+      if (2 * level < (aloud[step] ?? 0)) codes[step] = (codes[step] ?? 0) | bit;
   }
   const numbers = Array.from(codes, (code, step) =>
-    (aloud[step] ?? 0) < HEARD ? undefined : fromGrayCode(code),
+    (aloud[step] ?? 0) < AUDIBLE ? undefined : fromGrayCode(code),
   );
-  const edge = Math.round(EDGE * sampleRate);
+  const edge = Math.round(EDGE_SECONDS * sampleRate);
   const padded = new Int16Array(samples.length + 2 * edge);
   padded.set(samples, edge);
   return {
     samples: padded,
     sampleRate,
-    words: timed(words, numbers, { step: size / sampleRate, from: EDGE }),
+    words: timed(words, numbers, { step: size / sampleRate, from: EDGE_SECONDS }),
   };
 }
 
-/** Signs without a letter belong to the word before them, and so does the second part of "25 000". */
+/** Joins punctuation without letters to the word before it, and also the second part of "25 000". */
 function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   for (const word of withoutPhonemes(text).split(/\s+/u)) {
     const last = words.at(-1);
     const isOfNumber = /^\d{3}(?!\d)/u.test(word) && /\d/u.test(last?.at(-1) ?? '');
-    const goesOn = isOfNumber || !/[\p{L}\p{N}]/u.test(word);
-    if (goesOn && last !== undefined) words[words.length - 1] = `${last} ${word}`;
+    const isContinued = isOfNumber || !/[\p{L}\p{N}]/u.test(word);
+    if (isContinued && last !== undefined) words[words.length - 1] = `${last} ${word}`;
     else if (word !== '') words.push(word);
   }
   return words;
 }
 
-/** A volume other than the usual one of 100 ends what espeak-ng would join, in each of the sounds alike. */
+/** A volume other than the default of 100 keeps espeak-ng from joining words, in the same way in all sounds. */
 const VOLUME = { aloud: 99, muted: 0 };
 
 function markedUp(words: readonly string[], isMuted: (number: number) => boolean): string {
@@ -93,7 +93,7 @@ function markedUp(words: readonly string[], isMuted: (number: number) => boolean
     .join(' ');
 }
 
-/** In markup, brackets change the length of the sound. */
+/** Escapes a word for SSML. Brackets are dropped, since in markup they change the length of the sound. */
 function escaped(word: string): string {
   return word
     .replace(/[[\]]/gu, ' ')
@@ -112,7 +112,7 @@ function loudness(samples: Int16Array, size: number): Float64Array {
   return levels;
 }
 
-/** Two numbers that follow each other differ in one digit (Gray code), so a moment between two words is one of both. */
+/** Consecutive Gray codes differ in one bit, so a step between two words is decoded as one of these two. */
 function grayCode(number: number): number {
   return number ^ (number >> 1);
 }
@@ -123,7 +123,7 @@ function fromGrayCode(code: number): number {
   return number;
 }
 
-/** A word without a sound of its own is said together with the one before it, as in "parce qu’il" and "25. März". */
+/** Gives words their times. A word without a sound of its own is joined to the one before it: "parce qu’il", "25. März". */
 function timed(
   words: readonly string[],
   numbers: readonly (number | undefined)[],
@@ -136,7 +136,7 @@ function timed(
     const end = from + (at + 1) * step;
     const [own, before] = [times.get(number), times.get(last)];
     const heard = from + at * step;
-    const start = before && heard - before.end < CLOSURE ? before.end : heard;
+    const start = before && heard - before.end < CLOSURE_SECONDS ? before.end : heard;
     times.set(number, { start: own?.start ?? start, end });
     last = number;
   }

@@ -1,3 +1,4 @@
+/** The voices of an installed espeak-ng, spoken by its command-line program. */
 import { availableParallelism } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import { findProgram } from '../kit/folders.ts';
@@ -14,41 +15,42 @@ import { FairQueue, queuedEngine, type TaskRunner } from './queued-engine.ts';
 
 interface EspeakVoice {
   readonly speaker: Speaker;
-  /** Unique, below espeak-ng's folder of voices. */
+  /** The path of the voice below espeak-ng's folder of voices, which is unique. */
   readonly file: string;
 }
 
 export interface Espeak {
-  /** It is an absolute path. */
+  /** The absolute path of the program. */
   readonly program: string;
   readonly voices: readonly EspeakVoice[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** The number of the first voice in the list of speakers. */
 const FIRST_NUMBER = 101;
 
-/** Milliseconds for the list of voices. */
-const PATIENCE_MS = 10_000;
+/** Milliseconds after which listing the voices is given up. */
+const LIST_TIMEOUT_MS = 10_000;
 
-/** `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
-const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
+/** `Pty Language Age/Gender VoiceName File OtherLanguages` of `espeak-ng --voices`, the last as in `(fr 5)(fr-fr 5)`. */
+const VOICE_LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
 
 /**
- * Numbered from 101 by language tag and name.
- * @throws when the program cannot be run
+ * Lists the voices, numbered from 101 in the order of language tag and name.
+ * @throws if the program cannot be run
  */
 export async function listEspeakVoices(
   program: string,
   env: Espeak['env'],
   signal: AbortSignal,
 ): Promise<EspeakVoice[]> {
-  const until = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const until = AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]);
   const listed = await outputOf(program, ['--voices'], { env, signal: until });
   const voices = listed
     .toString()
     .split('\n')
     .flatMap((line) => {
-      const columns = LINE.exec(line)?.groups;
+      const columns = VOICE_LINE.exec(line)?.groups;
       return columns ? [columns] : [];
     });
   const ordered = voices
@@ -56,7 +58,7 @@ export async function listEspeakVoices(
       language,
       name: displayName(name),
       file,
-      alsoSpeaks: furtherTags(language, others),
+      alsoSpeaks: otherTags(language, others),
     }))
     .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
   return ordered.map(({ language, name, file, alsoSpeaks }, index) => ({
@@ -72,14 +74,14 @@ export async function listEspeakVoices(
   }));
 }
 
-/** `es-mx` for the voice of `es-419`, and `no` for `nb`. That a voice of `fr-be` speaks `fr` needs no words. */
-function furtherTags(language: string, others: string): string[] {
+/** Other tags of a voice: `es-mx` for `es-419`, `no` for `nb`. `fr` is left out for `fr-be`, since it is obvious. */
+function otherTags(language: string, others: string): string[] {
   const [base = ''] = language.split('-');
   const tags = Array.from(others.matchAll(/\((\S+) \d+\)/g), ([, tag = '']) => tag.toLowerCase());
   return tags.filter((tag) => tag !== base);
 }
 
-/** The same order in every locale. */
+/** Compares by code units, so that the order is the same in every locale. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
@@ -90,7 +92,9 @@ function displayName(name: string): string {
 }
 
 interface Search {
+  /** Missing if the program is not installed, or does not work. */
   readonly espeak?: Espeak;
+  /** Why an installed program does not work. */
   readonly fault?: string;
 }
 
@@ -123,13 +127,13 @@ interface EspeakTask {
   readonly finish: Finish;
 }
 
-/** Words a minute. */
+/** Words per minute. */
 const SPEED = { normal: 175, least: 80, most: 450 };
 
-/** espeak-ng has its own scale for the pitch. */
+/** The pitch, on espeak-ng's own scale of 0 to 99. */
 const PITCH = { normal: 50, least: 0, most: 99 };
 
-/** One process for each passage. The text goes to stdin, never into the arguments. */
+/** Runs one process per passage. The text goes to stdin, never into the arguments. */
 class EspeakProcess implements TaskRunner<EspeakTask> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;
@@ -174,12 +178,12 @@ function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
   return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
 }
 
-/** espeak-ng makes digital silence of dots and dashes. */
+/** True for digital silence, which espeak-ng sends for a text of dots and dashes. */
 function isSilent({ samples }: Samples): boolean {
   return samples.every((sample) => sample === 0);
 }
 
-/** espeak-ng writes no byte where there is no speech. */
+/** Reads a WAV of espeak-ng, which is empty if there is nothing to say. */
 export async function samplesIn(wav: Uint8Array): Promise<Samples> {
   if (wav.length === 0) return { samples: new Int16Array(), sampleRate: OWN_RATE };
   const { format, pcm } = await readWav(singleItem(wav));
@@ -187,22 +191,22 @@ export async function samplesIn(wav: Uint8Array): Promise<Samples> {
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
 }
 
-/** @param workers processes at once */
+/** @param workers the number of processes that may run at once */
 export async function openEspeak(
   { program, voices, env }: Espeak,
   workers = availableParallelism(),
 ): Promise<Engine> {
   const resampler = await loadResampler(await compileResampler());
-  const lanes = Array.from({ length: workers }, () => new EspeakProcess({ program, env }, resampler));
+  const runners = Array.from({ length: workers }, () => new EspeakProcess({ program, env }, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
-  return queuedEngine(new FairQueue<EspeakTask>(lanes), ({ no, style }) => ({
+  return queuedEngine(new FairQueue<EspeakTask>(runners), ({ no, style }) => ({
     normalise: withoutPhonemes,
     task: (text, finish) => ({ text, voice: files.get(no) ?? '', style, finish }),
     complaint: 'There is nothing in this text that could be read',
   }));
 }
 
-/** espeak-ng reads `[[ ]]` as phonemes, and ends the text at NUL. */
+/** Replaces what espeak-ng would not read as text: `[[ ]]` encloses phonemes, and NUL ends the text. */
 export function withoutPhonemes(sentence: string): string {
   return sentence
     .replace(/\p{Cc}+/gu, ' ')

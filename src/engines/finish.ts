@@ -1,19 +1,20 @@
+/** Gives the passages of all voices the same loudness, pauses and sample rate. */
 import type { Resampler } from '../sound/convert.ts';
 import { join, type Samples, toFloat, toInt16, zeros } from '../sound/samples.ts';
 
 export interface Finish {
   /** Hz. */
   readonly sampleRate: number;
-  /** It is a factor of the amplitude. */
+  /** A factor of the amplitude. */
   readonly loudness: number;
-  /** It is the silence after the passage, in seconds. */
+  /** Seconds of silence after the passage. */
   readonly pause: number;
 }
 
-/** Longer than the filter of the resampler. */
-const LEAD = 0.03;
+/** Seconds of silence before the speech, longer than the filter of the resampler. */
+const LEAD_SECONDS = 0.03;
 
-/** Passages join in digital silence, without clicks. */
+/** Trims, levels and resamples a passage. It begins and ends with digital silence, so that passages join without clicks. */
 export function finish(
   { samples, sampleRate }: Samples,
   { sampleRate: wanted, loudness, pause }: Finish,
@@ -21,7 +22,7 @@ export function finish(
 ): Int16Array {
   const speech = trim(toFloat(samples), sampleRate);
   level(speech, sampleRate, loudness);
-  const lead = Math.round(LEAD * sampleRate);
+  const lead = Math.round(LEAD_SECONDS * sampleRate);
   const padded = zeros(lead + speech.length + Math.round(pause * sampleRate));
   padded.set(speech, lead);
   if (sampleRate === wanted) return toInt16(padded);
@@ -29,21 +30,23 @@ export function finish(
   return toInt16(join([conversion.push(padded), conversion.end()]));
 }
 
-/** @returns seconds that a moment of the sound is later after {@link finish} */
+/** @returns the seconds by which {@link finish} delays the speech */
 export function delayOf({ samples, sampleRate }: Samples): number {
-  return LEAD - trim(toFloat(samples), sampleRate).byteOffset / Float32Array.BYTES_PER_ELEMENT / sampleRate;
+  return (
+    LEAD_SECONDS - trim(toFloat(samples), sampleRate).byteOffset / Float32Array.BYTES_PER_ELEMENT / sampleRate
+  );
 }
 
-/** 45 dB below the loudest sample. */
-const SILENCE = 10 ** (-45 / 20);
+/** The share of the loudest sample below which a sample is silent: -45 dB. */
+const SILENCE_SHARE = 10 ** (-45 / 20);
 
-/** Seconds, faded. */
-const MARGIN = 0.02;
+/** Seconds of silence kept around the speech, and faded. */
+const MARGIN_SECONDS = 0.02;
 
-/** @returns a view without the silence around the speech */
+/** @returns a view of the samples without the silence around the speech */
 function trim(samples: Float32Array, sampleRate: number): Float32Array {
-  const threshold = SILENCE * peak(samples);
-  const margin = Math.round(MARGIN * sampleRate);
+  const threshold = SILENCE_SHARE * peak(samples);
+  const margin = Math.round(MARGIN_SECONDS * sampleRate);
   let start = 0;
   while (start < samples.length && Math.abs(samples[start] ?? 0) <= threshold) start += 1;
   let end = samples.length;
@@ -62,7 +65,7 @@ function fade(samples: Float32Array, frames: number): void {
   }
 }
 
-/** Callbacks would box each sample. */
+/** The largest amplitude. A loop, since callbacks would box each sample. */
 function peak(samples: Float32Array): number {
   let most = 0;
   for (let frame = 0; frame < samples.length; frame += 1)
@@ -70,41 +73,44 @@ function peak(samples: Float32Array): number {
   return most;
 }
 
-/** -20 dBFS, which leaves room for peaks. */
+/** The level of the speech: -20 dBFS leaves room for peaks. */
 const TARGET = 0.1;
 
-/** Weaker sounds are not speech. */
+/** The largest gain: a sound that needed more would not be speech. */
 const MOST_GAIN = 10;
 
-/** Higher peaks are bent. */
+/** The amplitude above which peaks are compressed. */
 const KNEE = 0.6;
 
-/** Resampling adds to peaks. */
+/** The amplitude that compressed peaks stay below, with room for the overshoot of resampling. */
 const CEILING = 0.9;
 
-/** Seconds. Speech reaches down to 30 dB below the loudest piece. */
-const PIECE = 0.02;
-const HEARD = 1e-3;
+/** Seconds of the pieces whose energy is measured. */
+const PIECE_SECONDS = 0.02;
+/** Pieces above this share of the loudest energy, -30 dB, are speech. */
+const SPEECH_SHARE = 1e-3;
 
 /**
- * The samples are changed in place. A fixed gain for each voice would leave 6 dB between short sentences.
- * @param loudness factor of the amplitude
+ * Levels the samples in place. A fixed gain per voice would leave differences of 6 dB between short sentences.
+ * @param loudness a factor of the amplitude
  */
 export function level(samples: Float32Array, sampleRate: number, loudness: number): void {
-  const gain = loudness * Math.min(TARGET / measure(samples, Math.round(PIECE * sampleRate)), MOST_GAIN);
-  for (let frame = 0; frame < samples.length; frame += 1) samples[frame] = bend(gain * (samples[frame] ?? 0));
+  const gain =
+    loudness * Math.min(TARGET / measure(samples, Math.round(PIECE_SECONDS * sampleRate)), MOST_GAIN);
+  for (let frame = 0; frame < samples.length; frame += 1)
+    samples[frame] = compressed(gain * (samples[frame] ?? 0));
 }
 
-/** The mean, in decibels, of the level of all samples and of the speech in them: with one alone, short words differ. */
+/** The mean in decibels of the level of all samples and that of the speech: with one alone, short words would differ. */
 function measure(samples: Float32Array, length: number): number {
   const energies = Array.from({ length: Math.ceil(samples.length / length) }, (_, index) =>
     energy(samples.subarray(index * length, (index + 1) * length)),
   );
   const loudest = Math.max(...energies);
-  return Math.sqrt(rootMean(energies) * rootMean(energies.filter((piece) => piece > HEARD * loudest)));
+  return Math.sqrt(rootMean(energies) * rootMean(energies.filter((piece) => piece > SPEECH_SHARE * loudest)));
 }
 
-/** Callbacks would box each sample. */
+/** The mean square. A loop, since callbacks would box each sample. */
 function energy(samples: Float32Array): number {
   let sum = 0;
   for (let frame = 0; frame < samples.length; frame += 1) sum += (samples[frame] ?? 0) ** 2;
@@ -115,7 +121,8 @@ function rootMean(energies: readonly number[]): number {
   return Math.sqrt(energies.reduce((sum, piece) => sum + piece, 0) / energies.length);
 }
 
-function bend(sample: number): number {
+/** Compresses a peak smoothly. */
+function compressed(sample: number): number {
   const over = Math.abs(sample) - KNEE;
   if (over <= 0) return sample;
   const room = CEILING - KNEE;

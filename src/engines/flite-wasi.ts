@@ -1,3 +1,4 @@
+/** The system calls of Flite's WebAssembly program. */
 import { mappedBuffer } from '../sound/samples.ts';
 
 const SUCCESS = 0;
@@ -6,18 +7,18 @@ const BADF = 8;
 const FILE_TYPE_DIRECTORY = 3;
 const FILE_TYPE_REGULAR = 4;
 
-/** Above the standard streams. */
+/** File descriptors after those of the standard streams. */
 const FOLDER = 3;
 const OUTPUT = 4;
 
-/** The memory is of no use afterwards. */
+/** The program ended with an error. Its memory must not be used again. */
 class WasiExit extends Error {
   override readonly name = 'WasiExit';
 }
 
 /**
- * The part of WASI preview 1 that Flite needs: one file, in memory, and a clock that stands still. `node:wasi` aborts after
- * about ten runs of one of the voices.
+ * The part of WASI preview 1 that Flite needs: one output file, in memory, and a clock that stands still. `node:wasi` is no
+ * choice: it aborts after about ten runs of one of the voices.
  */
 export class Wasi {
   #memory: WebAssembly.Memory | undefined;
@@ -88,6 +89,7 @@ export class Wasi {
     },
   };
 
+  /** To be called before each run. */
   prepare(memory: WebAssembly.Memory, args: readonly string[]): void {
     this.#memory = memory;
     this.#args = args.map((arg) => Buffer.from(`${arg}\0`));
@@ -95,11 +97,12 @@ export class Wasi {
     this.#messages = '';
   }
 
-  /** What was printed. */
+  /** The text that the last run printed. */
   get messages(): string {
     return this.#messages;
   }
 
+  /** The bytes of the output file, valid until the next run. */
   get output(): Buffer {
     return Buffer.from(this.#file.buffer, 0, this.#written);
   }

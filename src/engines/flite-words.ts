@@ -1,12 +1,12 @@
-/** From the phones of Flite to its words. Flite tells when each phone ends, and not which word it belongs to. */
+/** Times of words from the phones of Flite, which reports when each phone ends, but not which word it belongs to. */
 
 export interface Phone {
   readonly name: string;
-  /** Seconds. */
+  /** Seconds from the start of the sound. */
   readonly end: number;
 }
 
-/** A word as the voice got it, and when it sounds, in seconds. */
+/** A word as it was sent to the voice, with its start and end in seconds. */
 export interface SpokenWord {
   readonly text: string;
   readonly start: number;
@@ -16,7 +16,7 @@ export interface SpokenWord {
 /** Flite's name for silence. */
 const PAUSE = 'pau';
 
-/** @param printed what `-psdur` prints: `pau:0.119 hh:0.212` */
+/** @param printed the output of `-psdur`, as `pau:0.119 hh:0.212` */
 export function phonesOf(printed: string): readonly Phone[] {
   return [...printed.matchAll(/([a-z]+\d?):(\d+\.\d+)/gu)].map(([, name = '', end]) => ({
     name,
@@ -25,8 +25,8 @@ export function phonesOf(printed: string): readonly Phone[] {
 }
 
 /**
- * Divides the phones of a text among its words: each word alone has nearly the phones that it has in the text.
- * @param alone the phones of a word that is spoken by itself
+ * Assigns the phones of a text to its words, by comparison with each word spoken alone, whose phones are nearly the same.
+ * @param alone returns the phones of a word that is spoken by itself
  */
 export function spokenWords(
   text: string,
@@ -62,26 +62,27 @@ export function spokenWords(
 
 const VOWEL = /^[aeiou]/u;
 
+/** The cost of replacing one phone by another; inserting and removing cost 1. */
 function difference(one: string, other: string): number {
   if (one === other) return 0;
   return VOWEL.test(one) === VOWEL.test(other) ? 0.6 : 1.6;
 }
 
 /**
- * The cheapest edit from the expected phones to those that were heard (Wagner and Fischer).
- * @returns for each phone that was heard the number of its word; one that was not expected belongs to the word before it
+ * Finds the cheapest edit from the expected phones to the spoken ones (Wagner and Fischer).
+ * @returns the word number of each spoken phone; one that was not expected belongs to the word before it
  */
 function matched(
   expected: readonly { readonly name: string; readonly number: number }[],
-  heard: readonly string[],
+  spoken: readonly string[],
 ): readonly number[] {
-  const width = heard.length + 1;
+  const width = spoken.length + 1;
   const costs = new Float64Array((expected.length + 1) * width);
-  /** What the edit of this many expected phones to this many that were heard costs. */
+  /** The cost of editing the first `row` expected phones into the first `column` spoken ones. */
   const cost = (row: number, column: number) => costs[row * width + column] ?? 0;
-  /** The same, where the last phones of both are the same one. */
+  /** That cost if the last phone of the one is replaced by the last of the other. */
   const replacing = (row: number, column: number) =>
-    cost(row - 1, column - 1) + difference(expected[row - 1]?.name ?? '', heard[column - 1] ?? '');
+    cost(row - 1, column - 1) + difference(expected[row - 1]?.name ?? '', spoken[column - 1] ?? '');
   for (let row = 0; row <= expected.length; row += 1)
     for (let column = 0; column < width; column += 1)
       costs[row * width + column] =
@@ -90,7 +91,7 @@ function matched(
           : Math.min(replacing(row, column), cost(row - 1, column) + 1, cost(row, column - 1) + 1);
   const numbers: number[] = [];
   let row = expected.length;
-  for (let column = heard.length; column > 0; ) {
+  for (let column = spoken.length; column > 0; ) {
     if (row > 0 && cost(row, column) === cost(row - 1, column) + 1) {
       row -= 1;
       continue;

@@ -1,3 +1,4 @@
+/** The program of the worker threads: gets the compiled Flite first, then one task after another. */
 import { parentPort } from 'node:worker_threads';
 import { openSpeaker, READY } from './flite.ts';
 import type { FliteProgram } from './flite-program.ts';

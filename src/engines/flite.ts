@@ -1,3 +1,4 @@
+/** Speaks with one instance of Flite, in the calling thread. */
 import { compileResampler, loadResampler } from '../sound/convert.ts';
 import type { Samples } from '../sound/samples.ts';
 import { delayOf, finish } from './finish.ts';
@@ -6,22 +7,25 @@ import type { FliteRequest, FliteTask } from './flite-voices.ts';
 import { Wasi } from './flite-wasi.ts';
 import { type Phone, phonesOf, type SpokenWord, spokenWords } from './flite-words.ts';
 
-/** Prints each phone with its end. */
+/** The option that prints each phone with its end time. */
 const PHONES = '-psdur';
 
-/** All voices say a word with the same phones. */
-const QUICKEST = 'kal';
+/** The fastest voice, for finding the phones of a word: they are the same in all voices. */
+const FASTEST_VOICE = 'kal';
 
-/** Words whose phones are remembered. */
-const MOST_WORDS = 50_000;
+/** Words whose phones are cached. */
+const MOST_CACHED_WORDS = 50_000;
 
 const WAV_HEADER_BYTES = 44;
 const SAMPLE_RATE_OFFSET = 24;
 
-/** The 16 MiB of voices before them never change. */
-export const VARIABLES = 17_087_080;
+/** The address where the variables start. The 16 MiB of voices before it never change. */
+export const VARIABLES_START = 17_087_080;
 
-/** The program is CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
+/**
+ * CMU Flite 2.2. A fresh instance costs more than a short utterance, so one instance is reused, and its variables are
+ * restored after each run.
+ */
 export class Flite {
   readonly #wasi: Wasi;
   readonly #program: FliteExports;
@@ -31,7 +35,7 @@ export class Flite {
   private constructor(program: FliteExports, wasi: Wasi) {
     this.#program = program;
     this.#wasi = wasi;
-    this.#pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES);
+    this.#pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES_START);
   }
 
   static async start(program: FliteProgram): Promise<Flite> {
@@ -40,16 +44,16 @@ export class Flite {
   }
 
   /**
-   * Blocks the thread for a sixtieth of the duration.
+   * Blocks the thread for a sixtieth of the duration of the sound.
    * @returns samples that are valid until the next call
-   * @throws WasiExit or WebAssembly.RuntimeError, and is of no use afterwards
+   * @throws WasiExit or WebAssembly.RuntimeError, after which the instance must not be used again
    */
   speak(request: FliteRequest): Samples {
     this.#run(argumentsOf(request), 'speech.wav');
     return readSpeech(this.#wasi.output);
   }
 
-  /** The same, and when each word of the text is said. */
+  /** Like {@link speak}, with the times of all words. */
   speakTimed(request: FliteRequest): Samples & { readonly words: readonly SpokenWord[] } {
     this.#run([...argumentsOf(request), PHONES], 'speech.wav');
     const phones = phonesOf(this.#wasi.messages);
@@ -58,14 +62,14 @@ export class Flite {
     return { ...sound, words: spokenWords(request.text, phones, (word) => this.#phonesAlone(word)) };
   }
 
-  /** Words are remembered: most of a text are said again. */
+  /** The phones of a word spoken alone, from a cache, since most words of a text repeat. */
   #phonesAlone(word: string): readonly Phone[] {
     if (!/[a-z\d]/iu.test(word)) return [];
     const known = this.#alone.get(word);
     if (known) return known;
-    this.#run(['-voice', QUICKEST, '-t', word, PHONES], 'none');
+    this.#run(['-voice', FASTEST_VOICE, '-t', word, PHONES], 'none');
     const phones = phonesOf(this.#wasi.messages);
-    if (this.#alone.size >= MOST_WORDS) this.#alone.clear();
+    if (this.#alone.size >= MOST_CACHED_WORDS) this.#alone.clear();
     this.#alone.set(word, phones);
     return phones;
   }
@@ -77,7 +81,7 @@ export class Flite {
   }
 
   #restore(): void {
-    const variables = new Uint8Array(this.#program.memory.buffer, VARIABLES);
+    const variables = new Uint8Array(this.#program.memory.buffer, VARIABLES_START);
     variables.set(this.#pristine);
     variables.fill(0, this.#pristine.length);
   }
@@ -102,13 +106,14 @@ function readSpeech(wav: Buffer): Samples {
 
 export interface TimedSpeech {
   readonly speech: Int16Array;
-  /** Their times count from the first sample. */
+  /** With times that count from the first sample. */
   readonly words: readonly SpokenWord[];
 }
 
+/** The message of a thread that can take tasks. */
 export const READY = 'ready';
 
-/** @returns speaks a task, and blocks the thread meanwhile */
+/** @returns a function that speaks a task and blocks the thread meanwhile */
 export async function openSpeaker(
   program: FliteProgram,
 ): Promise<(task: FliteTask) => Int16Array | TimedSpeech> {
@@ -123,11 +128,12 @@ export async function openSpeaker(
     };
     const spoken = { samples, sampleRate: Math.round(sound.sampleRate * warp) };
     const speech = finish(spoken, how, resampler);
-    return isTimed ? { speech, words: later(words, spoken, warp) } : speech;
+    return isTimed ? { speech, words: afterFinish(words, spoken, warp) } : speech;
   };
 }
 
-function later(words: readonly SpokenWord[], spoken: Samples, warp: number): readonly SpokenWord[] {
+/** Moves the times of words as playing at another rate and {@link finish} do. */
+function afterFinish(words: readonly SpokenWord[], spoken: Samples, warp: number): readonly SpokenWord[] {
   const delay = delayOf(spoken);
   return words.map(({ text, start, end }) => ({
     text,

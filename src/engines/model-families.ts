@@ -1,12 +1,13 @@
+/** The kinds of model folders that sherpa-onnx can load: their files, their speakers, and the settings to load them with. */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { codeOf } from '../kit/error.ts';
 import { EngineError, type Gender, type ModelSpeaker, offsetOf, type Scales } from './engine.ts';
 import {
-  ends,
+  fileEnds,
   LONGEST_CONFIG,
-  mentions,
+  metadataMentions,
   metadataOf,
   type PiperConfig,
   readPiperConfig,
@@ -15,20 +16,23 @@ import {
 
 export interface Model {
   readonly family: string;
-  /** Paths by keys of `OfflineTtsModelConfig`; `settings` is the `.onnx.json` of Piper. */
+  /** Paths by the keys of `OfflineTtsModelConfig`; `settings`, a key of ours, is the `.onnx.json` of Piper. */
   readonly files: Readonly<Record<string, string>>;
-  /** WAV files of Pocket's voices; other voices have numbers. */
+  /** The voices of Pocket, as WAV files to imitate; empty for other models, whose voices have numbers. */
   readonly references: readonly string[];
   readonly numbers?: Family['numbers'];
 }
 
+/** A kind of model. */
 interface Family {
+  /** The key of sherpa-onnx's settings. */
   readonly name: string;
+  /** Patterns of file names by the keys of `OfflineTtsModelConfig`. */
   readonly needs: Readonly<Record<string, RegExp>>;
   readonly mayHave?: Readonly<Record<string, RegExp>>;
-  /** The metadata of the model has this word, where families share file names. */
+  /** A word in the metadata of the model, to tell apart families with the same file names. */
   readonly word?: string;
-  /** It is given its numbers in words, since it has no reader of numbers of its own. */
+  /** 'words' if the model cannot read digits, so that numbers have to be spelled out for it. */
   readonly numbers?: 'words' | undefined;
 }
 
@@ -37,7 +41,7 @@ const ESPEAK = /^espeak-ng-data$/;
 const MODEL = /^model.*\.onnx$/;
 
 /**
- * The names are those of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first
+ * With the file names of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first
  * match counts.
  */
 const FAMILIES: readonly Family[] = [
@@ -91,17 +95,18 @@ const FAMILIES: readonly Family[] = [
 ];
 
 /**
- * Looks at names only.
- * @param espeakData the folder of espeak-ng's data, where it is not in that of the model
+ * Finds the model in a folder by file names and metadata, without loading it.
+ * @param name the name of the engine, for messages
+ * @param espeakData the folder of espeak-ng's data, if it is not in the folder of the model
  * @throws EngineError that names the missing files
  */
 export function modelIn(folder: string, name: string, espeakData?: string): Model {
   const names = namesIn(folder, name);
-  const model = FAMILIES.map((family) => filled(family, { folder, names, espeakData })).find(
+  const model = FAMILIES.map((family) => modelOf(family, { folder, names, espeakData })).find(
     (each) => each !== undefined,
   );
-  if (!model) throw missing(name, nearest(names));
-  if (model.family === 'vits' && !model.files.dataDir && mentions(model.files.model ?? '', 'espeak'))
+  if (!model) throw missing(name, missingFiles(names));
+  if (model.family === 'vits' && !model.files.dataDir && metadataMentions(model.files.model ?? '', 'espeak'))
     throw missing(name, ['espeak-ng-data']);
   return model.family === 'pocket' ? { ...model, references: wavsIn(folder) } : model;
 }
@@ -114,13 +119,15 @@ function namesIn(folder: string, name: string): string[] {
   }
 }
 
+/** A folder and the names of its files. */
 interface Contents {
   readonly folder: string;
   readonly names: readonly string[];
   readonly espeakData: string | undefined;
 }
 
-function filled(family: Family, contents: Contents): Model | undefined {
+/** @returns the folder as a model of this family, or `undefined` if it is none */
+function modelOf(family: Family, contents: Contents): Model | undefined {
   const { folder, espeakData } = contents;
   const files = filesOf(family, contents);
   if (!files) return undefined;
@@ -128,11 +135,11 @@ function filled(family: Family, contents: Contents): Model | undefined {
   if (dataDir !== undefined && dataDir !== espeakData) assertOwnFolder(dataDir, folder);
   for (const file of Object.values(others).flatMap((each) => each.split(','))) assertOwn(file, folder, false);
   const { word, name, numbers } = family;
-  const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
-  return isMeant ? { family: name, files, references: [], numbers } : undefined;
+  const hasWord = word === undefined || folder.includes(word) || metadataMentions(files.model ?? '', word);
+  return hasWord ? { family: name, files, references: [], numbers } : undefined;
 }
 
-/** @returns `undefined` if a file is missing */
+/** @returns the paths by their keys, or `undefined` if a file is missing */
 function filesOf(
   { needs, mayHave = {} }: Family,
   { folder, names, espeakData }: Contents,
@@ -148,7 +155,7 @@ function filesOf(
 }
 
 /**
- * A link that leads out of the folder would show what lies there, and a pipe would never end.
+ * Refuses links that lead out of the folder, which would reveal other files, and pipes, which would never end.
  * @throws EngineError
  */
 export function assertOwn(file: string, folder: string, isFolder: boolean): void {
@@ -162,7 +169,7 @@ export function assertOwn(file: string, folder: string, isFolder: boolean): void
 }
 
 /**
- * Looks at all that lies in it: espeak-ng opens files of many names.
+ * Checks a folder and everything in it, since espeak-ng opens files of many names.
  * @throws EngineError
  */
 export function assertOwnFolder(path: string, folder: string): void {
@@ -174,7 +181,8 @@ export function assertOwnFolder(path: string, folder: string): void {
   }
 }
 
-function nearest(names: readonly string[]): string[] {
+/** The files that are missing for the family that the folder resembles most. */
+function missingFiles(names: readonly string[]): string[] {
   const lacks = FAMILIES.map(({ needs }) => {
     const patterns = Object.values(needs);
     const lacking = patterns.filter((pattern) => !names.some((name) => pattern.test(name)));
@@ -184,7 +192,7 @@ function nearest(names: readonly string[]): string[] {
   return first?.lacking.map((pattern) => globOf(pattern)) ?? [];
 }
 
-/** Writes `model*.onnx` for `/^model.*\.onnx$/`, and `{a,b}` for `(?:a|b)`. */
+/** Turns `/^model.*\.onnx$/` into `model*.onnx`, and `(?:a|b)` into `{a,b}`. */
 function globOf({ source }: RegExp): string {
   return source
     .replace(/^\^|\$$/g, '')
@@ -208,31 +216,33 @@ function wavsIn(folder: string): string[] {
   return files;
 }
 
+/** Bytes at both ends of each file that are hashed. */
 const HASHED_BYTES = 1024 * 1024;
 
+/** A key for the cache that changes with the files of the model. */
 export function modelIdentity({ family, files, references }: Model): string {
   const parts = [...Object.values(files).flatMap((file) => file.split(',')), ...references].map((file) => {
     const stats = statSync(file);
     if (!stats.isFile()) return `${file} ${stats.mtimeMs}`;
-    const { first, last } = ends(file, HASHED_BYTES);
+    const { first, last } = fileEnds(file, HASHED_BYTES);
     return `${file} ${stats.size} ${stats.mtimeMs} ${hash('sha256', Buffer.concat([first, last]))}`;
   });
   return `model ${family} ${hash('sha256', parts.join('\n'))}`;
 }
 
-/** The examples of sherpa-onnx have this number. */
-const STEPS = 5;
+/** Steps of the models that refine noise, as in the examples of sherpa-onnx. */
+const REFINING_STEPS = 5;
 
 interface ModelSettings {
-  /** The folder from which paths count. */
+  /** The working folder of the process, to which paths are relative. */
   readonly cwd: string;
   readonly scales: Scales | undefined;
   readonly accent: ModelSpeaker['accent'];
 }
 
 /**
- * What sherpa-onnx is given when it loads a model. Paths are relative: espeak-ng reads no others on Windows if the name of the
- * user is not ASCII.
+ * The settings with which sherpa-onnx loads a model. Paths are relative: on Windows, espeak-ng reads no others if the name of
+ * the user is not ASCII.
  */
 export function configOf({ family, files }: Model, { cwd, scales, accent }: ModelSettings): object {
   const { settings: _ours, lexicon = '', ...named } = files;
@@ -250,24 +260,25 @@ export function configOf({ family, files }: Model, { cwd, scales, accent }: Mode
   };
 }
 
-/** What sherpa-onnx is given with each text. */
+/** The settings that sherpa-onnx gets with each text. */
 export function optionsOf({ sid, lang, speed: own = 1 }: ModelSpeaker, speed: number): object {
   return {
     sid,
     speed: speed * own,
     silenceScale: 0.2,
-    numSteps: STEPS,
+    numSteps: REFINING_STEPS,
     ...(lang !== undefined && { extra: { lang } }),
   };
 }
 
-/** The first entry of a word counts, so that a model with two accents may read one lexicon only. */
+/** True for lexicons of this accent or of none. The first entry of a word counts, so only one accent may be loaded. */
 function isSpokenWith(accent: ModelSpeaker['accent'], file: string): boolean {
   if (file === '') return false;
   const own = /^lexicon-(us|gb)(?:-|\.)/.exec(basename(file))?.[1];
   return accent === undefined || own === undefined || own === accent;
 }
 
+/** The path relative to the folder, or unchanged if it lies outside. */
 function within(folder: string, file: string): string {
   const path = relative(folder, file);
   return isAbsolute(path) || path.startsWith('..') ? file : path;
@@ -278,12 +289,12 @@ interface SpeakerSpec {
   readonly count: number;
   readonly voices?: readonly string[] | undefined;
   readonly language?: string | undefined;
-  /** Each speaker speaks all of these; the first is its usual one. */
+  /** The languages that each speaker speaks; the first is the usual one. */
   readonly languages?: readonly string[] | undefined;
 }
 
-/** The first letter of a speaker says which language it speaks: its tag, and its name in espeak-ng. */
-const KOKORO: Readonly<Record<string, readonly [tag: string, lang?: string]>> = {
+/** The language of a Kokoro speaker by the first letter of its name: the tag, and the name in espeak-ng. */
+const KOKORO_LANGUAGES: Readonly<Record<string, readonly [tag: string, lang?: string]>> = {
   a: ['en-US', 'en-us'],
   b: ['en-GB', 'en-gb-x-rp'],
   e: ['es', 'es'],
@@ -292,19 +303,19 @@ const KOKORO: Readonly<Record<string, readonly [tag: string, lang?: string]>> = 
   i: ['it', 'it'],
   j: ['ja', 'ja'],
   p: ['pt-BR', 'pt-br'],
-  // The lexicon reads Chinese characters, whatever the language is.
+  // No name for espeak-ng: the lexicon reads Chinese characters, whatever the language is.
   z: ['zh'],
 };
 
-/** The releases have these speakers, in this order. */
-const SUPERTONIC: Readonly<Record<number, readonly string[]>> = {
+/** The speakers of the releases by their number, in the order of their ids. */
+const SUPERTONIC_SPEAKERS: Readonly<Record<number, readonly string[]>> = {
   4: ['F1', 'F2', 'M1', 'M2'],
   10: ['F1', 'F2', 'F3', 'F4', 'F5', 'M1', 'M2', 'M3', 'M4', 'M5'],
 };
 
-const SUPERTONIC_DEFAULT = 'en';
+const SUPERTONIC_LANGUAGE = 'en';
 
-/** All speakers of a model. What the user says of them comes first, then what the model says itself. */
+/** All speakers of a model. Settings of the user take precedence over the metadata of the model. */
 export function speakersOf(model: Model, wanted: SpeakerSpec): ModelSpeaker[] {
   const { references } = model;
   const { language: said, languages: [usual, ...others] = [] } = wanted;
@@ -316,12 +327,12 @@ export function speakersOf(model: Model, wanted: SpeakerSpec): ModelSpeaker[] {
     });
   const names = namesOf(model, wanted);
   return names.map((name, sid) => {
-    const gender = genderOf(listed(model)[sid] ?? usualNames(model, names.length)?.[sid] ?? name);
+    const gender = genderOf(listedNames(model)[sid] ?? usualNames(model, names.length)?.[sid] ?? name);
     return { name, sid, ...spokenBy(model, names, sid, said), ...(gender && { gender }) };
   });
 }
 
-/** Speakers of other languages than the usual one have it in their names: `F1`, `F1-ja`. */
+/** Lists each speaker once per language; except for the first, the language is added to the name: `F1`, `F1-ja`. */
 function inLanguages(model: Model, wanted: SpeakerSpec, languages: readonly string[]): ModelSpeaker[] {
   return languages.flatMap((language, at) => {
     const speakers = speakersOf(model, { ...wanted, language, languages: undefined });
@@ -341,13 +352,13 @@ function spokenBy(
   said: string | undefined,
 ): Omit<ModelSpeaker, 'name' | 'sid'> {
   if (model.family === 'supertonic') {
-    const language = said ?? SUPERTONIC_DEFAULT;
+    const language = said ?? SUPERTONIC_LANGUAGE;
     return { language, lang: (language.split('-')[0] ?? language).toLowerCase() };
   }
   if (model.family === 'kokoro') {
-    // A name of the user says nothing of the language.
-    const letter = /^[a-z](?=[fm](?:_|$))/.exec(listed(model)[sid] ?? own[sid] ?? '')?.[0] ?? 'a';
-    const [language, lang] = kokoroLanguage(said) ?? KOKORO[letter] ?? ['en-US', 'en-us'];
+    // The name in the metadata counts first: one that the user chose does not tell the language.
+    const letter = /^[a-z](?=[fm](?:_|$))/.exec(listedNames(model)[sid] ?? own[sid] ?? '')?.[0] ?? 'a';
+    const [language, lang] = kokoroLanguage(said) ?? KOKORO_LANGUAGES[letter] ?? ['en-US', 'en-us'];
     return { language, ...(lang && { lang }), accent: language === 'en-GB' ? 'gb' : 'us' };
   }
   return { language: said ?? languageOf(model) };
@@ -355,13 +366,13 @@ function spokenBy(
 
 function kokoroLanguage(said: string | undefined): readonly [string, string?] | undefined {
   if (said === undefined) return undefined;
-  const known = Object.values(KOKORO).find(([tag]) => tag.toLowerCase() === said.toLowerCase());
-  return known ?? Object.values(KOKORO).find(([tag]) => tag.split('-')[0] === said.split('-')[0]);
+  const known = Object.values(KOKORO_LANGUAGES).find(([tag]) => tag.toLowerCase() === said.toLowerCase());
+  return known ?? Object.values(KOKORO_LANGUAGES).find(([tag]) => tag.split('-')[0] === said.split('-')[0]);
 }
 
 function namesOf(model: Model, { name, count, voices = [] }: SpeakerSpec): string[] {
   if (count <= 1) return [voices[0] ?? name];
-  const own = listed(model);
+  const own = listedNames(model);
   const piper = piperOf(model)?.speakerNames;
   const usual = usualNames(model, count);
   return unique(
@@ -373,17 +384,17 @@ function namesOf(model: Model, { name, count, voices = [] }: SpeakerSpec): strin
 }
 
 function usualNames({ family }: Model, count: number): readonly string[] | undefined {
-  return family === 'supertonic' ? SUPERTONIC[count] : undefined;
+  return family === 'supertonic' ? SUPERTONIC_SPEAKERS[count] : undefined;
 }
 
-/** @param name as its maker writes it: `af_heart` of Kokoro, `F1` of Supertonic, `expr-voice-2-m` of Kitten */
+/** @param name the name that the maker gave: `af_heart` of Kokoro, `F1` of Supertonic, `expr-voice-2-m` of Kitten */
 function genderOf(name: string): Gender | undefined {
   const letter = /^(?:[a-z]([fm])(?:_|$)|([FM])\d$|expr-voice-\d-([fm])$)/.exec(name)?.slice(1).join('');
   if (!letter) return undefined;
   return letter.toLowerCase() === 'f' ? 'woman' : 'man';
 }
 
-/** The second speaker of a name gets its number after it. */
+/** Appends its number to a name that an earlier speaker has. */
 function unique(names: readonly string[]): string[] {
   const seen = new Set<string>();
   return names.map((name, sid) => {
@@ -393,8 +404,8 @@ function unique(names: readonly string[]): string[] {
   });
 }
 
-/** The speakers that the metadata of Kokoro and Kitten lists. */
-function listed({ family, files }: Model): string[] {
+/** The speakers listedNames in the metadata of a Kokoro or Kitten model. */
+function listedNames({ family, files }: Model): string[] {
   if ((family !== 'kokoro' && family !== 'kitten') || files.model === undefined) return [];
   const names = metadataOf(files.model, 'speaker_names').split(',');
   return names.every((name) => /^[\w.-]{1,60}$/.test(name)) ? names : [];
@@ -409,8 +420,8 @@ function languageOf(model: Model): string {
 }
 
 /**
- * What the `.onnx.json` of a model says, if it is there.
- * @returns `undefined` as well for one that cannot be true: the model may speak all the same
+ * Reads the `.onnx.json` of a model, if it has one.
+ * @returns `undefined` also for an invalid one: the model may speak without it
  */
 export function piperOf({ files: { settings } }: Pick<Model, 'files'>): PiperConfig | undefined {
   if (settings === undefined || statSync(settings).size > LONGEST_CONFIG) return undefined;

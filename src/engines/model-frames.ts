@@ -1,7 +1,9 @@
+/** Messages between this program and the process of a model: JSON or samples, in frames of length, kind and content. */
 import type { Readable, Writable } from 'node:stream';
 
+/** A message to the process of a model. */
 export type Order =
-  | { readonly type: 'probe'; readonly runtimes: readonly string[]; readonly isBeside: boolean }
+  | { readonly type: 'probe'; readonly runtimes: readonly string[]; readonly looksBeside: boolean }
   | { readonly type: 'load'; readonly config: object; readonly runtimes?: readonly string[] }
   | {
       readonly type: 'speak';
@@ -12,6 +14,7 @@ export type Order =
     }
   | { readonly type: 'cancel'; readonly id: number };
 
+/** A message from it. */
 export type Report =
   | { readonly type: 'found'; readonly runtime: string }
   | { readonly type: 'loaded'; readonly sampleRate: number; readonly voices: number }
@@ -21,10 +24,10 @@ export type Report =
 
 const JSON_FRAME = 0;
 const SAMPLES_FRAME = 1;
-/** The head holds length and kind. */
+/** A head holds the length in four bytes, and the kind in one. */
 const HEAD_BYTES = 5;
-/** A minute and a half at 48 kHz. */
-const MOST_BYTES = 16 * 2 ** 20;
+/** The longest frame in bytes: almost three minutes of samples at 48 kHz. */
+const MOST_FRAME_BYTES = 16 * 2 ** 20;
 
 export function writeFrame(stream: Writable, message: Order | Report): void {
   const [kind, bytes] =
@@ -44,7 +47,7 @@ function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Bu
 }
 
 /**
- * Drops a torn last frame.
+ * Reads the messages of a stream. A torn last frame is dropped.
  * @throws Error for a frame that is too long
  */
 export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
@@ -53,7 +56,7 @@ export async function* readFrames<Message extends Order | Report>(stream: Readab
     held = held.length === 0 ? piece : Buffer.concat([held, piece]);
     while (held.length >= HEAD_BYTES) {
       const length = held.readUInt32LE(0);
-      if (length > MOST_BYTES) throw new Error(`a frame of ${length} bytes`);
+      if (length > MOST_FRAME_BYTES) throw new Error(`a frame of ${length} bytes`);
       if (held.length < HEAD_BYTES + length) break;
       const bytes = held.subarray(HEAD_BYTES, HEAD_BYTES + length);
       yield (

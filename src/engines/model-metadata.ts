@@ -1,30 +1,31 @@
+/** Reads what a model says of itself: the JSON of Piper's voices, and the metadata of ONNX files. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { check, number, text, whole } from '../kit/schema.ts';
 import { printable } from '../kit/words.ts';
 import type { Scales } from './engine.ts';
 
-/** What the `.onnx.json` of a voice of Piper says. The file is untrusted: nothing else of it is used. */
+/** The contents of the `.onnx.json` of a Piper voice, all checked, since the file is untrusted. */
 export interface PiperConfig {
-  /** A tag of BCP 47. */
+  /** A BCP 47 tag. */
   readonly language: string;
   readonly languageName: string;
-  /** The name of the voice in espeak-ng, which makes phonemes of the text. */
+  /** The voice of espeak-ng that turns the text into phonemes. */
   readonly espeakVoice: string;
   /** Hz. */
   readonly sampleRate: number;
   readonly speakerCount: number;
-  /** Names by the numbers of their speakers; those without one are missing. */
+  /** Names by speaker number; speakers without a name are left out. */
   readonly speakerNames: ReadonlyMap<number, string>;
   readonly scales: Scales;
-  /** Symbols of one code point, with their numbers. */
+  /** The numbers of the phoneme symbols that have a single code point. */
   readonly symbols: ReadonlyMap<string, number>;
 }
 
-/** Bytes. Those of Piper have 5 to 30 kB. */
+/** The largest `.onnx.json` in bytes. Those of Piper have 5 to 30 kB. */
 export const LONGEST_CONFIG = 1024 * 1024;
 
-/** @throws Error that says what is wrong with it */
+/** @throws Error that says what is wrong with the JSON */
 export function readPiperConfig(json: string): PiperConfig {
   const read = check(SETTINGS, parsed(json));
   if ('problem' in read) throw new Error(printable(`${read.path ? `"${read.path}"` : 'it'} ${read.problem}`));
@@ -50,7 +51,7 @@ const MOST_SPEAKERS = 10_000;
 const MOST_SYMBOLS = 1024;
 
 const part = <const F extends v.ObjectEntries>(fields: F) => v.object(fields, 'must be an object');
-/** What the model may speak without counts as missing where it is wrong. */
+/** A field that the model can speak without: a wrong value counts as missing. */
 const lenient = <S extends v.GenericSchema>(schema: S, otherwise: v.InferOutput<S>) =>
   v.optional(v.fallback(schema, otherwise as never), otherwise as never);
 const scale = (usual: number) => lenient(number({ min: 0, max: 10 }), usual);
@@ -75,17 +76,17 @@ const SETTINGS = part({
   ),
 });
 
-/** sherpa-onnx ends its process at a symbol of several code points, and a line break would end the line of a symbol. */
+/** False for several code points, which make sherpa-onnx exit, and for line breaks, which would break tokens.txt. */
 function isSymbol(text: string): boolean {
   return [...text].length === 1 && !/[\r\n]/.test(text);
 }
 
-/** A line of tokens.txt for each symbol. */
+/** The contents of tokens.txt, with a line per symbol. */
 export function tokensOf({ symbols }: PiperConfig): string {
   return [...symbols].map(([symbol, id]) => `${symbol} ${id}\n`).join('');
 }
 
-/** @returns the tag of BCP 47 of a voice of espeak-ng: `en-GB` of `en-gb-x-rp` */
+/** @returns the BCP 47 tag of an espeak-ng voice: `en-GB` for `en-gb-x-rp` */
 export function tagOfEspeak(voice: string): string {
   const [language = 'und', region = ''] = voice.split('-');
   return /^([a-z]{2}|419)$/i.test(region) && region !== 'x'
@@ -123,23 +124,24 @@ function nameIn(name: unknown): string | undefined {
     : undefined;
 }
 
-/** Bytes at the end of an ONNX file. Its metadata is there. */
+/** Bytes at the end of an ONNX file, where its metadata is. */
 const METADATA_BYTES = 64 * 1024;
 
-/** Bytes; the longest values are lists of speakers. */
+/** The longest value of metadata in bytes; lists of speakers are long. */
 const LONGEST_VALUE = 16 * 1024;
 
-export function mentions(file: string, word: string): boolean {
-  return ends(file, METADATA_BYTES).last.includes(word);
+/** True if the word is anywhere in the metadata of an ONNX file. */
+export function metadataMentions(file: string, word: string): boolean {
+  return fileEnds(file, METADATA_BYTES).last.includes(word);
 }
 
 /**
- * Reads a value of `metadata_props`: a field with key and value, each of which begins with its length
+ * Reads a value of `metadata_props`, whose entries are a key and a value, each after its length
  * (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
- * @returns empty where there is none
+ * @returns the value, or '' if there is none
  */
 export function metadataOf(file: string, key: string): string {
-  const { last } = ends(file, METADATA_BYTES);
+  const { last } = fileEnds(file, METADATA_BYTES);
   const name = Buffer.from([0x0a, key.length, ...Buffer.from(key), 0x12]);
   const at = last.lastIndexOf(name);
   if (at < 0) return '';
@@ -154,7 +156,8 @@ export function metadataOf(file: string, key: string): string {
   return length > LONGEST_VALUE ? '' : last.toString('utf8', from, from + length);
 }
 
-export function ends(file: string, most: number): { first: Buffer; last: Buffer } {
+/** @returns up to `most` bytes from the start and from the end of a file */
+export function fileEnds(file: string, most: number): { first: Buffer; last: Buffer } {
   const fd = openSync(file, 'r');
   try {
     const { size } = statSync(file);

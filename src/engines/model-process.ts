@@ -1,3 +1,4 @@
+/** Runs models of sherpa-onnx in processes of their own, so that a crash of the native code does not end this one. */
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Child, type Exit } from '../kit/program.ts';
@@ -9,13 +10,13 @@ import { type Report, readFrames, writeFrame } from './model-frames.ts';
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly execPath: string;
-  /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
+  /** Folders with a `node_modules` that may hold the runtime, in addition to the one of this program. */
   readonly runtimes: readonly string[];
 }
 
 interface ModelLaunch extends ModelOptions {
   readonly name: string;
-  /** What sherpa-onnx is given. Its paths count from the folder `cwd`. */
+  /** The settings for sherpa-onnx, with paths relative to `cwd`. */
   readonly config: object;
   readonly cwd: string;
 }
@@ -23,11 +24,11 @@ interface ModelLaunch extends ModelOptions {
 export interface Loaded {
   /** Hz. */
   readonly sampleRate: number;
-  /** Models of a single voice may say 0. */
+  /** The number of voices; models with a single one may report 0. */
   readonly voices: number;
 }
 
-/** The program that loads models, as it was built. */
+/** The path of the built program that loads models. */
 function modelProgram(): string {
   return fileURLToPath(new URL('model.mjs', import.meta.url));
 }
@@ -38,17 +39,19 @@ interface ModelUtterance {
   readonly reference?: string | undefined;
 }
 
-/** The bound holds for all texts of one process together. More sound waits on its side. */
-const MOST_WAITING_BYTES = 16 * 2 ** 20;
+/** Bytes of unread sound for all texts of one process together; beyond them, the process has to wait. */
+const MOST_UNREAD_BYTES = 16 * 2 ** 20;
 
+/** A process that has loaded a model, and speaks several texts at once. */
 export class ModelProcess {
-  /** @throws EngineError */
+  /** Resolves when the model is loaded. @throws EngineError */
   readonly loaded: Promise<Loaded>;
+  /** The number of utterances so far. */
   begun = 0;
   readonly #name: string;
   readonly #child: Child;
   readonly #open = new Map<number, BoundedQueue<Int16Array>>();
-  readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
+  readonly #budget = new ByteBudget(MOST_UNREAD_BYTES);
   readonly #closing = new AbortController();
   #exit: Exit | undefined;
   #fault: Error | undefined;
@@ -58,7 +61,7 @@ export class ModelProcess {
     this.#child = new Child(execPath, [program], { env, cwd, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
     this.#orders.on('error', () => {});
     this.loaded = this.#read();
-    this.loaded.then(() => this.#rest()).catch(() => this.#child.end());
+    this.loaded.then(() => this.#unrefIdle()).catch(() => this.#child.end());
     writeFrame(this.#orders, { type: 'load', config, runtimes });
   }
 
@@ -72,7 +75,7 @@ export class ModelProcess {
     this.begun += 1;
     const id = this.begun;
     const sound = new BoundedQueue<Int16Array>(this.#budget, AbortSignal.any([signal, this.#closing.signal]));
-    if (this.#exit) throw this.#died(this.#exit);
+    if (this.#exit) throw this.#crashError(this.#exit);
     this.#open.set(id, sound);
     this.#child.keepAlive('ref');
     const cancel = () => {
@@ -93,11 +96,11 @@ export class ModelProcess {
       signal.removeEventListener('abort', cancel);
       if (!sound.isEnded) writeFrame(this.#orders, { type: 'cancel', id });
       this.#open.delete(id);
-      this.#rest();
+      this.#unrefIdle();
     }
   }
 
-  /** The process ends after its utterances in work. */
+  /** Lets the process end after the utterances that it is speaking. */
   retire(): void {
     this.#orders.end();
   }
@@ -114,8 +117,8 @@ export class ModelProcess {
     return this.#child.pipe(3);
   }
 
-  /** An idle process does not keep this one alive. */
-  #rest(): void {
+  /** Keeps an idle process from keeping this one alive. */
+  #unrefIdle(): void {
     if (this.#open.size === 0) this.#child.keepAlive('unref');
   }
 
@@ -126,29 +129,29 @@ export class ModelProcess {
           this.#fault = error;
           this.#child.end();
         })
-        // The last words arrive after the exit.
+        // The last output may arrive after the exit.
         .then(() => this.#child.closed)
         .then((exit) => {
           this.#exit = exit;
-          reject(this.#died(exit));
-          for (const sound of this.#open.values()) sound.end(this.#died(exit));
+          reject(this.#crashError(exit));
+          for (const sound of this.#open.values()) sound.end(this.#crashError(exit));
         });
     });
   }
 
-  /** A text whose reader rests may hold up the others, but only when more than the budget waits. */
+  /** Passes reports on. A text that is not read blocks the others only when the unread sound exceeds the budget. */
   async #listen(onLoaded: (loaded: Loaded) => void, onFault: (error: EngineError) => void): Promise<void> {
     for await (const report of readFrames<Report>(this.#child.pipe(4))) {
       if (report.type === 'loaded') onLoaded(report);
       else if (report.type === 'samples') await this.#pass(report);
       else if (report.type === 'end') this.#open.get(report.id)?.end();
       else if (report.type === 'found') continue;
-      else if (report.id === undefined) onFault(this.#failed(report.message));
-      else this.#open.get(report.id)?.end(this.#failed(report.message));
+      else if (report.id === undefined) onFault(this.#errorOf(report.message));
+      else this.#open.get(report.id)?.end(this.#errorOf(report.message));
     }
   }
 
-  /** Samples of a text whose reader has left are dropped. */
+  /** Passes samples on, or drops them if the reader of the text has left. */
   async #pass({ id, samples }: Extract<Report, { type: 'samples' }>): Promise<void> {
     await this.#open
       .get(id)
@@ -156,28 +159,28 @@ export class ModelProcess {
       .catch(() => {});
   }
 
-  #died({ status, signal, failure = this.#fault }: Exit): EngineError {
+  #crashError({ status, signal, failure = this.#fault }: Exit): EngineError {
     const last = failure?.message ?? this.#child.lastWords;
-    return this.#failed(`its process ended with ${signal ?? `status ${status}`}${last && `: ${last}`}`);
+    return this.#errorOf(`its process ended with ${signal ?? `status ${status}`}${last && `: ${last}`}`);
   }
 
-  #failed(message: string): EngineError {
+  #errorOf(message: string): EngineError {
     return new EngineError('failed', `${this.#name}: ${printable(message)}`);
   }
 }
 
-/** onnxruntime's memory grows with each utterance. */
+/** Utterances after which a process is replaced, since the memory of onnxruntime grows with each. */
 const MOST_UTTERANCES = 500;
 
-/** After this number of deaths in a row, the process is not started again. */
-const MOST_DEATHS = 3;
+/** Crashes in a row after which the process is not started again. */
+const MOST_CRASHES = 3;
 
-/** Keeps one process of a model running, and starts it again when it has died. */
+/** Keeps one process of a model running, and restarts it after a crash. */
 export class ProcessKeeper {
   readonly #model: ModelLaunch;
   #process: ModelProcess | undefined;
-  #deaths = 0;
-  #lastDeath: unknown;
+  #crashes = 0;
+  #lastCrash: unknown;
 
   constructor(model: ModelLaunch) {
     this.#model = model;
@@ -187,7 +190,7 @@ export class ProcessKeeper {
     return this.#current().loaded;
   }
 
-  /** @param utterance its speaker must exist: sherpa-onnx takes another one for an unknown one */
+  /** @throws RangeError for an unknown speaker, in whose place sherpa-onnx would silently use another one */
   async *speak(
     utterance: ModelUtterance & { readonly sid: number },
     signal: AbortSignal,
@@ -198,9 +201,9 @@ export class ProcessKeeper {
       const { sid } = utterance;
       if (sid < 0 || sid >= Math.max(1, voices)) throw new RangeError(`there is no voice ${sid}`);
       yield* child.speak(utterance, signal);
-      this.#deaths = 0;
+      this.#crashes = 0;
     } catch (error) {
-      if (child.isDead) this.#noteDeath(child, error);
+      if (child.isDead) this.#noteCrash(child, error);
       throw error;
     }
   }
@@ -209,9 +212,9 @@ export class ProcessKeeper {
     await this.#process?.end();
   }
 
-  /** @throws EngineError after too many deaths */
+  /** The process for the next utterance. @throws EngineError after too many crashes */
   #current(): ModelProcess {
-    if (this.#deaths >= MOST_DEATHS) throw this.#lastDeath;
+    if (this.#crashes >= MOST_CRASHES) throw this.#lastCrash;
     const old = this.#process;
     if (old && !old.isDead && old.begun < MOST_UTTERANCES) return old;
     if (old && !old.isDead) old.retire();
@@ -219,15 +222,15 @@ export class ProcessKeeper {
     return this.#process;
   }
 
-  #noteDeath(process: ModelProcess, error: unknown): void {
+  #noteCrash(process: ModelProcess, error: unknown): void {
     if (process !== this.#process) return;
     this.#process = undefined;
-    this.#deaths += 1;
-    this.#lastDeath =
-      error instanceof EngineError && this.#deaths >= MOST_DEATHS
+    this.#crashes += 1;
+    this.#lastCrash =
+      error instanceof EngineError && this.#crashes >= MOST_CRASHES
         ? new EngineError(
             'failed',
-            `${error.message}; it ended ${MOST_DEATHS} times in a row and is not started again`,
+            `${error.message}; it ended ${MOST_CRASHES} times in a row and is not started again`,
           )
         : error;
   }
@@ -236,20 +239,20 @@ export class ProcessKeeper {
 interface ProbeOptions extends ModelOptions {
   /** The program that loads models. */
   readonly program?: string | undefined;
-  /** False looks in the given folders only. */
-  readonly isBeside: boolean;
+  /** True to look also in the folder in which this program is installed. */
+  readonly looksBeside: boolean;
 }
 
-/** Loads the runtime in a child: a library that does not fit may end its process at once, without a word. */
+/** Tries to load the runtime in a child process, since an incompatible library may crash its process without a message. */
 export async function probeRuntime(
-  { env, execPath, program = modelProgram(), runtimes, isBeside }: ProbeOptions,
+  { env, execPath, program = modelProgram(), runtimes, looksBeside }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<
   { readonly name: string; readonly fault?: never } | { readonly name?: never; readonly fault: string }
 > {
   const child = new Child(execPath, [program], { env, stdin: 'ignore', stdout: 'ignore', pipes: 2, signal });
   const orders = child.pipe(3).on('error', () => {});
-  writeFrame(orders, { type: 'probe', runtimes, isBeside });
+  writeFrame(orders, { type: 'probe', runtimes, looksBeside });
   let fault = '';
   for await (const report of readFrames<Report>(child.pipe(4))) {
     if (report.type === 'found') {

@@ -1,3 +1,4 @@
+/** The program of a model process: loads sherpa-onnx and a model, and speaks texts. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
@@ -6,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { toInt16 } from '../sound/samples.ts';
 import { type Order, type Report, readFrames, writeFrame } from './model-frames.ts';
 
+/** The packages of the runtime: with native code, and in WebAssembly. */
 const NATIVE = 'sherpa-onnx-node';
 const PORTABLE = 'sherpa-onnx';
 
-/** Longer sound goes in several frames. */
+/** Samples per frame; longer sound is sent in several. */
 const MOST_SAMPLES = 1_000_000;
 
 const orders = new Socket({ fd: 3, readable: true, writable: false });
@@ -29,8 +31,8 @@ async function load({ config, runtimes = [] }: Extract<Order, { type: 'load' }>)
 
 async function speak({ id, text, options, reference }: Extract<Order, { type: 'speak' }>): Promise<void> {
   const wave = reference === undefined ? undefined : runtime?.readWave(reference);
-  const likeness = wave && { referenceAudio: wave.samples, referenceSampleRate: wave.sampleRate };
-  await (await opened)?.speak(text, { ...options, ...likeness }, (samples) => {
+  const imitated = wave && { referenceAudio: wave.samples, referenceSampleRate: wave.sampleRate };
+  await (await opened)?.speak(text, { ...options, ...imitated }, (samples) => {
     for (let start = 0; start < samples.length; start += MOST_SAMPLES)
       report({ type: 'samples', id, samples: toInt16(samples.subarray(start, start + MOST_SAMPLES)) });
     return !cancelled.has(id);
@@ -38,11 +40,11 @@ async function speak({ id, text, options, reference }: Extract<Order, { type: 's
   report({ type: 'end', id });
 }
 
-async function obey(order: Order): Promise<void> {
+async function execute(order: Order): Promise<void> {
   const id = order.type === 'speak' ? order.id : undefined;
   try {
     if (order.type === 'probe')
-      report({ type: 'found', runtime: loadRuntime(order.runtimes, order.isBeside).name });
+      report({ type: 'found', runtime: loadRuntime(order.runtimes, order.looksBeside).name });
     else if (order.type === 'load') await load(order);
     else if (order.type === 'speak') await speak(order);
     else cancelled.add(order.id);
@@ -53,9 +55,9 @@ async function obey(order: Order): Promise<void> {
   }
 }
 
-/** sherpa-onnx, whichever of its packages is there. */
+/** sherpa-onnx, from whichever of its packages is installed. */
 interface Runtime {
-  /** The name of its package. */
+  /** The name of the package. */
   readonly name: string;
   open(config: object): Promise<OpenedModel>;
   readWave(file: string): Wave;
@@ -63,7 +65,7 @@ interface Runtime {
 
 interface OpenedModel {
   readonly model: { readonly sampleRate: number; readonly numSpeakers: number };
-  /** @param onSamples is called for each sentence; false stops the model */
+  /** @param onSamples called after each sentence; returns false to stop the model */
   speak(text: string, options: object, onSamples: (samples: Float32Array) => boolean): Promise<unknown>;
 }
 
@@ -72,7 +74,7 @@ interface Wave {
   readonly sampleRate: number;
 }
 
-/** The package with native code, which speaks in threads of its own. */
+/** The interface of the native package, which speaks in threads of its own. */
 interface Native extends Pick<Runtime, 'readWave'> {
   readonly OfflineTts: {
     createAsync(
@@ -81,7 +83,7 @@ interface Native extends Pick<Runtime, 'readWave'> {
   };
 }
 
-/** The package in WebAssembly, which nothing else can interrupt while it speaks. */
+/** The interface of the WebAssembly package, which blocks its thread while it speaks. */
 interface Portable extends Pick<Runtime, 'readWave'> {
   createOfflineTts(
     config: object,
@@ -89,16 +91,16 @@ interface Portable extends Pick<Runtime, 'readWave'> {
 }
 
 /**
- * Loads the first package that can be loaded: the native one does not load with every C library. A package has to be installed with
- * tts, or by it: npm puts it into the same folder or into that of tts. Node itself would also take one from every folder above,
- * from the home folder and from `NODE_PATH`.
+ * Loads the first package that can be loaded: the native one does not work with every C library. A package must be installed
+ * by tts, or with tts: then npm puts it next to tts or inside it. Node itself would also search every folder above, the home
+ * folder and `NODE_PATH`.
  * @param installed folders with a `node_modules` that tts has filled
- * @param isBeside false looks nowhere else
+ * @param looksBeside false to look in these folders only
  * @throws Error that says how to install it, or why none can be loaded
  */
-function loadRuntime(installed: readonly string[], isBeside = true): Runtime {
+function loadRuntime(installed: readonly string[], looksBeside = true): Runtime {
   const places = [
-    ...(isBeside ? placesBeside() : []),
+    ...(looksBeside ? placesBeside() : []),
     ...installed.map((folder) => join(folder, 'node_modules')),
   ];
   const load = createRequire(import.meta.url);
@@ -151,5 +153,5 @@ function portableRuntime({ createOfflineTts, readWave }: Portable): Runtime {
   };
 }
 
-for await (const order of readFrames<Order>(orders)) void obey(order);
+for await (const order of readFrames<Order>(orders)) void execute(order);
 reports.end();

@@ -1,3 +1,4 @@
+/** Engines that are model folders, of the user or of installed voices. */
 import { basename } from 'node:path';
 import {
   EngineError,
@@ -10,7 +11,7 @@ import { configOf, modelIdentity, modelIn, optionsOf, piperOf, speakersOf } from
 import { type Loaded, type ModelOptions, ProcessKeeper } from './model-process.ts';
 
 /**
- * Opens a model folder. Of an installed voice everything is known before its process runs.
+ * Opens a model folder. For an installed voice no process has to start yet, since its manifest has all that is needed.
  * @throws EngineError with what is missing, or with the last words of the process
  */
 export async function openModel(config: ModelConfig, options: ModelOptions): Promise<ExternalSource> {
@@ -19,7 +20,7 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   const cwd = installed?.base ?? folder;
   const scales = installed ? installed.scales : piperOf(model)?.scales;
   const identity = installed?.identity ?? modelIdentity(model);
-  /** One, or one for each accent. */
+  /** One process, or one for each accent. */
   const processes = new Map<ModelSpeaker['accent'], ProcessKeeper>();
   const processOf = (accent: ModelSpeaker['accent']) => {
     const keeper =
@@ -38,12 +39,12 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
     voices,
     maxChars,
     concurrency,
-    // A language that the model is given makes another sound. An installed voice may have another name on another machine.
+    // With the language, which changes the sound. Without the name of an installed voice, which may differ between machines.
     identityOf(voice) {
       return `${identity} ${partsOf(speakerOf(voice), installed !== undefined).join(' ')}`;
     },
     prepare(voice) {
-      // The first text reports the error.
+      // The error is reported by the first text.
       processOf(speakerOf(voice).accent)
         .open()
         .catch(() => {});
@@ -69,10 +70,10 @@ function voiceOf(
   return { name, language, sampleRate, style, gender, numbers: numbers && language };
 }
 
-/** What tells the sound of a speaker from that of others of its model. */
+/** The parts of an identity that distinguish a speaker from the others of its model. */
 function partsOf({ name, sid, lang, speed, reference, sum }: ModelSpeaker, isInstalled: boolean) {
-  const likeness = sum ?? (isInstalled && reference !== undefined ? basename(reference) : undefined);
-  return [isInstalled ? sid : name, lang, speed, likeness].filter((part) => part !== undefined);
+  const imitated = sum ?? (isInstalled && reference !== undefined ? basename(reference) : undefined);
+  return [isInstalled ? sid : name, lang, speed, imitated].filter((part) => part !== undefined);
 }
 
 function missing({ name }: SourceVoice): never {
@@ -81,10 +82,10 @@ function missing({ name }: SourceVoice): never {
 
 const MOST_VOICES = 10_000;
 
-/** Hz. The interface of the service has these bounds. */
+/** The sample rates in Hz that the interface of the service allows. */
 const [LOWEST_RATE, HIGHEST_RATE] = [8000, 48_000];
 
-/** @throws EngineError for metadata of a model that cannot be true */
+/** @throws EngineError if the metadata of the model is implausible */
 function checked(loaded: Loaded, name: string): Loaded {
   const { sampleRate, voices } = loaded;
   if (!(voices >= 0 && voices <= MOST_VOICES))

@@ -1,10 +1,11 @@
+/** Makes English text readable for Flite. */
 import { entriesOf, withoutEscapes } from '../kit/words.ts';
 import { type Rule, spokenBy, valuesInEnglish } from '../text/english-values.ts';
 import { addressesInEnglish, shortFormsInEnglish } from '../text/english-words.ts';
 import { romanValue } from '../text/roman.ts';
 import { pattern } from '../text/unicode.ts';
 
-/** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
+/** Returns printable ASCII without accents, with symbols in words, and without other scripts; '' if no word is left. */
 export function normalise(text: string): string {
   const written = spokenBy(PUNCTUATION, headingSpoken(withoutEscapes(text)));
   const ascii = spokenBy(SIGNS, addressesInEnglish(spokenBy(ABBREVIATIONS, written), inWords))
@@ -28,31 +29,32 @@ function englishLetter(letter: string): string {
   return isCapital ? spoken.charAt(0).toUpperCase() + spoken.slice(1) : spoken;
 }
 
-/** The start of a sentence as a reader of books says it: numbers of chapters, and words with a drop cap. */
+/** Rewrites the start of a sentence: Roman numerals of chapters become digits, and drop caps join their words. */
 function headingSpoken(sentence: string): string {
   return sentence
     .replace(NUMERAL, (written, before: string, numeral: string) => {
       const isTitle = !/[.!?]["”’']?\s*$/u.test(sentence) || numeral.length === sentence.trim().length - 1;
-      return numeral.length > 1 || (SINGLE.test(numeral) && isTitle)
+      return numeral.length > 1 || (SINGLE_NUMERAL.test(numeral) && isTitle)
         ? `${before}${romanValue(numeral)}`
         : written;
     })
     .replace(DROP_CAP, '$1$2$3$4$5');
 }
 
-/** Unicode does not decompose them. */
+/** Letters that Unicode does not decompose, with their ASCII spelling. */
 const LETTERS = new Map(
   entriesOf('ß ss, æ ae, œ oe, ø o, ł l, đ d, ð th, þ th, ħ h, ı i, ŋ ng, ŧ t, ĸ k, ƒ f, ə e'),
 );
 
 const LETTER = new RegExp([...LETTERS.keys()].join('|'), 'giu');
 
+/** A Roman numeral at the start of a sentence. */
 const NUMERAL =
   /^(\s*["“‘']?)((?=[IVXLC])(?:C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?=\.?\s*$|\.\s+\p{Lu}(?!\.))/u;
-/** Other letters by themselves are initials or grades. */
-const SINGLE = /^[IVX]$/u;
+/** The numerals of one letter that are read as numbers; the other letters are initials or grades. */
+const SINGLE_NUMERAL = /^[IVX]$/u;
 
-/** A drop cap that stands apart: "T HE lamps". */
+/** A drop cap separated from its word: "T HE lamps". */
 const DROP_CAP = /^(\s*["“‘']?)(?:([B-HJ-NP-Z]) ([A-Z]{2,})|([AIO]) ([B-DF-HJ-NP-TV-Z]{1,2}))(?=\s)/u;
 
 const FRACTIONS = entriesOf(`
@@ -77,7 +79,7 @@ const SIGNS: readonly Rule[] = [
   [/³/gu, ' cubed '],
   [/µ|μ(?=[a-z])/gu, ' micro '],
   [/π/gu, ' pi '],
-  // The second sign is that of the unit, which looks the same.
+  // Omega, and the ohm sign, which looks the same.
   [/[Ω\u2126]/gu, ' ohms '],
   [/×/gu, ' times '],
   [/÷/gu, ' divided by '],
@@ -89,7 +91,7 @@ const SIGNS: readonly Rule[] = [
   [/≤/gu, ' at most '],
   [/≥/gu, ' at least '],
   [/[→⇒]/gu, ' to '],
-  // Elsewhere it may be a mark.
+  // Only between values: elsewhere it may be a bracket or a quotation mark.
   [/(?<=(?:\d|(?<!\S)[a-z])\s?)>\s?(?=\d)/giu, ' is greater than '],
   [/(?<=(?:\d|(?<!\S)[a-z])\s?)<\s?(?=\d)/giu, ' is less than '],
   [/©/gu, ' copyright '],
@@ -113,15 +115,15 @@ const PUNCTUATION: readonly Rule[] = [
   [/[¡¿]/gu, ''],
 ];
 
-/** They stand in front of a name. */
+/** Titles, expanded only before a name. */
 const TITLES = entriesOf(`
   Capt Captain, Col Colonel, Gen General, Lieut Lieutenant, Lt Lieutenant, Sgt Sergeant, Gov Governor, Sen Senator,
   Prof Professor, Rev Reverend, Hon Honourable, Messrs Messieurs`).map(
   ([short, word]): Rule => [pattern`\b${short}\.(?=\s+["'“‘]?\p{Lu})`, word],
 );
 
-/** They stand in front of a number. */
-const COUNTED = entriesOf(`
+/** Abbreviations that are expanded only before a number. */
+const BEFORE_NUMBERS = entriesOf(`
   Nos numbers, No number, pp pages, p page, Figs figures, Fig figure, Vol volume, Ch chapter, Sec section,
   Eq equation`).map(([short, word]): Rule => {
   const either = `[${short.charAt(0).toUpperCase()}${short.charAt(0).toLowerCase()}]${short.slice(1)}`;
@@ -130,7 +132,7 @@ const COUNTED = entriesOf(`
 
 const ABBREVIATIONS: readonly Rule[] = [
   ...TITLES,
-  ...COUNTED,
+  ...BEFORE_NUMBERS,
   [/\be\.\s?g\.,?(?=\s)/giu, 'for example,'],
   [/\bi\.\s?e\.,?(?=\s)/giu, 'that is,'],
   [/\bvs\.(?=\s)/giu, 'versus'],

@@ -1,35 +1,38 @@
+/** Cuts text into passages that a built-in voice speaks in one task. */
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { sentences } from '../text/sentences.ts';
 import { segmenterOf } from '../text/unicode.ts';
 
 export interface Passage {
   readonly text: string;
+  /** The border at its end, which determines the pause. */
   readonly end: 'clause' | 'sentence' | 'paragraph';
 }
 
-/** A voice takes 0.15 s for so many words. */
+/** Words per passage; a voice takes 0.15 s to speak them. */
 const MOST_WORDS = 40;
 
-/** This limit is for texts with few spaces. */
+/** Characters per passage, a limit for texts with few spaces. */
 const MOST_CHARACTERS = 400;
 
-/** This is time of speech: digits and addresses take long to say. */
+/** Seconds of speech per passage, a limit for digits and addresses, which take long to say. */
 const MOST_SECONDS = 20;
 
-/** The first passage may have so few words if a clause ends there. */
+/** Words after which the first passage may end with a clause, so that the sound starts firstWords. */
 const FIRST_WORDS = 12;
 
+/** Words that a passage needs to end with a clause. */
 const FEWEST_WORDS = 2;
 
-/** Longer paragraphs are taken in such pieces. */
+/** The pieces in which longer paragraphs are read. */
 const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
-/** Other requests get their turn after this number. */
+/** Characters after which the event loop runs, so that other requests get their turn. */
 const STEP_CHARACTERS = 2000;
 
 /**
- * Finding the next passage takes milliseconds.
- * @param normalise as in `Recipe`
+ * Cuts a text into passages lazily; each takes milliseconds to find.
+ * @param normalise as in `TaskMaker`
  */
 export async function* passages(
   text: string,
@@ -38,7 +41,7 @@ export async function* passages(
 ): AsyncGenerator<Passage, void, undefined> {
   let isFirst = true;
   let worked = 0;
-  for (const { piece, end } of passagesOf(text)) {
+  for (const { piece, end } of piecesOf(text)) {
     let last = '';
     for (const sentence of sentences(piece)) {
       const spoken = normalise(sentence);
@@ -59,7 +62,7 @@ export async function* passages(
   }
 }
 
-function* passagesOf(text: string): Generator<{ piece: string; end: Passage['end'] }> {
+function* piecesOf(text: string): Generator<{ piece: string; end: Passage['end'] }> {
   const paragraphs = text.trim().split(/\n\s*\n/u);
   for (const [number, paragraph] of paragraphs.entries()) {
     const parts = paragraph.match(PIECE) ?? [];
@@ -76,15 +79,15 @@ function* clauses(sentence: string, isFirst: boolean, end: Passage['end']): Gene
   for (let start = 0; start < words.length; ) {
     const next = words.slice(start, start + MOST_WORDS + 1);
     const most = fittingWords(next);
-    const count = (isEarly && early(next, most)) || most;
+    const count = (isEarly && firstWords(next, most)) || most;
     start += count;
     yield { text: next.slice(0, count).join(' '), end: start < words.length ? 'clause' : end };
     isEarly = false;
   }
 }
 
-/** For an early sound, at a clause: Flite lowers its voice at each end. */
-function early(words: readonly string[], most: number): number | undefined {
+/** The words of a short first passage. It ends with a clause, since Flite lowers its voice at the end of a passage. */
+function firstWords(words: readonly string[], most: number): number | undefined {
   const soon = clauseWithin(words, Math.min(most, FIRST_WORDS));
   if (soon !== undefined) return soon;
   const later = words.findIndex(endsClause) + 1;
@@ -113,22 +116,22 @@ function endsClause(word: string): boolean {
   return /[,;:)\]—、，；：]["'”’]?$/u.test(word);
 }
 
-/** Flite's time is quadratic: 15 s for 5,000 letters. */
-const LONGEST = 60;
+/** The longest word in UTF-16 units. Flite takes quadratic time for a word: 15 s for 5,000 letters. */
+const LONGEST_WORD = 60;
 
-/** Intl.Segmenter's time is quadratic (V8 12 and before). */
+/** Parts of a word for Intl.Segmenter, which takes quadratic time in V8 12 and earlier. */
 const WINDOW = /.{1,500}/gsu;
 
 const words = segmenterOf('word');
 const graphemes = segmenterOf('grapheme');
 
 /**
- * Words stand between white space. Long ones come in pieces.
- * @param mostSeconds the longest time that a piece may take to say
+ * Splits text at white space, and long words into pieces.
+ * @param mostSeconds the longest duration of a piece
  */
 function cutWords(text: string, mostSeconds: number): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);
-  const short = whole.flatMap((word) => (word.length <= LONGEST ? [word] : cut(word)));
+  const short = whole.flatMap((word) => (word.length <= LONGEST_WORD ? [word] : cut(word)));
   return short.flatMap((word) => halved(word, mostSeconds));
 }
 
@@ -146,18 +149,19 @@ function cut(word: string): string[] {
 }
 
 function shortened(word: string): string[] {
-  return word.length <= LONGEST ? [word] : wordPieces(word, graphemes());
+  return word.length <= LONGEST_WORD ? [word] : wordPieces(word, graphemes());
 }
 
 function wordPieces(text: string, segmenter: Intl.Segmenter): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-function pack(small: readonly string[]): string[] {
+/** Joins pieces pieces again, up to the longest word. */
+function pack(pieces: readonly string[]): string[] {
   const packed: string[] = [];
   let last = '';
-  for (const piece of small) {
-    if (last && last.length + piece.length > LONGEST) {
+  for (const piece of pieces) {
+    if (last && last.length + piece.length > LONGEST_WORD) {
       packed.push(last);
       last = '';
     }
@@ -166,14 +170,14 @@ function pack(small: readonly string[]): string[] {
   return [...packed, last];
 }
 
-/** Seconds. */
-const WORD = 0.3;
+/** Seconds to say a word. */
+const WORD_SECONDS = 0.3;
 
-/** Spelled; a W counts twice. */
-const LETTER = 0.25;
+/** Seconds to spell a letter; a W counts twice. */
+const LETTER_SECONDS = 0.25;
 
-/** Measured with the voice `rms`. */
-const NAMED: readonly (readonly [pattern: RegExp, seconds: number])[] = [
+/** Seconds per character that matches, in addition to words. Measured with the voice `rms`. */
+const SYMBOL_SECONDS: readonly (readonly [pattern: RegExp, seconds: number])[] = [
   [/\d/gu, 0.5],
   [/[#$%&*+/=@\\^_|~]/gu, 0.6],
   [/[aeiouy]{4,}/giu, 0.15],
@@ -181,18 +185,18 @@ const NAMED: readonly (readonly [pattern: RegExp, seconds: number])[] = [
 
 const LETTERS = /[a-z]+/giu;
 
-/** Flite spells what does not begin and end as English words do. */
+/** Words that begin and end as English ones do; Flite spells all others. */
 const READABLE =
   /^s?[bcdfghjklmnpqrtvwxz]?h?[lmnrsw]?[aeiouy](?:.*[aeiouy])?[cdfghlmnrstw]?[bcdfghklmnprstvwxz]?[hklstz]{0,2}s?$/iu;
 
-/** Rough: digits, signs and spelled letters take up to ten times as long as prose. */
+/** A rough estimate of the duration: digits, symbols and spelled letters take up to ten times as long as prose. */
 function spokenSeconds(text: string): number {
   const words = (text.match(LETTERS) ?? []).reduce((sum, letters) => sum + letterSeconds(letters), 0);
-  return NAMED.reduce((sum, [pattern, seconds]) => sum + seconds * count(text, pattern), words);
+  return SYMBOL_SECONDS.reduce((sum, [pattern, seconds]) => sum + seconds * count(text, pattern), words);
 }
 
 function letterSeconds(letters: string): number {
-  return READABLE.test(letters) ? WORD : LETTER * (letters.length + count(letters, /w/giu));
+  return READABLE.test(letters) ? WORD_SECONDS : LETTER_SECONDS * (letters.length + count(letters, /w/giu));
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -1,3 +1,4 @@
+/** Engines that are programs of the user, run once per text. */
 import { createReadStream, lstatSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +16,14 @@ export interface ProgramOptions {
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
+  /** Ends a program with all processes that it started. */
   readonly endGroup: (pid: number) => void;
 }
 
-/** Hz, until the header tells. */
+/** Hz, assumed until the header of the WAV tells. */
 const USUAL_RATE = 22_050;
 
-/** No shell sees the arguments. */
+/** Opens a program as an engine. Arguments are passed without a shell. */
 export async function openProgram(
   config: ProgramConfig,
   { timeoutMs, env, platform, endGroup }: ProgramOptions,
@@ -31,7 +33,7 @@ export async function openProgram(
   const program = await findProgram(command[0], env.PATH ?? '', platform);
   if (program === undefined) throw new EngineError('failed', `${name}: there is no program ${command[0]}`);
   const running = new Set<ProgramRun>();
-  const identity = `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`;
+  const identity = `program ${JSON.stringify([command, output, sampleRate])} ${fileStamps([program, ...command])}`;
   return {
     name,
     voices: voices.map((voice) => ({
@@ -57,8 +59,8 @@ export async function openProgram(
   };
 }
 
-/** A new model file is another voice. */
-function filesIn(command: readonly string[]): string {
+/** Sizes and times of the files in the command: a new model file makes another voice. */
+function fileStamps(command: readonly string[]): string {
   const files = command.flatMap((name) => {
     const stats = statSync(name, { throwIfNoEntry: false });
     return stats?.isFile() ? [`${name}:${stats.size}:${stats.mtimeMs}`] : [];
@@ -66,6 +68,7 @@ function filesIn(command: readonly string[]): string {
   return files.join(' ');
 }
 
+/** One run of the program, for one text. */
 class ProgramRun {
   readonly #config: ProgramConfig;
   readonly #options: ProgramOptions;
@@ -95,7 +98,7 @@ class ProgramRun {
     if (takesFile) this.#write(files.text, `${line}\n`);
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
     const { env, endGroup } = options;
-    // It may be the client of a service: only its user knows.
+    // The program may be the client of a service; this cannot be known.
     const usesNetwork = true;
     this.#child = new Child(program ?? '', rest, {
       env,
@@ -124,7 +127,7 @@ class ProgramRun {
       const { sampleRate, samples } = await this.#read();
       return { sampleRate, samples: this.#checked(samples, signal) };
     } catch (error) {
-      throw await this.#fault(error, signal);
+      throw await this.#errorOf(error, signal);
     }
   }
 
@@ -150,7 +153,7 @@ class ProgramRun {
       yield* samples;
       await this.#assertEnded();
     } catch (error) {
-      throw await this.#fault(error, signal);
+      throw await this.#errorOf(error, signal);
     } finally {
       this.#tidy();
     }
@@ -163,8 +166,8 @@ class ProgramRun {
     if (status !== 0) throw new Error(`it ended with ${signal ?? `status ${status}`}`);
   }
 
-  async #fault(error: unknown, signal: AbortSignal): Promise<unknown> {
-    // A failing program closes its output first.
+  async #errorOf(error: unknown, signal: AbortSignal): Promise<unknown> {
+    // A failing program closes its output before it ends, so wait for its status.
     await this.#child.closedSoon();
     this.end();
     const { status, signal: ending, failure } = await this.closed;
@@ -211,12 +214,13 @@ function noStorage(cause: unknown): EngineError {
   return new EngineError('no storage', unwritable(tmpdir(), cause).message);
 }
 
-/** A FIFO would block, and a link may lead to a device. */
+/** Opens a regular file only: a FIFO would block, and a link may lead to a device. */
 function regularFile(path: string): Readable {
   if (!lstatSync(path).isFile()) throw new Error('its output is not a regular file');
   return createReadStream(path);
 }
 
+/** Replaces the placeholders in an argument. */
 function filled(argument: string, values: Readonly<Record<'text' | 'output' | 'voice', string>>): string {
   return argument.replace(/\{(text|output|voice)\}/g, (_, name: keyof typeof values) => values[name]);
 }

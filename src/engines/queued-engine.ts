@@ -1,9 +1,11 @@
+/** Engines that speak passage by passage, with several utterances sharing threads or processes. */
 import { type Engine, EngineError, OWN_RATE, type Utterance } from './engine.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
 
-/** A thread, or a process, that does one task after the other. */
+/** A thread or a process that runs one task at a time. */
 export interface TaskRunner<Task> {
+  /** True if a task needs no start of a thread first. */
   readonly ready: boolean;
   /**
    * @returns no samples for a text without sound
@@ -13,15 +15,16 @@ export interface TaskRunner<Task> {
   close(): Promise<void>;
 }
 
+/** Makes the tasks of one utterance. */
 export interface TaskMaker<Task> {
-  /** @returns empty to leave the sentence out */
+  /** @returns the sentence as the voice reads it; empty to skip it */
   normalise(sentence: string): string;
   task(text: string, finish: Finish): Task;
-  /** It is the message for a text without sound. */
+  /** The error message for a text without sound. */
   readonly complaint: string;
 }
 
-/** An engine whose utterances are spoken passage by passage. */
+/** @param recipe returns how to make the tasks of an utterance */
 export function queuedEngine<Task>(
   queue: FairQueue<Task>,
   recipe: (utterance: Utterance) => TaskMaker<Task>,
@@ -37,10 +40,10 @@ export function queuedEngine<Task>(
   };
 }
 
-/** Seconds after a passage. */
+/** Seconds of silence after a passage. */
 const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
-/** The passages of an utterance as tasks. */
+/** Yields the passages of an utterance as tasks. */
 export async function* tasks<Task>(
   { text, sampleRate, style }: Pick<Utterance, 'text' | 'style'> & { readonly sampleRate: number },
   recipe: TaskMaker<Task>,
@@ -52,7 +55,7 @@ export async function* tasks<Task>(
   }
 }
 
-/** @throws EngineError at the end if all pieces were empty: some voices find out only while they speak */
+/** @throws EngineError at the end if all pieces were empty, which some voices find out only while they speak */
 async function* audible(
   pieces: AsyncIterable<Int16Array>,
   complaint: string,
@@ -66,41 +69,44 @@ async function* audible(
   if (isSilent) throw new EngineError('unsupported text', complaint);
 }
 
-/** Tasks of one utterance that are begun before its reader has the first sound: it bounds memory for a slow reader. */
+/** Tasks of an utterance that may be queued ahead of its reader; this bounds the memory for a slow reader. */
 const LOOK_AHEAD = 3;
 
-interface Ticket<Task> {
+/** A queued task, with the promise of its sound. */
+interface QueuedTask<Task> {
   readonly task: Task;
   resolve(samples: Int16Array): void;
   reject(reason: unknown): void;
 }
 
-/** An utterance, with its tasks that are not begun. */
-interface Line<Task> {
+/** An utterance with its tasks that have not started. */
+interface QueuedUtterance<Task> {
   readonly signal: AbortSignal;
-  readonly tickets: Ticket<Task>[];
-  working: number;
+  readonly waiting: QueuedTask<Task>[];
+  /** The number of its tasks that are running. */
+  running: number;
 }
 
-/** The utterance with the fewest tasks in work is next. */
+/** Shares task runners among utterances: next is the utterance with the fewest running tasks. */
 export class FairQueue<Task> {
-  readonly #lanes: readonly TaskRunner<Task>[];
+  readonly #runners: readonly TaskRunner<Task>[];
   readonly #free: TaskRunner<Task>[];
   readonly #spare: number;
-  /** Those with tasks that are not begun, in turn. */
-  readonly #order: Line<Task>[] = [];
+  /** Utterances with tasks that have not started, in the order of their turns. */
+  readonly #order: QueuedUtterance<Task>[] = [];
+  /** Aborts the utterances that are being read. */
   readonly #open = new Set<AbortController>();
 
-  /** @param spare lanes left idle, which bridge the restart of another */
-  constructor(lanes: readonly TaskRunner<Task>[], spare = 0) {
-    this.#lanes = lanes;
-    this.#free = [...lanes];
+  /** @param spare the number of runners kept idle, to take over while another one restarts */
+  constructor(runners: readonly TaskRunner<Task>[], spare = 0) {
+    this.#runners = runners;
+    this.#free = [...runners];
     this.#spare = spare;
   }
 
   /**
-   * The results come in the order of the tasks.
-   * @throws what a lane throws
+   * Yields the results in the order of the tasks.
+   * @throws the error of a task runner
    */
   async *run(
     tasks: Iterable<Task> | AsyncIterable<Task>,
@@ -108,16 +114,16 @@ export class FairQueue<Task> {
   ): AsyncGenerator<Int16Array, void, undefined> {
     signal.throwIfAborted();
     const leaving = new AbortController();
-    const line: Line<Task> = { signal: leaving.signal, tickets: [], working: 0 };
+    const utterance: QueuedUtterance<Task> = { signal: leaving.signal, waiting: [], running: 0 };
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
     signal.addEventListener('abort', leave);
-    line.signal.addEventListener('abort', () => this.#leave(line));
+    utterance.signal.addEventListener('abort', () => this.#leave(utterance));
     const results: Promise<Int16Array>[] = [];
     try {
       for await (const task of tasks) {
-        line.signal.throwIfAborted();
-        results.push(this.#submit(line, task));
+        utterance.signal.throwIfAborted();
+        results.push(this.#submit(utterance, task));
         if (results.length >= LOOK_AHEAD) yield (await results.shift()) as Int16Array;
       }
       for (const result of results) yield await result;
@@ -130,52 +136,52 @@ export class FairQueue<Task> {
 
   async close(): Promise<void> {
     for (const utterance of this.#open) utterance.abort(new Error('the engine is closed'));
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#runners.map((runner) => runner.close()));
   }
 
-  #leave(line: Line<Task>): void {
-    const place = this.#order.indexOf(line);
+  #leave(utterance: QueuedUtterance<Task>): void {
+    const place = this.#order.indexOf(utterance);
     if (place >= 0) this.#order.splice(place, 1);
-    for (const { reject } of line.tickets.splice(0)) reject(line.signal.reason);
+    for (const { reject } of utterance.waiting.splice(0)) reject(utterance.signal.reason);
   }
 
-  #submit(line: Line<Task>, task: Task): Promise<Int16Array> {
+  #submit(utterance: QueuedUtterance<Task>, task: Task): Promise<Int16Array> {
     const result = new Promise<Int16Array>((resolve, reject) => {
-      line.tickets.push({ task, resolve, reject });
+      utterance.waiting.push({ task, resolve, reject });
     });
     result.catch(() => {});
-    if (!this.#order.includes(line)) this.#order.push(line);
+    if (!this.#order.includes(utterance)) this.#order.push(utterance);
     this.#dispatch();
     return result;
   }
 
   #dispatch(): void {
     while (this.#free.length > this.#spare && this.#order.length > 0) {
-      const [line] = this.#order.splice(this.#order.indexOf(nextOf(this.#order)), 1);
-      const ticket = line?.tickets.shift();
-      if (!line || !ticket) return;
-      if (line.tickets.length > 0) this.#order.push(line);
-      void this.#work(line, ticket);
+      const [utterance] = this.#order.splice(this.#order.indexOf(nextOf(this.#order)), 1);
+      const queued = utterance?.waiting.shift();
+      if (!utterance || !queued) return;
+      if (utterance.waiting.length > 0) this.#order.push(utterance);
+      void this.#work(utterance, queued);
     }
   }
 
-  async #work(line: Line<Task>, { task, resolve, reject }: Ticket<Task>): Promise<void> {
-    const ready = this.#free.findIndex((lane) => lane.ready);
-    const [lane] = this.#free.splice(Math.max(0, ready), 1);
-    if (!lane) throw new Error('no lane is free');
-    line.working += 1;
+  async #work(utterance: QueuedUtterance<Task>, { task, resolve, reject }: QueuedTask<Task>): Promise<void> {
+    const ready = this.#free.findIndex((runner) => runner.ready);
+    const [runner] = this.#free.splice(Math.max(0, ready), 1);
+    if (!runner) throw new Error('no runner is free');
+    utterance.running += 1;
     try {
-      resolve(await lane.run(task, line.signal));
+      resolve(await runner.run(task, utterance.signal));
     } catch (error) {
       reject(error);
     } finally {
-      line.working -= 1;
-      this.#free.unshift(lane); // few lanes are ever started
+      utterance.running -= 1;
+      this.#free.unshift(runner); // reused first, so that few are ever started
       this.#dispatch();
     }
   }
 }
 
-function nextOf<Task>(lines: readonly Line<Task>[]): Line<Task> {
-  return lines.reduce((next, line) => (line.working < next.working ? line : next));
+function nextOf<Task>(utterances: readonly QueuedUtterance<Task>[]): QueuedUtterance<Task> {
+  return utterances.reduce((next, utterance) => (utterance.running < next.running ? utterance : next));
 }

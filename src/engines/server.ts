@@ -1,3 +1,4 @@
+/** Engines that are servers with OpenAI's interface. */
 import { isNearby } from '../kit/address.ts';
 import { TtsError } from '../kit/error.ts';
 import { askedWait, holdsEncodedSound, isText, messageIn } from '../kit/http/answer.ts';
@@ -16,33 +17,35 @@ import {
   type SourceVoice,
 } from './engine.ts';
 
-/** It takes this number of bytes to tell bare samples from WAV, JSON, HTML and compressed sound. */
+/** Bytes needed to distinguish bare samples from WAV, JSON, HTML and compressed sound. */
 const PEEKED_BYTES = 64;
 
-/** A server without a list gets this name. */
+/** The voice of a server that lists none. */
 const USUAL_VOICE = 'alloy';
 
+/** Bytes read of the body of an error. */
 const MOST_ERROR_BYTES = 4096;
-/** Milliseconds. */
+/** Milliseconds after which reading that body ends. */
 const READ_ERROR_MS = 2000;
 
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 const MOST_VOICES = 10_000;
 
-/** Milliseconds: a name is looked for in all engines, and a silent one must not hold up the others. */
-const LONGEST_LIST = 10_000;
+/** Milliseconds for the list of voices: a name is searched in all engines, and a silent one must not delay the others. */
+const LIST_TIMEOUT_MS = 10_000;
 
 interface ServerOptions {
-  /** The longest time without a byte. */
+  /** Milliseconds without a byte after which a request fails. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The version of Node. */
+  /** The version of Node, for {@link HttpClient}. */
   readonly runtime?: string | undefined;
 }
 
 /**
- * The interface is described at https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
+ * Opens a server with the interface of https://platform.openai.com/docs/api-reference/audio/createSpeech. The format of the
+ * sound is told from its bytes, not from the content type.
  * @throws EngineError if the server cannot be reached
  */
 export async function openServer(
@@ -73,11 +76,11 @@ export async function openServer(
 
 interface VoiceList {
   readonly voices?: readonly string[] | undefined;
-  /** The status of an answer that is not a list. */
+  /** The status of an answer without a list. */
   readonly status?: number | undefined;
 }
 
-/** A server far away that shows no voices usually speaks for its customers only. */
+/** True if the server probably needs a key: it refuses its list, or is far away and has none. */
 function wantsKey({ url }: ServerConfig, { status }: VoiceList): boolean {
   return status === 401 || status === 403 || (status !== undefined && !isNearby(url.hostname));
 }
@@ -86,7 +89,7 @@ function voiceOf(name: string, { sampleRate, numbers }: ServerConfig): SourceVoi
   return { name, language: 'und', sampleRate, numbers };
 }
 
-/** All that shapes the sound. */
+/** Everything that influences the sound. */
 function identityOf({ url, model, format, sampleRate }: ServerConfig, { name }: SourceVoice): string {
   return `server ${url.href} ${JSON.stringify({ model, format, sampleRate, voice: name })}`;
 }
@@ -102,9 +105,9 @@ class SpeechServer {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** The limit is for the whole list: one that drips is late as well. */
+  /** Gets the list of voices. The time limit is for the whole list, so that one that arrives slowly is late, too. */
   async listVoices(signal: AbortSignal): Promise<VoiceList> {
-    const limitMs = Math.min(this.#timeoutMs, LONGEST_LIST);
+    const limitMs = Math.min(this.#timeoutMs, LIST_TIMEOUT_MS);
     const limit = AbortSignal.timeout(limitMs);
     const done = new AbortController();
     try {
@@ -202,14 +205,16 @@ class SpeechServer {
 
 /** WAV, MP3, Ogg and FLAC. */
 const OTHER_SOUND = /^(?:RIFF|RF64|ID3|\xff[\xe2-\xfb]|OggS|fLaC)/;
-/** JSON and HTML, where the bytes behind are text, too: a sample may begin with any byte. */
+/** The start of JSON and HTML. As samples may begin with any byte, the following bytes must be text as well. */
 const MARKUP = /^[{[<]/;
 
+/** True for samples without a header. */
 function isBare(head: Buffer): boolean {
   const start = head.toString('latin1');
   return head.length > 0 && !OTHER_SOUND.test(start) && !(MARKUP.test(start) && isText(head));
 }
 
+/** What the server sent instead of a WAV, in words. */
 function notSound({ problem, message, head = new Uint8Array() }: WavError): string {
   if (problem !== 'not-wav') return message;
   if (/^(?:ID3|\xff)/.test(Buffer.from(head).toString('latin1'))) return 'it sent MP3 instead of a WAV';

@@ -1,6 +1,7 @@
+/** Reads instructions such as "slower, deep" into the style of a built-in voice. */
 import type { Style } from './engine.ts';
 
-/** How a voice speaks without instructions. */
+/** The style without instructions. */
 const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 const SLOW = { rate: 0.8 };
@@ -12,8 +13,8 @@ const SOFT = { loudness: 0.5 };
 const LONG_PAUSES = { pause: 2 };
 const SHORT_PAUSES = { pause: 0.5 };
 
-/** Words and pairs of words, in lower case, with their factors. All of them are in docs/instructions.md. */
-const TABLE: readonly (readonly [words: string, factors: Partial<Style>])[] = [
+/** Known words and pairs of words in lower case, with their factors. docs/instructions.md lists them all. */
+const KNOWN_WORDS: readonly (readonly [words: string, factors: Partial<Style>])[] = [
   ['slow, slowly, slower, slow down, unhurried, leisurely, low speed', SLOW],
   ['fast, faster, quick, quickly, quicker, rapidly, swiftly, briskly, hurry, speed up, high speed', FAST],
   ['high, higher, high-pitched, shrill, squeaky', HIGH],
@@ -29,15 +30,15 @@ const TABLE: readonly (readonly [words: string, factors: Partial<Style>])[] = [
 ];
 
 const FACTORS: ReadonlyMap<string, Partial<Style>> = new Map(
-  TABLE.flatMap(([words, factors]) => words.split(', ').map((word) => [word, factors] as const)),
+  KNOWN_WORDS.flatMap(([words, factors]) => words.split(', ').map((word) => [word, factors] as const)),
 );
 
-/** A clause with one of these, or with "…n't", may mean the opposite of its words: it has no effect. */
+/** A clause with one of these, or with "…n't", is ignored, since it may mean the opposite of its words. */
 const NEGATIONS = new Set(
   'no not never nor neither without less too avoid stop dont cannot hardly barely instead'.split(' '),
 );
 
-/** These need no note when they have no effect. */
+/** Words that are not reported as ignored. */
 const FILLERS = new Set(
   (
     'a all also an and as at be between by could for i in is it kindly me my of or please should so that the then this to ' +
@@ -55,8 +56,8 @@ const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number
 };
 
 /**
- * Reads the instructions of a built-in voice; the factors of all known words are multiplied.
- * @returns the style, and the phrases without effect
+ * Multiplies the factors of all known words in the instructions.
+ * @returns the style, and the phrases that have no effect
  */
 export function styleOf(instructions = ''): { readonly style: Style; readonly ignored: readonly string[] } {
   const style = { ...PLAIN };
@@ -96,9 +97,9 @@ function plain(word = ''): string {
 }
 
 function withoutFillers(words: readonly string[]): string {
-  const counts = (word: string) => !FILLERS.has(plain(word));
-  const first = words.findIndex(counts);
-  return first < 0 ? '' : words.slice(first, words.findLastIndex(counts) + 1).join(' ');
+  const isMeaningful = (word: string) => !FILLERS.has(plain(word));
+  const first = words.findIndex(isMeaningful);
+  return first < 0 ? '' : words.slice(first, words.findLastIndex(isMeaningful) + 1).join(' ');
 }
 
 function limited(key: keyof Style, value: number): number {

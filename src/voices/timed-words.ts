@@ -1,7 +1,7 @@
 /** Times the words of a text by having another voice say it unheard: a built-in one in English, else espeak-ng. */
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak } from '../engines/espeak.ts';
-import { compiledOnce, FLITE_PROGRAM, FliteThread, fliteTasks } from '../engines/flite-thread.ts';
+import { compileOnce, FLITE_WORKER, FliteThread, fliteTasks } from '../engines/flite-thread.ts';
 import type { SpokenWord } from '../engines/flite-words.ts';
 import { tasks } from '../engines/queued-engine.ts';
 import { styleOf } from '../engines/style.ts';
@@ -36,9 +36,9 @@ export class Reference implements AsyncDisposable {
   #espeak: Promise<Espeak | undefined> | undefined;
   #before: Promise<unknown> = Promise.resolve();
 
-  constructor(host: Machine, program = FLITE_PROGRAM) {
+  constructor(host: Machine, program = FLITE_WORKER) {
     this.#host = host;
-    this.#thread = new FliteThread(program, compiledOnce(host.runtime));
+    this.#thread = new FliteThread(program, compileOnce(host.runtime));
   }
 
   /**

@@ -1,4 +1,4 @@
-import { VARIABLES } from '../../src/engines/flite.ts';
+import { VARIABLES_START } from '../../src/engines/flite.ts';
 import { compileFlite, startFlite } from '../../src/engines/flite-program.ts';
 import { Wasi } from '../../src/engines/flite-wasi.ts';
 
@@ -22,12 +22,12 @@ export async function openPhones(): Promise<(text: string) => string> {
     return 0;
   };
   const program = await startFlite(await compileFlite(), { ...wasi.imports, fd_write });
-  const pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES);
+  const pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES_START);
   return (text) => {
     printed = '';
     wasi.prepare(program.memory, ['flite', '-voice', 'kal', '-ps', '-t', text, '-o', 'none']);
     program._start();
-    const variables = new Uint8Array(program.memory.buffer, VARIABLES);
+    const variables = new Uint8Array(program.memory.buffer, VARIABLES_START);
     variables.set(pristine);
     variables.fill(0, pristine.length);
     return printed.replaceAll('pau', '').replace(/\s+/gu, ' ').trim();

@@ -28,7 +28,7 @@ export interface RuntimeOptions {
   /** Other lock files, for tests of a wrong one. */
   readonly locks?: Readonly<Record<Kind, object>>;
   /** False looks only in the data folder, and not next to `tts`. */
-  readonly isBeside?: boolean;
+  readonly looksBeside?: boolean;
 }
 
 /**
@@ -36,11 +36,11 @@ export interface RuntimeOptions {
  * @returns the name of its package; `undefined` if none can be loaded
  */
 export async function findRuntime(
-  { data, program, isBeside = true }: RuntimeOptions,
+  { data, program, looksBeside = true }: RuntimeOptions,
   { host, signal }: Pick<RunContext, 'host' | 'signal'>,
 ): Promise<string | undefined> {
   const runtimes = runtimesIn(data, host.uid);
-  return (await probeRuntime({ ...host, program, runtimes, isBeside }, signal)).name;
+  return (await probeRuntime({ ...host, program, runtimes, looksBeside }, signal)).name;
 }
 
 /**
@@ -80,7 +80,7 @@ async function installKind(
   try {
     writePackage(folder, chosen[kind]);
     await runNpm(npm, folder, host, signal);
-    const found = await probeRuntime({ ...host, program, runtimes: [folder], isBeside: false }, signal);
+    const found = await probeRuntime({ ...host, program, runtimes: [folder], looksBeside: false }, signal);
     if (found.name === undefined) return found.fault;
     attempt(target, () => {
       rmSync(target, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Flite, VARIABLES } from '../../../src/engines/flite.ts';
+import { Flite, VARIABLES_START } from '../../../src/engines/flite.ts';
 import {
   compileFlite,
   type FliteProgram,
@@ -57,7 +57,7 @@ describe('Flite', () => {
   it.each(['rms', 'kal'])('leaves its constants as they are, as %s', async (voice) => {
     const wasi = new Wasi();
     const { memory, _start } = await startFlite(program, wasi.imports);
-    const constants = () => Buffer.from(memory.buffer, 0, VARIABLES);
+    const constants = () => Buffer.from(memory.buffer, 0, VARIABLES_START);
     const before = Buffer.from(constants());
     const text = 'Dr. Smith paid $5.20 on 3/4/2021 at 10:30 for 1234 zzyzx & 5% of NASA; or did he?';
     wasi.prepare(memory, ['flite', '-voice', voice, '-t', text, '-o', 'speech.wav']);
