@@ -587,7 +587,7 @@ async function registry({ native, portable }: { native: string; portable: string
   const options = {
     data,
     program,
-    isBeside: false,
+    looksBeside: false,
     locks: { native: lockOf('sherpa-onnx-node'), portable: lockOf('sherpa-onnx') },
   };
   return { written, notes, context, options, lockOf };

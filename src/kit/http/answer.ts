@@ -1,3 +1,4 @@
+/** What an HTTP answer says: the message in its body, and how long it asks to wait. */
 import { printable } from '../words.ts';
 
 interface BodyInfo {
@@ -6,9 +7,9 @@ interface BodyInfo {
 }
 
 /**
- * One sentence of `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`, FastAPI's
- * `{"detail":[{"loc","msg"}]}`, plain text or HTML; empty for none. A cut body ends in "…": its last word may be half of a
- * key.
+ * Returns the message of `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`, FastAPI's
+ * `{"detail":[{"loc","msg"}]}`, plain text or HTML, in one line; '' if there is none. A cut body gets "…" at its end,
+ * since its last word may be half of a key.
  */
 export function messageIn(body: Uint8Array, { isCut = false, contentType }: BodyInfo = {}): string {
   if (!isText(body)) return '';
@@ -17,6 +18,7 @@ export function messageIn(body: Uint8Array, { isCut = false, contentType }: Body
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
 }
 
+/** Decodes text in the charset of the content type, or in UTF-8. */
 export function decoded(bytes: Uint8Array, contentType = ''): string {
   const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
   try {
@@ -26,6 +28,7 @@ export function decoded(bytes: Uint8Array, contentType = ''): string {
   }
 }
 
+/** True for bytes without the control characters of binary data. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }
@@ -38,8 +41,8 @@ function fromJson(text: string): string | undefined {
   }
 }
 
-/** The names of a message: those of most services, of Deepgram, of Murf and PlayHT, of MiniMax, and of Apigee. */
-const MESSAGES = [
+/** Fields that hold a message, in most services, in Deepgram, in Murf and PlayHT, in MiniMax, and in Apigee. */
+const MESSAGE_FIELDS = [
   'message',
   'msg',
   'detail',
@@ -50,7 +53,7 @@ const MESSAGES = [
   'faultstring',
   'fault',
 ];
-const CODES = ['code', 'err_code', 'error_code', 'error_id'];
+const CODE_FIELDS = ['code', 'err_code', 'error_code', 'error_id'];
 
 function sentence(data: unknown): string {
   if (typeof data === 'string') return data;
@@ -58,19 +61,19 @@ function sentence(data: unknown): string {
   if (typeof data !== 'object' || data === null) return '';
   const { error, errors, title, description, loc, field, ...others } = data as Record<string, unknown>;
   const fields = fieldErrors(errors) || fieldErrors(data);
-  const own = [...MESSAGES.map((name) => others[name]), error].map(sentence).find(Boolean);
+  const own = [...MESSAGE_FIELDS.map((name) => others[name]), error].map(sentence).find(Boolean);
   const text =
     [own, fields].filter(Boolean).join(' ') ||
     ([errors, description, title].map(sentence).find(Boolean) ?? '');
   if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${text}`;
-  const about = [...CODES.map((name) => others[name]), field].filter(
+  const about = [...CODE_FIELDS.map((name) => others[name]), field].filter(
     (part) => typeof part === 'string' && part !== '' && !text.includes(part),
   );
   if (text === '') return about.join(' ');
   return about.length > 0 ? `${text} (${about.join(', ')})` : text;
 }
 
-/** The errors of ASP.NET, Laravel, Rails and Django have lists of texts by the names of the fields. */
+/** The errors of ASP.NET, Laravel, Rails and Django, which map field names to lists of texts. */
 function fieldErrors(data: unknown): string {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return '';
   const entries = Object.entries(data);
@@ -83,10 +86,10 @@ function fieldErrors(data: unknown): string {
   return said.join(' ');
 }
 
-/** Base64 and hex, of more than a key or a checksum. */
+/** Base64 or hex that is longer than a key or a checksum. */
 const ENCODED = /"(?:data:audio\/[\w.+;=-]{1,80},)?[\w+/=-]{200}/;
 
-/** True for JSON, or events of it, that hold sound as a text. */
+/** True for JSON, or a stream of JSON events, with sound encoded as text. */
 export function holdsEncodedSound(body: Uint8Array): boolean {
   if (!isText(body)) return false;
   const text = decoded(body);
@@ -97,7 +100,7 @@ function looksLikeHtml(text: string): boolean {
   return /^<(!doctype|!--|\?xml|[a-z][a-z\d]*[\s/>])/i.test(text);
 }
 
-const SIGNS: Readonly<Record<string, string>> = {
+const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
   lt: '<',
   gt: '>',
@@ -116,7 +119,7 @@ function fromHtml(html: string): string {
       /&(?:#(\d{1,7}|x[\da-f]{1,6})|(nbsp|lt|gt|quot|apos|amp));/gi,
       (_, number?: string, name = '') =>
         number === undefined
-          ? (SIGNS[name.toLowerCase()] ?? '')
+          ? (ENTITIES[name.toLowerCase()] ?? '')
           : character(Number(number.replace(/^x/i, '0x'))),
     )
     .replace(/\s+/g, ' ')
@@ -129,16 +132,16 @@ function character(number: number): string {
   return number <= 0x10ffff ? String.fromCodePoint(number) : '';
 }
 
-/** Seconds. */
+/** Seconds; shorter waits are raised to this. */
 const SHORTEST_REQUESTED_WAIT = 0.05;
 
-/** The largest number of seconds (RFC 9111, section 1.2.2). */
+/** The largest delta-seconds (RFC 9111, section 1.2.2). */
 const LARGEST_SECONDS = 2 ** 31;
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * How long a service asks to wait: `Retry-After`, and for 429 also when its limit ends.
+ * Reads how long a service asks to wait, from `Retry-After`, or for 429 also from the reset of its rate limit.
  * @returns seconds, at least 0.05
  */
 export function askedWait(
@@ -149,7 +152,7 @@ export function askedWait(
 }
 
 /**
- * How long an error asks to wait in its own words: `"retryDelay": "36s"` of Google, `"retry_after": 60` of Cloudflare.
+ * Reads from the body of an error how long to wait: `"retryDelay": "36s"` of Google, `"retry_after": 60` of Cloudflare.
  * @returns seconds, at least 0.05
  */
 export function waitIn(body: Uint8Array): number | undefined {
@@ -162,8 +165,8 @@ export function waitIn(body: Uint8Array): number | undefined {
 const NUMBER = /^\d+(?:\.\d+)?$/;
 
 /**
- * Reads a number or a date (RFC 9110, section 10.2.3), or the milliseconds of OpenAI's and Azure's services. The date of the answer
- * counts: the clocks of two machines may differ.
+ * Reads a number or a date (RFC 9110, section 10.2.3), or the milliseconds of OpenAI's and Azure's services. A date is taken
+ * relative to the date of the answer, since the clocks of two machines may differ.
  * @param now milliseconds since 1970, for an answer without a date
  * @returns seconds, at least 0.05
  */
@@ -172,12 +175,12 @@ export function retryAfter(headers: Headers, now = Date.now()): number | undefin
   if (NUMBER.test(milliseconds)) return bounded(Number(milliseconds) / 1000);
   const text = headers['retry-after']?.trim() ?? '';
   if (NUMBER.test(text)) return bounded(Number(text));
-  // All forms of a date are in GMT, and one of them does not say so.
+  // All date formats are in GMT, but the asctime format does not say so.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : bounded((date - sentAt(headers, now)) / 1000);
 }
 
-/** Milliseconds since 1970. */
+/** When the answer was sent, in milliseconds since 1970. */
 function sentAt({ date = '' }: Headers, now: number): number {
   return Date.parse(date) || now;
 }
@@ -185,12 +188,12 @@ function sentAt({ date = '' }: Headers, now: number): number {
 /** `RateLimit-Reset`, `X-RateLimit-Reset`, `X-RateLimit-Reset-Requests`, `Anthropic-RateLimit-Tokens-Reset` and others. */
 const RESET = /^(?:[a-z]+-)?rate-?limit-(?:[a-z-]*-)?reset(?:-[a-z-]*)?$/;
 
-/** The last of the limits that are used up counts. One that does not say what remains of it may be used up. */
+/** The wait until all used-up limits are reset. A limit without a `remaining` header counts as used up. */
 function limitReset(headers: Headers, now: number): number | undefined {
   const names = Object.keys(headers).filter(
     (name) => RESET.test(name) && Number(headers[name.replace('reset', 'remaining')] ?? 0) === 0,
   );
-  // The draft of the IETF: `limit=100, remaining=0, reset=5`, and later `"default";r=0;t=5`.
+  // The IETF draft: `limit=100, remaining=0, reset=5`, and in later versions `"default";r=0;t=5`.
   const [, draft] = /(?:^|[\s,;])(?:reset|t)=(\d+)/.exec(headers.ratelimit ?? '') ?? [];
   const waits = [...names.map((name) => headers[name]), draft].flatMap((text) => {
     const seconds = text === undefined ? undefined : secondsUntil(text.trim(), sentAt(headers, now));
@@ -199,11 +202,11 @@ function limitReset(headers: Headers, now: number): number | undefined {
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Larger numbers are times since 1970, in seconds or milliseconds. */
+/** Numbers from these on are times since 1970, in seconds or milliseconds. */
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MILLISECONDS = 1e11;
 
-const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
+const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** @param text seconds, a time since 1970, a date, or `6m0s` as Go writes it */
 function secondsUntil(text: string, now: number): number | undefined {
@@ -214,7 +217,7 @@ function secondsUntil(text: string, now: number): number | undefined {
   }
   if (/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(text))
     return [...text.matchAll(/([\d.]+)(ms|[smhd])/g)].reduce(
-      (sum, [, count, unit = '']) => sum + Number(count) * (SECONDS[unit] ?? 0),
+      (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_SECONDS[unit] ?? 0),
       0,
     );
   const date = /^(?:[A-Z][a-z]{2}|\d{4}-)/.test(text) ? Date.parse(text) : Number.NaN;

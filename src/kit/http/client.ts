@@ -1,3 +1,4 @@
+/** The HTTP/1.1 client, on undici. */
 import { subscribe } from 'node:diagnostics_channel';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -14,19 +15,19 @@ import { printable } from '../words.ts';
 import { brokenAnswer, noAnswer, ProxyError } from './failures.ts';
 
 export interface ProxyRoute {
-  /** The address may contain user and password. */
+  /** The address of the proxy, which may contain user and password. */
   readonly url: URL;
-  /** The hosts that are reached without the proxy, as in `NO_PROXY`. */
+  /** Hosts to reach without the proxy, as in `NO_PROXY`. */
   readonly except: string;
 }
 
 export interface HttpClientOptions {
-  /** The most connections to one origin at the same time. */
+  /** The largest number of connections to one origin. */
   readonly connections: number;
-  /** A request fails if connecting, the answer, or the next bytes of its body take longer. */
+  /** A request fails if connecting, the head of the answer, or the next bytes of its body take longer. */
   readonly timeoutMs: number;
   readonly proxyFor?: ((url: URL) => ProxyRoute | undefined) | undefined;
-  /** The version of Node, in a run that may be short: {@link delayTierUp} is for those. */
+  /** The version of Node, only in runs that may be short, for {@link delayTierUp}. */
   readonly runtime?: string | undefined;
 }
 
@@ -39,23 +40,23 @@ export interface HttpRequest {
 
 export interface Answer {
   readonly status: number;
-  /** The headers by lower-case name. Of several values, the first counts, unless they make a list. */
+  /** The headers by lower-case name. Of several values, only the first is kept, unless the header is a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body can be read once, without its content codings, unless the request has `accept-encoding: identity`. The socket pauses
-   * while nothing is read. Reading throws a TtsError for an answer that breaks off.
+   * The body, which can be read once. Content codings are decoded unless the request has `accept-encoding: identity`. While
+   * nobody reads, the socket pauses. Reading throws a TtsError if the answer breaks off.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** An answer, with all 1xx answers before it, may take this many timeouts. */
-const MOST_TIMEOUTS = 10;
+/** Timeouts that the head of an answer, with all 1xx answers before it, may take. */
+const TIMEOUTS_PER_HEAD = 10;
 
-/** Follows no redirect, and sends nothing twice. Connections are kept for the next requests. */
+/** Follows no redirects, never retries, and keeps connections open for the next requests. */
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
   readonly #closing = new AbortController();
-  /** By the address of the proxy; '' for none. */
+  /** By the address of the proxy, '' for none. */
   readonly #agents = new Map<string, Promise<Dispatcher>>();
 
   constructor(options: HttpClientOptions) {
@@ -64,21 +65,21 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the head of the answer. Leaving the body early ends the request.
-   * @param signal it must abort if the body is not read at all
-   * @throws TtsError for a failure of the connection, with the words of {@link noAnswer}; the reason of the signal
+   * Resolves when the head of the answer has arrived. A reader that stops early ends the request.
+   * @param signal must abort if the body is not read at all
+   * @throws TtsError of {@link noAnswer} if the connection fails, or the reason of the signal
    */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Answer> {
     const { url, headers } = request;
     const { timeoutMs } = this.#options;
-    const worded = (word: typeof noAnswer, cause: unknown) =>
+    const errorFor = (word: typeof noAnswer, cause: unknown) =>
       signal.aborted ? signal.reason : word(cause, url, timeoutMs);
     try {
       const answer = await this.#dispatch(request, signal);
       const body = headers?.['accept-encoding'] === 'identity' ? answer.body : decoded(answer);
-      return { ...answer, body: mapErrors(body, (cause) => worded(brokenAnswer, cause)) };
+      return { ...answer, body: mapErrors(body, (cause) => errorFor(brokenAnswer, cause)) };
     } catch (cause) {
-      throw worded(noAnswer, cause);
+      throw errorFor(noAnswer, cause);
     }
   }
 
@@ -87,7 +88,7 @@ export class HttpClient implements AsyncDisposable {
     const route = proxyFor?.(url);
     const proxy = route && !isExcepted(url, route.except) ? route.url : undefined;
     const transfer = new Transfer(signal);
-    const late = setTimeout(() => transfer.abort(new IdleError('no answer')), MOST_TIMEOUTS * timeoutMs);
+    const late = setTimeout(() => transfer.abort(new IdleError('no answer')), TIMEOUTS_PER_HEAD * timeoutMs);
     const request: Dispatcher.DispatchOptions = {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -109,7 +110,7 @@ export class HttpClient implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = [...this.#agents.values()].map(async (agent) => (await agent).destroy());
-    // undici does not close connections that are still being made.
+    // undici itself does not abort connections that are being opened.
     this.#closing.abort();
     await Promise.all(closed);
   }
@@ -122,13 +123,13 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Requests for http go to an http proxy in absolute form (RFC 9112, section 3.2.2), all others through a tunnel. undici takes
-   * 20 ms and 20 MB to load, which a run without requests does not need.
+   * Opens the agent for a proxy or for none. An http proxy gets http requests in absolute form (RFC 9112, section 3.2.2); the
+   * others go through a tunnel. undici is loaded only here, since loading it takes 20 ms and 20 MB.
    */
   async #open(proxy: URL | undefined, { protocol }: URL): Promise<Dispatcher> {
     const undici = await import('undici');
     const { connections, timeoutMs, runtime } = this.#options;
-    // Of Node's modules, those that a connection needs load before the delay, which slows their loading down.
+    // Loaded now, since the delay of tier-up would slow its loading.
     if (protocol === 'https:') await import('node:tls');
     await delayTierUp(runtime);
     const connect = { timeout: timeoutMs, signal: this.#closing.signal };
@@ -155,18 +156,19 @@ function loginOf({ username, password }: URL): string {
   return Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString('base64');
 }
 
-/** undici tells the status of a proxy that refuses only in the message of its error. */
+/** The error of a proxy, or the error as it is if the host is at fault. undici reports the status only in its message. */
 function proxyFailure(error: unknown, proxy: URL, hasConnection: boolean): unknown {
   const [, status] = /^Proxy [^(]*\((\d{3})\)/.exec((error as Error | undefined)?.message ?? '') ?? [];
   if (status !== undefined) return new ProxyError(proxy, error, Number(status));
   return hasConnection || error instanceof IdleError ? error : new ProxyError(proxy, error);
 }
 
+/** Unread bytes of a body at which the socket pauses. */
 const BUFFER_BYTES = 1 << 16;
 
 /**
- * One request and its answer. It uses `dispatch` and not `request` of undici: the body of that one loses the bytes before an
- * error, and a connection that ends in order while the body is paused fails an assertion of undici.
+ * One request and its answer, for `dispatch` of undici. `request` of undici loses the bytes before an error, and fails an
+ * assertion if a connection ends normally while the body is paused.
  */
 class Transfer implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
@@ -191,17 +193,18 @@ class Transfer implements Dispatcher.DispatchHandler {
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  /** True once the request has a connection. */
   get hasConnection(): boolean {
     return this.#controller !== undefined;
   }
 
   readonly #onAbort = () => this.abort(this.#signal.reason);
 
-  /** Drops the bytes that were not read. */
+  /** Fails the request or its answer, and drops the unread bytes. */
   abort(error: unknown): void {
     this.#fail(error);
     this.#body.clear();
-    this.#leave();
+    this.#abandon();
   }
 
   resume(): void {
@@ -210,7 +213,7 @@ class Transfer implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isOver) this.#leave();
+    if (this.#isOver) this.#abandon();
     else starting = this;
   }
 
@@ -232,16 +235,16 @@ class Transfer implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#fail(error);
-    this.#leave();
+    this.#abandon();
   }
 
-  /** An error comes after all bytes that arrived before it. */
+  /** Yields the body. An error is thrown only after all bytes that arrived before it. */
   async *#read(): AsyncGenerator<Uint8Array> {
     try {
       yield* this.#body;
     } finally {
       this.#body.clear();
-      this.#leave();
+      this.#abandon();
     }
   }
 
@@ -258,59 +261,59 @@ class Transfer implements Dispatcher.DispatchHandler {
     this.#body.end(error);
   }
 
-  /** It does nothing after the end of the answer. */
-  #leave(): void {
+  /** Ends the request. Has no effect after the end of the answer. */
+  #abandon(): void {
     this.#isOver = true;
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#controller?.abort(new Error('the answer is not needed'));
   }
 }
 
-/** Its request is about to be written. */
+/** The transfer whose request undici is about to write. */
 let starting: Transfer | undefined;
 
 /** The last transfer on each connection. */
 const transfers = new WeakMap<Socket, Transfer | undefined>();
 
-/** undici publishes here right after `onRequestStart`. The request of a tunnel is none of ours. */
+/** undici publishes this right after `onRequestStart`, and also for the CONNECT of a tunnel, which has no transfer. */
 subscribe('undici:client:sendHeaders', (message) => {
   const { socket } = message as { readonly socket: Socket };
   const isNew = !transfers.has(socket);
   transfers.set(socket, starting);
-  if (starting) allowContinue(socket);
+  if (starting) ignoreContinue(socket);
   starting = undefined;
   if (!isNew) return;
-  // undici takes ECONNRESET for the good end of a body without a length, and asserts that nothing ends while it is paused.
+  // undici takes ECONNRESET for the regular end of a body without a length, and asserts that no paused body ends.
   socket.prependListener('error', (error: NodeJS.ErrnoException) =>
     rename(error, 'ECONNRESET', SOCKET_ERROR),
   );
   socket.prependListener('end', () => transfers.get(socket)?.resume());
 });
 
-/** undici connects again without end after its own error, with which a proxy fails that hangs up. */
+/** After a socket error of its own, as from a proxy that hangs up, undici would reconnect forever. */
 subscribe('undici:client:connectError', (message) => {
   rename((message as { readonly error: NodeJS.ErrnoException }).error, SOCKET_ERROR, 'ECONNRESET');
 });
 
-/** Bytes of interim answers that may come in pieces. */
-const MOST_INTERIM = 16_384;
+/** Bytes of interim answers that are buffered while they arrive in pieces. */
+const MOST_INTERIM_BYTES = 16_384;
 
 const CONTINUE = 'HTTP/1.1 100';
 const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d/;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * undici breaks off at `100 Continue`, which a client that did not ask for it may pass over (RFC 9110, section 15.2.1), and does pass
- * over the other interim answers: 100 becomes 102 here, before the parser sees it.
+ * Makes undici ignore `100 Continue`, as a client may that did not ask for it (RFC 9110, section 15.2.1). undici fails at it,
+ * but ignores other interim answers, so 100 is changed to 102 before the parser sees it.
  */
-function allowContinue(socket: Socket): void {
+function ignoreContinue(socket: Socket): void {
   let held: Buffer = Buffer.alloc(0);
   const look = () => {
     const came: Buffer | null = socket.read();
     if (came === null) return;
     const bytes = held.length === 0 ? came : Buffer.concat([held, came]);
-    const { settled, isOver } = interimIn(bytes);
-    const end = isOver || bytes.length > MOST_INTERIM ? bytes.length : settled;
+    const { settled, isOver } = interimLength(bytes);
+    const end = isOver || bytes.length > MOST_INTERIM_BYTES ? bytes.length : settled;
     held = bytes.subarray(end);
     if (isOver || end > settled) socket.off('readable', look);
     if (end > 0) socket.unshift(bytes.subarray(0, end));
@@ -318,8 +321,8 @@ function allowContinue(socket: Socket): void {
   socket.prependListener('readable', look);
 }
 
-/** @returns the bytes up to which all is known, and whether the answer itself begins there */
-function interimIn(bytes: Buffer): { readonly settled: number; readonly isOver: boolean } {
+/** @returns the length of the complete interim answers, and whether the final answer begins after them */
+function interimLength(bytes: Buffer): { readonly settled: number; readonly isOver: boolean } {
   for (let at = 0; ; ) {
     const line = bytes.toString('latin1', at, at + CONTINUE.length);
     if (line.length < CONTINUE.length)
@@ -338,22 +341,23 @@ function rename(error: NodeJS.ErrnoException, from: string, to: string): void {
   if (error.code === from) error.code = to;
 }
 
-/** The headers whose values make a list (RFC 9110, section 5.3). */
-const LISTS = new Set(['content-encoding']);
+/** Headers whose values are joined into a list (RFC 9110, section 5.3). */
+const LIST_HEADERS = new Set(['content-encoding']);
 
 function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       if (!Array.isArray(value)) return [name, value];
-      return [name, LISTS.has(name) ? value.join(', ') : value[0]];
+      return [name, LIST_HEADERS.has(name) ? value.join(', ') : value[0]];
     }),
   );
 }
 
+/** Content codings that can be decoded. */
 const CODINGS = ['gzip', 'x-gzip', 'deflate', 'br'];
 const MOST_CODINGS = 4;
 
-/** The body without its codings (RFC 9110, section 8.4). It throws a TtsError for an unknown one, and errors of zlib. */
+/** Decodes a body (RFC 9110, section 8.4). Reading it throws a TtsError for an unknown coding, and errors of zlib. */
 function decoded({ headers, body }: Answer): AsyncIterable<Uint8Array> {
   const named = (headers['content-encoding'] ?? '').split(',').map((coding) => coding.trim().toLowerCase());
   const codings = named.filter((coding) => coding !== '' && coding !== 'identity');
@@ -370,7 +374,7 @@ async function* decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
     });
   const { held, all } = await peek(packed, 1);
   const decoder = await decoderOf(coding, held.find(({ length }) => length > 0)?.[0] ?? 0);
-  // The reader of the decoder gets the errors.
+  // Errors reach the reader of the decoder.
   pipeline(Readable.from(all), decoder).catch(() => {});
   try {
     yield* decoder;
@@ -379,7 +383,7 @@ async function* decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
   }
 }
 
-/** The first byte tells the two forms of `deflate` apart: many services leave out the zlib wrapper. */
+/** The first byte distinguishes the two forms of `deflate`, since many services leave out the zlib wrapper. */
 async function decoderOf(coding: string, firstByte: number): Promise<Transform> {
   const zlib = await import('node:zlib');
   if (coding === 'br') return zlib.createBrotliDecompress();

@@ -1,3 +1,4 @@
+/** Turns failed requests and refusals into errors with a hint for the user. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +9,7 @@ import { printable } from '../words.ts';
 import { askedWait, decoded, messageIn, waitIn } from './answer.ts';
 import type { Answer } from './client.ts';
 
-/** A proxy cannot be reached, or makes no connection to the host behind it. */
+/** A proxy cannot be reached, or cannot connect to the host. */
 export class ProxyError extends Error {
   readonly proxy: URL;
   readonly status: number | undefined;
@@ -20,51 +21,54 @@ export class ProxyError extends Error {
   }
 }
 
+/** A way in which a request fails. */
 interface Failure {
+  /** Error codes that it covers. */
   readonly code: RegExp;
-  /** @param who the host, or `the proxy HOST` */
+  /** The message. @param who the host, or `the proxy HOST` */
   readonly what: (who: string, code: string, seconds: number) => string;
   readonly hint: string;
+  /** The hint for a URL with http://, if it differs. */
   readonly hintForHttp?: string;
-  /** The status, if it is not that of a connection. */
+  /** The exit code; `ExitCode.connection` by default. */
   readonly exitCode?: ExitCode;
-  /** 'at once': a connection that was kept may be lost, which says nothing about the next one. */
+  /** 'at once' if only a kept connection may have been lost, which says nothing about a new one; by default after a wait. */
   readonly retry?: 'at once' | 'never';
-  /** The hint is right for a proxy, too. */
+  /** True if the hint applies to a proxy as well. */
   readonly fitsProxy?: boolean;
-  /** Behind a proxy that is not spoken to over TLS, the host itself fails. */
+  /** True for failures of TLS: with an http proxy in between, they are the host's own. */
   readonly isTls?: boolean;
 }
 
-const UNRESOLVED = /^(ENOTFOUND|EAI_)/;
+const UNRESOLVED_CODE = /^(ENOTFOUND|EAI_)/;
 
-const LATE = /^(ETIMEDOUT|UND_ERR_\w+_TIMEOUT)$/;
+const TIMEOUT_CODE = /^(ETIMEDOUT|UND_ERR_\w+_TIMEOUT)$/;
 
 const OTHER_HTTP = 'allow HTTP/1.1 there, or put a proxy such as nginx in front of it';
 
-const HTTP2_ALONE = {
+const HTTP2_ONLY = {
   what: (who: string) => `${who} speaks HTTP/2 alone, and tts speaks HTTP/1.1`,
   hint: OTHER_HTTP,
   retry: 'never',
   fitsProxy: true,
 } as const;
 
-/** What fails before an answer. The first row that matches counts; an error without a row is a defect. */
+/** Failures before an answer. The first match counts; an error without a match is a defect. */
 const FAILURES: readonly Failure[] = [
   {
-    code: LATE,
+    code: TIMEOUT_CODE,
     what: (who, _, seconds) => `no answer from ${who} within ${seconds} s`,
     hint: 'try again, or wait longer with --timeout',
     exitCode: ExitCode.timeout,
     fitsProxy: true,
   },
   {
-    // ALPN finds no protocol of both (RFC 7301, section 3.2).
+    // ALPN finds no protocol that both sides speak (RFC 7301, section 3.2).
     code: /^ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL$/,
-    ...HTTP2_ALONE,
+    ...HTTP2_ONLY,
     isTls: true,
   },
-  { code: /^HPE_HTTP2$/, ...HTTP2_ALONE, exitCode: ExitCode.service },
+  { code: /^HPE_HTTP2$/, ...HTTP2_ONLY, exitCode: ExitCode.service },
   {
     code: /^HPE_TLS$/,
     what: (who) => `${who} speaks TLS, and the address does not`,
@@ -79,7 +83,7 @@ const FAILURES: readonly Failure[] = [
     exitCode: ExitCode.service,
   },
   {
-    code: UNRESOLVED,
+    code: UNRESOLVED_CODE,
     what: (who, code) => `the name of ${who} cannot be resolved (${code})`,
     hint: 'check the name in the base URL, and whether this machine is online',
   },
@@ -138,7 +142,7 @@ const FAILURES: readonly Failure[] = [
 ];
 
 /**
- * Words what fails before an answer.
+ * Describes a failure before the head of an answer.
  * @throws the cause itself if it is a defect
  */
 export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
@@ -169,6 +173,7 @@ function hintOf(
   return protocol === 'http:' ? hintForHttp : hint;
 }
 
+/** Names the peer that failed: the host, the proxy, or both if either may be it. */
 function peerOf({ host, protocol }: URL, proxy: URL | undefined, isTls = false): string {
   if (!proxy || (isTls && proxy.protocol === 'http:')) return host;
   return `the proxy ${proxy.host}${isTls && protocol === 'https:' ? ` or ${host}` : ''}`;
@@ -187,12 +192,12 @@ function refusedByProxy(cause: ProxyError, status: number, host: string): TtsErr
 }
 
 /**
- * Words what fails within an answer.
+ * Describes a failure within the body of an answer.
  * @throws the cause itself if it is a defect
  */
 export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
-  if (LATE.test(failureCode(cause)))
+  if (TIMEOUT_CODE.test(failureCode(cause)))
     return new TtsError(`no byte from ${url.host} for ${timeoutMs / 1000} s`, {
       exitCode: ExitCode.timeout,
       hint: 'try again, or wait longer with --timeout',
@@ -208,19 +213,19 @@ export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsEr
   });
 }
 
-/** True for an answer, or its next bytes, that did not come in time. */
+/** True if an answer, or the next bytes of its body, timed out. */
 export function isLate(error: unknown): boolean {
   return error instanceof TtsError && error.exitCode === ExitCode.timeout;
 }
 
-/** The code of an error. Some errors without a code of their own get one here. */
+/** The code of an error, or one of ours for errors without a distinctive code; '' for no code. */
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error instanceof IdleError) return 'ETIMEDOUT';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
   if (error.message === 'bad upgrade') return 'HPE_UPGRADE';
-  // A name is looked for in files and over sockets.
-  if (UNRESOLVED.test(codeOf(error)) && isOutOfFiles()) return 'EMFILE';
+  // Resolving a name opens files and sockets, and fails like this if too many are open.
+  if (UNRESOLVED_CODE.test(codeOf(error)) && isOutOfFiles()) return 'EMFILE';
   return otherProtocol(error) ?? (codeOf(error) || (error.name === 'HTTPParserError' ? 'HPE_' : ''));
 }
 
@@ -233,7 +238,7 @@ function isOutOfFiles(): boolean {
   }
 }
 
-/** The bytes that are no answer of HTTP/1.1 tell what they are: a frame of settings (RFC 9113, section 6.5), or an alert (RFC 8446). */
+/** Recognizes the bytes of HTTP/2 by a SETTINGS frame (RFC 9113, section 6.5), and those of TLS by an alert (RFC 8446). */
 function otherProtocol({ name, ...error }: Error): string | undefined {
   const { data } = error as { readonly data?: unknown };
   if (name !== 'HTTPParserError' || typeof data !== 'string') return undefined;
@@ -251,8 +256,8 @@ interface BodyStart {
 }
 
 /**
- * Reads the first bytes. An error of the body ends them, and is dropped.
- * @param forMs milliseconds
+ * Reads the first `most` bytes of a body. If it fails, returns those before the error, which is dropped.
+ * @param forMs milliseconds after which reading ends
  */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array>,
@@ -277,9 +282,9 @@ export async function firstBytes(
   return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }
 
-/** What a word of an error means, whatever the status it comes with. The first row that matches counts. */
-const CODES: readonly (readonly [code: RegExp, status: number])[] = [
-  // Alibaba's `Throttling.RateQuota` is a limit of a minute.
+/** The status that an error code means, whatever the status of its answer. The first match counts. */
+const CODE_STATUSES: readonly (readonly [code: RegExp, status: number])[] = [
+  // Not Alibaba's `Throttling.RateQuota`, which is a limit per minute.
   [
     /^(?!throttl).*(?:quota|credits?(?![a-z])|billing|payment|balance(?![a-z])|funds|daily_?limit|usage[_-]?(?:limit|cap)[_-]?(?:reach|exceed))|^arrear/i,
     402,
@@ -291,17 +296,17 @@ const CODES: readonly (readonly [code: RegExp, status: number])[] = [
   ],
 ];
 
-/** @returns the status that an error without one stands for: some services send errors with 200 */
+/** @returns the status that the codes in a body mean, if any: some services send errors with status 200 */
 export function statusIn(body: Uint8Array): number | undefined {
   const codes = codesIn(body);
-  return CODES.find(([code]) => codes.some((word) => code.test(word)))?.[1];
+  return CODE_STATUSES.find(([code]) => codes.some((word) => code.test(word)))?.[1];
 }
 
 /**
- * The statuses that services send in place of another one: ElevenLabs tells a used-up quota as 401, OpenAI as 429, Google a limit
- * as 403 and a wrong key as 400, Amazon a limit as 400.
+ * For statuses that services misuse, those that they may mean: ElevenLabs reports a used-up quota as 401, OpenAI as 429,
+ * Google a rate limit as 403 and a wrong key as 400, Amazon a rate limit as 400.
  */
-const STAND_INS: Readonly<Record<number, readonly number[]>> = {
+const MISUSED_STATUSES: Readonly<Record<number, readonly number[]>> = {
   400: [401, 402, 429],
   401: [402, 429],
   403: [402, 429],
@@ -309,28 +314,30 @@ const STAND_INS: Readonly<Record<number, readonly number[]>> = {
   429: [402],
 };
 
-/** A sentence about a quota, for services without codes. With 429 it may be a quota of a minute. */
-const SPENT =
+/** A message about a used-up quota, for services without codes. Not used with 429, where it may be a quota per minute. */
+const SPENT_MESSAGE =
   /\b(?:quota|credits?|balance|usage (?:limit|cap))\b.*\b(?:exceed|exhaust|us(?:ed|e) up|reach|left|remain|insufficient|expired)|\b(?:exceed\w*|exhaust\w*|reached|insufficient|not enough|no|out of)\b.*\b(?:quota|credits?|balance|usage (?:limit|cap))\b/i;
 
-/** @returns the status that an error means; its own where nothing says otherwise */
+/** @returns the status that an error means, from its codes and message, or else its own */
 export function meantStatus(status: number, body: Uint8Array): number {
-  const stands = STAND_INS[status] ?? [];
+  const possible = MISUSED_STATUSES[status] ?? [];
   const meant = statusIn(body);
-  if (meant !== undefined && stands.includes(meant)) return meant;
-  const isSpent = (status === 401 || status === 403) && SPENT.test(messageIn(body));
+  if (meant !== undefined && possible.includes(meant)) return meant;
+  const isSpent = (status === 401 || status === 403) && SPENT_MESSAGE.test(messageIn(body));
   return isSpent ? 402 : status;
 }
 
-/** Fields that quote the request. */
-const QUOTES = new Set(['input', 'text', 'value', 'loc', 'ctx', 'param', 'field']);
+/** Fields that quote the request, whose words are not codes. */
+const QUOTING_FIELDS = new Set(['input', 'text', 'value', 'loc', 'ctx', 'param', 'field']);
 
-/** Finds the codes, which are strings of one word. */
+/** Collects the possible error codes of a JSON body, which are strings of one word. */
 function codesIn(body: Uint8Array): string[] {
   const words = (data: unknown, depth = 0): string[] => {
     if (typeof data === 'string') return /^[\w.-]{1,80}$/.test(data) ? [data] : [];
     if (typeof data !== 'object' || data === null || depth > 4) return [];
-    return Object.entries(data).flatMap(([key, value]) => (QUOTES.has(key) ? [] : words(value, depth + 1)));
+    return Object.entries(data).flatMap(([key, value]) =>
+      QUOTING_FIELDS.has(key) ? [] : words(value, depth + 1),
+    );
   };
   try {
     return words(JSON.parse(decoded(body)));
@@ -339,13 +346,15 @@ function codesIn(body: Uint8Array): string[] {
   }
 }
 
-/** An answer without a body (RFC 9110, section 15.3.5). */
+/** The status of an answer without a body (RFC 9110, section 15.3.5). */
 export const NO_CONTENT = 204;
 
-/** The answer to a range request, which is never sent (RFC 9110, section 15.3.7). */
+/** The status of an answer to a range request (RFC 9110, section 15.3.7). None is ever sent, so it is an error. */
 export const PARTIAL_CONTENT = 206;
 
+/** How an error status is reported. */
 interface Meaning {
+  /** A sentence without its subject, which is the host. */
   readonly what: string;
   readonly exitCode?: ExitCode;
   readonly hint?: string;
@@ -377,7 +386,7 @@ const STATUSES: Readonly<Record<number, Meaning>> = {
   505: NEEDS_OTHER_HTTP,
 };
 
-/** An account that has paid may have a quota, too. */
+/** The message for a used-up quota: an account that has paid may have one, too. */
 const SPENT_QUOTA = 'requires payment because the quota is used up';
 
 function meaningOf(status: number): Meaning {
@@ -390,17 +399,17 @@ function meaningOf(status: number): Meaning {
   return STATUSES[status] ?? { what };
 }
 
-/** Statuses for an unknown speaker or a bad text. */
-const UNWANTED = new Set([400, 404, 422]);
+/** Statuses for an unknown speaker or an unacceptable text. */
+const BAD_REQUEST_STATUSES = new Set([400, 404, 422]);
 
-/** Such messages also come with other statuses than 413. */
-const TOO_LONG =
+/** Messages that a text is too long, which also come with statuses other than 413. */
+const TOO_LONG_MESSAGE =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
 /** Bytes of an error body that are read. */
-const READ_BYTES = 16_384;
-/** Milliseconds. */
-const READ_MS = 2000;
+const MOST_ERROR_BYTES = 16_384;
+/** Milliseconds after which reading it ends. */
+const READ_ERROR_MS = 2000;
 
 export interface ServiceName {
   readonly url: URL;
@@ -408,32 +417,35 @@ export interface ServiceName {
   readonly keyOrigin: string;
 }
 
-/** @param stands the status that the answer stands for, if that is known */
-export async function refusal(answer: Answer, to: ServiceName, stands?: number): Promise<TtsError> {
+/** Makes an error of a refusal. @param known the status that the answer means, if the caller knows it */
+export async function refusal(answer: Answer, to: ServiceName, known?: number): Promise<TtsError> {
   const { headers } = answer;
-  const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
+  const { bytes, isWhole } = await firstBytes(answer.body, MOST_ERROR_BYTES, READ_ERROR_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  const status = stands ?? meantStatus(answer.status, bytes);
+  const status = known ?? meantStatus(answer.status, bytes);
   const after = askedWait({ status, headers }) ?? waitIn(bytes);
   const { exitCode = ExitCode.service, ...meaning } = meaningOf(status);
   const what = status === 402 && answer.status !== 402 ? SPENT_QUOTA : meaning.what;
   const said = status === 404 ? nothingAt(to.url, message) : `${to.url.host} ${what}`;
   return new TtsError(`${said} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode,
-    concernsThisTextOnly: UNWANTED.has(status),
+    concernsThisTextOnly: BAD_REQUEST_STATUSES.has(status),
     isOutage: status >= 500,
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: isBusy(status), status } }),
   });
 }
 
-/** Services answer 404 for a voice or a model that they do not have as well. */
-const NAMES_WHAT = /\b(?:model|voice|speaker)s?\b/i;
+/** A message about a model or a voice, with which a 404 does not concern the address. */
+const NAMES_VOICE = /\b(?:model|voice|speaker)s?\b/i;
 
 function nothingAt({ host, href }: URL, message: string): string {
-  return NAMES_WHAT.test(message) ? `${host} does not have what is asked for` : `there is nothing at ${href}`;
+  return NAMES_VOICE.test(message)
+    ? `${host} does not have what is asked for`
+    : `there is nothing at ${href}`;
 }
 
+/** The hint for a wait that is too long for a retry; `undefined` for shorter ones. */
 export function hintToWait(seconds = 0): string | undefined {
   if (seconds <= LONGEST_REQUESTED_WAIT) return undefined;
   const hours = Math.ceil(seconds / 3600);
@@ -448,11 +460,11 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   const { exitCode, hint } = meaningOf(status);
   if (hint !== undefined) return hint;
   if (exitCode === ExitCode.key) return `the key came from ${keyOrigin}`;
-  if (status === 404 && !NAMES_WHAT.test(message)) return hintToAddress(url, message);
+  if (status === 404 && !NAMES_VOICE.test(message)) return addressHint(url, message);
   if (status === 400 && url.protocol === 'http:' && /\bHTTPS\b/i.test(message))
     return 'write https:// instead of http:// in the base URL';
-  if (status >= 300 && status < 400) return hintToMove(headers.location, url);
-  if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(message)))
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url);
+  if (status === 413 || (BAD_REQUEST_STATUSES.has(status) && TOO_LONG_MESSAGE.test(message)))
     return 'send less at once: --max-chars sets how long one request may be';
   if (isTransient(status))
     return /\(engine_\w+\)$/.test(message)
@@ -461,8 +473,8 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }
 
-/** A message of FastAPI, or a version in the path, suggests OpenAI's interface. */
-function hintToAddress({ origin, pathname }: URL, message: string): string {
+/** The hint for a wrong address. FastAPI's "Not Found", or a version in the path, suggests OpenAI's interface. */
+function addressHint({ origin, pathname }: URL, message: string): string {
   if (pathname.endsWith('/tts/tts'))
     return 'the base URL ends in /tts already, and /tts is added to it: leave it out there';
   const base = pathname.replace(/\/tts$/, '');
@@ -472,8 +484,8 @@ function hintToAddress({ origin, pathname }: URL, message: string): string {
   return `check the base URL: /tts is added to it${isOpenAi ? `; a server with OpenAI's /audio/speech is an engine: --engine ${engine}` : ''}`;
 }
 
-/** Only the origin is named: path and query may hold the key. */
-function hintToMove(location: string | undefined, from: URL): string {
+/** The hint for a redirect. Only its origin is named, since path and query may contain the key. */
+function redirectHint(location: string | undefined, from: URL): string {
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !/^https?:$/.test(to.protocol) || to.href === from.href)

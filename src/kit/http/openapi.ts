@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 from the routes of a server: what checks a request describes it, too. The build makes it, and no run loads it. */
+/** Makes an OpenAPI 3.1 document from the routes of a server and the schemas that check requests. Used by the build only. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { Schema } from '../schema.ts';
 import type { Answer, Face, Route } from './route.ts';

@@ -1,81 +1,83 @@
-/** What the server of HTTP is made of: faces with their routes, what a route gets and answers, and the errors that clients see. */
+/** The parts of an HTTP server: its faces with their routes, requests and replies, and the errors that clients see. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { check, type Schema } from '../schema.ts';
 
-/** One interface of a server: its paths, and how it tells errors. */
+/** One of the APIs that a server offers, such as OpenAI's: its routes, and the form of its errors. */
 export interface Face<Context> {
   readonly name: string;
-  /** Where its paths begin. An unknown path below it gets an error in its form. */
+  /** The prefix of its paths. Unknown paths with this prefix get an error in the form of this face. */
   readonly prefix: string;
   readonly routes: readonly Route<Context>[];
-  /** The key may come as `Authorization: Bearer` and as `api-key`, too. */
+  /** True if the key is accepted as `Authorization: Bearer` and as `api-key`, in addition to `X-API-KEY`. */
   readonly takesBearer: boolean;
-  /** `/v1//audio/speech/` is `/v1/audio/speech`. */
+  /** True if extra slashes are ignored: `/v1//audio/speech/` means `/v1/audio/speech`. */
   readonly takesMoreSlashes?: true;
-  /** What it answers to a body with a wrong value. */
+  /** The error for a body with a wrong value. */
   readonly invalid: { readonly status: number; readonly code: string };
-  /** What {@link error} returns. */
+  /** The schema of what {@link error} returns. */
   readonly errors: Schema;
+  /** @returns the body of an error */
   error(error: HttpError): object;
 }
 
 export interface Route<Context, Body = unknown> {
   readonly method: 'GET' | 'POST';
-  /** It counts from the base path. */
+  /** The path after the base path. */
   readonly path: string;
-  /** Without it, the description of the server leaves the route out. */
+  /** The description for OpenAPI; a route without it is left out there. */
   readonly about?: About;
-  /** True if it needs no key. Pages of another origin may use only those that need one. */
+  /** True if the route needs no key. Pages of other origins may use only routes that need one. */
   readonly isOpen?: true;
-  /** True if it is there without the base path as well. */
+  /** True if the route also exists without the base path. */
   readonly isAnywhere?: true;
-  /** For all other requests, nothing is at this path. */
+  /** @returns false for requests that get 404 at this path */
   isFor?(request: Pick<IncomingMessage, 'method' | 'headers'>): boolean;
-  /** What checks the body, and describes it. Without it, no body is read. */
+  /** The schema that checks the body and describes it. Without it, no body is read. */
   readonly body?: Schema<Body>;
-  /** @throws HttpError, and any other error that the server can make one of */
+  /** @throws HttpError, or an error that `errorOf` of the server turns into one */
   handle(exchange: Exchange<Body>, context: Context): Reply | Promise<Reply>;
 }
 
-/** What a description says of a route besides its body. */
+/** The description of a route, except for its body. */
 interface About {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** The answers that are no errors, by status. */
+  /** The answers other than errors, by status. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Further members of the operation in OpenAPI, such as `callbacks`. */
+  /** Further fields of the OpenAPI operation, such as `callbacks`. */
   readonly more?: object;
 }
 
 export interface Answer {
   readonly description: string;
-  /** What each header says. */
+  /** The headers with their descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The schema of each media type; `undefined` for bytes. */
+  /** The schemas by media type; `undefined` for bytes. */
   readonly content: Readonly<Record<string, Schema | undefined>>;
 }
 
 /** A request that is being answered. */
 export interface Exchange<Body = unknown> {
-  /** The client gets it as `X-Request-Id`. */
+  /** A UUID, sent to the client as `X-Request-Id`. */
   readonly id: string;
-  /** The time by `performance.now()`. */
+  /** When the request began, by `performance.now()`. */
   readonly begun: number;
+  /** The request target: path and query. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Body;
-  /** It aborts when the exchange is over: the client left, or has got all of the answer. */
+  /** Aborts when the exchange is over: the client left, or has received the whole answer. */
   readonly signal: AbortSignal;
-  /** What the log says of it besides. */
+  /** Further fields of the log entry. */
   readonly details: Record<string, string | number>;
 }
 
 export interface Reply {
-  /** By default it is 200. */
+  /** 200 by default. */
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;
-  /** A stream is read as fast as the client takes it. An error of it breaks the connection. */
+  /** A stream is read as fast as the client accepts it. If it throws, the connection is closed. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -88,17 +90,17 @@ export function json(value: object, { status = 200, headers }: Omit<Reply, 'body
 }
 
 interface HttpErrorOptions {
-  /** The field of the request at fault. */
+  /** The field of the request that is wrong. */
   readonly field?: string | undefined;
-  /** Seconds. */
+  /** Seconds for the header `Retry-After`. */
   readonly retryAfter?: number | undefined;
 }
 
 export class HttpError extends Error {
   override readonly name = 'HttpError';
-  /** It is 400 to 599. */
+  /** 400 to 599. */
   readonly status: number;
-  /** It is in snake_case. */
+  /** In snake_case. */
   readonly code: string;
   readonly field: string | undefined;
   readonly retryAfter: number | undefined;
@@ -112,20 +114,20 @@ export class HttpError extends Error {
   }
 }
 
-/** Characters of a client's word that an error quotes. */
-const QUOTED = 80;
+/** UTF-16 units of a client's input that an error quotes. */
+const MOST_QUOTED = 80;
 
-/** Cuts a word of a client, and replaces halves of surrogate pairs, which UTF-8 does not have. */
+/** Cuts a client's input for a quotation, and replaces lone surrogates, which UTF-8 cannot encode. */
 export function quotable(word: string): string {
-  return word.slice(0, QUOTED).toWellFormed();
+  return word.slice(0, MOST_QUOTED).toWellFormed();
 }
 
-const NO_OBJECT = { kind: 'wrong', path: '', problem: 'must be an object' } as const;
+const NOT_AN_OBJECT = { kind: 'wrong', path: '', problem: 'must be an object' } as const;
 
-/** @throws HttpError that names the field */
+/** Checks a body. @throws HttpError that names the field */
 export function checked<Body>(data: unknown, schema: Schema<Body>, invalid: Face<never>['invalid']): Body {
-  // valibot takes a list for an object without fields.
-  const result = Array.isArray(data) ? NO_OBJECT : check(schema, data);
+  // valibot accepts a list as an object without fields.
+  const result = Array.isArray(data) ? NOT_AN_OBJECT : check(schema, data);
   if (!('problem' in result)) return result.value;
   const { kind, path, problem } = result;
   const field = quotable(path) || undefined;

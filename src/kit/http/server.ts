@@ -1,6 +1,6 @@
 /**
- * The one way to serve HTTP: a table of routes, one key, and bounds on what a client can cause. A connection asks one thing at a
- * time, bodies are JSON of a bounded size, and an answer is made as fast as its reader takes it.
+ * The HTTP server: a table of routes, one key, and limits on the load that a client can cause. A connection has one request
+ * at a time, bodies are JSON of a limited size, and an answer is made only as fast as its client reads it.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,61 +19,64 @@ import { checked, type Exchange, type Face, HttpError, json, type Reply, type Ro
 export interface HttpServerOptions<Context> {
   /** The address to listen on. */
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** The path in front of all paths, such as `/api`; empty for none. */
+  /** The prefix of all paths, such as `/api`; '' for none. */
   readonly basePath: string;
   readonly faces: readonly [Face<Context>, ...Face<Context>[]];
   readonly context: Context;
-  /** With null, no key is asked for, and only requests to a loopback name are answered. */
+  /** With null, no key is needed, and only requests to localhost or a loopback address are answered. */
   readonly apiKey: string | null;
-  /** The origin whose pages may use the routes that need a key. `*` stands for all. */
+  /** The origin whose pages may use the routes that need a key; `*` for all origins. */
   readonly cors: string | undefined;
   readonly limits: HttpLimits;
-  /** What a client may know of an error. */
+  /** Turns an error into one that a client may see. */
   errorOf(error: unknown, id: string): HttpError;
-  /** @param route the path of the route; `undefined` where nothing is */
+  /** Called after each request. @param route the path of the route; `undefined` for 404 */
   onEnd(record: RequestRecord, route: string | undefined): void;
 }
 
-/** What clients may use of the server. Times are in milliseconds. */
+/** Limits for clients. Times are in milliseconds. */
 export interface HttpLimits {
   /** The largest body of a request, in bytes. */
   readonly body: number;
   readonly connections: number;
+  /** The longest time for the headers of a request. */
   readonly headers: number;
+  /** The longest time for a whole request. */
   readonly request: number;
-  /** The longest time in which no byte of an answer goes out. Making it has no limit. */
+  /** The longest time in which the client accepts no byte of an answer. Making an answer has no limit. */
   readonly stall: number;
 }
 
-/** What the log gets of a request. It holds neither keys nor texts. */
+/** The log entry of a request, without keys and texts. */
 export interface RequestRecord {
   readonly event: 'request';
   readonly id: string;
   readonly method: string;
   readonly path: string;
-  /** It is missing if the client left before the answer. */
+  /** `undefined` if the client left before the answer. */
   readonly status: number | undefined;
-  /** True if the client has not got all of the answer. */
+  /** True if the client did not receive the whole answer. */
   readonly cut: boolean;
   readonly milliseconds: number;
-  /** The code of an error. */
+  /** The code of the error that was sent. */
   readonly refusal?: string;
   readonly [detail: string]: unknown;
 }
 
-interface Place<Context> {
+/** The route that a path leads to, and the face it belongs to. */
+interface RouteMatch<Context> {
   readonly face: Face<Context>;
-  /** `undefined` where nothing is. */
+  /** `undefined` for 404. */
   readonly route?: Route<Context>;
 }
 
 export class HttpServer<Context> {
   readonly #options: HttpServerOptions<Context>;
   readonly #server: Server;
-  readonly #places = new Map<string, Place<Context>>();
-  /** Whether each connection waits for an answer. */
+  readonly #routes = new Map<string, RouteMatch<Context>>();
+  /** Open connections, with true for those that wait for an answer. */
   readonly #connections = new Map<Socket, boolean>();
   #isStopping = false;
 
@@ -83,7 +86,7 @@ export class HttpServer<Context> {
     for (const face of faces)
       for (const route of face.routes)
         for (const base of route.isAnywhere ? ['', basePath] : [basePath])
-          this.#places.set(base + route.path, { face, route });
+          this.#routes.set(base + route.path, { face, route });
     this.#server = createServer({
       headersTimeout: limits.headers,
       requestTimeout: limits.request,
@@ -110,7 +113,7 @@ export class HttpServer<Context> {
     return `http://${authorityOf(this.#server.address() as AddressInfo)}${this.#options.basePath}`;
   }
 
-  /** Takes no more connections, and closes each as soon as its request is answered. Resolves when all are closed. */
+  /** Accepts no more connections, and closes each one after its current request. Resolves when all are closed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
@@ -126,34 +129,34 @@ export class HttpServer<Context> {
 
   async #take(response: ServerResponse): Promise<void> {
     const { socket, url = '/' } = response.req;
-    // Answers to requests that are pipelined could pile up unread.
+    // No pipelining: answers could pile up unread.
     if (socket.destroyed || this.#connections.get(socket)) return void socket.destroy();
     this.#connections.set(socket, true);
     const path = pathOf(url);
-    const place = this.#placeOf(path, response.req);
-    const exchange = this.#begin(response, path, place.route);
+    const match = this.#match(path, response.req);
+    const exchange = this.#begin(response, path, match.route);
     limitStalling(response, this.#options.limits.stall);
     try {
-      const reply = await this.#replyTo(exchange, place, response);
+      const reply = await this.#replyTo(exchange, match, response);
       exchange.signal.throwIfAborted();
       await send(response, reply);
     } catch (error) {
       if (exchange.signal.aborted) return void response.destroy();
-      const told = this.#options.errorOf(error, exchange.id);
-      exchange.details.refusal = told.code;
+      const shown = this.#options.errorOf(error, exchange.id);
+      exchange.details.refusal = shown.code;
       if (response.headersSent) return void response.destroy();
-      await sendError(response, told, place.face);
+      await sendError(response, shown, match.face);
     }
   }
 
-  #placeOf(path: string, request: IncomingMessage): Place<Context> {
+  #match(path: string, request: IncomingMessage): RouteMatch<Context> {
     const { faces, basePath } = this.#options;
-    const place = this.#places.get(path);
-    if (place && (place.route?.isFor?.(request) ?? true)) return place;
-    const tidied = tidy(path);
-    const below = tidied.startsWith(`${basePath}/`) ? tidied.slice(basePath.length) : '';
+    const match = this.#routes.get(path);
+    if (match && (match.route?.isFor?.(request) ?? true)) return match;
+    const cleaned = withoutExtraSlashes(path);
+    const below = cleaned.startsWith(`${basePath}/`) ? cleaned.slice(basePath.length) : '';
     const face = faces.findLast(({ prefix }) => below.startsWith(prefix)) ?? faces[0];
-    return (face.takesMoreSlashes && this.#places.get(tidied)) || { face };
+    return (face.takesMoreSlashes && this.#routes.get(cleaned)) || { face };
   }
 
   #begin(response: ServerResponse, path: string, route: Route<Context> | undefined): Exchange {
@@ -175,7 +178,7 @@ export class HttpServer<Context> {
 
   async #replyTo(
     exchange: Exchange,
-    { face, route }: Place<Context>,
+    { face, route }: RouteMatch<Context>,
     response: ServerResponse,
   ): Promise<Reply> {
     const { apiKey, context, limits, cors } = this.#options;
@@ -200,19 +203,20 @@ export class HttpServer<Context> {
   }
 }
 
-/** A target is `/tts?x=1`, or `http://host/tts` from a proxy. */
+/** The path of a target such as `/tts?x=1`, or `http://host/tts` from a proxy. */
 function pathOf(target: string): string {
   return URL.canParse(target) ? new URL(target).pathname : (target.split('?', 1)[0] ?? '');
 }
 
-/** Clients join a base URL and a path with two slashes, or put one behind both. */
-function tidy(path: string): string {
+/** Removes extra slashes, which clients put between base URL and path, or at the end. */
+function withoutExtraSlashes(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
 }
 
+/** Seconds for which browsers cache the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600;
 
-/** The one origin does not depend on the request, so there is no `Vary`. */
+/** Sets the CORS headers. No `Vary` is needed, since the origin does not depend on the request. */
 function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader('Access-Control-Allow-Origin', origin);
   if (response.req.method !== 'OPTIONS') {
@@ -220,12 +224,12 @@ function allowOrigin(response: ServerResponse, origin: string): void {
     return;
   }
   response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
-  // "*" does not stand for `Authorization`.
+  // "*" does not include `Authorization`.
   response.setHeader('Access-Control-Allow-Headers', 'Authorization, *');
   response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
 }
 
-/** A web page could otherwise reach a server without a key (DNS rebinding). */
+/** Refuses foreign host names, with which a web page could reach a server without a key (DNS rebinding). */
 function checkHost({ host = 'localhost' }: IncomingHttpHeaders): void {
   const url = `http://${host}`;
   if (URL.canParse(url) && isLoopback(new URL(url).hostname)) return;
@@ -244,8 +248,8 @@ function notAllowed(response: ServerResponse, allowed: readonly string[]): HttpE
 }
 
 /**
- * The time of the check shows neither the length nor the start of the key. Clients that were made for OpenAI's service at Azure send it as
- * `api-key`.
+ * Checks the key in a time that reveals neither its length nor its start. Clients made for OpenAI's service at Azure send
+ * it as `api-key`.
  */
 function checkKey(headers: IncomingHttpHeaders, apiKey: string, takesBearer: boolean): void {
   const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -263,8 +267,9 @@ function sha256(bytes: Buffer): Buffer {
 }
 
 /**
+ * Reads a body of JSON.
  * @param limit bytes
- * @throws HttpError 415 for another media type, 413 past the limit, 400 for a body that is not JSON in UTF-8
+ * @throws HttpError 415 for another media type, 413 beyond the limit, 400 for a body that is not JSON in UTF-8
  */
 async function readJson(response: ServerResponse, limit: number): Promise<unknown> {
   const { headers } = response.req;
@@ -290,7 +295,7 @@ function checkType({ 'content-type': value = '', 'content-encoding': encoding }:
   if ((encoding ?? 'identity') !== 'identity') throw wrong('The body must come without Content-Encoding');
 }
 
-/** It does not use `for await`: an early end of it would destroy the connection of the error. */
+/** Reads a body without `for await`, whose early end would destroy the connection before the error is sent. */
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -312,7 +317,7 @@ function tooLarge(limit: number): HttpError {
   return new HttpError(413, 'body_too_large', `The body is larger than ${limit} bytes`);
 }
 
-/** @throws the error of a stream, after which the client must not take the answer for whole */
+/** @throws the error of a streamed body; the caller must then break the connection, so that the client notices */
 async function send(response: ServerResponse, { status = 200, headers, body }: Reply): Promise<void> {
   if (body === undefined || body instanceof Uint8Array) {
     const length = body && { 'Content-Length': body.length };
@@ -323,7 +328,7 @@ async function send(response: ServerResponse, { status = 200, headers, body }: R
   await pipeline(body, response);
 }
 
-/** Seconds after which a busy server may be asked again, where nothing better is known. */
+/** Seconds of `Retry-After` for a busy server, if the error names none. */
 const DEFAULT_RETRY_AFTER = 1;
 
 async function sendError(response: ServerResponse, error: HttpError, face: Face<never>): Promise<void> {
@@ -339,7 +344,7 @@ async function sendError(response: ServerResponse, error: HttpError, face: Face<
     ...(isUnread && { Connection: 'close' }),
   });
   response.write(body);
-  // A client that waits for "100 Continue" sends no body.
+  // A client that waits for "100 Continue" has sent no body.
   if (isUnread && response.req.headers.expect === undefined) await drain(response.req);
   response.end();
 }
@@ -349,7 +354,7 @@ function hasUnreadBody({ headers, complete }: IncomingMessage): boolean {
   return !complete && (encoding !== undefined || Number(length) > 0);
 }
 
-/** A refused body is read up to these bytes and milliseconds, so that its sender sees the answer. */
+/** Bytes and milliseconds up to which a refused body is still read, so that its sender gets to read the answer. */
 const DRAIN = { bytes: 16 * 2 ** 20, time: 5_000 };
 
 async function drain(request: IncomingMessage): Promise<void> {
@@ -363,6 +368,7 @@ async function drain(request: IncomingMessage): Promise<void> {
   await finished(request, { writable: false, signal }).catch(() => {});
 }
 
+/** Closes the connection if the client accepts no byte for this long. */
 function limitStalling(response: ServerResponse, time: number): void {
   response.setTimeout(time, () => {
     if (response.writableLength > 0) response.destroy();
