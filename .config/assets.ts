@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'rolldown';
 
-/** Files that the program reads, by their names next to it. The rest of the encoder's package, and what that depends on, stays out. */
+/** Files to copy next to the program, which reads them there. So the encoder's package need not be installed. */
 const ASSETS = {
   'mp3.wasm': 'node_modules/wasm-media-encoders/wasm/mp3.wasm',
   'page.html': 'src/serve/page.html',

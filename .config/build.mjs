@@ -1,5 +1,5 @@
 import { build } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
 
-// The command of rolldown prints a line for each file, also for `npm pack --silent`.
+// Builds dist/. rolldown's own command would print a line per file, even for `npm pack --silent`.
 for (const config of [await loadConfig('.config/rolldown.config.ts')].flat()) await build(config);

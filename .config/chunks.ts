@@ -1,15 +1,15 @@
 import type { Plugin } from 'rolldown';
 
-/** The modules that some entries import statically, directly or not. */
+/** The modules that given entries import statically, directly or indirectly. */
 export interface Chunk {
   readonly plugin: Plugin;
   readonly has: (id: string) => boolean;
 }
 
 /**
- * Puts into one chunk what a run of some entries always loads, even if other chunks share it. The bundler would make about 25
- * files of it; in one file it loads 9 to 12 ms sooner.
- * @param entries ends of the paths of the entries
+ * Collects all modules that the entries always load, to put them into one chunk even if others share them. The bundler would
+ * make about 25 files of them; one file loads 9 to 12 ms faster.
+ * @param entries path endings of the entry modules
  */
 export function chunk(...entries: readonly string[]): Chunk {
   const found = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends every run with the line `N passed, N failed` (a broken file is one that failed), after one for skipped tests. */
+/** Ends every run with `N passed, N failed`, counting a broken file as one failure, after a line for skipped tests. */
 export default class CountingReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };

@@ -1,6 +1,6 @@
 import { type Plugin, rolldown } from 'rolldown';
 
-/** Puts what these modules export into the program as it comes out: what makes it stays out, and is loaded by no run. */
+/** Evaluates these modules during the build, and bundles only the values that they export, without their imports. */
 export function finished(): Plugin {
   return {
     name: 'finished',
@@ -15,7 +15,7 @@ export function finished(): Plugin {
 }
 
 async function run(input: string): Promise<object> {
-  // No command is loaded.
+  // The modules of the commands are not needed for their help.
   const bundle = await rolldown({
     input,
     platform: 'node',

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { nodeOf } from './nodes.mjs';
 
 /**
- * Runs the end-to-end tests of speaking, of batches and of all formats, or those that are named, on every Node that the built
- * program promises to work on: the binaries from the npm package `node`, kept in .cache/nodes. The tests themselves run on the
- * Node that runs this.
+ * Runs the end-to-end tests of speaking, batches and formats, or the named ones, with the built program on every major
+ * version of Node that it supports. The binaries come from the npm package `node` and are kept in .cache/nodes. The tests
+ * themselves run on the current Node.
  */
 const MAJORS = [20, 22, 24, 26];
 const USUAL = ['speak-', 'batch', 'encode', 'books', 'play.test', 'voices.test'].map(

@@ -1,3 +1,4 @@
+// Types that packages, or TypeScript's libraries, do not have.
 declare module 'markdown-it-footnote' {
   import type MarkdownIt from 'markdown-it';
   const footnotes: (parser: MarkdownIt) => void;
@@ -9,14 +10,14 @@ declare module 'fft.js' {
     /** A power of two. */
     readonly size: number;
     constructor(size: number);
-    /** @returns room for the real and the imaginary part of each line, in turn */
+    /** @returns an array for the alternating real and imaginary parts of all frequency bins */
     createComplexArray(): number[];
-    /** Writes the lines up to the half of the size. */
+    /** Writes the bins up to half the size. */
     realTransform(spectrum: number[], samples: ArrayLike<number>): void;
   }
 }
 
-/** Node 20 has these of ES2024, and TypeScript's library for Node 20 has not. */
+/** Parts of ES2024 that Node 20 has, but TypeScript's library for ES2023 has not. */
 interface ArrayBufferConstructor {
   new (byteLength: number, options: { readonly maxByteLength: number }): ArrayBuffer;
 }
@@ -24,7 +25,7 @@ interface ArrayBuffer {
   resize(byteLength: number): void;
 }
 
-/** The C API of the Speex resampler (speex_resampler.h) as Emscripten exports it. Addresses are in bytes. */
+/** The C API of the Speex resampler (speex_resampler.h), as exported by Emscripten. Addresses are in bytes. */
 declare module '@echogarden/speex-resampler-wasm/simd' {
   export interface Speex {
     readonly HEAPU32: Uint32Array;
@@ -45,14 +46,14 @@ declare module '@echogarden/speex-resampler-wasm/simd' {
     ): number;
   }
   interface Options {
-    /** Instantiates the module, in place of reading and compiling a file. */
+    /** Instantiates the module, instead of reading and compiling a file. */
     instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
   }
   const boot: (options: Options) => Promise<Speex>;
   export default boot;
 }
 
-/** The C API of Sonic (sonic.h) as Emscripten exports it. Addresses are in bytes, counts in frames; 0 is a failure. */
+/** The C API of Sonic (sonic.h), as exported by Emscripten. Addresses are in bytes, counts in frames; 0 means failure. */
 declare module '@echogarden/sonic-wasm' {
   export interface Sonic {
     readonly HEAPF32: Float32Array;
@@ -66,7 +67,7 @@ declare module '@echogarden/sonic-wasm' {
     _sonicFlushStream(stream: number): number;
   }
   interface Options {
-    /** Instantiates the module, in place of reading and compiling a file. */
+    /** Instantiates the module, instead of reading and compiling a file. */
     instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
   }
   const boot: (options: Options) => Promise<Sonic>;

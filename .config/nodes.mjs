@@ -7,7 +7,7 @@ const folder = fileURLToPath(new URL('../.cache/nodes', import.meta.url));
 
 const pathOf = (major) => `${folder}/node_modules/node${major}/bin/node${isWindows ? '.exe' : ''}`;
 
-/** The binary of a major version of Node, from the npm package `node`. It is kept in .cache/nodes. */
+/** @returns the binary of a major version of Node, from the npm package `node`, kept in .cache/nodes */
 export function nodeOf(major) {
   if (!existsSync(pathOf(major))) install(major);
   return pathOf(major);
@@ -17,7 +17,7 @@ function install(major) {
   mkdirSync(folder, { recursive: true });
   const platform = isWindows ? 'win' : process.platform;
   const binary = `node${major}@npm:node-${platform}-${process.arch}@${major}`;
-  // Into a folder of their own, and without the scripts that would download.
+  // Without install scripts, which would download more.
   const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', ['install', ...options, binary], {
     stdio: 'inherit',

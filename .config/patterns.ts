@@ -1,14 +1,14 @@
 import type { Plugin } from 'rolldown';
 import { parseSync, Visitor } from 'rolldown/utils';
 
-/** A class such as `\p{L}` is a set of thousands of characters. */
+/** Unicode classes such as `\p{L}`, which V8 expands to sets of thousands of characters. */
 const HAS_CLASS = /\\p\{/iu;
-/** A pattern with one of these flags keeps a place in a text, so each use needs a pattern of its own. */
+/** Flags with which a pattern keeps its position in a text, so that each use needs a new object. */
 const KEEPS_PLACE = /[gy]/;
 
 /**
- * Makes patterns with Unicode classes where they are first used. V8 builds the sets of all patterns of a file while it loads the
- * file, which takes 7 to 10 ms of a start, though most runs use a few of them.
+ * Creates patterns with Unicode classes at their first use. V8 expands all pattern literals of a file when it loads it,
+ * which takes 7 to 10 ms at the start, although most runs use only a few.
  */
 export function latePatterns(): Plugin {
   return {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** `import text from './FILE?raw'` gives the text of a file, as it does in vitest. */
+/** Makes `import text from './FILE?raw'` return the text of a file, as in vitest. */
 export function raw(): Plugin {
   return {
     name: 'raw',

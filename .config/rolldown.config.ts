@@ -7,7 +7,7 @@ import { notices } from './notices.ts';
 import { latePatterns } from './patterns.ts';
 import { raw } from './raw.ts';
 
-// The last two are used by `asking` and `ownVoices`, and each of them is to load without the other.
+// Chunks. The last two modules of `speaking` are shared by `asking` and `ownVoices`, which must load without each other.
 const speaking = chunk('/src/cli/speak.ts', '/src/kit/tier-up.ts', '/src/sound/samples.ts');
 const asking = chunk('/src/voices/service.ts', '/stand-ins/undici.cjs');
 const starting = chunk('/src/main.ts');
@@ -18,7 +18,7 @@ const installedVoices = chunk(
   ...['/src/engines/external.ts', '/src/engines/model.ts'],
 );
 
-/** `main`, and the programs of threads and processes of its own. Every `await import()` in the source is a chunk border. */
+/** The program, and those of its threads and processes. Every `await import()` in the source starts a chunk. */
 export default defineConfig([
   {
     input: { main: 'src/main.ts' },
@@ -27,7 +27,7 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    // The help is asked for by the program itself, and is a row in the table of commands as well.
+    // `help.ts` is imported statically by the program, and dynamically by the table of commands.
     checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     plugins: [
       raw(),
@@ -43,7 +43,7 @@ export default defineConfig([
       assets(),
       finished(),
     ],
-    // cosmiconfig loads these for config that is code, which is never read.
+    // cosmiconfig needs these only for configs that are code, which are never read.
     external: ['typescript', 'import-fresh'],
     output: {
       dir: 'dist',
@@ -52,13 +52,13 @@ export default defineConfig([
       chunkFileNames: '[name]-[hash].cjs',
       cleanDir: true,
       comments: false,
-      // A start compiles a third less. The names stay for stack traces.
+      // Less code to compile at the start, by a third. Names are kept for stack traces.
       minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
       // The chunks are CommonJS: `require` loads them without Node's loader of ECMAScript modules.
       dynamicImportInCjs: false,
       codeSplitting: {
         includeDependenciesRecursively: false,
-        // A module goes into the first chunk that has it.
+        // Each module goes into the first group that matches.
         groups: [
           { name: 'starting', test: starting.has },
           { name: 'command-line', test: commandLine.has },

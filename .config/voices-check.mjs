@@ -1,12 +1,12 @@
-// Installs each voice of the catalogue for real, speaks each of its languages, and writes a report: by hand, on a machine with a
-// network, before a release. It goes on after a failure, and ends with 1 if there was one.
-//   npm run voices:check -- [--report FILE.md] [NAME...]
+// Installs each voice of the catalogue from the network, speaks in each of its languages, and writes a report. Run it by
+// hand before a release. It continues after a failure, and ends with status 1 if there was one.   npm run voices:check --
+// [--report FILE.md] [NAME...]
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Two sentences in each language; one that is missing here is spoken in English, which tells whether the model works at all. */
+/** Two sentences in each language. Other languages get the English ones, which show at least that the model works. */
 const SENTENCES = {
   ar: 'صباح الخير. هذا الصوت مثبت منذ لحظة، وهو يقرأ الآن جملتين قصيرتين.',
   de: 'Guten Morgen. Diese Stimme wurde vor einem Augenblick installiert, und sie liest nun zwei kurze Sätze.',
@@ -37,7 +37,7 @@ const said = ({ stderr }) => {
 };
 const canAlign = tts('speak', '--help').stdout.includes('--words');
 
-/** The level of 16-bit samples in dB of full scale, and the share of them that are clipped. */
+/** The level of 16-bit samples in dBFS, and the number of clipped ones. */
 function measured(wav) {
   const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer.slice(0, (wav.length - 44) & ~1));
   const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length);
@@ -45,7 +45,7 @@ function measured(wav) {
   return { level: 10 * Math.log10(power / 2 ** 30), clipped };
 }
 
-/** Speaks once, and says what is wrong with the sound, if anything is. */
+/** Speaks once, and reports what is wrong with the sound, if anything. */
 function spoken(name, language) {
   const text = SENTENCES[language.split('-')[0]] ?? SENTENCES.en;
   const out = join(folder, 'out.wav');

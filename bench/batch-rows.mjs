@@ -1,4 +1,4 @@
-// The rows of `tts batch`.
+// Rows of the table of docs/speed.md about `tts batch`.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median, pairs, run } from './measure.mjs';
@@ -7,7 +7,7 @@ const times = { unit: '×', digits: 2 };
 
 const ROWS = 300;
 const AT_ONCE = 16;
-/** Of the bench's slow answer. */
+/** Seconds that the slow service of server.mjs takes for an answer. */
 const ANSWER_SECONDS = 0.2;
 const MANY = 10_000;
 
@@ -19,7 +19,7 @@ const tableOf = (count) =>
     .map((text, row) => `${row},${text}\n`)
     .join('')}`;
 
-/** Writes a table, and gives the command that makes its files in a folder of their own. */
+/** Writes a table of texts, and returns the command that speaks it into a folder of its own. */
 function batchOf(count, { work, tts }) {
   const folder = join(work, `rows-${count}`);
   writeFileSync(join(work, `${count}.csv`), tableOf(count));

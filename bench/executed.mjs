@@ -1,5 +1,5 @@
-// `node bench/executed.mjs [--list] [arguments of tts]`: the files of src that one run executes, counted by V8 in a copy that is
-// not bundled. Without arguments the run is `tts hello -o out.wav` with the built-in voice.
+// `node bench/executed.mjs [--list] [arguments of tts]` counts the files of src that a run executes, with V8's coverage of
+// an unbundled copy. Without arguments the run is `tts hello -o out.wav` with the built-in voice.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -22,7 +22,7 @@ async function copySource() {
   const input = ['src/main.ts', 'src/engines/flite-worker.ts'].map((path) => join(root, path));
   const bundle = await rolldown({
     input,
-    // All packages but ECMAScript modules, and the helper of `await using`, whose resolved name begins with NUL.
+    // Bundle only source, packages that are ECMAScript modules, and the helper of `await using`, whose id begins with NUL.
     external: (id) => !/^(?:[./\0]|@echogarden.speex|@oxc-project|strip-ansi|ansi-regex)/.test(id),
     platform: 'node',
     transform: { target: 'es2023' },

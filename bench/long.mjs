@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /**
- * One text, four ways: one curl with all of it, a shell loop of curl per sentence, and tts, complete and streamed.
- * The server answers as a good one does: 193 ms to the first byte, then 23.8 times as fast as real time. In one run, in
- * turn, `--rounds` times; shown are the medians.
+ * Compares four ways to speak one text: one curl for all of it, a shell loop with a curl per sentence, and tts, complete and
+ * streamed. The server is as fast as a good one: 193 ms to the first byte, then 23.8 times real time. The ways take turns
+ * for `--rounds` rounds; the medians are printed.
  */
 const { rounds: given, sentences: wanted } = parseArgs({
   options: {
@@ -55,7 +55,7 @@ const ways = [
   },
 ];
 
-/** Milliseconds from the start to the first sound (behind a WAV header) and to the end. */
+/** Milliseconds from the start to the first sample (after the WAV header), and to the end. */
 async function time({ command, stdin }) {
   const begun = performance.now();
   const child = spawn('bash', ['-c', command], { env, stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-// The rows of marks and of speed.
+// Rows of the table of docs/speed.md about marks in the text, and about `--speed`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median, run } from './measure.mjs';
@@ -6,7 +6,7 @@ import { median, run } from './measure.mjs';
 const PARAGRAPHS = 2000;
 const PARAGRAPH = 'Nobody saw the ship leave. The lamps were lit, and the sea was calm for once. '.repeat(6);
 
-/** A text of 1 MB, and the same with 1,000 marks. */
+/** Writes a text of 1 MB, and the same text with 1,000 marks. */
 function textsIn(work) {
   const [plain, marked] = ['plain.txt', 'marked.txt'].map((name) => join(work, name));
   const paragraphs = Array.from({ length: PARAGRAPHS }, (_, at) => `${at}. ${PARAGRAPH}`);

@@ -1,14 +1,14 @@
-// Whole processes, started in turn (A B A B …): wall time, peak memory, and what arrives at stdout when.
+// Measures whole processes: wall time, peak memory, and when which output arrives. Compared commands take turns: A B A B …
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 
 export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** What a shell makes of `> /dev/null`. An ignored stdout cannot be told from a closed one, which is an error. */
+/** stdout for `> /dev/null`. Node's 'ignore' would look to the command like a closed stdout, which is an error. */
 const nowhere = openSync(devNull, 'w');
 
-/** Runs one command to its end. `onData` sees stdout as it comes; `watchMemory` looks for the largest resident set. */
+/** Runs a command to its end. `onData` gets stdout as it arrives; `watchMemory` samples the largest resident set. */
 export function run([command, ...args], { env, onData, watchMemory = false } = {}) {
   return new Promise((resolve, reject) => {
     const begun = performance.now();
@@ -18,7 +18,7 @@ export function run([command, ...args], { env, onData, watchMemory = false } = {
       stdio: ['ignore', onData ? 'pipe' : nowhere, 'inherit'],
     });
     let peak = 0;
-    // Only where it is asked for: looking costs time that the command would be blamed for.
+    // Only on request: sampling takes time that would be counted as the command's.
     const timer = watchMemory && setInterval(() => (peak = Math.max(peak, peakOf(child.pid))), 5);
     if (onData) child.stdout.on('data', (data) => onData(data, performance.now() - begun));
     child.on('error', reject);
@@ -38,7 +38,7 @@ function peakOf(pid) {
   }
 }
 
-/** Medians of two commands that were run in turn, and of the ratio within each pair. */
+/** Runs two commands in turn. @returns the median times in milliseconds, and the median of the ratios within the pairs */
 export async function pairs(a, b, { rounds, env }) {
   const rows = [];
   for (let round = -1; round < rounds; round++) {
@@ -56,7 +56,7 @@ export async function pairs(a, b, { rounds, env }) {
 const FRAME_BYTES = 882;
 const HEADER_BYTES = 44;
 
-/** Milliseconds to the first byte at stdout, and from the sending of each frame to its arrival. */
+/** Milliseconds until the first byte at stdout, and the median from the sending of a frame to its arrival. */
 export async function latency(command, env) {
   let first;
   let received = Buffer.alloc(0);

@@ -1,6 +1,7 @@
-// `node bench/pages.mjs FOLDER` measures which part of a page is read, on the set that trafilatura publishes: FOLDER is its `tests`
-// (https://github.com/adbar/trafilatura), with evaldata.json and the pages in cache/ and eval/. Each page has phrases that belong to
-// its text and others that do not. `--list` prints the phrases that are read wrongly, `--only TEXT` takes the pages whose name has it.
+// `node bench/pages.mjs FOLDER` measures how well the main text of web pages is found, on the evaluation set of trafilatura
+// (https://github.com/adbar/trafilatura): FOLDER is its `tests`, with evaldata.json and the pages in cache/ and eval/. For
+// each page, the set lists phrases that belong to its text and phrases that do not. `--list` prints the phrases that were
+// missed (-) or wrongly read (+); `--only TEXT` takes only the pages with TEXT in their names.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +23,7 @@ const { openHtml } = await import(`data:text/javascript,${encodeURIComponent(out
 
 const OPTIONS = { readsNotes: false, speaksReadings: false, readsAll: false, code: 'read' };
 const { signal } = new AbortController();
-/** Without what hides in words. */
+/** Removes invisible characters, and joins white space. */
 const normal = (text) =>
   text
     .replace(/[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]/gu, '')

@@ -1,10 +1,11 @@
 /**
- * What part of planted faults the proof of content finds (src/voices/proof.ts), what it wrongly reports of good segments, and what it
- * costs: `npm run build && node bench/proof.mjs [--segments 500] [--offset 1] [--voices slt,espeak] [--rows FILE] BOOK...`
+ * Measures the check that a sound says its text (src/voices/proof.ts): the share of planted faults that it finds, the share
+ * of good segments that it doubts, and its cost in CPU time.
+ * `npm run build && node bench/proof.mjs [--segments 500] [--offset 1] [--voices slt,espeak] [--rows FILE] BOOK...`
  *
- * The texts are those of the books, cut as a run cuts them: sentences, and passages of up to 300 and 600 characters. All voices say the same.
- * Faults are planted in each tenth segment.
- * Voices: built-in ones, espeak-ng, festival (festvox-kallpc16k, festvox-us-slt-hts), and pico2wave (libttspico-utils) where it is installed.
+ * The texts are segments of the books, cut as in a run: sentences, and passages of up to 300 and 600 characters. All voices
+ * say the same texts, and faults are planted in every tenth segment. Voices: built-in ones, espeak-ng, festival
+ * (festvox-kallpc16k, festvox-us-slt-hts), and pico2wave (libttspico-utils), those of them that are installed.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,7 @@ const { values: options, positionals: books } = parseArgs({
   },
 });
 const root = fileURLToPath(new URL('..', import.meta.url));
-// Beside the packages, so that they are found.
+// Next to the packages, so that they are found.
 const folder = mkdtempSync(join(root, 'node_modules/.proof-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const signal = new AbortController().signal;
@@ -51,7 +52,7 @@ async function bundled(source) {
   return import(pathToFileURL(join(folder, 'bundle.mjs')));
 }
 
-/** A voice says texts into files: WAVs with 16 bits and one channel. */
+/** Voices. `says` speaks texts into WAV files with 16 bits and one channel. */
 const VOICES = {
   slt: { says: builtIn(2) },
   awb: { says: builtIn(3) },
@@ -89,7 +90,7 @@ function program(args) {
   };
 }
 
-/** One process says all sentences, since it takes half a second to start. */
+/** Speaks all sentences in one process, since it takes half a second to start. */
 function festival(voice) {
   return (jobs) => {
     const plain = (text) =>
@@ -144,7 +145,7 @@ function readWav(path) {
   };
 }
 
-/** Numerical Recipes' generator: the same texts and faults each time. */
+/** The generator of Numerical Recipes, for the same texts and faults in each run. */
 function randomFrom(seed) {
   let state = seed;
   return (below) => {
@@ -162,7 +163,7 @@ function paragraphsOf(book) {
   return text.split(/\n\s*\n/).map((paragraph) => paragraph.replace(/\s+/g, ' ').trim());
 }
 
-/** UTF-16 units of a segment: most are sentences. */
+/** Possible lengths of segments in UTF-16 units; 0 makes a single sentence. */
 const SIZES = [0, 0, 0, 0, 0, 300, 300, 600];
 
 function segmentsOf(paragraphs, count, random) {
@@ -182,7 +183,7 @@ function segmentsOf(paragraphs, count, random) {
   return found.filter((_, at) => at % step === Number(options.offset)).slice(0, count);
 }
 
-/** Each plants a fault: in the text that is said, or in its sound. `undefined` where it does not go. */
+/** Faults to plant in the spoken text or in its sound. The functions return `undefined` if that is not possible. */
 const FAULTS = {
   'a sentence missing': { text: withoutSentence },
   'the last third missing': { sound: ({ pcm }) => pcm.subarray(0, 2 * Math.floor(pcm.length / 3)) },
@@ -217,7 +218,7 @@ function anotherOfItsLength({ pcm }, others) {
   return best && distance(best) < 0.1 ? best.pcm : undefined;
 }
 
-/** 1.5 to 3.5 seconds of another text. */
+/** Appends 1.5 to 3.5 seconds of another text. */
 function withBabble({ pcm, sampleRate }, others, random) {
   const other = others[random(others.length)].pcm;
   const bytes = 2 * Math.round(sampleRate * (1.5 + random(5) / 2));

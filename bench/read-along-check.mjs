@@ -1,7 +1,8 @@
 /**
- * Makes the read-along of each book, and compares the two: `npm run build && node bench/read-along-check.mjs BOOK.epub… [-- --chapters 1-2]`
- * prints a line for each book, and what is wrong with it; the status is 1 if something is. It needs unzip; with EPUBCheck (Debian's
- * package, or its JAR named in EPUBCHECK), the result is checked by it, too.
+ * Makes the read-along of each book, and checks it against the book.
+ * `npm run build && node bench/read-along-check.mjs BOOK.epub… [-- --chapters 1-2]`
+ * prints a line for each book, with its faults; the status is 1 if there are any. Needs unzip, and EPUBCheck (Debian's
+ * package, or its JAR in the variable EPUBCHECK).
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -107,7 +108,7 @@ function idsOf(document) {
   return ids;
 }
 
-/** The clips of a sound follow each other without a gap, and are as long as the samples of the MP3. */
+/** The clips of a sound must follow each other without gaps, and be as long in total as the MP3. */
 function soundFaults(files, clips) {
   return [...new Set(clips.map(({ sound }) => sound))].flatMap((sound) => {
     let last = 0;
@@ -122,7 +123,7 @@ function soundFaults(files, clips) {
   });
 }
 
-/** What the Info frame of LAME says, which is exact. */
+/** Reads the exact number of samples from LAME's Info frame. */
 function samplesOf(mp3) {
   const at = mp3.indexOf('Info');
   const frame = mp3.lastIndexOf(0xff, at);
@@ -134,7 +135,7 @@ function samplesOf(mp3) {
   return { samples, rate };
 }
 
-/** All files are the same, but for the elements that were added, and what EPUB 3 writes in another way. */
+/** All files must be unchanged, except for added elements, and for what EPUB 3 writes differently. */
 function textFaults(before, after) {
   return [...before].flatMap(([path, bytes]) => {
     const now = after.get(path);
@@ -165,14 +166,14 @@ function textOf(document) {
   return text;
 }
 
-/** A document in another encoding becomes UTF-8. */
+/** Decodes a document from its own encoding. */
 function decoded(bytes) {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   const [, named = 'utf-8'] = /^<\?xml[^>]*encoding=["']([\w-]+)/u.exec(bytes.toString('latin1')) ?? [];
   return new TextDecoder(isUtf16 ? 'utf-16le' : named).decode(bytes);
 }
 
-/** Errors of EPUBCheck that the book itself does not have. */
+/** Errors of EPUBCheck that the original book does not have. */
 function newErrors(book, made) {
   if (!existsSync(JAR)) return ['EPUBCheck is not there'];
   const old = new Set(book.endsWith('.epub') ? errorsOf(book).map(withoutPlace) : []);

@@ -1,6 +1,6 @@
 /**
- * Makes docs/read-along.png: a page plays a media overlay by its SMIL in headless Chromium, and lights the sentence that is heard.
- * Run: `npm run build && node bench/read-along.mjs [BOOK.epub [SECONDS]]`; needs chromium and unzip.
+ * Makes docs/read-along.png: plays the media overlay of a book in headless Chromium, and takes a picture with the spoken
+ * sentence highlighted. `npm run build && node bench/read-along.mjs [BOOK.epub [SECONDS]]`; needs chromium and unzip.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const opf = readFileSync(
 const active = /"media:active-class">([^<]*)/.exec(opf)[1];
 writeFileSync(join(folder, 'player.html'), player(pathToFileURL(join(folder, smil)).href));
 
-/** A reader in small: it follows the clips of the overlay, and nothing else. */
+/** A minimal reader: a page that only follows the clips of the overlay. */
 function player(address) {
   const source = JSON.stringify(readFileSync(join(folder, smil), 'utf8'));
   return `<!DOCTYPE html><style>body{margin:0}iframe{border:0;width:100vw;height:100vh;display:block}</style><iframe></iframe><audio></audio><script>

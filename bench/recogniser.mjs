@@ -1,13 +1,14 @@
-// `node bench/recogniser.mjs`: how many words of twenty plain sentences a recogniser gets wrong when speaker 1 says them.
-// Needs Debian's pocketsphinx (apt-get install pocketsphinx pocketsphinx-en-us). Ends with status 1 above 6 %.
+// `node bench/recogniser.mjs` counts the words that a speech recogniser gets wrong when speaker 1 says twenty plain
+// sentences. Needs Debian's pocketsphinx (apt-get install pocketsphinx pocketsphinx-en-us). Ends with status 1 above 6 %.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** The highest word error rate. */
 const MOST = 0.06;
-/** What the models of the recogniser were made for, in Hz. */
+/** The sample rate of the recogniser's models, in Hz. */
 const SAMPLE_RATE = '16000';
 
 const SENTENCES = [
@@ -59,7 +60,7 @@ function wordsOf(text) {
   return text.toLowerCase().match(/[a-z']+/g) ?? [];
 }
 
-/** The least number of words to insert, to remove or to replace (Levenshtein). */
+/** The smallest number of words to insert, remove or replace (Levenshtein). */
 function errors(said, heard) {
   let row = Array.from({ length: heard.length + 1 }, (_, index) => index);
   for (const [line, word] of said.entries()) {

@@ -1,5 +1,5 @@
-// What `npm run bench` measures: one entry is one row of the table of docs/speed.md. `most` is the aim for a major version of Node;
-// other versions have that of the newest one before them.
+// What `npm run bench` measures: each entry is a row of the table of docs/speed.md. `most` is the aim by major version of
+// Node; a version without an entry has the aim of the closest older one.
 import { batchRows } from './batch-rows.mjs';
 import { bookRows } from './book-rows.mjs';
 import { marksRows } from './marks-rows.mjs';
@@ -13,10 +13,10 @@ const seconds = { unit: 's', digits: 2 };
 const milliseconds = { unit: 'ms', digits: 2 };
 const megabytes = { unit: 'MB', digits: 0 };
 
-/** Ratio of two commands that are run in turn. */
+/** The ratio of the times of two commands, run in turn. */
 const ratio = async (a, b, { env }, rounds = 31) => (await pairs(a, b, { rounds, env })).ratio;
 
-/** Median of several measurements, one after another. */
+/** The median of several measurements, one after another. */
 async function medianOf(rounds, measure) {
   const values = [];
   for (let round = 0; round < rounds; round++) values.push(await measure());
@@ -29,7 +29,7 @@ const secondsOf = async (command, { env }) => (await run(command, { env })).mill
 const peakOf = async (command, { env }) =>
   ((await run(command, { env, watchMemory: true })).peakKiB * 1024) / 1e6;
 
-/** Medians of streams, ours and curl's in turn. */
+/** The median of a figure that compares a stream of tts with one of curl, run in turn. */
 async function streams({ speak, curl, env }, figure) {
   return medianOf(9, async () => {
     const ours = await latency(speak('frames', '--stream', '-o', '-'), env);
@@ -38,9 +38,9 @@ async function streams({ speak, curl, env }, figure) {
 }
 
 /**
- * `measure` gets the commands of one version of Node: `tts(...args)`, `speak(body, ...args)` for a request to the bench's own
- * service, `address(body)` for its base URL, `curl(body, ...args)` for the same by curl, `idle` for `node -e 0`; and `out`, a
- * file, `work`, a folder, and `env`.
+ * `measure` gets the commands for one version of Node: `tts(...args)`; `speak(body, ...args)`, which asks the service of
+ * server.mjs for a body; `address(body)`, its base URL; `curl(body, ...args)`, which asks the same by curl; and `idle`,
+ * which is `node -e 0`. In addition it gets an output file `out`, a folder `work`, and `env`.
  */
 export const rows = [
   {

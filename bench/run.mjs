@@ -1,6 +1,7 @@
-// `npm run bench`: the table of docs/speed.md, measured here and now, on this Node and on Node 24 (from the npm package `node`).
-// `--node PATH`, repeatable, measures other binaries, and `--only TEXT` the rows whose name has the text: then the page stays.
-// NODE_EXTRA_CA_CERTS is removed from both sides: Node 20 parses its certificates at every start, which would make ratios better.
+// `npm run bench` measures the table of docs/speed.md, on the current Node and on Node 24 (from the npm package `node`), and
+// writes it. `--node PATH`, repeatable, measures other binaries, and `--only TEXT` only rows with TEXT in their names; then
+// nothing is written. NODE_EXTRA_CA_CERTS is removed for all commands: Node 20 parses the certificates at every start, which
+// would improve ratios.
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +31,7 @@ const server = fork(new URL('server.mjs', import.meta.url), { env });
 const [port] = await once(server, 'message');
 const address = (body) => `http://127.0.0.1:${port}/${body}`;
 
-/** The commands of one Node. */
+/** The commands for one Node binary, as rows.mjs describes them. */
 function commandsOf(node) {
   const tts = (...args) => [node, join(root, 'bin/tts.cjs'), ...args];
   return {
@@ -48,7 +49,7 @@ function commandsOf(node) {
 
 const majorOf = (node) => Number(execFileSync(node, ['-p', 'process.versions.node.split(".")[0]']));
 
-/** The aim for a version: its own, or that of the newest version before it. */
+/** The aim for a version: its own, or that of the closest older one. */
 const aimOf = (most, major) => most[Object.keys(most).findLast((each) => Number(each) <= major)];
 
 async function cellsOf({ measure, most = {}, unit, digits }, { node, major }) {

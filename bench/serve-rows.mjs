@@ -1,4 +1,4 @@
-// The rows of `tts serve`: engines, OpenAI's interface, and another service behind it.
+// Rows of the table of docs/speed.md about `tts serve`: engines, OpenAI's interface, and a service behind another one.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, writeFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { median, run } from './measure.mjs';
 
 const ROUNDS = 51;
 const SEGMENTS = 200;
-/** An engine's server is asked for this many by default. */
+/** The default number of concurrent requests to an engine's server. */
 const AT_ONCE = 4;
-/** The bench's quick answer takes this time. */
+/** Seconds that the quick service of server.mjs takes for an answer. */
 const ANSWER_SECONDS = 0.05;
 
 async function serve({ tts, withoutService }, options = [], env = {}) {
@@ -32,14 +32,14 @@ async function serve({ tts, withoutService }, options = [], env = {}) {
   };
 }
 
-/** Milliseconds to the end of an answer. */
+/** Milliseconds until the end of an answer. */
 async function wholeAnswer(url, body) {
   const begun = performance.now();
   await firstByte(url, body);
   return performance.now() - begun;
 }
 
-/** Milliseconds to the first byte after a WAV's header. */
+/** Milliseconds until the first byte after the WAV header. */
 async function firstByte(url, body) {
   const begun = performance.now();
   const asked = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
@@ -62,7 +62,7 @@ const ask = (service, text, sampleRate) =>
     config: { sample_rate: sampleRate, use_streaming_response: true },
   });
 
-/** The voice of a few kilobytes of the tests, in a folder. */
+/** Writes the tiny voice of the tests, which has a few kilobytes, into a folder. */
 async function tinyVoice(work) {
   const dir = join(work, 'tiny');
   const input = { voice: fileURLToPath(new URL('../test/support/tiny-voice.ts', import.meta.url)) };
@@ -94,7 +94,7 @@ export const serveRows = [
     unit: '×',
     digits: 2,
     async measure(at) {
-      // Not in English, in which sound is compared with its text.
+      // Not in English, for which the content of the sound is checked, too.
       const paragraph = 'Der Kessel ist an und das Brot ist warm in dem alten Haus am Meer.';
       writeFileSync(join(at.work, 'book.txt'), `${paragraph}\n\n`.repeat(SEGMENTS));
       const rate = ['-r', '22050'];

@@ -1,6 +1,7 @@
-// A service for measuring: answers from memory, so that what is measured is the client.
+// The service of the benchmarks. It answers from memory, so that only the client is measured.
 import { createServer } from 'node:http';
 
+/** Bytes of 20 ms at 22,050 Hz. */
 const FRAME_BYTES = 882;
 const FRAMES = 100;
 const FRAME_MS = 20;
@@ -31,7 +32,7 @@ function wav(dataBytes, declared = dataBytes) {
   return bytes;
 }
 
-/** Six seconds: of a much shorter sound for a sentence, a part seems to be missing. */
+/** Six seconds: a much shorter sound would seem to lack a part of the sentence. */
 const long = wav(6 * 44_100);
 const bodies = {
   small: wav(64 << 10),
@@ -53,7 +54,7 @@ function sendChunked(response, body) {
   more();
 }
 
-/** A header, then a frame every 20 ms that carries the time at which it was sent. */
+/** Sends a header, then a frame every 20 ms that contains the time of its sending. */
 function sendFrames(response) {
   response.write(wav(0, 0xffff_ffff));
   let sent = 0;

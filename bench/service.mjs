@@ -1,4 +1,4 @@
-// `node bench/service.mjs`: how fast `tts serve` speaks, here and now. The service is a process of its own, asked over HTTP.
+// `node bench/service.mjs` measures how fast `tts serve` speaks, as a process of its own that is asked over HTTP.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -18,7 +18,7 @@ const LONG =
   'and yet the ferryman went down to the landing every morning to look at the ice. ';
 const PAGES = LONG.repeat(10);
 
-/** Starts a service; `url` is there as soon as it listens. */
+/** Starts a service, and resolves when it listens. */
 async function serve(...options) {
   const child = spawn(process.execPath, [bin, 'serve', '--port=0', '--json', '--no-auth', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,7 +34,7 @@ async function serve(...options) {
   };
 }
 
-/** @returns milliseconds until the first sample was there, and until the last one was; seconds of audio */
+/** @returns milliseconds until the first and the last sample arrived, and the seconds of audio */
 async function speak({ url }, text, streamed = false) {
   const begun = performance.now();
   const asked = request(`${url}/tts`, { method: 'POST', headers: { 'content-type': 'application/json' } });
@@ -50,7 +50,7 @@ async function speak({ url }, text, streamed = false) {
   return { first, last: performance.now() - begun, seconds: (bytes - HEADER_BYTES) / BYTES_PER_SECOND };
 }
 
-/** Seconds of audio for each second that passes, while this many texts are asked for at once. */
+/** Seconds of audio per second of time, with this many concurrent requests. */
 async function throughput(service, requests) {
   const begun = performance.now();
   const spoken = await Promise.all(Array.from({ length: requests }, () => speak(service, PAGES)));

@@ -1,4 +1,4 @@
-// The rows of speech while a model writes, and of conversations.
+// Rows of the table of docs/speed.md about speaking while a model still writes, and about conversations.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,12 +7,13 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from './measure.mjs';
 
+/** Milliseconds between the words that the model writes. */
 const TOKEN_MS = 50;
 const SENTENCES = 15;
 const ROUNDS = 9;
 const milliseconds = { unit: 'ms', digits: 0 };
 
-/** A service that notes when each text came. Its answer is a tenth of a second of silence. */
+/** A service that records when each text arrived. It answers with a tenth of a second of silence. */
 async function noting() {
   const came = new Map();
   const wav = Buffer.alloc(44 + 4410);
@@ -30,7 +31,7 @@ async function noting() {
   return { came, server, url: `http://127.0.0.1:${server.address().port}` };
 }
 
-/** The median of the times from a full stop that is written to the request with its sentence. */
+/** The median time from the writing of a full stop to the request with its sentence. */
 async function stopToRequest({ tts, env }, format) {
   const { came, server, url } = await noting();
   const [command, ...args] = tts('-q', '--player', 'cat', '--format', format, '-s', '3', '--base-url', url);
@@ -48,12 +49,12 @@ async function stopToRequest({ tts, env }, format) {
   child.stdin.end();
   await closed;
   server.close();
-  // The first ones wait for the start of the program, and the last one for the end of the text.
+  // Without the first ones, which wait for the start of the program, and the last one, which waits for the end of the text.
   const waits = [...written].slice(3, -1).map(([sentence, at]) => came.get(sentence) - at);
   return median(waits);
 }
 
-/** A conversation with the built-in voice. `told` resolves with the time of an event. */
+/** Starts a conversation with the built-in voice. `told(event)` resolves with the time of the next such event. */
 async function converse({ tts, withoutService }) {
   const [command, ...args] = tts('-q', '--assistant', '--input', 'jsonl', '--events', '3', '--player', 'cat');
   const child = spawn(command, args, { ...withoutService, stdio: ['pipe', 'ignore', 'ignore', 'pipe'] });
@@ -81,7 +82,7 @@ async function gone(pid) {
   return performance.now();
 }
 
-/** @param stop a signal, or the message */
+/** The longest time until the player is gone. @param stop a signal, or 'a stop' for the message */
 async function stopToSilence(at, stop) {
   const times = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -99,6 +100,7 @@ async function stopToSilence(at, stop) {
   return Math.max(...times);
 }
 
+/** The median time from a stop to the first sound of the next answer. */
 async function stopToSound(at) {
   const { say, told, end } = await converse(at);
   const times = [];

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /**
- * The server of the tests, in a process of its own: run with Node, it prints its address. `framesPerByte` of a byte each
- * 22050 Hz make 15 characters a second, as people speak.
+ * Runs the text server of the tests in a process of its own, and prints its address. With 1470 frames per byte at 22,050 Hz,
+ * it speaks 15 characters a second, as people do.
  */
 const bundle = await rolldown({
   input: fileURLToPath(new URL('../test/support/text-server.ts', import.meta.url)),

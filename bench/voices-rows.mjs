@@ -1,4 +1,4 @@
-// The rows of installed voices. The hub is this process, on loopback.
+// Rows of the table of docs/speed.md about installed voices. This process is the hub, on loopback.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,13 +10,13 @@ const COMMIT = 'c0ffee00c0ffee00';
 
 const settings = {
   audio: { sample_rate: 22_050 },
-  // The catalogue below needs no data of espeak-ng for it.
+  // For this language, the catalogue below lists no data of espeak-ng.
   espeak: { voice: 'en-en' },
   phoneme_id_map: { a: [1] },
   num_speakers: 1,
 };
 
-/** A hub with one voice of Piper, as large as a large one. */
+/** A hub with one Piper voice, of the size of a large one. */
 async function hub(work) {
   const onnx = randomBytes(MODEL_BYTES);
   onnx[0] = 8;
@@ -82,16 +82,16 @@ async function download({ tts, work, withoutService: { env } }) {
   return ratio;
 }
 
-/** The descriptor of an ignored stdout cannot be written to. */
+/** Runs a command with stdout at /dev/null; Node's 'ignore' would look like a closed stdout. */
 const quiet = (command) => ['sh', '-c', 'exec "$0" "$@" >/dev/null', ...command];
 
-/** Milliseconds that the first command takes longer than the second. */
+/** Milliseconds by which the first command takes longer than the second. */
 async function added(first, second, env) {
   const { a, b } = await pairs(quiet(first), quiet(second), { rounds: 31, env });
   return a - b;
 }
 
-/** A voice without a model: a dry run asks for none. */
+/** Installs a voice without a model, which a dry run does not need. */
 function installed(data) {
   const folder = join(data, 'voices', 'tina');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// What the client uses of undici. The proxy's part loads when it is first asked for.
+// The parts of undici that the client uses. The one for proxies loads at its first use.
 const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
 
 exports.Agent = require('undici/lib/dispatcher/agent.js');

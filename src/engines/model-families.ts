@@ -241,8 +241,8 @@ interface ModelSettings {
 }
 
 /**
- * The settings with which sherpa-onnx loads a model. Paths are relative: on Windows, espeak-ng reads no others if the user has
- * a name that is not ASCII.
+ * The settings with which sherpa-onnx loads a model. Paths are relative: on Windows, espeak-ng reads no others if the user
+ * has a name that is not ASCII.
  */
 export function configOf({ family, files }: Model, { cwd, scales, accent }: ModelSettings): object {
   const { settings: _ours, lexicon = '', ...named } = files;

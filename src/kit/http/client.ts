@@ -123,8 +123,8 @@ export class HttpClient implements AsyncDisposable {
   }
 
   /**
-   * Opens the agent for a proxy or for none. An http proxy gets http requests in absolute form (RFC 9112, section 3.2.2); the
-   * others go through a tunnel. undici is loaded only here, since loading it takes 20 ms and 20 MB.
+   * Opens the agent for a proxy or for none. An http proxy gets http requests in absolute form (RFC 9112, section 3.2.2);
+   * the others go through a tunnel. undici is loaded only here, since loading it takes 20 ms and 20 MB.
    */
   async #open(proxy: URL | undefined, { protocol }: URL): Promise<Dispatcher> {
     const undici = await import('undici');
@@ -303,8 +303,8 @@ const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d/;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * Makes undici ignore `100 Continue`, as a client may that did not ask for it (RFC 9110, section 15.2.1). undici fails at it,
- * but ignores other interim answers, so 100 is changed to 102 before the parser sees it.
+ * Makes undici ignore `100 Continue`, as a client may that did not ask for it (RFC 9110, section 15.2.1). undici fails at
+ * it, but ignores other interim answers, so 100 is changed to 102 before the parser sees it.
  */
 function ignoreContinue(socket: Socket): void {
   let held: Buffer = Buffer.alloc(0);
