@@ -5,8 +5,8 @@ import { BROWSER, endBrowser, OTHER_NAME, openPage, type Page } from '../support
 import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { KEY, Sandbox } from '../support/run.ts';
-import { serveSeed } from '../support/seed-service.ts';
 import { serve as startServing } from '../support/serve.ts';
+import { serveStrict } from '../support/strict-service.ts';
 import { startToneService } from '../support/tone-service.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 
@@ -160,7 +160,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', () => 
   });
 
   it('asks for the number of a voice where a relayed service lists none', async () => {
-    const seed = await serveSeed();
+    const seed = await serveStrict();
     const box = new Sandbox();
     writeUserConfig(box, { keys: { [seed.url]: seed.key } });
     const page = await open(await serve(`--no-auth --base-url ${seed.url}`, box));

@@ -4,8 +4,13 @@ import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
-import { FIXED_RATE_SPEAKER, type SeedService, serveSeed, UNKNOWN_SPEAKER } from '../support/seed-service.ts';
 import { serve } from '../support/serve.ts';
+import {
+  FIXED_RATE_SPEAKER,
+  type StrictService,
+  serveStrict,
+  UNKNOWN_SPEAKER,
+} from '../support/strict-service.ts';
 import { FRAMES_PER_CHARACTER, startToneService, type ToneService } from '../support/tone-service.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav } from '../unit/sound/wav-builder.ts';
@@ -143,7 +148,7 @@ it('speaks on for others when the service has refused one request', async () => 
 
 describe('in front of a service that has the interface and no more', () => {
   /** A relay, and what a client of it gets. */
-  async function seedRelay(seed: SeedService, box = new Sandbox()) {
+  async function seedRelay(seed: StrictService, box = new Sandbox()) {
     const { post, ...rest } = await relayTo(seed.url, {
       box,
       env: { TTS_API_KEY: seed.key },
@@ -159,7 +164,7 @@ describe('in front of a service that has the interface and no more', () => {
   const text = 'Hello.';
 
   it('passes on what is set in POST /tts, and nothing else', async () => {
-    const seed = await serveSeed();
+    const seed = await serveStrict();
     const { post } = await seedRelay(seed);
     const configs: readonly Record<string, unknown>[] = [
       {},
@@ -182,7 +187,7 @@ describe('in front of a service that has the interface and no more', () => {
   });
 
   it('passes on what clients of OpenAI ask, and nothing else', async () => {
-    const seed = await serveSeed();
+    const seed = await serveStrict();
     const box = new Sandbox();
     const named = { no: 7, instructions: 'slow and warm', sampleRate: 48_000 };
     writeUserConfig(box, { speaker: 'Anna', speakers: { bob: named, anna: 3, calm: { no: 7 } } });
@@ -236,7 +241,7 @@ describe('in front of a service that has the interface and no more', () => {
       ['with a lexicon alone', '--lexicon=words.txt', {}, written.replace('GIF', 'jif')],
       ['by default', '', {}, written],
     ])('asks for the words alone, on both interfaces, %s', async (_, args, config, expected) => {
-      const seed = await serveSeed();
+      const seed = await serveStrict();
       const box = new Sandbox();
       box.file('words.txt', 'GIF = jif\n');
       writeUserConfig(box, { speakers: { anna: 3 }, ...config });
@@ -258,7 +263,7 @@ describe('in front of a service that has the interface and no more', () => {
     });
 
     it('has nothing to ask for where nothing is to be heard', async () => {
-      const seed = await serveSeed();
+      const seed = await serveStrict();
       const { post } = await relayTo(seed.url, {
         env: { TTS_API_KEY: seed.key },
         args: '--no-auth --assistant',
@@ -273,7 +278,7 @@ describe('in front of a service that has the interface and no more', () => {
   });
 
   it('gives clients the rate that came, and the refusals of the service', async () => {
-    const seed = await serveSeed();
+    const seed = await serveStrict();
     const { post } = await seedRelay(seed);
     const fixed = { text, speaker_no: FIXED_RATE_SPEAKER, config: { sample_rate: 48_000 } };
     expect(await post('/tts', fixed)).toEqual({ status: 200, said: 22_050 });
@@ -286,7 +291,7 @@ describe('in front of a service that has the interface and no more', () => {
   });
 
   it('writes lines of JSON and nothing else with --log json', async () => {
-    const seed = await serveSeed();
+    const seed = await serveStrict();
     const box = new Sandbox();
     const line = `--no-auth --base-url=${seed.url} --log=json --host=127.0.0.1`;
     const { said, speak, endBy } = await serve(line, { box, env: { TTS_API_KEY: seed.key } });

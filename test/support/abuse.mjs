@@ -1,7 +1,6 @@
 /**
- * Abuses `tts serve` on loopback, as hostile and broken clients do: `node abuse.mjs PORT KEY SEED COUNT WYOMING`, where the last one is
- * the port of the Wyoming protocol. On a busy machine it
- * takes longer, and abuses no harder.
+ * Abuses `tts serve` on loopback, as hostile and broken clients do: `node abuse.mjs PORT KEY SEED COUNT WYOMING`, where
+ * WYOMING is the port of the Wyoming protocol. A busy machine takes longer for the same requests.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +9,7 @@ const [port, key, seed, count, wyoming] = process.argv.slice(2);
 
 const AT_ONCE = 100;
 
-/** Milliseconds. */
+/** The longest time in milliseconds for which a connection stays open. */
 const LONGEST_STAY = 1000;
 
 /** The same generator as `randomFrom` in random.ts. */
@@ -28,7 +27,7 @@ const random = randomFrom(Number(seed));
 const below = (end) => Math.floor(random() * end);
 const oneOf = (items) => items[below(items.length)];
 
-/** Few have the key: what they ask for is spoken, which is work for the processor and no abuse. */
+/** Only few requests have the key: theirs are spoken, which is work for the processor rather than abuse. */
 const keyLine = () => (below(25) === 0 ? `X-API-KEY: ${key}\r\n` : oneOf(['X-API-KEY: wrong\r\n', '']));
 
 function getRequest(keyed) {
@@ -89,7 +88,7 @@ function wyomingEvent() {
 const wyomingEvents = (count) =>
   eventOf('synthesize-start', {}) + Array.from({ length: count }, wyomingEvent).join('');
 
-/** Few of them: all are spoken, for there is no key. */
+/** Used only rarely, since all texts are spoken: the protocol has no key. */
 const wyomingAbuses = {
   async flood(socket) {
     socket.resume().write(wyomingEvents(2 + below(50)));

@@ -1,25 +1,25 @@
 import { Agent, request } from 'undici';
 
-/** A server may close a connection that is kept for the next request just when that is sent. */
+/** Keeps no connections: a server might close a kept one just when the next request is sent. */
 const dispatcher = new Agent({ pipelining: 0 });
 
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is for the test to say
+  // biome-ignore lint/suspicious/noExplicitAny: the test knows the contents of the answer
   readonly json: any;
 }
 
 export interface Question {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Strings and bytes go out as they are, all else as JSON. */
+  /** Strings and bytes are sent unchanged, everything else as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One HTTP request, with its answer read to the end. */
+/** Sends an HTTP request, and reads its answer to the end. */
 export async function ask(
   url: string,
   { method = 'GET', headers = {}, body, signal }: Question = {},

@@ -2,14 +2,14 @@ import { expect, onTestFinished } from 'vitest';
 import { withoutSpace } from './text-audio.ts';
 import { TextServer, type TextServerOptions } from './text-server.ts';
 
-/** A text server for as long as the test runs. */
+/** Starts a text server that is closed after the test. */
 export async function serveText(options: TextServerOptions = {}): Promise<TextServer> {
   const server = await TextServer.start(options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** Expects all of a text but its white space; shows the place of the first difference, not two books. */
+/** Expects the whole text, except for white space. A failure shows the first difference instead of two books. */
 export function expectSpoken(spoken: string, text: string): void {
   const [all, said] = [withoutSpace(text), withoutSpace(spoken)];
   let at = 0;

@@ -5,45 +5,45 @@ import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
 
-/** A name that leads the browser to this machine, and is no name of loopback for it. */
+/** A host name that the browser resolves to this machine, but does not treat as loopback. */
 export const OTHER_NAME = 'lan.test';
 
-/** The name of the browser on this machine. */
+/** The program of the browser. */
 export const BROWSER = 'chromium';
 
-/** A page in a real browser without a window, driven by the DevTools protocol. */
+/** A page in a real headless browser, driven over the DevTools protocol. */
 export interface Page {
-  /** The value of an expression in the page; a promise is waited for. */
+  /** Evaluates an expression in the page, and awaits a promise. */
   evaluate<T>(expression: string): Promise<T>;
-  /** @param key as `KeyboardEvent.key` calls it, also with `Control+` before it */
+  /** @param key a `KeyboardEvent.key`, possibly after `Control+` */
   press(key: string): Promise<void>;
   /** Types into the element that has the focus. */
   type(text: string): Promise<void>;
-  /** Loads it once more, and waits until its scripts have run. */
+  /** Reloads the page, and waits until its scripts have run. */
   reload(): Promise<void>;
-  /** Addresses that the page asked for. */
+  /** The addresses that the page requested. */
   readonly requests: readonly string[];
 }
 
 interface PageOptions {
   readonly isDark?: boolean;
-  /** It is the width of the window in CSS pixels. */
+  /** The width of the window in CSS pixels. */
   readonly width?: number;
-  /** Runs in the page before its own scripts. */
+  /** A script that runs in the page before its own ones. */
   readonly script?: string;
 }
 
-/** One for all pages of a test file: its start takes a second of the processor. */
+/** Shared by all pages of a test file, since its start takes a second of CPU time. */
 let browser: DevTools | undefined;
 let killBrowser = async () => {};
 
-/** For the end of a test file that opens pages. */
+/** Ends the browser, after all tests of a file that opens pages. */
 export async function endBrowser(): Promise<void> {
   browser = undefined;
   await killBrowser();
 }
 
-/** Opens a file, or an address of http. The page shares nothing with others, and is closed after the test. */
+/** Opens a file or an http address in a page of its own profile, which is closed after the test. */
 export async function openPage(path: string, options: PageOptions = {}): Promise<Page> {
   const { isDark = false, width, script } = options;
   browser ??= startBrowser();
@@ -89,7 +89,7 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
       const key = name.replace('Control+', '');
       const text = TEXTS[name] ?? (key.length === 1 && { text: key });
       const modifiers = key === name ? 0 : CONTROL;
-      const event = { key, code: CODES[key] ?? key, windowsVirtualKeyCode: NUMBERS[key] ?? 0, modifiers };
+      const event = { key, code: CODES[key] ?? key, windowsVirtualKeyCode: KEY_CODES[key] ?? 0, modifiers };
       await send('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...text });
       await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
     },
@@ -105,8 +105,8 @@ const TEXTS: Readonly<Record<string, object>> = {
   Enter: { text: '\r' },
   'Control+v': { commands: ['paste'] },
 };
-/** Keys that do something in a form do it only with their number. */
-const NUMBERS: Readonly<Record<string, number>> = {
+/** Key codes. Without them, these keys have no effect in a form. */
+const KEY_CODES: Readonly<Record<string, number>> = {
   Tab: 9,
   Enter: 13,
   Escape: 27,
@@ -133,7 +133,7 @@ class DevTools {
   readonly #wire: Writable;
   readonly #waiting: ((message: Message) => void)[] = [];
 
-  /** Messages are JSON, each ended by a NUL. */
+  /** Messages are JSON, each terminated by NUL. */
   constructor(wire: Writable, answers: Readable) {
     this.#wire = wire;
     let rest = '';
@@ -144,7 +144,7 @@ class DevTools {
     });
   }
 
-  /** Hears all events of a page. */
+  /** Listens to all events of a page. */
   onEvent(sessionId: string, listener: (message: Message) => void): void {
     this.#listeners.set(sessionId, listener);
   }
@@ -172,7 +172,7 @@ function startBrowser(): DevTools {
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--mute-audio', '--remote-debugging-pipe'];
   const names = `--host-resolver-rules=MAP ${OTHER_NAME} 127.0.0.1`;
   const child = spawn(BROWSER, [...flags, names, `--user-data-dir=${profile}`], {
-    // What it leaves in the folder for temporary files goes with the profile.
+    // Its temporary files are removed together with the profile.
     env: { ...process.env, TMPDIR: profile },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,

@@ -2,40 +2,40 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { listen } from './listen.ts';
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 interface Received {
   readonly method: string;
-  /** It is written as in the request line: with scheme and host when it came through a proxy. */
+  /** The target of the request line, with scheme and host if it came through a proxy. */
   readonly path: string;
-  /** They keep their order and their case. */
+  /** In their original order and case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
   readonly json: unknown;
-  /** The first value of a header, whatever its case. */
+  /** @returns the first value of a header; its name is case-insensitive */
   header(name: string): string | undefined;
 }
 
-/** What a test does to the client, byte by byte. */
+/** The server's side of a connection, controlled byte by byte by a test. */
 interface Wire {
-  /** Resolves when the bytes were handed to the system, or the connection ended. */
+  /** Resolves when the system has the bytes, or the connection has ended. */
   write(bytes: Uint8Array | string): Promise<void>;
-  /** Ends the connection in order. */
+  /** Closes the connection normally. */
   end(): void;
-  /** Ends it with a TCP reset. */
+  /** Closes it with a TCP reset. */
   reset(): void;
-  /** Resolves when the connection is closed, by whomever. */
+  /** Resolves when the connection is closed, by either side. */
   readonly closed: Promise<void>;
 }
 
-/** @param number of this request, from 1 */
+/** Answers a request. @param number the number of the request, from 1 */
 export type Script = (wire: Wire, request: Received, number: number) => void | Promise<void>;
 
 export interface ByteServer {
   readonly port: number;
-  /** It has no path. */
+  /** The address, without a path. */
   readonly url: string;
   readonly requests: Received[];
-  /** Connections that were made, and those that are open. */
+  /** The number of connections that were made, and of those that are open. */
   readonly connections: { made: number; open: number };
 }
 
@@ -44,7 +44,7 @@ interface Certificate {
   readonly cert: string;
 }
 
-/** A server on a loopback port that answers exactly the bytes that a script writes. It is gone after the test. */
+/** Starts a server on a loopback port that sends exactly the bytes that a script writes. It is closed after the test. */
 export async function serveBytes(script: Script, certificate?: Certificate): Promise<ByteServer> {
   const requests: Received[] = [];
   const connections = { made: 0, open: 0 };
@@ -78,7 +78,7 @@ async function converse(socket: Socket, answer: (wire: Wire, request: Received) 
       await answer(wire, request.received);
     }
   } catch {
-    // The client went away, as some tests want it to.
+    // The client left, as some tests intend.
   }
 }
 
@@ -91,7 +91,7 @@ function wireOf(socket: Socket): Wire {
       await Promise.race([new Promise<void>((resolve) => socket.write(bytes, () => resolve())), closed]);
     },
     end: () => void socket.end(),
-    // At once, it could overtake what was written, or end the connection in order.
+    // Without a delay it could overtake written bytes, or become a normal close.
     reset: () => void setTimeout(() => socket.resetAndDestroy(), 30),
   };
 }

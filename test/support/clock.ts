@@ -1,6 +1,6 @@
 import { expect, onTestFinished, vi } from 'vitest';
 
-/** A clock that the test moves on, until its end. One that `runs` goes on by itself as well. */
+/** Fakes the clock until the end of the test, which moves it. With `runs`, it also advances by itself. */
 export function useMovedClock({ runs = false } = {}): void {
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
@@ -9,7 +9,7 @@ export function useMovedClock({ runs = false } = {}): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Fails work that takes more seconds of the processor than this. What else the machine does hardly counts. */
+/** Fails if the work takes more seconds of CPU time, which hardly depends on the load of the machine. */
 export async function withinSeconds(most: number, work: () => unknown): Promise<void> {
   const start = process.cpuUsage();
   await work();

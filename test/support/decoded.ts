@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The samples of a file as ffmpeg decodes them, with 16 bits. @param rate in Hz; otherwise that of the file */
+/** Decodes a file with ffmpeg into 16-bit samples. @param rate Hz; by default the rate of the file */
 export function decoded(path: string, rate?: number): Int16Array {
   const resampling = rate === undefined ? [] : ['-ar', `${rate}`];
   const bytes = execFileSync('ffmpeg', ['-v', 'error', '-i', path, ...resampling, '-f', 's16le', '-'], {

@@ -12,8 +12,8 @@ import { emptyFolder } from './folder.ts';
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /**
- * Builds the worker from source, as the program of a thread has to be JavaScript; it is removed after the tests. It is inside
- * the repository, so that packages are found.
+ * Builds the worker from source, since the program of a thread must be JavaScript. It is put inside the repository, so that
+ * packages are found, and removed after the tests.
  */
 export async function buildWorker(): Promise<URL> {
   const dir = emptyFolder(afterAll, resolve('.cache'));
@@ -35,7 +35,7 @@ interface Engines {
   readonly espeak?: Espeak | undefined;
 }
 
-/** The built-in voices, and those of espeak-ng, as one engine for the tests of one file, closed after them. */
+/** Opens the built-in voices and those of espeak-ng as one engine for the tests of a file, and closes it after them. */
 export async function startEngine({ worker, workers = 2, espeak }: Engines): Promise<Speaking> {
   const builtIn = await openBuiltIn('', workers, worker);
   const robot = espeak && (await openEspeak(espeak, workers));
@@ -59,7 +59,7 @@ export async function* speak(engine: Speaking, request: Request): AsyncGenerator
   yield* samples;
 }
 
-/** All samples of an utterance. */
+/** @returns all samples of an utterance */
 export async function samplesOf(engine: Speaking, request: Request): Promise<Int16Array> {
   const parts: Int16Array[] = [];
   for await (const part of speak(engine, request)) parts.push(part);
@@ -72,7 +72,7 @@ export async function samplesOf(engine: Speaking, request: Request): Promise<Int
   return whole;
 }
 
-/** Tells whether samples are the same: a comparison of a million of them one by one takes seconds. */
+/** A hash to compare samples by: comparing a million of them one by one takes seconds. */
 export function digest(samples: Int16Array): string {
   return createHash('sha256').update(samples).digest('hex');
 }

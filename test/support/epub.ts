@@ -1,14 +1,14 @@
 import { type ZipEntry, zipOf } from './zip.ts';
 
 export interface BookParts {
-  /** The documents by their paths next to the package file, in the order of the manifest: body, or a whole document. */
+  /** Bodies or whole documents, by paths relative to the package file, in the order of the manifest. */
   readonly documents: Readonly<Record<string, string | Buffer>>;
-  /** The reading order; otherwise that of the manifest. An attribute may stand after a space: `note linear="no"`. */
+  /** The reading order; by default that of the manifest. A path may have an attribute after a space: `note linear="no"`. */
   readonly spine?: readonly string[];
   readonly metadata?: string;
-  /** The rest of the package file: a guide. */
+  /** The rest of the package file, such as a guide. */
   readonly rest?: string;
-  /** Lines of a table of contents of EPUB 3 (`li` elements), or a whole document. */
+  /** The `li` elements of an EPUB 3 table of contents, or the whole document. */
   readonly nav?: string;
   /** The points of an NCX. */
   readonly ncx?: string;
@@ -24,7 +24,7 @@ export function xhtml(body: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>\n<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>Not spoken</title></head><body>${body}</body></html>`;
 }
 
-/** A book as its specification says, but for what the parts say. */
+/** Makes a book that conforms to the specification, except where the parts break it. */
 export function epubOf(parts: BookParts): Buffer {
   const { documents, nav, ncx, files = [] } = parts;
   const entries: ZipEntry[] = [

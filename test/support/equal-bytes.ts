@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** Vitest compares bytes one by one, which takes a second for a megabyte. */
+/** Compares buffers as a whole. Vitest compares them byte by byte, which takes a second per megabyte. */
 function areBytesEqual(one: unknown, other: unknown): boolean | undefined {
   if (Buffer.isBuffer(one) && Buffer.isBuffer(other)) return one.equals(other);
   return undefined;

@@ -1,4 +1,5 @@
-// Preloaded by the crash tests: the call number FAULT_AT that changes a file fails, or kills the process.
+// Preloaded by the crash tests. Of the calls that change files, number FAULT_AT fails or kills the process, as FAULT_MODE
+// says; 'onwards' makes all later ones fail, too. The name of the call is written to FAULT_MARK.
 const fs = require('node:fs');
 
 const { FAULT_AT, FAULT_MODE, FAULT_MARK } = process.env;

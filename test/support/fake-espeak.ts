@@ -8,9 +8,9 @@ const VOICES = [
 ];
 
 /**
- * A program called `espeak-ng` that has two voices, `First` (101) and `Second voice` (102).
- * @param script what it does when it is to speak; it may ask for `$*`
- * @returns its whole name
+ * Writes a program `espeak-ng` with two voices, `First` (101) and `Second voice` (102).
+ * @param script the shell script that it runs to speak, with the arguments in `$*`
+ * @returns its path
  */
 export function fakeEspeak(folder: string, script: string): string {
   const file = join(folder, 'espeak-ng');

@@ -2,11 +2,11 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { node, type Sandbox } from './run.ts';
 
-/** What a fake player does, as the body of a script in which `heard(bytes)` notes what came on stdin. */
+/** Bodies of the scripts of fake players, in which `heard(bytes)` records bytes of stdin. */
 const BEHAVIOURS = {
   /** Plays to the end. */
   plays: `for await (const piece of process.stdin) heard(piece);`,
-  /** Reads more slowly than sound comes. */
+  /** Reads more slowly than sound arrives. */
   isSlow: `for await (const piece of process.stdin) { heard(piece); await sleep(20); }`,
   /** Plays 16-bit mono at 22,050 Hz, as fast as a person hears it. */
   isInTime: `let due = 0;
@@ -16,33 +16,33 @@ const BEHAVIOURS = {
         due = Math.max(due, Date.now()) + 50;
         await sleep(Math.max(0, due - Date.now()));
       }`,
-  /** Is closed by its user in the middle. */
+  /** Is closed by the user in the middle. */
   isClosed: `for await (const piece of process.stdin) { heard(piece); break; }`,
   /** Fails in the middle, with a message of its own. */
   fails: `for await (const piece of process.stdin) { heard(piece); break; }
     console.error('opening the device\\n\\x1b[31mthe device is busy\\x1b[0m\\n'); process.exitCode = 3;`,
-  /** Fails before it reads anything, and has nothing to say. */
+  /** Fails without a message before it reads anything. */
   failsAtOnce: `process.exitCode = 4;`,
-  /** Never reads, never ends, and does not mind being asked to stop. */
+  /** Never reads, never ends, and ignores SIGTERM. */
   isStubborn: `process.on('SIGTERM', () => {}); heard('started'); setInterval(() => {}, 1000);`,
-  /** This one plays a file. */
+  /** Plays a file. */
   readsFile: `heard(readFileSync(process.argv[2]));`,
 } as const;
 
 export type Behaviour = keyof typeof BEHAVIOURS;
 
 export interface FakePlayer {
-  /** It is the value for `--player`. */
+  /** The value for `--player`. */
   readonly command: string;
-  /** Everything that it has heard so far. */
+  /** All bytes that it has received so far. */
   heard(): Buffer;
-  /** The same for each time that it was started and heard something, in this order. */
+  /** The bytes of each start that received any, in order. */
   heardEach(): Buffer[];
-  /** Resolves with its process id once it has heard something. */
+  /** Resolves with its process id once it has received bytes. */
   running(): Promise<number>;
 }
 
-/** A program that behaves like a player, in the folder of the sandbox or under a name that is looked for. */
+/** Writes a program that behaves like a player. @param path its file in the sandbox, such as the name of a real player */
 export function fakePlayer(box: Sandbox, behaviour: Behaviour, path = `${behaviour}.cjs`): FakePlayer {
   const log = box.path(`${path}.heard`);
   const script = box.file(

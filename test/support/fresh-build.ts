@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** When the newest file of a folder was changed, in ms; 0 for a folder that is not there. */
+/** When the newest file of a folder was modified, in ms since 1970; 0 for a missing folder. */
 function newest(folder: string): number {
   try {
     const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
@@ -14,7 +14,7 @@ function newest(folder: string): number {
   }
 }
 
-/** End-to-end tests run what is built: an older build would say nothing about the source. */
+/** Fails if the build is older than the source, since end-to-end tests run the build. */
 export function setup(): void {
   const built = statSync(join(root, 'dist', 'main.cjs'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (built < newest('src'))

@@ -1,4 +1,4 @@
-/** Something waits here until the test lets it pass. */
+/** A promise that code waits for until the test opens the gate. */
 export interface Gate {
   readonly opened: Promise<void>;
   readonly open: () => void;

@@ -2,7 +2,7 @@ import type { Script } from './byte-server.ts';
 
 export type Headers = Readonly<Record<string, string | number>>;
 
-/** Status line and headers, with the empty line after them. */
+/** A status line and headers, with the empty line after them. */
 export function head(status: number, headers: Headers = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`;
@@ -38,10 +38,10 @@ export function streamed(wav: Uint8Array, pieceBytes = wav.length): Script {
   };
 }
 
-/** The first script answers the first request, and so on; the last one all that follow. */
+/** Answers each request with the next script, and all further ones with the last. */
 export function inTurn(...scripts: readonly Script[]): Script {
   return (wire, request, number) => scripts[Math.min(number, scripts.length) - 1]?.(wire, request, number);
 }
 
-/** Never says anything. */
+/** Never answers. */
 export const silent: Script = () => {};

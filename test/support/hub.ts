@@ -5,28 +5,28 @@ import { listen } from './listen.ts';
 interface HubRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** The port of the client tells one connection from another. */
+  /** The port of the client, which identifies the connection. */
   readonly port: number | undefined;
 }
 
-/** @returns true if it has answered */
+/** Answers a request in place of the host. @returns true if it has answered */
 type Fault = (request: IncomingMessage, response: ServerResponse, number: number) => boolean;
 
 export interface StandInHub {
   readonly url: string;
-  /** They came to the hub, and to the host that it leads on to. */
+  /** Requests to the hub; `cdn` has those to the host that it redirects to. */
   readonly requests: HubRequest[];
   readonly cdn: HubRequest[];
   readonly files: Map<string, Buffer>;
-  /** It comes before each answer of the second host. */
+  /** Called before each answer of the second host. */
   fault: Fault | undefined;
 }
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * A stand-in for Hugging Face: it leads on to another host, which knows ranges and tags.
- * @param files by their paths: `REPO/resolve/COMMIT/FILE`
+ * Starts a stand-in for Hugging Face, which redirects to another host that supports ranges and ETags.
+ * @param files contents by path: `REPO/resolve/COMMIT/FILE`
  */
 export async function standInHub(files: Readonly<Record<string, Buffer>>): Promise<StandInHub> {
   const requests: HubRequest[] = [];

@@ -3,8 +3,8 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /**
- * Lets a server listen on a loopback port. After the test it is gone, with its connections.
- * @param others connections that it makes itself, and that go with it
+ * Lets a server listen on a loopback port. After the test, it is closed with its connections.
+ * @param others connections that it opened itself, to be closed, too
  * @returns the port
  */
 export async function listen(server: Server, others: Iterable<Socket> = []): Promise<number> {

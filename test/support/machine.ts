@@ -5,14 +5,14 @@ export interface Machine {
   readonly box: Sandbox;
   readonly server: ByteServer;
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a line to its end, with the service; the environment of the options comes on top. */
+  /** Runs a command to its end with the service configured; `env` of the options takes precedence. */
   run(args: Arguments, options?: RunOptions): Promise<Ended>;
   shell(line: string, options?: RunOptions): Promise<Ended>;
-  /** The texts that the service was asked for. */
+  /** The texts of all requests to the service. */
   texts(): string[];
 }
 
-/** A machine with a service that answers by a script. */
+/** Sets up a sandbox and a service that answers by a script. */
 export async function machineWith(
   script: Script,
   more: Readonly<Record<string, string>> = {},

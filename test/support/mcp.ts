@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Running, Sandbox } from './run.ts';
 
 interface Answer {
-  /** All texts of the answer. */
+  /** All texts of the answer, joined by line breaks. */
   readonly said: string;
   readonly isError: boolean;
   readonly data: Record<string, unknown>;
@@ -19,7 +19,7 @@ interface McpSession {
   call(tool: string, args: object, options?: RequestOptions): Promise<Answer>;
 }
 
-/** `tts mcp` with the client of the official SDK, which refuses a line on stdout that is no message. */
+/** Starts `tts mcp` with the client of the official SDK, which rejects lines on stdout that are not messages. */
 export async function startMcp(
   box: Sandbox,
   args: readonly string[] = [],

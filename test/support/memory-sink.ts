@@ -5,7 +5,7 @@ import { collect } from '../unit/sound/body.ts';
 
 export const NO_PAUSES = { chapter: 0, scene: 0, heading: 0, paragraph: 0, sentence: 0 };
 
-/** A sink that keeps what it gets. */
+/** A sink that keeps all sound in memory. */
 export class MemorySink implements Sink {
   readonly isLive: boolean;
   track: Track | undefined;
@@ -24,7 +24,7 @@ export class MemorySink implements Sink {
   async discard(): Promise<void> {}
 }
 
-/** Delivers without pauses, if nothing else is said. */
+/** Delivers to a sink, without pauses by default. */
 export function deliverTo(
   sink: Sink,
   options: Pick<DeliverOptions, 'segments' | 'speakerOf'> & Partial<DeliverOptions>,

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes of what somebody still holds: objects, and buffers, in which sound lies. */
+/** Bytes of all objects and buffers that are still referenced. */
 export function heldMemory(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // Buffers are let go of once the collection has found that nobody needs them.
+  // Twice, since buffers are freed only after a collection has found them unused.
   collect();
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

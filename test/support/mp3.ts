@@ -4,7 +4,7 @@ interface Id3Frame {
   readonly content: Buffer;
 }
 
-/** Reads the tag at the start of an MP3, by the text of the standard. */
+/** Reads the ID3v2.3 tag at the start of an MP3. */
 export function readId3(bytes: Buffer): { frames: Id3Frame[]; length: number } {
   if (bytes.toString('latin1', 0, 5) !== 'ID3\x03\0') throw new Error('no ID3v2.3');
   const size = [6, 7, 8, 9].reduce((sum, at) => {
@@ -34,7 +34,7 @@ export function textOf({ content }: Id3Frame): string {
   return content.toString('utf16le', 3);
 }
 
-/** The seconds of sound in an MP3 of MPEG 2, exact to a sample: its Info frame and the tag of LAME say it. */
+/** The exact duration in seconds of an MPEG-2 MP3, from its Info frame with LAME's tag. */
 export function secondsOf(mp3: Buffer): number {
   const at = mp3.indexOf('Info');
   const header = mp3.lastIndexOf(0xff, at);
@@ -50,7 +50,7 @@ interface Mark {
   readonly title: string | undefined;
 }
 
-/** The chapters of a tag in the order of its tables of contents: what no table leads to is not there. */
+/** The chapters of a tag in the order of its tables of contents, without those that no table lists. */
 export function readChapters(frames: readonly Id3Frame[]): Mark[] {
   const named = (kind: string) =>
     new Map(

@@ -1,6 +1,6 @@
 import { epubOf } from './epub.ts';
 
-/** How long the novel is, in code points. */
+/** The length of the novel in code points. */
 export const NOVEL_CHARACTERS = 150_000;
 
 const OPENINGS = [
@@ -33,7 +33,7 @@ const SCRIPTS = [
   'Η νύχτα ήταν ήσυχη. Κανείς δεν ήρθε· μόνο ο άνεμος.',
 ];
 
-/** The novel as a book with a document for each ten paragraphs. */
+/** The novel as an EPUB with a document per ten paragraphs. */
 export function novelBook(text: string): Buffer {
   const escaped = text.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;').split('\n\n');
   const documents: Record<string, string> = {};
@@ -46,7 +46,7 @@ export function novelBook(text: string): Buffer {
   return epubOf({ documents, nav: nav.join('') });
 }
 
-/** Whole numbers in a sequence that is always the same: the minimal standard generator of Park and Miller. */
+/** A fixed sequence of pseudorandom integers, from the minimal standard generator of Park and Miller. */
 function* numbers(): Generator<number, never> {
   for (let state = 42; ; ) {
     state = (state * 48_271) % 0x7fff_ffff;
@@ -55,9 +55,9 @@ function* numbers(): Generator<number, never> {
 }
 
 /**
- * The same text each time: chapters, dialogue, abbreviations, lists, hard-wrapped lines, six scripts, emoji; every sentence
- * of the narration has a number, so that none is like another.
- * @param characters the least number of code points; the text ends with the paragraph that reaches it
+ * Generates the same text each time: chapters, dialogue, abbreviations, lists, hard-wrapped lines, six scripts, emoji. Each
+ * sentence of the narration has a number, so that no two are equal.
+ * @param characters the minimum number of code points; the text ends with the paragraph that reaches it
  */
 export function novel(characters = NOVEL_CHARACTERS): string {
   const source = numbers();
@@ -90,7 +90,7 @@ function narration(paragraph: number, sentences: number, pick: Pick): string {
   return wrap(texts.join(' '));
 }
 
-/** Text was set like this in the days of typewriters. */
+/** Wraps lines hard at 60 to 72 characters. */
 function wrap(text: string): string {
   return text.replace(/(.{60,72}) /gu, '$1\n');
 }

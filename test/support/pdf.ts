@@ -1,6 +1,7 @@
 /**
- * A PDF (ISO 32000-1) with these lines on its pages, and the titles of an outline with their pages, from 0. Signs of its syntax in
- * lines are not escaped.
+ * Makes a PDF (ISO 32000-1).
+ * @param pages lines of text, in which characters of the PDF syntax are not escaped
+ * @param outline titles with the page that each links to, from 0
  */
 export function pdfOf(
   pages: readonly (readonly string[])[],

@@ -2,7 +2,7 @@ import { VARIABLES_START } from '../../src/engines/flite.ts';
 import { compileFlite, startFlite } from '../../src/engines/flite-program.ts';
 import { Wasi } from '../../src/engines/flite-wasi.ts';
 
-/** What Flite says of a text, in its phones without pauses. */
+/** @returns a function that lists the phones with which Flite says a text, without pauses */
 export async function openPhones(): Promise<(text: string) => string> {
   const wasi = new Wasi();
   let printed = '';

@@ -1,4 +1,4 @@
-/** The `.onnx.json` of a voice of Piper, with the keys that its files have. */
+/** The `.onnx.json` of a Piper voice, with all keys of real files. */
 export function piperSettings(changes: object = {}): Record<string, unknown> {
   return {
     audio: { sample_rate: 16_000, quality: 'medium' },

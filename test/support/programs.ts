@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** It tells whether this machine has a program of that name: what needs one that it lacks is skipped. */
+/** True if this machine has the program; tests that need a missing one are skipped. */
 export function isThere(program: string): boolean {
   const isIn = (folder: string) => {
     try {
@@ -15,12 +15,14 @@ export function isThere(program: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some(isIn);
 }
 
-/** Whether a program may run under strace, for which the system fails as told: what needs that is skipped elsewhere. */
+/**
+ * True if programs can run under strace, which injects failures of system calls; otherwise tests that need it are skipped.
+ */
 export function mayTrace(): boolean {
   return spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0;
 }
 
-/** False for a process that has ended, also while nobody has asked for its status. */
+/** False for a process that has ended, even if it is still a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -30,8 +32,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * What a program says on stderr.
- * @throws Error unless the program ends by itself, and well: what it did not say means nothing then
+ * Runs a program, and returns its stderr.
+ * @throws Error unless it exits with status 0, as otherwise a missing message would mean nothing
  */
 export function saidBy(program: string, args: readonly string[]): string {
   const { status, signal, error, stderr } = spawnSync(program, args, {

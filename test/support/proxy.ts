@@ -6,26 +6,26 @@ import { listen } from './listen.ts';
 export interface Proxy {
   readonly url: string;
   readonly port: number;
-  /** `POST http://…` for a request in absolute form, `CONNECT host:port` for a tunnel. */
+  /** The requests: `POST http://…` in absolute form, or `CONNECT host:port` for a tunnel. */
   readonly asked: string[];
-  /** The `Proxy-Authorization` of each. */
+  /** The `Proxy-Authorization` of each request. */
   readonly credentials: (string | undefined)[];
-  /** All that went through tunnels towards the server, to be searched for what should not be readable. */
+  /** All bytes that went through tunnels to the server, to search them for secrets. */
   readonly tunnelled: () => Buffer;
 }
 
 interface ProxyOptions {
-  /** The status that everybody gets. */
+  /** The status with which all requests are refused. */
   readonly refuse?: number;
-  /** Nobody gets a tunnel, nor an answer. */
+  /** Closes connections instead of opening a tunnel. */
   readonly hangUp?: boolean;
-  /** Tunnels are reset when this many bytes came back through them. */
+  /** The number of bytes from the server after which a tunnel is reset. */
   readonly tear?: number;
-  /** It is spoken to over TLS. */
+  /** With it, clients connect to the proxy over TLS. */
   readonly certificate?: { readonly key: string; readonly cert: string };
 }
 
-/** A real proxy on a loopback port: it passes requests in absolute form on, and opens tunnels. */
+/** Starts a real proxy on a loopback port, which forwards requests in absolute form and opens tunnels. */
 export async function startProxy(options: ProxyOptions = {}): Promise<Proxy> {
   const { refuse, hangUp, tear, certificate } = options;
   const asked: string[] = [];
@@ -52,7 +52,7 @@ export async function startProxy(options: ProxyOptions = {}): Promise<Proxy> {
     upstreams.add(upstream);
     upstream.on('error', () => client.destroy());
     upstream.on('data', () => {
-      // It must wait: the reset would overtake what was passed on.
+      // Delayed, since the reset would overtake forwarded bytes.
       if (tear && upstream.bytesRead > tear) setTimeout(() => client.resetAndDestroy(), 30);
     });
     client.on('data', (bytes: Buffer) => tunnelled.push(bytes));

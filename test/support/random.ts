@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-/** The same in each run, but in `npm run test:random`, which chooses one and prints it. */
+/** The same seed in each run, except in `npm run test:random`, which chooses and prints one. */
 export const SEED = Number(process.env.TTS_TEST_SEED);
 
 fc.configureGlobal({ seed: SEED });
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** @returns a generator of numbers from 0 to 1 with this seed (mulberry32) */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** What a canonical header says, and the bytes after it. */
+/** The fields of a canonical header, and the bytes after it. */
 export interface Wav {
   readonly riffSize: number;
   readonly tag: number;
@@ -11,7 +11,7 @@ export interface Wav {
   readonly pcm: Buffer;
 }
 
-/** Reads a WAV as the tool writes it: a header of 44 bytes (58 for floats), then samples and nothing else. */
+/** Reads a WAV in the form that tts writes: a header of 44 bytes (58 for floats), then only samples. */
 export function parseWav(bytes: Buffer): Wav {
   const tag = bytes.readUInt16LE(20);
   const dataAt = tag === 1 ? 36 : 50;
@@ -31,7 +31,7 @@ export function parseWav(bytes: Buffer): Wav {
   };
 }
 
-/** A WAV whose sizes are true: the samples, without the padding byte. */
+/** Checks the sizes in a WAV, and returns the samples without the padding byte. */
 export function wholePcm(bytes: Buffer): Buffer {
   const { riffSize, dataSize, pcm } = parseWav(bytes);
   const padding = dataSize % 2;

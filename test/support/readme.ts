@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../..', import.meta.url);
 
-/** Set by `npm run readme`: what the pages show is written again, where it is otherwise compared. */
+/** True for `npm run readme`, which rewrites the generated parts of the pages instead of comparing them. */
 export const updating = process.env.UPDATE_README === '1';
 
-/** The text of a page, by its path from the root of the repository. */
+/** The text of a page. @param path relative to the root of the repository */
 export function page(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
@@ -19,8 +19,8 @@ export const pages: readonly string[] = [
 ];
 
 /**
- * The bodies of all fenced blocks in one language. Blocks that need what the tests do not have are marked with the word
- * `elsewhere` and left out: the text next to them says whether they were run.
+ * The bodies of all fenced blocks in one language, without blocks marked `elsewhere`: these need something that the tests do
+ * not have, and the text next to them says whether they were run.
  */
 export function fenced(language: string, text: string): string[] {
   const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
@@ -29,7 +29,7 @@ export function fenced(language: string, text: string): string[] {
     .map(([, , body = '']) => body);
 }
 
-/** What stands between the two comments of a part that is generated. */
+/** The contents of a generated part, between its two comments. */
 export function generated(path: string, name: string): string | undefined {
   return partNamed(name).exec(page(path))?.[2]?.trim();
 }

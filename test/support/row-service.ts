@@ -4,24 +4,24 @@ import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 import { type ByteServer, type Script, serveBytes } from './byte-server.ts';
 import { answer, complete } from './http-bytes.ts';
 
-/** Its requests are those for sound. */
+/** `requests` has only those for sound. */
 export interface RowService extends ByteServer {
-  /** How often each text was answered with its sound. */
+  /** How many times each text was answered with its sound. */
   readonly spoken: Map<string, number>;
 }
 
 export interface RowServiceOptions {
-  /** What happens to a request instead of an answer; `undefined` for none. */
+  /** Returns what happens to a request instead of its answer, or `undefined` to answer it. */
   readonly fault?: (text: string, times: number) => Script | undefined;
   /** Milliseconds before each answer. */
   readonly delay?: number;
-  /** What `GET /speakers` lists; it is not found unless there are some. */
+  /** The speakers that `GET /speakers` lists; without them it answers 404. */
   readonly speakers?: readonly number[];
-  /** It is called after each answer with sound. */
+  /** Called after each answer with sound. */
   readonly onSpoken?: (count: number) => void;
 }
 
-/** A service whose sound tells the texts apart: its length and its samples come from the text. */
+/** Starts a service whose sound identifies the text, from which its length and its samples are derived. */
 export async function serveRows({
   fault,
   delay = 0,
@@ -56,7 +56,7 @@ export function wavOf(text: string): Uint8Array {
   return plainWav(sound(2 * (100 + (digest.readUInt16LE() % 200))));
 }
 
-/** One of each kind of fault, chosen by the text; each is gone when the text is asked for again. */
+/** One fault of each kind that a retry overcomes, to be chosen by the text. */
 export const passingFaults: readonly Script[] = [
   answer(503, '', { 'Retry-After': 0 }),
   answer(429, '', { 'Retry-After': 0 }),

@@ -17,18 +17,17 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | Uint8Array | undefined;
   readonly cwd: string;
-  /** Milliseconds. */
+  /** Milliseconds after which the run counts as hung. */
   readonly patience: number;
 }
 
-/** True while a run is in this process: its folder is that of the process. */
+/** True during a run. Only one is possible, since it sets the working folder of the process. */
 let isBusy = false;
 
 /**
- * Runs the built program to its end in this process. It takes the way from `main` with all modules of the program, with
- * arguments, environment, working folder and streams of its own, and costs a tenth of a process.
- * What is tested of a process itself needs one: its start and its end, signals, terminals, a reader that leaves, memory,
- * another user, and two runs at once.
+ * Runs `main` of the built program to its end in this process, with its own arguments, environment, working folder and
+ * streams, at a tenth of the cost of a process. A real process is needed to test its start and end, signals, terminals, a
+ * reader that leaves, memory, another user, and two runs at once.
  */
 export async function runHere(
   args: readonly string[],
@@ -67,16 +66,16 @@ export async function runHere(
 
 const nothing = () => {};
 
-/** This process with something else in place of what it has. */
+/** This process with some properties replaced. */
 function processWith(own: Partial<Record<keyof NodeJS.Process, unknown>>): NodeJS.Process {
   const properties = Object.entries(own).map(([name, value]) => [name, { value, writable: true }]);
   return Object.create(process, Object.fromEntries(properties));
 }
 
-/** It is removed from its folder at once. Its reading end stays open, so that it can be opened again. */
+/** The reading end of a named pipe that is already unlinked; it stays open, so that the pipe can be reopened through it. */
 let pipe: number | undefined;
 
-/** Opens a real pipe for stdout, which the program may close. */
+/** Opens a real pipe for stdout, since the program may close its stdout. */
 function openPipe(): { readonly output: Output; end(): Promise<Buffer> } {
   pipe ??= makePipe();
   const reader = new Socket({ fd: reopened(pipe, constants.O_RDONLY), writable: false });
@@ -116,7 +115,7 @@ function reopened(fd: number, mode: number): number {
   return openSync(`/proc/self/fd/${fd}`, mode | constants.O_NONBLOCK);
 }
 
-/** False if the program has closed the descriptor, whatever has its number now. */
+/** False if the program has closed the descriptor, even if its number was reused. */
 function isPipe(fd: number): boolean {
   try {
     return fstatSync(fd).ino === fstatSync(pipe as number).ino;

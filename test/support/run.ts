@@ -10,40 +10,40 @@ import { expect, onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
 import { runHere } from './run-here.ts';
 
-/** What is run. */
+/** The program that the tests run. */
 export const program = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
 
-/** The Node that runs the program; another one than that of the tests for `npm run test:matrix`. */
+/** The Node that runs the program; in `npm run test:matrix` it is not the one that runs the tests. */
 export const node = process.env.TTS_TEST_NODE ?? process.execPath;
 
-/** `runHere` opens its pipe by a way that only Linux has. */
+/** `runHere` reopens its pipe through /proc, which only Linux has. */
 const canRunHere = node === process.execPath && process.platform === 'linux';
 
-/** Longer than nearly all runs take, shorter than the patience of a test. */
+/** Longer than nearly all runs take, but shorter than the timeout of a test. */
 const HANGS_AFTER_MS = 90_000;
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Text or bytes that end; "open" is a pipe that nobody writes to or closes. Otherwise there is nothing to read. */
+  /** Text or bytes, then the end; 'open' is a pipe that stays open without data. By default stdin is empty. */
   readonly stdin?: string | Uint8Array | 'open';
-  /** A folder below the sandbox's own. */
+  /** The working folder, relative to that of the sandbox. */
   readonly cwd?: string;
-  /** Run by somebody else than root. */
+  /** The user to run as, if not root. */
   readonly uid?: number;
   /** Milliseconds after which the run counts as hung. */
   readonly patience?: number;
-  /** With it, stderr holds the lines that only a long run says, too. */
+  /** True to keep the progress lines, which only long runs print, in stderr. */
   readonly showsProgress?: boolean;
 }
 
-/** Arguments: the words of a line, at single spaces, or each by itself. */
+/** Arguments as a line that is split at spaces, or as a list. */
 export type Arguments = string | readonly string[];
 
 export const wordsOf = (args: Arguments) =>
   typeof args === 'string' ? args.split(' ').filter(Boolean) : args;
 
 export interface Ended {
-  /** `null` where a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly status: number | null;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -54,18 +54,20 @@ export interface Running {
   readonly stdout: Readable;
   readonly stdin: Writable;
   readonly ended: Promise<Ended>;
-  /** Milliseconds from a signal to the end. */
+  /** Sends a signal, and measures the milliseconds until the end. */
   endBy(signal: NodeJS.Signals): Promise<{ ended: Ended; milliseconds: number }>;
 }
 
-/** A machine on which nothing is configured: an empty home, an empty folder, an empty environment. */
+/** An unconfigured machine: an empty home, an empty working folder, and an empty environment. */
 export class Sandbox {
   readonly home: string;
-  /** Runs happen in it. */
+  /** The working folder of runs. */
   readonly folder: string;
-  /** The command `tts` lies in it, so it can stand in a PATH. */
+  /** A folder with the command `tts`, for a PATH. */
   readonly commands: string;
-  /** Where libraries of players leave their folders, which would otherwise stay in that for temporary files. */
+  /**
+   * XDG_RUNTIME_DIR, in which libraries of players leave folders; otherwise they would fill the folder of temporary files.
+   */
   readonly #runtime: string;
 
   constructor() {
@@ -82,7 +84,7 @@ export class Sandbox {
     for (const open of [root, this.home, this.folder]) chmodSync(open, 0o755);
   }
 
-  /** The absolute path of a file in the folder. */
+  /** The absolute path of a file in the working folder. */
   path(name: string): string {
     return join(this.folder, name);
   }
@@ -108,7 +110,7 @@ export class Sandbox {
     return this.start(args, options).ended;
   }
 
-  /** Runs the program to its end in the process of the test if the options allow it: `runHere` says what that shows. */
+  /** Runs the program to its end, if the options allow it in the process of the test, as {@link runHere} describes. */
   run(args: Arguments, options: RunOptions = {}): Promise<Ended> {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
     const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TMPDIR$)/.test(name));
@@ -123,7 +125,7 @@ export class Sandbox {
     return this.#spawn(node, [program, ...wordsOf(args)], options);
   }
 
-  /** Runs a line of bash, in which `tts` is the program. */
+  /** Runs a bash command line, in which `tts` is the program. */
   shell(line: string, options: RunOptions = {}): Promise<Ended> {
     return this.startShell(line, options).ended;
   }
@@ -167,12 +169,12 @@ async function endBy(child: ChildProcess, end: Promise<Ended>, signal: NodeJS.Si
   const begun = performance.now();
   child.kill(signal);
   const ended = await end;
-  // A run that has said why it ends and cannot end within 50 ms dies of the signal. A shell sees no difference.
+  // A run that has printed why it ends, but cannot end within 50 ms, is killed by the signal. A shell sees the same status.
   const status = ended.stderr === '' ? ended.status : (ended.status ?? 128 + constants.signals[signal]);
   return { ended: { ...ended, status }, milliseconds: performance.now() - begun };
 }
 
-/** What a process said, and how it ended. One that hangs is ended, and fails the test. */
+/** Collects the output and the status of a process. One that hangs is ended, and fails the test. */
 function gather(child: ChildProcess, patience: number): Promise<Ended> {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -189,7 +191,7 @@ function gather(child: ChildProcess, patience: number): Promise<Ended> {
   return ended;
 }
 
-/** Milliseconds. A run that takes longer says on stderr how far it is, as any run may on a busy machine. */
+/** Milliseconds after which a run prints its progress on stderr, which may happen to any run on a busy machine. */
 const LONG_RUN_MS = 10_000;
 const PROGRESS = /^tts: (?:[^\n]* {2}[^\n]*|waiting [^\n]*)\n/gm;
 
@@ -198,17 +200,17 @@ function withoutProgress(run: Ended, begun: number): Ended {
   return { ...run, stderr: run.stderr.replace(PROGRESS, '') };
 }
 
-/** The process and what it started. */
+/** Ends a process and the processes that it started. */
 function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }
 
-/** A service that was named, with a key and a speaker; one try, and every run asks it again. */
+/** The environment for a service, with a key and a speaker; without retries and without the cache. */
 export function named(url: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
     TTS_BASE_URL: url,
@@ -222,22 +224,22 @@ export function named(url: string, more: Readonly<Record<string, string>> = {}):
 
 export const KEY = 'key-of-the-tests-5up3r53cr37';
 
-/** Expects a run that failed as it should: this status, one line that says what is expected or has a hint, nothing on stdout. */
+/** Expects a proper failure: this status, one line with a hint or with what was expected, and nothing on stdout. */
 export function expectFailure(run: Ended, status: number, message: RegExp): void {
   expect(run.stderr).toMatch(message);
   expect(run.stderr).toMatch(/^tts: [^\n]+(?:\nhint: [^\n]+|(?:; expected| must) [^\n]+)\n$/);
   expect({ status: run.status, stdout: run.stdout.toString('latin1') }).toEqual({ status, stdout: '' });
 }
 
-/** Whether a run has its own way with signals already, as Linux tells; before, it simply ends. */
+/** True once a run handles signals itself, which Linux reports; before that, a signal just kills it. */
 export async function isListening({ child }: Pick<Running, 'child'>): Promise<boolean> {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)/m.exec(status)?.[1]}`);
-    // SIGHUP, the last that the program listens to: SIGINT and SIGTERM are caught by Node itself before that.
+    // Checks SIGHUP, the last signal that the program handles: Node itself handles SIGINT and SIGTERM earlier.
     if ((caught & 1n) === 0n) return false;
   } catch {
-    // Elsewhere than on Linux the wait below has to do.
+    // Without /proc, the wait below has to suffice.
   }
   await sleep(250);
   return true;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A folder of sample files that lies above the repository; `undefined` where it is missing. */
+/** The path of a folder of sample files in any folder above the repository; `undefined` if there is none. */
 export function sampleFolder(name: string): string | undefined {
   let folder = fileURLToPath(new URL('../..', import.meta.url));
   for (let above = dirname(folder); above !== folder; above = dirname(folder)) {

@@ -5,13 +5,13 @@ import { type Arguments, type Running, Sandbox, wordsOf } from './run.ts';
 export interface Serving extends Running {
   readonly box: Sandbox;
   readonly url: string;
-  /** What it has said so far. */
+  /** The output so far. */
   readonly said: { stdout: string; stderr: string };
-  /** `POST /tts`. */
+  /** Sends `POST /tts`. */
   speak(body: object, headers?: Readonly<Record<string, string>>): Promise<Reply>;
 }
 
-/** `tts serve` on a free port, from when it listens until the test has ended. */
+/** Starts `tts serve` on a free port, resolves when it listens, and stops it after the test. */
 export async function serve(
   args: Arguments = '--no-auth',
   { box = new Sandbox(), env = {} }: { box?: Sandbox; env?: Readonly<Record<string, string>> } = {},
@@ -42,7 +42,7 @@ export async function serve(
   return { ...run, box, url, said, speak };
 }
 
-/** `tts serve` without a key. */
+/** Starts `tts serve` without a key. */
 export function startServe(
   box: Sandbox,
   args: readonly string[],

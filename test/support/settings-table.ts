@@ -3,7 +3,7 @@ import type { Entry } from '../../src/cli/completion.ts';
 import { defaultOf, type Option } from '../../src/options/option.ts';
 import { names, rowOf } from '../../src/options/rows.ts';
 
-/** All settings as a table in Markdown: four columns, so that it fits on a page. */
+/** All settings as a Markdown table. Four columns fit on a page. */
 export function settingsTable(): string {
   const settings = names
     .map(rowOf)
@@ -26,7 +26,7 @@ function plainRow(flags: string, help: string): string {
   return tableRow([code(flags), help, '', '']);
 }
 
-/** All commands besides speaking, each with the options that it does not share with speaking. */
+/** All commands except speaking, each with the options that speaking does not have. */
 export function commandsTable([speak, ...others]: readonly Entry[]): string {
   const shared = new Map(speak?.flags.map(({ long, help }) => [long, help]));
   const rows = others.flatMap(({ name, usage, help, flags }) => [

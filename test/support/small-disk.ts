@@ -4,8 +4,8 @@ import { onTestFinished } from 'vitest';
 import type { Sandbox } from './run.ts';
 
 /**
- * A folder with a disk of its own, until the test has ended. Where nobody may mount, the test is skipped.
- * @param room as in `mount -o`, such as `size=200k`
+ * Mounts a small disk on a folder until the end of the test. If mounting is not allowed, the test is skipped.
+ * @param room mount options such as `size=200k`
  * @returns its absolute path
  */
 export function smallDisk(box: Sandbox, name: string, room: string, skip: (note: string) => never): string {

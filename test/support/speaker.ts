@@ -1,13 +1,13 @@
 import type { Speaker, Utterance, VoiceEvent, VoiceSource } from '../../src/sound/voice.ts';
 
-/** Nothing is asked of the voice. */
+/** A request that sets nothing. */
 export const NO_FIELDS = { sampleRate: undefined, instructions: undefined };
 
 interface About extends Partial<Pick<VoiceSource, 'kind' | 'maxChars'>> {
   readonly sampleRate?: number | undefined;
 }
 
-/** A speaker whose source does nothing but speak like this. */
+/** A speaker whose source only has this way to speak. */
 export function speakerThat(
   speak: VoiceSource['speak'],
   { kind = 'service', maxChars = 1000, sampleRate }: About = {},
@@ -20,7 +20,7 @@ export function speakerThat(
   return { voice, fields: NO_FIELDS, speed: undefined, maxChars, isKept: () => false };
 }
 
-/** @param events gets what the voice reports */
+/** @param events receives the reports of the voice */
 export function utteranceOf(
   { voice, fields }: Pick<Speaker, 'voice' | 'fields'>,
   text: string,
@@ -30,5 +30,5 @@ export function utteranceOf(
   return { text, index, voice, fields, report: (event) => void events.push(event) };
 }
 
-/** One who is never heard. */
+/** A speaker that makes no sound. */
 export const silent = speakerThat(async () => undefined);

@@ -8,7 +8,7 @@ export interface SpeechServer {
   readonly authorization: (string | undefined)[];
 }
 
-/** A server with OpenAI's interface. */
+/** Starts a server with OpenAI's interface. */
 export async function serveSpeech(
   speech: Script,
   voices: unknown = { voices: ['anna', 'bert'] },

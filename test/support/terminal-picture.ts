@@ -4,20 +4,21 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Sandbox } from './run.ts';
 import { COLUMNS, READY, Tmux } from './tmux.ts';
 
-/** Pixels of one character. */
+/** The size of a character in pixels. */
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
 
-/** What people come for: a voice, a book, and a model that speaks. */
+/** The commands of the picture: install a voice, read a book, and (LAST) let a model speak. */
 const COMMANDS = ['tts voices install cori', 'tts -f novel.epub -s cori -o novel.m4b'];
-/** This one is shown while it runs. */
+/** The command that is shown while it runs. */
 const LAST = 'llm "Tell me a story" | tts -s cori --assistant';
 const STORY = 'Once upon a time a machine learned to speak. It told of the sea, of lamps, ';
+/** Text at which the picture is taken. */
 const AMIDST = /of lamps/;
 
 /**
- * Types commands into a real terminal, and draws what then stands on it.
- * @param env what the machine needs to find its voices
+ * Types commands into a real terminal, and draws its screen as SVG.
+ * @param env variables with which the machine finds its voices
  */
 export async function drawPicture(
   machine: Sandbox,
@@ -72,7 +73,7 @@ function textLine(line: string, row: number): string {
   return `<text x="${MARGIN}" y="${y}" textLength="${length}" xml:space="preserve">${spans.join('')}</text>`;
 }
 
-/** Follows an SGR code: ECMA-48, 8.3.117. */
+/** Applies an SGR code (ECMA-48, 8.3.117). */
 function restyle(styles: Set<string>, code: number): void {
   const colour = [...styles].find((style) => style.startsWith('c')) ?? '';
   if (code === 0) styles.clear();

@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from 'node:util';
 
 export interface Exchange {
   readonly command: string;
-  /** The lines that come out, without colours. */
+  /** The lines of the output, without colours. */
   readonly shown: readonly string[];
 }
 
-/** The commands of a console block, and what is shown below each. */
+/** The commands of a console block, each with the output shown below it. */
 export function dialogue(block: string): Exchange[] {
   return block
     .split(/^\$ /m)
@@ -17,7 +17,7 @@ export function dialogue(block: string): Exchange[] {
     });
 }
 
-/** What stays on a terminal of what was written to it: lines without colours, and without what was written over. */
+/** The lines that remain visible on a terminal, without colours and without overwritten text. */
 export function lastingLines(written: string): string[] {
   return written
     .split('\n')
@@ -26,5 +26,5 @@ export function lastingLines(written: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** It is ED of ECMA-48, 8.3.39. */
+/** The control function ED (ECMA-48, 8.3.39). */
 const ERASE_BELOW = '\x1b[J';

@@ -1,11 +1,11 @@
 import { wavHeader } from '../../src/sound/encode/wav.ts';
 
-/** Mono, 16-bit integers: the sound that says a text byte by byte. */
+/** The format of sound that encodes a text byte by byte: 16-bit mono. */
 function textFormat(sampleRate: number) {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 } as const;
 }
 
-/** Each UTF-8 byte of a text as this many equal samples, one above its value: 0 is left for silence. */
+/** Encodes each UTF-8 byte of a text as this many equal samples of its value plus one, since 0 is silence. */
 export function soundOf(text: string, framesPerByte = 1): Buffer {
   const bytes = Buffer.from(text);
   const samples = new Int16Array(bytes.length * framesPerByte);
@@ -18,7 +18,9 @@ export function wavOf(text: string, { sampleRate = 22_050, framesPerByte = 1, si
   return Buffer.concat([wavHeader(textFormat(sampleRate), sized ? pcm.length : undefined), pcm]);
 }
 
-/** What the sound says, pauses left out. A byte that is torn, missing or doubled does not go unnoticed. */
+/**
+ * Decodes the text of a sound, without pauses. Fails for bytes that are torn, and shows those that are missing or doubled.
+ */
 export function textOf(pcm: Buffer, framesPerByte = 1): string {
   const bytes = Buffer.alloc(pcm.length / 2 / framesPerByte);
   let length = 0;
@@ -33,7 +35,7 @@ export function textOf(pcm: Buffer, framesPerByte = 1): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
 }
 
-/** The pauses of the sound, in seconds. */
+/** The durations of the pauses in a sound, in seconds. */
 export function silencesOf(pcm: Buffer, sampleRate = 22_050): number[] {
   const frames: number[] = [];
   let isSilent = false;
@@ -45,7 +47,7 @@ export function silencesOf(pcm: Buffer, sampleRate = 22_050): number[] {
   return frames.map((each) => each / sampleRate);
 }
 
-/** What must be the same in a text and in its sound. */
+/** Removes white space, which a sound need not preserve. */
 export function withoutSpace(text: string): string {
   return text.replace(/\s+/gu, '');
 }

@@ -7,30 +7,31 @@ import { wavOf } from './text-audio.ts';
 export interface TextServerOptions {
   readonly sampleRate?: number;
   readonly framesPerByte?: number;
-  /** How long it takes to speak; at once, if it is left out. */
+  /** How long it takes to speak; by default no time. */
   readonly delay?: { readonly firstByteMs: number; readonly timesRealTime: number };
-  /** What goes wrong with the request of this number, counted from 1; see also {@link everyTenth}. */
+  /** The fault of the request with this number, from 1; see also {@link everyTenth}. */
   readonly fault?: (number: number) => Fault | undefined;
-  /** Bytes of a streamed answer that leave at once. */
+  /** Bytes per chunk of a streamed answer. */
   readonly chunkBytes?: number;
 }
 
-/** `stop` sends a part of the body, and nothing more until the client leaves. */
+/** `stop` sends a part of the body, then nothing until the client leaves. */
 export type Fault = '429' | '500' | 'reset' | 'short' | 'broken' | 'stop';
 
 const FAULTS: readonly Fault[] = ['429', '500', 'reset', 'short', 'broken'];
 
-/** Each tenth request fails, in each way in turn. */
+/** Makes every tenth request fail, with all faults in turn. */
 export function everyTenth(number: number): Fault | undefined {
   return number % 10 === 0 ? FAULTS[(number / 10) % FAULTS.length] : undefined;
 }
 
-/** A service on a real socket, whose sound is the text that it was sent: see `text-audio.ts`. */
+/** A service on a real socket, whose sound encodes its text: see `text-audio.ts`. */
 export class TextServer {
   readonly #server: Server;
   readonly #options: TextServerOptions;
-  /** The texts of all requests, as they came. */
+  /** The texts of all requests in order. */
   readonly texts: string[] = [];
+  /** Requests that are being answered now, and the most at the same time. */
   open = 0;
   mostOpen = 0;
 
@@ -107,7 +108,7 @@ export class TextServer {
     await gone(response);
   }
 
-  /** Half of the sound goes out; `broken` ends in the middle of a chunk, and `short` after one. */
+  /** Sends half of the sound; then `broken` ends in the middle of a chunk, `short` after a whole one. */
   async #fail(wav: Buffer, response: ServerResponse, fault: Fault): Promise<void> {
     const half = wav.length >> 1;
     await new Promise((sent) => response.write(wav.subarray(0, half), sent));

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { wavHeader } from '../../src/sound/encode/wav.ts';
 
-// A voice for sherpa-onnx of a few kilobytes: an ONNX model, written by hand in the form of protocol buffers
-// (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), that makes of each character a piece of a sine.
+// Voices of a few kilobytes for sherpa-onnx: ONNX models, encoded by hand as protocol buffers
+// (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), that turn each character into a piece of a sine.
 
-/** What needs sherpa-onnx-node is skipped where it is missing. */
+/** True if sherpa-onnx-node is installed; tests that need it are skipped otherwise. */
 export function hasSherpa(): boolean {
   try {
     createRequire(import.meta.url).resolve('sherpa-onnx-node');
@@ -16,13 +16,13 @@ export function hasSherpa(): boolean {
   }
 }
 
-/** Samples of one character. */
+/** Samples per character. */
 export const FRAMES_PER_CHARACTER = 800;
 /** Hz. */
 export const TINY_RATE = 16_000;
 const TINY_VOICES = 3;
 
-/** It is the sound of one character, as a factor. */
+/** The waveform of a character, which is multiplied by its number. */
 const SINE = Float32Array.from(
   { length: FRAMES_PER_CHARACTER },
   (_, at) => (0.5 * Math.sin((2 * Math.PI * at) / 40)) / 64,
@@ -72,16 +72,16 @@ const int64s = (...values: number[]) => new Uint8Array(BigInt64Array.from(values
 const floats = (name: string, shape: readonly number[], ...values: number[]) =>
   tensor(name, FLOAT, shape, new Uint8Array(Float32Array.from(values).buffer));
 
-/** An attribute of an operator. */
+/** An integer attribute of an operator. */
 const attribute = (name: string, amount: number) =>
   Buffer.concat([bytes(1, name), number(3, amount), number(20, 2)]);
 
 const TO_FLOAT = attribute('to', FLOAT);
 
-/** Numbers in a style of Kitten and of Kokoro. */
+/** The length of a style vector of Kitten and Kokoro. */
 const STYLE = 4;
 
-/** Names and shapes of a model's inputs, by its family. */
+/** Names and shapes of the inputs by family of models. */
 const INPUTS = {
   characters: [
     value('x', INT64, [1, 'L']),
@@ -100,11 +100,11 @@ const INPUTS = {
     value('x_length', INT64, [1]),
     ...['noise_scale', 'length_scale'].map((name) => value(name, FLOAT, [1])),
   ],
-  /** Kokoro's as well. */
+  /** For Kokoro, too. */
   kitten: [value('x', INT64, [1, 'L']), value('style', FLOAT, [1, STYLE]), value('speed', FLOAT, [1])],
 };
 
-/** Entries as they stand at the end of a model. */
+/** Encodes metadata, which comes at the end of a model. */
 export function metadata(entries: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat(
     Object.entries(entries).map(([key, text]) => bytes(14, Buffer.concat([bytes(1, key), bytes(2, text)]))),
@@ -144,7 +144,7 @@ function model(graph: Buffer, entries: Readonly<Record<string, string>> = {}): B
   ]);
 }
 
-/** A model of these operators, whose constants have names. */
+/** Encodes a model of these operators, with named constants. */
 function modelOf(
   nodes: readonly Buffer[],
   inputs: readonly Buffer[],
@@ -163,13 +163,13 @@ function modelOf(
 
 const ESPEAK = { ...{ voice: 'en-us', has_espeak: '1', language: 'English' }, sample_rate: '24000' };
 
-/** The files of a model of Inflect, in the layout of its release; the data of espeak-ng are missing. */
+/** The files of a tiny Inflect model, named as in its release, without the data of espeak-ng. */
 export function tinyInflect(): Record<string, Buffer> {
   const entries = { ...ESPEAK, comment: 'Inflect', model_type: 'vits', n_speakers: '1', add_blank: '0' };
   return { 'model.onnx': tinyModel('inflect', entries), 'tokens.txt': tokensOf(PIPER_SYMBOLS) };
 }
 
-/** The same of Kitten or Kokoro with two speakers. The sound is multiplied by the speed that the model is given. */
+/** The files of a tiny Kitten or Kokoro model. Its sound is multiplied by the speed that the model gets. */
 export function tinyStyled(family: 'kitten' | 'kokoro', speakers: string): Record<string, Buffer> {
   const count = speakers.split(',').length;
   const [first, dimensions] = family === 'kitten' ? [1, `1,${STYLE}`] : [510, `510,1,${STYLE}`];
@@ -187,10 +187,10 @@ export function tinyStyled(family: 'kitten' | 'kokoro', speakers: string): Recor
   };
 }
 
-/** Samples of a chunk of {@link tinySupertonic}. */
+/** Samples per chunk of {@link tinySupertonic}. */
 const CHUNK = 64;
 
-/** The same of Supertonic with ten speakers: noise, 0.05 s for each character. */
+/** The files of a tiny Supertonic model with ten speakers: 0.05 s of noise per character. */
 export function tinySupertonic(): Record<string, Buffer> {
   const text = value('text_ids', INT64, [1, 'L']);
   const mask = value('text_mask', FLOAT, [1, 1, 'L']);
@@ -243,7 +243,7 @@ export function tinySupertonic(): Record<string, Buffer> {
   };
 }
 
-/** The same of Matcha: an acoustic model with one band, and a vocoder of which each frame is the sound of a phoneme. */
+/** The files of a tiny Matcha model: an acoustic model with one band, and a vocoder that turns each frame into one sound. */
 export function tinyMatcha(): Record<string, Buffer> {
   const mel = value('mel', FLOAT, [1, 1, 'T']);
   const entries = { ...ESPEAK, model_type: 'matcha-tts', n_speakers: '1', use_eos_bos: '0', pad_id: '0' };
@@ -274,15 +274,15 @@ export function tinyMatcha(): Record<string, Buffer> {
   };
 }
 
-/** Hz. */
+/** The sample rate of Pocket in Hz. */
 export const POCKET_RATE = 24_000;
-/** Numbers of an embedding, and of a frame: the runtime knows them. */
+/** The lengths of an embedding and of a latent frame, which the runtime requires. */
 const EMBEDDING = 1024;
 const LATENT = 32;
 
 /**
- * The same of Pocket, without its decoder and its voices: {@link FRAMES_PER_CHARACTER} samples for each byte of a text and a few
- * more, as loud as the reference is.
+ * The files of a tiny Pocket model, without its decoder and its voices: {@link FRAMES_PER_CHARACTER} samples per byte of a
+ * text, and a few more, as loud as the reference.
  */
 export function tinyPocket(): Record<string, Buffer> {
   const embeddings = (name: string) => value(name, FLOAT, [1, 'L', EMBEDDING]);
@@ -305,7 +305,7 @@ export function tinyPocket(): Record<string, Buffer> {
     [tensor('axes', INT64, [1], int64s(2)), floats('zero', [1], 0), wide],
   );
   const flow = modelOf(
-    // The straight way from noise to what is wanted.
+    // The velocity of a straight path from the noise to the wanted value.
     [node('Sub', ['c', 'x'], 'd'), node('Sub', ['one', 's'], 'r'), node('Div', ['d', 'r'], 'y')],
     [
       value('c', FLOAT, [1, 1, 1]),
@@ -324,7 +324,7 @@ export function tinyPocket(): Record<string, Buffer> {
   };
 }
 
-/** It counts down what it was given to say, and remembers how loud the reference is. */
+/** A model whose state counts down the tokens left to say, and keeps the loudness of the reference. */
 function pocketLanguageModel(): Buffer {
   const states = (prefix: string) => [
     value(`${prefix}left`, INT64, [1]),
@@ -340,7 +340,7 @@ function pocketLanguageModel(): Buffer {
       node('Add', ['left', 'more'], 'new_left'),
       node('Cast', ['new_left'], 'count', TO_FLOAT),
       node('Mul', ['count', 'minus'], 'ends'),
-      // There is no largest number of none.
+      // Padded, since an empty list has no maximum.
       node('Concat', ['embeddings', 'silence'], 'padded', attribute('axis', 1)),
       node('ReduceMax', ['padded'], 'loudest'),
       node('Max', ['level', 'loudest'], 'new_level'),
@@ -360,7 +360,7 @@ function pocketLanguageModel(): Buffer {
   );
 }
 
-/** Each token is a byte. */
+/** A vocabulary with a token per byte. */
 function pocketVocabulary(): Record<'vocab.json' | 'token_scores.json', Buffer> {
   const tokens = Array.from(
     { length: 256 },
@@ -371,7 +371,7 @@ function pocketVocabulary(): Record<'vocab.json' | 'token_scores.json', Buffer> 
   return { 'vocab.json': json((byte) => byte), 'token_scores.json': json(() => -1) };
 }
 
-/** The decoder of {@link tinyPocket}, which comes from another place than the rest. */
+/** The decoder of {@link tinyPocket}, which is downloaded from another repository. */
 export function tinyPocketDecoder(): Buffer {
   return modelOf(
     [
@@ -389,7 +389,7 @@ export function tinyPocketDecoder(): Buffer {
   );
 }
 
-/** A voice of Pocket: a second of a sound that is `level` loud, of 1. */
+/** A voice of Pocket: a WAV with a second of a constant level, from 0 to 1. */
 export function tinyReference(level: number): Buffer {
   const pcm = new Int16Array(POCKET_RATE).fill(Math.round(level * 32_767));
   const format = { encoding: 'integer', sampleRate: POCKET_RATE, channels: 1, bitsPerSample: 16 } as const;
@@ -397,7 +397,7 @@ export function tinyReference(level: number): Buffer {
 }
 
 /**
- * Writes the voice into a folder, as its users have it.
+ * Writes a voice into a folder, as users would have it.
  * @param factor the input of the model by which the sound is multiplied
  * @returns the folder
  */
@@ -411,13 +411,13 @@ export function writeTinyVoice(
   return writeVoice(folder, model, CHARACTERS);
 }
 
-/** The same behind Piper's front end, which makes phonemes of words: each is {@link FRAMES_PER_CHARACTER} samples. */
+/** Writes a voice with Piper's front end, which turns words into phonemes of {@link FRAMES_PER_CHARACTER} samples each. */
 export function writeTinyPiper(folder: string): string {
   const model = tinyModel('piper', { ...METADATA, comment: 'piper', voice: 'en-us', has_espeak: '1' });
   return writeVoice(folder, model, PIPER_SYMBOLS);
 }
 
-/** The model of a raw voice of Piper, without metadata. */
+/** The model of a Piper voice as Piper publishes it, without metadata. */
 export function rawTinyPiper(): Buffer {
   return tinyModel('piper', {});
 }
@@ -432,7 +432,7 @@ const METADATA = {
 };
 const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz .,';
 
-/** The samples of a text that {@link writeTinyVoice} speaks. */
+/** The samples with which the voice of {@link writeTinyVoice} speaks a text. */
 export function tinySound(text: string): Buffer {
   const pieces = [...text.toLowerCase()].map((each) => {
     const samples = SINE.map((factor) => factor * CHARACTERS.indexOf(each));
@@ -441,7 +441,7 @@ export function tinySound(text: string): Buffer {
   return Buffer.concat(pieces.map(({ buffer }) => new Uint8Array(buffer)));
 }
 
-/** Padding, beginning and end of a sentence, and the signs of espeak-ng for English. */
+/** Symbols for padding, the start and the end of a sentence, and espeak-ng's English phonemes. */
 export const PIPER_SYMBOLS = "_^$ !',-.:;?abcdefhijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɡɪɹɾʃʊʌʒʔˈˌːθᵻ";
 
 function writeVoice(folder: string, model: Buffer, tokens: string): string {

@@ -7,10 +7,10 @@ import type { Sandbox } from './run.ts';
 export const COLUMNS = 106;
 const ROWS = 16;
 const PROMPT = '$ ';
-/** The last line of the screen is an empty prompt. */
+/** Matches a screen whose last line is an empty prompt. */
 export const READY = /(^|\n)\$ *$/;
 
-/** A real terminal with a shell in it, until the test has ended. */
+/** A real terminal that runs a shell until the end of the test. */
 export class Tmux {
   readonly #socket = `tests-${process.pid}`;
 
@@ -42,7 +42,7 @@ export class Tmux {
     while (!what.test(stripVTControlCharacters(this.screen())));
   }
 
-  /** The colours come as escape sequences. */
+  /** The text on the screen, with colours as escape sequences. */
   screen(): string {
     return this.#run('capture-pane', '-e', '-p').trimEnd();
   }

@@ -11,16 +11,16 @@ export const KEY = 'a key of the tests';
 export interface ToneService {
   readonly engine: ToneEngine;
   readonly service: Service;
-  /** `POST /tts` with the key. */
+  /** Sends `POST /tts` with the key. */
   speak(body: unknown, question?: Question): Promise<Reply>;
-  /** What the service says of itself. */
+  /** The answer of `GET /healthz`. */
   health(): Promise<unknown>;
-  /** A bare connection to the service. */
+  /** Opens a TCP connection to the service. */
   connect(): Socket;
   close(): Promise<void>;
 }
 
-/** A running service that speaks in tones. */
+/** Starts a service that speaks with {@link ToneEngine}. */
 export async function startToneService(options: Partial<ServiceOptions> = {}): Promise<ToneService> {
   const engine = new ToneEngine();
   const service = await startService({ voices: engine, apiKey: KEY, ...options });
@@ -41,7 +41,7 @@ export async function startToneService(options: Partial<ServiceOptions> = {}): P
   };
 }
 
-/** Frames that stand for one character. */
+/** Samples per character. */
 export const FRAMES_PER_CHARACTER = 100;
 
 const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no) => ({
@@ -53,19 +53,19 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
 }));
 
 /**
- * Speaks every word as a steady level: {@link FRAMES_PER_CHARACTER} samples a character, each the number of the speaker.
- * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "broken" fails with
- * words of the engine, "full", "mute" and "🔇" are refused, "沈黙" after a while.
+ * Speaks every word as a constant: {@link FRAMES_PER_CHARACTER} samples per character, each with the number of the speaker
+ * as its value. Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws an error that no engine may
+ * throw, "broken" fails with an error of the engine, "full", "mute" and "🔇" are refused at once, "沈黙" after a while.
  */
 export class ToneEngine implements ServedVoices {
   readonly speakers = speakers;
   readonly isFar = false;
   workers = 2;
   queued = 0;
-  /** Utterances that somebody waits for. */
+  /** The number of utterances being spoken. */
   active = 0;
   readonly utterances: Order[] = [];
-  /** Bytes of sound so far. */
+  /** Bytes of sound made so far. */
   made = 0;
 
   numbered(no: number): Speaker | undefined {

@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Sandbox } from './run.ts';
 
-/** The settings of the user lie here. */
+/** The path of the user's config. */
 export function userConfig({ home }: Sandbox, name = 'config.json'): string {
   return join(home, '.config', 'tts', name);
 }
 
-/** Writes them: a string as it stands, all else as JSON. Nobody else may read them, as is proper, unless the mode says so. */
+/** Writes the user's config, a string unchanged and everything else as JSON; by default readable by the user only. */
 export function writeUserConfig(
   box: Sandbox,
   content: unknown,

@@ -19,7 +19,7 @@ import {
   writeTinyVoice,
 } from './tiny-voice.ts';
 
-/** Where this machine keeps espeak-ng's data, if it does. */
+/** The folder of espeak-ng's data on this machine; `undefined` without espeak-ng. */
 export const ESPEAK_DATA = [
   process.env.TTS_TEST_ESPEAK_DATA ?? '',
   '/usr/lib/x86_64-linux-gnu/espeak-ng-data',
@@ -30,7 +30,7 @@ const CARD_TEXT = 'License: Public domain\n';
 
 const COMMIT = 'c0ffee00c0ffee00';
 
-/** A voice of three speakers without espeak-ng. */
+/** The files of a voice with three speakers, which does not need espeak-ng. */
 export function tinyFiles(entries?: Parameters<typeof writeTinyVoice>[1]): Record<string, Buffer> {
   const folder = writeTinyVoice(join(emptyFolder(), 'voice'), entries);
   return {
@@ -40,7 +40,7 @@ export function tinyFiles(entries?: Parameters<typeof writeTinyVoice>[1]): Recor
   };
 }
 
-/** A raw voice of Piper, without metadata and without tokens. */
+/** The files of a Piper voice as Piper publishes it, without metadata and tokens.txt. */
 export function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | 'card', Buffer> {
   const phoneme_id_map = Object.fromEntries([...PIPER_SYMBOLS].map((each, id) => [each, [id]]));
   const settings = piperSettings({ phoneme_id_map, espeak: { voice: 'en-us' }, ...changes });
@@ -53,7 +53,7 @@ export function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | '
   };
 }
 
-/** The files of a voice that is as large as one in the world: the model has a field that nobody reads. */
+/** The files of a voice of realistic size: an unknown field of this many bytes is added to the model. */
 export function largeFiles(bytes: number, sampleRate: number): Record<string, Buffer> {
   const files = tinyFiles({ sample_rate: String(sampleRate) });
   const model = files['model.onnx'] ?? Buffer.alloc(0);
@@ -61,7 +61,7 @@ export function largeFiles(bytes: number, sampleRate: number): Record<string, Bu
   return { ...files, 'model.onnx': Buffer.concat([model, ...field]) };
 }
 
-/** A number as Protocol Buffers write it. */
+/** Encodes a number as a varint of Protocol Buffers. */
 function varint(number: number): Buffer {
   const bytes: number[] = [];
   let rest = number;
@@ -74,7 +74,7 @@ export interface StandIn {
   readonly env: Record<string, string>;
 }
 
-/** A hub with two tiny voices (`tina`, and `pia` of Piper) and a catalogue of them. */
+/** Starts a hub with two tiny voices (`tina`, and `pia` of Piper) and a catalogue of them. */
 export async function standIn(
   box: Sandbox,
   changes: object = {},
@@ -147,7 +147,7 @@ export async function standIn(
 
 type Pin = (repo: string, path: string, bytes: Buffer) => object;
 
-/** Voices of the other kinds, in the layout of their makers: archives of releases, and files of several repositories. */
+/** Voices of the other kinds, packaged as their makers do: in release archives, or as files of several repositories. */
 async function furtherVoices(pin: Pin): Promise<readonly object[]> {
   const archived = async (key: string, files: Readonly<Record<string, Buffer>>) => {
     const bytes = await archiveOf(key, { ...files, ...espeakFiles() });
@@ -189,7 +189,7 @@ async function furtherVoices(pin: Pin): Promise<readonly object[]> {
   ];
 }
 
-/** A .tar.gz with one folder, as releases have it. */
+/** Makes a .tar.gz with a single folder, like those of releases. */
 export async function archiveOf(folder: string, files: Readonly<Record<string, Buffer>>): Promise<Buffer> {
   const archive = pack();
   for (const [name, bytes] of Object.entries(files)) archive.entry({ name: `${folder}/${name}` }, bytes);
@@ -199,7 +199,7 @@ export async function archiveOf(folder: string, files: Readonly<Record<string, B
   return gzipSync(Buffer.concat(pieces));
 }
 
-/** What an archive has of espeak-ng's data: more than its voice needs. */
+/** The files of espeak-ng's data in an archive, more than its voice needs. */
 function espeakFiles(): Record<string, Buffer> {
   if (!ESPEAK_DATA) return {};
   const folder = ESPEAK_DATA;
@@ -216,7 +216,7 @@ function espeakFiles(): Record<string, Buffer> {
   return Object.fromEntries(read.map((name) => [`espeak-ng-data/${name}`, readFileSync(join(folder, name))]));
 }
 
-/** Adds a voice that only the list of the hub knows. */
+/** Adds a voice that is in the list of the hub, but not in the catalogue. */
 export function listOnHub(
   { hub }: StandIn,
   key: string,

@@ -9,7 +9,7 @@ export interface WyomingEvent {
   readonly payload: Buffer;
 }
 
-/** The bytes of an event, as the library of Home Assistant writes them: data in a part of its own. */
+/** Encodes an event as Home Assistant's library does, with the data in a part of its own. */
 export function written(type: string, data: object = {}, payload: Uint8Array = new Uint8Array()): Buffer {
   const further = Buffer.from(JSON.stringify(data));
   const head = { type, version: '1.8.0', data_length: further.length, payload_length: payload.length };
@@ -39,7 +39,7 @@ export class WyomingClient {
       });
   }
 
-  /** @param url of the face, as in `tcp://127.0.0.1:10200` */
+  /** @param url the address of the server, as `tcp://127.0.0.1:10200` */
   static async open(url = ''): Promise<WyomingClient> {
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
     await once(socket, 'connect');
@@ -51,7 +51,7 @@ export class WyomingClient {
     return this;
   }
 
-  /** Sends a text as Home Assistant does: in pieces, and then once more whole. */
+  /** Sends a text as Home Assistant does, first in pieces, then again as a whole. */
   async sendInPieces(pieces: readonly string[], voice?: object): Promise<void> {
     this.send('synthesize-start', { voice });
     for (const text of pieces) {
@@ -61,7 +61,7 @@ export class WyomingClient {
     this.send('synthesize', { text: pieces.join(''), voice }).send('synthesize-stop');
   }
 
-  /** @returns `undefined` after the last event */
+  /** @returns the next event, or `undefined` after the last one */
   async next(): Promise<WyomingEvent | undefined> {
     for (;;) {
       const event = this.#arrived.shift();
@@ -72,7 +72,7 @@ export class WyomingClient {
     }
   }
 
-  /** @returns all events up to one of this type, or to the last one */
+  /** @returns all events up to the first of this type, or up to the last one */
   async until(type: string): Promise<readonly WyomingEvent[]> {
     const events: WyomingEvent[] = [];
     for (let event = await this.next(); event; event = await this.next()) {
@@ -96,7 +96,7 @@ export class WyomingClient {
   }
 }
 
-/** All samples of the events, 16 bits each. */
+/** The 16-bit samples of all events. */
 export function samplesIn(events: readonly WyomingEvent[]): Int16Array {
   const bytes = Buffer.concat(events.map(({ payload }) => payload));
   return new Int16Array(Uint8Array.from(bytes).buffer);

@@ -3,19 +3,19 @@ import { crc32 as builtIn, deflateRawSync, inflateRawSync } from 'node:zlib';
 export interface ZipEntry {
   readonly name: string | Buffer;
   readonly data: string | Uint8Array;
-  /** What the directory says of the size, where it lies. */
+  /** A false size for the directory. */
   readonly size?: number;
   readonly isStored?: boolean;
-  /** The mode of a Unix file. */
+  /** The Unix mode of the file. */
   readonly mode?: number;
   readonly flags?: number;
-  /** It has the bytes of the entry before, and none of its own. */
+  /** True to point to the bytes of the previous entry instead of own ones. */
   readonly sharesBytes?: boolean;
 }
 
 const UTF8_NAME = 0x800;
 
-/** An archive as its specification says (APPNOTE 6.3), or one that breaks it where an entry says so. */
+/** Makes an archive that conforms to APPNOTE 6.3, except where an entry breaks it. */
 export function zipOf(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -66,12 +66,12 @@ function recordsOf(entry: ZipEntry, offset: number) {
   };
 }
 
-/** Node 20 has no `crc32` before 20.15. */
+/** Needs Node 20.15, the first with `crc32` in zlib. */
 function crc32(data: Uint8Array): number {
   return builtIn(data);
 }
 
-/** The files of a sound archive. It is another reader than that of the program. */
+/** Reads an intact archive, with code that is independent of the program's reader. */
 export function unzipped(archive: Buffer): ReadonlyMap<string, Buffer> {
   const files = new Map<string, Buffer>();
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));

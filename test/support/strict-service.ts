@@ -2,8 +2,8 @@ import { plainWav, speechFormat } from '../unit/sound/wav-builder.ts';
 import { type Script, serveBytes } from './byte-server.ts';
 import { answer, complete, streamed } from './http-bytes.ts';
 
-/** The body of a request, as the interface has it. */
-interface SeedRequest {
+/** The body of a request, as the interface defines it. */
+interface StrictRequest {
   readonly text: string;
   readonly speaker_no: number;
   readonly config?: {
@@ -14,18 +14,18 @@ interface SeedRequest {
   readonly callback_url?: string;
 }
 
-export interface SeedService {
+export interface StrictService {
   readonly url: string;
   readonly key: string;
-  /** The bodies of all requests that it accepted. */
-  readonly bodies: SeedRequest[];
-  /** What it refused, in its own words. */
+  /** The bodies of all accepted requests. */
+  readonly bodies: StrictRequest[];
+  /** The messages of all refusals. */
   readonly refused: string[];
 }
 
-/** The one speaker that does not honour a sample rate. */
+/** The only speaker that ignores `sample_rate`. */
 export const FIXED_RATE_SPEAKER = -3;
-/** The one speaker that it does not have. */
+/** The only number without a speaker. */
 export const UNKNOWN_SPEAKER = 404;
 
 const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -38,14 +38,14 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   'config.instructions': (value) => typeof value === 'string',
 };
 
-/** The first field that the interface does not allow. */
-function wrongIn(body: SeedRequest): string | undefined {
+/** The first field that the interface does not allow, or that is missing. */
+function wrongIn(body: StrictRequest): string | undefined {
   const config = Object.entries(body.config ?? {}).map(([name, value]) => [`config.${name}`, value] as const);
   const wrong = [...Object.entries(body), ...config].find(([name, value]) => !FIELDS[name]?.(value));
   return wrong?.[0] ?? ['text', 'speaker_no'].find((name) => !Object.hasOwn(body, name));
 }
 
-function soundFor({ speaker_no, config = {} }: SeedRequest): Script {
+function soundFor({ speaker_no, config = {} }: StrictRequest): Script {
   const { sample_rate = 22_050, use_streaming_response: isStreamed } = config;
   const sampleRate = speaker_no === FIXED_RATE_SPEAKER ? 22_050 : Math.round(sample_rate);
   const pcm = Buffer.from(new Int16Array(sampleRate / 50).fill(1000).buffer);
@@ -53,10 +53,12 @@ function soundFor({ speaker_no, config = {} }: SeedRequest): Script {
   return isStreamed ? streamed(wav) : complete(wav);
 }
 
-/** The service of the interface and no more: no list of speakers, and a refusal of all that the interface does not allow. */
-export async function serveSeed(): Promise<SeedService> {
+/**
+ * Starts a service with the bare interface: it has no list of speakers, and refuses all that the interface does not define.
+ */
+export async function serveStrict(): Promise<StrictService> {
   const key = 'the-key-of-the-seed';
-  const bodies: SeedRequest[] = [];
+  const bodies: StrictRequest[] = [];
   const refused: string[] = [];
   const { url } = await serveBytes((wire, request, number) => {
     const refuse = (status: number, message: string) => {
@@ -67,7 +69,7 @@ export async function serveSeed(): Promise<SeedService> {
     if (request.method !== 'POST' || request.path !== '/api/tts')
       return refuse(404, 'there is only POST /tts');
     if (request.header('X-API-KEY') !== key) return refuse(401, 'the key is wrong');
-    const body = request.json as SeedRequest;
+    const body = request.json as StrictRequest;
     const wrong = wrongIn(body);
     if (wrong) return refuse(422, `${wrong} is not allowed, or missing`);
     if (body.speaker_no === UNKNOWN_SPEAKER) return refuse(422, 'no such speaker');
