@@ -1,3 +1,3 @@
-// What undici uses of node:http.
+// The parts of node:http that undici uses.
 exports.IncomingMessage = class {};
 exports.maxHeaderSize = 16_384;

@@ -359,7 +359,7 @@ function lettersOf(text: string): readonly string[] {
 /** The longest silence, in seconds, that the sound of a text may have inside. */
 const MOST_SILENCE = 1.5;
 
-/** The same for a text with punctuation that asks for a pause. */
+/** That limit for a text with punctuation that asks for a pause. */
 const MOST_REST = 2 * MOST_SILENCE;
 
 /** Punctuation at which a voice pauses, and paragraph breaks. */

@@ -214,7 +214,7 @@ function isBare(head: Buffer): boolean {
   return head.length > 0 && !OTHER_SOUND.test(start) && !(MARKUP.test(start) && isText(head));
 }
 
-/** What the server sent instead of a WAV, in words. */
+/** Describes an answer that is not a WAV. */
 function notSound({ problem, message, head = new Uint8Array() }: WavError): string {
   if (problem !== 'not-wav') return message;
   if (/^(?:ID3|\xff)/.test(Buffer.from(head).toString('latin1'))) return 'it sent MP3 instead of a WAV';

@@ -21,7 +21,7 @@ interface ProxyOptions {
   readonly hangUp?: boolean;
   /** The number of bytes from the server after which a tunnel is reset. */
   readonly tear?: number;
-  /** With it, clients connect to the proxy over TLS. */
+  /** A certificate, with which clients connect to the proxy over TLS. */
   readonly certificate?: { readonly key: string; readonly cert: string };
 }
 

@@ -1,4 +1,4 @@
-/** What an HTTP answer says: the message in its body, and how long it asks to wait. */
+/** Reads the message and the requested wait from HTTP answers. */
 import { printable } from '../words.ts';
 
 interface BodyInfo {
