@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
-import type { Misfit } from '../run/fit.ts';
 import type { Mix } from '../run/mix.ts';
 import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
@@ -29,10 +28,9 @@ export interface MakeOptions {
   /** True if texts may name other voices. */
   readonly hasCast: boolean;
   readonly maxFailures: number;
-  readonly listeners: readonly Listener[];
+  /** Several rows are made at once. */
+  listenersOf(row: BatchRow): readonly Listener[];
   onRow(row: BatchRow, outcome: RowOutcome): void;
-  /** Called for each subtitle cue of a row that does not fit its film. */
-  onMisfit(row: BatchRow, misfit: Misfit): void;
 }
 
 export type RowOutcome =
@@ -128,12 +126,6 @@ export class RowMaker {
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast } = this.#options;
-    const misfits: Listener = {
-      on: (event) => {
-        if (event.type === 'misfit') this.#options.onMisfit(row, event.misfit);
-      },
-    };
-    const listeners = [...this.#options.listeners, misfits];
     // Segments of earlier rows take precedence, so that rows are completed in table order.
     const order = this.#begun * ORDER_STEP;
     this.#begun += 1;
@@ -148,7 +140,7 @@ export class RowMaker {
       budgetBytes: BUDGET_BYTES / rowsAtOnce,
       mix,
       signal,
-      listeners,
+      listeners: this.#options.listenersOf(row),
     });
   }
 }

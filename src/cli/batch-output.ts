@@ -22,6 +22,10 @@ export type RowResult = (typeof RESULTS)[number];
 
 const EMPTY = usageError('the row has no text', '--allow-empty skips rows without one');
 
+export function placeOf({ table, line, id }: BatchRow): string {
+  return `${table}, line ${line} (${id})`;
+}
+
 /** Prints the outcome of the rows: with `--json` one object each, otherwise those that need action. */
 export class BatchOutput {
   readonly counts: Record<RowResult, number> = { made: 0, unchanged: 0, failed: 0, skipped: 0 };
@@ -58,11 +62,11 @@ export class BatchOutput {
       this.#row(row, 'made');
       return;
     }
-    const { id, table, line } = row;
+    const { id, table } = row;
     const { message, hint } = outcome.error;
     for (const name of [id, table]) this.#context.notices.spare(name);
     if (this.#failures.length < MOST_SHOWN)
-      this.#failures.push(`${table}, line ${line} (${id}): ${message}${hint ? `; ${hint}` : ''}`);
+      this.#failures.push(`${placeOf(row)}: ${message}${hint ? `; ${hint}` : ''}`);
     if (this.#messages.size < MOST_KEPT) this.#messages.set(row, message);
     this.#row(row, 'failed', outcome.error);
   }

@@ -32,6 +32,7 @@ import { bordersOf, castOf, costOf, mixOf, pricingOf } from '../run/job.ts';
 import type { Mix } from '../run/mix.ts';
 import { encodingsOf } from '../run/outputs.ts';
 import { replacementsOf } from '../run/readers.ts';
+import type { Listener } from '../run/run.ts';
 import { RunTotals } from '../run/totals.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import type { Speaker } from '../sound/voice.ts';
@@ -39,7 +40,7 @@ import { openVoices, type VoiceRequest, type Voices } from '../voices/catalogue.
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { type BatchRequest, readBatch } from './batch-command.ts';
 import { assertNoFaults, tellFaults, updateFolder } from './batch-folder.ts';
-import { BatchOutput } from './batch-output.ts';
+import { BatchOutput, placeOf } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { DoubtfulSound } from './doubtful.ts';
@@ -200,6 +201,7 @@ async function make(
   using _progress = showWhile((columns) => renderRows(progress(), columns), context);
   const [first] = survey.toDo();
   if (first) await voices.open(first.speaker);
+  const reporting = new Reporting({}, undefined, context);
   const maker = new RowMaker({
     folder,
     mix: job.mix,
@@ -210,8 +212,16 @@ async function make(
     writer: host,
     encodingOf: job.encodingOf,
     rowsAtOnce: 2 * settings.concurrency.value,
-    listeners: [totals, doubtful, new Reporting({}, undefined, context)],
-    onMisfit: (row, misfit) => misfits?.add(misfit, row.id),
+    listenersOf: (row) => {
+      const where = placeOf(row);
+      const lists: Listener = {
+        on(event) {
+          misfits?.on(event, where);
+          doubtful.on(event, where);
+        },
+      };
+      return [totals, lists, reporting];
+    },
     onRow: (row, result) => {
       if (result.state === 'made') survey.setMade(row, result.entry);
       output.finish(row, result);

@@ -12,18 +12,19 @@ export class DoubtfulSound implements Listener {
     this.#passages = new Shortfall(notices);
   }
 
-  on(event: RunEvent): void {
+  /** @param where the row of a batch, instead of a line of its text */
+  on(event: RunEvent, where?: string): void {
     if (event.type !== 'voice' || event.event.type !== 'cut' || event.event.how !== 'doubtful') return;
     const { line } = event.segment.place;
-    const place = line === undefined ? '' : `line ${line}: `;
-    this.#passages.add(`${place}${event.event.message}; listen to it`);
+    const place = where ?? (line === undefined ? undefined : `line ${line}`);
+    this.#passages.add(`${place === undefined ? '' : `${place}: `}${event.event.message}; listen to it`);
   }
 
   /** @returns the error (partial) of a run with such sound */
   error(): TtsError | undefined {
     return this.#passages.error(
       (count) => `${countOf(count, 'passage')} may not have been spoken as written`,
-      'listen to what the warnings name; it is not kept in the cache, so that it can be asked for again',
+      'listen to what the warnings name; it is not in the cache: delete its file, and the same command asks for it again',
     );
   }
 }

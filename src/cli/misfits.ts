@@ -17,14 +17,12 @@ export class Misfits implements Listener {
     this.#cues = new Shortfall(notices);
   }
 
-  on(event: RunEvent): void {
-    if (event.type === 'misfit') this.add(event.misfit);
-  }
-
-  /** @param row the row of a batch that it belongs to */
-  add(misfit: Misfit, row?: string): void {
+  /** @param where the row of a batch */
+  on(event: RunEvent, where?: string): void {
+    if (event.type !== 'misfit') return;
+    const { misfit } = event;
     this.list.push(misfit);
-    this.#cues.add(`${row === undefined ? '' : `${row}: `}${inWords(misfit)}`);
+    this.#cues.add(`${where === undefined ? '' : `${where}: `}${inWords(misfit)}`);
   }
 
   /** @returns the error (partial) of a film that does not fit */

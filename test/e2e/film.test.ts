@@ -134,7 +134,7 @@ describe('Subtitles', () => {
     box.file('b.srt', TIGHT);
     box.file('films.csv', 'id,file\na,a.srt\nb,b.srt\n');
     const run = await box.run('batch films.csv -s rms --fit -o {id}.wav');
-    expect(run).toMatchObject({ status: 9, stderr: expect.stringMatching(/b: cue 1 of line 2/) });
+    expect(run).toMatchObject({ status: 9, stderr: expect.stringMatching(/line 3 \(b\): cue 1 of line 2/) });
     expect(parseWav(box.read('a.wav')).pcm.length).toBe(6 * 22_050 * 2);
     box.file('a.srt', FILM.replace('06,000', '07,000'));
     const again = await box.run('batch films.csv -s rms --fit -o {id}.wav --json');

@@ -78,7 +78,10 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
   const box = new Sandbox();
   box.file('rows.csv', `id,text\na,"${FIRST}"\nb,"${SECOND}"\n`);
   const { status, stderr } = await box.run(['batch', 'rows.csv', '-o', 'out/{id}.wav'], service);
-  expect(stderr).toMatch(/of the text seem to be missing; listen to it$/m);
+  expect(stderr).toMatch(
+    /^tts: warning: rows\.csv, line 2 \(a\): .*of the text seem to be missing; listen to it$/m,
+  );
+  expect(stderr).toMatch(/^hint: .*delete its file, and the same command asks for it again$/m);
   expect(status).toBe(9);
   expect(box.read('out/a.wav').length).toBeGreaterThan(44);
 });
