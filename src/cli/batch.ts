@@ -47,6 +47,7 @@ import { DoubtfulSound } from './doubtful.ts';
 import { Misfits } from './misfits.ts';
 import { Estimate } from './preview.ts';
 import { type RowProgress, renderRows, showWhile } from './progress.ts';
+import { unreadInRows } from './skipped.ts';
 import { Reporting, tellAbsent } from './speak-report.ts';
 
 export async function run(line: CommandLine, context: Context): Promise<number> {
@@ -201,7 +202,6 @@ async function make(
   using _progress = showWhile((columns) => renderRows(progress(), columns), context);
   const [first] = survey.toDo();
   if (first) await voices.open(first.speaker);
-  const reporting = new Reporting({}, undefined, context);
   const maker = new RowMaker({
     folder,
     mix: job.mix,
@@ -212,16 +212,7 @@ async function make(
     writer: host,
     encodingOf: job.encodingOf,
     rowsAtOnce: 2 * settings.concurrency.value,
-    listenersOf: (row) => {
-      const where = placeOf(row);
-      const lists: Listener = {
-        on(event) {
-          misfits?.on(event, where);
-          doubtful.on(event, where);
-        },
-      };
-      return [totals, lists, reporting];
-    },
+    listenersOf: listenersFor({ totals, misfits, doubtful }, context),
     onRow: (row, result) => {
       if (result.state === 'made') survey.setMade(row, result.entry);
       output.finish(row, result);
@@ -233,6 +224,24 @@ async function make(
   } catch (error) {
     throw withRowsLeft(error, output, survey);
   }
+}
+
+function listenersFor(
+  { totals, misfits, doubtful }: Pick<BatchRun, 'totals' | 'misfits' | 'doubtful'>,
+  context: Context,
+): (row: BatchRow) => readonly Listener[] {
+  const reporting = new Reporting({}, undefined, context);
+  const unreadIn = unreadInRows(context);
+  return (row) => {
+    const where = placeOf(row);
+    const lists: Listener = {
+      on(event) {
+        misfits?.on(event, where);
+        doubtful.on(event, where);
+      },
+    };
+    return [totals, lists, unreadIn(where), reporting];
+  };
 }
 
 /** Checks the speaker numbers against the list of the service; without a list, any number may be valid. */

@@ -105,10 +105,46 @@ function missing(why: (them: string) => string): (count: number) => string {
     count === 1 ? `1 segment is left out: ${why('it')}` : `${count} segments are left out: ${why('them')}`;
 }
 
+/** Rows of which words are missing, at most, in the warnings of a batch: to look for a voice for each takes a program. */
+const MOST_ROWS = 20;
+
+/**
+ * What the built-in voice leaves out of the rows of a batch, several of which are made at once.
+ * @returns a listener for a row
+ */
+export function unreadInRows(context: RunContext): (where: string) => Listener {
+  let told = 0;
+  return (where) => {
+    const warn = (text: string) => {
+      told += 1;
+      context.notices.warn(`${where}: ${text}`);
+    };
+    let unread: UnreadWords | undefined;
+    return {
+      async on(event) {
+        if (event.type === 'started' && isBuiltIn(event.part.segment.role.speaker)) {
+          unread ??= new UnreadWords((await import('../engines/normalise.ts')).normalise, context, { warn });
+          unread.read(event.part.segment.text);
+        }
+        if (event.type !== 'end') return;
+        await unread?.assertRead();
+        if (told < MOST_ROWS) await unread?.finish();
+      },
+    };
+  };
+}
+
+function isBuiltIn({ voice }: Speaker): boolean {
+  return voice.source.kind === 'built-in';
+}
+
+type Warner = Pick<RunContext['notices'], 'warn'>;
+
 /** What the built-in voice leaves out. */
 class UnreadWords {
   readonly #normalise: (text: string) => string;
   readonly #context: RunContext;
+  readonly #notices: Warner;
   readonly #missing: Shortfall;
   readonly #unread = new LanguageGuess();
   #reading: BuiltInReading;
@@ -116,10 +152,11 @@ class UnreadWords {
   #count = 0;
 
   /** @param normalise empty for what the voice cannot read */
-  constructor(normalise: (text: string) => string, context: RunContext) {
+  constructor(normalise: (text: string) => string, context: RunContext, notices: Warner = context.notices) {
     this.#normalise = normalise;
     this.#context = context;
-    this.#missing = new Shortfall(context.notices);
+    this.#notices = notices;
+    this.#missing = new Shortfall(notices);
     this.#reading = new BuiltInReading(normalise);
   }
 
@@ -159,7 +196,7 @@ class UnreadWords {
     if (word === undefined) return error;
     const others = this.#count === 1 ? '' : ` and ${this.#count - 1} more`;
     const hint = error || remedy === undefined ? '' : `; ${remedy}`;
-    this.#context.notices.warn(`the built-in English voice left out "${excerpt(word)}"${others}${hint}`);
+    this.#notices.warn(`the built-in English voice left out "${excerpt(word)}"${others}${hint}`);
     return error;
   }
 }

@@ -64,6 +64,25 @@ describe('words that the built-in voice cannot read', () => {
     expect(box.list()).toContain('out.wav');
   });
 
+  it('are told for each row of a batch, which fails where it has next to nothing else', async () => {
+    const box = new Sandbox();
+    const rows = [
+      'a,Hello there.',
+      'b,My привет to you.',
+      'c,Hi приветприветприветпривет',
+      'd,So мир it is.',
+    ];
+    box.file('rows.csv', ['id,text', ...rows].join('\n'));
+    const run = await box.run('batch rows.csv', { env: NO_ESPEAK });
+    expect(run.status).toBe(9);
+    expect(run.stderr.match(/(?<=warning: rows).*(?=;)/g)?.sort()).toEqual([
+      '.csv, line 3 (b): the built-in English voice left out "привет"',
+      '.csv, line 5 (d): the built-in English voice left out "мир"',
+    ]);
+    expect(run.stderr).toMatch(/rows\.csv, line 4 \(c\): .* can read next to nothing of this text/);
+    expect(box.list().filter((name) => name.endsWith('.wav'))).toEqual(['a.wav', 'b.wav', 'd.wav']);
+  });
+
   it('are an error where there is nothing else', async () => {
     const box = new Sandbox();
     box.file('book.txt', 'привет\n\nмир');
