@@ -1,5 +1,6 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { checksumOf } from '../kit/checksum.ts';
 import { FileWriter } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
 import { AtomicFile, syncFolder, type Writer } from '../kit/file.ts';
@@ -105,7 +106,7 @@ export function rowFile({ encoding, onFinished, ...file }: RowFileOptions): Sink
       const open = { fd: part.fd, path: part.path, name: file.name, start: 0 };
       const written = await encoding.record(open, track, signal);
       await part.prepare();
-      const sha256 = await part.checksum(signal);
+      const sha256 = await part.read((path) => checksumOf(path, { signal }), signal);
       onFinished({ format: track.format, bytes: written.bytes, sha256 });
       await part.publish(signal);
       return { ...written, readerLeft: false };

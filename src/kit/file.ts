@@ -120,12 +120,10 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** That of what is written so far. */
-  async checksum(signal: AbortSignal): Promise<string> {
-    // A run that makes one file needs no checksum.
-    const { checksumOf } = await import('./checksum.ts');
+  /** Reads what is written so far. */
+  async read<T>(how: (path: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     try {
-      return await checksumOf(this.path, { signal });
+      return await how(this.path);
     } catch (error) {
       signal.throwIfAborted();
       throw this.#publishing.explain(error, this.path);
