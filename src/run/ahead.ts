@@ -282,8 +282,8 @@ export interface LookAheadOptions extends SegmentRequestOptions {
   /** The largest number of segments that are asked for and not yet heard. */
   readonly window: number;
   readonly budgetBytes: number;
-  /** What the reader misses if a part fails. */
-  readonly missing?: (segment: Segment) => string;
+  /** What the reader misses if a part fails; null leaves the error as it is. */
+  readonly missing?: ((segment: Segment) => string) | null | undefined;
   /** True where a segment that failed like this may be left out. */
   readonly maySkip?: ((error: unknown, segment: Segment) => error is TtsError) | undefined;
   /** It is called in the turn of the part that is left out. */
@@ -444,7 +444,7 @@ export class LookAhead {
 
   #withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
-    if (this.#isSingle || signal.aborted || !(error instanceof TtsError)) return error;
+    if (!missing || this.#isSingle || signal.aborted || !(error instanceof TtsError)) return error;
     const stop = { done: segment.index, line: segment.place.line };
     return error.reworded(`${error.message}; ${missing(segment)}`, { stop });
   }

@@ -22,7 +22,7 @@ interface Service {
 
 /**
  * Each sentence goes through the queue as a request does. The words of one are known before the next one leaves.
- * @throws EngineError, HttpError before the answer begins; later errors come out of its body
+ * @throws EngineError, TtsError before the answer begins; later errors come out of its body
  */
 export async function captioned(
   request: SpeechRequest,

@@ -1,9 +1,7 @@
 /** A text that is spoken while it is written. It is cut into segments, and each goes through the queue as a request does. */
-import { EngineError, type Speaker as Served } from '../engines/engine.ts';
+import type { Speaker as Served } from '../engines/engine.ts';
 import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
-import { TtsError, usageError } from '../kit/error.ts';
 import { AsyncQueue } from '../kit/queue.ts';
-import { mapErrors } from '../kit/wait.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
 import type { Source } from '../read/reading.ts';
@@ -15,7 +13,7 @@ import type { Fields, Speaker, VoiceSource } from '../sound/voice.ts';
 import { asRole } from '../voices/cast.ts';
 import { eachField } from '../voices/sources.ts';
 import type { TextReading } from './clean.ts';
-import { hasWords, shortSound, soundOrSilence } from './sound.ts';
+import { BLANK, hasWords, shortSound, soundOrSilence } from './sound.ts';
 import { type ServiceContext, soundOf } from './speak.ts';
 
 interface LiveText {
@@ -37,7 +35,7 @@ interface BySentence {
 
 /**
  * The sound of a text without a word is a short silence.
- * @throws EngineError here, and while the sound is read; the caller reads all of it, or aborts
+ * @throws EngineError, TtsError here, and while the sound is read; the caller reads all of it, or aborts
  */
 export async function speakLive(
   { source, speaker, fields, bySentence }: LiveText,
@@ -54,14 +52,14 @@ export async function speakLive(
       pace: bySentence ? 'sentence' : 'by output',
       listener: bySentence?.listenerFor?.(() => voice, isLeftOut),
       mix: { pauses: USUAL_PAUSES },
+      // Errors quote no text of a client.
+      missing: null,
     };
     const track = await trackOfText(source, voice, how, signal);
     if (!track) return shortSound();
-    return { format: track.format, pcm: mapErrors(unlessAllLeftOut(track.pcm, refused), refusal) };
+    return { format: track.format, pcm: unlessAllLeftOut(track.pcm, refused) };
   } catch (error) {
-    if (error !== BLANK) throw refusal(error);
-    if (bySentence?.silentIfUnreadable === false)
-      throw new EngineError('unsupported text', 'Nothing of the text is to be spoken');
+    if (error !== BLANK || bySentence?.silentIfUnreadable === false) throw error;
     return shortSound();
   }
 }
@@ -72,11 +70,9 @@ const WINDOW = 2;
 /** Bytes of sound that wait for one text. */
 const BUDGET = 4 * 2 ** 20;
 
-const BLANK = usageError('the text has no words', 'send some');
-
 interface How
   extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>,
-    Pick<TrackOptions, 'mix' | 'order'> {
+    Pick<TrackOptions, 'mix' | 'order' | 'missing'> {
   readonly isHeardLive: boolean;
   /** By output, unless it is set. */
   readonly pace?: TextPlan['pace'];
@@ -91,7 +87,7 @@ interface How
 export async function trackOfText(
   source: Source,
   speaker: Speaker,
-  { reader = plain, stages = [], inFront, isHeardLive, pace = 'by output', listener, mix, order }: How,
+  { reader = plain, stages = [], inFront, isHeardLive, pace = 'by output', listener, ...how }: How,
   signal: AbortSignal,
 ): Promise<Track | undefined> {
   const sources = () => [{ source, reader }];
@@ -107,10 +103,9 @@ export async function trackOfText(
   return trackOf({
     segments: (until) => text.segments(isHeardLive, until),
     speakerOf: () => speaker,
-    order,
+    ...how,
     window: WINDOW * speaker.voice.source.atOnce,
     budgetBytes: BUDGET,
-    mix,
     signal,
     listeners: [listener],
     blank: () => BLANK,
@@ -153,11 +148,6 @@ async function* unlessAllLeftOut(
 ): AsyncGenerator<Uint8Array> {
   yield* pcm;
   refused?.throwIfAll();
-}
-
-/** What a voice cannot do is an `EngineError` already: this is about what cannot be read. */
-function refusal(error: unknown): unknown {
-  return error instanceof TtsError ? new EngineError('unsupported text', error.message) : error;
 }
 
 interface Asking {

@@ -1,8 +1,9 @@
 /** The sound of one request, while it is made or complete. */
-import { EngineError, OWN_RATE } from '../engines/engine.ts';
+import { EngineError, type EngineFault, OWN_RATE } from '../engines/engine.ts';
 import { NamelessFile } from '../kit/descriptor.ts';
-import { TtsError } from '../kit/error.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { chained, yieldToEventLoop } from '../kit/wait.ts';
+import { bareFormat } from '../sound/convert.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
 import { type PcmFormat, silentPieces } from '../sound/pcm.ts';
 
@@ -12,11 +13,6 @@ export interface Sound {
   /** True if the engine surely speaks the text. Otherwise it may still refuse it. */
   readonly isSure: boolean;
   readonly pcm: AsyncIterable<Uint8Array>;
-}
-
-/** 16 bits, one channel. */
-export function formatAt(sampleRate: number): PcmFormat {
-  return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
 }
 
 /**
@@ -83,7 +79,7 @@ export async function soundOrSilence(
 }
 
 export function shortSound(): Sound {
-  const format = formatAt(OWN_RATE);
+  const format = bareFormat(OWN_RATE);
   return { format, isSure: true, pcm: shortSilence(format) };
 }
 
@@ -105,7 +101,28 @@ async function* shortSilence(format: PcmFormat): AsyncGenerator<Uint8Array> {
 }
 
 function isUnreadable(error: unknown): boolean {
-  return error instanceof EngineError && error.kind === 'unsupported text';
+  return failureOf(error)?.kind === 'unsupported text';
+}
+
+/** The error of a text in which nothing is to be spoken. */
+export const BLANK = usageError('Nothing of the text is to be spoken', 'send a text with words');
+
+const FAULTS: Partial<Readonly<Record<ExitCode, EngineFault>>> = {
+  [ExitCode.usage]: 'unsupported text',
+  [ExitCode.timeout]: 'late',
+  [ExitCode.connection]: 'unreachable',
+  [ExitCode.output]: 'no storage',
+};
+
+/** @returns what an engine or a service said; `undefined` for a defect */
+export function failureOf(error: unknown): EngineError | undefined {
+  if (error instanceof EngineError) return error;
+  if (!(error instanceof TtsError)) return undefined;
+  const { message, exitCode, retry, concernsThisTextOnly, cause } = error;
+  if (cause instanceof EngineError) return cause;
+  if (retry?.busy) return new EngineError('busy', message, { status: retry.status, retryAfter: retry.after });
+  const fault = FAULTS[exitCode] ?? (concernsThisTextOnly ? 'unsupported text' : 'refused');
+  return new EngineError(fault, message, { status: retry?.status });
 }
 
 /** Sound that is complete, and can be read several times. */
@@ -123,7 +140,7 @@ const MOST_OF_ALL = 64 * 2 ** 20;
 
 let inMemory = 0;
 
-/** @throws EngineError `no storage`; the errors of the sound */
+/** @throws TtsError (output); the errors of the sound */
 export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<StoredSound> {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -153,7 +170,7 @@ export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<Stor
     file?.flush();
   } catch (error) {
     dispose();
-    throw error instanceof TtsError ? new EngineError('no storage', error.message, { cause: error }) : error;
+    throw error;
   }
   async function* read() {
     if (file) yield* file.read(1);

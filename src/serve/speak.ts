@@ -1,18 +1,11 @@
 /** A request for speech, from what a face has read of it to the answer. All faces speak through it. */
 import type { OutgoingHttpHeaders } from 'node:http';
-import {
-  EngineError,
-  type EngineFault,
-  type EngineSound,
-  queueFull,
-  type Speaker,
-  shortName,
-} from '../engines/engine.ts';
+import { type EngineError, type EngineFault, queueFull, type Speaker, shortName } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
 import type { Host } from '../kit/host.ts';
 import { type Exchange, HttpError, json, quotable, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
-import type { PcmFormat } from '../sound/pcm.ts';
+import { counted, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
 import type { Fields } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
@@ -20,7 +13,7 @@ import type { Callbacks } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
 import type { Metrics } from './metrics.ts';
 import type { Log } from './service.ts';
-import { begun, formatAt, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
+import { BLANK, begun, failureOf, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
 
 /** All that the service asks of what speaks. */
 export interface ServedVoices {
@@ -33,8 +26,11 @@ export interface ServedVoices {
   readonly isFar: boolean;
   /** A far service may have more speakers than are listed. */
   numbered(no: number): Speaker | undefined;
-  /** @throws EngineError here and while the samples are read; the caller reads them, or aborts */
-  speak(order: Order, signal: AbortSignal): Promise<EngineSound>;
+  /**
+   * @returns sound of 16-bit mono samples, in pieces that are not empty
+   * @throws EngineError, TtsError here and while the sound is read; the caller reads it, or aborts
+   */
+  speak(order: Order, signal: AbortSignal): Promise<Speech>;
   close(): Promise<void>;
 }
 
@@ -114,7 +110,7 @@ export function noted(
   return ignored.length > 0 ? { 'X-Instructions-Ignored': ignoredHeader(ignored) } : {};
 }
 
-/** @throws EngineError, HttpError before the answer begins; later errors come out of its body */
+/** @throws EngineError, TtsError, HttpError before the answer begins; later errors come out of its body */
 export async function speak(
   request: SpeechRequest,
   exchange: Exchange,
@@ -147,24 +143,17 @@ export async function speak(
   return { headers: { ...headers, 'Content-Type': 'audio/wav', 'Content-Length': bytes }, body: read() };
 }
 
-/** The sound of a text in the queue of its voice. @throws EngineError here, and while it is read */
+/** The sound of a text in the queue of its voice. @throws EngineError, TtsError here, and while it is read */
 export async function soundOf(
   order: Order,
   { voices, metrics }: ServiceContext,
   signal: AbortSignal,
 ): Promise<Sound> {
-  if (!/\S/.test(order.text))
-    throw new EngineError('unsupported text', 'Nothing of the text is to be spoken');
-  const { sampleRate, samples } = await voices.speak(order, signal);
-  async function* pcm() {
-    for await (const { buffer, byteOffset, byteLength, length } of samples) {
-      if (length === 0) continue;
-      metrics.addAudio(length / sampleRate);
-      yield new Uint8Array(buffer, byteOffset, byteLength);
-    }
-  }
+  if (!/\S/.test(order.text)) throw BLANK;
+  const { format, pcm } = await voices.speak(order, signal);
+  const onPiece = (bytes: number) => metrics.addAudio(secondsOf(format, bytes));
   const isSure = !voices.isFar && isSurelySpeakable(order.text, order.speaker.language);
-  return { format: formatAt(sampleRate), isSure, pcm: pcm() };
+  return { format, isSure, pcm: counted(pcm, onPiece) };
 }
 
 /** What a description says of the header. */
@@ -207,12 +196,13 @@ export function errorOf(
   { voices, log }: Pick<ServiceContext, 'voices' | 'log'>,
 ): HttpError {
   if (error instanceof HttpError) return withRetryAfter(error, voices);
-  if (!(error instanceof EngineError)) {
+  const failure = failureOf(error);
+  if (!failure) {
     log({ event: 'defect', id, error });
     return new HttpError(500, 'internal_error', 'The service failed on this request');
   }
-  const told = ofEngine(error);
-  if (told.message !== error.message) log({ event: 'engine', id, reason: error.message });
+  const told = ofEngine(failure);
+  if (told.message !== failure.message) log({ event: 'engine', id, reason: failure.message });
   return withRetryAfter(told, voices);
 }
 

@@ -1,19 +1,12 @@
 /** What speaks behind both faces of `tts serve`: the voices of this machine, or a service that it stands in front of. */
 import { availableParallelism } from 'node:os';
-import {
-  EngineError,
-  type EngineFault,
-  type EngineSound,
-  queueFull,
-  type Speaker,
-} from '../engines/engine.ts';
-import { ExitCode, TtsError } from '../kit/error.ts';
+import { queueFull, type Speaker } from '../engines/engine.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Setting, Settings } from '../options/load.ts';
 import { wordsSource } from '../read/source.ts';
-import { mono } from '../sound/convert.ts';
-import type { Speech } from '../sound/pcm.ts';
+import { bareFormat, converted } from '../sound/convert.ts';
+import { counted, type Speech, sameFormat } from '../sound/pcm.ts';
 import type { Voice, VoiceSource } from '../sound/voice.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
@@ -43,7 +36,7 @@ interface Backend {
   numbered(no: number): Speaker | undefined;
   /** Utterances that the source of the speaker speaks at once. */
   atOnceOf(speaker: Speaker): AtOnce;
-  speak(order: Order, signal: AbortSignal): Promise<Pick<Speech, 'format' | 'pcm'>>;
+  speak(order: Order, signal: AbortSignal): Promise<Speech>;
   close(): Promise<void>;
 }
 
@@ -81,7 +74,7 @@ class LimitedVoices implements ServedVoices {
     return this.#backend.numbered(no);
   }
 
-  async speak(order: Order, signal: AbortSignal): Promise<EngineSound> {
+  async speak(order: Order, signal: AbortSignal): Promise<Speech> {
     const source = this.#backend.atOnceOf(order.speaker);
     const most = source.atOnce + this.#maxQueue;
     if (!order.isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
@@ -92,12 +85,14 @@ class LimitedVoices implements ServedVoices {
       over.abort(new Error('the sound is not needed any more'));
     };
     try {
-      const { format, pcm } = await this.#backend.speak(order, AbortSignal.any([signal, over.signal]));
-      if (!this.isFar) this.#rates.set(order.speaker.no, format.sampleRate);
-      return { sampleRate: format.sampleRate, samples: samplesOf(mono(pcm, format), begin, end) };
+      const made = await this.#backend.speak(order, AbortSignal.any([signal, over.signal]));
+      const mono = bareFormat(made.format.sampleRate);
+      if (!this.isFar) this.#rates.set(order.speaker.no, mono.sampleRate);
+      const speech = sameFormat(made.format, mono) ? made : converted(made, mono);
+      return { ...speech, pcm: watched(speech.pcm, begin, end) };
     } catch (error) {
       end();
-      throw asEngineError(error);
+      throw error;
     }
   }
 
@@ -121,35 +116,16 @@ class LimitedVoices implements ServedVoices {
   }
 }
 
-async function* samplesOf(
-  samples: AsyncIterable<Int16Array>,
+async function* watched(
+  pcm: AsyncIterable<Uint8Array>,
   begin: () => void,
   end: () => void,
-): AsyncGenerator<Int16Array> {
+): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of samples) {
-      begin();
-      yield piece;
-    }
-  } catch (error) {
-    throw asEngineError(error);
+    yield* counted(pcm, begin);
   } finally {
     end();
   }
-}
-
-const FAULTS: Partial<Readonly<Record<ExitCode, EngineFault>>> = {
-  [ExitCode.timeout]: 'late',
-  [ExitCode.connection]: 'unreachable',
-};
-
-function asEngineError(error: unknown): unknown {
-  if (!(error instanceof TtsError)) return error;
-  if (error.cause instanceof EngineError) return error.cause;
-  const { message, exitCode, retry, concernsThisTextOnly } = error;
-  if (retry?.busy) return new EngineError('busy', message, { status: retry.status, retryAfter: retry.after });
-  const fault = FAULTS[exitCode] ?? (concernsThisTextOnly ? 'unsupported text' : 'refused');
-  return new EngineError(fault, message, { status: retry?.status });
 }
 
 interface LocalOptions {

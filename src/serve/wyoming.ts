@@ -291,7 +291,7 @@ class Speech {
     return told;
   }
 
-  /** @throws HttpError, EngineError */
+  /** @throws HttpError, EngineError, TtsError */
   async #send({ wishes, text, send }: SpeechInput, signal: AbortSignal): Promise<void> {
     const { context } = this.#options;
     if (text !== undefined) this.#count(text);

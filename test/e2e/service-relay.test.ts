@@ -277,6 +277,16 @@ describe('in front of a service that has the interface and no more', () => {
     });
   });
 
+  it.each(['---', '\u200b'])('asks for nothing where there is nothing to say: %j', async (blank) => {
+    const seed = await serveSeed();
+    const { post } = await relayTo(seed.url, { env: { TTS_API_KEY: seed.key }, args: '--no-auth' });
+    const { status, json } = await post('/tts', { text: blank, speaker_no: 3 });
+    expect([status, json.error.code, json.error.field]).toEqual([422, 'unsupported_text', 'text']);
+    const heard = await post('/v1/audio/speech', { input: blank, voice: '3', response_format: 'wav' });
+    expect([heard.status, new Set(parseWav(heard.bytes).pcm)]).toEqual([200, new Set([0])]);
+    expect(seed.bodies).toEqual([]);
+  });
+
   it('gives clients the rate that came, and the refusals of the service', async () => {
     const seed = await serveStrict();
     const { post } = await seedRelay(seed);

@@ -1,9 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, type EngineSound, type Speaker } from '../../src/engines/engine.ts';
+import { EngineError, type Speaker } from '../../src/engines/engine.ts';
 import { aborted } from '../../src/kit/wait.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
 import type { Order, ServedVoices } from '../../src/serve/speak.ts';
+import { bareFormat } from '../../src/sound/convert.ts';
+import type { Speech } from '../../src/sound/pcm.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 
 export const KEY = 'a key of the tests';
@@ -72,12 +74,12 @@ export class ToneEngine implements ServedVoices {
     return speakers.find((speaker) => speaker.no === no);
   }
 
-  async speak(utterance: Order, signal: AbortSignal): Promise<EngineSound> {
+  async speak(utterance: Order, signal: AbortSignal): Promise<Speech> {
     const { sampleRate = 22_050 } = utterance.fields;
-    return { sampleRate, samples: this.#samplesOf(utterance, signal) };
+    return { format: bareFormat(sampleRate), bytes: undefined, pcm: this.#pcmOf(utterance, signal) };
   }
 
-  async *#samplesOf(utterance: Order, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async *#pcmOf(utterance: Order, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     this.utterances.push(utterance);
     if (utterance.text.includes('full')) {
       throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });
@@ -98,7 +100,7 @@ export class ToneEngine implements ServedVoices {
         if (word === 'crash') throw new Error('the secret of the engine');
         const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
         this.made += sound.byteLength;
-        yield sound;
+        yield new Uint8Array(sound.buffer);
       }
     } finally {
       this.active -= 1;
