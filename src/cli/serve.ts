@@ -145,11 +145,11 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   if (!isLoopback(options.said.host.value)) warnOfNetwork(wyoming !== undefined, notices);
   if (key.value !== null && !made)
     notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
-  const [speaker] = voices.speakers;
-  if (!speaker)
+  const [voice] = voices.all;
+  if (!voice)
     notices.note('the service lists no speakers: put the number of one of its own into the line below');
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;
-  const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${speaker?.no ?? 1}}'`;
+  const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${voice?.no ?? 1}}'`;
   notices.note(`try: curl -fsS${header} ${body} -o hello.wav ${url}/tts`);
   if (options.said.json.value)
     notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });

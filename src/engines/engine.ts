@@ -17,8 +17,6 @@ export interface Speaker {
   readonly alsoSpeaks?: readonly string[];
   /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
   readonly sampleRate: number | undefined;
-  /** The name of the engine that brings it; built-in voices and those of espeak-ng have none. */
-  readonly engine?: string | undefined;
 }
 
 /** Factors; 1 changes nothing. */

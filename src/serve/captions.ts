@@ -10,7 +10,7 @@ import type { Reference } from '../voices/timed-words.ts';
 import { type CAPTIONED, SOURCES } from './captioned.ts';
 import { speakLive } from './live.ts';
 import { storeSound } from './sound.ts';
-import { type Captioning, noted, type ServiceContext, type SpeechRequest } from './speak.ts';
+import { type Captioning, isRelayed, noted, type ServiceContext, type SpeechRequest } from './speak.ts';
 
 type Word = NonNullable<ValueOf<typeof CAPTIONED>['timestamps']>[number];
 
@@ -31,14 +31,14 @@ export async function captioned(
   { context, openReference }: Service,
 ): Promise<Reply> {
   const { signal, begun } = exchange;
-  const { metrics, voices } = context;
+  const { metrics } = context;
   const headers = noted(request, exchange, context);
-  const stream = voices.isFar ? request.fields.stream : inLines;
+  const stream = isRelayed(request.voice) ? request.fields.stream : inLines;
   const captions = hasWords ? new Captions(speed) : undefined;
   const { format, pcm } = await speakLive(
     {
       source: wordsSource(request.text),
-      speaker: request.speaker,
+      voice: request.voice,
       fields: { ...request.fields, stream },
       bySentence: {
         listenerFor:

@@ -1,6 +1,4 @@
 /** A text that is spoken while it is written. It is cut into segments, and each goes through the queue as a request does. */
-import type { Speaker as Served } from '../engines/engine.ts';
-import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
 import { AsyncQueue } from '../kit/queue.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
@@ -9,16 +7,16 @@ import { USUAL_PAUSES } from '../run/mix.ts';
 import { type Listener, type TrackOptions, trackOf } from '../run/run.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import type { Speech, Track } from '../sound/pcm.ts';
-import type { Fields, Speaker, VoiceSource } from '../sound/voice.ts';
+import type { Fields, Speaker, Voice, VoiceSource } from '../sound/voice.ts';
 import { asRole } from '../voices/cast.ts';
 import { eachField } from '../voices/sources.ts';
 import type { TextReading } from './clean.ts';
 import { BLANK, hasWords, shortSound, soundOrSilence } from './sound.ts';
-import { type ServiceContext, soundOf } from './speak.ts';
+import { isRelayed, type ServiceContext, soundOf } from './speak.ts';
 
 interface LiveText {
   readonly source: Source;
-  readonly speaker: Served;
+  readonly voice: Voice;
   /** What the client set. */
   readonly fields?: Fields;
   readonly bySentence?: BySentence | undefined;
@@ -38,24 +36,24 @@ interface BySentence {
  * @throws EngineError, TtsError here, and while the sound is read; the caller reads all of it, or aborts
  */
 export async function speakLive(
-  { source, speaker, fields, bySentence }: LiveText,
+  { source, voice, fields, bySentence }: LiveText,
   context: ServiceContext,
   signal: AbortSignal,
 ): Promise<Pick<Speech, 'format' | 'pcm'>> {
   const refused = bySentence && new Refused(bySentence.silentIfUnreadable);
-  const voice = asVoice(speaker, { fields, refused }, context);
+  const speaker = queuedSpeaker(voice, { fields, refused }, context);
   const isLeftOut = (index: number) => refused?.has(index) === true;
   try {
     const how: How = {
       ...context.reading,
       isHeardLive: !bySentence,
       pace: bySentence ? 'sentence' : 'by output',
-      listener: bySentence?.listenerFor?.(() => voice, isLeftOut),
+      listener: bySentence?.listenerFor?.(() => speaker, isLeftOut),
       mix: { pauses: USUAL_PAUSES },
       // Errors quote no text of a client.
       missing: null,
     };
-    const track = await trackOfText(source, voice, how, signal);
+    const track = await trackOfText(source, speaker, how, signal);
     if (!track) return shortSound();
     return { format: track.format, pcm: unlessAllLeftOut(track.pcm, refused) };
   } catch (error) {
@@ -155,32 +153,26 @@ interface Asking {
   readonly refused: Refused | undefined;
 }
 
-/** One of the voices of the service as a run asks for it. */
-function asVoice(speaker: Served, { fields: asked, refused }: Asking, context: ServiceContext): Speaker {
-  const { no, name, kind, language, sampleRate } = speaker;
-  const { isFar } = context.voices;
+/** One of the voices of the service as a run asks for it: each segment goes through the queue. */
+function queuedSpeaker(voice: Voice, { fields: asked, refused }: Asking, context: ServiceContext): Speaker {
   // A far service gets what the client said; a voice of this machine sends sound while it makes it.
-  const fields = asked ?? { ...eachField(() => undefined), stream: isFar ? undefined : true };
-  const isBuiltIn = !isFar && FLITE_SPEAKERS.some((own) => own.no === no && own.name === name);
+  const fields = asked ?? { ...eachField(() => undefined), stream: isRelayed(voice) ? undefined : true };
   const source: VoiceSource = {
-    kind: isBuiltIn ? 'built-in' : 'engine',
-    name,
-    maxChars: Number.POSITIVE_INFINITY,
+    ...voice.source,
+    // A service that changes its rate between two sentences has answered two requests.
+    kind: isRelayed(voice) ? 'engine' : voice.source.kind,
     atOnce: 1,
-    async open() {},
     async speak({ text, index }, until) {
       refused?.ask();
       // Only the first segment can be refused because of a full queue: a text that is heard goes on.
-      const order = { text, speaker, fields, isPatient: index > 0 };
+      const order = { text, voice, fields, isPatient: index > 0 };
       const leaveOut = refused && ((error: unknown) => refused.leaveOut(index, text, error));
       const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until), leaveOut);
       return { format, bytes: undefined, pcm };
     },
-    has: () => false,
-    async close() {},
   };
-  const voice = { source, no, name, kind, language, sampleRate, follows: undefined, identity: String(no) };
-  return { voice, fields, speed: undefined, maxChars: rows.maxChars.fallback, isKept: () => false };
+  const maxChars = rows.maxChars.fallback;
+  return { voice: { ...voice, source }, fields, speed: undefined, maxChars, isKept: () => false };
 }
 
 /** A text that comes in pieces, which may end inside a word, and inside a character. */

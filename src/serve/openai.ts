@@ -24,6 +24,7 @@ import {
   defaultVoice,
   IGNORED,
   type LiveEncoder,
+  nameOf,
   type ServiceContext,
   speak,
   voiceNamed,
@@ -181,11 +182,11 @@ const voices: Route<ServiceContext> = {
   },
   handle: (_, { voices, hide }) =>
     json({
-      voices: voices.speakers.map(({ no, name, language }) => ({
-        id: hide(name),
-        name: hide(name),
-        language,
-        speaker_no: no,
+      voices: voices.all.map((voice) => ({
+        id: hide(nameOf(voice)),
+        name: hide(nameOf(voice)),
+        language: voice.language ?? 'und',
+        speaker_no: voice.no,
       })),
     }),
 };
@@ -248,7 +249,7 @@ async function spoken(
 ): Promise<Reply> {
   const { input, response_format: format } = exchange.body;
   const { speaker: name = '', speed = 1, ...fields } = valuesIn('openai', exchange.body);
-  const speaker = voiceOf(name.trim(), exchange, context);
+  const voice = voiceOf(name.trim(), exchange, context);
   if (countCodePoints(input) > context.maxText)
     throw new HttpError(400, 'string_too_long', `input is longer than ${context.maxText} characters`, {
       field: 'input',
@@ -257,7 +258,7 @@ async function spoken(
   const live = await liveOf({ format, speed, asEvents: streamFormat === 'sse' }, context.programs);
   const request = {
     text: input,
-    speaker,
+    voice,
     fields: {
       ...eachField(() => undefined),
       ...fields,
@@ -274,7 +275,7 @@ async function spoken(
     : await speak(request, exchange, context);
   return {
     ...reply,
-    headers: { ...reply.headers, 'X-Voice': encodeURIComponent(context.hide(speaker.name).toWellFormed()) },
+    headers: { ...reply.headers, 'X-Voice': encodeURIComponent(context.hide(nameOf(voice)).toWellFormed()) },
   };
 }
 
@@ -285,9 +286,9 @@ async function spoken(
 function voiceOf(name: string, { id }: Exchange, context: ServiceContext) {
   const { voices } = context;
   const isUsual = name === '' || OPENAI_VOICES.has(name.toLowerCase());
-  const speaker =
+  const voice =
     voiceNamed(name, voices) ?? (isUsual ? defaultVoice(voices) : undefined) ?? voiceNear(name, id, context);
-  if (speaker) return speaker;
+  if (voice) return voice;
   throw new HttpError(
     400,
     'unknown_voice',

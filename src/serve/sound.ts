@@ -44,7 +44,7 @@ const SEQUENCES = ['\u001b', '\u009b'];
  * @param language the language of the voice
  * @returns false if only the engine knows
  */
-export function isSurelySpeakable(text: string, language: string): boolean {
+export function isSurelySpeakable(text: string, language = 'und'): boolean {
   if (language === 'und' || SEQUENCES.some((start) => text.includes(start))) return false;
   return (/^en\b/i.test(language) ? ENGLISH : OTHER).test(text);
 }

@@ -1,12 +1,12 @@
 /** A request for speech, from what a face has read of it to the answer. All faces speak through it. */
 import type { OutgoingHttpHeaders } from 'node:http';
-import { type EngineError, type EngineFault, queueFull, type Speaker, shortName } from '../engines/engine.ts';
+import { type EngineError, type EngineFault, queueFull, shortName } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
 import type { Host } from '../kit/host.ts';
 import { type Exchange, HttpError, json, quotable, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
 import { counted, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
-import type { Fields } from '../sound/voice.ts';
+import type { Fields, Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -17,15 +17,14 @@ import { BLANK, begun, failureOf, isSurelySpeakable, type Sound, soundOrSilence,
 
 /** All that the service asks of what speaks. */
 export interface ServedVoices {
-  readonly speakers: readonly Speaker[];
+  /** The default one comes first. */
+  readonly all: readonly Voice[];
   /** Requests that are spoken at once. */
   readonly workers: number;
   /** Requests that wait for that. */
   readonly queued: number;
-  /** True for a service of somebody else, which reads all options itself and may refuse any text. */
-  readonly isFar: boolean;
-  /** A far service may have more speakers than are listed. */
-  numbered(no: number): Speaker | undefined;
+  /** A far service may have more voices than are listed. */
+  numbered(no: number): Voice | undefined;
   /**
    * @returns sound of 16-bit mono samples, in pieces that are not empty
    * @throws EngineError, TtsError here and while the sound is read; the caller reads it, or aborts
@@ -36,10 +35,15 @@ export interface ServedVoices {
 
 export interface Order {
   readonly text: string;
-  readonly speaker: Speaker;
+  readonly voice: Voice;
   readonly fields: Fields;
   /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
+}
+
+/** True for a voice of a far service, which reads all options itself and may refuse any text. */
+export function isRelayed({ source }: Voice): boolean {
+  return source.kind === 'service';
 }
 
 /** What a route of the service gets. */
@@ -66,7 +70,7 @@ export interface ServiceContext {
 /** What a client asks for, whichever face it asks. */
 export interface SpeechRequest {
   readonly text: string;
-  readonly speaker: Speaker;
+  readonly voice: Voice;
   /** Only those that the client set. */
   readonly fields: Fields;
   /** How the sound leaves while it is made. Without it, a whole WAV leaves. */
@@ -98,15 +102,15 @@ export type LiveEncoder = (format: PcmFormat) => {
  * @returns headers of its answer
  */
 export function noted(
-  { text, speaker, fields }: SpeechRequest,
+  { text, voice, fields }: SpeechRequest,
   exchange: Exchange,
-  { voices, speaking }: Pick<ServiceContext, 'voices' | 'speaking'>,
+  { speaking }: Pick<ServiceContext, 'speaking'>,
 ): OutgoingHttpHeaders {
-  Object.assign(exchange.details, { speaker: speaker.no, characters: countCodePoints(text) });
+  Object.assign(exchange.details, { speaker: voice.no, characters: countCodePoints(text) });
   speaking.add(exchange);
   void aborted(exchange.signal).then(() => speaking.delete(exchange));
   // A far service reads the instructions itself.
-  const { ignored } = styleOf(voices.isFar ? undefined : fields.instructions);
+  const { ignored } = styleOf(isRelayed(voice) ? undefined : fields.instructions);
   return ignored.length > 0 ? { 'X-Instructions-Ignored': ignoredHeader(ignored) } : {};
 }
 
@@ -116,14 +120,14 @@ export async function speak(
   exchange: Exchange,
   context: ServiceContext,
 ): Promise<Reply> {
-  const { speaker, fields, live, callback, silentIfUnreadable = false } = request;
-  const { voices, callbacks, metrics, reading } = context;
+  const { voice, fields, live, callback, silentIfUnreadable = false } = request;
+  const { callbacks, metrics, reading } = context;
   const { id, signal } = exchange;
   const headers = noted(request, exchange, context);
   const text = (await reading?.cleaned(request.text, signal)) ?? request.text;
   // To a far service goes what the client said; voices of this machine need to know who waits for all of the sound.
-  const stream = voices.isFar ? fields.stream : live !== undefined && !callback;
-  const order = { text, speaker, fields: { ...fields, stream } };
+  const stream = isRelayed(voice) ? fields.stream : live !== undefined && !callback;
+  const order = { text, voice, fields: { ...fields, stream } };
   if (callback) {
     // The limit of callbacks bounds those that wait.
     callbacks.accept(id, callback, (until) => soundOf({ ...order, isPatient: true }, context, until));
@@ -152,7 +156,7 @@ export async function soundOf(
   if (!/\S/.test(order.text)) throw BLANK;
   const { format, pcm } = await voices.speak(order, signal);
   const onPiece = (bytes: number) => metrics.addAudio(secondsOf(format, bytes));
-  const isSure = !voices.isFar && isSurelySpeakable(order.text, order.speaker.language);
+  const isSure = !isRelayed(order.voice) && isSurelySpeakable(order.text, order.voice.language);
   return { format, isSure, pcm: counted(pcm, onPiece) };
 }
 
@@ -235,16 +239,16 @@ function withRetryAfter(
  * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
  * several speakers), or by its language. Voices that an engine brings come first.
  */
-export function voiceNamed(asked: string, voices: ServedVoices): Speaker | undefined {
+export function voiceNamed(asked: string, voices: ServedVoices): Voice | undefined {
   const groups = inGroups(voices);
-  const speakers = groups.flat();
+  const all = groups.flat();
   const lower = asked.toLowerCase();
   return (
-    speakers.find((speaker) => ownNames(speaker).includes(asked)) ??
-    speakers.find((speaker) => ownNames(speaker).some((each) => each.toLowerCase() === lower)) ??
+    all.find((voice) => ownNames(voice).includes(asked)) ??
+    all.find((voice) => ownNames(voice).some((each) => each.toLowerCase() === lower)) ??
     (/^-?\d+$/.test(asked) ? voices.numbered(Number(asked)) : undefined) ??
-    speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
-    speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower) ??
+    all.find((voice) => isBrought(voice) && voice.source.name.toLowerCase() === lower) ??
+    all.find((voice) => isBrought(voice) && shortName(nameOf(voice)) === lower) ??
     voiceForLanguage(asked, groups)
   );
 }
@@ -257,36 +261,48 @@ export function voiceNear(
   name: string,
   id: string,
   { voices, log, hide }: Pick<ServiceContext, 'voices' | 'log' | 'hide'>,
-): Speaker | undefined {
-  const language = languageInName(name);
-  const near = language === undefined ? undefined : voiceForLanguage(language, inGroups(voices));
-  if (near)
-    log({ event: 'voice', id, asked: quotable(name), voice: hide(near.name), language: near.language });
+): Voice | undefined {
+  const asked = languageInName(name);
+  const near = asked === undefined ? undefined : voiceForLanguage(asked, inGroups(voices));
+  if (near) {
+    const { language = 'und' } = near;
+    log({ event: 'voice', id, asked: quotable(name), voice: hide(nameOf(near)), language });
+  }
   return near;
 }
 
-function ownNames({ name, engine }: Speaker): readonly string[] {
-  return engine === undefined ? [name] : [name, `${engine}:${name}`];
+/** A far service may know a voice by its number only. */
+export function nameOf({ name, no }: Voice): string {
+  return name ?? String(no);
+}
+
+function ownNames(voice: Voice): readonly string[] {
+  const name = nameOf(voice);
+  return isBrought(voice) ? [name, `${voice.source.name}:${name}`] : [name];
 }
 
 /** @returns the voices with a name by which {@link voiceNamed} finds each of them */
-export function namesOf(voices: ServedVoices): readonly (readonly [name: string, speaker: Speaker])[] {
+export function namesOf(voices: ServedVoices): readonly (readonly [name: string, voice: Voice])[] {
   const seen = new Set<string>();
   return inGroups(voices)
     .flat()
-    .map((speaker) => {
-      const free = ownNames(speaker).find((each) => !seen.has(each.toLowerCase())) ?? String(speaker.no);
+    .map((voice) => {
+      const free = ownNames(voice).find((each) => !seen.has(each.toLowerCase())) ?? String(voice.no);
       seen.add(free.toLowerCase());
-      return [free, speaker] as const;
+      return [free, voice] as const;
     });
 }
 
 /** The first voice that an engine brings, else the first of all. */
-export function defaultVoice(voices: ServedVoices): Speaker | undefined {
+export function defaultVoice(voices: ServedVoices): Voice | undefined {
   return inGroups(voices).flat()[0];
 }
 
-function inGroups({ speakers }: ServedVoices): [brought: Speaker[], own: Speaker[]] {
-  const isBrought = ({ engine }: Speaker) => engine !== undefined;
-  return [speakers.filter(isBrought), speakers.filter((speaker) => !isBrought(speaker))];
+/** True for a voice of an engine of the user. */
+function isBrought({ source }: Voice): boolean {
+  return source.kind === 'engine';
+}
+
+function inGroups({ all }: ServedVoices): [brought: Voice[], own: Voice[]] {
+  return [all.filter(isBrought), all.filter((voice) => !isBrought(voice))];
 }

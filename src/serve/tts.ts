@@ -1,18 +1,17 @@
 /** The face of the service that `tts` itself speaks: `POST /tts`, and the speakers behind it. */
 import * as v from 'valibot';
-import type { Speaker } from '../engines/engine.ts';
 import { type Exchange, type Face, HttpError, json, type Reply, type Route } from '../kit/http/route.ts';
 import { text, type ValueOf } from '../kit/schema.ts';
 import { rowOf } from '../options/rows.ts';
 import { bodySchema, valuesIn } from '../options/values.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
-import type { Fields } from '../sound/voice.ts';
+import type { Fields, Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { FIELD_NAMES, FIELDS, followedBy } from '../voices/sources.ts';
+import { FIELD_NAMES, FIELDS } from '../voices/sources.ts';
 import { ABOUT_CALLBACKS } from './callbacks.ts';
 import { ABOUT_WORDS, asksForWords, CAPTIONED_ANSWERS } from './captioned.ts';
 import { headed } from './sound.ts';
-import { IGNORED, type LiveEncoder, type ServiceContext, speak } from './speak.ts';
+import { IGNORED, isRelayed, type LiveEncoder, nameOf, type ServiceContext, speak } from './speak.ts';
 
 const BODY = bodySchema('tts', { text: text() });
 
@@ -90,7 +89,7 @@ const speakers: Route<ServiceContext> = {
       },
     },
   },
-  handle: (_, { voices, hide }) => json({ speakers: voices.speakers.map((each) => listed(each, hide)) }),
+  handle: (_, { voices, hide }) => json({ speakers: voices.all.map((each) => listed(each, hide)) }),
 };
 
 export const ttsFace: Face<ServiceContext> = {
@@ -115,23 +114,23 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     throw new HttpError(413, 'text_too_long', `The text is longer than ${maxText} characters`, {
       field: 'text',
     });
-  const speaker = no === undefined ? undefined : voices.numbered(no);
-  if (!speaker) {
-    const there = voices.speakers.length > 0 ? `; there are ${ranges(voices.speakers)}` : '';
+  const voice = no === undefined ? undefined : voices.numbered(no);
+  if (!voice) {
+    const there = voices.all.length > 0 ? `; there are ${ranges(voices.all)}` : '';
     throw new HttpError(422, 'unknown_speaker', `There is no speaker ${no}${there}`, { field: 'speaker_no' });
   }
   // A far service knows itself what its speakers can do, and its own rate.
-  if (!voices.isFar) assertFollowed(speaker, fields);
+  if (!isRelayed(voice)) assertFollowed(voice, fields);
   const hasWords = asksForWords(exchange, ttsFace.invalid);
   if (hasWords && callbackUrl !== undefined)
     throw new HttpError(422, 'unsupported_option', 'words come in the answer, and not to a callback_url', {
       field: 'callback_url',
     });
   const { sampleRate } = fields;
-  const rate = voices.isFar ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
+  const rate = isRelayed(voice) ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
   const request = {
     text: body.text,
-    speaker,
+    voice,
     fields: { ...fields, sampleRate: rate },
     callback: callbacks.targetOf(callbackUrl, headers),
     live: fields.stream ? streamedWav : undefined,
@@ -148,24 +147,23 @@ const streamedWav: LiveEncoder = (format) => ({
 });
 
 /** @throws HttpError 422 */
-function assertFollowed({ no, kind }: Speaker, fields: Fields): void {
-  const follows = followedBy(kind);
+function assertFollowed(voice: Voice, fields: Fields): void {
   for (const field of FIELD_NAMES) {
-    if (fields[field] === undefined || follows?.includes(field)) continue;
+    if (fields[field] === undefined || voice.follows?.includes(field)) continue;
     const path = rowOf(field).wire?.tts?.path ?? field;
     throw new HttpError(
       422,
       'unsupported_option',
-      `${path.replace(/^.*\./, '')} is supported by speakers of the kind ${FIELDS[field].kind} only; speaker ${no} is of the kind ${kind}`,
+      `${path.replace(/^.*\./, '')} is supported by speakers of the kind ${FIELDS[field].kind} only; speaker ${voice.no} is of the kind ${kindOf(voice)}`,
       { field: path },
     );
   }
 }
 
 /** @returns numbers in words: `1 to 5, 11 to 15` */
-function ranges(speakers: readonly Speaker[]): string {
+function ranges(voices: readonly Voice[]): string {
   const runs: { first: number; last: number }[] = [];
-  for (const no of speakers.map((speaker) => speaker.no).sort((a, b) => a - b)) {
+  for (const no of voices.map((voice) => voice.no).sort((a, b) => a - b)) {
     const run = runs.at(-1);
     if (run?.last === no - 1) run.last = no;
     else runs.push({ first: no, last: no });
@@ -173,14 +171,19 @@ function ranges(speakers: readonly Speaker[]): string {
   return runs.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
 }
 
+/** Voices of engines have no kind of their own, and follow what the usual kind does. */
+function kindOf(voice: Voice): string | null {
+  return voice.kind ?? (isRelayed(voice) ? null : FIELDS.sampleRate.kind);
+}
+
 type Listed = ValueOf<typeof SPEAKERS>['speakers'][number];
 
-function listed(speaker: Speaker, hide: ServiceContext['hide']): Listed {
-  const { no, name, kind, language, gender, sampleRate } = speaker;
+function listed(voice: Voice, hide: ServiceContext['hide']): Listed {
+  const { no, language = 'und', gender, sampleRate } = voice;
   return {
     speaker_no: no,
-    name: hide(name),
-    kind: kind ?? null,
+    name: hide(nameOf(voice)),
+    kind: kindOf(voice),
     language,
     ...(gender && { gender }),
     sample_rate: sampleRate ?? null,

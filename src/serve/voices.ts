@@ -1,6 +1,6 @@
 /** What speaks behind both faces of `tts serve`: the voices of this machine, or a service that it stands in front of. */
 import { availableParallelism } from 'node:os';
-import { queueFull, type Speaker } from '../engines/engine.ts';
+import { queueFull } from '../engines/engine.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Setting, Settings } from '../options/load.ts';
@@ -14,7 +14,7 @@ import { chooseService } from '../voices/service-choice.ts';
 import { builtInPlace, eachField, espeakPlace, FIRST_PRIVATE_NUMBER, sameName } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
 import { trackOfText } from './live.ts';
-import type { Order, ServedVoices } from './speak.ts';
+import { isRelayed, type Order, type ServedVoices } from './speak.ts';
 
 interface Limits {
   /** Utterances that the built-in voices, or the service, speak at once. */
@@ -29,55 +29,49 @@ interface AtOnce {
 }
 
 /** What speaks one utterance, without a limit. */
-interface Backend {
-  readonly isFar: boolean;
-  /** The default one comes first. */
-  readonly speakers: readonly Speaker[];
-  numbered(no: number): Speaker | undefined;
-  /** Utterances that the source of the speaker speaks at once. */
-  atOnceOf(speaker: Speaker): AtOnce;
-  speak(order: Order, signal: AbortSignal): Promise<Speech>;
-  close(): Promise<void>;
+interface Backend extends Pick<ServedVoices, 'all' | 'numbered' | 'close'> {
+  speak(order: Order, signal: AbortSignal): Promise<Speech | undefined>;
 }
 
 /** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up no other. */
 class LimitedVoices implements ServedVoices {
-  readonly isFar: boolean;
   readonly workers: number;
   readonly #backend: Backend;
   readonly #maxQueue: number;
-  /** The rates that answers had, by the numbers of the speakers. */
+  /** The built-in voices and those of espeak-ng share the processor. */
+  readonly #ofMachine: AtOnce;
+  /** The rates that answers of engines had, by the numbers of the voices. */
   readonly #rates = new Map<number, number>();
   readonly #waiting = new Map<AtOnce, number>();
 
   constructor(backend: Backend, { workers, maxQueue }: Limits) {
     this.#backend = backend;
-    this.isFar = backend.isFar;
     this.workers = workers;
     this.#maxQueue = maxQueue;
+    this.#ofMachine = { atOnce: workers };
   }
 
-  get speakers(): readonly Speaker[] {
-    const { speakers, isFar } = this.#backend;
-    if (isFar) return speakers;
-    return speakers.map((speaker) => ({
-      ...speaker,
-      sampleRate: speaker.sampleRate ?? this.#rates.get(speaker.no),
-    }));
+  get all(): readonly Voice[] {
+    return this.#backend.all.map((voice) => {
+      const sampleRate = this.#rates.get(voice.no);
+      return voice.sampleRate === undefined && sampleRate !== undefined ? { ...voice, sampleRate } : voice;
+    });
   }
 
   get queued(): number {
     return [...this.#waiting].reduce((sum, [{ atOnce }, count]) => sum + Math.max(0, count - atOnce), 0);
   }
 
-  numbered(no: number): Speaker | undefined {
+  numbered(no: number): Voice | undefined {
     return this.#backend.numbered(no);
   }
 
   async speak(order: Order, signal: AbortSignal): Promise<Speech> {
-    const source = this.#backend.atOnceOf(order.speaker);
+    const { voice, isPatient } = order;
+    const isOwn = voice.source.kind === 'built-in' || voice.source.kind === 'espeak';
+    const source = isOwn ? this.#ofMachine : voice.source;
     const most = source.atOnce + this.#maxQueue;
-    if (!order.isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
+    if (!isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
     const over = new AbortController();
     const begin = this.#wait(source, signal);
     const end = () => {
@@ -86,8 +80,9 @@ class LimitedVoices implements ServedVoices {
     };
     try {
       const made = await this.#backend.speak(order, AbortSignal.any([signal, over.signal]));
+      if (!made) throw new Error('no sound came, though none was to go elsewhere');
       const mono = bareFormat(made.format.sampleRate);
-      if (!this.isFar) this.#rates.set(order.speaker.no, mono.sampleRate);
+      if (!isRelayed(voice)) this.#rates.set(voice.no, mono.sampleRate);
       const speech = sameFormat(made.format, mono) ? made : converted(made, mono);
       return { ...speech, pcm: watched(speech.pcm, begin, end) };
     } catch (error) {
@@ -164,37 +159,15 @@ export async function openLocalVoices(
   const close = async () => {
     await Promise.all([...sources].map((source) => source.close()));
   };
-  const numbered = voices.filter(({ no }) => no < FIRST_PRIVATE_NUMBER);
-  return new LimitedVoices({ ...localBackend(numbered, workers), close }, { workers, maxQueue });
-}
-
-function localBackend(voices: readonly Voice[], workers: number): Omit<Backend, 'close'> {
-  const served = new Map(voices.map((voice) => [voice.no, { voice, speaker: asSpeaker(voice) }]));
-  const ofMachine = { atOnce: workers };
-  return {
-    isFar: false,
-    speakers: [...served.values()].map(({ speaker }) => speaker),
-    numbered: (no) => served.get(no)?.speaker,
-    atOnceOf: ({ no }) => {
-      const source = served.get(no)?.voice.source;
-      return source?.kind === 'engine' ? source : ofMachine;
-    },
-    async speak({ text, speaker, fields }, signal) {
-      const { voice } = served.get(speaker.no) ?? {};
-      if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
-      const speech = await voice.source.speak({ text, index: 0, voice, fields, report: () => {} }, signal);
-      if (!speech) throw new Error('no sound came, though none was to go elsewhere');
-      return speech;
-    },
+  const served = new Map(voices.filter(({ no }) => no < FIRST_PRIVATE_NUMBER).map((each) => [each.no, each]));
+  const backend: Backend = {
+    all: [...served.values()],
+    numbered: (no) => served.get(no),
+    speak: ({ text, voice, fields }, signal) =>
+      voice.source.speak({ text, index: 0, voice, fields, report: () => {} }, signal),
+    close,
   };
-}
-
-/** A service has a kind for each of its speakers. */
-function asSpeaker(voice: Voice): Speaker {
-  const { source, no, name = String(no), kind = 'neo.one', language = 'und' } = voice;
-  const { alsoSpeaks, gender, sampleRate } = voice;
-  const engine = source.kind === 'engine' ? source.name : undefined;
-  return { no, name, kind, language, gender, sampleRate, engine, ...(alsoSpeaks && { alsoSpeaks }) };
+  return new LimitedVoices(backend, { workers, maxQueue });
 }
 
 interface RelayOptions {
@@ -221,7 +194,11 @@ export async function openRelay(
   if (service?.note) context.notices.note(service.note);
   const voices = await openVoices({ settings, service: async () => service, isRelayed: true }, context);
   try {
-    const relay = new Relay(voices, (await voices.list()) ?? [], settings);
+    const { voice: unlisted } = await voices.ofService(
+      0,
+      eachField(() => undefined),
+    );
+    const relay = new Relay(voices, { listed: (await voices.list()) ?? [], unlisted }, settings);
     return new LimitedVoices(relay, { workers: settings.concurrency.value, maxQueue });
   } catch (error) {
     await voices[Symbol.asyncDispose]();
@@ -229,63 +206,57 @@ export async function openRelay(
   }
 }
 
-/** Sends what the client asks, whatever the speaker: only the service knows what it can do. */
+/** Sends what the client asks, whatever the voice: only the service knows what it can do. */
 class Relay implements Backend {
-  readonly isFar = true;
-  /** The default speaker comes first, then those of the config, then those that the service lists. */
-  readonly speakers: readonly Speaker[];
+  /** The default voice comes first, then those of the config, then those that the service lists. */
+  readonly all: readonly Voice[];
   readonly #voices: Voices;
-  readonly #listed: ReadonlyMap<number, Speaker>;
-  readonly #atOnce: AtOnce;
+  readonly #listed: ReadonlyMap<number, Voice>;
+  readonly #unlisted: Voice;
   /** The config has settings for these, which count where a client asks for the name. */
-  readonly #named = new Map<Speaker, NamedSpeaker>();
+  readonly #named = new Map<Voice, NamedSpeaker>();
 
-  constructor(voices: Voices, listed: readonly Voice[], settings: Settings) {
+  /** @param known `unlisted` is what is known of a voice that is not listed, but for its number */
+  constructor(
+    voices: Voices,
+    { listed, unlisted }: { readonly listed: readonly Voice[]; readonly unlisted: Voice },
+    settings: Settings,
+  ) {
     this.#voices = voices;
-    this.#listed = new Map(listed.map((voice) => [voice.no, speakerOf(voice.no, voice)]));
+    this.#listed = new Map(listed.map((voice) => [voice.no, voice]));
+    this.#unlisted = unlisted;
     for (const [name, named] of settings.speakers?.value ?? []) {
       const { no } = named;
-      if (no !== undefined) this.#named.set(speakerOf(no, { ...this.numbered(no), ...named, name }), named);
+      if (no !== undefined) this.#named.set({ ...this.#voice(no), ...named, no, name }, named);
     }
-    this.speakers = this.#inOrder([...this.#named.keys(), ...this.#listed.values()], settings);
-    this.#atOnce = { atOnce: settings.concurrency.value };
+    this.all = this.#inOrder([...this.#named.keys(), ...this.#listed.values()], settings);
   }
 
-  numbered(no: number): Speaker | undefined {
-    return this.#listed.get(no) ?? (Number.isSafeInteger(no) ? speakerOf(no, {}) : undefined);
+  numbered(no: number): Voice | undefined {
+    return Number.isSafeInteger(no) ? this.#voice(no) : undefined;
   }
 
-  atOnceOf(): AtOnce {
-    return this.#atOnce;
+  #voice(no: number): Voice {
+    return this.#listed.get(no) ?? { ...this.#unlisted, no };
   }
 
-  #inOrder(all: readonly Speaker[], { speaker }: Settings): readonly Speaker[] {
+  #inOrder(all: readonly Voice[], { speaker }: Settings): readonly Voice[] {
     const asked = speaker?.value ?? '';
     const usual =
       typeof asked === 'number'
-        ? (all.find(({ no }) => no === asked) ?? this.numbered(asked))
+        ? (all.find(({ no }) => no === asked) ?? this.#voice(asked))
         : (all.find(({ name }) => name === asked) ?? all.find((each) => sameName(each, asked)));
     return usual ? [usual, ...all.filter((other) => other !== usual)] : all;
   }
 
-  async speak({ text, speaker, fields }: Order, signal: AbortSignal) {
-    const named = this.#named.get(speaker);
+  async speak({ text, voice, fields }: Order, signal: AbortSignal): Promise<Speech | undefined> {
+    const named = this.#named.get(voice);
     const all = { ...fields, ...eachField((field) => fields[field] ?? named?.[field]) };
-    const voice = await this.#voices.ofService(speaker.no, all, named?.speed);
-    const how = { isHeardLive: false, mix: MIX, order: ORDER };
-    const track = await trackOfText(wordsSource(text), voice, how, signal);
-    if (!track) throw new Error('no sound came, though none was to go elsewhere');
-    return track;
+    const speaker = await this.#voices.ofService(voice.no, all, named?.speed);
+    return trackOfText(wordsSource(text), speaker, { isHeardLive: false, mix: MIX, order: ORDER }, signal);
   }
 
   close(): Promise<void> {
     return this.#voices[Symbol.asyncDispose]();
   }
-}
-
-function speakerOf(
-  no: number,
-  { name = String(no), kind, language = 'und', sampleRate }: Partial<Speaker> | Voice,
-): Speaker {
-  return { no, name, kind, language, sampleRate };
 }

@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import * as v from 'valibot';
-import type { Speaker } from '../engines/engine.ts';
 import { authorityOf } from '../kit/address.ts';
 import { checked, HttpError, quotable } from '../kit/http/route.ts';
 import type { RequestRecord } from '../kit/http/server.ts';
 import { openObject, type ValueOf } from '../kit/schema.ts';
 import { wordsSource } from '../read/source.ts';
+import type { Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { speakLive, TextInPieces } from './live.ts';
 import { defaultVoice, namesOf, type ServiceContext, voiceNamed, voiceNear } from './speak.ts';
@@ -301,10 +301,10 @@ class Speech {
         'unsupported_format',
         `text_format must be text, and not ${quotable(wishes.text_format)}`,
       );
-    const speaker = voiceOf(wishes.voice, this.#id, context);
-    this.#details.speaker = speaker.no;
+    const voice = voiceOf(wishes.voice, this.#id, context);
+    this.#details.speaker = voice.no;
     const source = this.#pieces?.source ?? wordsSource(text ?? '');
-    const { format, pcm } = await speakLive({ source, speaker }, context, signal);
+    const { format, pcm } = await speakLive({ source, voice }, context, signal);
     const { sampleRate: rate, bitsPerSample, channels } = format;
     const about = { rate, width: bitsPerSample / 8, channels };
     for await (const piece of pcm) {
@@ -353,7 +353,7 @@ function voiceOf(
   { name, language, speaker }: SpeechOptions['voice'],
   id: string,
   context: ServiceContext,
-): Speaker {
+): Voice {
   const { voices } = context;
   const asked = (name || language || '').trim();
   const found =
@@ -380,7 +380,7 @@ function infoOf({ voices, hide }: ServiceContext): object {
     name: 'tts',
     description: 'The voices of tts serve',
     supports_synthesize_streaming: true,
-    voices: namesOf(voices).map(([name, { language, alsoSpeaks = [] }]) => ({
+    voices: namesOf(voices).map(([name, { language = 'und', alsoSpeaks = [] }]) => ({
       ...ABOUT,
       name: hide(name),
       description: hide(name),

@@ -77,7 +77,7 @@ describe("OpenAI's own library for JavaScript", () => {
   ])('finds the voice %j', async (voice, no) => {
     const { headers } = await speak({ voice, response_format: 'wav' });
     expect(headers.get('x-voice')).toBe(`tone-${no}`);
-    expect(tones.engine.utterances.at(-1)?.speaker.no).toBe(no);
+    expect(tones.engine.utterances.at(-1)?.voice.no).toBe(no);
   });
 
   it('hears another voice of the language for a name with a region, which the log tells', async () => {
@@ -142,7 +142,7 @@ describe("OpenAI's own library for JavaScript", () => {
       headers: { authorization: `Bearer ${KEY}` },
     });
     expect(json.voices[0]).toEqual({ id: 'tone-1', name: 'tone-1', language: 'en-US', speaker_no: 1 });
-    expect(json.voices).toHaveLength(tones.engine.speakers.length);
+    expect(json.voices).toHaveLength(tones.engine.all.length);
   });
 });
 

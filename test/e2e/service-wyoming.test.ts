@@ -48,9 +48,9 @@ describe('what the face says of itself', () => {
     const info = await (await connect()).send('describe').next();
     expect(info).toMatchObject({ type: 'info', data: { asr: [], wake: [] } });
     const attribution = { name: expect.any(String), url: expect.stringMatching(/^https:/) };
-    const voiceOf = ({ name }: { name: string }) =>
+    const voiceOf = ({ name }: { name: string | undefined }) =>
       expect.objectContaining({ name, installed: true, languages: ['en-US'], attribution, version: null });
-    const voices = tones.engine.speakers.map(voiceOf);
+    const voices = tones.engine.all.map(voiceOf);
     expect(info?.data.tts).toMatchObject([
       { name: 'tts', installed: true, supports_synthesize_streaming: true, attribution, voices },
     ]);

@@ -3,17 +3,17 @@ import type { Speaker, Utterance, VoiceEvent, VoiceSource } from '../../src/soun
 /** A request that sets nothing. */
 export const NO_FIELDS = { sampleRate: undefined, instructions: undefined };
 
-interface About extends Partial<Pick<VoiceSource, 'kind' | 'maxChars'>> {
+interface About extends Partial<Pick<VoiceSource, 'kind' | 'name' | 'maxChars'>> {
   readonly sampleRate?: number | undefined;
 }
 
 /** A speaker whose source only has this way to speak. */
 export function speakerThat(
   speak: VoiceSource['speak'],
-  { kind = 'service', maxChars = 1000, sampleRate }: About = {},
+  { kind = 'service', name = 'a source', maxChars = 1000, sampleRate }: About = {},
 ): Speaker {
   const nothing = async () => {};
-  const about = { kind, name: 'a source', maxChars, atOnce: 4 };
+  const about = { kind, name, maxChars, atOnce: 4 };
   const source: VoiceSource = { ...about, open: nothing, speak, has: () => false, close: nothing };
   const unknown = { name: undefined, language: undefined, kind: undefined, follows: undefined };
   const voice = { ...unknown, source, no: 1, sampleRate, identity: 'a source' };

@@ -1,12 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, type Speaker } from '../../src/engines/engine.ts';
+import { EngineError } from '../../src/engines/engine.ts';
 import { aborted } from '../../src/kit/wait.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
 import type { Order, ServedVoices } from '../../src/serve/speak.ts';
 import { bareFormat } from '../../src/sound/convert.ts';
 import type { Speech } from '../../src/sound/pcm.ts';
+import type { Voice } from '../../src/sound/voice.ts';
+import { followedBy } from '../../src/voices/sources.ts';
 import { ask, type Question, type Reply } from './ask.ts';
+import { speakerThat } from './speaker.ts';
 
 export const KEY = 'a key of the tests';
 
@@ -46,22 +49,20 @@ export async function startToneService(options: Partial<ServiceOptions> = {}): P
 /** Samples per character. */
 export const FRAMES_PER_CHARACTER = 100;
 
-const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no) => ({
-  no,
-  name: `tone-${no}`,
-  kind: no < 10 ? 'neo.one' : 'Mermish',
-  language: 'en-US',
-  sampleRate: 16_000,
-}));
+const { voice: tone } = speakerThat(async () => undefined, { kind: 'espeak', sampleRate: 16_000 });
+
+const voices: readonly Voice[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no) => {
+  const kind = no < 10 ? 'neo.one' : 'Mermish';
+  return { ...tone, no, name: `tone-${no}`, kind, follows: followedBy(kind), language: 'en-US' };
+});
 
 /**
- * Speaks every word as a constant: {@link FRAMES_PER_CHARACTER} samples per character, each with the number of the speaker
+ * Speaks every word as a constant: {@link FRAMES_PER_CHARACTER} samples per character, each with the number of the voice
  * as its value. Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws an error that no engine may
  * throw, "broken" fails with an error of the engine, "full", "mute" and "🔇" are refused at once, "沈黙" after a while.
  */
 export class ToneEngine implements ServedVoices {
-  readonly speakers = speakers;
-  readonly isFar = false;
+  readonly all = voices;
   workers = 2;
   queued = 0;
   /** The number of utterances being spoken. */
@@ -70,8 +71,8 @@ export class ToneEngine implements ServedVoices {
   /** Bytes of sound made so far. */
   made = 0;
 
-  numbered(no: number): Speaker | undefined {
-    return speakers.find((speaker) => speaker.no === no);
+  numbered(no: number): Voice | undefined {
+    return voices.find((voice) => voice.no === no);
   }
 
   async speak(utterance: Order, signal: AbortSignal): Promise<Speech> {
@@ -98,7 +99,7 @@ export class ToneEngine implements ServedVoices {
         if (word === 'stuck') await aborted(signal).then(() => signal.throwIfAborted());
         if (word === 'broken') throw new EngineError('failed', 'tones: bad key for 7f3a');
         if (word === 'crash') throw new Error('the secret of the engine');
-        const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
+        const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.voice.no);
         this.made += sound.byteLength;
         yield new Uint8Array(sound.buffer);
       }

@@ -14,6 +14,7 @@ import {
   speak,
   voiceNamed,
 } from '../../../src/serve/speak.ts';
+import { speakerThat } from '../../support/speaker.ts';
 import { ToneEngine } from '../../support/tone-service.ts';
 
 describe('X-Instructions-Ignored', () => {
@@ -38,18 +39,18 @@ describe('X-Instructions-Ignored', () => {
 
 describe('namesOf', () => {
   it('finds each voice again by its name, whichever others have the same', () => {
-    const engine = new ToneEngine();
-    const [some] = engine.speakers;
-    const speakers = [
-      { name: 'slt', no: 2 },
-      { name: 'slt', no: 101 },
-      { name: 'alloy', no: 900, engine: 'first' },
-      { name: 'alloy', no: 901, engine: 'second' },
-      { name: 'Alloy', no: 902, engine: 'second' },
-      { name: 'SLT', no: 903, engine: 'first' },
-    ].map((speaker) => ({ ...some, ...speaker }) as (typeof engine.speakers)[number]);
-    const voices = Object.assign(new ToneEngine(), { speakers });
-    voices.numbered = (no) => speakers.find((speaker) => speaker.no === no);
+    const engine = (name: string) => speakerThat(async () => undefined, { kind: 'engine', name }).voice;
+    const own = speakerThat(async () => undefined, { kind: 'built-in' }).voice;
+    const all = [
+      { ...own, name: 'slt', no: 2 },
+      { ...own, name: 'slt', no: 101 },
+      { ...engine('first'), name: 'alloy', no: 900 },
+      { ...engine('second'), name: 'alloy', no: 901 },
+      { ...engine('second'), name: 'Alloy', no: 902 },
+      { ...engine('first'), name: 'SLT', no: 903 },
+    ];
+    const voices = Object.assign(new ToneEngine(), { all });
+    voices.numbered = (no) => all.find((voice) => voice.no === no);
     const names = namesOf(voices);
     expect(names.map(([name]) => name)).toEqual(['alloy', 'second:alloy', '902', 'SLT', '2', '101']);
     for (const [name, { no }] of names) expect(voiceNamed(name, voices)?.no).toBe(no);
@@ -95,13 +96,13 @@ describe('an exchange that is over', () => {
   });
 
   it('keeps nothing of a sound that was stored for its answer', async () => {
-    const [speaker] = voices.speakers;
-    if (!speaker) throw new Error('there is one');
+    const [voice] = voices.all;
+    if (!voice) throw new Error('there is one');
     const piece = new Uint8Array(3_000_000);
     for (let count = 0; count < 25; count += 1) {
       const over = new AbortController();
       const fields = { sampleRate: undefined, instructions: undefined };
-      const request = { text: 'x'.repeat(15_000), speaker, fields };
+      const request = { text: 'x'.repeat(15_000), voice, fields };
       await speak(request, exchangeWith(undefined, over.signal), context);
       expect(context.speaking.size).toBe(1);
       over.abort();
