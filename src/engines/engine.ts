@@ -1,22 +1,18 @@
 /** How a voice sounds, as its maker says. */
 export type Gender = 'woman' | 'man' | 'neutral';
 
+/** A built-in voice, or one of espeak-ng. */
 export interface Speaker {
   readonly no: number;
   readonly name: string;
-  /**
-   * `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. A far service may have other kinds, or not
-   * say any.
-   */
-  readonly kind: string | undefined;
+  /** `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. */
+  readonly kind: 'neo.one' | 'Mermish';
   /** BCP 47, or espeak-ng's own tag. */
   readonly language: string;
   /** As far as it is known. */
   readonly gender?: Gender | undefined;
   /** Further tags that the voice is listed under. */
   readonly alsoSpeaks?: readonly string[];
-  /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
-  readonly sampleRate: number | undefined;
 }
 
 /** Factors; 1 changes nothing. */

@@ -68,7 +68,6 @@ export async function listEspeakVoices(
       kind: 'neo.one',
       language,
       ...(alsoSpeaks.length > 0 && { alsoSpeaks }),
-      sampleRate: OWN_RATE,
     },
     file,
   }));

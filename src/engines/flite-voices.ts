@@ -7,8 +7,6 @@ interface FliteVoice {
   readonly name: string;
   readonly language: string;
   readonly gender: 'man' | 'woman';
-  /** Hz. */
-  readonly sampleRate: number;
   /** A factor of all durations. */
   readonly stretch: number;
   /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
@@ -16,11 +14,11 @@ interface FliteVoice {
 }
 
 const VOICES: readonly FliteVoice[] = [
-  { name: 'rms', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1 },
-  { name: 'slt', language: 'en-US', gender: 'woman', sampleRate: 16_000, stretch: 1, pitch: 172 },
-  { name: 'awb', language: 'en-GB', gender: 'man', sampleRate: 16_000, stretch: 1, pitch: 131 },
-  { name: 'kal16', language: 'en-US', gender: 'man', sampleRate: 16_000, stretch: 1.1, pitch: 95 },
-  { name: 'kal', language: 'en-US', gender: 'man', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
+  { name: 'rms', language: 'en-US', gender: 'man', stretch: 1 },
+  { name: 'slt', language: 'en-US', gender: 'woman', stretch: 1, pitch: 172 },
+  { name: 'awb', language: 'en-GB', gender: 'man', stretch: 1, pitch: 131 },
+  { name: 'kal16', language: 'en-US', gender: 'man', stretch: 1.1, pitch: 95 },
+  { name: 'kal', language: 'en-US', gender: 'man', stretch: 1.1, pitch: 95 },
 ];
 
 /** Each voice has two speakers, `neo.one` and `Mermish`, whose numbers differ by this. */
@@ -29,13 +27,12 @@ const MERMISH_OFFSET = 10;
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
 
 function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
-  return VOICES.map(({ name, language, gender, sampleRate }, index) => ({
+  return VOICES.map(({ name, language, gender }, index) => ({
     no: index + 1 + (kind === 'Mermish' ? MERMISH_OFFSET : 0),
     name: kind === 'Mermish' ? `${name}-styled` : name,
     kind,
     language,
     gender,
-    sampleRate,
   }));
 }
 

@@ -27,7 +27,7 @@ describe.skipIf(espeak === undefined)('a system espeak-ng', async () => {
     expect(languages).toEqual([...languages].sort());
     expect(languages).toContain('en-us');
     expect(languages).toContain('cmn');
-    expect(others.every(({ kind, sampleRate }) => kind === 'neo.one' && sampleRate === 22_050)).toBe(true);
+    expect(others.every(({ kind }) => kind === 'neo.one')).toBe(true);
     expect((await listed(installed as string)).voices).toEqual(espeak?.voices);
   });
 
