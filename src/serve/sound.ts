@@ -3,9 +3,8 @@ import { EngineError, type EngineFault, OWN_RATE } from '../engines/engine.ts';
 import { NamelessFile } from '../kit/descriptor.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { chained, yieldToEventLoop } from '../kit/wait.ts';
-import { bareFormat } from '../sound/convert.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
-import { type PcmFormat, silentPieces } from '../sound/pcm.ts';
+import { bareFormat, type PcmFormat, silentPieces } from '../sound/pcm.ts';
 
 /** What an engine makes of one request. */
 export interface Sound {

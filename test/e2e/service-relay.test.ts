@@ -278,7 +278,7 @@ describe('in front of a service that has the interface and no more', () => {
   });
 
   it.each(['---', '\u200b'])('asks for nothing where there is nothing to say: %j', async (blank) => {
-    const seed = await serveSeed();
+    const seed = await serveStrict();
     const { post } = await relayTo(seed.url, { env: { TTS_API_KEY: seed.key }, args: '--no-auth' });
     const { status, json } = await post('/tts', { text: blank, speaker_no: 3 });
     expect([status, json.error.code, json.error.field]).toEqual([422, 'unsupported_text', 'text']);
