@@ -35,7 +35,7 @@ async function copySource() {
     preserveModules: true,
     preserveModulesRoot: root,
   });
-  writeFileSync(join(copy, 'src/voices/worker.cjs'), "require('../engine/flite/worker.cjs');");
+  writeFileSync(join(copy, 'src/engines/worker.cjs'), "require('./flite-worker.cjs');");
   writeFileSync(join(copy, 'run.cjs'), "require('./src/main.cjs').main(process);");
 }
 
