@@ -1,11 +1,11 @@
 import { runCommand } from './cli/run.ts';
-import { endWith, type Host, interruption, outliveMessages, processHost } from './kit/host.ts';
+import { endWith, type Host, interruption, outliveUserSignals, processHost } from './kit/host.ts';
 
 /** Runs the command line. Node ends by itself with the status that is set here. */
 export async function main(process: NodeJS.Process, host: Host = processHost(process)): Promise<void> {
   // This hides Node's own warnings, such as ExperimentalWarning.
   process.removeAllListeners('warning');
-  outliveMessages(host);
+  outliveUserSignals(host);
   const { signal, stop } = interruption(host);
   const status = await runCommand(host, signal);
   stop();

@@ -1,11 +1,11 @@
 import { type AddressInfo, BlockList, isIP, isIPv4 } from 'node:net';
 
-/** Takes off the brackets of an IPv6 address. */
+/** Removes the brackets of an IPv6 address. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** @returns host and port as a URL has them */
+/** @returns host and port as in a URL */
 export function authorityOf({ address, family, port }: AddressInfo): string {
   return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
@@ -30,7 +30,7 @@ const LOOPBACK: readonly Network[] = [
   ['::1', 128, 'ipv6'],
 ];
 
-/** The networks come from RFC 1918, RFC 3927, RFC 4193 and RFC 4291. */
+/** The networks of RFC 1918, RFC 3927, RFC 4193 and RFC 4291. */
 const PRIVATE_NETWORKS: readonly Network[] = [
   ['10.0.0.0', 8, 'ipv4'],
   ['172.16.0.0', 12, 'ipv4'],
@@ -58,7 +58,7 @@ function isLoopbackAddress(host: string): boolean {
   return isIPv4(host) ? host.startsWith('127.') : within(LOOPBACK, host);
 }
 
-/** Makes the list only when it is asked: Node takes 1 ms for the first one. */
+/** Makes the list for each check, since Node takes 1 ms for the first one and most runs need none. */
 function within(networks: readonly Network[], host: string): boolean {
   const family = isIP(host);
   if (family === 0) return false;
@@ -74,7 +74,7 @@ export function originOf(value: string): string | undefined {
   return isOrigin && !value.includes('*') ? url?.origin : undefined;
 }
 
-/** `NO_PROXY` holds `*`, or hosts with all names below them, addresses and networks, each perhaps with a port. */
+/** @param except as in `NO_PROXY`: `*`, hosts with all names below them, addresses and networks, each perhaps with a port */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
   const name = bareHost(hostname);
   const number = port || (protocol === 'https:' ? '443' : '80');
@@ -99,7 +99,7 @@ function covers(domain: string, name: string): boolean {
   return domain === '*' || name === domain || name.endsWith(`.${domain}`) || isInNetwork(domain, name);
 }
 
-/** @param network an address, or as in `fc00::/7` */
+/** @param network an address, or a network such as `fc00::/7` */
 function isInNetwork(network: string, name: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d+))?$/.exec(network) ?? [];
   const family = isIP(address);

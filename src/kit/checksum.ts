@@ -2,10 +2,10 @@ import { createHash, hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Bytes. A smaller file is read at once. */
+/** Bytes. A smaller file is read whole. */
 const SMALL_FILE = 4 * 1024 * 1024;
 
-/** Bytes. */
+/** Bytes that are read at a time. */
 const BLOCK = 1024 * 1024;
 
 /**
@@ -20,7 +20,7 @@ export async function checksumOf(
   if (statSync(path).size <= SMALL_FILE) return hash(algorithm, readFileSync(path));
   const digest = createHash(algorithm);
   await using file = await open(path);
-  // While one block is added, the next is read.
+  // Reads one block while the one before is hashed.
   let [block, spare] = [Buffer.allocUnsafe(BLOCK), Buffer.allocUnsafe(BLOCK)];
   for (let next = file.read(block); ; ) {
     const { bytesRead } = await next;

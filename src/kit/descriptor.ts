@@ -15,10 +15,10 @@ import { join } from 'node:path';
 import { writing } from './folders.ts';
 import { yieldToEventLoop } from './wait.ts';
 
-/** Bytes. The cost of a system call does not count for blocks of this size. */
+/** Bytes. In blocks of this size, the cost of system calls is negligible. */
 const BLOCK_BYTES = 1 << 20;
 
-/** Writes synchronously: another thread costs more than a copy into the system's cache. */
+/** Writes synchronously, in blocks: another thread would cost more than the copy into the system's cache. */
 export class FileWriter {
   readonly #fd: number;
   readonly #name: string;
@@ -26,14 +26,14 @@ export class FileWriter {
   #block: Uint8Array[] = [];
   #bytes = 0;
 
-  /** @param elsewhere what to do if the file cannot be written, for a hint */
+  /** @param elsewhere the hint if the file cannot be written */
   constructor(fd: number, name: string, elsewhere?: string) {
     this.#fd = fd;
     this.#name = name;
     this.#elsewhere = elsewhere;
   }
 
-  /** @throws TtsError (output); the cause may be an earlier piece */
+  /** @throws TtsError (output), perhaps for an earlier piece */
   write(piece: Uint8Array): void {
     if (piece.length > 0) this.#block.push(piece);
     this.#bytes += piece.length;
@@ -49,7 +49,7 @@ export class FileWriter {
   }
 }
 
-/** Copies nothing, unless the system takes a part only. */
+/** Avoids a copy, unless the system takes only a part. */
 function writeWhole(fd: number, block: readonly Uint8Array[], length: number): void {
   const done = block.length > 0 ? writevSync(fd, block) : 0;
   if (done < length) writeFileSync(fd, Buffer.concat(block).subarray(done));
@@ -60,18 +60,18 @@ export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
     done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
-/** The flag O_APPEND of Linux. */
+/** The value of O_APPEND on Linux. */
 const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
-/** True for the number of a descriptor in the place of a file's name. */
+/** True if a file name is the number of a descriptor instead. */
 export function isDescriptor(name: string): boolean {
   return /^\d+$/.test(name);
 }
 
 /**
- * Node opens /dev/null for reading and writing in place of a closed stream; a shell's `> /dev/null` opens it for writing only.
- * Only Linux shows the difference.
+ * True for a standard stream that was closed: Node opens /dev/null for reading and writing in its place, while a shell's
+ * `> /dev/null` opens it for writing only. Only Linux shows the difference.
  */
 export function wasClosed(fd: number): boolean {
   try {
@@ -81,7 +81,7 @@ export function wasClosed(fd: number): boolean {
   }
 }
 
-/** Only Linux has the list of flags: elsewhere the answer is false. */
+/** Always false outside Linux, which alone lists the flags of a descriptor. */
 export function isReadOnly(fd: number): boolean {
   try {
     return accessOf(fd) === constants.O_RDONLY;
@@ -90,7 +90,7 @@ export function isReadOnly(fd: number): boolean {
   }
 }
 
-/** @returns `undefined` elsewhere than on Linux */
+/** @returns `undefined` outside Linux */
 export function positionOf(fd: number): number | undefined {
   try {
     const [, position] = /^pos:\s*(\d+)/m.exec(infoOf(fd)) ?? [];
@@ -102,7 +102,7 @@ export function positionOf(fd: number): number | undefined {
 
 /**
  * True if every write appends.
- * @throws the system's error elsewhere than on Linux
+ * @throws the system's error outside Linux
  */
 export function isAppending(fd: number): boolean {
   return (flagsOf(fd) & O_APPEND) !== 0;
@@ -122,17 +122,17 @@ function infoOf(fd: number): string {
 
 const ELSEWHERE = 'name another folder for temporary files with TMPDIR';
 
-/** Bytes that are read from a temporary file at once, or fewer. */
+/** The most bytes that are read from a temporary file at once. */
 const PIECE_BYTES = 256 * 1024;
 
-/** A temporary file that has no name, so that a run that is killed leaves nothing. On Windows it has one until it is closed. */
+/** A temporary file without a name, so that a killed run leaves nothing. On Windows, it has a name until it is closed. */
 export class NamelessFile implements Disposable {
   readonly fd: number;
   readonly #path: string;
   readonly #writer: FileWriter;
 
   /**
-   * @param what tells the files of a user's folder apart
+   * @param what a part of the file's name, which tells temporary files apart
    * @throws TtsError (output), here and in the methods
    */
   constructor(what: string) {

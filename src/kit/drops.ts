@@ -1,41 +1,41 @@
-/** What a step rejects with whose sound or text is not wanted any more, though the run goes on. */
+/** The rejection of a step whose sound or text is no longer wanted, though the run continues. */
 export class Dropped extends Error {
   override readonly name = 'Dropped';
 }
 
 /**
- * An empty piece of sound in front of what is made after a drop. Whatever holds sound on its way to a player, the player
- * discards all that comes before it.
+ * An empty piece of sound that marks a drop. The player discards all sound before this marker, wherever it is still buffered
+ * on its way.
  */
 export class Flush extends Uint8Array {}
 
-/** Makes everybody in a run let go of what is queued. What comes afterwards is new. */
+/** Cancels everything that is queued in a run, at every step. What comes after a drop is new. */
 export class Drops {
   #take = new AbortController();
   #flush = new Flush();
   readonly #listeners: (() => void)[] = [];
 
-  /** It aborts at the next drop. Then another one takes its place. */
+  /** Aborts at the next drop, and is then replaced by a new one. */
   get signal(): AbortSignal {
     return this.#take.signal;
   }
 
-  /** The one of the last drop. */
+  /** The marker after which a player continues since the last drop. */
   get flush(): Flush {
     return this.#flush;
   }
 
-  /** @param listener is called before the signal aborts */
+  /** @param listener called before the signal aborts */
   listen(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** @param listener is called before all others, which then agree on how much was heard */
+  /** @param listener called before all others, so that they agree on how much was heard */
   listenFirst(listener: () => void): void {
     this.#listeners.unshift(listener);
   }
 
-  /** Call it in a task of the event loop, not in a microtask: in between, a part may be on its way from one step to the next. */
+  /** Drops. Call it in a task of the event loop: during microtasks, a part may be between two steps and would be missed. */
   now(): void {
     const over = this.#take;
     this.#take = new AbortController();

@@ -17,7 +17,7 @@ export const ExitCode = {
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 interface Retry {
-  /** Seconds that the service asked for. */
+  /** Seconds to wait, as the service asked. */
   readonly after?: number | undefined;
   /** True if fewer requests at once may help. */
   readonly busy?: boolean;
@@ -35,15 +35,15 @@ export interface Stop {
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** The hint is missing if the user ended the run, or if the message says what is expected and there is no more to say. */
+  /** Missing if the user ended the run, or if the message already says what is expected. */
   readonly hint?: string | undefined;
   readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;
-  /** It is set if another try may succeed. */
+  /** Set if a retry may succeed. */
   readonly retry?: Retry | undefined;
   /** True if the service refuses this text and may accept others. */
   readonly concernsThisTextOnly?: boolean | undefined;
-  /** True if the other side is at fault and another try does not help. */
+  /** True if the other side is at fault and a retry does not help. */
   readonly isOutage?: boolean | undefined;
   readonly stop?: Stop | undefined;
 }
@@ -77,6 +77,7 @@ export class TtsError extends Error {
   }
 }
 
+/** Another run, or `tts stop`, has ended this one. */
 export class Silenced extends TtsError {
   constructor() {
     super('silenced by tts stop, or by the next run', { exitCode: ExitCode.terminated });
@@ -89,7 +90,7 @@ export function usageError(message: string, hint: string, cause?: unknown): TtsE
 }
 
 /**
- * An error of another context of `node:vm` is not an instance of our `Error`.
+ * Reads the code without `instanceof`: an error of another `node:vm` context is no instance of this `Error`.
  * @returns the code of a system's error, such as `ENOENT`; empty without one
  */
 export function codeOf(error: unknown): string {

@@ -18,15 +18,15 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf, ExitCode, TtsError } from './error.ts';
-import { behindLinks, namesIn, unwritable } from './folders.ts';
+import { linkTarget, namesIn, unwritable } from './folders.ts';
 import type { Host } from './host.ts';
 import { ageOf } from './words.ts';
 
 export interface FileOptions {
   readonly name: string;
-  /** It is an absolute path. */
+  /** An absolute path. */
   readonly path: string;
-  /** The file that is replaced. */
+  /** The existing file that is replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
   readonly writer: Writer;
@@ -44,9 +44,9 @@ const PUBLIC = 0o666;
 
 interface Publishing {
   readonly target: string;
-  /** They are permission bits. `undefined` keeps those of the part. */
+  /** Permission bits of the file; `undefined` keeps those of the part. */
   readonly permissions: number | undefined;
-  /** True for a file that must be on the disk before it gets its name. */
+  /** True if the content must be on the disk before the file gets its name. */
   readonly durable: boolean;
   readonly isNameDurable: boolean;
   /** Throws if the target exists and must stay. */
@@ -54,6 +54,7 @@ interface Publishing {
   readonly explain: (error: unknown, part: string) => unknown;
 }
 
+/** A file that is written as a part beside its target and appears under its name in one step. */
 export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
   readonly path: string;
@@ -69,7 +70,7 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * Makes a part with a random name.
+   * Creates a part with a random name.
    * @throws the system's error, here and in the methods
    */
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
@@ -85,12 +86,12 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * Removes parts of killed runs, keeps the permissions of an old file, and replaces the target of a link.
+   * Creates a part. Removes those of killed runs, keeps the permissions of an old file, and replaces the target of a link.
    * @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
     const { name, path, old, clobber, writer, isOneOfMany, elsewhere } = options;
-    const target = behindLinks(path);
+    const target = linkTarget(path);
     try {
       assertWritable(target, options);
       if (!isOneOfMany) removeLeftovers(target, writer);
@@ -107,7 +108,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Does all that can fail, such as permissions, fsync and `--no-clobber`, before the first of several files is published. */
+  /** Does everything that may fail (permissions, fsync, `--no-clobber`) before the first of several files is published. */
   async prepare(): Promise<void> {
     const { permissions, durable, assertFree, explain } = this.#publishing;
     try {
@@ -120,7 +121,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Reads what is written so far. */
+  /** Reads the content so far. */
   async read<T>(how: (path: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     try {
       return await how(this.path);
@@ -130,7 +131,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** @param as the name, which may be another one in the same file system */
+  /** @param as the final name, which may be another one in the same file system */
   async publish(signal?: AbortSignal, as = this.#publishing.target): Promise<void> {
     const { isNameDurable, assertFree, explain } = this.#publishing;
     try {
@@ -149,7 +150,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Never throws; has no effect after publishing. */
+  /** Deletes the part. Never throws; has no effect after publishing. */
   discard(): void {
     if (!this.#hasPart) return;
     this.#hasPart = false;
@@ -165,7 +166,7 @@ export class AtomicFile implements AsyncDisposable {
     this.discard();
   }
 
-  /** Some file systems have one mode for all files. */
+  /** Changes permissions only if they differ: some file systems have one mode for all files. */
   #allow(permissions: number): void {
     if ((fstatSync(this.fd).mode & PERMISSIONS) !== permissions) fchmodSync(this.fd, permissions);
   }
@@ -192,8 +193,8 @@ function meaningOf(
 }
 
 /**
- * Replaces a file in one step. The new one is on the disk when this resolves.
- * @throws the system's error; the old file is unchanged then
+ * Replaces a file in one step. The new file is on the disk when this resolves.
+ * @throws the system's error; the old file is then unchanged
  */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   await using file = AtomicFile.create(path, { mode, durable: true });
@@ -206,13 +207,13 @@ export interface PartFile {
   readonly path: string;
 }
 
-/** Milliseconds without a write, after which a part has no owner. */
+/** Milliseconds without a write after which a part counts as abandoned. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** A name that is taken gets a number before its ending. */
+/** The name of a part. If it is taken, a number is added before the ending. */
 const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
-/** It creates `NAME.PID-REALM.part`. A file with this name is not replaced: realms may be equal by chance. */
+/** Creates `NAME.PID-REALM.part`. An existing file is not replaced: realms may have the same hash by chance. */
 export function createPart(target: string, { pid, realm }: Writer, mode: number): PartFile {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
@@ -224,13 +225,13 @@ export function createPart(target: string, { pid, realm }: Writer, mode: number)
   }
 }
 
-/** Removes the parts that killed runs left of the same file. */
+/** Removes the parts of this file that killed runs have left. */
 export function removeLeftovers(target: string, writer: Writer): void {
   const short = shortName(target);
   removeLeftoversIn(dirname(target), (name) => name === short, writer);
 }
 
-/** @param isTarget gets shortened names for long ones */
+/** @param isTarget is given the shortened form of long names */
 export function removeLeftoversIn(folder: string, isTarget: (name: string) => boolean, writer: Writer): void {
   for (const name of namesIn(folder)) {
     const found = PART.exec(name)?.groups;
@@ -248,13 +249,13 @@ function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writ
   return stats !== undefined && ageOf(stats.mtimeMs) > ABANDONED_AFTER_MS;
 }
 
-/** The hash has 32 bits, since names are bounded; crc32 would load node:zlib. */
+/** A hash of 32 bits keeps names short; crc32 would load node:zlib. */
 function tagOf(realm: string): string {
   const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
   return (mixed >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Most file systems allow 255 bytes. */
+/** Bytes of a name that a part keeps. Most file systems allow 255. */
 const KEPT_BYTES = 200;
 
 export function besideFile(path: string, ending: string): string {
@@ -302,8 +303,8 @@ export async function syncFolder(folder: string): Promise<void> {
 const STICKY = 0o1000;
 
 /**
- * Finds before any writing what will make it fail.
- * @param target the file that links lead to
+ * Reports before any writing why it would fail.
+ * @param target the file after all links
  * @throws TtsError (output), or the system's error
  */
 export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
@@ -339,13 +340,13 @@ function removed(name: string, part: string): TtsError {
   });
 }
 
-/** Unlike a rename, a link replaces no file. */
+/** Publishes by a hard link, which replaces no file, unlike a rename. */
 function linkAs(part: string, target: string): void {
   try {
     linkSync(part, target);
   } catch (error) {
     if (codeOf(error) === 'EEXIST' || statSync(target, { throwIfNoEntry: false })) throw error;
-    // This file system has no hard links.
+    // The file system has no hard links.
     renameSync(part, target);
     return;
   }

@@ -10,7 +10,7 @@ export function fromHome(name: string, home: string | undefined): string {
 }
 
 /**
- * `resolve` alone drops `link/..`, which the system follows.
+ * Resolves a name as the system does: `link/..` leads to the parent of the link's target, while `resolve` alone drops it.
  * @throws the system's error if a folder before ".." is missing
  */
 export function pathOf(cwd: string, name: string): string {
@@ -19,7 +19,7 @@ export function pathOf(cwd: string, name: string): string {
   return join(realpathSync.native(dirname(whole)), basename(whole));
 }
 
-/** @returns nothing for a folder that is not there or cannot be read */
+/** @returns an empty list for a folder that does not exist or cannot be read */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -28,14 +28,15 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-export function behindLinks(path: string): string {
+/** Follows links, even to a file that does not exist yet. */
+export function linkTarget(path: string): string {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
-  return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
+  return linkTarget(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
 /**
- * @param name a name with a folder is not looked up; `.exe` may be missing on Windows
- * @param path the folders, as in `PATH`
+ * @param name with a folder, it is not searched for; without `.exe` on Windows, it is added
+ * @param path folders to search, as in `PATH`
  */
 export async function findProgram(
   name: string,
@@ -60,6 +61,7 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
+/** Stands for the caller's own hint on where else to write. */
 const ELSEWHERE = Symbol();
 
 /** The numbers of EDQUOT on Linux, and on macOS and BSD. Node 20 has no name for them. */
@@ -95,7 +97,7 @@ function unusable(what: string, cause: unknown, elsewhere: string): TtsError {
   return new TtsError(`${what}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
 }
 
-/** @throws TtsError (output) in place of the system's error */
+/** @throws TtsError (output) instead of the system's error */
 export function writing<T>(name: string, write: () => T, elsewhere?: string): T {
   try {
     return write();
@@ -105,9 +107,9 @@ export function writing<T>(name: string, write: () => T, elsewhere?: string): T 
 }
 
 /**
- * Reads what lies where files are written.
- * @param folder stands in the message for a file that the system's error does not name
- * @throws TtsError (output) in place of the system's error
+ * Reads in a folder for output.
+ * @param folder named in the message if the system's error names no file
+ * @throws TtsError (output) instead of the system's error
  */
 export async function reading<T>(folder: string, read: () => T | Promise<T>): Promise<T> {
   try {
@@ -122,7 +124,7 @@ export function systemError(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }
 
-/** The codes of a write to a reader that has gone. */
+/** Error codes of a write to a pipe or socket whose reader is gone. */
 const READER_GONE = new Set([
   'EPIPE',
   'ECONNRESET',
@@ -136,8 +138,9 @@ export function isReaderGone(error: Error): boolean {
 }
 
 /**
- * Makes level after level: `recursive` never returns below some special folders (/proc, Node 20 to 26).
- * @param mode of the folders that are made; without one, only the user gets in
+ * Makes a folder and all missing ones above it. Node's `recursive` never returns below some special folders (/proc, Node 20
+ * to 26).
+ * @param mode of the new folders; by default, only the user has access
  * @throws the system's error
  */
 export function makeFolder(folder: string, mode = 0o700): void {
@@ -203,7 +206,7 @@ export function noSegmentFolder(): TtsError {
 }
 
 /**
- * Installed voices lie here, and the runtime that speaks them. A cache may be emptied at any time, and this may not.
+ * Returns the folder of installed voices and their runtime. Unlike a cache, it must not be emptied.
  * @returns `undefined` for a user without a home
  * @throws TtsError (usage)
  */

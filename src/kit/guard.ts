@@ -19,23 +19,23 @@ type Flags = 'O_RDONLY' | 'O_APPEND';
 const ROOT = 0;
 
 /** @param uid of the user, where the system has one */
-export function isUsers(stats: Stats, uid: number | undefined): boolean {
+export function belongsToUser(stats: Stats, uid: number | undefined): boolean {
   return uid === undefined || stats.uid === uid;
 }
 
-export function isUsersOrRoots(stats: Stats, uid: number | undefined): boolean {
-  return isUsers(stats, uid) || stats.uid === ROOT;
+export function belongsToUserOrRoot(stats: Stats, uid: number | undefined): boolean {
+  return belongsToUser(stats, uid) || stats.uid === ROOT;
 }
 
 /**
- * Opens a file whose name is the tool's, in a folder that somebody else may have made. It follows no link and waits for
- * no pipe.
+ * Opens a file that the program named, in a folder that somebody else may have made. Follows no link, and does not block
+ * on a pipe.
  * @param uid of the user, where the system has one
  * @throws TtsError (usage) unless it is a regular file of the user or of root; the system's error
  */
 export function openOwn(path: string, how: Flags, uid: number | undefined, mode = 0o666): number {
   assertRegular(path);
-  // Windows has neither of the two.
+  // Windows lacks the first two.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_CREAT, O_WRONLY, O_APPEND, O_RDONLY } = constants;
   const access = how === 'O_APPEND' ? O_WRONLY | O_APPEND | O_CREAT : O_RDONLY;
   const fd = openSync(path, access | O_NOFOLLOW | O_NONBLOCK, mode);
@@ -43,8 +43,8 @@ export function openOwn(path: string, how: Flags, uid: number | undefined, mode 
     const opened = fstatSync(fd);
     const named = assertRegular(path);
     if (!isSame(opened, named)) throw refused(path, 'was replaced while it was opened');
-    // Root may work in the folder of a user, as in a container.
-    if (uid !== ROOT && !isUsersOrRoots(opened, uid)) throw refused(path, 'belongs to another user');
+    // Root may work in a user's folder, as in a container.
+    if (uid !== ROOT && !belongsToUserOrRoot(opened, uid)) throw refused(path, 'belongs to another user');
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -63,8 +63,8 @@ export function readOwn(path: string, uid: number | undefined): string {
 }
 
 /**
- * @returns `undefined` where there is nothing
- * @throws TtsError (usage) for a link and for what is not a file
+ * @returns `undefined` if there is no file
+ * @throws TtsError (usage) for a link, a folder, a pipe and a device
  */
 export function assertRegular(path: string): Stats | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -74,7 +74,7 @@ export function assertRegular(path: string): Stats | undefined {
   return stats;
 }
 
-/** @throws TtsError (usage) for a file with a second name: what is appended would appear there as well */
+/** @throws TtsError (usage) for a file with a second name, under which all that is appended would appear as well */
 export function assertNoHardLink(fd: number, path: string): void {
   if (fstatSync(fd).nlink > 1) throw refused(path, 'has a second name (a hard link)');
 }
@@ -88,9 +88,9 @@ function isSame(one: Stats, other: Stats | undefined): boolean {
 }
 
 /**
- * Links above the working folder are the user's own; one below it may have come with a clone.
+ * Refuses links that may have come with a cloned repository. Those above the working folder are the user's own.
  * @throws TtsError (usage) for a link in a relative name, or in one below the working folder; (output) for a place that
- * cannot be looked at
+ * cannot be read
  */
 export function assertUnlinked(name: string, cwd: string): void {
   const path = resolve(cwd, name);
@@ -112,14 +112,14 @@ export function assertUnlinked(name: string, cwd: string): void {
 
 /**
  * @param folder a real path
- * @returns whether a path lies below it when all links are followed
+ * @returns true if the path, after all its links, lies below the folder
  */
 export function leadsBelow(folder: string, path: string): boolean {
   const real = realOf(path);
   return real !== undefined && isWithin(folder, real);
 }
 
-/** @returns `undefined` for a broken link. What is missing stays as it is named. */
+/** @returns the path without links, of which the end may not exist; `undefined` for a broken link */
 export function realOf(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -140,18 +140,18 @@ export function isWithin(folder: string, file: string, path: Paths = { relative,
 
 const WRITTEN_BY_OTHERS = 0o022;
 
-/** @returns true for a folder of the user, or of root, in which no other user can write */
+/** @returns true for a folder that belongs to the user or to root, and that no other user can write to */
 export function isOwnFolder(folder: string, uid: number | undefined): boolean {
   try {
     const stats = statSync(folder);
     const isSafe = uid === undefined || (stats.mode & WRITTEN_BY_OTHERS) === 0;
-    return stats.isDirectory() && isUsersOrRoots(stats, uid) && isSafe;
+    return stats.isDirectory() && belongsToUserOrRoot(stats, uid) && isSafe;
   } catch {
     return false;
   }
 }
 
-/** @returns `undefined` also for a folder of another user: root may have their HOME, and they would not get in afterwards */
+/** @returns `undefined` also for another user's folder: root may run with their HOME, and lock them out of new folders */
 export function ownCacheFolder({
   uid,
   ...user
@@ -160,11 +160,11 @@ export function ownCacheFolder({
   return folder !== undefined && wouldBeOwn(folder, uid) ? folder : undefined;
 }
 
-/** A folder that is missing would belong to the owner of the one above it. */
+/** A missing folder counts as belonging to the owner of the folder above. */
 function wouldBeOwn(folder: string, uid: number | undefined): boolean {
   if (uid === undefined) return true;
   try {
-    return isUsersOrRoots(statSync(folder), uid);
+    return belongsToUserOrRoot(statSync(folder), uid);
   } catch (error) {
     return codeOf(error) === 'ENOENT' && wouldBeOwn(dirname(folder), uid);
   }

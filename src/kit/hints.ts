@@ -1,6 +1,6 @@
 /**
- * What people type who know other tools: each with the hint that leads on.
- * A wrong guess that somebody makes is one more row here.
+ * Hints for options and values that people know from other tools.
+ * Each new wrong guess becomes a row here.
  */
 
 const LANGUAGE = 'choose a voice that speaks the language: -s de for German; tts speakers lists them all';
@@ -10,7 +10,7 @@ const GENDER =
   '-s slt is a woman and -s rms a man; tts speakers lists all the others, and -s NAME lets you hear one';
 export const SSML = '--marks reads [pause:1s] and [voice:NAME] in a text';
 
-/** Options that `tts`, or the command with which they are typed, does not have. */
+/** Hints for options that `tts`, or the command after which they were typed, does not have. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
   [
@@ -33,12 +33,12 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** @param complaint quotes the option, as commander does */
+/** @param complaint the error message of commander, which quotes the option */
 export function optionHint(complaint: string): string | undefined {
   return OPTIONS.get(/'(--[\w-]+)[ ']/u.exec(complaint)?.[1] ?? '');
 }
 
-/** Values of settings, by their keys in a config file. */
+/** Hints for wrong values of settings, by their keys in a config file. */
 const VALUES: readonly { readonly key: string; readonly value: RegExp; readonly hint: string }[] = [
   {
     key: 'format',
@@ -52,12 +52,12 @@ const VALUES: readonly { readonly key: string; readonly value: RegExp; readonly 
 ];
 
 export function valueHint(key: string | undefined, typed: unknown): string | undefined {
-  // Anything else may be endless when it is written out.
+  // Any other value may be very long as text.
   if (typeof typed !== 'string' && typeof typed !== 'number') return undefined;
   return VALUES.find((row) => row.key === key && row.value.test(String(typed).trim()))?.hint;
 }
 
-/** Texts of a command line that are likely to be something else. */
+/** Hints for texts that were probably meant as a command, or as SSML. */
 const TEXTS: readonly { readonly text: RegExp; readonly hint: string }[] = [
   { text: /^version$/u, hint: 'did you mean tts --version?' },
   { text: /^(?:(?:list|show) (?:all )?voices?|voice list)$/u, hint: 'did you mean tts voices?' },

@@ -4,28 +4,28 @@ import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
 
-/** It ends a run. */
+/** A signal that ends the run. */
 type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** A signal after which the process goes on. Windows has none. */
-type Message = 'SIGUSR1' | 'SIGUSR2';
+/** A signal after which the run continues. Windows has none. */
+type UserSignal = 'SIGUSR1' | 'SIGUSR2';
 
 interface Input {
   readonly isTTY: boolean;
-  /** The stream is opened at the first access, which throws TtsError (usage) if stdin is a folder. */
+  /** Opened at the first access, which throws TtsError (usage) if stdin is a folder. */
   readonly stream: Readable & { setRawMode?(raw: boolean): unknown };
 }
 
 export interface Output {
   readonly fd: number;
   readonly isTTY: boolean;
-  /** The width of the terminal now. It is 0 or undefined without a terminal. */
+  /** The current width of the terminal; 0 or `undefined` without one. */
   readonly columns: number | undefined;
-  /** The stream is opened at the first access, which sets the descriptor up for asynchronous use. */
+  /** Opened at the first access, which sets the descriptor up for asynchronous use. */
   readonly stream: Writable;
 }
 
-/** What the program takes from its process. */
+/** Everything that the program uses of its process and its environment. */
 export interface Host {
   /** The arguments; U+FFFD stands for bytes that are not UTF-8. */
   readonly argv: readonly string[];
@@ -33,40 +33,40 @@ export interface Host {
   isArgvUtf8(): boolean | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The absolute path of the home folder. It is `undefined` for a user without one. */
+  /** The absolute path of the home folder; `undefined` for a user without one. */
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** Names the space of process IDs: a boot of a machine, or a container. */
+  /** Identifies the boot of a machine, or the container, within which process IDs are unique. */
   readonly realm: string;
-  /** The user of the process. It is `undefined` on Windows. */
+  /** The ID of the user; `undefined` on Windows. */
   readonly uid: number | undefined;
   /** Version and architecture of Node: `v20.19.0-x64`. */
   readonly runtime: string;
   readonly execPath: string;
   /** True if a process of this realm has this ID. */
   isRunning(pid: number): boolean;
-  /** Asks a process to end. Throws where there is none. */
+  /** Asks a process to end. Throws if it does not exist. */
   askToEnd(pid: number): void;
-  /** Asks a run to look whether it is paused. Throws where there is none. */
+  /** Asks a run to check whether it is paused. Throws if it does not exist. */
   askToLook(pid: number): void;
-  /** Ends a process group. Throws where there is none. */
+  /** Kills a process group. Throws if it does not exist. */
   endGroup(pid: number): void;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  on(signal: EndSignal | Message, listener: () => void): void;
-  off(signal: EndSignal | Message, listener: () => void): void;
+  on(signal: EndSignal | UserSignal, listener: () => void): void;
+  off(signal: EndSignal | UserSignal, listener: () => void): void;
 }
 
 interface Messages {
   quiet: boolean;
   verbose: boolean;
-  /** From now on `***` replaces the text in all output. */
+  /** Replaces the secret with `***` in all later output. */
   hide(secret: string): void;
-  /** Keeps a name that the user gave as it is in all output, though a secret is a part of it. */
+  /** Shows this name, which the user gave, unchanged in all output, even if it contains a secret. */
   spare(name: string): void;
-  /** Prints a line for information. Nothing is wrong. */
+  /** Prints a line of information, where nothing is wrong. */
   note(text: string): void;
   warn(text: string): void;
   /** Prints a warning, but drops it if an output error ends the run within a second. */
@@ -77,7 +77,7 @@ interface Messages {
   ask(question: string): void;
   /**
    * Asks for a text that is not shown while it is typed.
-   * @returns `undefined` where no person is at a terminal
+   * @returns `undefined` if no person is at a terminal
    */
   askSecret(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -157,7 +157,7 @@ function workingFolder(process: NodeJS.Process): string {
   }
 }
 
-/** The realm is the boot and the process namespace on Linux, and else the name of the machine. */
+/** The realm is the boot and the process namespace on Linux, and elsewhere the name of the machine. */
 function realmOf(process: NodeJS.Process): string {
   const machine = () => process.getBuiltinModule('node:os').hostname();
   if (process.platform !== 'linux') return machine();
@@ -177,7 +177,7 @@ function isRunning(process: NodeJS.Process, pid: number): boolean {
   return process.platform !== 'linux' || !hasEnded(pid);
 }
 
-/** A signal finds a process that has ended until its parent asks for its status, and the first process of a container never may. */
+/** An ended process still takes signals until its parent reads its status, which init in a container may never do. */
 function hasEnded(pid: number): boolean {
   try {
     return /^State:\s[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
@@ -222,7 +222,7 @@ const MEANINGS: Record<EndSignal, { what: string; exitCode: ExitCode }> = {
   SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
 };
 
-/** Its signal aborts, with the error of the run, when the process is asked to stop. */
+/** Makes a signal that aborts, with the error that ends the run, when the process is asked to end. */
 export function interruption(host: Host): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
@@ -233,16 +233,16 @@ export function interruption(host: Host): { readonly signal: AbortSignal; stop()
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
 }
 
-/** SIGUSR2 may come before a run listens to it, or after its end: it would end the process. SIGUSR1 would open it to a debugger. */
-export function outliveMessages(host: Host): void {
+/** Ignores signals that may come before or after a run: SIGUSR2 would end the process, SIGUSR1 start its debugger. */
+export function outliveUserSignals(host: Host): void {
   if (host.platform === 'win32') return;
-  for (const message of ['SIGUSR1', 'SIGUSR2'] as const) host.on(message, () => {});
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) host.on(signal, () => {});
 }
 
-/** The status of a process that a signal ended is 128 and the number of the signal. */
+/** A process that a signal ended has this status plus the number of the signal. */
 const SIGNALS = 128;
 
-/** Milliseconds, in which an interrupted process may end by itself. */
+/** Milliseconds that an interrupted process has to end by itself. */
 const GRACE_MS = 50;
 
 const STANDARD_STREAMS = [0, 1, 2];
@@ -258,10 +258,10 @@ export function endWith(status: number, process: Process, isAsked = false): void
   process.once('exit', () => {
     const isTyped = status === ExitCode.interrupted && isOnTerminal(process);
     closeLostTerminals(process);
-    // bash goes on with its loop after a child that returned 130: the signal has to end it.
+    // bash continues its loop after a child that returns 130, but not after one that the signal ended.
     if (isTyped) dieOfSignal();
   });
-  // Work such as the lookup of a host name cannot be cancelled.
+  // Some work, such as the lookup of a host name, cannot be cancelled.
   if (status > SIGNALS) setTimeout(dieOfSignal, GRACE_MS).unref();
   else if (isAsked) setTimeout(() => process.exit(), GRACE_MS).unref();
 }
@@ -270,12 +270,12 @@ function isOnTerminal(process: Process): boolean {
   return process.platform !== 'win32' && STANDARD_STREAMS.some((fd) => isTerminal(process, fd));
 }
 
-/** Closes such descriptors: Node 20 aborts at its end if a terminal that it was started on is gone. */
+/** Closes descriptors of a lost terminal: Node 20 crashes on exit if the terminal that it was started on is gone. */
 function closeLostTerminals(process: Process): void {
   for (const fd of STANDARD_STREAMS) if (isLostTerminal(process, fd)) closeSync(fd);
 }
 
-/** Devices with major number 1, such as /dev/null, never were a terminal. */
+/** True for a device that is no terminal any more. Major number 1, such as /dev/null, never was one. */
 function isLostTerminal(process: Process, fd: number): boolean {
   try {
     const stats = fstatSync(fd);
@@ -285,7 +285,7 @@ function isLostTerminal(process: Process, fd: number): boolean {
   }
 }
 
-/** The variables that hold a secret of this program, or name a file with one. No child process gets them, and no output shows them. */
+/** Variables that hold a secret of this program, or name a file with one. No other program gets them; output hides them. */
 export const SECRET_VARIABLES = [
   'TTS_API_KEY',
   'TTS_API_KEY_FILE',
@@ -294,15 +294,15 @@ export const SECRET_VARIABLES = [
   'HF_TOKEN',
 ] as const;
 
-/** Their addresses may hold a user and a password. */
+/** Variables with addresses that may hold a user and a password. */
 const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
 
-/** What no output may show. The name of a file is no secret. */
+/** Yields the values that no output may show. The name of a file is no secret. */
 export function* secretsIn(env: Host['env']): Generator<string> {
   for (const name of SECRET_VARIABLES) if (!name.endsWith('_FILE')) yield env[name]?.trim() ?? '';
 }
 
-/** @param usesNetwork keeps the passwords of proxies */
+/** @param usesNetwork true keeps the passwords of proxies */
 export function withoutSecrets(env: Host['env'], usesNetwork = false): Record<string, string | undefined> {
   const rest = { ...env };
   for (const name of SECRET_VARIABLES) delete rest[name];
@@ -313,7 +313,7 @@ export function withoutSecrets(env: Host['env'], usesNetwork = false): Record<st
   return rest;
 }
 
-/** Such a variable need not be a valid URL: `user:password@host:3128` is one, too. */
+/** Removes a login also from an address that is no valid URL, such as `user:password@host:3128`. */
 function withoutLogin(address: string): string {
   const start = address.indexOf('://');
   const scheme = start < 0 ? '' : address.slice(0, start + 3);

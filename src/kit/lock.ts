@@ -15,22 +15,22 @@ import { openOwn } from './guard.ts';
 import type { Host } from './host.ts';
 import { ageOf } from './words.ts';
 
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two updates of the file's time, by which an owner shows that it is alive. */
 const BEAT_MS = 10_000;
-/** Milliseconds without a sign of life, after which an owner that cannot be looked at counts as dead. */
+/** Milliseconds without an update after which an owner counts as dead, if its process cannot be looked up. */
 export const DEAD_MS = 60_000;
-/** Milliseconds between two looks at a lease that somebody else has. */
-const LOOK_MS = 100;
-/** Bytes of a file that are read. */
+/** Milliseconds between two checks of a lease that another run holds. */
+const POLL_MS = 100;
+/** Bytes of a lease file that are read. */
 const LONGEST = 4096;
 
 export type LeaseHost = Pick<Host, 'pid' | 'realm' | 'isRunning'> & { readonly uid?: Host['uid'] };
 
-/** Who is at work on something, as a file says. */
+/** The content of a lease file: who holds the lease, and since when it gave no sign of life. */
 export interface Holder {
-  /** `undefined` for a file that is not written yet. */
+  /** `undefined` if the file is not written yet. */
   readonly owner: Owner | undefined;
-  /** Milliseconds since the last sign of life. */
+  /** Milliseconds since the file was last updated. */
   readonly age: number;
   readonly text: string;
 }
@@ -38,20 +38,20 @@ export interface Holder {
 interface Owner {
   readonly pid: number;
   readonly realm: string;
-  /** It is missing where it is not reported. */
+  /** The name of the machine, if the owner gave it. */
   readonly machine?: string | undefined;
 }
 
 interface Rules {
-  /** The name of this machine, for the message of another run. */
+  /** The name of this machine, which other runs show in their messages. */
   readonly machine?: string;
-  /** Says whether the lease of a holder is taken over. By default it is if the holder is dead. */
+  /** True if the lease of this holder may be taken over; by default, if the holder is dead. */
   readonly isOver?: (holder: Holder, host: LeaseHost) => boolean;
 }
 
 /**
- * A file that says who is at work. Nobody is held up by a dead owner: its process is looked at where that is possible, and
- * elsewhere an owner without a sign of life is dead.
+ * A lock file. A dead owner blocks nobody: its process is looked up where that is possible, and elsewhere an owner that no
+ * longer updates the file counts as dead.
  */
 export class Lease implements Disposable {
   readonly #path: string;
@@ -66,8 +66,8 @@ export class Lease implements Disposable {
   }
 
   /**
-   * @returns who else has it
-   * @throws TtsError (usage) for a link and for what is not a file; the system's error
+   * @returns the lease, or who else holds it
+   * @throws TtsError (usage) for a link and for anything but a regular file; the system's error
    */
   static take(path: string, host: LeaseHost, { machine, isOver = isDead }: Rules = {}): Lease | Holder {
     const text = JSON.stringify({ pid: host.pid, realm: host.realm, machine });
@@ -80,8 +80,8 @@ export class Lease implements Disposable {
   }
 
   /**
-   * Waits until it is free.
-   * @param onWait is called once
+   * Waits until the lease is free.
+   * @param onWait called once, if there is a wait
    * @throws as `take`; the signal's reason
    */
   static async wait(
@@ -93,11 +93,11 @@ export class Lease implements Disposable {
       const taken = Lease.take(path, host, rules);
       if (taken instanceof Lease) return taken;
       tell?.();
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 
-  /** Gives signs of life until the end. */
+  /** Updates the file's time regularly, so that the owner counts as alive until disposal. */
   beating(): this {
     this.#beat = setInterval(() => this.touch(), BEAT_MS).unref();
     return this;
@@ -108,24 +108,24 @@ export class Lease implements Disposable {
       const now = new Date();
       lutimesSync(this.#path, now, now);
     } catch {
-      // The folder is gone: the next write fails.
+      // If the folder is gone, the next write reports it.
     }
   }
 
-  /** What somebody else has taken over stays. */
+  /** Removes the file, unless another run has taken the lease over. */
   [Symbol.dispose](): void {
     clearInterval(this.#beat);
     try {
       if (holderOf(this.#path, this.#host)?.text === this.#text) rmSync(this.#path, { force: true });
     } catch {
-      // The next run looks whether this one is alive.
+      // The next run notices that this one is dead.
     }
   }
 }
 
 /**
- * @returns `undefined` if it is free
- * @throws TtsError (usage) for a link and for what is not a file; the system's error
+ * @returns `undefined` if nobody holds the lease
+ * @throws TtsError (usage) for a link and for anything but a regular file; the system's error
  */
 export function holderOf(path: string, { uid }: Pick<LeaseHost, 'uid'>): Holder | undefined {
   let fd: number;
@@ -144,15 +144,15 @@ export function holderOf(path: string, { uid }: Pick<LeaseHost, 'uid'>): Holder 
   }
 }
 
-/** An owner that is not known yet counts as one on another machine. */
+/** Judges an owner that is not known yet like one on another machine, by age. */
 export function isDead({ owner, age }: Holder, { realm, isRunning }: LeaseHost): boolean {
   return owner?.realm === realm ? !isRunning(owner.pid) : age >= DEAD_MS;
 }
 
-/** Milliseconds that an owner takes to write the file. */
+/** Milliseconds after which a file that its owner has not written counts as left by a dead one. */
 const UNWRITTEN_MS = 1000;
 
-/** Goes on sooner where the owner was ended before it could write the file. */
+/** Like `isDead`, but after a second also true for an owner that was killed before it wrote the file. */
 export function isDeadOrUnwritten(holder: Holder, host: LeaseHost): boolean {
   return holder.owner === undefined ? holder.age > UNWRITTEN_MS : isDead(holder, host);
 }
@@ -176,14 +176,14 @@ function create(path: string, text: string): boolean {
   }
 }
 
-/** Another run may have done the same, and be at work now: its file is put back. */
+/** Removes the lease of a dead holder. If another run has meanwhile taken it over, its file is put back. */
 function remove(path: string, holder: Holder, host: LeaseHost): void {
   const aside = `${path}.${host.pid}`;
   try {
     renameSync(path, aside);
     if (holderOf(aside, host)?.text !== holder.text) linkSync(aside, path);
   } catch (error) {
-    // A third run may have taken the name meanwhile.
+    // A third run may have taken the lease meanwhile.
     if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error;
   } finally {
     rmSync(aside, { force: true });

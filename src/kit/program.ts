@@ -8,19 +8,19 @@ import { printable, withoutEscapes } from './words.ts';
 /** UTF-16 units of stderr that are kept. */
 const MOST_WORDS = 4096;
 
-/** Milliseconds for a process to obey a signal, and for the last words of one that has ended. */
+/** Milliseconds that a process has to obey a signal, and its last output has to arrive after its end. */
 const PATIENCE_MS = 200;
 
 export interface ChildOptions {
   /** The child gets this environment without the secrets in it. */
   readonly env: Host['env'];
-  /** The child needs a proxy as the user does: it gets its password, too. */
+  /** The child uses the network: its environment keeps the passwords of proxies. */
   readonly usesNetwork?: boolean | undefined;
-  /** The child is this program once more, and gets all of the environment. */
+  /** The child is another process of this program, and gets the whole environment. */
   readonly isOwn?: true;
   /** The working folder of the child; this program's own by default. */
   readonly cwd?: string | undefined;
-  /** A number is a descriptor that is open here. */
+  /** A number is an open descriptor of this program. */
   readonly stdin: 'pipe' | 'ignore' | number;
   readonly stdout: 'pipe' | 'ignore';
   /** The number of further pipes, from descriptor 3 on. */
@@ -39,13 +39,13 @@ export interface Exit {
   readonly failure: Error | undefined;
 }
 
-/** The one way to start a program. */
+/** A running program. No other code starts one. */
 export class Child {
   /** Rejects with the system's error where the program cannot be started. */
   readonly started: Promise<void>;
   /** Resolves when the process is gone. */
   readonly exited: Promise<Exit>;
-  /** Resolves when the process is gone and its outputs have ended. Its own children may hold them. */
+  /** Resolves when the process is gone and its outputs have ended, which its own children may keep open. */
   readonly closed: Promise<Exit>;
   readonly #child: ChildProcess;
   #endGroup: ((pid: number) => void) | undefined;
@@ -66,7 +66,7 @@ export class Child {
       windowsHide: true,
     });
     const child = this.#child;
-    // A child that runs as another user takes no signal, which is an error, too.
+    // An error also comes if the child runs as another user and cannot be sent a signal.
     child.on('error', (error) => {
       if (child.pid === undefined) this.#failure = error;
     });
@@ -79,7 +79,7 @@ export class Child {
     });
     child.once('exit', () => {
       this.#kill('SIGKILL');
-      // Another process may get the number of the child.
+      // Another process may get the ID of the child.
       this.#endGroup = undefined;
     });
     const end = () => this.end();
@@ -87,7 +87,7 @@ export class Child {
     void this.closed.then(() => signal?.removeEventListener('abort', end));
   }
 
-  /** It is `undefined` where the program could not be started. */
+  /** `undefined` if the program could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -105,12 +105,12 @@ export class Child {
     return this.#child.stdout as Readable;
   }
 
-  /** @param descriptor 3 is the first */
+  /** @param descriptor the first is 3 */
   pipe(descriptor: number): Readable & Writable {
     return this.#child.stdio[descriptor] as Readable & Writable;
   }
 
-  /** The last words of stderr. */
+  /** The end of stderr. */
   get said(): string {
     return this.#said;
   }
@@ -120,7 +120,7 @@ export class Child {
     return this.lastWordsBesides(/^$/);
   }
 
-  /** @param dull matches lines that tell no reason; the last one counts where there are only such */
+  /** @param dull matches lines that tell no reason, of which the last one is returned only if there is no other line */
   lastWordsBesides(dull: RegExp): string {
     const lines = withoutEscapes(this.#said)
       .trim()
@@ -135,7 +135,7 @@ export class Child {
     this.#child.stderr?.destroy();
   }
 
-  /** @param isHeld the child stands still until it is called with false */
+  /** @param isHeld true stops the child until a call with false */
   hold(isHeld: boolean): void {
     if (isHeld !== this.#isHeld) this.#child.kill(isHeld ? 'SIGSTOP' : 'SIGCONT');
     this.#isHeld = isHeld;
@@ -144,7 +144,7 @@ export class Child {
   /** Asks the child to end, and kills it if it does not. Resolves when it is gone, or cannot be killed. */
   async stop(): Promise<void> {
     this.#kill('SIGTERM');
-    // A child that is held obeys only then.
+    // A stopped child obeys only after it has continued.
     this.hold(false);
     this.#child.stderr?.destroy();
     if (!(await within(PATIENCE_MS, this.exited))) this.#kill('SIGKILL');
@@ -157,7 +157,7 @@ export class Child {
     await within(PATIENCE_MS, this.closed);
   }
 
-  /** Resolves when the child is gone and its last words are there. Another process may delay this for a moment only. */
+  /** Resolves when the child is gone and its stderr is complete. Another process may delay this only for a moment. */
   async spoken(): Promise<Exit> {
     const exit = await this.exited;
     await this.closedSoon();
@@ -178,7 +178,7 @@ export class Child {
     try {
       this.#endGroup(pid);
     } catch {
-      // Windows has no groups, and this one may be gone.
+      // Windows has no process groups, and the group may be gone.
     }
   }
 
@@ -206,12 +206,13 @@ async function within(milliseconds: number, promise: Promise<unknown>): Promise<
   }
 }
 
-/** Bytes that a program may write to stdout. */
+/** Bytes that {@link outputOf} takes of a program's stdout. */
 const MOST_OUTPUT = 64 * 2 ** 20;
 
-/** A program that did not end with 0. */
+/** The failure of a program that did not end with status 0. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
+  /** True if the program wrote a reason to stderr. */
   readonly hasWords: boolean;
 
   constructor(said: string, { status, signal }: Exit) {
@@ -222,14 +223,14 @@ export class ProgramError extends Error {
 
 export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd' | 'usesNetwork'> {
   readonly signal: AbortSignal;
-  /** The text is written to stdin. A number is the descriptor of a file that is its stdin. */
+  /** Text to write to stdin, or the descriptor of a file that becomes stdin. */
   readonly input?: string | number;
 }
 
 /**
  * Runs a program to its end.
  * @returns what it wrote to stdout
- * @throws ProgramError with the program's words; the system's error; the signal's reason; Error for endless output
+ * @throws ProgramError with the text of stderr; the system's error; the signal's reason; Error for endless output
  */
 export async function outputOf(
   program: string,
@@ -263,11 +264,12 @@ async function allOf(stdout: Readable): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** The shell waits until its input ends, which it does even if this program is killed. */
+/** Waits for the end of its input, which comes even if this program is killed, and then kills the group. */
 const GUARD_SCRIPT = 'read -r _; kill -s KILL -- "-$1"; if [ -n "$2" ]; then rm -rf -- "$2"; fi';
 
 /**
- * Sees to it that the group of a child and a folder go with this program, even if a SIGKILL ends it. Windows has no groups.
+ * Makes sure that a child's process group is killed and a folder removed when this program ends, even by SIGKILL. Windows
+ * has no process groups.
  * @param child leads a group of its own
  */
 export function guard(

@@ -1,15 +1,15 @@
 import { unlessAborted } from './wait.ts';
 
-/** A queue of items between one writer and one reader. An error comes after the items that were pushed before it. */
+/** A queue between one writer and one reader. The reader gets an error after the items that were pushed before it. */
 export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   readonly #onTaken: (item: T) => void;
   #pushed: T[] = [];
-  /** The items in reverse order: `pop` takes the same time in a long list. */
+  /** The next items in reverse order, since `pop` is as fast in a long list. */
   #due: T[] = [];
   #end: { readonly error: unknown } | undefined;
   #wake = () => {};
 
-  /** @param onTaken is called for each item that leaves, so that its writer may go on */
+  /** @param onTaken called for each item that leaves the queue, so that the writer can continue */
   constructor(onTaken: (item: T) => void = () => {}) {
     this.#onTaken = onTaken;
   }
@@ -27,7 +27,7 @@ export class AsyncQueue<T extends object> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Only the first end counts. */
+  /** Ends the queue. Only the first call counts. */
   end(error?: unknown): void {
     this.#end ??= { error };
     this.#wake();
@@ -59,7 +59,7 @@ export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   }
 }
 
-/** The bytes that wait for the readers of several queues, taken together. */
+/** A limit for the bytes that are buffered in several queues together. */
 export class ByteBudget {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
@@ -82,15 +82,15 @@ export class ByteBudget {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** Resolves when bytes are given back. */
+  /** Resolves the next time that bytes are given back. */
   change(): Promise<void> {
     return new Promise((resolve) => void this.#waiting.push(resolve));
   }
 }
 
 /**
- * Pieces between a writer and a reader. While the budget lasts, the writer goes on without a slow reader. After that it waits,
- * but a reader that has taken everything always gets the next piece.
+ * A queue with back-pressure. While the budget lasts, the writer runs ahead of a slow reader. After that it waits, but a
+ * reader that has taken everything always gets the next piece.
  */
 export class BoundedQueue<T extends { readonly byteLength: number }> {
   readonly #budget: ByteBudget;
@@ -120,7 +120,7 @@ export class BoundedQueue<T extends { readonly byteLength: number }> {
     this.#pieces.end(error);
   }
 
-  /** Pieces before an error come first. */
+  /** Yields the pieces that came before an error, and then throws it. */
   async *read(): AsyncGenerator<T> {
     try {
       yield* this.#pieces;

@@ -2,24 +2,24 @@ import * as v from 'valibot';
 import { keyHint } from './words.ts';
 
 /**
- * What a value may be. Data of JSON or YAML is checked as it is; the text of a flag, a variable or a cell becomes data by
- * `fromText` first. A message is the end of a sentence that begins with the name of the value. Only where it begins with "must",
- * the value may be shown: the schema of a secret says something else.
+ * Says which values are valid. Data of JSON or YAML is checked unchanged; the text of a flag, a variable or a cell becomes
+ * data by `fromText` first. A message completes a sentence that begins with the name of the value. The value may be shown
+ * only if the message begins with "must": that of a secret does not.
  */
 export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
 export type ValueOf<S extends Schema> = v.InferOutput<S>;
 
 export interface Problem {
   readonly kind: 'unknown' | 'missing' | 'wrong';
-  /** Where it is in the value, as in `config.sample_rate`; empty for the value itself. */
+  /** The path inside the value, as in `config.sample_rate`; empty for the value itself. */
   readonly path: string;
   /** The end of a sentence, as in `must be 8000 or more`. */
   readonly problem: string;
-  /** What is there. */
+  /** The wrong value. */
   readonly found: unknown;
 }
 
-/** @returns the value as its schema makes it, or the first problem */
+/** @returns the value as the schema transforms it, or the first problem */
 export function check<T>(schema: Schema<T>, data: unknown): { readonly value: T } | Problem {
   const { success, output, issues } = v.safeParse(schema, data, { abortEarly: true });
   if (success) return { value: output };
@@ -27,7 +27,7 @@ export function check<T>(schema: Schema<T>, data: unknown): { readonly value: T 
   return { kind: kindOf(issue), path: v.getDotPath(issue) ?? '', problem: issue.message, found: issue.input };
 }
 
-/** Of a key of an object, valibot says "never" where none is expected, and gives the expected name where it is missing. */
+/** For the key of an object, valibot expects "never" if the key is unknown, and its name if it is missing. */
 function kindOf({ expected, input, path }: v.BaseIssue<unknown>): Problem['kind'] {
   if (path?.at(-1)?.origin !== 'key') return 'wrong';
   if (expected === 'never') return 'unknown';
@@ -65,7 +65,7 @@ export function toggle() {
   return v.boolean('must be true or false');
 }
 
-/** @param pattern without flags, so that JSON Schema can have it */
+/** @param pattern without flags, so that it can become a part of a JSON Schema */
 export function text(pattern = /\S/, message = 'must be a text that is not blank') {
   return v.pipe(v.string(message), v.regex(pattern, message));
 }
@@ -74,7 +74,7 @@ export function choice<const T extends string>(...names: readonly T[]) {
   return v.picklist(names, `must be ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}`);
 }
 
-/** @param read gives `undefined` for a text that is none of these values */
+/** @param read returns `undefined` for a text that is no such value */
 export function textAs<T>(
   read: (text: string) => T | undefined,
   message: string | ((text: string) => string),
@@ -90,7 +90,7 @@ export function textAs<T>(
   );
 }
 
-/** The first of the schemas that a value has counts. */
+/** The first schema that accepts a value counts. */
 export function oneOf<const S extends readonly Schema[]>(schemas: S, message: string) {
   return v.union(schemas, message);
 }
@@ -99,7 +99,7 @@ export function list<T>(item: Schema<T>) {
   return v.array(item, 'must be a list');
 }
 
-/** One value, or a list of them, as a list. */
+/** Accepts one value or a list of values, and always makes a list. */
 export function oneOrMore<T>(item: Schema<T>, message: string) {
   const some = v.pipe(v.array(item, message), v.minLength(1, message));
   return v.union(
@@ -114,7 +114,7 @@ export function oneOrMore<T>(item: Schema<T>, message: string) {
   );
 }
 
-/** Values by names of the user's choice. */
+/** A map of values whose names the user chooses. */
 export function named<T>(name: v.GenericSchema<string, string>, value: Schema<T>, message: string) {
   return v.pipe(
     v.record(name, value, message),
@@ -122,7 +122,7 @@ export function named<T>(name: v.GenericSchema<string, string>, value: Schema<T>
   );
 }
 
-/** A large schema that few runs need, made when it is first used. */
+/** Makes a large schema, which few runs need, when it is first used. */
 export function later<T>(make: () => Schema<T>) {
   let made: Schema<T> | undefined;
   return v.lazy((): Schema<T> => {
@@ -131,7 +131,7 @@ export function later<T>(make: () => Schema<T>) {
   });
 }
 
-/** @param problem what is wrong with a value whose parts are right: the end of a sentence */
+/** @param problem returns the message for a value whose parts are valid but do not go together */
 export function checked<S extends Schema>(schema: S, problem: (value: ValueOf<S>) => string | undefined) {
   return v.pipe(
     schema,
@@ -144,7 +144,7 @@ export function checked<S extends Schema>(schema: S, problem: (value: ValueOf<S>
 
 type Fields = Readonly<Record<string, Schema>>;
 
-/** An object without any other key. Fields that may be missing are `optional`. */
+/** An object with no other keys. Fields that may be missing are `optional`. */
 export function object<const F extends Fields>(fields: F, message = 'must be an object') {
   return v.strictObject(fields, ({ expected, input, path }) => {
     if (path === undefined) return message;
@@ -154,7 +154,7 @@ export function object<const F extends Fields>(fields: F, message = 'must be an 
   });
 }
 
-/** An object that may have other keys, which are left out. */
+/** An object that may have other keys, which are dropped. */
 export function openObject<const F extends Fields>(fields: F) {
   return v.object(fields, ({ path }) => (path === undefined ? 'must be an object' : 'is missing'));
 }
@@ -163,7 +163,7 @@ export function optional<T>(schema: Schema<T>) {
   return v.exactOptional(schema);
 }
 
-/** A schema as `fromText` and `choicesOf` look at it. */
+/** The parts of a schema that `fromText` and `choicesOf` read. */
 interface Parts {
   readonly type: string;
   readonly options?: readonly (Schema | string)[];
@@ -179,7 +179,7 @@ export function choicesOf(schema: Schema): readonly string[] | undefined {
   return type === 'picklist' ? (options as readonly string[]) : undefined;
 }
 
-/** A value that clients of JSON may write as text, too, as in `"1.25"`. */
+/** A value that JSON clients may also write as text, as in `"1.25"`. */
 export function orAsText<T>(schema: Schema<T>, message: string) {
   const text = v.pipe(
     v.string(),
@@ -196,9 +196,9 @@ const TOGGLES = new Map([
 const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
 
 /**
- * Makes data of text, for its schema to check. Where that is not possible it stays text, for which the schema has a message.
- * Names with values are written as `name=value,name=value`.
- * @param text several texts for a flag that was given several times; where one value is asked for, the last one counts
+ * Turns text into data for the schema to check. If that is not possible it stays text, which the schema refuses. Names with
+ * values are written as `name=value,name=value`.
+ * @param text several texts for a flag that was given several times; for a single value, the last one counts
  */
 export function fromText(schema: Schema, text: string | readonly string[]): unknown {
   const { type, options, item, value, entries, wrapped } = schema as Parts;
@@ -225,7 +225,7 @@ export function fromText(schema: Schema, text: string | readonly string[]): unkn
   }
 }
 
-/** @returns `undefined` for a text that is none of them */
+/** @returns `undefined` for a text that no schema accepts */
 function firstOf(schemas: readonly Schema[], texts: readonly string[]): unknown {
   const read = schemas.map((schema) => [schema, fromText(schema, texts)] as const);
   return read.find(([schema, data]) => v.is(schema, data))?.[1];

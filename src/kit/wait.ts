@@ -23,8 +23,8 @@ export async function* singleItem<T>(item: T): AsyncGenerator<T> {
 }
 
 /**
- * Gives items that were taken from a source already, and then the rest of it, which ends with its reader.
- * @param taken is emptied on the way
+ * Yields items that were already taken from a source, and then its rest. Closes the source when the reader stops.
+ * @param taken is emptied
  */
 export async function* chained<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGenerator<T> {
   try {
@@ -35,7 +35,7 @@ export async function* chained<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGen
   }
 }
 
-/** Gives the items of a source, and puts another error in the place of its own. */
+/** Yields the items of a source, and replaces its error. */
 export async function* mapErrors<T>(
   items: AsyncIterable<T>,
   errorFor: (error: unknown) => unknown,
@@ -51,13 +51,13 @@ interface Peeked<T> {
   /** The first pieces, and their length. */
   readonly held: readonly T[];
   readonly length: number;
-  /** True where they are all of the source. */
+  /** True if the source has no more pieces. */
   readonly isWhole: boolean;
-  /** All of the source, from its start. */
+  /** The whole source, including the pieces in `held`. */
   readonly all: AsyncGenerator<T>;
 }
 
-/** Takes the first pieces of a source, until they have this length together. */
+/** Reads ahead until the pieces have this total length. */
 export async function peek<T extends { readonly length: number }>(
   source: AsyncIterable<T>,
   enough: number,
@@ -76,7 +76,7 @@ export async function peek<T extends { readonly length: number }>(
   return { held, length, isWhole, all: chained(held, rest) };
 }
 
-/** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */
+/** Closes a resource after a run. An error becomes a warning, so that it does not hide the outcome of the run. */
 export async function closeQuietly(
   close: () => Promise<void>,
   notices: { warn(text: string): void },
@@ -88,7 +88,7 @@ export async function closeQuietly(
   }
 }
 
-/** Gives the items of a source. The reader chooses how long to wait for each. A late item goes to the next wait. */
+/** Yields the items of a source. The reader chooses how long to wait for each; a late item goes to the next wait. */
 export class Arrivals<T> implements Disposable {
   readonly #iterator: AsyncIterator<T>;
   readonly #signal: AbortSignal;
@@ -100,8 +100,8 @@ export class Arrivals<T> implements Disposable {
   }
 
   /**
-   * @param timeoutMs without it, there is no limit
-   * @returns undefined if the time is over
+   * @param timeoutMs no limit by default
+   * @returns `undefined` after the timeout
    * @throws the source's error, or the signal's reason, at once, even while the source hangs
    */
   async next(timeoutMs?: number): Promise<IteratorResult<T> | undefined> {
@@ -117,14 +117,14 @@ export class Arrivals<T> implements Disposable {
     }
   }
 
-  /** Ends the source, and does not wait for it. */
+  /** Closes the source without waiting for it. */
   [Symbol.dispose](): void {
     this.#pending?.catch(() => {});
     this.#iterator.return?.().catch(() => {});
   }
 }
 
-/** Gives the items of a source, and throws an error where one does not come in time. */
+/** Yields the items of a source, and throws if one does not come in time. */
 export async function* inTime<T>(
   source: AsyncIterable<T>,
   limit: { readonly milliseconds: number | undefined; late(): Error },
@@ -142,7 +142,7 @@ export async function* inTime<T>(
 function after(timeoutMs: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const reached = new Promise<undefined>((resolve) => {
-    // An item that comes while the process is busy counts as in time.
+    // An item that came while the process was busy counts as in time.
     const giveUp = () => setImmediate(() => resolve(undefined));
     if (timeoutMs !== undefined) timer = setTimeout(giveUp, timeoutMs).unref();
   });
@@ -153,10 +153,10 @@ export class IdleError extends Error {
   override readonly name = 'IdleError';
 }
 
-/** A timer checks so often within its limit. */
+/** The number of checks within the limit of a timer. */
 const CHECKS = 8;
 
-/** Fires when nothing has restarted it for a time. A pause of the process counts as one check only. */
+/** Fires if nothing restarts it within the limit. A pause of the whole process counts as one check only. */
 export class IdleTimer {
   readonly #limitMs: number;
   readonly #onIdle: (error: IdleError) => void;
@@ -196,7 +196,7 @@ export class IdleTimer {
   }
 }
 
-/** Only the time that the source takes counts, not that of a resting reader. The timer is stopped at the end. */
+/** Yields pieces while the timer counts the time of the source, but not of a slow reader. Stops the timer at the end. */
 export async function* watched<T>(
   pieces: AsyncIterable<T> | Iterable<T>,
   timer: Pick<IdleTimer, 'restart' | 'stop'>,
@@ -212,12 +212,12 @@ export async function* watched<T>(
   }
 }
 
-/** The number of different voices after which older ones are forgotten. Instructions may differ in every row of a batch. */
+/** Entries after which older ones may be forgotten. Every row of a batch may have a voice with other instructions. */
 const MOST_REMEMBERED = 1000;
 
 /**
- * Forgets what was not used for a long time. Two maps take turns, since an entry that is deleted and set again at each use leaves
- * 200 bytes among the old objects of V8, which are collected late.
+ * A cache that forgets entries that were not set for a long time. Two maps take turns: an entry that is deleted and set
+ * again at each use would leave 200 bytes among the old objects of V8, which are collected late.
  */
 export class Recent<T> {
   #younger = new Map<string, T>();
@@ -227,7 +227,7 @@ export class Recent<T> {
     return this.#younger.get(key) ?? this.#older.get(key);
   }
 
-  /** This counts as use. */
+  /** Sets an entry, which counts as use. */
   set(key: string, item: T): void {
     this.#younger.set(key, item);
     if (this.#younger.size < MOST_REMEMBERED) return;

@@ -2,9 +2,10 @@ import { closest, distance } from 'fastest-levenshtein';
 import stripAnsi from 'strip-ansi';
 import type { Host } from './host.ts';
 
+/** Letters that a name needs before it counts as a shortened one. */
 const LEAST_TELLING = 3;
 
-/** Finds the shortest candidate that begins with the name or has it as a word, else the one spelled most alike. */
+/** Finds the shortest candidate that begins with the name or has it as a word, else the one spelled most similarly. */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   return shortened(name, candidates) ?? nearlyWritten(name, candidates);
 }
@@ -32,7 +33,7 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
     typed,
     candidates.map((candidate) => candidate.toLowerCase()),
   );
-  // All codes of two or three letters are near to each other.
+  // All codes of two or three letters are similar to each other.
   const most = name.length <= 3 ? 1 : Math.max(2, Math.floor(name.length / 3));
   const near = distance(typed, nearest) <= most;
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
@@ -50,10 +51,10 @@ export function keyHint(key: string, known: readonly string[]): string {
   return nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${known.join(', ')}`;
 }
 
-/** Characters. */
+/** Characters of the longest printed text. */
 const LONGEST = 500;
 
-/** Makes text from outside fit for a terminal: one line, without control and format characters, of at most 500 characters. */
+/** Makes text from outside fit for a terminal: one line of at most 500 characters, without control and format characters. */
 export function printable(text: string): string {
   const clean = text
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -77,7 +78,7 @@ export function visible(text: string): string {
   );
 }
 
-/** Makes lines of text fit for a terminal: of what is not text, only line ends, tabs and joiners stay. */
+/** Makes lines of text fit for a terminal: of the control characters, only line ends, tabs and joiners stay. */
 export function printableLines(text: string): string {
   return withoutEscapes(text)
     .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
@@ -99,7 +100,7 @@ export function quoted(text: string): string {
 }
 
 /**
- * Gives the age of a time. A time in the future, after a change of the clock, counts as old, too.
+ * Returns the age of a time. A time in the future, after a change of the clock, also counts as old.
  * @param time in milliseconds since 1970, as `now`
  * @returns milliseconds
  */
@@ -114,7 +115,7 @@ export function shellQuoted(word: string): string {
 
 const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text for HTML and XML, also inside of double quotation marks. */
+/** Escapes text for HTML and XML, also between double quotation marks. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"]/gu, (sign) => SIGNS[sign] ?? sign);
 }
@@ -140,7 +141,7 @@ export function bytesInWords(bytes: number): string {
   return `${(bytes / 1024 ** power).toFixed(1)} ${BYTE_UNITS[power - 1]}`;
 }
 
-/** The width in cells of a terminal. */
+/** Returns the width of a text in terminal cells. */
 export function widthOf(text: string): number {
   return Array.from(text, cellsOf).reduce((sum, cells) => sum + cells, 0);
 }
@@ -151,7 +152,7 @@ export function cellsOf(character: string): number {
   return point >= 0x2300 || (point >= 0x1100 && point < 0x1160) ? 2 : 1;
 }
 
-/** Reads a table that is written as a text: `km kilometer, m meter`. A key ends at the first space. */
+/** Reads a table written as text: `km kilometer, m meter`. A key ends at the first space. */
 export function entriesOf(table: string): (readonly [key: string, value: string])[] {
   return table
     .trim()
@@ -177,21 +178,21 @@ export function priceInWords(price: number, currency = ''): string {
   return /\p{L}/u.test(currency) ? `${amount} ${currency}` : `${currency}${amount}`;
 }
 
-/** Less would be rounded to nothing. */
+/** A lower price would be rounded to zero with two decimals. */
 const SMALLEST_SHOWN = 0.005;
 
 const GAP = 2;
 
-/** The columns of a terminal that a table goes to; a pipe takes lines of any length, each with one row. */
+/** Returns the width of the terminal that a table goes to; in a pipe, each row is one line of any length. */
 export function columnsOf({ stdout: { isTTY, columns } }: Pick<Host, 'stdout'>): number | undefined {
   return isTTY ? columns || USUAL_COLUMNS : undefined;
 }
 
 const USUAL_COLUMNS = 80;
-/** Fewer would hold hardly a word. */
+/** Characters. A narrower column would hardly hold a word. */
 const NARROWEST = 8;
 
-/** @param columns what a row may take: the widest cells go on below, broken between words */
+/** @param columns the width of a row: longer ones have their widest cell wrapped between words */
 export function table(rows: readonly (readonly string[])[], columns?: number): string {
   const widths = widthsOf(rows);
   const all = widths.reduce((sum, width) => sum + width + GAP, -GAP);
@@ -206,7 +207,7 @@ export function table(rows: readonly (readonly string[])[], columns?: number): s
   return aligned(broken, widthsOf(broken));
 }
 
-/** Lines of at most this width. A word that is longer stays whole. */
+/** Wraps a text into lines of at most this width. A longer word stays whole. */
 export function brokenAt(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

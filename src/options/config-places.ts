@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { codeOf, usageError } from '../kit/error.ts';
-import { isUsersOrRoots, leadsBelow } from '../kit/guard.ts';
+import { belongsToUserOrRoot, leadsBelow } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 
 export interface ConfigPath {
@@ -137,7 +137,7 @@ export function findConfig(host: Host): ConfigPath[] {
       .map((path) => ({
         path,
         place: 'user' as const,
-        isForeign: !isUsersOrRoots(statSync(path), host.uid),
+        isForeign: !belongsToUserOrRoot(statSync(path), host.uid),
       })),
   ];
 }
@@ -148,7 +148,7 @@ function filesIn(folder: string, uid: number | undefined): string[] {
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0) return files;
   const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
-  const isOwn = (stats: Stats) => isUsersOrRoots(stats, uid);
+  const isOwn = (stats: Stats) => belongsToUserOrRoot(stats, uid);
   // Check links, too: another user's link could lead to any file of this user.
   const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
   return own.filter((path) => isInside(folder, path));

@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path';
 import { TtsError } from '../kit/error.ts';
 import { AtomicFile, type FileOptions } from '../kit/file.ts';
-import { behindLinks } from '../kit/folders.ts';
+import { linkTarget } from '../kit/folders.ts';
 import { printable } from '../kit/words.ts';
 import type { Encoding, WrittenSize } from '../sound/encode/encoding.ts';
 import type { Track } from '../sound/pcm.ts';
@@ -21,7 +21,7 @@ export function fileSink(file: FileOptions, encoding: Encoding, keepsPartial: bo
     const { failure } = beginning;
     if (!failure) return written;
     if (written.bytes === 0) throw failure.error;
-    const partial = partialName(behindLinks(file.path));
+    const partial = partialName(linkTarget(file.path));
     await part.publish(undefined, partial);
     throw withPartial(failure.error, basename(partial));
   };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
 import { assertWritable, type FileOptions } from '../kit/file.ts';
-import { behindLinks, pathOf, systemError, unwritable, writing } from '../kit/folders.ts';
+import { linkTarget, pathOf, systemError, unwritable, writing } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import { assertEncodable, type RequestedEncoding, streamingOf } from '../sound/encode/encodings.ts';
@@ -117,7 +117,7 @@ export async function checkSink(
 /** @throws TtsError (output) */
 export function checkFile(options: FileOptions): void {
   writing(options.name, () => {
-    const target = behindLinks(options.path);
+    const target = linkTarget(options.path);
     assertWritable(target, options);
     // The path `folder/.` exists only if `folder` is a folder.
     accessSync(`${dirname(target)}${sep}.`, constants.W_OK | constants.X_OK);

@@ -10,28 +10,29 @@ import type { Rest, Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Fallback, Patience } from '../voices/fallback.ts';
 
-/** The part that is heard may hold this many bytes even if the budget is spent. */
-const KEPT_BYTES = 1 << 20;
+/** Bytes that the part in its turn may buffer even if the budget is spent. */
+const HEAD_BYTES = 1 << 20;
 
-const PIECE_BYTES = 160;
+/** Bytes of memory that a piece takes in addition to its sound. */
+const PIECE_OVERHEAD = 160;
 
 interface PrefetchOptions {
   readonly signal: AbortSignal;
   /**
-   * It is called at once; the error is thrown in the part's turn.
-   * @param isWithin true where some of the sound has come
+   * Called at once. The error itself is thrown in the part's turn.
+   * @param isWithin true if some of the sound had come
    */
   readonly onFailure: (error: unknown, isWithin: boolean) => void;
 }
 
-/** The sound of one part, fetched ahead of its turn while the budget lasts, and always read to its end or the abort. */
+/** The sound of one part, prefetched while the budget lasts, and always read to its end or until it is aborted. */
 export class Prefetch {
   readonly speech: Promise<Speech | undefined>;
-  /** It resolves with the first sound, or with the end of a part without any. */
+  /** Resolves at the first sound, or at the end of a part without sound. */
   readonly begun: Promise<void>;
   readonly #budget: ByteBudget;
   readonly #options: PrefetchOptions;
-  readonly #pieces = new AsyncQueue<Uint8Array>(({ length }) => this.#letGo(length + PIECE_BYTES));
+  readonly #pieces = new AsyncQueue<Uint8Array>(({ length }) => this.#release(length + PIECE_OVERHEAD));
   #held = 0;
   #isHead = false;
   #isDropped = false;
@@ -60,7 +61,7 @@ export class Prefetch {
     this.#wakePump();
   }
 
-  /** Gives back the room of a part that is not heard. Its signal is aborted. */
+  /** Frees the buffer of a part that will not be heard. Its signal must be aborted already. */
   drop(): void {
     this.#isDropped = true;
     this.#pieces.clear();
@@ -72,7 +73,7 @@ export class Prefetch {
     signal.addEventListener('abort', wake);
     try {
       for await (const piece of pcm) {
-        this.#hold(piece.length + PIECE_BYTES);
+        this.#hold(piece.length + PIECE_OVERHEAD);
         this.#pieces.push(piece);
         if (piece.length > 0) this.#onBegun();
         while (this.#isFull && !signal.aborted) await this.#roomMade();
@@ -95,7 +96,7 @@ export class Prefetch {
   }
 
   get #isFull(): boolean {
-    return this.#isHead ? this.#held >= KEPT_BYTES : this.#budget.isSpent;
+    return this.#isHead ? this.#held >= HEAD_BYTES : this.#budget.isSpent;
   }
 
   #hold(bytes: number): void {
@@ -110,22 +111,22 @@ export class Prefetch {
     });
   }
 
-  #letGo(bytes: number): void {
+  #release(bytes: number): void {
     this.#held -= bytes;
     this.#budget.giveBack(bytes);
     if (this.#isHead) this.#wakePump();
   }
 }
 
-/** 25 minutes of sound. */
+/** The default buffer of prefetched sound: 25 minutes. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
 export interface StartedPart {
   readonly segment: Segment;
-  /** It aborts when the part is not wanted any more. */
+  /** Aborts when the part is no longer wanted. */
   readonly dropped: AbortSignal | undefined;
   sound: Prefetch;
-  /** Ends the request, and drops what came of it. */
+  /** Cancels the request and discards its sound. */
   stop(): void;
 }
 
@@ -134,22 +135,22 @@ export interface SegmentRequestOptions {
   readonly signal: AbortSignal;
   readonly fallback?: Pick<Fallback, 'speaks' | 'takesOver' | 'begun'> | undefined;
   readonly patience?: Pick<Patience, 'milliseconds' | 'late' | 'noteRetry'> | undefined;
-  /** At each of them, all that was asked for is not wanted any more. */
+  /** Each drop cancels everything that was requested before. */
   readonly drops?: Drops | undefined;
 }
 
 /**
- * The failure of a part that no other voice speaks.
- * @param isWithin true where some of its sound has come
+ * Reports the failure of a part that no other voice takes over.
+ * @param isWithin true if some of its sound had come
  */
 type OnFailure = (error: unknown, segment: Segment, isWithin: boolean) => void;
 
-/** Asks for the sound of segments. Where their voice fails, another one may speak it and all after it. */
+/** Requests the sound of segments. If a voice fails, another one may take over the segment and all after it. */
 export class SegmentRequests {
   readonly #options: SegmentRequestOptions;
   readonly #budget: ByteBudget;
   readonly #onFailure: OnFailure;
-  /** The parts whose turn has not come. */
+  /** The parts that wait for their turn. */
   readonly #waiting = new Set<StartedPart>();
   /** The part in its turn, until a drop. */
   head: StartedPart | undefined;
@@ -167,8 +168,8 @@ export class SegmentRequests {
   }
 
   /**
-   * Waits for the part, which is the next one that is heard.
-   * @throws the error of the part, if no other voice speaks it
+   * Waits for the part that is heard next.
+   * @throws the error of the part, unless another voice takes it over
    */
   async turnOf(part: StartedPart): Promise<Speech | undefined> {
     try {
@@ -189,16 +190,16 @@ export class SegmentRequests {
   }
 
   /**
-   * After a failure inside the part in its turn, of which some was heard.
-   * @returns false if no other voice speaks on with the next part
+   * Handles a failure in the middle of the part in its turn, some of which was heard.
+   * @returns true if another voice continues with the next part
    */
-  goesOnBehind(head: StartedPart, error: unknown): boolean {
+  continuesAfter(head: StartedPart, error: unknown): boolean {
     if (!this.#fallBack(error, head.segment, true)) return false;
     head.stop();
     return true;
   }
 
-  /** Who waits for a part gets `Dropped`. */
+  /** Cancels all parts. Whoever waits for one gets `Dropped`. */
   drop(): void {
     const parts = [...this.#waiting, ...(this.head ? [this.head] : [])];
     this.#waiting.clear();
@@ -206,7 +207,7 @@ export class SegmentRequests {
     for (const part of parts) part.stop();
   }
 
-  /** Only then a part may be asked for again. */
+  /** True if a request may be given up, because its voice failed or took too long. */
   get #maySwitch(): boolean {
     const { fallback, patience } = this.#options;
     return fallback !== undefined || patience !== undefined;
@@ -230,7 +231,7 @@ export class SegmentRequests {
   #failed({ segment, sound }: Pick<StartedPart, 'segment' | 'sound'>, error: unknown, isWithin: boolean) {
     const isHead = this.head?.sound === sound;
     const isAwaited = isHead || [...this.#waiting].some((part) => part.sound === sound);
-    // What has come of the part in its turn is heard before its failure.
+    // If the part is being heard, its failure counts only after the sound before it.
     if (!isAwaited || (isHead && this.#options.fallback)) return;
     if (!this.#fallBack(error, segment, false)) this.#onFailure(error, segment, isWithin);
   }
@@ -248,7 +249,7 @@ export class SegmentRequests {
     return true;
   }
 
-  /** Resolves with the first sound, where another voice may still speak the part. */
+  /** If another voice may take the part over, waits for its first sound as well. */
   async #begun({ segment, sound }: StartedPart): Promise<Speech | undefined> {
     const { patience, signal } = this.#options;
     sound.takeTurn();
@@ -271,22 +272,22 @@ export interface Part {
 }
 
 export interface PartInTurn extends Part {
-  /** It aborts when the part is not wanted any more. */
+  /** Aborts when the part is no longer wanted. */
   readonly dropped: AbortSignal | undefined;
-  /** Seconds of the rests since the last part; `undefined` without one. */
+  /** Seconds of all rests since the last part; `undefined` if there were none. */
   readonly rest: number | undefined;
 }
 
 export interface LookAheadOptions extends SegmentRequestOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
-  /** The largest number of segments that are asked for and not yet heard. */
+  /** The most segments that are requested and not yet heard. */
   readonly window: number;
   readonly budgetBytes: number;
-  /** What the reader misses if a part fails; null leaves the error as it is. */
+  /** Says what text is missing if a part fails; null keeps the error unchanged. */
   readonly missing?: ((segment: Segment) => string) | null | undefined;
-  /** True where a segment that failed like this may be left out. */
+  /** True if a segment that failed with this error may be skipped. */
   readonly maySkip?: ((error: unknown, segment: Segment) => error is TtsError) | undefined;
-  /** It is called in the turn of the part that is left out. */
+  /** Called in the turn of the part that is skipped. */
   readonly onSkipped: (error: TtsError, segment: Segment) => void;
 }
 
@@ -295,25 +296,25 @@ interface Start {
   isOver: boolean;
 }
 
-/** Milliseconds in which a text that is there gives its next segment. */
+/** Milliseconds within which a text that has arrived yields its next segment. */
 const AT_ONCE_MS = 50;
 
-/** While one part is heard, the next ones are fetched, until one fails. */
+/** Prefetches the next parts while one is heard, until one fails. */
 export class LookAhead {
-  /** The text has a first segment. */
+  /** Resolves when the text has its first segment. */
   readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
   readonly #segments: AsyncIterator<Segment | Rest>;
   readonly #asking: SegmentRequests;
   #started: Start[] = [];
-  /** The failure inside a part, until another voice goes on after it. */
+  /** A failure in the middle of a part, until another voice has continued after it. */
   #broken: unknown;
   #onBegun = () => {};
   #count = 0;
   #ended = false;
   #failed = false;
-  /** The first spared error, until a part has begun. */
-  #spared: TtsError | undefined;
+  /** The error of the first skipped segment, thrown if no part is heard at all. */
+  #firstSkipped: TtsError | undefined;
   #hasPart = false;
   #rest: number | undefined;
   #hasRests = false;
@@ -321,7 +322,7 @@ export class LookAhead {
   constructor(options: LookAheadOptions) {
     const { signal, segments, budgetBytes, drops } = options;
     drops?.listen(() => this.#drop());
-    // Every request listens to it.
+    // Every request adds a listener to the signal, which must not cause a warning.
     setMaxListeners(0, signal);
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
@@ -337,21 +338,21 @@ export class LookAhead {
     return this.#ended && this.#count === 1;
   }
 
-  /** The size of the only part is that of the whole. */
+  /** True if the whole track is one part, so that both have the same size. */
   get isAlone(): boolean {
     return this.#isSingle && !this.#hasRests;
   }
 
-  /** Seconds of the rests after the last part; `undefined` without one. */
+  /** Seconds of all rests after the last part; `undefined` if there are none. */
   get rest(): number | undefined {
     return this.#rest;
   }
 
-  /** @throws TtsError in the failed part's turn */
+  /** @throws TtsError in the turn of a part that failed */
   async next(): Promise<PartInTurn | undefined> {
     for (;;) {
       const started = await this.#nextStarted();
-      if (!started && this.#spared && !this.#hasPart) throw this.#spared;
+      if (!started && this.#firstSkipped && !this.#hasPart) throw this.#firstSkipped;
       if (!started && this.#broken) throw this.#broken;
       if (!started) return undefined;
       const { segment, dropped } = started;
@@ -368,15 +369,15 @@ export class LookAhead {
     }
   }
 
-  /** @throws the error, with what is missing, unless the part may be left out */
+  /** @throws the error, naming the missing text, unless the part may be skipped */
   #onSkipped(error: unknown, segment: Segment): void {
     const { maySkip, onSkipped } = this.#options;
     if (!maySkip?.(error, segment)) throw this.#withLoss(error, segment);
-    this.#spared ??= error;
+    this.#firstSkipped ??= error;
     onSkipped(error, segment);
   }
 
-  /** The format of the first such part among those that are asked for. It waits for the answer, but for no text. */
+  /** Returns the format of the first such part that is requested. Waits for its answer, but not for more text. */
   async formatOf(isMeant: (segment: Segment) => boolean): Promise<PcmFormat | undefined> {
     for (const { coming } of this.#started) {
       const part = await Promise.race([coming, sleep(AT_ONCE_MS)]).catch(() => undefined);
@@ -406,11 +407,11 @@ export class LookAhead {
     return start;
   }
 
-  /** What waits for its segment gets one of those that come. */
+  /** Keeps the starts that still wait for a segment: they get the next ones. */
   #drop(): void {
     this.#asking.drop();
     this.#started = this.#started.filter(({ isOver }) => !isOver);
-    [this.#rest, this.#spared, this.#broken] = [undefined, undefined, undefined];
+    [this.#rest, this.#firstSkipped, this.#broken] = [undefined, undefined, undefined];
     [this.#ended, this.#failed] = [false, false];
   }
 
@@ -431,14 +432,14 @@ export class LookAhead {
   }
 
   /**
-   * After a failure inside the part in its turn, of which some was heard.
-   * @throws the error, with what is missing, if no other voice speaks on with the next part
+   * Handles a failure in the middle of the part in its turn, some of which was heard.
+   * @throws the error, naming the missing text, unless another voice continues with the next part
    */
-  goOnBehind(error: unknown): void {
+  continueAfter(error: unknown): void {
     const { head } = this.#asking;
     if (!head) throw error;
     const lost = this.#withLoss(error, head.segment);
-    if (this.#isSingle || !this.#asking.goesOnBehind(head, error)) throw lost;
+    if (this.#isSingle || !this.#asking.continuesAfter(head, error)) throw lost;
     this.#broken = lost;
   }
 

@@ -1,4 +1,4 @@
-/** Answers over a pipe: the messages of `--input jsonl`, or one text in which all up to some place may be a thought. */
+/** A model's answers over a pipe: messages of `--input jsonl`, or one text that may begin with an unmarked thought. */
 
 import type { Drops } from '../kit/drops.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
@@ -11,7 +11,7 @@ import type { Places } from '../text/places.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 
-/** UTF-16 units that are read ahead of the voice: a stop has to be found behind an answer that is not wanted. */
+/** UTF-16 units that are read ahead of the voice, so that a stop after an unwanted answer is found in time. */
 const MOST_AHEAD = 4 * 1024 * 1024;
 
 /** UTF-16 units. A model writes a few characters a line. */
@@ -21,7 +21,7 @@ interface Message {
   readonly text: string;
   /** The answer is complete. */
   readonly end: boolean;
-  /** What was said so far is not wanted any more. */
+  /** Cancels everything that was said so far. */
   readonly stop: boolean;
 }
 
@@ -46,20 +46,21 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** What of an input lies in front of an answer. A line end counts as one character. */
+/** Characters and lines of the input before an answer. A line end counts as one character. */
 export interface InputPosition {
   readonly characters: number;
   readonly lines: number;
 }
 
-/** UTF-16 units. The stage is sure of what has come after fewer. */
+/** UTF-16 units. The stage needs fewer to tell whether a text is a thought. */
 const LONGEST_DOUBT = 128 * 1024;
 
-/** Watches a text for the answer behind a thought that has no beginning. */
+/** Finds the answer after a thought whose beginning is not marked. */
 export class Thought {
   readonly #stage: Stage<string, string>;
-  /** The end of what has come. */
+  /** The end of the text so far. */
   #last = '';
+  /** UTF-16 units of the answer, at the end of the text so far. */
   #units: number | undefined;
 
   constructor(stageOf: (how: Pick<UnspokenOptions, 'isLive' | 'onAnswer'>) => Stage<string, string>) {
@@ -69,7 +70,7 @@ export class Thought {
     this.#stage = stageOf({ isLive: true, onAnswer });
   }
 
-  /** @returns what has come of the answer, once, as soon as all before it is known for a thought */
+  /** @returns the answer so far, once, as soon as it is certain that all text before it is a thought */
   answerIn(text: string): string | undefined {
     this.#last += text;
     if (this.#last.length > 2 * LONGEST_DOUBT) this.#last = this.#last.slice(-LONGEST_DOUBT);
@@ -83,12 +84,12 @@ export class Thought {
 
 const END = Symbol('the end of an answer');
 
-/** What comes over a pipe as answers. It is read ahead of the voice, so that what is not wanted is known in time. */
+/** The answers that come over a pipe. Reads ahead of the voice, so that a stop is noticed in time. */
 export class Answers {
-  /** Its bytes are those of the next answer; of all answers where they are not heard while they are written. */
+  /** Yields the next answer, or all answers if they are not spoken while they are written. */
   readonly source: Source;
   readonly #original: Source;
-  /** It is set for a text without messages. */
+  /** Set for plain text, which has no messages. */
   readonly #thought: Thought | undefined;
   readonly #queue: (string | typeof END)[] = [];
   #ahead = 0;
@@ -101,7 +102,7 @@ export class Answers {
   #characters = 0;
   #lines = 0;
   #last = '';
-  /** How many times all that had come was dropped. */
+  /** The number of drops so far. */
   #dropped = 0;
   #drops: Drops | undefined;
 
@@ -124,7 +125,7 @@ export class Answers {
     return { characters: this.#characters, lines: this.#lines };
   }
 
-  /** Answers are heard while they are written. Without this, the pipe is one text. */
+  /** Yields one answer at a time, to speak each while it is written. Without this, the pipe is one text. */
   divide(drops: Drops): void {
     this.#drops = drops;
     drops.listen(() => {
@@ -190,7 +191,7 @@ export class Answers {
 
   async #follow({ text, end, stop }: Message): Promise<void> {
     if (stop) {
-      // A part may be on its way from one step to the next until the event loop turns.
+      // Until the next tick, a part may be between two steps, where a drop would miss it.
       await yieldToEventLoop();
       this.#drops?.now();
     }
@@ -229,10 +230,10 @@ function tooLong(): TtsError {
   );
 }
 
-/** What a run that is heard wants besides the segments. */
+/** Options for segments that are heard live. */
 export interface SegmentOptions {
   readonly drops?: Drops | undefined;
-  /** They tell the segments where they stand in the input. */
+  /** Gives each segment its place in the input. */
   readonly places?: Places | undefined;
 }
 
@@ -243,10 +244,10 @@ interface ConversationState {
 }
 
 /**
- * The segments of a conversation, answer by answer. After a stop, the next answer begins with what comes then.
- * @param segmentsOf makes those of the next answer
+ * Yields the segments of a conversation, answer by answer. After a stop, the next answer begins with the next text.
+ * @param segmentsOf makes the segments of the next answer
  */
-export async function* talk(
+export async function* segmentsByAnswer(
   segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Rest>,
   { drops, answers, signal }: ConversationState,
 ): AsyncGenerator<Segment | Rest> {
@@ -254,13 +255,13 @@ export async function* talk(
   do {
     const { lines } = answers.passed;
     for await (const each of answerOf(segmentsOf, drops.signal, signal)) {
-      yield each.kind === 'rest' ? each : inTalk(each, index, lines);
+      yield each.kind === 'rest' ? each : renumbered(each, index, lines);
       if (each.kind === 'segment') index += 1;
     }
   } while (answers.goesOn);
 }
 
-/** It ends at a drop. */
+/** Yields the segments of one answer, up to its end or a drop. */
 async function* answerOf(
   segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Rest>,
   dropped: AbortSignal,
@@ -276,8 +277,8 @@ async function* answerOf(
   }
 }
 
-/** Numbers count on from answer to answer, and so do the lines of the pipe. */
-function inTalk(segment: Segment, index: number, lines: number): Segment {
+/** Continues the numbers of segments, and of the lines of the pipe, from answer to answer. */
+function renumbered(segment: Segment, index: number, lines: number): Segment {
   const { source, line } = segment.place;
   const isOfPipe = source === '-' || source === '';
   const place = line === undefined || !isOfPipe ? segment.place : { ...segment.place, line: line + lines };

@@ -1,4 +1,4 @@
-/** An EPUB 2 as an EPUB 3: its package file, its documents, and a nav from its NCX. Only what EPUB 3 does not have is changed. */
+/** Turns an EPUB 2 into an EPUB 3: package file, documents, a nav from the NCX. Changes only what EPUB 3 does not allow. */
 import { Parser } from 'htmlparser2';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { escaped } from '../kit/words.ts';
@@ -15,7 +15,7 @@ export class Epub3Upgrade {
   readonly #book: Package;
   readonly #contents: NavLines;
   readonly #pages: ReadonlySet<string>;
-  /** What the package file has to say of a document. */
+  /** The `properties` of each document that the package file has to declare. */
   readonly #properties = new Map<string, readonly string[]>();
 
   private constructor(book: Package, contents: NavLines) {
@@ -56,7 +56,7 @@ export class Epub3Upgrade {
     return path === this.#book.ncx;
   }
 
-  /** A document in the syntax of EPUB 3. */
+  /** Returns a document in the syntax of EPUB 3. */
   page(path: string, text: string): string {
     const found = PROPERTIES.filter(([pattern]) => pattern.test(text)).map(([, property]) => property);
     this.#properties.set(path, found);
@@ -67,7 +67,7 @@ export class Epub3Upgrade {
       .replace(ENTITY, (entity, name: string) => (OF_XML.has(name) ? entity : character(entity)));
   }
 
-  /** An NCX names the book as the package file does. */
+  /** Returns the NCX with the book's identifier from the package file. */
   ncx(text: string): string {
     const id = firstIn(this.#book.root, 'package')?.attributes['unique-identifier'];
     const identifier = [...allIn(this.#book.root, 'identifier')].find(
@@ -91,7 +91,7 @@ export class Epub3Upgrade {
     return navPage(path, this.#contents, about);
   }
 
-  /** @param nav the link to it */
+  /** @param nav link to the navigation document */
   package(text: string, nav: string): string {
     const [manifest, metadata] = [closing(text, 'manifest'), closing(text, 'metadata')];
     const meta = (attributes: string, value: string) =>
@@ -138,7 +138,7 @@ function notUpgraded(name: string, why: string): TtsError {
 
 const DOCTYPE = /<!DOCTYPE\s[^<>[]{0,1000}>/iu;
 const HTML_VERSION = /(<(?:\w{1,20}:)?html\b[^<>]{0,2000}?)\sversion\s*=\s*(?:"[^"<>]*"|'[^'<>]*')/iu;
-/** The encoding is that of the declaration in front, and UTF-8 without one. */
+/** Matches `meta` elements that EPUB 3 does not need: the encoding is that of the XML declaration, by default UTF-8. */
 const HTTP_EQUIV = /<meta\s[^<>]{0,500}?http-equiv\s*=[^<>]{0,500}>/giu;
 const ENTITY = /&([A-Za-z][A-Za-z\d]{1,31});/gu;
 const OF_XML: ReadonlySet<string> = new Set(['amp', 'lt', 'gt', 'quot', 'apos']);
@@ -150,7 +150,7 @@ const PROPERTIES: readonly (readonly [RegExp, string])[] = [
   [/<(?:\w{1,20}:)?script[\s>/]/u, 'scripted'],
 ];
 
-/** A name that only the document types of EPUB 2 know; one that none knows stays. */
+/** Decodes an entity that only the document types of EPUB 2 define. An unknown one stays. */
 function character(entity: string): string {
   let text = '';
   const parser = new Parser({ ontext: (part) => (text += part) }, { decodeEntities: true });
@@ -163,7 +163,7 @@ interface Meta {
   readonly value: string;
 }
 
-/** Attributes of EPUB 2 become elements that refine what they stood on; of several dates, that of publication stays. */
+/** Turns attributes of EPUB 2 into `meta` elements that refine the element. Of several dates, keeps the publication date. */
 function dublinCore(text: string, prefix: string, edits: Edit[]): readonly Meta[] {
   const all = elementsIn(text, 'dc').map((element) => ({
     ...element,

@@ -27,47 +27,48 @@ import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
 import { spread, type WordAt, type WordTimes, wordsIn } from './words.ts';
 
-/** docs/events.schema.json describes the lines. */
+/** A line of the event log. docs/events.schema.json describes all of them. */
 export type EventLine = Readonly<Record<string, string | number | boolean>>;
 
 interface EventsOptions {
   readonly write: (line: EventLine) => void;
-  /** PCM bytes that have been heard; without it, what was taken counts. */
+  /** Returns the PCM bytes heard so far; without it, all sound that the output took counts as heard. */
   readonly heard: (() => number) | undefined;
-  /** Words with exact times in the sound of a segment; without it, its time is shared out among them. */
+  /** Finds the exact times of words in a segment; without it, times are in proportion to the characters. */
   readonly wordsOf?: (segment: Segment) => Promise<readonly WordAt[] | undefined>;
 }
 
 export type StopReason = 'interrupted' | 'dropped' | 'left' | 'failed';
 
-/** A segment whose sound goes to the output. Its bytes are counted in the sound of the run. */
+/** A segment whose sound goes to the output, from one byte of the run's sound to another. */
 interface SoundingSegment {
   readonly segment: Segment;
   readonly format: PcmFormat;
   readonly from: number;
   to: number;
-  /** The length of its sound, where it is known before all of it has come. */
+  /** The size of its sound, if it is known before all of it has come. */
   readonly bytes: number | undefined;
-  /** True if no more of its sound comes. */
+  /** True if all its sound has come. */
   isEnded: boolean;
   /** True if some of its sound is missing. */
   isBroken: boolean;
   isPlaying: boolean;
-  /** As soon as they are known. */
+  /** Set as soon as they are known. */
   words: readonly WordAt[] | undefined;
 }
 
-/** Milliseconds between two looks at what has been heard. */
-const LOOK_MS = 20;
+/** Milliseconds between two checks of how much has been heard. */
+const POLL_MS = 20;
 
-/** Tells what becomes of each segment: it listens to the sound of a run, and compares it with what has been heard. */
+/** Writes an event for each change of a segment: it compares the sound of a run with how much of it has been heard. */
 export class Events implements Listener {
   readonly #options: EventsOptions;
   readonly #queued: Segment[] = [];
   readonly #sounding: SoundingSegment[] = [];
   #last: Segment | undefined;
-  /** Characters of the input up to where a segment, or its part, was heard last. */
+  /** Characters of the input up to the last one that was heard. */
   #heardTo = 0;
+  /** PCM bytes that the output has taken. */
   #taken = 0;
   #format: PcmFormat | undefined;
   #spoken = { seconds: 0, characters: 0 };
@@ -89,7 +90,7 @@ export class Events implements Listener {
   }
 
   #queue(segment: Segment): void {
-    // A segment may be asked for again.
+    // A segment may be requested again.
     if (this.#isOver || this.#queued.some(({ index }) => index === segment.index)) return;
     this.#queued.push(segment);
     this.#tell('queued', segment);
@@ -99,7 +100,7 @@ export class Events implements Listener {
     const at = this.#queued.findIndex(({ index }) => index === segment.index);
     if (at >= 0) this.#queued.splice(0, at + 1);
     if (!speech) return;
-    // What was dropped has no place in the sound of the run.
+    // Sound that was dropped unheard does not count in the positions of the run.
     if (this.#isDropped) this.#taken = this.#heard;
     this.#isDropped = false;
     this.#format = speech.format;
@@ -135,13 +136,13 @@ export class Events implements Listener {
     this.#tell('fallback', from, { voice, error: error.message, exitCode: error.exitCode });
   }
 
-  /** All that was taken has been heard. */
+  /** Ends the events of a run whose sound has all been heard. */
   finish(): void {
     this.#hear(this.#taken);
     this.#end();
   }
 
-  /** What was queued is not heard any more. What is queued afterwards is. */
+  /** Writes `stopped` and forgets all segments so far. Later ones count again. */
   drop(): void {
     this.#tellStop('dropped');
     this.#queued.length = 0;
@@ -150,7 +151,7 @@ export class Events implements Listener {
     this.#look();
   }
 
-  /** Nothing is heard any more. */
+  /** Writes `stopped` and ends the events. */
   stop(reason: StopReason): void {
     this.#tellStop(reason);
     this.#end();
@@ -181,7 +182,7 @@ export class Events implements Listener {
     if (this.#isOver) return;
     this.#hear(this.#heard);
     const isWaiting = this.#sounding.some(({ isEnded, isPlaying }) => isEnded || !isPlaying);
-    if (isWaiting) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    if (isWaiting) this.#timer ??= setInterval(() => this.#look(), POLL_MS).unref();
     else this.#rest();
   }
 
@@ -211,7 +212,7 @@ export class Events implements Listener {
     }
   }
 
-  /** The share of a segment that was heard, in characters of the input. */
+  /** Estimates, from the share of a segment that was heard, up to which character of the input it was heard. */
   #charactersOf(sounding: SoundingSegment, heard: number): number {
     const { segment, from } = sounding;
     const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
@@ -219,7 +220,7 @@ export class Events implements Listener {
     return start + Math.floor((end - start) * Math.min(1, share));
   }
 
-  /** Where the sound of a segment ends, or will end as far as it can be guessed. */
+  /** The byte at which the sound of a segment ends, or is expected to end. */
   #wholeOf({ segment, format, bytes, from, to, isEnded, isBroken }: SoundingSegment): number {
     if (isEnded && !isBroken) return to;
     const { seconds, characters } = this.#spoken;
@@ -228,7 +229,7 @@ export class Events implements Listener {
     return Math.max(to, from + (bytes ?? guessed * format.sampleRate * frameBytes(format)));
   }
 
-  /** The last word that had begun. */
+  /** The last word that had begun at this byte. */
   #wordAt(sounding: SoundingSegment, heard: number): EventLine {
     const { segment, format, from, words: exact } = sounding;
     const seconds = secondsOf(format, heard - from);
@@ -240,7 +241,7 @@ export class Events implements Listener {
     return { word: word.text, wordAt, wordTimes: exact ? 'exact' : 'spread' };
   }
 
-  /** Where the next segment begins, or the last one was left. */
+  /** The character at which the next segment begins, or up to which the last one was heard. */
   #borderBefore(current: SoundingSegment | undefined): number {
     const next = current?.segment ?? this.#queued[0];
     return next?.span?.start ?? this.#heardTo;
@@ -275,19 +276,19 @@ function rounded(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** The lines of events go here. A reader that leaves, or a full disk, ends them, and not the speech. */
+/** Where event lines are written. If its reader leaves or the disk is full, the log ends and the speech continues. */
 export interface EventLog extends AsyncDisposable {
   write(line: EventLine): void;
 }
 
-/** Bytes that a slow reader may be behind. One that does not read at all gets no more lines. */
+/** Bytes that are buffered for a slow reader. One that is further behind gets no more lines. */
 const MOST_BEHIND = 8 * 1024 * 1024;
 
-/** Milliseconds that a slow reader has at the end of the run. */
+/** Milliseconds that a slow reader has at the end of the run to read the rest. */
 const LAST_MS = 1000;
 
 /**
- * @param where a descriptor that the caller has opened, from 3 on, or a file. A new file is the user's alone, and an old one goes on
+ * @param where a descriptor that the caller has opened, from 3 on, or a file: a new one is private, an old one is extended
  * @param onLost is called once, with the reason, when a file takes no more lines
  * @throws TtsError (usage) for a descriptor that is not open, (output) for a file that cannot be written
  */
@@ -331,7 +332,7 @@ function statsOf(fd: number): Stats {
   );
 }
 
-/** Node has descriptors of its own, which only Linux shows: no event may go to them. */
+/** True for a descriptor that Node uses itself, where no event may go. Only Linux shows this. */
 function isOfThisProgram(fd: number, stats: Stats): boolean {
   const targetOf = (name: number | string) => {
     try {
@@ -342,7 +343,7 @@ function isOfThisProgram(fd: number, stats: Stats): boolean {
   };
   const target = targetOf(fd);
   if (target === undefined || !stats.isFIFO()) return target?.startsWith('anon_inode:') ?? false;
-  // Both ends of such a pipe are here.
+  // This process holds both ends of a pipe that Node made for itself.
   const others = readdirSync('/proc/self/fd').filter(
     (name) => Number(name) !== fd && targetOf(name) === target,
   );
@@ -357,7 +358,7 @@ function logOf(fd: number, stats: Stats, onLost: (error: unknown) => void): Even
   return stats.isFIFO() || stats.isSocket() ? pipeLog(fd) : fileLog(fd, onLost);
 }
 
-/** Each line is there when `write` returns. */
+/** Each line is in the file when `write` returns. */
 function fileLog(fd: number, onLost: (error: unknown) => void): EventLog {
   let isOpen = true;
   return {
@@ -375,7 +376,7 @@ function fileLog(fd: number, onLost: (error: unknown) => void): EventLog {
   };
 }
 
-/** The system takes a line at once while its pipe has room. A reader that is slow, or gone, must not hold up the speech. */
+/** Writes without blocking: a reader that is slow, or gone, must not delay the speech. */
 function pipeLog(fd: number): EventLog {
   const stream = new Socket({ fd, readable: false, writable: true });
   stream.on('error', () => {});
@@ -397,7 +398,7 @@ function textOf(line: EventLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** What `--events` needs of a run. Closing it tells that the run failed, unless its end was told before. */
+/** The events of a run. Disposing them reports that the run failed, unless its end was reported before. */
 export interface RunEvents extends AsyncDisposable {
   readonly listener: Events;
   readonly places: Places;
@@ -425,7 +426,7 @@ export async function openEvents(
   const listener = new Events({
     write,
     heard: played,
-    // Only what is played is stopped inside a word that somebody heard.
+    // Only playback can stop in the middle of a word that somebody heard.
     ...(played && words && { wordsOf: (segment) => words.exactOf(segment) }),
   });
   const interrupt = () => listener.stop('interrupted');

@@ -11,32 +11,32 @@ import type { CueTime, Place } from '../text/piece.ts';
 import type { LookAhead, PartInTurn } from './ahead.ts';
 import type { TrackContext } from './run.ts';
 
-/** How sound is laid over the times of subtitles. */
+/** How sound is fitted to the times of subtitles. */
 export interface FitPlan {
-  /** A cue that is too long is heard at most so much faster. */
+  /** The highest speed factor for a cue that is too long. */
   readonly most: number;
-  /** Seconds of the whole sound; without it, it ends with the last cue of the film. */
+  /** Seconds of the whole sound, which otherwise ends with the last cue of the film. */
   readonly length: number | undefined;
 }
 
-/** A cue that does not begin at its time, or does not end before the next one. Seconds. */
+/** A cue that does not begin at its time, or does not end before the next one. Times are in seconds. */
 export interface Misfit {
-  /** The place among the cues of the film, from 1. */
+  /** The number of the cue in the film, from 1. */
   readonly cue: number;
   readonly line: number | undefined;
   readonly text: string;
-  /** The time at which it was to begin. */
+  /** The time at which the cue should begin. */
   readonly start: number;
-  /** How much later it begins, behind a cue that was too long. */
+  /** How much later the cue begins, after one that was too long. */
   readonly late: number;
-  /** How much of its time is missing, at the highest speed. */
+  /** How much more time the cue needs, even at the highest speed. */
   readonly missing: number;
 }
 
 interface Placed {
   readonly pauseFrames: number;
   readonly frames: number;
-  /** It makes the sound as long as that. */
+  /** The speed factor that gives the sound this many frames. */
   readonly speed: number;
   readonly misfit: Pick<Misfit, 'late' | 'missing'> | undefined;
 }
@@ -48,23 +48,23 @@ interface Cue {
 }
 
 /**
- * Cues are heard at their times. The sound of one is held until all of it has come.
- * @returns frames of silence behind the last cue
+ * Speaks cues at their times. The sound of a cue is buffered until all of it has come.
+ * @returns frames of silence after the last cue
  */
 export async function* fittedSound(
   first: PartInTurn,
   ahead: LookAhead,
   plan: FitPlan,
-  desk: TrackContext,
+  context: TrackContext,
 ): AsyncGenerator<Uint8Array, number> {
-  const { format, signal } = desk;
+  const { format, signal } = context;
   const timetable = new CueSchedule(plan, format);
   const size = frameBytes(format);
-  for await (const { time, parts } of cuesOf(first, ahead, desk)) {
+  for await (const { time, parts } of cuesOf(first, ahead, context)) {
     const spoken = Buffer.concat(parts.map(({ sound }) => sound));
     const placed = timetable.place(time, spoken.length / size);
     const [begun] = parts;
-    if (placed.misfit && begun) desk.misfit(misfitOf(time, begun.part.segment, placed.misfit));
+    if (placed.misfit && begun) context.misfit(misfitOf(time, begun.part.segment, placed.misfit));
     const heard = await stretched(spoken, format, placed);
     let [passed, from] = [0, 0];
     for (const [at, { part, speech, sound, isBroken }] of parts.entries()) {
@@ -72,13 +72,13 @@ export async function* fittedSound(
       const border =
         at === parts.length - 1 ? placed.frames : Math.round((passed * placed.frames * size) / spoken.length);
       const pauseFrames = at === 0 ? placed.pauseFrames : 0;
-      desk.begin({ ...part, speech }, pauseFrames);
+      context.begin({ ...part, speech }, pauseFrames);
       yield* longSilence(format, pauseFrames / format.sampleRate, signal);
       for (const piece of shortPieces(heard.subarray(from * size, border * size), format)) {
-        desk.sound(piece);
+        context.sound(piece);
         yield piece;
       }
-      await desk.spoken(isBroken);
+      await context.spoken(isBroken);
       from = border;
     }
   }
@@ -87,10 +87,10 @@ export async function* fittedSound(
   return rest;
 }
 
-/** Pieces that are written without a look at what else happens. */
+/** Pieces of silence that are written before other work of the process gets a turn. */
 const PIECES_AT_ONCE = 64;
 
-/** Hours may pass between two cues, and a signal ends them. */
+/** Yields silence that can be cancelled: there may be hours of it between two cues. */
 async function* longSilence(
   format: PcmFormat,
   seconds: number,
@@ -118,7 +118,7 @@ async function* cuesOf(
     if (cue?.time !== time) cue = { time, parts: [] };
     const speech = await adapted(part.speech, part.segment);
     const { pause } = part.segment;
-    // A mark inside a cue is a part of its sound.
+    // A pause mark inside a cue is a part of its sound.
     const isInside = cue.parts.length > 0 && typeof pause === 'number';
     const before = isInside ? [...silentPieces(format, pause)] : [];
     const { pieces, isBroken } = await heldSound(speech, ahead);
@@ -133,14 +133,14 @@ async function heldSound({ pcm }: Speech, ahead: LookAhead) {
     for await (const piece of pcm) pieces.push(piece);
     return { pieces, isBroken: false };
   } catch (error) {
-    ahead.goOnBehind(error);
+    ahead.continueAfter(error);
     return { pieces, isBroken: true };
   }
 }
 
 /**
- * Says where each cue is heard, to the frame. It begins at its time; one that is too long goes on in the silence behind it, and is
- * heard faster where that is too short. What still does not fit moves the next cue by as much as it needs, and no more.
+ * Places each cue, exact to the frame: at its time. A cue that is too long continues in the silence after it, and is sped up
+ * if that is too short. If it still does not fit, it delays the next cue by no more than it needs.
  */
 class CueSchedule {
   readonly #plan: FitPlan;
@@ -154,7 +154,7 @@ class CueSchedule {
     this.#sampleRate = sampleRate;
   }
 
-  /** @param frames of its sound as it was spoken */
+  /** @param frames length of the cue as it was spoken */
   place({ start, next, filmEnd }: CueTime, frames: number): Placed {
     const { most, length = filmEnd } = this.#plan;
     this.#end = this.#frameAt(length);
@@ -172,7 +172,7 @@ class CueSchedule {
     return { pauseFrames, frames: heard, speed: isTooLong ? (fits ? frames / room : most) : 1, misfit };
   }
 
-  /** Frames of silence behind the last cue. */
+  /** Frames of silence after the last cue. */
   get restFrames(): number {
     return Math.max(0, this.#end - this.#frames);
   }
@@ -191,7 +191,7 @@ function misfitOf(
   return { cue: number, line: place.line, text: written, start, ...how };
 }
 
-/** @returns the whole sound of a cue with the length that it gets */
+/** @returns the whole sound of a cue at this speed */
 export async function stretched(
   sound: Uint8Array,
   format: PcmFormat,

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isDescriptor } from '../kit/descriptor.ts';
 import { usageError } from '../kit/error.ts';
-import { behindLinks, pathOf } from '../kit/folders.ts';
+import { linkTarget, pathOf } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { keyFilesIn } from '../options/keys.ts';
 import {
@@ -26,7 +26,7 @@ import type { Fallback, Patience } from '../voices/fallback.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import { type Mix, type Pauses, USUAL_PAUSES } from './mix.ts';
 import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
-import { type Input, inFrontOf, replacementsOf, sourcesOf } from './readers.ts';
+import { answerFilterOf, type Input, replacementsOf, sourcesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TagsPlan } from './tags.ts';
 import type { TextPlan } from './text.ts';
@@ -40,7 +40,7 @@ export function mixOf(settings: Settings): Mix {
   };
 }
 
-/** Where both say how long the silence between paragraphs is, the stronger place counts, and `pauses` in the same place. */
+/** If both set the silence between paragraphs, the one from the higher-ranking place wins, and `pauses` on a tie. */
 function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
   const said: Partial<Pauses> = Object.fromEntries(pauses?.value ?? []);
   const isWeaker = !pauses || outranks(paragraphPause.origin, pauses.origin);
@@ -48,7 +48,10 @@ function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
   return { ...USUAL_PAUSES, ...said, paragraph };
 }
 
-/** With subtitles, events and in a read-along book each sentence is a segment, unless `--max-chars` was typed, and where another voice may speak on. */
+/**
+ * Makes each sentence a segment with subtitles, events or a read-along book, unless `--max-chars` was typed, and always with
+ * a fallback voice.
+ */
 function cuttingOf(
   settings: Settings,
   role: Role | undefined,
@@ -71,7 +74,7 @@ function cuttingOf(
   return { role, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
 }
 
-/** A silence that was asked for needs a segment on each side. */
+/** Chooses where the text is cut: a silence that the user asked for needs a segment on each side. */
 export function bordersOf(settings: Settings): Pick<TextPlan, 'pace' | 'cutsParagraphs'> {
   const { pauses, paragraphPause } = settings;
   return {
@@ -81,7 +84,7 @@ export function bordersOf(settings: Settings): Pick<TextPlan, 'pace' | 'cutsPara
 }
 
 /**
- * Refuses to write a file that the run reads, or that another output goes to.
+ * Refuses to write a file that the run reads, or that is also another output.
  * @throws TtsError (usage)
  */
 function assertInputsKept(
@@ -138,14 +141,14 @@ function writtenBy(
     : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
 }
 
-/** @returns the same for all names of a file, and nothing for devices and pipes, which may be read and written at once */
+/** @returns a key, the same for all names of a file; `undefined` for devices and pipes, which one may both read and write */
 function fileAt(name: string, { cwd }: Pick<Host, 'cwd'>, mayBeNew = false): string | undefined {
   try {
     const path = pathOf(cwd, name);
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stats?.isFile()) return `${stats.dev}:${stats.ino}`;
     if (stats || !mayBeNew) return undefined;
-    const target = behindLinks(path);
+    const target = linkTarget(path);
     return join(realpathSync(dirname(target)), basename(target));
   } catch {
     return undefined;
@@ -156,7 +159,7 @@ export interface SpeakRequest extends Input {
   readonly flags: Flags;
 }
 
-/** All of it is resolved and checked. */
+/** Everything that a run needs to speak, resolved and checked. */
 export interface SpeechJob {
   readonly output: OutputPlan;
   readonly mix: Mix;
@@ -165,41 +168,41 @@ export interface SpeechJob {
   readonly callbackUrl: string | undefined;
   readonly json: boolean;
   readonly text: TextPlan;
-  /** The run that speaks the job closes them. */
+  /** Closed by the run that speaks the job. */
   readonly voices: Voices;
-  /** Who speaks, where the text says nothing else. */
+  /** Speaks wherever the text names no other voice. */
   readonly speaker: Speaker;
-  /** It is set if the text may name further voices. */
+  /** Set if the text may name other voices. */
   readonly cast: Cast | undefined;
   readonly lexicon: Lexicon['lines'];
-  /** Bytes; `undefined` keeps no segments. */
+  /** The limit of the cache in bytes; `undefined` turns the cache off. */
   readonly cacheBytes: number | undefined;
-  /** What is to be said of the service before it is asked. */
+  /** A note about the service, shown before the first request. */
   readonly note: string | undefined;
   readonly chosen: string | number | undefined;
   readonly keepsGoing: boolean;
-  /** It speaks on where the voice fails. */
+  /** The voice that takes over if another one fails. */
   readonly fallback: Fallback | undefined;
-  /** It counts where the sound is heard live. */
+  /** How long to wait for a voice. It applies only to sound that is heard live. */
   readonly patience: Patience | undefined;
-  /** An answer of a model may have nothing to say. */
+  /** The text is a model's answer, which may have nothing to speak. */
   readonly isAssistant: boolean;
   readonly echo: Echo | undefined;
-  /** It is set if other runs may wait for this one. */
+  /** Set if other runs may wait for this one. */
   readonly channel:
     | { readonly name: string | undefined; readonly interrupts: boolean; readonly joins: boolean }
     | undefined;
-  /** A descriptor or a file. */
+  /** The number of a descriptor, or a file name. */
   readonly events: string | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
-  /** The subtitles tell the time of each word. */
+  /** The subtitles hold the time of each word. */
   readonly timesWords: boolean;
   readonly split: SplitPlan | undefined;
 }
 
 export interface Pricing {
   readonly per1000Chars: number;
-  /** It is written as the user writes it. */
+  /** As the user wrote it. */
   readonly currency: string | undefined;
 }
 
@@ -207,14 +210,15 @@ export type Resolved =
   | {
       readonly mode: 'show-text';
       readonly text: TextPlan;
-      /** The language in whose words the voice gets numbers. */
+      /** The language in which numbers are written out for the voice. */
       readonly numbers: string | undefined;
     }
   | { readonly mode: 'speak'; readonly job: SpeechJob }
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
- * Code after this sees a job and no settings. No output is opened and no text is sent; services and engines are asked for their speakers only.
+ * Turns settings into a job: later code sees no settings. Opens no output and sends no text: services and engines are asked
+ * only for their speakers.
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
@@ -268,7 +272,7 @@ async function shownText(
   return { mode: 'show-text', text, numbers: await numbersOf(settings, context) };
 }
 
-/** @returns `undefined` as well where the voice cannot be found: the text can be shown all the same */
+/** @returns `undefined` also if the voice cannot be found: the text can still be shown */
 async function numbersOf(settings: Settings, context: RunContext): Promise<string | undefined> {
   const { speaker, engine, language, baseUrl } = settings;
   if (baseUrl || !(speaker || engine || language)) return undefined;
@@ -281,7 +285,7 @@ async function numbersOf(settings: Settings, context: RunContext): Promise<strin
   }
 }
 
-/** What is the same for every way to read a text. */
+/** Plans what showing a text and speaking it have in common. */
 async function planText(
   request: SpeakRequest,
   { settings, echoed }: { readonly settings: Settings; readonly echoed: () => Echo | undefined },
@@ -291,7 +295,7 @@ async function planText(
   const planned = {
     sources: () => sourcesOf(request, settings, context.host, echoed()?.text),
     stages,
-    inFront: await inFrontOf(settings),
+    inFront: await answerFilterOf(settings),
     isConversation: isConversationIn(settings, request),
   };
   return { planned, lines };
@@ -332,7 +336,7 @@ async function subtitlesOf(settings: Settings, host: RunContext['host']): Promis
   return subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host);
 }
 
-/** Without one of the options, a run that plays can be stopped, paused and waited for on its terminal. */
+/** Without these options, a run that plays can still be stopped, paused and waited for, on the channel of its terminal. */
 function channelOf({ interrupt, queue, channel }: Settings, { isPlayed }: OutputPlan): SpeechJob['channel'] {
   const joins = !interrupt.value && !queue.value && !channel;
   if (joins && !isPlayed) return undefined;
@@ -359,7 +363,7 @@ function isConversationIn({ input }: Settings, { files }: Input): boolean {
   return input !== undefined;
 }
 
-/** The terminal shows by itself what is typed, and messages are not for people. */
+/** Echoes neither typed text, which the terminal already shows, nor messages, which are not for people. */
 async function echoFor(
   { files }: Input,
   { echo, dryRun, input }: Settings,
@@ -384,7 +388,7 @@ function assertHeardHere({ speed, callbackUrl }: Settings): void {
   );
 }
 
-/** @throws TtsError (usage) for what has no times, or not those of one film */
+/** @throws TtsError (usage) for `--fit` with anything but the subtitles of one film */
 function assertFits({ fit, length, callbackUrl, split, input }: Settings, { words, files }: Input): void {
   if (!fit && length)
     throw usageError(
@@ -419,13 +423,13 @@ export function pricingOf({ pricePer1000Chars, currency }: Settings): Pricing | 
   return pricePer1000Chars && { per1000Chars: pricePer1000Chars.value, currency: currency?.value };
 }
 
-/** Exact to a ten-thousandth. */
+/** Computes a price, rounded to a ten-thousandth. */
 export function costOf(characters: number, { per1000Chars, currency }: Pricing) {
   const price = Math.round(characters * per1000Chars * 10) / 10_000;
   return { price, ...(currency !== undefined && { currency }) };
 }
 
-/** What the settings say by themselves. */
+/** The fields of a job that follow from the settings and the output alone. */
 function planRun(settings: Settings, output: OutputPlan) {
   const { title, author, speaker, cover } = settings;
   return {

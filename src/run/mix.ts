@@ -8,9 +8,9 @@ import type { FitPlan } from './fit.ts';
 /** How the parts of a track are joined. */
 export interface Mix {
   readonly pauses: Pauses;
-  /** LUFS. Each voice is brought to it. */
+  /** The loudness in LUFS that each voice gets. */
   readonly loudness?: number | undefined;
-  /** The text is subtitles, which are to be heard at their times. */
+  /** Set for subtitles, which are spoken at their times. */
   readonly fit?: FitPlan | undefined;
 }
 
@@ -19,10 +19,10 @@ export type Pauses = Readonly<Record<Border, number>>;
 
 export const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
 
-/** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
+/** The highest ratio of two sample rates: the memory of a conversion grows with it. From 4 to 768 kHz it is 192. */
 const HIGHEST_RATIO = 200;
 
-/** Brings the parts of one track together: the pauses between them, and one format for all voices. */
+/** Joins the parts of one track: chooses the pauses between them, and converts all voices to one format. */
 export class Mixer {
   readonly #mix: Mix;
   readonly format: PcmFormat;
@@ -31,15 +31,15 @@ export class Mixer {
   #hasBegun = false;
   #number = 0;
 
-  /** @param format that of the track, to which all parts are brought */
+  /** @param format the format of the track, to which all parts are converted */
   constructor(mix: Mix, format: PcmFormat) {
     this.#mix = mix;
     this.format = format;
   }
 
   /**
-   * A mark replaces the silence of its border, and where the track begins, a border is not silent.
-   * @param idle seconds in which nothing was heard already: the silence of a border is as much shorter
+   * A pause mark replaces the silence of its border. At the start of the track, a border has no silence.
+   * @param idle seconds that have already been silent, by which the silence of a border is shortened
    * @returns seconds of silence
    */
   pauseBefore({ segment: { pause }, rest }: Pick<PartInTurn, 'segment' | 'rest'>, idle = 0): number {
@@ -49,12 +49,12 @@ export class Mixer {
     return rest ?? (isAtStart ? 0 : Math.max(0, silenceOf(pause, this.#mix) - idle));
   }
 
-  /** What comes next is heard without a silence in front of it. */
+  /** Lets the next part begin without a silence before it. */
   restart(): void {
     this.#hasBegun = false;
   }
 
-  /** @throws TtsError (service) for a voice of a service that changes its format, and for a rate out of all proportion */
+  /** @throws TtsError (service) for a service's voice that changes its format, and for sample rates that differ too much */
   async adapted(speech: Speech, speaker: Speaker): Promise<Speech> {
     const { format } = speech;
     const first = this.#formats.get(speaker) ?? format;

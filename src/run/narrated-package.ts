@@ -1,4 +1,4 @@
-/** The package file of a book that gets a narration. One that it has already stays where nothing new is spoken. */
+/** The package file of a book that gets a narration. An older narration stays for documents that are not spoken now. */
 import { usageError } from '../kit/error.ts';
 import { escaped } from '../kit/words.ts';
 import { openPackage, type Package, resolved } from '../read/epub-package.ts';
@@ -21,19 +21,19 @@ import {
   tagsIn,
 } from './overlays.ts';
 
-/** Bytes. */
+/** Bytes. It also bounds an overlay. */
 const LARGEST_PACKAGE = 4 * 1024 * 1024;
 
 export interface NarratedPackage {
   readonly path: string;
-  /** For an EPUB 2. */
+  /** Set for an EPUB 2. */
   readonly upgrade: Epub3Upgrade | undefined;
-  /** The beginning of names that the package file does not have. */
+  /** A prefix for new IDs, which no ID in the package file has. */
   readonly prefix: string;
-  /** The class of what is lit. */
+  /** The CSS class of the highlighted element. */
   readonly active: string;
   replacedBy(narration: Narration): ReadonlySet<string>;
-  /** The package file. @param nav the path of that of an EPUB 2 */
+  /** Returns the new package file. @param nav path of the navigation document that an EPUB 2 gets */
   edit(narration: Narration, nav: string): string;
 }
 
@@ -70,10 +70,10 @@ export async function narratedPackage(
   };
 }
 
-/** It is written into a style. */
+/** Class names that are safe to write into a style sheet. */
 const CLASS = /^[A-Za-z][\w-]{0,99}$/u;
 
-/** The sounds that each overlay of the book plays. */
+/** Maps each overlay of the book to the sound files that it plays. */
 async function soundsOf(
   archive: Archive,
   { items }: Package,
@@ -97,7 +97,7 @@ interface Replaced {
   readonly files: ReadonlySet<string>;
 }
 
-/** Overlays of documents that have new ones, and the sounds that no other overlay plays. */
+/** Finds the overlays of documents that get new ones, and the sound files that no other overlay plays. */
 function replaced(
   text: string,
   { items }: Package,
@@ -164,7 +164,7 @@ function withNarration(
   return edited(text, edits);
 }
 
-/** What the package file says of narrations: what stays of them, in seconds, and what goes. */
+/** Finds the metadata of older narrations to remove, and the seconds of narration that stay. */
 function oldMetas(
   text: string,
   ids: ReadonlySet<string>,
@@ -175,21 +175,21 @@ function oldMetas(
   for (const { at, end, tag, content } of elementsIn(text, 'meta')) {
     const attributes = attributesIn(tag);
     const [property = '', refines] = ['property', 'refines'].map((name) => attributes.get(name));
-    const isGone = refines === undefined ? isOfAll(property, isKept) : ids.has(refines.replace(/^#/u, ''));
+    const isGone = refines === undefined ? isOutdated(property, isKept) : ids.has(refines.replace(/^#/u, ''));
     if (isGone) edits.push({ at, end, text: '', order: 0 });
     else if (property === 'media:duration') seconds += secondsIn(content);
   }
   return { seconds, edits };
 }
 
-function isOfAll(property: string, isKept: boolean): boolean {
+function isOutdated(property: string, isKept: boolean): boolean {
   if (property === 'media:narrator') return !isKept;
   return property === 'media:duration' || property === 'media:active-class';
 }
 
 const UNITS: Readonly<Record<string, number>> = { h: 3600, min: 60, s: 1, ms: 0.001 };
 
-/** A clock value of SMIL 3: `1:02:03.5`, `02:03`, `3.5s`, `90min`. */
+/** Reads a clock value of SMIL 3: `1:02:03.5`, `02:03`, `3.5s`, `90min`. */
 function secondsIn(clock: string): number {
   const [, amount, unit = 's'] = /^\s*(\d+(?:\.\d+)?)(h|min|s|ms)?\s*$/u.exec(clock) ?? [];
   if (amount !== undefined) return Number(amount) * (UNITS[unit] ?? 1);

@@ -17,10 +17,11 @@ export interface OutputPlan {
   readonly bitrate: number | undefined;
   readonly encoding: Encoding;
   readonly clobber: boolean;
-  /** A file keeps what was written before an error. */
+  /** After an error, the file keeps what was written before. */
   readonly keepsPartial: boolean;
   readonly isPlayed: boolean;
   readonly player: readonly string[] | undefined;
+  /** The run works without this output: a service sends the sound elsewhere. */
   readonly mayFail: boolean;
 }
 
@@ -42,10 +43,10 @@ export function planOutput(settings: Settings, context: Pick<RunContext, 'host' 
 
 /** `--split`: a file for each chapter. */
 export interface SplitPlan {
-  /** Nothing is made, and what is missing is named. */
+  /** Makes nothing, and reports what is missing. */
   readonly checks: boolean;
   readonly prunes: boolean;
-  /** Files are deleted without a question. */
+  /** Deletes files without asking. */
   readonly yes: boolean;
 }
 
@@ -74,7 +75,7 @@ export function planSplit(settings: Settings, { name, isPlayed }: OutputPlan): S
   return { checks: check.value, prunes: prune.value, yes: yes.value };
 }
 
-/** @returns the encoding of a file; those of one format share it */
+/** @returns a function that gives the encoding of a file; files of one format share it */
 export function encodingsOf(
   { encode, bitrate, timeout }: Settings,
   { host, notices }: Pick<RunContext, 'host' | 'notices'>,
@@ -95,7 +96,7 @@ export function encodingsOf(
   };
 }
 
-/** Closing discards what is not published, and never throws. */
+/** Disposing discards what is not published, and never throws. */
 export interface Outputs extends AsyncDisposable {
   readonly sink: Sink;
   readonly subtitles: Subtitles | undefined;
@@ -106,7 +107,7 @@ interface OutputPlans {
   readonly speaker?: Speaker;
   readonly subtitles?: SubtitlesPlan | undefined;
   readonly words?: WordTimes | undefined;
-  /** In place of the encoding, for a read-along book. */
+  /** Replaces the encoding of the output, for a read-along book. */
   readonly encoding?: Encoding | undefined;
 }
 
@@ -147,7 +148,7 @@ async function openOutput(
   if (!file) return opened;
   try {
     const { tee } = await import('../out/tee.ts');
-    // The file does not need the player.
+    // If the player fails to start, the file is still written.
     return tee(file, await opened.catch(failingSink));
   } catch (error) {
     await file.discard();

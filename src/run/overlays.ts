@@ -1,4 +1,4 @@
-/** The files that make a book read itself, by EPUB 3.3: media overlays (SMIL) and what the package file says of them. */
+/** The files of a read-along book, by EPUB 3.3: media overlays (SMIL) and their entries in the package file. */
 import { createHash } from 'node:crypto';
 import { usageError } from '../kit/error.ts';
 import { escaped } from '../kit/words.ts';
@@ -6,7 +6,7 @@ import type { Target } from '../read/spans.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Segment } from '../text/segment.ts';
 
-/** A part of the sound, in frames or in seconds, and the element that is lit meanwhile; the whole document without an id. */
+/** A range of the sound, in frames or seconds, and the element highlighted meanwhile; without an id, the whole document. */
 export interface Clip {
   readonly id: string | undefined;
   readonly type: string | undefined;
@@ -14,7 +14,7 @@ export interface Clip {
   readonly to: number;
 }
 
-/** Paths in the archive. */
+/** A narrated document. Paths are those in the archive. */
 interface Narrated {
   readonly path: string;
   readonly smil: string;
@@ -26,21 +26,21 @@ export interface Narration {
   readonly narrated: readonly Narrated[];
   readonly folder: string;
   readonly narrator: string | undefined;
-  /** The beginning of names in the package file. */
+  /** The prefix of new IDs in the package file. */
   readonly prefix: string;
 }
 
-/** The class of what is lit, where a book has none. */
+/** The CSS class of the highlighted element, if the book names none. */
 export const ACTIVE = 'tts-active';
 
-/** A colour that black and white text can be read on, in light and dark. */
+/** Highlights in a colour on which black and white text stay readable, in light and dark themes. */
 export const styleOf = (active: string) =>
   `.${active} { background-color: rgba(255, 190, 0, 0.35); border-radius: 0.15em; }\n`;
 
-/** An address in such a document is relative to another one. */
+/** Matches a document whose relative links have another base than its own address. */
 const HAS_BASE = /<(?:\w{1,20}:)?base\s|\sxml:base\s*=/iu;
 
-/** What the head of a document of a book says of the style of what is lit. */
+/** Returns the element for the head of a document that styles the highlight. */
 export function styleIn(
   path: string,
   document: string,
@@ -62,7 +62,7 @@ export function linkFrom(from: string, to: string): string {
   return [...folders.slice(same).map(() => '..'), ...target.slice(same).map(encodeURIComponent)].join('/');
 }
 
-/** Exact to a microsecond. */
+/** Writes a clock value of SMIL, rounded to a microsecond. */
 function clock(seconds: number): string {
   return `${Number(seconds.toFixed(6))}s`;
 }
@@ -92,7 +92,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** Also single quotation marks, which an attribute may have around it. */
+/** Decodes single quotation marks, too: an attribute may be enclosed in them. */
 function unescaped(text: string): string {
   return text
     .replaceAll('&quot;', '"')
@@ -107,7 +107,7 @@ interface TagAt {
   readonly tag: string;
 }
 
-/** The opening tags of a name in the source of a package file. */
+/** Finds the opening tags of this name in a package file. */
 export function tagsIn(text: string, name: string): readonly TagAt[] {
   const tag = new RegExp(`<(?:[\\w.-]{1,40}:)?${name}(?:\\s[^<>]*)?>`, 'gu');
   return [...withoutComments(text).matchAll(tag)].map(({ 0: found, index }) => ({ at: index, tag: found }));
@@ -115,12 +115,12 @@ export function tagsIn(text: string, name: string): readonly TagAt[] {
 
 interface ElementAt extends TagAt {
   readonly end: number;
-  /** With its prefix. */
+  /** The tag name with its prefix. */
   readonly name: string;
   readonly content: string;
 }
 
-/** Elements with text alone. */
+/** Finds elements that hold only text. */
 export function elementsIn(text: string, prefix: 'dc' | 'meta'): readonly ElementAt[] {
   const name = prefix === 'dc' ? 'dc:[\\w-]{1,40}' : '(?:[\\w.-]{1,40}:)?meta';
   const element = new RegExp(`<(${name})(?:\\s[^<>]*)?>`, 'gu');
@@ -149,7 +149,7 @@ export function attributesIn(tag: string): Map<string, string> {
   );
 }
 
-/** Of the same length. */
+/** Replaces comments with spaces, so that all positions stay the same. */
 function withoutComments(text: string): string {
   const parts: string[] = [];
   let last = 0;
@@ -162,7 +162,7 @@ function withoutComments(text: string): string {
   }
 }
 
-/** Where an element of the package file ends. */
+/** Finds the closing tag of an element in a package file. */
 export function closing(text: string, name: string): { readonly at: number; readonly prefix: string } {
   const found = new RegExp(`</([\\w.-]{1,40}:)?${name}\\s*>`, 'u').exec(withoutComments(text));
   if (!found) throw usageError(`the package file has no ${name}`, 'the book is damaged: get it again');
@@ -177,12 +177,12 @@ export function* itemsOf({ narrated, folder, prefix }: Narration, from: string):
   yield `id="${prefix}active-css" href="${linkFrom(from, `${folder}/active.css`)}" media-type="text/css"`;
 }
 
-/** @param at the place among the narrated documents */
+/** @param at index among the narrated documents */
 export function overlayId(prefix: string, at: number): string {
   return `${prefix}smil-${at + 1}`;
 }
 
-/** Of a narration that stays in the book, beside the new one. */
+/** An older narration that stays in the book with the new one. */
 export interface KeptNarration {
   readonly seconds: number;
   readonly active: string;
@@ -212,14 +212,14 @@ interface Chapter {
   readonly spoken: readonly { readonly segment: Segment }[];
 }
 
-/** A book that is made of another text: a document for each chapter. */
+/** A new book that is made from another text, with a document for each chapter. */
 export interface NewBook {
   readonly documents: readonly {
     readonly path: string;
     readonly text: Buffer;
     readonly targets: readonly (readonly Target[])[];
   }[];
-  /** The other files, with the package file. */
+  /** All other files, including the package file. */
   files(narration: Narration): readonly (readonly [path: string, bytes: Buffer])[];
 }
 
@@ -263,12 +263,12 @@ const CONTAINER = `<?xml version="1.0" encoding="utf-8"?>
 <container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles><rootfile full-path="EPUB/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>
 `;
 
-/** Each border of the text but that of sentences begins a paragraph; the title of a chapter is a heading. */
+/** Begins a paragraph at every border except between sentences. The title of a chapter becomes a heading. */
 function bodyOf(segments: readonly Segment[]): string {
   const blocks: { isTitle: boolean; isScene: boolean; sentences: string[] }[] = [];
   for (const [at, { text, pause, chapter }] of segments.entries()) {
     const isTitle = at === 0 && chapter?.title !== undefined && keyOf(text) === keyOf(chapter.title);
-    // A title that is spoken ends like a sentence.
+    // The spoken title ends like a sentence, the printed one does not.
     const shown = isTitle ? (chapter?.title ?? text) : text;
     const sentence = `<span id="s${at + 1}">${escaped(shown)}</span>`;
     const last = blocks.at(-1);
@@ -309,11 +309,11 @@ interface Line {
 
 export interface NavLines {
   readonly lines: readonly Line[];
-  /** The numbers of printed pages. */
+  /** The page numbers of the printed book. */
   readonly pages: readonly Line[];
 }
 
-/** A table of contents. */
+/** Writes a navigation document: the table of contents and the page list. */
 export function navPage(path: string, { lines, pages }: NavLines, about: Omit<About, 'author'>): string {
   const list =
     pages.length === 0 ? '' : `<nav epub:type="page-list" hidden="hidden">${listOf(path, pages)}</nav>`;
@@ -370,10 +370,10 @@ ${documents.map((_, at) => `<itemref idref="c${at + 1}"/>`).join('\n')}
 `;
 }
 
-/** The same for all, so that the same text makes the same bytes. */
+/** The same date for all books, so that the same text makes the same bytes. */
 export const MODIFIED = '2000-01-01T00:00:00Z';
 
-/** A UUID of version 8 (RFC 9562). */
+/** Makes a UUID of version 8 (RFC 9562). */
 function uuidOf(hex: string): string {
   const digits = `${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`;
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');

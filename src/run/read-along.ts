@@ -1,4 +1,4 @@
-/** A book that reads itself: EPUB 3 with media overlays, whose sentences are lit while they are heard. */
+/** Read-along books: EPUB 3 with media overlays, whose sentences are highlighted while they are heard. */
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
@@ -21,7 +21,7 @@ import type { Listener, RunEvent } from './run.ts';
 export interface ReadAlongOptions {
   /** kbit/s. */
   readonly bitrate: number | undefined;
-  /** That of the voice. */
+  /** The language of the voice. */
   readonly language: string | undefined;
   readonly narrator: string | undefined;
 }
@@ -34,7 +34,7 @@ export async function openReadAlong(
 ): Promise<ReadAlong> {
   if (!file) return new ReadAlong(undefined, options);
   using book = await openedBook(file, signal);
-  // A file that cannot be copied is named before anything is spoken.
+  // Reports a file that cannot be copied before anything is spoken.
   book.archive.assertAllCopied();
   return new ReadAlong(file, options, freeFolder(book.archive.paths));
 }
@@ -53,17 +53,17 @@ async function openedBook(
   }
 }
 
-/** What is heard of one document of the book. */
+/** The segments spoken from one document of the book, or from one chapter of another text. */
 interface Section {
   /** `undefined` for a book that is made of another text. */
   readonly path: string | undefined;
   readonly chapter: Segment['chapter'];
-  /** PCM frames in front of it. */
+  /** PCM frames before it. */
   readonly start: number;
   readonly spoken: { readonly segment: Segment; readonly start: number }[];
 }
 
-/** Notes where each sentence begins while its sound is written. */
+/** Writes the book, for which it records where each sentence begins. */
 export class ReadAlong implements Listener {
   readonly encoding: Encoding;
   readonly #book: BookFile | undefined;
@@ -72,7 +72,7 @@ export class ReadAlong implements Listener {
   readonly #sections: Section[] = [];
   readonly #paths = new Set<string>();
 
-  /** @param folder of what is added; in a new book it is next to the package file, so that links between the two have no folders in them */
+  /** @param folder gets the added files; in a new book next to the package file, so that links between them are short */
   constructor(book: BookFile | undefined, options: ReadAlongOptions, folder = `EPUB/${NARRATION}`) {
     this.#book = book;
     this.#folder = folder;
@@ -91,7 +91,7 @@ export class ReadAlong implements Listener {
     const start = event.at;
     const path = segment.place.document?.path;
     const last = this.#sections.at(-1);
-    // A document has one overlay. What comes back to it later belongs to the one before.
+    // A document has one overlay. Text that returns to an earlier document is added to the current section.
     const isSame = this.#book
       ? path === undefined || this.#paths.has(path)
       : last?.chapter === segment.chapter;
@@ -110,7 +110,7 @@ export class ReadAlong implements Listener {
     const book = new BookWriter(file);
     try {
       await book.add('mimetype', Buffer.from('application/epub+zip'), false);
-      const sound = new Divided(track, this.#sections);
+      const sound = new SectionedTrack(track, this.#sections);
       const lengths: number[] = [];
       for (let number = 0; await sound.hasMore(); number += 1)
         lengths.push(await this.#addSound(book, number, { ...track, pcm: sound.section(number) }, signal));
@@ -155,7 +155,7 @@ export class ReadAlong implements Listener {
       seconds: (lengths[number] ?? 0) / sampleRate,
     }));
     const narration = { narrated, folder, narrator, prefix: own?.prefix ?? 'tts-' };
-    /** One document is in memory at a time. */
+    /** Adds one document at a time, since only that one is in memory. */
     const add = async (number: number): Promise<void> => {
       const [section, files] = [sections[number], narrated[number]];
       if (!section || !files) return;
@@ -188,7 +188,7 @@ interface Changes {
   readonly signal: AbortSignal;
 }
 
-/** The other files of the book are the same to the byte, but for those of an EPUB 2 that EPUB 3 writes in another way. */
+/** Copies the other files of the book byte for byte, except those of an EPUB 2 that EPUB 3 writes differently. */
 async function copy(
   archive: Archive,
   book: BookWriter,
@@ -225,10 +225,10 @@ async function upgraded(
   return encoded(isPage ? upgrade.page(path, text) : upgrade.ncx(text), text, bytes);
 }
 
-/** The folder of what is added to a book. */
+/** The folder for the files that are added to a book. */
 const NARRATION = 'tts-read-along';
 
-/** @returns one in which the book has no file */
+/** @returns a name that no folder of the book has */
 function freeFolder(paths: readonly string[]): string {
   const taken = new Set(paths.map((path) => path.split('/', 1)[0]?.toLowerCase()));
   let name = NARRATION;
@@ -269,7 +269,7 @@ async function spanned(
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** A document in UTF-8 keeps each byte; one in another encoding, which EPUB 3 does not have, becomes UTF-8. */
+/** Keeps UTF-8 and its byte order mark; a document in another encoding, which EPUB 3 does not allow, becomes UTF-8. */
 function encoded(text: string, before: string, bytes: Buffer): Buffer {
   const mark = bytes.subarray(0, 3).equals(BOM) ? BOM : Buffer.alloc(0);
   const isUtf8 = Buffer.concat([mark, Buffer.from(before)]).equals(bytes);
@@ -278,7 +278,7 @@ function encoded(text: string, before: string, bytes: Buffer): Buffer {
 }
 
 /**
- * The clips of a section, which are all of its sound: the silence behind a sentence belongs to it, and so does the sound of what has
+ * Divides all sound of a section into clips. A sentence's clip includes the silence after it, and the sound of text that has
  * no place in the document.
  */
 export function clipsOf(
@@ -303,8 +303,8 @@ export function clipsOf(
   });
 }
 
-/** A track in sections. Where one begins is known before its sound comes. */
-class Divided {
+/** Splits a track into sections. The start of a section is known before its sound comes. */
+class SectionedTrack {
   bytes = 0;
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #sections: readonly Section[];
@@ -340,19 +340,19 @@ class Divided {
   }
 }
 
-/** The same for each file, so that the same input makes the same bytes. */
-const WRITTEN = { mtime: new Date(1980, 0, 1), mode: 0o100_644, forceDosTimestamp: true };
-/** Bytes. */
-const MOST_WAITING = 16 * 1024 * 1024;
-const PACKED = /\.(?:mp3|m4a|mp4|jpe?g|png|gif|webp|woff2?)$/iu;
+/** The same metadata for each file, so that the same input makes the same bytes. */
+const METADATA = { mtime: new Date(1980, 0, 1), mode: 0o100_644, forceDosTimestamp: true };
+/** Bytes of files that may wait until the archive is written. */
+const MOST_BUFFERED = 16 * 1024 * 1024;
+const COMPRESSED = /\.(?:mp3|m4a|mp4|jpe?g|png|gif|webp|woff2?)$/iu;
 
-/** Files into an archive, one after the other. */
+/** Writes files into an archive, one after the other. */
 class BookWriter {
   readonly #zip = new ZipFile();
   readonly #written: Promise<number>;
   readonly #over = new AbortController();
-  /** Bytes that were added since one waited for the file. */
-  #waiting = 0;
+  /** Bytes added since the last wait for the archive. */
+  #buffered = 0;
 
   constructor({ fd, name }: OpenFile) {
     this.#zip.on('error', () => {});
@@ -371,17 +371,17 @@ class BookWriter {
     return bytes;
   }
 
-  async add(path: string, bytes: Buffer, isPacked = true): Promise<void> {
-    this.#waiting += bytes.length;
-    if (this.#waiting > MOST_WAITING) await this.stream(path, singleItem(bytes));
-    else this.#zip.addBuffer(bytes, path, { ...WRITTEN, compress: isPacked && !PACKED.test(path) });
+  async add(path: string, bytes: Buffer, mayCompress = true): Promise<void> {
+    this.#buffered += bytes.length;
+    if (this.#buffered > MOST_BUFFERED) await this.stream(path, singleItem(bytes));
+    else this.#zip.addBuffer(bytes, path, { ...METADATA, compress: mayCompress && !COMPRESSED.test(path) });
   }
 
   async stream(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const stream = Readable.from(bytes, { objectMode: false });
-    this.#zip.addReadStream(stream, path, { ...WRITTEN, compress: !PACKED.test(path) });
+    this.#zip.addReadStream(stream, path, { ...METADATA, compress: !COMPRESSED.test(path) });
     await Promise.race([finished(stream), this.#written]);
-    this.#waiting = 0;
+    this.#buffered = 0;
   }
 
   /** @returns the bytes of the archive */

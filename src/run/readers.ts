@@ -16,7 +16,7 @@ export interface Input {
   readonly files: readonly string[];
 }
 
-/** Chapters end requests, so a text that is not a book has them only where somebody asks for them. */
+/** Chapters cut requests, so a text that is not a book has chapters only if the user asks for them. */
 function wantsChapters({ chapters, split, titles, pauses, output, encode }: Settings): boolean {
   const isAsked = (chapters ?? split) !== undefined || !titles.value || pauses?.value.has('chapter');
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);
@@ -28,7 +28,7 @@ export function readerOf(name: string, settings: Settings, host?: Pick<Host, 'en
     code: code.value,
     math: math.value,
     footnotes: footnotes.value,
-    // Notes of a book are many, and stand inside its sentences: they are read only where somebody asks for it.
+    // A book has many notes in the middle of sentences: they are read only if the user asks for them.
     readsNotes: footnotes.value === 'read' && footnotes.origin.place !== 'default',
     speaksReadings: ruby.value === 'reading',
     readsAll: all.value,
@@ -55,8 +55,8 @@ export function sourcesOf(
   return files.map((name) => ({ source: open(name), reader: readerOf(name, settings, { env, platform }) }));
 }
 
-/** @returns what takes thoughts and calls out of the answer of a model, before its reader */
-export async function inFrontOf({ assistant, beginsThinking }: Settings): Promise<TextPlan['inFront']> {
+/** @returns a stage before the reader that removes thoughts and tool calls from a model's answer */
+export async function answerFilterOf({ assistant, beginsThinking }: Settings): Promise<TextPlan['inFront']> {
   if (!assistant.value) return undefined;
   const { Unspoken } = await import('../read/assistant.ts');
   return (how) => new Unspoken({ ...how, beginsInThought: beginsThinking.value });
@@ -66,7 +66,7 @@ export async function inFrontOf({ assistant, beginsThinking }: Settings): Promis
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
 /**
- * The lexicon is loaded only if there is one.
+ * Reads the lexicons. Their code is loaded only if there are any.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
 export async function replacementsOf(

@@ -24,13 +24,13 @@ import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInT
 import type { FitPlan, Misfit } from './fit.ts';
 import { type Mix, Mixer } from './mix.ts';
 
-/** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
+/** Records where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
 class Chapters implements Listener {
   readonly #ended: Chapter[] = [];
   #heading: Heading | undefined;
   #start = 0;
 
-  /** They are complete after the end. */
+  /** The chapters; the last one is added by `end`. */
   get list(): readonly Chapter[] {
     return this.#ended;
   }
@@ -45,7 +45,7 @@ class Chapters implements Listener {
     this.#start = at === pauseFrames ? 0 : at;
   }
 
-  /** @param end frames of the sound up to here */
+  /** @param end where the current chapter ends, in frames of the track */
   end(end: number): void {
     if (!this.#heading) return;
     const { title, level } = this.#heading;
@@ -53,7 +53,7 @@ class Chapters implements Listener {
   }
 }
 
-/** Notes where in a track each voice begins. */
+/** Records where in a track each voice begins. */
 class VoiceTurns implements Turns, Listener {
   readonly list: { readonly start: number; readonly voice: unknown }[] = [];
   readonly #speakerOf: (segment: Segment) => unknown;
@@ -71,45 +71,45 @@ class VoiceTurns implements Turns, Listener {
   }
 }
 
-/** What happens in a run. All that reports on a run listens to these. `at` counts the frames of its sound up to there. */
+/** An event of a run, told to all listeners. `at` is a position in the sound of the run, in frames from its start. */
 export type RunEvent =
-  /** The segment is asked for, ahead of its turn. */
+  /** A segment is requested, before its turn to be heard. */
   | { readonly type: 'queued'; readonly segment: Segment }
-  /** A voice asks, gets an answer, waits. */
+  /** A voice sends a request, gets an answer or waits. */
   | { readonly type: 'voice'; readonly event: VoiceEvent; readonly segment: Segment }
-  /** A segment that failed is left out. */
+  /** A segment failed and is skipped. */
   | { readonly type: 'skipped'; readonly segment: Segment; readonly error: TtsError }
   /** Another voice speaks from here on. */
   | { readonly type: 'fallback'; readonly how: FellBack }
-  /** The sound of a part begins behind this silence, at `at`. Without speech, it is sent elsewhere. */
+  /** A part begins at `at`, after this silence. If it has no speech, the service sends its sound elsewhere. */
   | { readonly type: 'started'; readonly part: Part; readonly pauseFrames: number; readonly at: number }
-  /** Sound of the part that was started last. It ends at `at`. */
+  /** A piece of sound of the part that started last. The piece ends at `at`. */
   | { readonly type: 'sound'; readonly pcm: Uint8Array; readonly at: number }
-  /** A cue of subtitles that is heard next does not fit its time. */
+  /** The next subtitle cue does not fit its time. */
   | { readonly type: 'misfit'; readonly misfit: Misfit }
-  /** The part has ended; the rest of its sound is missing where it is broken, and another voice speaks on. */
+  /** The part has ended. If it is broken, its other sound is missing, and another voice continues with the next part. */
   | { readonly type: 'spoken'; readonly isBroken: boolean }
-  /** All sound has come, and is not published yet. */
+  /** All sound has come, but nothing is published yet. */
   | { readonly type: 'end' };
 
 export interface Listener {
-  /** What it throws fails the run. */
+  /** An error thrown here fails the run. */
   on(event: RunEvent): void | Promise<void>;
 }
 
 /** How the sound of a text is made from its parts. */
 export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize' | 'onSkipped'> {
   readonly speakerOf: (segment: Segment) => Speaker;
-  /** The place of the first segment among those of all rows of a batch, or of all clients. */
+  /** The queue position of the first segment among the segments of all rows of a batch, or of all clients. */
   readonly order?: number | undefined;
-  /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
+  /** Bytes that prefetched sound may take: 64 MiB by default, less if several deliveries share them. */
   readonly budgetBytes?: number;
   readonly mix: Mix;
   readonly tags?: Tags | undefined;
-  /** It is set for a text of several voices: the others are brought to the rate of this one. */
+  /** Set for a text of several voices: the others are converted to the sample rate of this one. */
   readonly lead?: Speaker | undefined;
   readonly listeners: readonly (Listener | undefined)[];
-  /** The error for a text without a segment. */
+  /** Makes the error for a text without segments. */
   readonly blank?: () => TtsError;
 }
 
@@ -119,7 +119,7 @@ export interface DeliverOptions extends TrackOptions {
 
 /**
  * @returns `undefined` if the service sends the sound elsewhere
- * @throws TtsError; then the sink holds nothing that looks whole
+ * @throws TtsError; the sink then holds nothing that looks complete
  */
 export async function deliver({ sink, ...options }: DeliverOptions): Promise<Delivery | undefined> {
   const { signal } = options;
@@ -137,7 +137,7 @@ export async function deliver({ sink, ...options }: DeliverOptions): Promise<Del
 }
 
 /**
- * Joins the sound of a text.
+ * Joins the sound of all segments of a text.
  * @param options a caller that reads less than the whole track has to abort the signal
  * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError, here and while the track is read
@@ -189,11 +189,11 @@ async function trackFrom(
     !mix.fit && ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
   options.drops?.listen(() => mixer.restart());
-  const desk = deskOf(mixer, all, { ...options, isLive, idle, chapters });
+  const context = trackContext(mixer, all, { ...options, isLive, idle, chapters });
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, speakerOf(first.segment).speed) : undefined,
-    pcm: mix.fit ? soundOfFilm(first, ahead, desk, mix.fit) : soundOf(first, ahead, desk),
+    pcm: mix.fit ? soundOfFilm(first, ahead, context, mix.fit) : soundOf(first, ahead, context),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -203,16 +203,16 @@ async function trackFrom(
   return levelled(track, { target: mix.loudness, turns, isLive });
 }
 
-interface DeskOptions extends TrackOptions {
+interface TrackContextOptions extends TrackOptions {
   readonly chapters: Chapters;
   readonly isLive: boolean;
   readonly idle: Sink['idle'] | undefined;
 }
 
-function deskOf(
+function trackContext(
   mixer: Mixer,
   listeners: Listeners,
-  { speakerOf, mix, fallback, drops, signal, chapters, isLive, idle }: DeskOptions,
+  { speakerOf, mix, fallback, drops, signal, chapters, isLive, idle }: TrackContextOptions,
 ): TrackContext {
   const { format } = mixer;
   let at = 0;
@@ -221,7 +221,7 @@ function deskOf(
     isLive,
     signal,
     flush: flushesOf(drops),
-    // Sound that waits until its voice was measured may come in front of the next part.
+    // With a target loudness, sound held back for measuring may be heard before this part: idle time does not count.
     pauseBefore: (part) => mixer.pauseBefore(part, mix.loudness === undefined ? idle?.() : 0),
     adapted: (speech, segment) => mixer.adapted(speech, speakerOf(segment)),
     begin(part, pauseFrames) {
@@ -275,10 +275,10 @@ async function unlessGone<T>(coming: Promise<T>, gone: Promise<void> | undefined
   return Promise.race([coming, gone.then(() => 'gone' as const)]);
 }
 
-/** What takes no time of a listener. Only the end of a part, and of all, may. */
-type Told = Exclude<RunEvent, { type: 'spoken' | 'end' }>;
+/** Events that listeners handle at once. Only the end of a part, and of the run, may take them time. */
+type SyncEvent = Exclude<RunEvent, { type: 'spoken' | 'end' }>;
 
-/** All listeners of a run, which are told one after the other. */
+/** Calls the listeners of a run one after the other. */
 class Listeners {
   readonly #all: readonly Listener[];
 
@@ -286,7 +286,7 @@ class Listeners {
     this.#all = all.filter((listener) => listener !== undefined);
   }
 
-  tell(event: Told): void {
+  tell(event: SyncEvent): void {
     for (const listener of this.#all) void listener.on(event);
   }
 
@@ -295,13 +295,13 @@ class Listeners {
   }
 }
 
-/** What a run does with the parts of a track. */
+/** Everything that joining the parts of a track needs from its run. */
 export interface TrackContext {
-  /** That of the track. */
+  /** The format of the track. */
   readonly format: PcmFormat;
   readonly isLive: boolean;
   readonly signal: AbortSignal;
-  /** @returns what goes in front of the next part: a piece after a drop, and else nothing */
+  /** @returns what to yield before the next part: a flush after a drop, otherwise nothing */
   flush(): readonly Flush[];
   /** @returns seconds of silence */
   pauseBefore(part: PartInTurn): number;
@@ -311,11 +311,11 @@ export interface TrackContext {
   sound(pcm: Uint8Array): void;
   misfit(misfit: Misfit): void;
   spoken(isBroken: boolean): Promise<void>;
-  /** @param restFrames silence behind the last part */
+  /** @param restFrames silence after the last part */
   end(restFrames: number): Promise<void>;
 }
 
-/** A drop that comes before the sound is read counts as well. */
+/** Also notices a drop that came before the first part was read. */
 function flushesOf(drops: Drops | undefined): TrackContext['flush'] {
   let last = drops?.flush;
   return () => {
@@ -325,63 +325,67 @@ function flushesOf(drops: Drops | undefined): TrackContext['flush'] {
   };
 }
 
-async function* soundOf(first: PartInTurn, ahead: LookAhead, desk: TrackContext): AsyncGenerator<Uint8Array> {
+async function* soundOf(
+  first: PartInTurn,
+  ahead: LookAhead,
+  context: TrackContext,
+): AsyncGenerator<Uint8Array> {
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     if (part.dropped?.aborted) continue;
-    yield* desk.flush();
-    yield* soundOfPart(part, ahead, desk);
+    yield* context.flush();
+    yield* soundOfPart(part, ahead, context);
   }
   const { rest = 0 } = ahead;
-  yield* silentPieces(desk.format, rest);
-  await desk.end(silentFrames(desk.format, rest));
+  yield* silentPieces(context.format, rest);
+  await context.end(silentFrames(context.format, rest));
 }
 
 async function* soundOfPart(
   part: PartInTurn,
   ahead: LookAhead,
-  desk: TrackContext,
+  context: TrackContext,
 ): AsyncGenerator<Uint8Array> {
-  const { format, isLive } = desk;
+  const { format, isLive } = context;
   const { dropped, segment } = part;
-  const pause = desk.pauseBefore(part);
-  const speech = part.speech && (await desk.adapted(part.speech, segment));
+  const pause = context.pauseBefore(part);
+  const speech = part.speech && (await context.adapted(part.speech, segment));
   if (dropped?.aborted) return;
-  desk.begin({ ...part, speech }, silentFrames(format, pause));
+  context.begin({ ...part, speech }, silentFrames(format, pause));
   if (!speech) return;
   for (const piece of silentPieces(format, pause)) if (!dropped?.aborted) yield piece;
   let isBroken = false;
   try {
     for await (const piece of isLive ? inShortPieces(speech.pcm, format) : speech.pcm) {
       if (dropped?.aborted) return;
-      desk.sound(piece);
+      context.sound(piece);
       yield piece;
     }
   } catch (error) {
-    if (!dropped?.aborted) ahead.goOnBehind(error);
+    if (!dropped?.aborted) ahead.continueAfter(error);
     isBroken = true;
   }
-  if (!dropped?.aborted) await desk.spoken(isBroken);
+  if (!dropped?.aborted) await context.spoken(isBroken);
 }
 
-/** Cues are heard at their times. */
+/** Speaks subtitle cues at their times. */
 async function* soundOfFilm(
   first: PartInTurn,
   ahead: LookAhead,
-  desk: TrackContext,
+  context: TrackContext,
   plan: FitPlan,
 ): AsyncGenerator<Uint8Array> {
   const { fittedSound } = await import('./fit.ts');
-  await desk.end(yield* fittedSound(first, ahead, plan, desk));
+  await context.end(yield* fittedSound(first, ahead, plan, context));
 }
 
-/** UTF-16 units of a text in one request; 75 hours of speech. */
+/** UTF-16 units of the longest text in one request: 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
 /**
- * A text that is one request: no border cuts it.
- * @throws TtsError (usage) for one that is too long
+ * Turns all borders into paragraphs, so that the text stays one request.
+ * @throws TtsError (usage) for a text that is too long
  */
-export async function* whole(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+export async function* inOneRequest(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   let length = 0;
   for await (const piece of pieces) {
     if (piece.kind === 'text') length += piece.text.length;

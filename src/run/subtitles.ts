@@ -16,7 +16,7 @@ import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
 import { EXPECTED_ERROR, type TimedWords, type TimeSource, type WordTimes } from './words.ts';
 
-/** Start and end count frames. */
+/** Start and end are in frames. */
 export interface TimedText {
   readonly text: string;
   readonly start: number;
@@ -27,15 +27,15 @@ interface CueContext {
   /** Undefined for the only text of a run. */
   readonly file: string | undefined;
   readonly line: Place['line'];
-  /** The text gives the voice this name; the speaker of the run has none. */
+  /** The name that the text gives the voice; the speaker of the run has none. */
   readonly voice: string | undefined;
-  /** The title of its chapter. */
+  /** The title of the chapter. */
   readonly chapter: string | undefined;
 }
 
-/** Words that were timed, in the text of a cue or a segment. */
+/** A word with its times, in the text of a cue or a segment. */
 interface CueWord extends TimedText {
-  /** Characters of the input, where its place is known. */
+  /** Its characters in the input, if they are known. */
   readonly span?: Span | undefined;
 }
 
@@ -45,18 +45,18 @@ interface CueWords {
 }
 
 interface Cue extends TimedText, CueContext {
-  /** With `--words`. */
+  /** Set with `--words`. */
   readonly words?: CueWords | undefined;
   /** From 1. */
   readonly number: number;
   /** True for a part of a segment, whose borders are estimated. */
   readonly isDivided: boolean;
-  /** Their borders are estimated. */
+  /** The sentences of the cue, with estimated borders. */
   readonly sentences: readonly TimedText[];
 }
 
-/** Where parts of a text begin: at a word, where words are timed; otherwise time is shared out in proportion to the characters. */
-function shared(
+/** Times the parts of a text: by their words, if those are timed; otherwise in proportion to the characters. */
+function timedParts(
   texts: readonly string[],
   { start, end }: Omit<TimedText, 'text'>,
   words: readonly CueWord[] = [],
@@ -78,7 +78,7 @@ function shared(
   return parts.map((part, at) => ({ ...part, end: parts[at + 1]?.start ?? end }));
 }
 
-/** UTF-16 units without white space. Texts and their words are the same but for that. */
+/** Counts UTF-16 units without white space, the only difference between a text and its words. */
 function inkOf(text: string): number {
   return text.replace(/\s+/gu, '').length;
 }
@@ -92,7 +92,7 @@ function inkPlaces(words: readonly CueWord[]): readonly number[] {
   });
 }
 
-/** A group has so many words at most, so many characters, and ends with a clause. */
+/** The most words and characters of a group. A group also ends where a clause ends. */
 const GROUP_WORDS = 4;
 const GROUP_CHARACTERS = 24;
 
@@ -109,7 +109,7 @@ function groupsOf(words: readonly CueWord[]): string[] {
   return groups.map((group) => group.join(' '));
 }
 
-/** Divides a text that is too long for a screen, or into groups of words. */
+/** Divides a text into cues that fit a screen, or into groups of words. */
 export function timedCues(
   timed: TimedText,
   sampleRate: number,
@@ -117,12 +117,12 @@ export function timedCues(
 ): Omit<Cue, 'number' | keyof CueContext>[] {
   const seconds = (timed.end - timed.start) / sampleRate;
   const texts = words && inGroups ? groupsOf(words.list) : cueTexts(withoutBreaks(timed.text), seconds);
-  const cues = shared(texts, timed, words?.list);
+  const cues = timedParts(texts, timed, words?.list);
   return cues.map(({ words: list, ...cue }) => ({
     ...cue,
     words: words && { source: words.source, list },
     isDivided: cues.length > 1,
-    sentences: shared(sentences(cue.text).map(withoutBreaks), cue, list).map(
+    sentences: timedParts(sentences(cue.text).map(withoutBreaks), cue, list).map(
       ({ words: _, ...sentence }) => sentence,
     ),
   }));
@@ -131,11 +131,11 @@ export function timedCues(
 export interface SubtitleStyle {
   head(sampleRate: number): string;
   cue(cue: Cue, sampleRate: number): string;
-  /** Says where the times of the next words come from. */
+  /** Writes a comment on where the times of the next words come from. */
   note?(source: TimeSource): string;
-  /** With timed words, a cue is a group of them. */
+  /** If words are timed, each cue is a group of words. */
   readonly inGroups?: boolean;
-  /** True if it says where words are in the input. */
+  /** True if it tells the places of words in the input. */
   readonly namesPlaces?: boolean;
   readonly tail: string;
 }
@@ -201,8 +201,8 @@ function wordNote(source: TimeSource): string {
 }
 
 /**
- * The lines of a cue, with a mark in front of each word.
- * @param before the mark of a word, by its number
+ * Returns the lines of a cue with a mark before each word.
+ * @param before makes the mark of a word
  */
 function markedLines(
   { text, words }: Cue,
@@ -221,7 +221,7 @@ function markedLines(
   );
 }
 
-/** A time stands in front of each word that begins inside of the cue, as WebVTT wants it. */
+/** Puts a time before each word that begins after the start of the cue and before its end, as WebVTT requires. */
 function vttText(cue: Cue, rate: number): string {
   let last = timestamp(cue.start, rate, '.');
   const end = timestamp(cue.end, rate, '.');
@@ -234,7 +234,7 @@ function vttText(cue: Cue, rate: number): string {
   return markedLines(cue, escapeMarkup, before).join('\n');
 }
 
-/** The time of a word goes on until the next one begins. */
+/** Gives each word the time until the next one begins. */
 function assText(cue: Cue, rate: number): string {
   const list = cue.words?.list ?? [];
   const centiseconds = (frames: number) => Math.round((frames * 100) / rate);
@@ -247,7 +247,7 @@ function assText(cue: Cue, rate: number): string {
   return markedLines(cue, escapeAss, before).join('\\N');
 }
 
-/** Braces hold commands, and a backslash begins one. */
+/** Replaces the characters that begin commands by their full-width forms. */
 function escapeAss(text: string): string {
   return text.replaceAll('\\', '＼').replaceAll('{', '｛').replaceAll('}', '｝');
 }
@@ -309,7 +309,7 @@ function cueData(
   };
 }
 
-/** Rounded from whole frames: errors do not add up. */
+/** Rounds each time from whole frames, so that errors do not add up. */
 export function timestamp(frames: number, sampleRate: number, point: string): string {
   const milliseconds = Math.round((frames * 1000) / sampleRate);
   const seconds = Math.floor(milliseconds / 1000);
@@ -320,7 +320,7 @@ export function timestamp(frames: number, sampleRate: number, point: string): st
 
 const ELSEWHERE = 'name another file with --subtitles';
 
-/** Characters. */
+/** Characters that are buffered before a write. */
 const BATCH = 1 << 16;
 
 export interface SubtitlesPlan extends FileOptions {
@@ -334,7 +334,7 @@ interface CurrentCue {
   end: number;
 }
 
-/** The file appears when the sound is complete. */
+/** Writes subtitles to a file that appears when the sound is complete. */
 export class Subtitles implements Listener {
   readonly #file: AtomicFile;
   readonly #name: string;
@@ -345,10 +345,10 @@ export class Subtitles implements Listener {
   #number = 0;
   #source: TimeSource | undefined;
   #batch = '';
-  /** The cues of a segment wait for its words, and those of the next one for them. */
+  /** Settles when all cues so far are written. Each segment waits for its words and for the segment before. */
   #written: Promise<void> = Promise.resolve();
 
-  /** @param words it times them, for `--words` */
+  /** @param words finds the word times, for `--words` */
   constructor(file: AtomicFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>, words?: WordTimes) {
     this.#file = file;
     this.#name = name;
@@ -371,7 +371,7 @@ export class Subtitles implements Listener {
     const { segment, speech } = part;
     if (!speech) return;
     const { format } = speech;
-    // A segment that was dropped has no end of its own.
+    // A segment that was dropped gets no `spoken` event.
     void this.#end();
     if (!this.#isBegun) this.#write(this.#style.head(format.sampleRate));
     this.#isBegun = true;
@@ -379,7 +379,7 @@ export class Subtitles implements Listener {
     this.#current = { segment, format, start: at, end: at };
   }
 
-  /** @returns when the words of the segment before are known: no more than two wait */
+  /** @returns settles when the previous segment is written, so that at most two segments wait for their words */
   #end(): Promise<void> | undefined {
     const [current, before] = [this.#current, this.#written];
     this.#current = undefined;

@@ -10,15 +10,15 @@ import type { Voice } from '../sound/voice.ts';
 export interface TagsPlan {
   readonly title: string | undefined;
   readonly author: string | undefined;
-  /** The name that the user has for the voice. */
+  /** The user's own name for the voice. */
   readonly speaker: string | undefined;
   /** The name of a file. */
   readonly cover: string | undefined;
 }
 
 /**
- * Brings together what the options and the document say of the sound. The options count more.
- * @throws TtsError (usage) for a file of a cover that cannot be read
+ * Merges the tags of the options and of the document; the options win.
+ * @throws TtsError (usage) for a cover file that cannot be read
  */
 export async function tagsOf(
   { title, author, speaker, cover: file }: TagsPlan,
@@ -43,7 +43,7 @@ function coverFile(name: string, cwd: string): Uint8Array {
   try {
     const path = pathOf(cwd, name);
     if (!statSync(path).isFile()) throw new Error('it is not a file');
-    // What is too large is left out for its length alone.
+    // A file that is too large is not read: any array of this length is left out.
     if (statSync(path).size > LARGEST_COVER) return new Uint8Array(LARGEST_COVER + 1);
     return readFileSync(path);
   } catch (error) {
@@ -54,10 +54,10 @@ function coverFile(name: string, cwd: string): Uint8Array {
   }
 }
 
-/** Bytes. Comments of Ogg hold the picture as text, which ffmpeg reads whole. */
+/** Bytes. In Ogg, the picture is a comment in text form, which ffmpeg reads whole. */
 const LARGEST_COVER = 16 * 1024 * 1024;
 
-/** The first bytes count: names and types of covers are often wrong. */
+/** Goes by the first bytes: file names and declared types of covers are often wrong. */
 function usableCover(bytes: Uint8Array, leaveOut: (why: string) => void): Cover | undefined {
   const start = Buffer.from(bytes.subarray(0, 8)).toString('hex');
   const mediaType = start.startsWith('ffd8ff')

@@ -19,27 +19,27 @@ import type { Places } from '../text/places.ts';
 import type { Rest, Role, Segment } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
-import { Answers, type SegmentOptions, Thought, talk } from './conversation.ts';
-import { whole } from './run.ts';
+import { Answers, type SegmentOptions, segmentsByAnswer, Thought } from './conversation.ts';
+import { inOneRequest } from './run.ts';
 
 /** What a run speaks, and how it is cut. */
 export interface TextPlan {
-  /** Looks at the files. */
+  /** Makes the sources, and checks that files exist. */
   readonly sources: () => readonly TextSource[];
-  /** Each text passes them after its reader, in this order. */
+  /** The stages after the reader of each text, in this order. */
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
   /** Stdin holds messages of `--input jsonl`. */
   readonly isConversation?: boolean;
-  /** Each text passes it before its reader. */
+  /** A stage before the reader of each text. */
   readonly inFront?: ((how: Omit<UnspokenOptions, 'beginsInThought'>) => Stage<string, string>) | undefined;
-  /** Who speaks, where the text says nothing else. Without it, the text is only read. */
+  /** Speaks wherever the text names no other voice. Without it, the text is only read. */
   readonly role?: Role | undefined;
-  /** It is set if the text may name voices or have other marks. */
+  /** Set if the text may name voices or have other marks. */
   readonly cast?: CastPlan | undefined;
-  /** "By output" means that what is heard live begins with a short segment. */
+  /** With "by output", sound that is heard live begins with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by output';
   readonly cutsParagraphs: boolean;
-  /** At pace "sentence", sound of longer segments that is in the cache is used as it is. */
+  /** At pace "sentence", longer segments whose sound is in the cache are not divided. */
   readonly usesKept?: boolean;
   /** The numbers of the chapters that are spoken; otherwise all. */
   readonly chapters?: readonly ChapterRange[] | undefined;
@@ -50,7 +50,7 @@ export interface TextSource {
   readonly reader: Reader;
 }
 
-/** The text of a run, opened and checked. It is read again each time, if it can be. */
+/** The text of a run, opened and checked. Each use reads it again, unless it comes from a pipe. */
 export class RunText {
   readonly #plan: TextPlan;
   readonly #readings: readonly Reading[];
@@ -66,9 +66,8 @@ export class RunText {
   }
 
   /**
-   * Checks files to their end. It waits for no byte of a pipe, except with `--format epub`.
-   * @throws TtsError (usage) for a text that cannot be read, a chapter that it does not have, a mark that is none, and an
-   *   unknown voice
+   * Checks whole files. It waits for no byte of a pipe, except with `--format epub`.
+   * @throws TtsError (usage) for a text that cannot be read, a missing chapter, an invalid mark and an unknown voice
    */
   static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
     const readings: Reading[] = [];
@@ -85,7 +84,7 @@ export class RunText {
       readings.push(reading);
     }
     const text = new RunText(plan, { readings, watched, answers });
-    // A chapter that is not there is an error before anything is paid for.
+    // Reports a missing chapter before anything is paid for.
     if (plan.chapters && text.canBeReadAgain) for await (const _ of text.pieces(signal));
     return text;
   }
@@ -100,18 +99,18 @@ export class RunText {
     return nothingToSay(this.#watched, this.remarks);
   }
 
-  /** What the first document that says something says of itself. */
+  /** Title, author and other facts of the first document that states any. */
   get about(): About | undefined {
     return this.#readings.find(({ about }) => about)?.about;
   }
 
-  /** That of the first file, without its folder and its ending; empty for words and pipes. */
+  /** The name of the first file, without folder and extension; empty for words and pipes. */
   get name(): string {
     const name = this.#readings[0]?.source.name ?? '';
     return name === '-' ? '' : parse(name).name;
   }
 
-  /** The book that the text is from, if it is one. @throws TtsError (usage) for a book beside other texts */
+  /** The book that the text is, if it is one. @throws TtsError (usage) for a book among other texts */
   get book(): BookFile | undefined {
     const book = this.#readings.find((reading) => reading.book)?.book;
     if (book && this.#readings.length > 1)
@@ -126,12 +125,12 @@ export class RunText {
     return this.#readings.every(({ source }) => source.again);
   }
 
-  /** Bytes of words and files. */
+  /** Bytes of words and files; pipes count as 0. */
   get knownSize(): number {
     return this.#readings.reduce((sum, { source }) => sum + (source.size ?? 0), 0);
   }
 
-  /** What a reader has to say of its text. They are complete when the pieces have been read. */
+  /** Remarks of the readers about their texts, complete once the pieces have been read. */
   get remarks(): readonly string[] {
     return [...this.#remarks];
   }
@@ -140,7 +139,7 @@ export class RunText {
     return through(this.#items(signal, { from: 0, isHeardLive: false }), this.#reader());
   }
 
-  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
+  /** @param isHeardLive true to yield each segment as soon as possible, without what only the whole text can tell */
   segments(
     isHeardLive: boolean,
     signal: AbortSignal,
@@ -157,12 +156,12 @@ export class RunText {
     if (!drops || !answers || !isDivided || !isHeardLive || this.#plan.pace === 'whole')
       return segmentsOf(signal);
     answers.divide(drops);
-    return talk(segmentsOf, { drops, answers, signal });
+    return segmentsByAnswer(segmentsOf, { drops, answers, signal });
   }
 
-  /** @param until ends those of one answer */
+  /** @param until aborts when the current answer is dropped */
   #segments(
-    { from, isHeardLive, places }: Way,
+    { from, isHeardLive, places }: ReadPass,
     { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
   ): AsyncIterable<Segment | Rest> {
     const { pace, cast } = this.#plan;
@@ -174,7 +173,7 @@ export class RunText {
     if (mayWait && !cast)
       return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
     const read = mayWait ? whileArriving(items, reader, until, isHeardLive) : through(items, reader);
-    const pieces = voiced(pace === 'whole' ? whole(read) : read, voice, cast);
+    const pieces = voiced(pace === 'whole' ? inOneRequest(read) : read, voice, cast);
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
@@ -190,16 +189,20 @@ export class RunText {
     });
   }
 
-  async *#items(signal: AbortSignal, way: Way): AsyncGenerator<Item> {
+  async *#items(signal: AbortSignal, pass: ReadPass): AsyncGenerator<Item> {
     for (const [at, reading] of this.#readings.entries()) {
-      if (at < way.from) continue;
+      if (at < pass.from) continue;
       if (at > 0) yield { kind: 'paragraph' };
-      yield* this.#read(reading, way, signal);
+      yield* this.#read(reading, pass, signal);
       if (reading.source.name === '-' && this.#answers?.goesOn) return;
     }
   }
 
-  async *#read(reading: Reading, { isHeardLive, places }: Way, signal: AbortSignal): AsyncGenerator<Item> {
+  async *#read(
+    reading: Reading,
+    { isHeardLive, places }: ReadPass,
+    signal: AbortSignal,
+  ): AsyncGenerator<Item> {
     const {
       cast: { Marks, obeysMarks = false, dialogue, languages } = {},
       stages,
@@ -239,16 +242,16 @@ export class RunText {
   }
 }
 
-/** @returns `undefined` for what is one text, whatever comes */
+/** @returns `undefined` for a source that is always one text */
 function answersOf(source: Source, { isConversation, inFront }: TextPlan): Answers | undefined {
   if (source.name !== '-') return undefined;
   if (isConversation) return new Answers(source);
   return inFront && source.isLive ? new Answers(source, new Thought(inFront)) : undefined;
 }
 
-/** How a text is read once. */
-interface Way {
-  /** The number of the reading that comes first. */
+/** One pass over the text. */
+interface ReadPass {
+  /** The index of the first reading of this pass. */
   readonly from: number;
   readonly isHeardLive: boolean;
   readonly places?: Places | undefined;

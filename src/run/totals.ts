@@ -4,14 +4,14 @@ import { countCodePoints } from '../text/unicode.ts';
 import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
 
-/** What a voice has spoken. */
+/** The amount of text that a voice has spoken. */
 interface Spoken {
   readonly speaker: string;
   segments: number;
   characters: number;
 }
 
-/** The number of names that are remembered. */
+/** The most names of voices that are counted one by one. */
 const MOST_NAMES = 10_000;
 
 export class RunTotals implements Listener {
@@ -20,12 +20,12 @@ export class RunTotals implements Listener {
   requests = 0;
   retries = 0;
   fromCache = 0;
-  /** They count the sound without pauses. */
+  /** PCM bytes of sound, without pauses. */
   bytes = 0;
-  /** Milliseconds since the start. */
+  /** Milliseconds from the start to the first sound. */
   firstAudio: number | undefined;
   format: PcmFormat | undefined;
-  /** They are counted by the names that the text gives to the voices; "undefined" is the voice of the run. */
+  /** Keyed by the name that the text gives a voice; `undefined` is the voice of the run. */
   readonly spoken = new Map<string | undefined, Spoken>();
   // Not `performance`, which takes 2 ms to load.
   readonly #started = Date.now();

@@ -11,15 +11,16 @@ import type { Reference, TimedSound } from '../voices/timed-words.ts';
 import type { Part } from './ahead.ts';
 
 /**
- * How the times of words were found: `exact` is what the voice says of itself; `aligned` compares its sound with that of another voice
- * whose times are known; `spread` shares the time out in proportion to the characters.
+ * How word times were found: `exact` is reported by the voice itself; `aligned` comes from a comparison with the sound of
+ * another voice whose times are known; `spread` divides the time in proportion to the characters.
  */
 export type TimeSource = 'exact' | 'aligned' | 'spread';
 
 /**
- * Seconds by which the border of a word is off on average, as it was measured: `aligned` between the built-in voices (26 ms, 95 % within 87), with
- * two voices of Festival (14 and 24 ms, 95 % within 54); in other languages with Festival in Italian and Czech (11 and 21 ms, 95 % within 59), and in
- * 14 languages between voices of espeak-ng (9 ms, 95 % within 33, by the events of its library); `spread` with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
+ * Average error of a word border in seconds, as measured. `aligned`: between the built-in voices (26 ms, 95 % within 87) and
+ * with two voices of Festival (14 and 24 ms, 95 % within 54); in other languages with Festival in Italian and Czech (11 and
+ * 21 ms, 95 % within 59), and in 14 languages between voices of espeak-ng (9 ms, 95 % within 33, by its library's events).
+ * `spread`: with 6871 words of 240 sentences of the built-in voice (238 ms, 95 % within 600).
  */
 export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
   exact: 0.005,
@@ -27,10 +28,10 @@ export const EXPECTED_ERROR: Readonly<Record<TimeSource, number>> = {
   spread: 0.24,
 };
 
-/** Start and end count frames. */
+/** Start and end are in frames. */
 interface TimedWord {
   readonly text: string;
-  /** Where it begins in the text of the segment, in UTF-16 units. */
+  /** UTF-16 units of the segment before the word. */
   readonly at: number;
   readonly start: number;
   readonly end: number;
@@ -42,7 +43,7 @@ export interface TimedWords {
 }
 
 interface Context extends Pick<RunContext, 'signal'> {
-  /** It is called once, for the first words. */
+  /** Called once, for the first words. */
   openReference(): Promise<Reference>;
 }
 
@@ -51,13 +52,13 @@ export async function openReference(host: ConstructorParameters<typeof Reference
   return new Reference(host);
 }
 
-/** Listens to the sound of one segment after the other. Its end is that of the reference as well. */
+/** Finds the word times of one segment after the other. Disposing it also disposes the reference. */
 export class WordTimes implements AsyncDisposable {
   readonly #speakerOf: (segment: Segment) => Speaker;
   readonly #context: Context;
   #reference: Promise<Reference> | undefined;
   #current: RecordedSegment | undefined;
-  /** The segment before is still being looked at. */
+  /** Settles when the previous segment has its word times. */
   #before: Promise<unknown> = Promise.resolve();
 
   constructor(speakerOf: (segment: Segment) => Speaker, context: Context) {
@@ -74,7 +75,7 @@ export class WordTimes implements AsyncDisposable {
     this.#current?.push(pcm);
   }
 
-  /** The sound of the segment is complete. Its words come in their turn. */
+  /** Ends the sound of a segment. Its words come after those of the previous segment. */
   end(): Promise<TimedWords> | undefined {
     const heard = this.#current;
     this.#current = undefined;
@@ -85,8 +86,8 @@ export class WordTimes implements AsyncDisposable {
   }
 
   /**
-   * Asks for the words of a segment before its sound has come.
-   * @returns `undefined` for a voice that says nothing of its own words
+   * Finds the word times of a segment before its sound has come.
+   * @returns `undefined` for a voice that does not report its word times
    */
   async exactOf(segment: Segment): Promise<readonly WordAt[] | undefined> {
     const speaker = this.#speakerOf(segment);
@@ -118,7 +119,7 @@ export class WordTimes implements AsyncDisposable {
     };
   }
 
-  /** A built-in voice says the same in the same time. */
+  /** A built-in voice repeats a text with the same timing. */
   #sayAgain({ written }: Segment, { voice, fields }: Speaker): Promise<TimedSound | undefined> {
     const { instructions } = fields;
     const { signal } = this.#context;
@@ -137,7 +138,7 @@ export class WordTimes implements AsyncDisposable {
   ): Promise<TimedSound | undefined> {
     const { openReference, signal } = this.#context;
     this.#reference ??= openReference();
-    // Times that are spread say so.
+    // Without a reference, times are spread, and their source says so.
     return speak(await this.#reference).catch(() => {
       signal.throwIfAborted();
       return undefined;
@@ -149,14 +150,14 @@ export class WordTimes implements AsyncDisposable {
   }
 }
 
-/** Seconds. The built-in voice says the same text in the same time. */
+/** Seconds. Two sounds of one text by a built-in voice count as the same if their lengths differ by less. */
 const SAME_LENGTH = 0.05;
 
 function isOwn({ voice }: Speaker): boolean {
   return voice.source.kind === 'built-in';
 }
 
-/** What is kept of the sound of a segment. */
+/** The sound of a segment, as far as finding its word times needs it. */
 class RecordedSegment {
   readonly segment: Segment;
   readonly speaker: Speaker;
@@ -186,7 +187,7 @@ class RecordedSegment {
     this.#sound?.push(pcm);
   }
 
-  /** Its first sound is that of the reference. */
+  /** The result maps times of the reference to times of this sound. */
   async alignedTo(reference: TimedSound): Promise<Alignment | undefined> {
     const pair = await this.#sound?.pairWith(reference);
     return pair && align(pair.reference, pair.sound);
@@ -195,7 +196,7 @@ class RecordedSegment {
 
 interface Word {
   readonly text: string;
-  /** UTF-16 units in front of it. */
+  /** UTF-16 units of the text before it. */
   readonly at: number;
 }
 
@@ -207,12 +208,12 @@ interface Moment {
 
 export type WordAt = Word & Moment;
 
-/** UTF-16 units. A longer one is of a script without spaces. */
+/** UTF-16 units. A longer word is taken for a script without spaces. */
 const LONGEST_WORD = 24;
 
 const segments = segmenterOf('word');
 
-/** Words stand between white space; in scripts without spaces, ICU's dictionaries tell them. */
+/** Splits a text at white space, and scripts without spaces by the dictionaries of ICU. */
 export function wordsIn(text: string): Word[] {
   return [...text.matchAll(/\S{1,500}/gu)].flatMap(({ 0: word, index }) =>
     word.length <= LONGEST_WORD || /^[\x21-\x7e]*$/u.test(word)
@@ -231,7 +232,7 @@ function divided(run: string, from: number): Word[] {
   return words;
 }
 
-/** In proportion to the characters. */
+/** Divides the time among words in proportion to their characters. */
 export function spread(words: readonly Word[], start: number, end: number): WordAt[] {
   const all = words.reduce((sum, { text }) => sum + text.length, 0);
   let before = 0;
@@ -243,8 +244,8 @@ export function spread(words: readonly Word[], start: number, end: number): Word
 }
 
 /**
- * Gives words the times of those that the voice got. "1998", "twenty five" and "€5" are other words there: between two that are the
- * same, the time is shared out.
+ * Gives written words the times of the spoken ones. "1998", "twenty five" and "€5" are spoken as other words: between two
+ * words that match, the time is divided.
  */
 export function matchedTo(
   words: readonly Word[],
@@ -262,7 +263,7 @@ export function matchedTo(
     const last = timed.at(-1)?.end ?? spoken[0]?.start ?? 0;
     const [start, end] = [between[0]?.start ?? last, between.at(-1)?.end ?? last];
     const [written, before] = [words.slice(word, one), timed.at(-1)];
-    // "€5" is said as "5 euros".
+    // "€5" is spoken as "5 euros".
     if (written.length === 0 && before) timed[timed.length - 1] = { ...before, end };
     timed.push(...spread(written, start, end));
     const [same, moment] = [words[one], spoken[other]];
@@ -284,7 +285,7 @@ function keyOf(word: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The longest common subsequence, in which a word counts by its length. */
+/** Finds the longest common subsequence, in which each word counts by its length. */
 function samePairs(words: readonly string[], spoken: readonly string[]): (readonly [number, number])[] {
   const width = spoken.length + 1;
   const values = new Float64Array((words.length + 1) * width);

@@ -4,7 +4,7 @@ import type { RunContext } from '../kit/host.ts';
 import { type Settings, withAssistant } from '../options/load.ts';
 import type { Reader } from '../read/reading.ts';
 import { wordsSource } from '../read/source.ts';
-import { inFrontOf, readerOf, replacementsOf } from '../run/readers.ts';
+import { answerFilterOf, readerOf, replacementsOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import { Spacing } from '../text/piece.ts';
 
@@ -29,7 +29,7 @@ export async function readingOf(settings: Settings, context: RunContext): Promis
     );
   const all = withAssistant(settings);
   const { stages } = await replacementsOf(all, context);
-  const how = { stages, inFront: await inFrontOf(all), reader: readerOf('', all) };
+  const how = { stages, inFront: await answerFilterOf(all), reader: readerOf('', all) };
   return { ...how, cleaned: (text, signal) => cleaned(text, how, signal) };
 }
 

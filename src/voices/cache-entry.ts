@@ -7,17 +7,18 @@ import { writeAt } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
-import { isUsers } from '../kit/guard.ts';
+import { belongsToUser } from '../kit/guard.ts';
 import { singleItem } from '../kit/wait.ts';
 import { headerBytes, overheadBytes, padding, wavHeader } from '../sound/encode/wav.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
 import { ByteReader } from '../sound/samples.ts';
 import { beginsWav, readStart } from '../sound/wav.ts';
 
-export interface Home {
+/** The folder of the cache, and the user who must own it. */
+export interface CacheRoot {
   /** An absolute path. */
   readonly folder: string;
-  /** The number of the user; `undefined` on Windows. */
+  /** The ID of the user; `undefined` on Windows. */
   readonly uid: number | undefined;
 }
 
@@ -27,10 +28,10 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
  * Finds an entry, and removes a damaged one.
  * @throws the system's error for an entry that cannot be read
  */
-export async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
+export async function findEntry(root: CacheRoot, key: string): Promise<OpenEntry | undefined> {
   const { shard, prefix } = placeOf(key);
-  const folder = join(home.folder, shard);
-  for (const name of await namesIn({ ...home, folder }, prefix)) {
+  const folder = join(root.folder, shard);
+  for (const name of await namesIn({ ...root, folder }, prefix)) {
     const path = join(folder, name);
     try {
       const entry = await openEntry(path, name, key);
@@ -44,8 +45,8 @@ export async function findEntry(home: Home, key: string): Promise<OpenEntry | un
   return undefined;
 }
 
-/** A key has two entries if two runs got different sound. */
-async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
+/** Returns the names of a key's entries: several, if runs got different sound. */
+async function namesIn({ folder, uid }: CacheRoot, prefix: string): Promise<string[]> {
   try {
     if (!isOfCache(folder, uid)) return [];
     return (await readdir(folder)).filter((name) => name.startsWith(prefix) && makerIn(name) !== undefined);
@@ -63,7 +64,7 @@ const BLOCK_BYTES = 256 * 1024;
 
 const HEAD_BYTES = 128;
 
-/** With these flags, opening follows no link, and waits for no writer of a pipe. Windows has neither flag. */
+/** Flags with which opening follows no link and does not wait for a pipe. Windows lacks the last two. */
 const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 interface Layout {
@@ -72,7 +73,7 @@ interface Layout {
   readonly bytes: number;
 }
 
-/** An open entry can be read even if another run removes it. */
+/** An entry whose file is open, so that it can be read even if another run removes it. */
 export interface OpenEntry extends Layout {
   readonly path: string;
   readonly file: FileHandle;
@@ -80,7 +81,7 @@ export interface OpenEntry extends Layout {
 
 /**
  * Opens an entry after a check of every byte.
- * @param name that of an entry
+ * @param name the file name of the entry
  * @returns `undefined` for a damaged or foreign file
  * @throws the system's error
  */
@@ -97,7 +98,7 @@ async function openEntry(path: string, name: string, key: string): Promise<OpenE
   return undefined;
 }
 
-/** Closes a file that was only read, so that an error loses nothing. */
+/** Ignores errors: a file that was only read loses nothing. */
 export async function closeEntry(file: FileHandle): Promise<void> {
   await file.close().catch(() => {});
 }
@@ -113,7 +114,7 @@ async function readLayout(file: FileHandle): Promise<Layout | undefined> {
   return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
 }
 
-/** Computes the checksum over the samples and then the header, in the order in which they were written. */
+/** Computes the checksum in the order of writing: first the samples, then the header. */
 async function checksum(file: FileHandle, { start, bytes }: Layout, key: string): Promise<number> {
   let sum = checksumSeed(key);
   const end = start + bytes + padding(bytes);
@@ -123,8 +124,8 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * It gives whole frames.
- * @param close is called at the end, or when the reader leaves
+ * Yields whole frames.
+ * @param close called at the end, or when the reader stops
  * @throws TtsError if the disk fails; the entry is removed
  */
 export async function* readEntry(
@@ -158,7 +159,7 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
   return block;
 }
 
-/** Key, checksum, and who made the sound. */
+/** The file name of an entry: key, checksum, and maker of the sound. */
 const ENTRY = /^[0-9a-f]{62}\.[0-9a-f]{8}\.(?<maker>[0-9a-f]{8})\.wav$/;
 
 export function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
@@ -169,7 +170,7 @@ function nameStart(key: string, checksum: number): string {
   return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.`;
 }
 
-/** @returns what the name of an entry says of who made its sound; `undefined` for the name of another file */
+/** @returns the maker in the name of an entry (a hash of its owner); `undefined` for the name of another file */
 export function makerIn(name: string): string | undefined {
   return ENTRY.exec(name)?.groups?.maker;
 }
@@ -179,12 +180,12 @@ function makerOf(owner: string): string {
   return hash('sha256', owner).slice(0, 8);
 }
 
-/** @returns who an address may mean in names of entries: a service, or a server with one of these addresses */
+/** @returns the makers that an address may mean: a service, or a server at one of these addresses */
 export function makersAt(address: string, servers: readonly string[]): ReadonlySet<string> {
   return new Set([address, `${address}/tts`, ...servers.map((each) => `server ${each}`)].map(makerOf));
 }
 
-/** Writes an address as owners have it: without the login. */
+/** Writes an address as in owners: without login and slashes at the end. */
 export function addressOf(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
@@ -193,7 +194,7 @@ export function addressOf(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** What makes a sound, without the voice and the model: the address of a service or of a server; otherwise the identity itself. */
+/** Returns who makes a sound, without voice and model: the address of a service or server, otherwise the identity itself. */
 export function ownerOf(identity: string): string {
   return /^server \S+/.exec(identity)?.[0] ?? identity;
 }
@@ -203,40 +204,40 @@ function checksumSeed(key: string): number {
   return crc32(key);
 }
 
-/** False for a link: its target does not belong to the cache. */
-function isOfCache(folder: string, uid: Home['uid']): boolean {
+/** True for a folder of the cache. A link is none: its target does not belong to the cache. */
+function isOfCache(folder: string, uid: CacheRoot['uid']): boolean {
   const found = lstatSync(folder);
-  return found.isDirectory() && isUsers(found, uid);
+  return found.isDirectory() && belongsToUser(found, uid);
 }
 
-/** Bytes. */
+/** Bytes that are buffered before a write. */
 const BATCH_BYTES = 128 * 1024;
 
-/** What is known of an entry before its sound. */
-export interface Begun {
+/** The facts of an entry that are known before its sound. */
+export interface EntryFacts {
   readonly key: string;
   readonly format: PcmFormat;
   /** From {@link ownerOf}. */
   readonly owner: string;
 }
 
-/** What a cache says to an entry that is being made. */
+/** Callbacks by which a draft asks and tells its store. */
 export interface DraftRules {
   readonly hasRoom: (bytes: number) => boolean;
-  /** It is called before the entry gets its name. */
+  /** Called before the entry gets its name. */
   readonly publishing: (bytes: number) => void;
-  /** It is not called if the cache was emptied meanwhile. */
+  /** Called when the entry has its name; not if the cache was emptied meanwhile. */
   readonly published: (bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
   readonly ended: () => void;
 }
 
 /**
- * An entry that is being made. It is written at once: a run that is killed loses no sound that was complete. Its methods never
- * throw: an entry with an error is dropped.
+ * An entry that is being written. It is published as soon as it is complete, so that a killed run loses no complete sound.
+ * Its methods never throw: an entry with an error is dropped.
  */
 export class EntryDraft {
-  readonly #home: Home;
+  readonly #root: CacheRoot;
   readonly #key: string;
   readonly #owner: string;
   readonly #format: PcmFormat;
@@ -250,8 +251,8 @@ export class EntryDraft {
   #isOpen = true;
   #published: Promise<void> | undefined;
 
-  constructor(home: Home, { key, format, owner }: Begun, rules: DraftRules) {
-    this.#home = home;
+  constructor(root: CacheRoot, { key, format, owner }: EntryFacts, rules: DraftRules) {
+    this.#root = root;
     this.#key = key;
     this.#owner = owner;
     this.#format = format;
@@ -279,7 +280,7 @@ export class EntryDraft {
     return this.#published;
   }
 
-  /** An entry that is being published still appears. */
+  /** Drops the entry, unless it is being published. */
   async discard(): Promise<void> {
     await this.#published;
     this.#end();
@@ -295,9 +296,9 @@ export class EntryDraft {
     const header = wavHeader(this.#format, this.#bytes);
     writeAt(file.fd, header, 0);
     const { shard } = placeOf(this.#key);
-    const folder = join(this.#home.folder, shard);
+    const folder = join(this.#root.folder, shard);
     makeFolder(folder);
-    if (!isOfCache(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
+    if (!isOfCache(folder, this.#root.uid)) throw new Error(`${shard} is not a folder of its own`);
     try {
       const start = nameStart(this.#key, crc32(header, this.#checksum));
       await file.publish(undefined, join(folder, `${start}${makerOf(this.#owner)}.wav`));
@@ -337,8 +338,8 @@ export class EntryDraft {
   }
 
   #open(): AtomicFile {
-    makeFolder(this.#home.folder);
-    this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
+    makeFolder(this.#root.folder);
+    this.#file = AtomicFile.create(join(this.#root.folder, 'entry'), { mode: 0o600, durable: false });
     writeFileSync(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
     return this.#file;
   }

@@ -12,35 +12,35 @@ import {
 import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
-import { isUsers, openOwn } from '../kit/guard.ts';
+import { belongsToUser, openOwn } from '../kit/guard.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { ageOf } from '../kit/words.ts';
 import { overheadBytes } from '../sound/encode/wav.ts';
 import { type Speech, secondsOf } from '../sound/pcm.ts';
 import {
-  type Begun,
+  type CacheRoot,
   closeEntry,
   EntryDraft,
+  type EntryFacts,
   findEntry,
-  type Home,
   makerIn,
   type OpenEntry,
   placeOf,
   readEntry,
 } from './cache-entry.ts';
 
-/** Bytes. Larger sizes in a WAV header may be placeholders. */
+/** Bytes. A larger size in a WAV header may be a placeholder. */
 const MAX_ENTRY_BYTES = 2 ** 30;
 
-/** The part of the cache's size that may be written before the next eviction. */
+/** The share of the cache's size that may be written before the next eviction. */
 const SLACK = 1 / 16;
 
 const FULL =
   'this run has filled the cache: what follows is not kept, and paid for again if it is repeated (cacheSize in your own config makes room)';
 
-export interface StoreOptions extends Home {
+export interface StoreOptions extends CacheRoot {
   readonly maxBytes: number;
-  /** The store calls it once for each reason. */
+  /** Called once for each reason. */
   readonly warn: (text: string) => void;
 }
 
@@ -53,14 +53,14 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
 }
 
 /**
- * Keeps segments by key. Several runs may share the folder. An entry appears in one step, and every byte is checked before
- * it is read.
+ * Stores the sound of segments by key. Several runs may share the folder. An entry appears in one step, and every byte is
+ * checked before it is read.
  */
 export class Store {
-  readonly #home: Home;
+  readonly #root: CacheRoot;
   readonly #maxBytes: number;
   readonly #limit: number;
-  /** What this run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */
+  /** Keys that this run has read or written. They must fit into the cache together: a run never evicts its own entries. */
   readonly #used = new Set<string>();
   #usedBytes = 0;
   readonly #warn: StoreOptions['warn'];
@@ -72,20 +72,20 @@ export class Store {
   readonly #drafts = new Set<EntryDraft>();
 
   constructor({ folder, uid, maxBytes, warn }: StoreOptions) {
-    this.#home = { folder, uid };
+    this.#root = { folder, uid };
     this.#maxBytes = maxBytes;
     this.#limit = maxBytes * (1 - SLACK);
     this.#warn = warn;
   }
 
-  /** Getting an entry counts as use. Its file is open until `pcm` ends or is left, or the store closes. */
+  /** Returns an entry, which counts as use. Its file stays open until `pcm` ends, its reader stops or the store closes. */
   async get(key: string): Promise<Speech | undefined> {
     const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
     this.#use(key, overheadBytes(format, bytes) + bytes);
     const now = new Date();
-    // The time cannot be set on a read-only medium, where nothing is evicted.
+    // This fails on a read-only medium, where nothing is evicted.
     await file.utimes(now, now).catch(() => {});
     this.#files.add(file);
     const pcm = readEntry(entry, async () => {
@@ -96,8 +96,8 @@ export class Store {
   }
 
   /**
-   * A look does not count as use.
-   * @returns the seconds of the sound; `undefined` without an entry
+   * Returns the length of the sound. This does not count as use.
+   * @returns seconds; `undefined` without an entry
    */
   async secondsOf(key: string): Promise<number | undefined> {
     const entry = await this.#find(key);
@@ -110,20 +110,20 @@ export class Store {
   mayHave(key: string): boolean {
     const { shard, prefix } = placeOf(key);
     try {
-      return readdirSync(join(this.#home.folder, shard)).some((name) => name.startsWith(prefix));
+      return readdirSync(join(this.#root.folder, shard)).some((name) => name.startsWith(prefix));
     } catch {
       return false;
     }
   }
 
-  /** @returns `undefined` where nothing is kept */
-  put(begun: Begun): EntryDraft | undefined {
+  /** @returns `undefined` if the cache is off */
+  put(facts: EntryFacts): EntryDraft | undefined {
     if (this.#off) return undefined;
-    if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder));
+    if (!this.#swept) this.#tidy(async () => sweepParts(this.#root.folder));
     this.#swept = true;
-    const draft: EntryDraft = new EntryDraft(this.#home, begun, {
+    const draft: EntryDraft = new EntryDraft(this.#root, facts, {
       hasRoom: (bytes) => this.#hasRoom(bytes),
-      publishing: (bytes) => this.#use(begun.key, bytes),
+      publishing: (bytes) => this.#use(facts.key, bytes),
       published: (bytes) => this.#count(bytes),
       failed: (error) => this.#fail(error),
       ended: () => void this.#drafts.delete(draft),
@@ -139,13 +139,13 @@ export class Store {
     await this.#tidying;
   }
 
-  /** An entry that cannot be read is a miss: its segment is requested again. */
+  /** An entry that cannot be read is a cache miss: its segment is requested again. */
   async #find(key: string): Promise<OpenEntry | undefined> {
     try {
-      return await findEntry(this.#home, key);
+      return await findEntry(this.#root, key);
     } catch (error) {
       if (!this.#isUnread)
-        this.#warn(`the segments in ${this.#home.folder} cannot be read: ${reasonOf(error)}`);
+        this.#warn(`the segments in ${this.#root.folder} cannot be read: ${reasonOf(error)}`);
       this.#isUnread = true;
       return undefined;
     }
@@ -157,7 +157,7 @@ export class Store {
     this.#usedBytes += bytes;
   }
 
-  /** False, with a warning, if one more entry would evict one of this run. */
+  /** False if the entry is too large for the cache, or, with a warning, if it would evict another entry of this run. */
   #hasRoom(bytes: number): boolean {
     const isKeepable = bytes <= Math.min(this.#limit, MAX_ENTRY_BYTES);
     if (isKeepable && this.#usedBytes + bytes > this.#limit) this.#stop(FULL);
@@ -165,10 +165,10 @@ export class Store {
   }
 
   async #count(bytes: number): Promise<void> {
-    if (!tally(this.#home, bytes, this.#maxBytes * SLACK)) return;
-    // Waiting bounds what is written during an eviction.
+    if (!tally(this.#root, bytes, this.#maxBytes * SLACK)) return;
+    // Waiting limits the bytes that are written during an eviction.
     await this.#tidying;
-    this.#tidy(() => evict(this.#home.folder, this.#limit));
+    this.#tidy(() => evict(this.#root.folder, this.#limit));
   }
 
   #tidy(action: () => Promise<void>): void {
@@ -176,7 +176,7 @@ export class Store {
   }
 
   #fail(error: unknown): void {
-    this.#stop(notKept(this.#home.folder, reasonOf(error)));
+    this.#stop(notKept(this.#root.folder, reasonOf(error)));
   }
 
   #stop(why: string): void {
@@ -189,19 +189,19 @@ function notKept(folder: string, reason: string): string {
   return `segments are not kept in ${folder}: ${reason}`;
 }
 
-/** The folder of an entry is the first byte of its key. */
+/** The name of an entry's folder: the first byte of its key. */
 const SHARD = /^[0-9a-f]{2}$/;
-const PART = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
+const LEFTOVER = /^(?:entry\.[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
 /** @returns the reason why a folder cannot hold a cache; `undefined` also for a missing folder */
-async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
+async function objectionTo({ folder, uid }: CacheRoot): Promise<string | undefined> {
   try {
     const found = await stat(folder);
     if (!found.isDirectory()) return 'it is not a folder';
-    return isUsers(found, uid) ? undefined : 'it belongs to another user';
+    return belongsToUser(found, uid) ? undefined : 'it belongs to another user';
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'ENOENT') return `it cannot be read (${code})`;
-    // The other user could not use a folder of root's.
+    // Root must not make a folder that its user could not use.
     return uid === 0 && dirname(folder) !== folder
       ? objectionTo({ folder: dirname(folder), uid })
       : undefined;
@@ -221,7 +221,7 @@ interface CacheFile {
   readonly usedAt: number;
 }
 
-/** Lists the entries of one sub-folder at a time. Reading a whole folder costs a fifth of asking for each file. */
+/** Lists the entries of one sub-folder at a time. To read a whole folder takes a fifth of the time of a look-up per file. */
 async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
   for (const shard of listShards(folder)) {
     yield files(shard, (name) => makerIn(name) !== undefined);
@@ -230,7 +230,7 @@ async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
 }
 
 function listParts(folder: string): CacheFile[] {
-  return files(folder, (name) => PART.test(name));
+  return files(folder, (name) => LEFTOVER.test(name));
 }
 
 function listShards(folder: string): string[] {
@@ -259,10 +259,10 @@ function read(folder: string): Dirent[] {
   }
 }
 
-/** Milliseconds without a byte, after which a writer counts as dead. */
+/** Milliseconds without a write after which the writer counts as dead. */
 const LEFT_BEHIND = 3_600_000;
 
-/** Files removed in one turn of the event loop. */
+/** Files removed in one tick of the event loop. */
 const BATCH = 64;
 
 async function evict(folder: string, limit: number): Promise<void> {
@@ -288,14 +288,15 @@ function sweepParts(folder: string): void {
 
 const TALLY = 'tally';
 
+/** Bytes of entries that each byte of the tally stands for. */
 const UNIT_BYTES = 4096;
 
 /**
- * Counts what all runs write by the length of a file, to which several processes can append.
- * @returns true when `limit` bytes have come together; the count starts again
- * @throws TtsError (usage) for a link and for what is not a file; the system's error
+ * Counts the bytes that all runs write, by the length of a file to which several processes can append.
+ * @returns true each time that `limit` bytes have been written
+ * @throws TtsError (usage) if the tally is a link or no file; the system's error
  */
-function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
+function tally({ folder, uid }: CacheRoot, bytes: number, limit: number): boolean {
   const fd = openOwn(join(folder, TALLY), 'O_APPEND', uid, 0o600);
   try {
     writeSync(fd, Buffer.alloc(Math.ceil(bytes / UNIT_BYTES)));
@@ -312,28 +313,28 @@ export interface EntryTotals {
   readonly bytes: number;
 }
 
-/** A choice without a field means all entries. */
-export interface Choice {
-  /** Milliseconds. */
+/** Selects entries; without any field, all of them. */
+export interface Selection {
+  /** The least milliseconds since the last use. */
   readonly unusedFor?: number | undefined;
   /** From `makersAt`. */
   readonly makers?: ReadonlySet<string> | undefined;
 }
 
 /** @throws TtsError (output) */
-export async function measureCache(folder: string, choice: Choice = {}): Promise<EntryTotals> {
-  return total(folder, () => {}, choice).catch((cause) => {
+export async function measureCache(folder: string, selection: Selection = {}): Promise<EntryTotals> {
+  return total(folder, () => {}, selection).catch((cause) => {
     throw inaccessible('read', folder, cause);
   });
 }
 
 /**
- * Without a choice, a run that is writing now loses its unfinished entries.
+ * Removes entries. Without a selection, a run that is writing now loses its unfinished ones.
  * @throws TtsError (output)
  */
-export async function clearCache(folder: string, choice: Choice = {}): Promise<EntryTotals> {
-  const isAll = choice.makers === undefined && choice.unusedFor === undefined;
-  const removed = isAll ? clear(folder) : total(folder, remove, choice);
+export async function clearCache(folder: string, selection: Selection = {}): Promise<EntryTotals> {
+  const isAll = selection.makers === undefined && selection.unusedFor === undefined;
+  const removed = isAll ? clear(folder) : total(folder, remove, selection);
   return removed.catch((cause) => {
     throw inaccessible('empty', folder, cause);
   });
@@ -361,7 +362,7 @@ function inaccessible(action: 'read' | 'empty', folder: string, cause: unknown):
 async function total(
   folder: string,
   each: (entry: CacheFile) => void,
-  { makers, unusedFor = 0 }: Choice = {},
+  { makers, unusedFor = 0 }: Selection = {},
 ): Promise<EntryTotals> {
   const found = { entries: 0, bytes: 0 };
   for await (const entries of listEntries(folder)) {
@@ -381,7 +382,7 @@ function removeIfEmpty(folder: string): void {
     rmdirSync(folder);
   } catch (error) {
     const code = codeOf(error);
-    // Another run has written there, or the folder holds a file of another program.
+    // Another run has written there, or another program keeps a file there.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }
 }
