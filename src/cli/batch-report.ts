@@ -20,7 +20,7 @@ import type { Context } from './commands.ts';
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
 
 /**
- * This is checked before anything is sent.
+ * Checks the place of the report before anything is sent.
  * @throws TtsError (output), (usage) for a link, for a file that the batch reads or writes, and for one that is not a report
  */
 export function assertReportPlace(
@@ -66,7 +66,7 @@ function oldReport(path: string, name: string): { ino: number; dev: number; isRe
   }
 }
 
-/** A report replaces an older one, and never a lexicon, a config file or a WAV. */
+/** True for a page that may be an older report. Nothing else is replaced, such as a lexicon, a config file or a WAV. */
 function isPage(path: string): boolean {
   const start = Buffer.alloc(PAGE_START.length);
   const fd = openSync(path, 'r');
@@ -78,7 +78,7 @@ function isPage(path: string): boolean {
 }
 
 /**
- * Failed rows come first.
+ * Writes the report, with failed rows first.
  * @throws TtsError (output)
  */
 export async function writeReport(
@@ -104,13 +104,13 @@ export async function writeReport(
     const sound = folder.pathOf(file);
     const error = output.messageOf(row);
     const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
-    // Only a WAV shows its form.
+    // A waveform is drawn only for WAV.
     const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
     const state = output.resultOf(row) ?? '';
     const isCurrent = isThere && (state === 'made' || state === 'unchanged');
     const entry = isCurrent ? survey.entryOf(row) : undefined;
     const approval = entry && { id, key: entry.key, sha256: entry.sha256 };
-    // The page is made to be passed on: a table or a service may quote the key.
+    // Others may get to see the page, and a table or a service may quote the key.
     return {
       id: notices.redactOwn(id),
       text: notices.redactOwn(text ?? relative(host.cwd, textFile ?? '')),
@@ -133,18 +133,18 @@ interface ReportRow {
   readonly state: string;
   readonly file?: string | undefined;
   readonly seconds?: number | undefined;
-  /** 0 to 255. */
+  /** The waveform: peaks from 0 to 255. */
   readonly peaks?: Uint8Array | undefined;
   readonly error?: string | undefined;
-  /** The sound that says this text. Only such a row can be approved. */
+  /** Set if the file holds the current sound of this text. Only such a row can be approved. */
   readonly approval?: Approval | undefined;
   readonly isApproved?: boolean | undefined;
 }
 
-/** What each report begins with. */
+/** The first characters of each report. */
 const PAGE_START = '<!doctype html>';
 
-/** Nothing comes from outside. The browser lays out visible rows only: ten thousand stay quick. */
+/** The page loads nothing from other addresses. The browser lays out only visible rows, so that ten thousand stay fast. */
 async function* reportPage(
   title: string,
   summary: string,
@@ -167,7 +167,7 @@ async function* reportPage(
   yield after ?? '';
 }
 
-/** The page runs only the script and the style of this program. */
+/** A digest for the page's content policy, which allows only this program's own script and style. */
 function digestOf(tag: 'style' | 'script'): string {
   const [, text = ''] = template.split(new RegExp(`</?${tag}>`));
   return `sha256-${hash('sha256', text, 'base64')}`;
@@ -196,7 +196,7 @@ const LOUDEST = 255;
 
 interface WaveForm {
   readonly seconds: number;
-  /** The peak of each hundredth, 0 to 255. Empty for other than 16-bit samples. */
+  /** The peak of each hundredth, 0 to 255. Empty unless samples have 16 bits. */
   readonly peaks: Uint8Array;
 }
 
@@ -225,14 +225,14 @@ function addPeaks(
   }
 }
 
-/** A person has listened to a sound and approved it. The key covers the text and the voice. */
+/** A sound that a person has listened to and approved. The key covers the text and the voice. */
 type Approval = Pick<ManifestEntry, 'id' | 'key' | 'sha256'>;
 
-/** The lines of a file that a report has saved. A row may have several: any of them counts. */
+/** The approvals in a file that a report has saved. A row may have several: any of them counts. */
 export class Approvals {
   readonly #byId = new Map<string, Approval[]>();
 
-  /** @throws TtsError (usage) for a file that cannot be read or is none of a report */
+  /** @throws TtsError (usage) for a file that cannot be read or that no report has saved */
   static async read(name: string, { host, signal }: Pick<Context, 'host' | 'signal'>): Promise<Approvals> {
     const approvals = new Approvals();
     const text = decode(openFile(name, host.cwd, signal), name);
@@ -250,7 +250,7 @@ export class Approvals {
     return approvals;
   }
 
-  /** @returns `undefined` for a sound that is approved, and otherwise what is wrong */
+  /** @returns `undefined` for an approved sound, otherwise what is wrong */
   faultOf({ id, key, sha256 }: Approval): 'not approved' | 'changed since it was approved' | undefined {
     const approved = this.#byId.get(id);
     if (!approved) return 'not approved';

@@ -30,10 +30,10 @@ export async function run({ flags, words: [clear] }: CommandLine, context: Conte
   return ExitCode.ok;
 }
 
-/** @throws TtsError (usage) for a service of which nothing is kept */
+/** @throws TtsError (usage) for a service without entries in the cache */
 async function makersOf(url: string, folder: string): Promise<ReadonlySet<string>> {
   const address = addressOf(url);
-  // A service at /v1 is another one than that without a path, and for an engine both are the same.
+  // For a service, the address with /v1 and the one without are different; for an engine, they are the same.
   const makers = makersAt(address, [address, serverAddress(url)?.url.href ?? address]);
   if ((await measureCache(folder, { makers })).entries > 0) return makers;
   throw usageError(
@@ -61,11 +61,11 @@ async function sizeLines(folder: string, { entries, bytes }: EntryTotals, contex
   ].join('\n');
 }
 
-/** Hz. The interface of a service promises it. */
+/** Hz. The API of a service promises this rate. */
 const USUAL_RATE = 22_050;
 const BYTES_PER_HOUR = USUAL_RATE * 2 * 3600;
 
-/** Exact to a tenth. */
+/** Rounded to a tenth. */
 function hoursOf(bytes: number): number {
   return Math.round((bytes / BYTES_PER_HOUR) * 10) / 10;
 }

@@ -4,7 +4,7 @@ import type { Listener, RunEvent } from '../run/run.ts';
 import type { Notices } from './notices.ts';
 import { Shortfall } from './shortfall.ts';
 
-/** Sound that does not seem to be that of its text, though the text was asked for again. It is in the file. */
+/** Warns of sound that still does not seem to match its text after a second request. The output has it nevertheless. */
 export class DoubtfulSound implements Listener {
   readonly #passages: Shortfall;
 
@@ -20,7 +20,7 @@ export class DoubtfulSound implements Listener {
     this.#passages.add(`${place === undefined ? '' : `${place}: `}${event.event.message}; listen to it`);
   }
 
-  /** @returns the error (partial) of a run with such sound */
+  /** @returns the error (partial) if there was such sound */
   error(): TtsError | undefined {
     return this.#passages.error(
       (count) => `${countOf(count, 'passage')} may not have been spoken as written`,

@@ -6,7 +6,7 @@ import { excerpt } from '../text/unicode.ts';
 import type { Notices } from './notices.ts';
 import { Shortfall } from './shortfall.ts';
 
-/** The cues of a film that are not heard at their times. */
+/** Collects the subtitle cues that are not heard at their times, and warns of them. */
 export class Misfits implements Listener {
   readonly list: Misfit[] = [];
   readonly #cues: Shortfall;
@@ -17,7 +17,7 @@ export class Misfits implements Listener {
     this.#cues = new Shortfall(notices);
   }
 
-  /** @param where the row of a batch */
+  /** @param where the row of a batch that the cue belongs to */
   on(event: RunEvent, where?: string): void {
     if (event.type !== 'misfit') return;
     const { misfit } = event;
@@ -25,7 +25,7 @@ export class Misfits implements Listener {
     this.#cues.add(`${where === undefined ? '' : `${where}: `}${inWords(misfit)}`);
   }
 
-  /** @returns the error (partial) of a film that does not fit */
+  /** @returns the error (partial) if any cue does not fit */
   error(): TtsError | undefined {
     const missing = this.list.reduce((sum, each) => sum + each.missing, 0);
     return this.#cues.error(

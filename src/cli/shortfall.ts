@@ -1,9 +1,10 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Notices } from './notices.ts';
 
+/** The most warnings; later items are only counted. */
 const MOST_LISTED = 20;
 
-/** What a run did not do, or may not have done, though it went on: warnings of the first, and an error at the end. */
+/** Counts what a run failed to do, or may have, while it continued: warns of the first, and makes an error at the end. */
 export class Shortfall {
   readonly #notices: Pick<Notices, 'warn'>;
   #count = 0;
@@ -17,7 +18,7 @@ export class Shortfall {
     if (this.#count <= MOST_LISTED) this.#notices.warn(text);
   }
 
-  /** @returns the error (partial), if there was anything */
+  /** @returns the error (partial), if anything was added */
   error(message: (count: number) => string, hint: string): TtsError | undefined {
     if (this.#count === 0) return undefined;
     return new TtsError(message(this.#count), { exitCode: ExitCode.partial, hint });

@@ -20,15 +20,15 @@ interface LeftOutParts {
 }
 
 /**
- * What is missing of a text, or may be. The built-in voice leaves out what it cannot read; refusals of a service or an engine need
- * `--keep-going`.
+ * Collects the text that is, or may be, missing from the sound. The built-in voice leaves out what it cannot read; a segment
+ * that a service or an engine refuses is skipped only with `--keep-going`.
  */
 export class MissingText implements Listener {
   readonly #kindOf: (segment: Segment) => VoiceSource['kind'];
   readonly #unread: UnreadWords | undefined;
   readonly #refused: Shortfall | undefined;
   readonly #doubtful: DoubtfulSound;
-  /** Who refuses segments. */
+  /** The word in messages for whoever refuses segments. */
   readonly #who: string;
 
   static async of(
@@ -58,7 +58,7 @@ export class MissingText implements Listener {
     this.#kindOf = (segment) => speakerOf(segment).voice.source.kind;
   }
 
-  /** True where the voice refuses this text, and may accept another one. */
+  /** True if the voice refuses only this text, and the run may continue without it. */
   readonly maySkip = (error: unknown, segment: Segment): error is TtsError => {
     if (!(error instanceof TtsError) || !error.concernsThisTextOnly) return false;
     const kind = this.#kindOf(segment);
@@ -82,7 +82,7 @@ export class MissingText implements Listener {
   }
 
   /**
-   * Warns of words that are missing.
+   * Warns of missing words.
    * @returns the error (partial) of segments that are missing, or may be
    */
   async finish(): Promise<TtsError | undefined> {
@@ -105,11 +105,11 @@ function missing(why: (them: string) => string): (count: number) => string {
     count === 1 ? `1 segment is left out: ${why('it')}` : `${count} segments are left out: ${why('them')}`;
 }
 
-/** Rows of which words are missing, at most, in the warnings of a batch: to look for a voice for each takes a program. */
+/** The most rows of a batch whose missing words cause a warning: each takes a search for another voice, by a program. */
 const MOST_ROWS = 20;
 
 /**
- * What the built-in voice leaves out of the rows of a batch, several of which are made at once.
+ * Collects what the built-in voice leaves out of the rows of a batch, several of which are made at once.
  * @returns a listener for a row
  */
 export function unreadInRows(context: RunContext): (where: string) => Listener {
@@ -140,7 +140,7 @@ function isBuiltIn({ voice }: Speaker): boolean {
 
 type Warner = Pick<RunContext['notices'], 'warn'>;
 
-/** What the built-in voice leaves out. */
+/** Collects the words and segments that the built-in voice leaves out. */
 class UnreadWords {
   readonly #normalise: (text: string) => string;
   readonly #context: RunContext;
@@ -151,7 +151,7 @@ class UnreadWords {
   #first: string | undefined;
   #count = 0;
 
-  /** @param normalise empty for what the voice cannot read */
+  /** @param normalise returns an empty text for a text that the voice cannot read */
   constructor(normalise: (text: string) => string, context: RunContext, notices: Warner = context.notices) {
     this.#normalise = normalise;
     this.#context = context;
@@ -169,7 +169,7 @@ class UnreadWords {
 
   read(text: string): void {
     this.#reading.add(text);
-    // ASCII is always read.
+    // The voice reads all of ASCII.
     for (const word of text.match(/\S*[^\p{ASCII}\s]\S*/gu) ?? []) {
       if (!hasWord(word) || this.#normalise(word) !== '') continue;
       this.#unread.add(word);
@@ -178,7 +178,7 @@ class UnreadWords {
     }
   }
 
-  /** @throws TtsError (service) where nearly all of a track is missing, so that it is not published */
+  /** @throws TtsError (service) if nearly all of a track is missing, so that it is not published */
   async assertRead(): Promise<void> {
     const { leavesOutNearlyAll, written } = this.#reading;
     this.#reading = new BuiltInReading(this.#normalise);

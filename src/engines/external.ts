@@ -16,31 +16,31 @@ import {
   type Utterance,
 } from './engine.ts';
 
-/** A longer sound never ends, or is not that of the text. */
+/** Sound that is longer never ends, or is not the sound of the text. */
 const MOST_SECONDS_PER_CHARACTER = 1;
 
-/** Every text may have them in addition. */
+/** Seconds that any text may take in addition. */
 const MOST_SECONDS_MORE = 10;
 
-/** Hz. */
+/** The lowest sample rate that an engine may send, in Hz. */
 const LOWEST_RATE = 4_000;
 
-/** Hz. */
+/** The highest sample rate that an engine may send, in Hz. */
 const HIGHEST_RATE = 192_000;
 
-/** The bound holds for all readers of one engine together. */
+/** Bytes of sound that may be buffered for all readers of one engine together. */
 const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
 export interface OpenOptions {
   readonly host: Pick<Host, 'env' | 'platform' | 'runtime' | 'execPath' | 'endGroup'>;
   readonly signal: AbortSignal;
-  /** The longest time without a byte. */
+  /** Milliseconds that an engine may send nothing. */
   readonly timeoutMs: number;
-  /** Folders with a `node_modules` in which the runtime of models may lie. */
+  /** Folders whose `node_modules` may hold the runtime of models. */
   readonly runtimes: readonly string[];
 }
 
-/** @throws EngineError with what is missing */
+/** @throws EngineError that names what is missing */
 export async function openSource(config: SourceConfig, options: OpenOptions): Promise<ExternalSource> {
   const { host, signal, timeoutMs, runtimes } = options;
   if (config.kind === 'server') {
@@ -60,19 +60,19 @@ export async function openSource(config: SourceConfig, options: OpenOptions): Pr
   return openModel(config, { env: host.env, execPath: host.execPath, runtimes });
 }
 
-/** An engine around a source of the user: texts in pieces, in turn, checked, at the rate that is asked for. */
+/** Makes an engine of a user's source: cuts texts, speaks them in turn, checks the sound, and converts its sample rate. */
 export class ExternalEngine implements Engine {
   readonly #source: ExternalSource;
   readonly #voices: ReadonlyMap<number, SourceVoice>;
   #resampler: Promise<(from: number, to: number) => Resampler> | undefined;
-  /** Utterances take turns, one text each. */
+  /** Utterances take turns after each piece of text. */
   readonly #limiter: ConcurrencyLimiter;
   #turns = 0;
   readonly #budget = new ByteBudget(MOST_WAITING_BYTES);
   readonly #checked: CheckedSpeech<Task>;
   readonly #closing = new AbortController();
 
-  /** @param voices those that a number can name. The source may have more */
+  /** @param voices the voices that have a number; the source may have more */
   constructor(source: ExternalSource, voices: ReadonlyMap<number, SourceVoice>) {
     this.#source = source;
     this.#voices = voices;
@@ -116,7 +116,7 @@ export class ExternalEngine implements Engine {
     }
   }
 
-  /** Waits for the turn of the text. While the budget lasts, a slow reader does not hold up the next one. */
+  /** Waits for the turn of the text. While the budget lasts, a slow reader does not delay the next text. */
   async #start(task: Task): Promise<BoundedQueue<Int16Array>> {
     this.#turns += 1;
     const slot = await this.#limiter.enter(this.#turns, task.signal);
@@ -140,7 +140,7 @@ export class ExternalEngine implements Engine {
     }
   }
 
-  /** @param rate is set to that of the samples */
+  /** @param rate receives the rate of the samples */
   async *#speakOnce(task: Task, rate: { sampleRate: number }): AsyncGenerator<Int16Array> {
     const sound = await this.#source.speak(task.text, task.voice, task.signal, task.speed);
     const resampler = await this.#resamplerFor(sound.sampleRate, task.rate);
@@ -177,12 +177,12 @@ export class ExternalEngine implements Engine {
   }
 }
 
-/** Subtitles, events and the cache keep the text as it is written. */
+/** Writes numbers out for the voice only: subtitles, events and the cache keep the original text. */
 async function inWords(text: string, language: string): Promise<string> {
   return (await import('../text/in-words.ts')).numbersInWords(text, language);
 }
 
-/** The rate of an utterance: the one that is asked for, or else that of the engine's first answer. */
+/** The sample rate of an utterance: the requested one, otherwise that of the engine's first answer. */
 class Rate {
   readonly settled: Promise<number>;
   #rate: number | undefined;

@@ -6,10 +6,10 @@ import { yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Speech } from './pcm.ts';
 import { bytesOf, join, lanesOf, toFloat, toInt16 } from './samples.ts';
 
-/** Frames. */
+/** Frames that Speex converts at a time. */
 const BLOCK = 4096;
 
-/** The scale of Speex goes from 0 to 10. This value means 96 taps and 90 dB of attenuation. */
+/** On Speex's scale from 0 to 10, this means 96 taps and 90 dB of attenuation. */
 const QUALITY = 6;
 
 /** Addresses in the memory of Speex. */
@@ -36,8 +36,8 @@ export async function loadResampler(
 }
 
 /**
- * Mono pieces of any length: band-limited, without delay, the same duration to the frame. `end` or `free` releases its
- * memory.
+ * Converts the sample rate of mono sound, in pieces of any length: band-limited, without delay, with the same duration to
+ * the frame. `end` or `free` releases its memory.
  */
 export class Resampler {
   readonly #speex: Speex;
@@ -87,7 +87,7 @@ export class Resampler {
   }
 
   #process(block: Float32Array | Float64Array): { used: number; made: Float32Array } {
-    // The views are replaced when the memory grows.
+    // Read the views each time: they are replaced when the memory grows.
     const { HEAPF32: floats, HEAPU32: words } = this.#speex;
     const { input, output, inputFrames, outputFrames } = this.#heap;
     floats.set(block, input / 4);
@@ -101,10 +101,10 @@ export class Resampler {
   }
 }
 
-/** Frames. One step takes some milliseconds. */
+/** Frames that are converted between two ticks, in some milliseconds. */
 const STEP = 16_384;
 
-/** Converts to another rate in steps, with a tick of the event loop and a look at the signal between them. */
+/** Converts to another rate in steps, with a tick of the event loop and a check of the signal between them. */
 export async function* resampled(
   pieces: AsyncIterable<Int16Array>,
   resampler: Resampler,
@@ -123,7 +123,7 @@ export async function* resampled(
   }
 }
 
-/** The duration stays, to the frame. Where the number of channels changes, each new one has the mean of the old ones. */
+/** Keeps the duration, to the frame. If the number of channels changes, each new one is the mean of the old ones. */
 export function converted({ format, pcm }: Speech, to: PcmFormat): Speech {
   return { format: to, bytes: undefined, pcm: conversion(pcm, format, to) };
 }
@@ -181,6 +181,7 @@ function exactly(frames: number, samples: Float32Array): Float32Array {
   return exact;
 }
 
+/** Cuts pieces so that each has an even number of bytes, as 16-bit samples need. */
 export async function* evenPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let odd = Buffer.alloc(0);
   for await (const piece of pieces) {
@@ -198,7 +199,7 @@ export async function* mono(
   for await (const piece of pieces) yield toMono16(piece, format);
 }
 
-/** Each sample is the mean of the channels. */
+/** Mixes the channels: each sample is their mean. */
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   const { channels, bitsPerSample, encoding } = format;
   if (channels === 1 && bitsPerSample === 16 && encoding === 'integer')

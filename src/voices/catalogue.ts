@@ -291,7 +291,7 @@ export class Voices implements AsyncDisposable {
     const number = typeof value === 'number' ? value : named?.no;
     if (number !== undefined) return this.#numbered(number);
     if (named?.reference !== undefined)
-      return (await this.#installedPlace()).like({ ...named, name: String(value) }, origin.name);
+      return (await this.#installedPlace()).cloneOf({ ...named, name: String(value) }, origin.name);
     if (named) return (await this.engines()).demanded(named, origin.name);
     return this.#called(String(value), origin.name, engine !== undefined);
   }

@@ -25,8 +25,8 @@ export function manifestsOf({ host }: Pick<RunContext, 'host'>): Manifest[] {
   return installedVoices(dataFolder(host), host.uid);
 }
 
-/** The place of a voice like a reference among the numbers of its model: the last. */
-const LIKENESS = 999;
+/** A cloned voice gets the last of the numbers that a model has for its voices. */
+const CLONE_OFFSET = 999;
 
 type ReferenceVoice = Pick<NamedSpeaker, 'engine' | 'reference'> & { readonly name: string };
 
@@ -35,7 +35,7 @@ interface MatchedSpeaker {
   readonly speaker: ModelSpeaker;
 }
 
-/** A model is opened when one of its speakers is meant, once in a run. */
+/** Finds voices among the installed models. A model is opened once in a run, when one of its speakers is chosen. */
 export class InstalledPlace implements Place {
   readonly #options: PlaceOptions;
   readonly #manifests: readonly Manifest[];
@@ -51,7 +51,7 @@ export class InstalledPlace implements Place {
   }
 
   /**
-   * Finds a voice by its name, or by that of one of its speakers, which may be short.
+   * Finds a voice by its own name, or by the full or short name of one of its speakers.
    * @throws TtsError if its folder has been damaged
    */
   async named(name: string): Promise<Voice | undefined> {
@@ -66,7 +66,7 @@ export class InstalledPlace implements Place {
     );
   }
 
-  /** All speakers by their languages. None is opened before it is chosen. */
+  /** The language of each speaker. None is opened before it is chosen. */
   get speaking(): readonly (Speaking & { readonly open: () => Promise<Voice | undefined> })[] {
     return this.#all.map((meant) => ({
       language: meant.speaker.language,
@@ -75,10 +75,10 @@ export class InstalledPlace implements Place {
   }
 
   /**
-   * A voice like that of a WAV of the user.
-   * @throws TtsError (usage) for another model than one that speaks like a WAV, and for a WAV that is none or has another length
+   * Clones a voice from a WAV of the user.
+   * @throws TtsError (usage) for a model that cannot clone, and for a reference that is no WAV or has a wrong length
    */
-  async like({ name, engine = '', reference = '' }: ReferenceVoice, asked: string): Promise<Voice> {
+  async cloneOf({ name, engine = '', reference = '' }: ReferenceVoice, asked: string): Promise<Voice> {
     const manifest = this.#manifests.find((each) => each.name === engine);
     const [pattern] = manifest?.speakers ?? [];
     if (!manifest || pattern?.reference === undefined)
@@ -89,13 +89,13 @@ export class InstalledPlace implements Place {
     const { home } = this.#options.context.host;
     const { checkedReference } = await import('./reference.ts');
     const { path, sum } = await checkedReference(fromHome(reference, home), `speakers.${name}`);
-    const speaker = { name, language: manifest.language, sid: 0, offset: LIKENESS, reference: path, sum };
+    const speaker = { name, language: manifest.language, sid: 0, offset: CLONE_OFFSET, reference: path, sum };
     const [voice] = await openInstalled({ ...manifest, speakers: [speaker] }, this.#options);
     if (!voice) throw new RangeError(`${engine} has no voice`);
     return voice;
   }
 
-  /** @param onFault called for each that cannot be opened */
+  /** @param onFault called for each model that cannot be opened */
   async list(onFault: (error: unknown) => void = () => {}): Promise<readonly Voice[]> {
     const opening = this.#manifests.map((manifest) =>
       this.#open(manifest).catch((error: unknown) => {
@@ -127,7 +127,7 @@ function numberOf({ manifest, speaker }: MatchedSpeaker): number {
   return manifest.number + offsetOf(speaker);
 }
 
-/** Names in small letters. `kokoro:af_heart` is written as for a voice of an engine. */
+/** Returns the lower-case names of a speaker: its own, and one with its model as in `kokoro:af_heart`. */
 function namesOf({ name: voice }: Manifest, { name }: ModelSpeaker): string[] {
   return [name, `${voice}:${name}`].map((each) => each.toLowerCase());
 }
@@ -172,7 +172,7 @@ function adviceOn(manifest: Manifest): string {
   return `tts voices verify ${manifest.name} tells what is damaged; this brings the voice and its runtime again: ${installAgain(manifest)}`;
 }
 
-/** The checksum of all that shapes the sound: the same on two machines, so that a copied cache serves both. */
+/** A checksum of everything that shapes the sound. It is the same on two machines, so that a copied cache serves both. */
 function identityOf({ files, espeak, scales, sampleRate }: Manifest): string {
   const sums = [...files, ...(espeak?.files ?? [])]
     .filter(({ name }) => name !== CARD && !name.endsWith('.json'))
