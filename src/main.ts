@@ -1,7 +1,7 @@
 import { runCommand } from './cli/run.ts';
 import { endWith, type Host, interruption, outliveUserSignals, processHost } from './kit/host.ts';
 
-/** Runs the command line. Node ends by itself with the status that is set here. */
+/** Runs the command line and sets the exit status; Node exits by itself when nothing is left to do. */
 export async function main(process: NodeJS.Process, host: Host = processHost(process)): Promise<void> {
   // This hides Node's own warnings, such as ExperimentalWarning.
   process.removeAllListeners('warning');

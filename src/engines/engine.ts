@@ -1,33 +1,36 @@
-/** How a voice sounds, as its maker says. */
+/** The gender of a voice, as its maker states it. */
 export type Gender = 'woman' | 'man' | 'neutral';
 
 /** A built-in voice, or one of espeak-ng. */
 export interface Speaker {
   readonly no: number;
   readonly name: string;
-  /** `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. */
+  /** Speakers of the kind `neo.one` support `sample_rate`, those of `Mermish` support `instructions`. */
   readonly kind: 'neo.one' | 'Mermish';
   /** BCP 47, or espeak-ng's own tag. */
   readonly language: string;
-  /** As far as it is known. */
+  /** Absent if unknown. */
   readonly gender?: Gender | undefined;
-  /** Further tags that the voice is listed under. */
+  /** Further language tags that the voice is listed under. */
   readonly alsoSpeaks?: readonly string[];
 }
 
-/** Factors; 1 changes nothing. */
+/** How to speak. All values are factors; 1 changes nothing. */
 export interface Style {
-  /** 0.25 to 4; 2 is twice as fast. */
+  /** Factor of the speed, from 0.25 to 4; 2 is twice as fast. */
   readonly rate: number;
-  /** It is a factor of the fundamental frequency, from 0.5 to 2. */
+  /** Factor of the fundamental frequency, from 0.5 to 2. */
   readonly pitch: number;
-  /** It is a factor of the amplitude, from 0.1 to 2. */
+  /** Factor of the amplitude, from 0.1 to 2. */
   readonly loudness: number;
-  /** It is a factor of the silence between sentences, from 0 to 5. */
+  /** Factor of the silence between sentences, from 0 to 5. */
   readonly pause: number;
 }
 
-/** What was done: the text was spoken in smaller parts, nothing since later sounds showed it, or nothing since it was heard. */
+/**
+ * What was done about sound that does not fit its text: spoken again `in parts`, or kept because only later sounds revealed
+ * the misfit (`late`) or because it was already `heard`.
+ */
 export type CutManner = 'in parts' | 'late' | 'heard';
 
 export interface Utterance {
@@ -37,11 +40,9 @@ export interface Utterance {
   /** Hz. Without it, the voice speaks at its own rate. */
   readonly sampleRate?: number | undefined;
   readonly style: Style;
-  /**
-   * It is called where the sound of an engine does not fit the text: it is too short, too long, or has too much silence inside.
-   */
+  /** Called if the sound of an engine does not fit the text: too short, too long, or with too much silence inside. */
   readonly onCut?: ((message: string, how: CutManner) => void) | undefined;
-  /** The caller waits for all of the sound, so that none of it has to leave before it is checked. */
+  /** True if the caller waits for the whole sound, so that all of it can be checked before any is returned. */
   readonly isWhole?: boolean;
 }
 
@@ -49,14 +50,14 @@ export interface Utterance {
 export interface EngineSound {
   /** Hz. */
   readonly sampleRate: number;
-  /** The pieces may have any length. */
+  /** Samples in pieces of any length. */
   readonly samples: AsyncIterable<Int16Array>;
 }
 
-/** Makes the sound of its voices. */
+/** A speech synthesizer with one or more voices. */
 export interface Engine {
   /**
-   * The caller reads the samples, or aborts.
+   * Speaks one utterance. The caller must read all samples, or abort.
    * @throws EngineError here and while the samples are read
    */
   speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
@@ -64,8 +65,8 @@ export interface Engine {
 }
 
 /**
- * What went wrong:
- * - `unsupported text`: there is nothing in the text that the voice can read;
+ * The kind of a failure. "It" is the server, the program or the model:
+ * - `unsupported text`: the voice can read nothing in the text;
  * - `busy`: the same utterance may succeed later;
  * - `broken`: a built-in voice or espeak-ng does not work;
  * - `failed`: a server, a program or a model does not do what it should;
@@ -90,11 +91,11 @@ interface EngineErrorOptions {
   readonly retryAfter?: number | undefined;
   /** The HTTP status of the engine's own answer, where it is a server. */
   readonly status?: number | undefined;
-  /** True if the same utterance fails again. */
+  /** True if a retry of the same utterance would fail, too. */
   readonly isFinal?: boolean;
 }
 
-/** An engine did not speak. The message has the engine's own words. */
+/** The failure of an engine. The message quotes the engine's own. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly kind: EngineFault;
@@ -115,38 +116,38 @@ export class EngineError extends Error {
   }
 }
 
-/** The error of an utterance for which a queue has no place. */
+/** Returns the error for an utterance that finds the queue full. */
 export function queueFull(): EngineError {
   return new EngineError('busy', 'too many requests wait already');
 }
 
-/** Hz. The built-in voices and espeak-ng speak at this rate where none is asked for. */
+/** Hz. The default sample rate of the built-in voices and espeak-ng. */
 export const OWN_RATE = 22_050;
 
-/** What is known of each engine of the user. */
+/** Configuration that all engines of the user share. */
 interface CommonConfig {
   readonly name: string;
   readonly voices?: readonly string[] | undefined;
-  /** As in `SourceVoice`. */
+  /** See `numbers` of `SourceVoice`. */
   readonly numbers?: string | undefined;
   /** The longest text, in code points. */
   readonly maxChars: number;
-  /** It speaks at most this number of texts at once. */
+  /** Texts that the engine speaks at once, at most. */
   readonly concurrency: number;
 }
 
-/** A server with OpenAI's `/audio/speech` below its URL. */
+/** A server that offers OpenAI's `/audio/speech` below its URL. */
 export interface ServerConfig extends CommonConfig {
   readonly kind: 'server';
-  /** It has no trailing slash and no password. */
+  /** The base URL, without a trailing slash and without a password. */
   readonly url: URL;
   readonly model?: string | undefined;
-  /** The header of this name, with a key or a password. */
+  /** The value of the `Authorization` header, with a key or a password. */
   readonly authorization?: string | undefined;
-  /** Asks the user for that header, where the server seems to want one. */
+  /** Asks the user for that header if the server seems to require one. */
   readonly askAuthorization?: (() => Promise<string | undefined>) | undefined;
   readonly format: 'wav' | 'pcm';
-  /** Hz. With it, an answer that is not a WAV is read as bare samples. */
+  /** Hz. If set, an answer that is not a WAV is read as bare samples. */
   readonly sampleRate?: number | undefined;
 }
 
@@ -154,64 +155,64 @@ export interface ProgramConfig extends CommonConfig {
   readonly kind: 'program';
   readonly command: readonly [string, ...string[]];
   readonly output: 'wav' | 's16le';
-  /** Hz. The output `s16le` needs it. */
+  /** Hz. Required for the output `s16le`. */
   readonly sampleRate?: number | undefined;
 }
 
 /** A model folder of sherpa-onnx. */
 export interface ModelConfig extends CommonConfig {
   readonly kind: 'model';
-  /** It is absolute. */
+  /** Absolute path. */
   readonly folder: string;
-  /** A tag of BCP 47: what a model of several languages is to speak. */
+  /** The BCP 47 tag of the language to speak, for a model with several. */
   readonly language?: string | undefined;
-  /** It is set for a voice that `tts voices` has installed. */
+  /** Set for a voice that `tts voices` has installed. */
   readonly installed?: InstalledModel | undefined;
 }
 
-/** One voice of a model, with what its process is given. */
+/** One voice of a model, with the parameters that its process gets. */
 export interface ModelSpeaker {
   readonly name: string;
   /** A tag of BCP 47, or "und" for an unknown language. */
   readonly language: string;
   readonly sid: number;
-  /** It is added to the number of the first speaker. By default it is `sid`. */
+  /** Added to the number of the first speaker; defaults to `sid`. */
   readonly offset?: number | undefined;
-  /** The name that it shares with itself in other languages. */
+  /** The name of the same voice in all its languages. */
   readonly style?: string | undefined;
   readonly gender?: Gender | undefined;
-  /** The factor that gives it a natural pace; by default 1. */
+  /** The speed factor that gives the voice a natural pace; defaults to 1. */
   readonly speed?: number | undefined;
-  /** The language in the words of the model, where it speaks several. */
+  /** The model's own name for the language, if it speaks several. */
   readonly lang?: string | undefined;
-  /** Which of the lexicons of the model is meant. */
+  /** Selects one of the lexicons of the model. */
   readonly accent?: 'us' | 'gb' | undefined;
-  /** A WAV file with the voice. */
+  /** A WAV file with a recording of the voice to imitate. */
   readonly reference?: string | undefined;
-  /** The checksum of a reference that is not a file of the model. */
+  /** The checksum of a `reference` that does not belong to the model. */
   readonly sum?: string | undefined;
 }
 
-/** Factors of a voice of Piper. The names are those of sherpa-onnx. */
+/** Synthesis factors of a Piper voice, with the names that sherpa-onnx gives them. */
 export interface Scales {
   readonly noiseScale: number;
   readonly noiseScaleW: number;
   readonly lengthScale: number;
 }
 
-/** What is known of an installed voice before its process runs. */
+/** Facts about an installed voice that are known before its process runs. */
 interface InstalledModel {
-  /** The checksum of all that shapes the sound, so that it is the same on two machines. */
+  /** A checksum over everything that shapes the sound, equal on all machines. */
   readonly identity: string;
   /** Hz. */
   readonly sampleRate: number;
-  /** The number of its voices. */
+  /** The number of voices in the model. */
   readonly voices: number;
   readonly speakers: readonly ModelSpeaker[];
   readonly scales?: Scales | undefined;
-  /** The folder of espeak-ng's data, where the voice needs it. */
+  /** The folder of espeak-ng's data, if the voice needs it. */
   readonly espeakData?: string | undefined;
-  /** The folder that holds all of these. Paths count from it. */
+  /** The folder that contains all of these files. Paths are relative to it. */
   readonly base: string;
 }
 
@@ -221,41 +222,41 @@ export interface SourceVoice {
   readonly name: string;
   /** A tag of BCP 47, or "und" for an unknown language. */
   readonly language: string;
-  /** Hz. It is `undefined` where only an answer tells. */
+  /** Hz; `undefined` if only the sound itself reveals it. */
   readonly sampleRate: number | undefined;
   readonly style?: string | undefined;
   readonly gender?: Gender | undefined;
-  /** A tag of BCP 47: the voice gets numbers in words of that language. Without it, it reads them itself. */
+  /** The BCP 47 tag of the language in which numbers are written out for the voice. Without it, the voice reads digits. */
   readonly numbers?: string | undefined;
 }
 
-/** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */
+/** Returns `heart` for `af_heart`: names of Kokoro's speakers begin with language and gender. */
 export function shortName(name: string): string | undefined {
   return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
 }
 
-/** The place of a speaker among the numbers of its model. */
+/** Returns the offset of a speaker from the number of the first speaker of its model. */
 export function offsetOf({ offset, sid }: Pick<ModelSpeaker, 'offset' | 'sid'>): number {
   return offset ?? sid;
 }
 
-/** A server, a program or a model of the user, opened. */
+/** An opened server, program or model of the user. */
 export interface ExternalSource
   extends AsyncDisposable,
     Pick<CommonConfig, 'name' | 'maxChars' | 'concurrency'> {
-  /** What the user can do where it fails, if that is known. */
+  /** A hint for the user if the source fails. */
   readonly advice?: string | undefined;
-  /** There is at least one, and the order is that of the engine. */
+  /** At least one voice, in the order of the engine. */
   readonly voices: readonly SourceVoice[];
-  /** It is there for a server without a list of voices, which takes any name. */
+  /** Defined for a server that lists no voices and accepts any name. */
   readonly addVoice?: ((name: string) => void) | undefined;
-  /** All that shapes the sound of a voice besides text and sample rate. No two voices of any sources have the same. */
+  /** Identifies all that shapes the sound except text and sample rate; unique among the voices of all sources. */
   identityOf(voice: SourceVoice): string;
-  /** Starts what the voice speaks with, and does not wait for it. */
+  /** Starts the process of the voice without waiting for it. */
   prepare?(voice: SourceVoice): void;
   /**
-   * @param speed 1 is the voice's own; a source that knows no speed takes no notice of it
-   * @throws EngineError with the words of the source, here and while the samples are read
+   * @param speed 1 is the voice's own speed; a source without speed control ignores it
+   * @throws EngineError with the message of the source, here and while the samples are read
    */
   speak(text: string, voice: SourceVoice, signal: AbortSignal, speed?: number): Promise<EngineSound>;
 }

@@ -1,4 +1,4 @@
-/** Sends finished sound to a URL that a request names, if its origin is one of `--callbacks`. */
+/** Sends finished audio to the `callback_url` of a request, if `--callbacks` allows its origin. */
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -13,24 +13,24 @@ import { type Sound, type StoredSound, storeWav } from './sound.ts';
 
 /** Times are in milliseconds. */
 export interface CallbackLimits {
-  /** The most callbacks that wait. */
+  /** Pending callbacks at most. */
   readonly callbacks: number;
-  /** The longest time of one try. */
+  /** Timeout of one try. */
   readonly callbackTry: number;
-  /** The wait after the first try. It doubles for each further one. */
+  /** Wait after the first failed try; it doubles after each further one. */
   readonly callbackBackoff: number;
 }
 
 const TRIES = 5;
 
 interface CallbackOptions {
-  /** The key signs the bodies; null leaves them unsigned. */
+  /** Signs the bodies; null leaves them unsigned. */
   readonly apiKey: string | null;
-  /** What may be called. */
+  /** Origins that may receive callbacks. */
   readonly origins: ReadonlySet<string>;
   readonly limits: CallbackLimits;
   readonly log: Log;
-  /** The body for a sound that failed. */
+  /** Returns the JSON body to send if the speech failed. */
   errorBody(error: unknown, id: string): object;
 }
 
@@ -59,8 +59,8 @@ export class Callbacks {
 
   /**
    * @param value the `callback_url` of a request
-   * @returns `undefined` if the audio belongs in the answer: without a URL, and for one of the service or the page itself
-   * @throws HttpError 403 for an origin that is not allowed, 422 for no URL
+   * @returns `undefined` if the audio belongs in the response: no URL, or the origin of the service or the calling page
+   * @throws HttpError 403 for an origin that is not allowed, 422 for an invalid URL
    */
   targetOf(value: string | undefined, { host, origin: page }: IncomingHttpHeaders): URL | undefined {
     if (value === undefined || value === '') return undefined;
@@ -74,7 +74,7 @@ export class Callbacks {
     throw new HttpError(403, 'callback_not_allowed', `Callbacks to ${origin} are not allowed`, { field });
   }
 
-  /** @throws HttpError 503 if too many are pending */
+  /** Starts speaking and calls `url` with the result. @throws HttpError 503 if too many callbacks are pending */
   accept(id: string, url: URL, speak: (signal: AbortSignal) => Promise<Sound>): void {
     const { limits, log } = this.#options;
     if (this.pending >= limits.callbacks)
@@ -88,7 +88,7 @@ export class Callbacks {
     this.#running.add(callback);
   }
 
-  /** Waits for the callbacks that are pending now. */
+  /** Resolves when the callbacks that are pending now have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -143,7 +143,7 @@ export class Callbacks {
     }
   }
 
-  /** @returns why it failed; `undefined` for a success */
+  /** @returns the reason for a failure; `undefined` for a success */
   async #try(http: HttpClient, request: HttpRequest): Promise<string | undefined> {
     const { callbackTry } = this.#options.limits;
     const late = AbortSignal.timeout(callbackTry);
@@ -162,14 +162,14 @@ export class Callbacks {
   }
 }
 
-/** The signature is HMAC-SHA256 in lower-case hexadecimal. */
+/** Returns the HMAC-SHA256 of the body in lower-case hexadecimal. */
 async function signatureOf({ read }: StoredSound, key: string): Promise<string> {
   const hmac = createHmac('sha256', key);
   for await (const piece of read()) hmac.update(piece);
   return hmac.digest('hex');
 }
 
-/** @throws TtsError (usage) */
+/** Parses a value of `--callbacks`. @throws TtsError (usage) if it is not an origin */
 export function callbackOrigin(value: string): string {
   const origin = originOf(value);
   if (origin !== undefined) return origin;
@@ -179,7 +179,7 @@ export function callbackOrigin(value: string): string {
   throw usageError(`bad value for --callbacks: ${value}`, hint);
 }
 
-/** What OpenAPI says of what a `callback_url` receives. */
+/** OpenAPI description of the request that a `callback_url` receives. */
 export const ABOUT_CALLBACKS = {
   audio: {
     '{$request.body#/callback_url}': {

@@ -1,8 +1,8 @@
-/** What clients say and get who ask for the time of each word: the shape of Kokoro-FastAPI's captioned speech. */
+/** Request option and response schema for word times, in the format of Kokoro-FastAPI's captioned speech. */
 import * as v from 'valibot';
 import { type Exchange, type Face, HttpError } from '../kit/http/route.ts';
 
-/** The best one comes first. */
+/** Sources of word times, the most accurate first. */
 export const SOURCES = ['exact', 'aligned', 'spread'] as const;
 
 const seconds = (what: string) =>
@@ -29,10 +29,10 @@ export const CAPTIONED = v.object({
   ),
 });
 
-/** One object, or one for each sentence. */
+/** One JSON object, or NDJSON with one object for each sentence. */
 export const CAPTIONED_ANSWERS = { 'application/json': CAPTIONED, 'application/x-ndjson': CAPTIONED };
 
-/** A description of the query that asks for words. */
+/** OpenAPI description of the query parameter `words`. */
 export const ABOUT_WORDS = {
   parameters: [
     {
@@ -46,7 +46,7 @@ export const ABOUT_WORDS = {
 
 const ASKED: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
-/** @throws HttpError for a value that is neither true nor false */
+/** Reads the query parameter `words`. @throws HttpError for a value that is not a boolean */
 export function asksForWords({ target }: Exchange, invalid: Face<never>['invalid']): boolean {
   const said = new URLSearchParams(target.split('?')[1] ?? '').get('words');
   const asked = said === null ? false : ASKED[said];

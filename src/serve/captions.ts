@@ -1,4 +1,4 @@
-/** Sound with the time of each word. Both faces over HTTP answer so; it is loaded with the first such request. */
+/** Responses with sound and word times, for both HTTP APIs. Loaded on the first request for word times. */
 import type { Exchange, Reply } from '../kit/http/route.ts';
 import type { ValueOf } from '../kit/schema.ts';
 import { aborted } from '../kit/wait.ts';
@@ -10,19 +10,19 @@ import type { Reference } from '../voices/timed-words.ts';
 import { type CAPTIONED, SOURCES } from './captioned.ts';
 import { speakLive } from './live.ts';
 import { storeSound } from './sound.ts';
-import { type Captioning, isRelayed, noted, type ServiceContext, type SpeechRequest } from './speak.ts';
+import { type Captioning, isRelayed, register, type ServiceContext, type SpeechRequest } from './speak.ts';
 
 type Word = NonNullable<ValueOf<typeof CAPTIONED>['timestamps']>[number];
 
 interface Service {
   readonly context: ServiceContext;
-  /** It times the words of all requests, one sentence after the other. */
+  /** Opens the voice that times words by comparison; all requests share it, one sentence at a time. */
   openReference(): Promise<Reference>;
 }
 
 /**
- * Each sentence goes through the queue as a request does. The words of one are known before the next one leaves.
- * @throws EngineError, TtsError before the answer begins; later errors come out of its body
+ * Answers with sound and word times. Each sentence is queued like a request, and timed before the next one is sent.
+ * @throws EngineError, TtsError before the response begins; later errors are thrown by its body
  */
 export async function captioned(
   request: SpeechRequest,
@@ -32,7 +32,7 @@ export async function captioned(
 ): Promise<Reply> {
   const { signal, begun } = exchange;
   const { metrics } = context;
-  const headers = noted(request, exchange, context);
+  const headers = register(request, exchange, context);
   const stream = isRelayed(request.voice) ? request.fields.stream : inLines;
   const captions = hasWords ? new Captions(speed) : undefined;
   const { format, pcm } = await speakLive(
@@ -56,23 +56,23 @@ export async function captioned(
   const { mediaType, encoded } = live(format);
   const onSound = () => metrics.addFirstByte((performance.now() - begun) / 1000);
   if (inLines) {
-    const lines = linesOf(encoded(pcm), mediaType, captions);
-    // What the voice refuses becomes an error while nothing was sent yet.
+    const lines = ndjsonBody(encoded(pcm), mediaType, captions);
+    // If the voice refuses the text, this throws while the response can still become an error.
     const first = await lines.next();
     onSound();
-    return { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body: allOf(first, lines) };
+    return { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body: resumed(first, lines) };
   }
   const sound = await storeSound(encoded(pcm));
   void aborted(signal).then(sound.dispose);
   onSound();
-  const rest = `,${JSON.stringify({ audio_format: mediaType, ...told(captions) }).slice(1)}`;
-  const length = HEAD.length + 4 * Math.ceil(sound.bytes / 3) + 1 + Buffer.byteLength(rest);
+  const rest = `,${JSON.stringify({ audio_format: mediaType, ...takenWords(captions) }).slice(1)}`;
+  const length = JSON_HEAD.length + 4 * Math.ceil(sound.bytes / 3) + 1 + Buffer.byteLength(rest);
   const bytes = mediaType === 'audio/wav' ? withSizes(sound.read(), sound.bytes) : sound.read();
   const ofJson = { 'Content-Type': 'application/json', 'Content-Length': length };
-  return { headers: { ...headers, ...ofJson }, body: wholeOf(bytes, rest) };
+  return { headers: { ...headers, ...ofJson }, body: jsonBody(bytes, rest) };
 }
 
-/** Hears the words of an answer, and keeps those that have not left. */
+/** Collects the timed words of a response until they are sent. */
 class Captions implements Listener {
   readonly #speed: number;
   #times: WordTimes | undefined;
@@ -82,9 +82,9 @@ class Captions implements Listener {
   #start = 0;
   #words: Word[] = [];
   #source: TimeSource | undefined;
-  /** It resolves when there are words. */
+  /** Resolves when there are words to send. */
   more: Promise<void> | undefined;
-  #tell = () => {};
+  #announce = () => {};
 
   constructor(speed: number) {
     this.#speed = speed;
@@ -93,7 +93,7 @@ class Captions implements Listener {
 
   #waitForMore(): void {
     this.more = new Promise((resolve) => {
-      this.#tell = resolve;
+      this.#announce = resolve;
     });
   }
 
@@ -124,14 +124,14 @@ class Captions implements Listener {
       this.#words.push({ word: text, start_time: time(start), end_time: time(end) });
     const worst = [this.#source, timed.source].map((each) => (each ? SOURCES.indexOf(each) : 0));
     this.#source = SOURCES[Math.max(...worst)];
-    if (this.hasMore) this.#tell();
+    if (this.hasMore) this.#announce();
   }
 
   get hasMore(): boolean {
     return this.#words.length > 0;
   }
 
-  /** The words that were heard since the last call. */
+  /** Returns the words collected since the last call. */
   take() {
     const [timestamps, source] = [this.#words, this.#source];
     this.#words = [];
@@ -141,15 +141,17 @@ class Captions implements Listener {
   }
 }
 
-function told(captions: Captions | undefined): Omit<ValueOf<typeof CAPTIONED>, 'audio' | 'audio_format'> {
+function takenWords(
+  captions: Captions | undefined,
+): Omit<ValueOf<typeof CAPTIONED>, 'audio' | 'audio_format'> {
   return captions?.take() ?? { timestamps: null };
 }
 
-/** Bytes of sound in one line. A sentence that is longer gets several; its words come with the last one. */
-const LONGEST_LINE = 2 ** 20;
+/** Bytes of sound that complete a line. A longer sentence takes several lines; its words come in the last one. */
+const FULL_LINE_BYTES = 2 ** 20;
 
-/** An object for each sentence. Encoders keep some of their sound back: its pieces need not end where the sentences do. */
-async function* linesOf(
+/** Yields a line of JSON for each sentence. Encoders buffer, so the audio of a line may end before or after its sentence. */
+async function* ndjsonBody(
   sound: AsyncIterable<Uint8Array>,
   mediaType: string,
   captions: Captions | undefined,
@@ -159,19 +161,19 @@ async function* linesOf(
   const line = () => {
     const audio = Buffer.concat(pieces).toString('base64');
     [pieces, bytes] = [[], 0];
-    return Buffer.from(`${JSON.stringify({ audio, audio_format: mediaType, ...told(captions) })}\n`);
+    return Buffer.from(`${JSON.stringify({ audio, audio_format: mediaType, ...takenWords(captions) })}\n`);
   };
   const coming = sound[Symbol.asyncIterator]();
   try {
-    let next = noticed(coming.next());
+    let next = withoutUnhandledRejection(coming.next());
     for (;;) {
-      // The words of a sentence leave before there is any sound of the next one.
+      // Sends the words of a sentence without waiting for sound of the next one.
       const piece = await (bytes > 0 && captions ? Promise.race([next, captions.more]) : next);
       if (piece?.done) break;
       if (piece) {
         pieces.push(piece.value);
         bytes += piece.value.length;
-        next = noticed(coming.next());
+        next = withoutUnhandledRejection(coming.next());
       }
       if (isComplete(bytes, captions)) yield line();
     }
@@ -182,28 +184,28 @@ async function* linesOf(
 }
 
 function isComplete(bytes: number, captions: Captions | undefined): boolean {
-  return captions ? captions.hasMore || bytes > LONGEST_LINE : bytes > SHORT_LINE;
+  return captions ? captions.hasMore || bytes > FULL_LINE_BYTES : bytes > BARE_LINE_BYTES;
 }
 
-/** An error is thrown when the piece is awaited, which may be later. */
-function noticed<T>(piece: Promise<T>): Promise<T> {
+/** Prevents an unhandled rejection before the piece is awaited; awaiting it still throws. */
+function withoutUnhandledRejection<T>(piece: Promise<T>): Promise<T> {
   piece.catch(() => {});
   return piece;
 }
 
-/** Bytes in a line without words. */
-const SHORT_LINE = 2 ** 14;
+/** Bytes of sound that complete a line if no words were requested. */
+const BARE_LINE_BYTES = 2 ** 14;
 
-async function* allOf<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
   if (!first.done) yield first.value;
   yield* rest;
 }
 
-const HEAD = '{"audio":"';
+const JSON_HEAD = '{"audio":"';
 
-/** Three bytes are four characters. */
-async function* wholeOf(sound: AsyncIterable<Uint8Array>, rest: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(HEAD);
+/** Yields one JSON object. Base64 encodes groups of three bytes, so a remainder waits for the next piece. */
+async function* jsonBody(sound: AsyncIterable<Uint8Array>, rest: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(JSON_HEAD);
   let left: Uint8Array = new Uint8Array();
   for await (const piece of sound) {
     const all = Buffer.concat([left, piece]);
@@ -214,7 +216,7 @@ async function* wholeOf(sound: AsyncIterable<Uint8Array>, rest: string): AsyncGe
   yield Buffer.from(`${Buffer.from(left).toString('base64')}"${rest}`);
 }
 
-/** Puts the sizes into the header of a WAV that was made as a stream. */
+/** Writes the sizes into the 44-byte header of a WAV that was encoded as a stream. */
 async function* withSizes(wav: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   for await (const piece of wav) {

@@ -1,4 +1,4 @@
-/** Removes from the texts of clients what should not be heard, as a run does with the same options. */
+/** Reads and cleans the texts of clients with the options of `tts serve`, as a run of `tts` does with the same options. */
 import { usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import { type Settings, withAssistant } from '../options/load.ts';
@@ -8,21 +8,21 @@ import { answerFilterOf, readerOf, replacementsOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import { Spacing } from '../text/piece.ts';
 
-/** How texts of clients are read. */
+/** The reader and the text stages for texts of clients. */
 export interface TextReading extends Pick<TextPlan, 'stages' | 'inFront'> {
   readonly reader: Reader;
-  /** @returns the text as it is to be spoken, with empty lines between its paragraphs; blank if nothing of it is */
+  /** @returns the text to speak, with empty lines between paragraphs; an empty string if none of it is spoken */
   cleaned(text: string, signal: AbortSignal): Promise<string>;
 }
 
 /**
- * @returns `undefined` where no option asks for it: texts are then spoken as they come
- * @throws TtsError (usage) for a lexicon that cannot be read, and for a format of files
+ * @returns `undefined` if no option changes texts, which are then spoken unchanged
+ * @throws TtsError (usage) for a lexicon that cannot be read, or a format that only files have
  */
 export async function readingOf(settings: Settings, context: RunContext): Promise<TextReading | undefined> {
   const { assistant, format, lexicon } = settings;
   if (!assistant.value && format.value === 'auto' && !lexicon) return undefined;
-  if (!OF_CLIENTS.has(format.value))
+  if (!CLIENT_FORMATS.has(format.value))
     throw usageError(
       `${format.origin.name} ${format.value}: clients send texts, and this is the format of a file`,
       'choose text, markdown or html',
@@ -46,4 +46,4 @@ async function cleaned(
   return clean.trim();
 }
 
-const OF_CLIENTS: ReadonlySet<string> = new Set(['auto', 'text', 'markdown', 'html']);
+const CLIENT_FORMATS: ReadonlySet<string> = new Set(['auto', 'text', 'markdown', 'html']);

@@ -1,7 +1,7 @@
 import { openApi } from '../kit/http/openapi.ts';
 import { FACES } from './faces.ts';
 
-/** The service in OpenAPI. The build puts the document in the place of this module: .config/finished.ts. */
+/** The OpenAPI document of the service. The build replaces this module with the finished document: .config/finished.ts. */
 export const description = openApi(
   {
     title: 'Text-to-speech service',

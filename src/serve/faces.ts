@@ -1,4 +1,4 @@
-/** The faces of `tts serve` over HTTP, and the routes that describe the service. */
+/** The HTTP APIs of `tts serve` (each a `Face`), and the routes for its health, metrics, description and web page. */
 import * as v from 'valibot';
 import { type Face, json, type Route } from '../kit/http/route.ts';
 import { openAiFace } from './openai.ts';
@@ -74,7 +74,7 @@ const description: Route<ServiceContext> = {
   },
 };
 
-/** Browsers get the page; for all others, nothing is here. */
+/** The web page, for browsers only; other clients get a 404. */
 const page: Omit<Route<ServiceContext>, 'path'> = {
   method: 'GET',
   isOpen: true,
@@ -86,7 +86,7 @@ const page: Omit<Route<ServiceContext>, 'path'> = {
 const ownFace: Face<ServiceContext> = {
   ...ttsFace,
   name: 'service',
-  // Without a slash at its end, the address of the page leads to the one with it.
+  // The empty path, an address without a trailing slash, redirects to the page.
   routes: [health, metrics, description, { ...page, path: '/' }, { ...page, path: '' }],
 };
 

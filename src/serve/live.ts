@@ -1,4 +1,4 @@
-/** A text that is spoken while it is written. It is cut into segments, and each goes through the queue as a request does. */
+/** Speaks a text while it arrives: in segments, each of which is queued like a request. */
 import { AsyncQueue } from '../kit/queue.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
@@ -17,75 +17,83 @@ import { isRelayed, type ServiceContext, soundOf } from './speak.ts';
 interface LiveText {
   readonly source: Source;
   readonly voice: Voice;
-  /** What the client set. */
+  /** Speech options that the client set. */
   readonly fields?: Fields;
   readonly bySentence?: BySentence | undefined;
 }
 
-/** Each sentence is a segment. Those that the voice cannot read are left out, as within a request. */
+/** Makes each sentence a segment. Sentences that the voice cannot read are skipped, as within one request. */
 interface BySentence {
   readonly listenerFor?:
     | ((speakerOf: () => Speaker, isLeftOut: (index: number) => boolean) => Listener)
     | undefined;
-  /** Otherwise a text without words is refused. */
+  /** True if a text without words becomes a short silence; false if it is skipped. */
   readonly silentIfUnreadable: boolean;
 }
 
 /**
- * The sound of a text without a word is a short silence.
- * @throws EngineError, TtsError here, and while the sound is read; the caller reads all of it, or aborts
+ * Speaks a live text. A text without words becomes a short silence, unless `bySentence` refuses it.
+ * @throws EngineError, TtsError here, and while the sound is read; the caller must read all of it, or abort
  */
 export async function speakLive(
   { source, voice, fields, bySentence }: LiveText,
   context: ServiceContext,
   signal: AbortSignal,
 ): Promise<Pick<Speech, 'format' | 'pcm'>> {
-  const refused = bySentence && new Refused(bySentence.silentIfUnreadable);
-  const speaker = queuedSpeaker(voice, { fields, refused }, context);
-  const isLeftOut = (index: number) => refused?.has(index) === true;
+  const skipped = bySentence && new SkippedSentences(bySentence.silentIfUnreadable);
+  const speaker = queuedSpeaker(voice, { fields, skipped }, context);
+  const isLeftOut = (index: number) => skipped?.has(index) === true;
   try {
-    const how: How = {
+    const how: LiveTrackOptions = {
       ...context.reading,
       isHeardLive: !bySentence,
       pace: bySentence ? 'sentence' : 'by output',
       listener: bySentence?.listenerFor?.(() => speaker, isLeftOut),
       mix: { pauses: USUAL_PAUSES },
-      // Errors quote no text of a client.
+      // No error may quote the text of a client.
       missing: null,
     };
     const track = await trackOfText(source, speaker, how, signal);
     if (!track) return shortSound();
-    return { format: track.format, pcm: unlessAllLeftOut(track.pcm, refused) };
+    return { format: track.format, pcm: unlessAllLeftOut(track.pcm, skipped) };
   } catch (error) {
     if (error !== BLANK || bySentence?.silentIfUnreadable === false) throw error;
     return shortSound();
   }
 }
 
-/** Segments that are under way or kept for each text that the source of the voice takes at once. */
-const WINDOW = 2;
+/** Segments in progress or buffered, for each text that the source of the voice speaks at once. */
+const SEGMENTS_PER_SLOT = 2;
 
-/** Bytes of sound that wait for one text. */
-const BUDGET = 4 * 2 ** 20;
+/** Bytes of sound buffered for one text. */
+const BUFFER_BYTES = 4 * 2 ** 20;
 
-interface How
+interface LiveTrackOptions
   extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>,
     Pick<TrackOptions, 'mix' | 'order' | 'missing'> {
   readonly isHeardLive: boolean;
-  /** By output, unless it is set. */
+  /** Defaults to 'by output'. */
   readonly pace?: TextPlan['pace'];
   readonly listener?: Listener | undefined;
 }
 
 /**
- * A whole text in segments, by one voice.
- * @returns `undefined` if the sound is sent elsewhere
+ * Speaks a whole text in segments, with one voice.
+ * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError here, and while the sound is read
  */
 export async function trackOfText(
   source: Source,
   speaker: Speaker,
-  { reader = plain, stages = [], inFront, isHeardLive, pace = 'by output', listener, ...how }: How,
+  {
+    reader = plain,
+    stages = [],
+    inFront,
+    isHeardLive,
+    pace = 'by output',
+    listener,
+    ...how
+  }: LiveTrackOptions,
   signal: AbortSignal,
 ): Promise<Track | undefined> {
   const sources = () => [{ source, reader }];
@@ -102,71 +110,75 @@ export async function trackOfText(
     segments: (until) => text.segments(isHeardLive, until),
     speakerOf: () => speaker,
     ...how,
-    window: WINDOW * speaker.voice.source.atOnce,
-    budgetBytes: BUDGET,
+    window: SEGMENTS_PER_SLOT * speaker.voice.source.atOnce,
+    budgetBytes: BUFFER_BYTES,
     signal,
     listeners: [listener],
     blank: () => BLANK,
   });
 }
 
-/** Whether a voice could read a text at all, of which it may leave sentences out. */
-class Refused {
+/** Records the skipped sentences of a text, to report an error if the voice could read none of it. */
+class SkippedSentences {
   readonly #silentIfUnreadable: boolean;
-  #asked = 0;
-  readonly #left = new Set<number>();
+  #sentences = 0;
+  readonly #skipped = new Set<number>();
   #error: unknown;
 
   constructor(silentIfUnreadable: boolean) {
     this.#silentIfUnreadable = silentIfUnreadable;
   }
 
-  ask(): void {
-    this.#asked += 1;
+  countSentence(): void {
+    this.#sentences += 1;
   }
 
   has(index: number): boolean {
-    return this.#left.has(index);
+    return this.#skipped.has(index);
   }
 
   leaveOut(index: number, text: string, error: unknown): void {
-    this.#left.add(index);
+    this.#skipped.add(index);
     if (hasWords(text) || !this.#silentIfUnreadable) this.#error ??= error;
   }
 
-  /** @throws the error of the voice, if it could read none of the text */
+  /** @throws the first error of the voice, if it could read none of the text */
   throwIfAll(): void {
-    if (this.#error !== undefined && this.#left.size === this.#asked) throw this.#error;
+    if (this.#error !== undefined && this.#skipped.size === this.#sentences) throw this.#error;
   }
 }
 
 async function* unlessAllLeftOut(
   pcm: AsyncIterable<Uint8Array>,
-  refused: Refused | undefined,
+  skipped: SkippedSentences | undefined,
 ): AsyncGenerator<Uint8Array> {
   yield* pcm;
-  refused?.throwIfAll();
+  skipped?.throwIfAll();
 }
 
-interface Asking {
+interface SpeakerOptions {
   readonly fields: Fields | undefined;
-  readonly refused: Refused | undefined;
+  readonly skipped: SkippedSentences | undefined;
 }
 
-/** One of the voices of the service as a run asks for it: each segment goes through the queue. */
-function queuedSpeaker(voice: Voice, { fields: asked, refused }: Asking, context: ServiceContext): Speaker {
-  // A far service gets what the client said; a voice of this machine sends sound while it makes it.
+/** Wraps a voice of the service as the speaker of a run; each segment is queued like a request. */
+function queuedSpeaker(
+  voice: Voice,
+  { fields: asked, skipped }: SpeakerOptions,
+  context: ServiceContext,
+): Speaker {
+  // A remote service gets the options of the client unchanged; a local voice streams.
   const fields = asked ?? { ...eachField(() => undefined), stream: isRelayed(voice) ? undefined : true };
   const source: VoiceSource = {
     ...voice.source,
-    // A service that changes its rate between two sentences has answered two requests.
+    // As 'engine', a remote service may change its sample rate between sentences: each is a request of its own.
     kind: isRelayed(voice) ? 'engine' : voice.source.kind,
     atOnce: 1,
     async speak({ text, index }, until) {
-      refused?.ask();
-      // Only the first segment can be refused because of a full queue: a text that is heard goes on.
+      skipped?.countSentence();
+      // A full queue can refuse only the first segment: a text that is already heard continues.
       const order = { text, voice, fields, isPatient: index > 0 };
-      const leaveOut = refused && ((error: unknown) => refused.leaveOut(index, text, error));
+      const leaveOut = skipped && ((error: unknown) => skipped.leaveOut(index, text, error));
       const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until), leaveOut);
       return { format, bytes: undefined, pcm };
     },
@@ -175,11 +187,11 @@ function queuedSpeaker(voice: Voice, { fields: asked, refused }: Asking, context
   return { voice: { ...voice, source }, fields, speed: undefined, maxChars, isKept: () => false };
 }
 
-/** A text that comes in pieces, which may end inside a word, and inside a character. */
+/** A text that arrives in pieces, which may end inside a word or a surrogate pair. */
 export class TextInPieces {
   readonly source: Source;
   readonly #bytes = new AsyncQueue<Uint8Array>();
-  /** The first half of a surrogate pair. */
+  /** The first half of a surrogate pair whose second half comes with the next piece. */
   #half = '';
 
   constructor() {
@@ -188,7 +200,7 @@ export class TextInPieces {
   }
 
   push(piece: string): void {
-    // In a file, this character would mean that it is not text.
+    // Readers take a NUL for the sign of a binary file.
     const text = this.#half + piece.replaceAll('\0', '');
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : '';
     const whole = text.slice(0, text.length - this.#half.length);

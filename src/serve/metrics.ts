@@ -1,13 +1,13 @@
-/** Seconds. */
+/** Upper bounds of the histogram buckets, in seconds. */
 const BOUNDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What `/metrics` tells. */
+/** Counts what `/metrics` reports. */
 export class Metrics {
   readonly #requests = new Map<string, number>();
   #audio = 0;
   readonly #firstBytes = { counts: BOUNDS.map(() => 0), count: 0, sum: 0 };
 
-  /** @param path that of a route: paths of a stranger would be labels without end */
+  /** @param path the path of a route; paths that clients make up would create labels without limit */
   addRequest(path: string, status: number | undefined): void {
     const labels = `path="${path}",status="${status ?? 'none'}"`;
     this.#requests.set(labels, (this.#requests.get(labels) ?? 0) + 1);
@@ -28,7 +28,7 @@ export class Metrics {
     this.#firstBytes.sum += seconds;
   }
 
-  /** The metrics in Prometheus' text format 0.0.4. */
+  /** Returns the metrics in the text format 0.0.4 of Prometheus. */
   text(queued: number): string {
     const { counts, count, sum } = this.#firstBytes;
     const requests = [...this.#requests].map(([labels, number]) => `tts_requests_total{${labels}} ${number}`);

@@ -1,4 +1,4 @@
-/** The face of OpenAI's interface: `POST /v1/audio/speech`, and the lists of voices and models that its clients ask for. */
+/** The OpenAI-compatible API: `POST /v1/audio/speech`, and the lists of voices and models that its clients ask for. */
 import * as v from 'valibot';
 import {
   type Exchange,
@@ -21,8 +21,8 @@ import { countCodePoints } from '../text/unicode.ts';
 import { eachField } from '../voices/sources.ts';
 import { ABOUT_WORDS, asksForWords, CAPTIONED, CAPTIONED_ANSWERS } from './captioned.ts';
 import {
+  ABOUT_IGNORED,
   defaultVoice,
-  IGNORED,
   type LiveEncoder,
   nameOf,
   type ServiceContext,
@@ -34,7 +34,7 @@ import {
 interface Row {
   readonly encoding: EncodingName;
   readonly mediaType: string;
-  /** Hz. The interface promises it for bare samples; other formats keep the rate of the voice. */
+  /** Hz. OpenAI's interface promises it for bare samples; other formats keep the rate of the voice. */
   readonly sampleRate?: number;
 }
 
@@ -57,7 +57,7 @@ const OWN_FIELDS = {
 
 const BODY = bodySchema('openai', { ...OWN_FIELDS, stream_format: v.nullish(choice('audio', 'sse')) }, true);
 
-/** Kokoro-FastAPI has fields of its own. Its clients may leave them out, or ask for a link, which there is not. */
+/** The fields of Kokoro-FastAPI, all optional. Its request for a download link is ignored. */
 const CAPTIONED_BODY = bodySchema(
   'openai',
   {
@@ -109,11 +109,11 @@ const ERROR = v.object({
   }),
 });
 
-/** Its libraries read these fields; the types are those of https://platform.openai.com/docs/guides/error-codes. */
+/** Errors as OpenAI's libraries read them; the types are those of https://platform.openai.com/docs/guides/error-codes. */
 function errorBody({ status, message, field, code }: HttpError): ValueOf<typeof ERROR> {
   const known: Readonly<Record<number, string>> = { 401: 'authentication_error', 429: 'rate_limit_error' };
   const type = known[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
-  // The text has another name here.
+  // Errors name the field `text`; this API calls it `input`.
   const param = field === 'text' ? 'input' : (field ?? null);
   return { error: { message, type, param, code } };
 }
@@ -129,7 +129,7 @@ const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
     answers: {
       200: {
         description: 'The sound in `response_format`, or events with it.',
-        headers: { 'X-Voice': 'The name of the voice that speaks, percent-encoded.', ...IGNORED },
+        headers: { 'X-Voice': 'The name of the voice that speaks, percent-encoded.', ...ABOUT_IGNORED },
         content: {
           ...Object.fromEntries(Object.values(FORMATS).map(({ mediaType }) => [mediaType, undefined])),
           'text/event-stream': EVENT,
@@ -143,7 +143,7 @@ const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
   handle: speakForOpenAi,
 };
 
-/** Clients of Kokoro-FastAPI know this path, which is not below `/v1/`. */
+/** This path, which is not below `/v1/`, is that of Kokoro-FastAPI. */
 const captionedSpeech: Route<ServiceContext, ValueOf<typeof CAPTIONED_BODY>> = {
   method: 'POST',
   path: '/dev/captioned_speech',
@@ -155,7 +155,7 @@ const captionedSpeech: Route<ServiceContext, ValueOf<typeof CAPTIONED_BODY>> = {
     answers: {
       200: {
         description: 'The sound in `response_format`, with the times of its words.',
-        headers: { 'X-Voice': 'The name of the voice that speaks, percent-encoded.', ...IGNORED },
+        headers: { 'X-Voice': 'The name of the voice that speaks, percent-encoded.', ...ABOUT_IGNORED },
         content: { 'application/json': CAPTIONED },
       },
     },
@@ -164,12 +164,12 @@ const captionedSpeech: Route<ServiceContext, ValueOf<typeof CAPTIONED_BODY>> = {
   async handle(exchange, context) {
     const { stream, return_timestamps: hasWords } = exchange.body;
     const reply = await spoken(exchange, context, { captions: { inLines: stream, hasWords } });
-    // Its clients know lines under this name.
+    // Clients of Kokoro-FastAPI expect this type for NDJSON, too.
     return { ...reply, headers: { ...reply.headers, 'Content-Type': 'application/json' } };
   },
 };
 
-/** Kokoro-FastAPI and Open WebUI read a voice as its `id` with its `name`. */
+/** Kokoro-FastAPI and Open WebUI expect an `id` and a `name` for each voice. */
 const voices: Route<ServiceContext> = {
   method: 'GET',
   path: '/v1/audio/voices',
@@ -191,7 +191,7 @@ const voices: Route<ServiceContext> = {
     }),
 };
 
-/** Any word is taken for a model. Clients show these to choose from. */
+/** Model names that clients offer to their users. Requests may name any model; it has no effect. */
 const MODELS = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'];
 
 const models: Route<ServiceContext> = {
@@ -219,7 +219,7 @@ export const openAiFace: Face<ServiceContext> = {
   error: errorBody,
 };
 
-/** Clients that were made for OpenAI send these names without being asked. */
+/** Names that clients made for OpenAI send by default. */
 const OPENAI_VOICES: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
 );
@@ -236,16 +236,16 @@ function speakForOpenAi(exchange: Exchange<ValueOf<typeof BODY>>, context: Servi
   return spoken(exchange, context, { streamFormat, captions });
 }
 
-interface Answer {
+interface ResponseForm {
   readonly streamFormat?: 'audio' | 'sse' | null | undefined;
   readonly captions?: { readonly inLines: boolean; readonly hasWords: boolean } | undefined;
 }
 
-/** Answers with sound that leaves while it is made, or with its words. @throws HttpError */
+/** Answers with streamed sound, or with sound and word times. @throws HttpError */
 async function spoken(
   exchange: Exchange<Pick<ValueOf<typeof BODY>, 'input' | 'response_format'>>,
   context: ServiceContext,
-  { streamFormat, captions }: Answer,
+  { streamFormat, captions }: ResponseForm,
 ): Promise<Reply> {
   const { input, response_format: format } = exchange.body;
   const { speaker: name = '', speed = 1, ...fields } = valuesIn('openai', exchange.body);
@@ -254,17 +254,17 @@ async function spoken(
     throw new HttpError(400, 'string_too_long', `input is longer than ${context.maxText} characters`, {
       field: 'input',
     });
-  takeEncoder(format, exchange.signal);
-  const live = await liveOf({ format, speed, asEvents: streamFormat === 'sse' }, context.programs);
+  reserveEncoder(format, exchange.signal);
+  const live = await liveEncoder({ format, speed, asEvents: streamFormat === 'sse' }, context.programs);
   const request = {
     text: input,
     voice,
     fields: {
       ...eachField(() => undefined),
       ...fields,
-      // Blank instructions are none.
+      // Blank instructions count as none.
       instructions: fields.instructions?.trim() ? fields.instructions : undefined,
-      // It is true for a client that chooses the form of a stream.
+      // A client that sets `stream_format` wants a stream.
       stream: streamFormat ? true : undefined,
     },
     live,
@@ -280,8 +280,8 @@ async function spoken(
 }
 
 /**
- * One of OpenAI's names stands for the default voice where no voice of the service has it. Clients with names such as
- * `pt-BR-FranciscaNeural` get another voice of the language, which the log tells.
+ * Finds the requested voice. OpenAI's own names stand for the default voice, unless a voice of the service has that name. A
+ * name such as `pt-BR-FranciscaNeural` gets another voice of its language, and the log says so.
  */
 function voiceOf(name: string, { id }: Exchange, context: ServiceContext) {
   const { voices } = context;
@@ -297,16 +297,16 @@ function voiceOf(name: string, { id }: Exchange, context: ServiceContext) {
   );
 }
 
-/** An encoder is a thread or a process: a flood of requests may not start more of them. */
-const MOST_ENCODERS = 32;
+/** Encoders that may run at once. Each is a thread or a process, which a flood of requests must not multiply. */
+const MAX_ENCODERS = 32;
 const UNENCODED: readonly ResponseFormat[] = ['wav', 'pcm'];
 
 let encoders = 0;
 
-/** @throws HttpError 503 while too many encoders are at work */
-function takeEncoder(format: ResponseFormat, signal: AbortSignal): void {
+/** Reserves an encoder until `signal` aborts. @throws HttpError 503 while too many are running */
+function reserveEncoder(format: ResponseFormat, signal: AbortSignal): void {
   if (UNENCODED.includes(format)) return;
-  if (encoders >= MOST_ENCODERS) throw new HttpError(503, 'busy', 'Too many sounds are encoded already');
+  if (encoders >= MAX_ENCODERS) throw new HttpError(503, 'busy', 'Too many sounds are encoded already');
   encoders += 1;
   void aborted(signal).then(() => {
     encoders -= 1;
@@ -320,7 +320,10 @@ interface Form {
 }
 
 /** @throws HttpError 400 for a format that this machine cannot write */
-async function liveOf({ format: name, speed, asEvents }: Form, programs?: Programs): Promise<LiveEncoder> {
+async function liveEncoder(
+  { format: name, speed, asEvents }: Form,
+  programs?: Programs,
+): Promise<LiveEncoder> {
   const { encoding: encode, mediaType, ...row }: Row = FORMATS[name];
   const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');
   await encoding.assertReady().catch((error: Error) => {
@@ -340,10 +343,10 @@ async function liveOf({ format: name, speed, asEvents }: Form, programs?: Progra
   });
 }
 
-/** Nobody counts tokens here. */
+/** OpenAI's event requires token counts; the service counts none. */
 const USAGE = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
-/** @param sound the bytes of an encoding; the events hold them in base64 */
+/** Yields server-sent events with the sound in base64. @param sound encoded bytes */
 async function* events(sound: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of sound) {
     const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('base64');
@@ -352,7 +355,7 @@ async function* events(sound: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   yield event({ type: 'speech.audio.done', usage: USAGE });
 }
 
-/** Each event is one line of JSON (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** Returns a server-sent event: one line of JSON (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 function event(data: object): Uint8Array {
   return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 }

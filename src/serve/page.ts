@@ -1,4 +1,4 @@
-/** The page of the service. All addresses in it are relative, so that it works below any path. */
+/** The web page of the service. It uses relative addresses only, so that it works under any base path. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Reply } from '../kit/http/route.ts';
@@ -25,7 +25,7 @@ function digestOf(start: string, end: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** The relative addresses of the page need the last slash of its own address. */
+/** Returns the page, or a redirect to its address with a trailing slash, which its relative addresses need. */
 export function page(target: string): Reply {
   const { pathname, search } = new URL(target, 'http://localhost');
   if (!pathname.endsWith('/')) {

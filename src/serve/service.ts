@@ -1,4 +1,4 @@
-/** `tts serve` as a server: its start and its end, and what clients may use of it. */
+/** Starts and stops the server of `tts serve`, and sets the limits for its clients. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../kit/host.ts';
@@ -12,45 +12,45 @@ import { errorOf, type ServedVoices, type ServiceContext } from './speak.ts';
 import { ttsFace } from './tts.ts';
 import type { WyomingLimits, WyomingOptions, WyomingServer } from './wyoming.ts';
 
-/** Characters. It is nine hours of speech. */
+/** Code points, about nine hours of speech. */
 const DEFAULT_MAX_TEXT = 500_000;
 
 const DEFAULT_HOST = '127.0.0.1';
 
 export interface ServiceOptions {
-  /** The caller closes them. */
+  /** The caller closes these. */
   readonly voices: ServedVoices;
-  /** Requests must have it. With null, no key is asked for. */
+  /** The key that requests must send; null for none. */
   readonly apiKey: string | null;
-  /** The address to listen on. By default it is loopback. */
+  /** The address to listen on; defaults to loopback. */
   readonly host?: string;
-  /** By default it is 0, which takes a free port. */
+  /** Defaults to 0, which takes a free port. */
   readonly port?: number;
-  /** The port of the face of Wyoming, which asks for no key; 0 takes a free one. Without it, there is no such face. */
+  /** The port for the Wyoming protocol, which needs no key; 0 takes a free one, `undefined` turns it off. */
   readonly wyoming?: number | undefined;
-  /** The path in front of all paths, such as `/api`. By default it is empty. */
+  /** The prefix of all paths, such as `/api`; empty by default. */
   readonly basePath?: string;
-  /** Code points. */
+  /** The longest text, in code points. */
   readonly maxText?: number;
-  /** Origins that sound may be sent to. By default there are none. */
+  /** Origins that may receive callbacks; none by default. */
   readonly callbacks?: readonly string[];
-  /** The origin whose pages may use the service. `*` stands for all. */
+  /** The origin whose web pages may use the service; `*` allows all. */
   readonly cors?: string | undefined;
   readonly log?: Log | undefined;
-  /** Without it, texts are spoken as they come. */
+  /** Without it, texts are spoken unchanged. */
   readonly texts?: TextReading | undefined;
-  /** Takes keys out of names of voices. */
+  /** Removes secrets from the names of voices. */
   hide?(text: string): string;
   readonly limits?: Partial<Limits>;
-  /** Encoders of some formats are looked for here, and espeak-ng, which times words. */
+  /** Where to find encoders of some formats, and espeak-ng, which times words. */
   readonly programs?: (Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>) | undefined;
 }
 
 export interface Service {
   readonly url: string;
-  /** Where the face of Wyoming listens. */
+  /** The URL of the Wyoming server. */
   readonly wyoming: string | undefined;
-  /** @param graceMs milliseconds that requests under way have to end */
+  /** Stops the servers. @param graceMs milliseconds until requests in progress are aborted */
   close(graceMs: number): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   const context: ServiceContext = { ...own, reading: options.texts, captioned };
   const onEnd = (record: RequestRecord, route: string | undefined) => {
-    // The page has an address with a slash at its end, and one without.
+    // The two routes of the page, `/` and the empty path, count as one.
     metrics.addRequest(route === undefined ? 'other' : route || '/', record.status);
     log(record);
   };
@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 const NO_PROGRAMS = { env: {}, platform: 'linux' } as const;
 
-/** What times the words of all requests, from the first one that asks for words. */
+/** The voice that times words, opened on the first request for words and shared by all requests. */
 class SharedReference {
   readonly #host: NonNullable<ServiceOptions['programs']>;
   #opened: Promise<Reference> | undefined;
@@ -143,15 +143,15 @@ async function closeAll(
 export type LogRecord = { readonly id: string } & (
   | RequestRecord
   | ({ readonly event: 'callback'; readonly origin: string } & CallbackOutcome)
-  /** The words of an engine that clients do not get. */
+  /** An error message of an engine that is withheld from clients. */
   | { readonly event: 'engine'; readonly reason: string }
-  /** A voice of another region speaks than the client named; the language is that of the voice. */
+  /** The client named an unknown voice, and another one of its language speaks; `language` is that of `voice`. */
   | { readonly event: 'voice'; readonly asked: string; readonly voice: string; readonly language: string }
   | { readonly event: 'defect'; readonly error: unknown }
 );
 export type Log = (record: LogRecord) => void;
 
-/** What clients may use of the service. Times are in milliseconds. */
+/** Limits for clients. Times are in milliseconds. */
 type Limits = HttpLimits & CallbackLimits & WyomingLimits;
 
 const LIMITS: Limits = {
@@ -166,7 +166,7 @@ const LIMITS: Limits = {
   callbackBackoff: 1_000,
 };
 
-/** The key has 192 bits, is safe in URLs and shells, and begins with no sign that makes it look like an option. */
+/** Returns a key of 192 bits, in hexadecimal: safe in URLs and shells, and never mistaken for an option. */
 export function randomKey(): string {
   return randomBytes(24).toString('hex');
 }

@@ -1,4 +1,4 @@
-/** The sound of one request, while it is made or complete. */
+/** The sound of one request, streamed or stored. */
 import { EngineError, type EngineFault, OWN_RATE } from '../engines/engine.ts';
 import { NamelessFile } from '../kit/descriptor.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
@@ -6,23 +6,26 @@ import { chained, yieldToEventLoop } from '../kit/wait.ts';
 import { wavHeader } from '../sound/encode/wav.ts';
 import { bareFormat, type PcmFormat, silentPieces } from '../sound/pcm.ts';
 
-/** What an engine makes of one request. */
+/** The sound that an engine makes for one request. */
 export interface Sound {
   readonly format: PcmFormat;
-  /** True if the engine surely speaks the text. Otherwise it may still refuse it. */
+  /** True if the engine is sure to speak the text; false if it may refuse it before its first samples. */
   readonly isSure: boolean;
   readonly pcm: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Waits for the first samples of sound that an engine may still refuse, so that the answer can be an error.
- * @param onSound is called when the first samples are there
+ * Waits for the first samples if the engine may still refuse the text, so that the response can be an error.
+ * @param onSound called when the first samples arrive
  * @throws the error of an engine before its first samples
  */
-export async function begun({ isSure, pcm }: Sound, onSound: () => void): Promise<AsyncIterable<Uint8Array>> {
+export async function awaitStart(
+  { isSure, pcm }: Sound,
+  onSound: () => void,
+): Promise<AsyncIterable<Uint8Array>> {
   const pieces = pcm[Symbol.asyncIterator]();
   const first = pieces.next();
-  first.catch(() => {}); // not every case awaits it
+  first.catch(() => {}); // prevents an unhandled rejection if sure sound is never read
   await (isSure ? Promise.race([first, yieldToEventLoop()]) : first);
   async function* all() {
     const { done, value } = await first;
@@ -32,16 +35,17 @@ export async function begun({ isSure, pcm }: Sound, onSound: () => void): Promis
   return all();
 }
 
-/** All voices read these: espeak-ng spells foreign letters, but not foreign digits. */
+/** Every voice reads these. */
 const ENGLISH = /[a-z0-9]/i;
+/** Voices of espeak-ng spell foreign letters, but not foreign digits. */
 const OTHER = /\p{L}/u;
 
-/** A voice does not speak the letters of a control sequence. */
+/** Characters that start a terminal control sequence, whose letters are not spoken. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
 /**
  * @param language the language of the voice
- * @returns false if only the engine knows
+ * @returns true if a voice of this language is sure to speak the text; false if only the engine knows
  */
 export function isSurelySpeakable(text: string, language = 'und'): boolean {
   if (language === 'und' || SEQUENCES.some((start) => text.includes(start))) return false;
@@ -50,15 +54,15 @@ export function isSurelySpeakable(text: string, language = 'und'): boolean {
 
 const SILENCE_SECONDS = 0.1;
 
-/** True for a text with something that is said, be it by another voice. */
+/** True for a text with a letter or a digit of any script, whether or not the voice at hand can read it. */
 export function hasWords(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
 /**
- * Clients try a key with a single full stop, and send pieces of a chat that are an emoji or three dots. A text without a letter
- * and a digit that the voice cannot read becomes a short silence.
- * @param leaveOut is called for what the voice cannot read; then a text with words becomes a silence, too
+ * Replaces a text without letters and digits that the voice cannot read by a short silence: clients test a key with a single
+ * full stop, and send an emoji or three dots of a chat.
+ * @param leaveOut called if the voice cannot read the text; with it, a text with words becomes silence, too
  */
 export async function soundOrSilence(
   text: string,
@@ -103,43 +107,43 @@ function isUnreadable(error: unknown): boolean {
   return failureOf(error)?.kind === 'unsupported text';
 }
 
-/** The error of a text in which nothing is to be spoken. */
+/** The error for a text in which there is nothing to speak. */
 export const BLANK = usageError('Nothing of the text is to be spoken', 'send a text with words');
 
-const FAULTS: Partial<Readonly<Record<ExitCode, EngineFault>>> = {
+const FAULT_OF_EXIT_CODE: Partial<Readonly<Record<ExitCode, EngineFault>>> = {
   [ExitCode.usage]: 'unsupported text',
   [ExitCode.timeout]: 'late',
   [ExitCode.connection]: 'unreachable',
   [ExitCode.output]: 'no storage',
 };
 
-/** @returns what an engine or a service said; `undefined` for a defect */
+/** @returns the error of an engine or a service; `undefined` for a defect of this program */
 export function failureOf(error: unknown): EngineError | undefined {
   if (error instanceof EngineError) return error;
   if (!(error instanceof TtsError)) return undefined;
   const { message, exitCode, retry, concernsThisTextOnly, cause } = error;
   if (cause instanceof EngineError) return cause;
   if (retry?.busy) return new EngineError('busy', message, { status: retry.status, retryAfter: retry.after });
-  const fault = FAULTS[exitCode] ?? (concernsThisTextOnly ? 'unsupported text' : 'refused');
+  const fault = FAULT_OF_EXIT_CODE[exitCode] ?? (concernsThisTextOnly ? 'unsupported text' : 'refused');
   return new EngineError(fault, message, { status: retry?.status });
 }
 
-/** Sound that is complete, and can be read several times. */
+/** Complete sound, which can be read several times. */
 export interface StoredSound {
   readonly bytes: number;
   read(): AsyncIterable<Uint8Array>;
   dispose(): void;
 }
 
-/** Bytes of one sound in memory. A longer one goes to a file. */
-const MOST = 4 * 2 ** 20;
+/** Bytes of one sound kept in memory; longer sound goes to a file. */
+const MAX_BYTES_OF_ONE = 4 * 2 ** 20;
 
-/** Bytes of all stored sound in memory together. */
-const MOST_OF_ALL = 64 * 2 ** 20;
+/** Bytes of all stored sound kept in memory; beyond that, further sound goes to files. */
+const MAX_BYTES_OF_ALL = 64 * 2 ** 20;
 
 let inMemory = 0;
 
-/** @throws TtsError (output); the errors of the sound */
+/** Stores the whole sound. @throws TtsError (output) if the file cannot be written; the errors of the sound */
 export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<StoredSound> {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -161,7 +165,7 @@ export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<Stor
       }
       pieces.push(piece);
       inMemory += piece.length;
-      if (bytes <= MOST && inMemory <= MOST_OF_ALL) continue;
+      if (bytes <= MAX_BYTES_OF_ONE && inMemory <= MAX_BYTES_OF_ALL) continue;
       file = new NamelessFile('sound');
       for (const each of pieces) file.write(each);
       forget();
@@ -178,15 +182,15 @@ export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<Stor
   return { bytes, read, dispose };
 }
 
-/** Waits for the whole sound. Its WAV has exact sizes. */
+/** Stores the whole sound as a WAV with exact sizes in its header. */
 export async function storeWav({ format, pcm }: Sound): Promise<StoredSound> {
   const stored = await storeSound(pcm);
   const header = wavHeader(format, stored.bytes);
-  return { ...stored, bytes: header.length + stored.bytes, read: () => headed(header, stored.read()) };
+  return { ...stored, bytes: header.length + stored.bytes, read: () => withHeader(header, stored.read()) };
 }
 
-/** Puts a header in front of samples. */
-export async function* headed(
+/** Yields a header, then the samples. */
+export async function* withHeader(
   header: Uint8Array,
   pcm: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** A request for speech, from what a face has read of it to the answer. All faces speak through it. */
+/** Turns a parsed request for speech into a response. Shared by all APIs of the service. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type EngineError, type EngineFault, queueFull, shortName } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
@@ -13,21 +13,29 @@ import type { Callbacks } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
 import type { Metrics } from './metrics.ts';
 import type { Log } from './service.ts';
-import { BLANK, begun, failureOf, isSurelySpeakable, type Sound, soundOrSilence, storeWav } from './sound.ts';
+import {
+  awaitStart,
+  BLANK,
+  failureOf,
+  isSurelySpeakable,
+  type Sound,
+  soundOrSilence,
+  storeWav,
+} from './sound.ts';
 
-/** All that the service asks of what speaks. */
+/** The voices that the service offers, with their queue. */
 export interface ServedVoices {
-  /** The default one comes first. */
+  /** The default voice comes first. */
   readonly all: readonly Voice[];
-  /** Requests that are spoken at once. */
+  /** Requests that can be spoken at once. */
   readonly workers: number;
-  /** Requests that wait for that. */
+  /** Requests that wait for their turn. */
   readonly queued: number;
-  /** A far service may have more voices than are listed. */
+  /** Returns the voice with this number; a remote service may have voices that {@link all} does not list. */
   numbered(no: number): Voice | undefined;
   /**
-   * @returns sound of 16-bit mono samples, in pieces that are not empty
-   * @throws EngineError, TtsError here and while the sound is read; the caller reads it, or aborts
+   * @returns 16-bit mono samples, in pieces that are not empty
+   * @throws EngineError, TtsError here and while the sound is read; the caller must read all of it, or abort
    */
   speak(order: Order, signal: AbortSignal): Promise<Speech>;
   close(): Promise<void>;
@@ -37,71 +45,71 @@ export interface Order {
   readonly text: string;
   readonly voice: Voice;
   readonly fields: Fields;
-  /** A full queue does not refuse it. */
+  /** True if the request may join a full queue. */
   readonly isPatient?: boolean;
 }
 
-/** True for a voice of a far service, which reads all options itself and may refuse any text. */
+/** True for a voice of a remote service, which interprets all options itself and may refuse any text. */
 export function isRelayed({ source }: Voice): boolean {
   return source.kind === 'service';
 }
 
-/** What a route of the service gets. */
+/** Everything that the routes of the service share. */
 export interface ServiceContext {
   readonly voices: ServedVoices;
   readonly log: Log;
-  /** Without it, texts are spoken as they come. */
+  /** Without it, texts are spoken unchanged. */
   readonly reading?: TextReading | undefined;
-  /** An engine may quote a key in the name of a voice. */
+  /** Removes secrets: an engine may put a key into the name of a voice. */
   hide(text: string): string;
-  /** Code points. */
+  /** The longest text, in code points. */
   readonly maxText: number;
-  /** Encoders are looked for here. Without it, none is found. */
+  /** Where to find encoders; `undefined` finds none. */
   readonly programs: Pick<Host, 'env' | 'platform'> | undefined;
   readonly callbacks: Callbacks;
   readonly metrics: Metrics;
-  /** Answers with the sound and the times of its words, as {@link speak} does without them. */
+  /** Like {@link speak}, but answers with word times, too. */
   captioned(request: SpeechRequest, how: Captioning, exchange: Exchange): Promise<Reply>;
-  /** Requests for speech that are under way. */
+  /** Requests for speech in progress. */
   readonly speaking: Set<object>;
   readonly basePath: string;
 }
 
-/** What a client asks for, whichever face it asks. */
+/** A request for speech, whichever API it came through. */
 export interface SpeechRequest {
   readonly text: string;
   readonly voice: Voice;
-  /** Only those that the client set. */
+  /** Speech options; those that the client did not set are `undefined`. */
   readonly fields: Fields;
-  /** How the sound leaves while it is made. Without it, a whole WAV leaves. */
+  /** Encodes streamed sound; without it, the response is a complete WAV. */
   readonly live?: LiveEncoder | undefined;
-  /** Where the sound goes instead of into the answer. */
+  /** The URL that gets the sound instead of the response. */
   readonly callback?: URL | undefined;
-  /** A text without words that the voice cannot read is a short silence. */
+  /** True if a text without words that the voice cannot read becomes a short silence. */
   readonly silentIfUnreadable?: boolean;
 }
 
-/** How words leave with the sound. */
+/** How to send words with the sound. */
 export interface Captioning {
   readonly live: LiveEncoder;
-  /** True for an answer that leaves while it is made: an object for each sentence, one on a line. */
+  /** True for a streamed response: a JSON object for each sentence, one per line. */
   readonly inLines: boolean;
   readonly hasWords: boolean;
-  /** {@link live} makes the sound so many times as fast. */
+  /** The factor by which {@link live} speeds up the sound; word times are divided by it. */
   readonly speed?: number;
 }
 
-/** How samples become the bytes of an answer. */
+/** Encodes samples as the body of a response. */
 export type LiveEncoder = (format: PcmFormat) => {
   readonly mediaType: string;
   encoded(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 };
 
 /**
- * Notes a request that begins, for the log and the health of the service.
- * @returns headers of its answer
+ * Registers a request in progress, for the log and the health check.
+ * @returns headers for its response
  */
-export function noted(
+export function register(
   { text, voice, fields }: SpeechRequest,
   exchange: Exchange,
   { speaking }: Pick<ServiceContext, 'speaking'>,
@@ -109,12 +117,12 @@ export function noted(
   Object.assign(exchange.details, { speaker: voice.no, characters: countCodePoints(text) });
   speaking.add(exchange);
   void aborted(exchange.signal).then(() => speaking.delete(exchange));
-  // A far service reads the instructions itself.
+  // A remote service interprets the instructions itself.
   const { ignored } = styleOf(isRelayed(voice) ? undefined : fields.instructions);
   return ignored.length > 0 ? { 'X-Instructions-Ignored': ignoredHeader(ignored) } : {};
 }
 
-/** @throws EngineError, TtsError, HttpError before the answer begins; later errors come out of its body */
+/** Answers a request. @throws EngineError, TtsError, HttpError before the response begins; its body throws later errors */
 export async function speak(
   request: SpeechRequest,
   exchange: Exchange,
@@ -123,13 +131,13 @@ export async function speak(
   const { voice, fields, live, callback, silentIfUnreadable = false } = request;
   const { callbacks, metrics, reading } = context;
   const { id, signal } = exchange;
-  const headers = noted(request, exchange, context);
+  const headers = register(request, exchange, context);
   const text = (await reading?.cleaned(request.text, signal)) ?? request.text;
-  // To a far service goes what the client said; voices of this machine need to know who waits for all of the sound.
+  // A remote service gets the client's option; local voices must know whether the sound is sent while it is made.
   const stream = isRelayed(voice) ? fields.stream : live !== undefined && !callback;
   const order = { text, voice, fields: { ...fields, stream } };
   if (callback) {
-    // The limit of callbacks bounds those that wait.
+    // Callbacks have a limit of their own, so that a full queue need not refuse them.
     callbacks.accept(id, callback, (until) => soundOf({ ...order, isPatient: true }, context, until));
     return json({ request_id: id, status: 'accepted' }, { status: 202, headers });
   }
@@ -139,7 +147,10 @@ export async function speak(
   const onSound = () => metrics.addFirstByte((performance.now() - exchange.begun) / 1000);
   if (live) {
     const { mediaType, encoded } = live(sound.format);
-    return { headers: { ...headers, 'Content-Type': mediaType }, body: encoded(await begun(sound, onSound)) };
+    return {
+      headers: { ...headers, 'Content-Type': mediaType },
+      body: encoded(await awaitStart(sound, onSound)),
+    };
   }
   const { bytes, read, dispose } = await storeWav(sound);
   void aborted(signal).then(dispose);
@@ -147,7 +158,7 @@ export async function speak(
   return { headers: { ...headers, 'Content-Type': 'audio/wav', 'Content-Length': bytes }, body: read() };
 }
 
-/** The sound of a text in the queue of its voice. @throws EngineError, TtsError here, and while it is read */
+/** Speaks a text through the queue of its voice. @throws EngineError, TtsError here, and while the sound is read */
 export async function soundOf(
   order: Order,
   { voices, metrics }: ServiceContext,
@@ -160,17 +171,17 @@ export async function soundOf(
   return { format, isSure, pcm: counted(pcm, onPiece) };
 }
 
-/** What a description says of the header. */
-export const IGNORED = {
+/** OpenAPI description of the header. */
+export const ABOUT_IGNORED = {
   'X-Instructions-Ignored':
     'The parts of `instructions` without effect, percent-encoded, separated by a comma and a space. Absent where all is done.',
 };
 
-/** Clients accept 8 KiB of headers. */
+/** Characters; well below the 8 KiB of headers that clients accept. */
 const LONGEST_HEADER = 2_000;
 const LONGEST_PHRASE = 100;
 
-/** The phrases are percent-encoded. */
+/** Joins the ignored phrases, percent-encoded, up to the limits above. */
 export function ignoredHeader(ignored: readonly string[]): string {
   let header = '';
   for (const phrase of ignored) {
@@ -193,7 +204,7 @@ const ANSWERS: Readonly<Record<EngineFault, readonly [status: number, code: stri
   'no storage': [507, 'storage_failed'],
 };
 
-/** @returns what a client may know of an error; the log gets the rest */
+/** @returns the error that a client may see; withheld details go to the log */
 export function errorOf(
   error: unknown,
   id: string,
@@ -205,57 +216,57 @@ export function errorOf(
     log({ event: 'defect', id, error });
     return new HttpError(500, 'internal_error', 'The service failed on this request');
   }
-  const told = ofEngine(failure);
+  const told = engineAnswer(failure);
   if (told.message !== failure.message) log({ event: 'engine', id, reason: failure.message });
   return withRetryAfter(told, voices);
 }
 
-/** Words of an engine may quote its key, and those of a full folder name it. A busy engine keeps its own status. */
-function ofEngine({ kind, message, retryAfter, status: own }: EngineError): HttpError {
+/** Withholds messages that may quote a key or name a folder. A busy engine keeps its own HTTP status. */
+function engineAnswer({ kind, message, retryAfter, status: own }: EngineError): HttpError {
   const [status, code] = ANSWERS[kind];
   if (kind === 'unsupported text') return new HttpError(status, code, message, { field: 'text' });
   if (kind === 'busy') return new HttpError(own ?? status, code, queueFull().message, { retryAfter });
   return new HttpError(status, code, 'The voice failed; the log of the service says why', { retryAfter });
 }
 
-/** Utterances that one worker begins in a second. */
-const IN_A_SECOND = 10;
+/** Utterances that one worker starts per second, as an estimate for `Retry-After`. */
+const STARTS_PER_SECOND = 10;
 
-/** Seconds. */
-const LONGEST_WAIT = 60;
+/** The largest estimate of `Retry-After` for a queue, in seconds. */
+const MAX_QUEUE_SECONDS = 60;
 
-/** The time of `Retry-After` covers the queue. */
+/** Sets the `Retry-After` of a 503 to at least the estimated wait in the queue. */
 function withRetryAfter(
   error: HttpError,
   { workers, queued }: Pick<ServedVoices, 'workers' | 'queued'>,
 ): HttpError {
   const { status, code, message, field, retryAfter = 0 } = error;
   if (status !== 503) return error;
-  const waiting = Math.min(LONGEST_WAIT, Math.ceil(queued / (Math.max(1, workers) * IN_A_SECOND)));
+  const waiting = Math.min(MAX_QUEUE_SECONDS, Math.ceil(queued / (Math.max(1, workers) * STARTS_PER_SECOND)));
   return new HttpError(status, code, message, { field, retryAfter: Math.max(1, retryAfter, waiting) });
 }
 
 /**
- * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
- * several speakers), or by its language. Voices that an engine brings come first.
+ * Finds a voice by name or `engine:name`, by number, by the name of its engine (an installed voice may have several
+ * speakers), by its short name, or by language. Voices of the user's engines take precedence.
  */
 export function voiceNamed(asked: string, voices: ServedVoices): Voice | undefined {
-  const groups = inGroups(voices);
+  const groups = groupsOf(voices);
   const all = groups.flat();
   const lower = asked.toLowerCase();
   return (
     all.find((voice) => ownNames(voice).includes(asked)) ??
     all.find((voice) => ownNames(voice).some((each) => each.toLowerCase() === lower)) ??
     (/^-?\d+$/.test(asked) ? voices.numbered(Number(asked)) : undefined) ??
-    all.find((voice) => isBrought(voice) && voice.source.name.toLowerCase() === lower) ??
-    all.find((voice) => isBrought(voice) && shortName(nameOf(voice)) === lower) ??
+    all.find((voice) => isFromUserEngine(voice) && voice.source.name.toLowerCase() === lower) ??
+    all.find((voice) => isFromUserEngine(voice) && shortName(nameOf(voice)) === lower) ??
     voiceForLanguage(asked, groups)
   );
 }
 
 /**
- * A voice of the language, whatever its region, for the name of a voice that begins with both (`pt-BR-FranciscaNeural`). The log
- * tells it.
+ * Finds a voice of the same language, whatever its region, for a name that begins with both (`pt-BR-FranciscaNeural`), and
+ * logs the choice.
  */
 export function voiceNear(
   name: string,
@@ -263,7 +274,7 @@ export function voiceNear(
   { voices, log, hide }: Pick<ServiceContext, 'voices' | 'log' | 'hide'>,
 ): Voice | undefined {
   const asked = languageInName(name);
-  const near = asked === undefined ? undefined : voiceForLanguage(asked, inGroups(voices));
+  const near = asked === undefined ? undefined : voiceForLanguage(asked, groupsOf(voices));
   if (near) {
     const { language = 'und' } = near;
     log({ event: 'voice', id, asked: quotable(name), voice: hide(nameOf(near)), language });
@@ -271,20 +282,20 @@ export function voiceNear(
   return near;
 }
 
-/** A far service may know a voice by its number only. */
+/** Returns the name, or the number if a remote service gives its voice no name. */
 export function nameOf({ name, no }: Voice): string {
   return name ?? String(no);
 }
 
 function ownNames(voice: Voice): readonly string[] {
   const name = nameOf(voice);
-  return isBrought(voice) ? [name, `${voice.source.name}:${name}`] : [name];
+  return isFromUserEngine(voice) ? [name, `${voice.source.name}:${name}`] : [name];
 }
 
-/** @returns the voices with a name by which {@link voiceNamed} finds each of them */
+/** @returns each voice with a unique name by which {@link voiceNamed} finds it */
 export function namesOf(voices: ServedVoices): readonly (readonly [name: string, voice: Voice])[] {
   const seen = new Set<string>();
-  return inGroups(voices)
+  return groupsOf(voices)
     .flat()
     .map((voice) => {
       const free = ownNames(voice).find((each) => !seen.has(each.toLowerCase())) ?? String(voice.no);
@@ -293,16 +304,16 @@ export function namesOf(voices: ServedVoices): readonly (readonly [name: string,
     });
 }
 
-/** The first voice that an engine brings, else the first of all. */
+/** Returns the first voice of the user's engines, or else the first of all. */
 export function defaultVoice(voices: ServedVoices): Voice | undefined {
-  return inGroups(voices).flat()[0];
+  return groupsOf(voices).flat()[0];
 }
 
-/** True for a voice of an engine of the user. */
-function isBrought({ source }: Voice): boolean {
+/** True for a voice of one of the user's engines. */
+function isFromUserEngine({ source }: Voice): boolean {
   return source.kind === 'engine';
 }
 
-function inGroups({ all }: ServedVoices): [brought: Voice[], own: Voice[]] {
-  return [all.filter(isBrought), all.filter((voice) => !isBrought(voice))];
+function groupsOf({ all }: ServedVoices): [ofUserEngines: Voice[], others: Voice[]] {
+  return [all.filter(isFromUserEngine), all.filter((voice) => !isFromUserEngine(voice))];
 }

@@ -1,4 +1,4 @@
-/** The face of the service that `tts` itself speaks: `POST /tts`, and the speakers behind it. */
+/** The API that `tts` itself uses as a client: `POST /tts`, and the list of its speakers. */
 import * as v from 'valibot';
 import { type Exchange, type Face, HttpError, json, type Reply, type Route } from '../kit/http/route.ts';
 import { text, type ValueOf } from '../kit/schema.ts';
@@ -10,8 +10,8 @@ import { countCodePoints } from '../text/unicode.ts';
 import { FIELD_NAMES, FIELDS } from '../voices/sources.ts';
 import { ABOUT_CALLBACKS } from './callbacks.ts';
 import { ABOUT_WORDS, asksForWords, CAPTIONED_ANSWERS } from './captioned.ts';
-import { headed } from './sound.ts';
-import { IGNORED, isRelayed, type LiveEncoder, nameOf, type ServiceContext, speak } from './speak.ts';
+import { withHeader } from './sound.ts';
+import { ABOUT_IGNORED, isRelayed, type LiveEncoder, nameOf, type ServiceContext, speak } from './speak.ts';
 
 const BODY = bodySchema('tts', { text: text() });
 
@@ -61,12 +61,12 @@ const speech: Route<ServiceContext, ValueOf<typeof BODY>> = {
       200: {
         description:
           '16-bit mono audio. A complete file comes with `Content-Length` and exact sizes in its header; a stream is chunked, and both sizes in its header are 0xFFFFFFFF. With `words`, it is JSON with the audio in base64; a stream has an object for each sentence, one on a line.',
-        headers: IGNORED,
+        headers: ABOUT_IGNORED,
         content: { 'audio/wav': undefined, ...CAPTIONED_ANSWERS },
       },
       202: {
         description: 'Accepted: the audio will be sent to `callback_url`.',
-        headers: IGNORED,
+        headers: ABOUT_IGNORED,
         content: { 'application/json': ACCEPTED },
       },
     },
@@ -102,7 +102,7 @@ export const ttsFace: Face<ServiceContext> = {
   error: errorBody,
 };
 
-/** Hz. The interface promises it. */
+/** Hz, as the interface of `POST /tts` promises. */
 const DEFAULT_SAMPLE_RATE = 22_050;
 
 /** @throws HttpError 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have */
@@ -119,8 +119,8 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     const there = voices.all.length > 0 ? `; there are ${ranges(voices.all)}` : '';
     throw new HttpError(422, 'unknown_speaker', `There is no speaker ${no}${there}`, { field: 'speaker_no' });
   }
-  // A far service knows itself what its speakers can do, and its own rate.
-  if (!isRelayed(voice)) assertFollowed(voice, fields);
+  // A remote service checks the options of its speakers, and chooses its own sample rate.
+  if (!isRelayed(voice)) assertSupported(voice, fields);
   const hasWords = asksForWords(exchange, ttsFace.invalid);
   if (hasWords && callbackUrl !== undefined)
     throw new HttpError(422, 'unsupported_option', 'words come in the answer, and not to a callback_url', {
@@ -140,14 +140,14 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
   return context.captioned(request, how, exchange);
 }
 
-/** Nobody knows the sizes that its header should have. */
+/** Streams a WAV whose header has placeholders for the unknown sizes. */
 const streamedWav: LiveEncoder = (format) => ({
   mediaType: 'audio/wav',
-  encoded: (pcm) => headed(wavHeader(format, undefined), pcm),
+  encoded: (pcm) => withHeader(wavHeader(format, undefined), pcm),
 });
 
-/** @throws HttpError 422 */
-function assertFollowed(voice: Voice, fields: Fields): void {
+/** @throws HttpError 422 for an option that the voice does not support */
+function assertSupported(voice: Voice, fields: Fields): void {
   for (const field of FIELD_NAMES) {
     if (fields[field] === undefined || voice.follows?.includes(field)) continue;
     const path = rowOf(field).wire?.tts?.path ?? field;
@@ -160,7 +160,7 @@ function assertFollowed(voice: Voice, fields: Fields): void {
   }
 }
 
-/** @returns numbers in words: `1 to 5, 11 to 15` */
+/** @returns the numbers of the voices as ranges: `1 to 5, 11 to 15` */
 function ranges(voices: readonly Voice[]): string {
   const runs: { first: number; last: number }[] = [];
   for (const no of voices.map((voice) => voice.no).sort((a, b) => a - b)) {
@@ -171,7 +171,7 @@ function ranges(voices: readonly Voice[]): string {
   return runs.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
 }
 
-/** Voices of engines have no kind of their own, and follow what the usual kind does. */
+/** Voices of engines have no kind of their own, and count as the usual kind, whose options they support. */
 function kindOf(voice: Voice): string | null {
   return voice.kind ?? (isRelayed(voice) ? null : FIELDS.sampleRate.kind);
 }

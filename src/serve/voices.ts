@@ -1,4 +1,4 @@
-/** What speaks behind both faces of `tts serve`: the voices of this machine, or a service that it stands in front of. */
+/** The voices behind `tts serve`: those of this machine, or of a remote service that it relays requests to. */
 import { availableParallelism } from 'node:os';
 import { queueFull } from '../engines/engine.ts';
 import type { RunContext } from '../kit/host.ts';
@@ -17,38 +17,38 @@ import { trackOfText } from './live.ts';
 import { isRelayed, type Order, type ServedVoices } from './speak.ts';
 
 interface Limits {
-  /** Utterances that the built-in voices, or the service, speak at once. */
+  /** Utterances that the local voices, or the remote service, speak at once. */
   readonly workers: number;
-  /** Utterances that may wait for each source besides; further ones are refused. */
+  /** Utterances that may wait for each source in addition; further ones are refused. */
   readonly maxQueue: number;
 }
 
-/** Those who share a limit have the same object. */
-interface AtOnce {
+/** A limit. Sources that share it share the object. */
+interface SharedLimit {
   readonly atOnce: number;
 }
 
-/** What speaks one utterance, without a limit. */
+/** Speaks utterances without a limit. */
 interface Backend extends Pick<ServedVoices, 'all' | 'numbered' | 'close'> {
   speak(order: Order, signal: AbortSignal): Promise<Speech | undefined>;
 }
 
-/** Admits no more utterances than may wait. Those whose sound has begun do not count: a slow client holds up no other. */
+/** Limits the utterances that wait. Those whose sound has begun do not count, so that a slow client blocks no other. */
 class LimitedVoices implements ServedVoices {
   readonly workers: number;
   readonly #backend: Backend;
   readonly #maxQueue: number;
   /** The built-in voices and those of espeak-ng share the processor. */
-  readonly #ofMachine: AtOnce;
-  /** The rates that answers of engines had, by the numbers of the voices. */
+  readonly #localLimit: SharedLimit;
+  /** Sample rates learned from the sound of each voice, by its number. */
   readonly #rates = new Map<number, number>();
-  readonly #waiting = new Map<AtOnce, number>();
+  readonly #waiting = new Map<SharedLimit, number>();
 
   constructor(backend: Backend, { workers, maxQueue }: Limits) {
     this.#backend = backend;
     this.workers = workers;
     this.#maxQueue = maxQueue;
-    this.#ofMachine = { atOnce: workers };
+    this.#localLimit = { atOnce: workers };
   }
 
   get all(): readonly Voice[] {
@@ -69,7 +69,7 @@ class LimitedVoices implements ServedVoices {
   async speak(order: Order, signal: AbortSignal): Promise<Speech> {
     const { voice, isPatient } = order;
     const isOwn = voice.source.kind === 'built-in' || voice.source.kind === 'espeak';
-    const source = isOwn ? this.#ofMachine : voice.source;
+    const source = isOwn ? this.#localLimit : voice.source;
     const most = source.atOnce + this.#maxQueue;
     if (!isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
     const over = new AbortController();
@@ -84,7 +84,7 @@ class LimitedVoices implements ServedVoices {
       const mono = bareFormat(made.format.sampleRate);
       if (!isRelayed(voice)) this.#rates.set(voice.no, mono.sampleRate);
       const speech = sameFormat(made.format, mono) ? made : converted(made, mono);
-      return { ...speech, pcm: watched(speech.pcm, begin, end) };
+      return { ...speech, pcm: observed(speech.pcm, begin, end) };
     } catch (error) {
       end();
       throw error;
@@ -95,8 +95,8 @@ class LimitedVoices implements ServedVoices {
     return this.#backend.close();
   }
 
-  /** @returns what ends the wait */
-  #wait(source: AtOnce, signal: AbortSignal): () => void {
+  /** Counts an utterance as waiting. @returns a function that ends the wait */
+  #wait(source: SharedLimit, signal: AbortSignal): () => void {
     let isWaiting = true;
     const add = (count: number) => this.#waiting.set(source, (this.#waiting.get(source) ?? 0) + count);
     add(1);
@@ -105,13 +105,13 @@ class LimitedVoices implements ServedVoices {
       isWaiting = false;
       signal.removeEventListener('abort', begin);
     };
-    // Samples that are never read end with the signal alone.
+    // If the samples are never read, only the signal ends the wait.
     signal.addEventListener('abort', begin, { once: true });
     return begin;
   }
 }
 
-async function* watched(
+async function* observed(
   pcm: AsyncIterable<Uint8Array>,
   begin: () => void,
   end: () => void,
@@ -125,14 +125,14 @@ async function* watched(
 
 interface LocalOptions {
   readonly settings: Settings;
-  /** The engines of the user that are served. */
+  /** The user's engines that the service offers. */
   readonly engines: readonly Setting<string>[];
   readonly workers: number | undefined;
   readonly maxQueue: number;
 }
 
 /**
- * The voices of this machine. They are asked once, without a cache: clients have their own.
+ * Opens the voices of this machine. Each utterance is made once, without retries or a cache: clients have their own.
  * @throws TtsError for an engine that does not work
  */
 export async function openLocalVoices(
@@ -176,15 +176,15 @@ interface RelayOptions {
   readonly maxQueue: number;
 }
 
-/** Texts are joined as their authors wrote them: a service makes its own pauses. */
-const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence: 0 } };
+/** Adds no pauses between segments: the remote service makes its own. */
+const NO_PAUSES = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence: 0 } };
 
-/** Texts of clients take turns, and an error of one says nothing about the others. */
-const ORDER = 0;
+/** One place for the texts of all clients: they take turns, and an error of one does not affect the others. */
+const SHARED_ORDER = 0;
 
 /**
- * A service of other people. All clients share its cache, its limits and its key. It need not list its speakers.
- * @throws TtsError for a service that cannot be asked
+ * Opens a remote service. All clients share its cache, its limits and its key. It need not list its speakers.
+ * @throws TtsError for a service that cannot be used
  */
 export async function openRelay(
   { settings, files, maxQueue }: RelayOptions,
@@ -206,17 +206,17 @@ export async function openRelay(
   }
 }
 
-/** Sends what the client asks, whatever the voice: only the service knows what it can do. */
+/** Passes all options of a request to the remote service, whatever the voice: only the service knows which it supports. */
 class Relay implements Backend {
   /** The default voice comes first, then those of the config, then those that the service lists. */
   readonly all: readonly Voice[];
   readonly #voices: Voices;
   readonly #listed: ReadonlyMap<number, Voice>;
   readonly #unlisted: Voice;
-  /** The config has settings for these, which count where a client asks for the name. */
+  /** Voices named in the config, whose settings apply if a client asks for the name. */
   readonly #named = new Map<Voice, NamedSpeaker>();
 
-  /** @param known `unlisted` is what is known of a voice that is not listed, but for its number */
+  /** @param known `unlisted` is the template for voices that the service does not list; only the number differs */
   constructor(
     voices: Voices,
     { listed, unlisted }: { readonly listed: readonly Voice[]; readonly unlisted: Voice },
@@ -253,7 +253,12 @@ class Relay implements Backend {
     const named = this.#named.get(voice);
     const all = { ...fields, ...eachField((field) => fields[field] ?? named?.[field]) };
     const speaker = await this.#voices.ofService(voice.no, all, named?.speed);
-    return trackOfText(wordsSource(text), speaker, { isHeardLive: false, mix: MIX, order: ORDER }, signal);
+    return trackOfText(
+      wordsSource(text),
+      speaker,
+      { isHeardLive: false, mix: NO_PAUSES, order: SHARED_ORDER },
+      signal,
+    );
   }
 
   close(): Promise<void> {

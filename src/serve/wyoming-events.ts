@@ -1,6 +1,6 @@
 /**
- * The events of the Wyoming protocol (https://github.com/OHF-Voice/wyoming): a line of JSON with the type, then as many bytes of
- * further data in JSON and of payload as the line says.
+ * Events of the Wyoming protocol (https://github.com/OHF-Voice/wyoming): a line of JSON with the type and two lengths, then
+ * that many bytes of further JSON data and of payload.
  */
 import * as v from 'valibot';
 import { checked, HttpError } from '../kit/http/route.ts';
@@ -24,20 +24,20 @@ const HEAD = openObject({
 
 const NEWLINE = 0x0a;
 
-/** Reads events, and never holds more than one. What comes as payload is left out: no event that is for a voice has one. */
+/** Reads events, holding one at a time. It skips payloads: no event sent to a text-to-speech server has one. */
 export class EventReader {
   readonly #bytes: ByteReader;
   readonly #most: number;
 
-  /** @param most bytes of a line, of data and of a payload */
+  /** @param most the largest line, data or payload, in bytes */
   constructor(bytes: AsyncIterable<Uint8Array>, most: number) {
     this.#bytes = new ByteReader(bytes);
     this.#most = most;
   }
 
   /**
-   * @returns `undefined` at the end; a torn last event is dropped
-   * @throws HttpError for a line that is not an event, and for one that is too large; then the rest means nothing
+   * @returns `undefined` at the end; an incomplete last event is dropped
+   * @throws HttpError for an invalid or too large event; the rest of the stream cannot be read then
    */
   async next(): Promise<WyomingEvent | undefined> {
     let line = await this.#line();
@@ -53,7 +53,7 @@ export class EventReader {
     return { type, data: { ...data, ...further } };
   }
 
-  /** Reads to the end of what the other side sends, so that it sees what it was sent. */
+  /** Reads and discards all further input: closing with unread input could lose the answer on its way to the client. */
   async drain(): Promise<void> {
     while (await this.#bytes.piece(this.#most));
   }
@@ -78,7 +78,7 @@ export class EventReader {
   }
 }
 
-/** @throws HttpError for bytes that are not JSON in UTF-8 */
+/** Parses JSON. @throws HttpError for bytes that are not JSON in UTF-8 */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -87,7 +87,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** @returns the event as it goes over the wire */
+/** @returns the event in its wire format */
 export function eventBytes(type: string, data: object = {}, payload?: Uint8Array): Buffer {
   const bytes = Buffer.from(JSON.stringify(data));
   const head = { type, data_length: bytes.length, ...(payload && { payload_length: payload.length }) };

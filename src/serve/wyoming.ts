@@ -1,4 +1,4 @@
-/** The face of the Wyoming protocol, which Home Assistant speaks: over TCP, without a key. */
+/** A server for the Wyoming protocol, which Home Assistant uses: over TCP, without a key. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import * as v from 'valibot';
@@ -13,26 +13,26 @@ import { speakLive, TextInPieces } from './live.ts';
 import { defaultVoice, namesOf, type ServiceContext, voiceNamed, voiceNear } from './speak.ts';
 import { EventReader, eventBytes, type WyomingEvent } from './wyoming-events.ts';
 
-/** What clients may use of the face. Times are in milliseconds. */
+/** Limits for clients. Times are in milliseconds. */
 export interface WyomingLimits {
-  /** Bytes of an event. */
+  /** The largest line, data or payload of an event, in bytes. */
   readonly body: number;
-  /** Connections of this face. They need no key, so that there are fewer. */
+  /** Connections at most; fewer than over HTTP, because they need no key. */
   readonly peers: number;
-  /** The time in which a client that has sent all it will send takes no sound. */
+  /** Idle time after which a client that has ended its side of the connection is closed. */
   readonly request: number;
-  /** The time in which nothing comes and nothing goes. Making sound has no limit. */
+  /** Idle time after which a connection is closed. Making sound has no time limit. */
   readonly stall: number;
 }
 
 export interface WyomingOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly context: ServiceContext;
   readonly limits: WyomingLimits;
   errorOf(error: unknown, id: string): HttpError;
-  /** @param route what metrics call it */
+  /** @param route the path in the metrics */
   onEnd(record: RequestRecord, route: string): void;
 }
 
@@ -42,7 +42,7 @@ export class WyomingServer {
 
   private constructor(options: WyomingOptions) {
     const info = infoOf(options.context);
-    // A client may end its side when it has sent all of its text.
+    // A client may end its side once it has sent its text, and still wait for sound.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       const connection = new Connection(socket, { ...options, info });
       this.#connections.add(connection);
@@ -64,7 +64,7 @@ export class WyomingServer {
     return `tcp://${authorityOf(this.#server.address() as AddressInfo)}`;
   }
 
-  /** Takes no more connections, and closes each as soon as its request is answered. Resolves when all are closed. */
+  /** Accepts no more connections, closes each once its request is answered, and resolves when all are closed. */
   async stop(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
     this.#server.close();
@@ -95,17 +95,17 @@ const INVALID = { status: 422, code: 'invalid_field' };
 
 type SpeechOptions = ValueOf<typeof START>;
 
-/** Milliseconds in which a client that got an error may take it. */
+/** How long a client has to receive an error before its connection is destroyed. */
 const ERROR_LINGER_MS = 5_000;
 
-/** One client. It may ask again and again: one text is spoken after the other. */
+/** The connection of one client. It may send any number of texts, which are spoken one after the other. */
 class Connection {
   readonly #socket: Socket;
   readonly #options: WyomingOptions & { readonly info: object };
   /** The text that is being spoken, or was spoken last. */
   #speech: Speech | undefined;
   #isStopping = false;
-  /** What comes after an error counts for nothing. */
+  /** True once an error was sent; later events are ignored. */
   #hasFailed = false;
 
   constructor(socket: Socket, options: WyomingOptions & { readonly info: object }) {
@@ -114,12 +114,12 @@ class Connection {
   }
 
   async serve(): Promise<void> {
-    const socket = this.#socket.on('error', () => {}).once('close', () => this.#speech?.leave());
+    const socket = this.#socket.on('error', () => {}).once('close', () => this.#speech?.cancel());
     const { body, request, stall } = this.#options.limits;
     socket.setTimeout(stall, () => {
       if (!this.#isMaking || socket.writableLength > 0 || socket.readableEnded) socket.destroy();
     });
-    // The sound of the last text goes out after the client has ended its side.
+    // The socket stays open after the last event, to send the sound of the last text.
     const events = new EventReader(socket.iterator({ destroyOnReturn: false }), body);
     try {
       for (let event = await events.next(); event; event = await events.next())
@@ -128,9 +128,9 @@ class Connection {
       if (!socket.destroyed) this.#fail(this.#options.errorOf(error, crypto.randomUUID()));
       await events.drain().catch(() => {});
     }
-    // A client that has left looks like one that has only ended its side, until it takes no sound.
+    // A client that has left looks like one that has only ended its side: the idle timeout tells them apart.
     socket.setTimeout(request);
-    if (this.#speech?.isOpen) this.#speech.leave();
+    if (this.#speech?.isOpen) this.#speech.cancel();
     await this.#speech?.ended;
     socket.end();
   }
@@ -144,7 +144,7 @@ class Connection {
     this.#socket.destroy();
   }
 
-  /** True while the client waits for sound, and has nothing more to send for it. */
+  /** True while the client has sent a whole text and waits for its sound. */
   get #isMaking(): boolean {
     return this.#speech?.isUnderWay === true && !this.#speech.isOpen;
   }
@@ -158,7 +158,7 @@ class Connection {
       case 'ping':
         return this.#send(eventBytes('pong', { text: typeof data.text === 'string' ? data.text : null }));
       case 'synthesize-start':
-        open?.leave();
+        open?.cancel();
         return this.#begin(checked(data, START, INVALID));
       case 'synthesize-chunk':
         return opened(open, type).push(checked(data, CHUNK, INVALID).text);
@@ -166,14 +166,14 @@ class Connection {
         return opened(open, type).end();
       case 'synthesize': {
         const { text, ...wishes } = checked(data, WHOLE, INVALID);
-        // Clients send the whole text behind its pieces, for servers that take no pieces.
+        // Clients send the whole text again after its pieces, for servers that do not support pieces.
         if (open) return open.hasText ? undefined : open.push(text);
         return this.#begin(wishes, text);
       }
     }
   }
 
-  /** @param text all of it; without one, it comes in pieces */
+  /** @param text the whole text; `undefined` if it comes in pieces */
   async #begin(wishes: SpeechOptions, text?: string): Promise<void> {
     await this.#speech?.ended;
     if (this.#hasFailed || this.#isStopping || this.#socket.destroyed) return;
@@ -188,13 +188,13 @@ class Connection {
   #fail({ message, code }: HttpError): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#speech?.leave();
+    this.#speech?.cancel();
     this.#socket.end(eventBytes('error', { text: message, code }));
     const late = setTimeout(() => this.#socket.destroy(), ERROR_LINGER_MS).unref();
     this.#socket.once('close', () => clearTimeout(late));
   }
 
-  /** Waits while the client takes nothing. */
+  /** Applies back-pressure: resolves when the client has room for more. */
   async #send(bytes: Uint8Array): Promise<void> {
     const socket = this.#socket;
     if (!socket.writable || socket.write(bytes)) return;
@@ -208,7 +208,7 @@ class Connection {
   }
 }
 
-/** @throws HttpError for a piece of a text that was not begun */
+/** @throws HttpError if no text was begun */
 function opened(speech: Speech | undefined, type: string): Speech {
   if (speech) return speech;
   throw new HttpError(400, 'unexpected_event', `${type} needs a synthesize-start before it`);
@@ -216,17 +216,17 @@ function opened(speech: Speech | undefined, type: string): Speech {
 
 interface SpeechInput {
   readonly wishes: SpeechOptions;
-  /** All of the text; without it, the text comes in pieces. */
+  /** The whole text; `undefined` if it comes in pieces. */
   readonly text: string | undefined;
   send(bytes: Uint8Array): Promise<void>;
 }
 
-/** One text, from its first event to the last of its sound. */
+/** One text, from its first event to the end of its sound. */
 class Speech {
-  /** Resolves with the error that the client is to get. */
+  /** Resolves at the end, with the error to send to the client, if any. */
   readonly ended: Promise<HttpError | undefined>;
   readonly #options: WyomingOptions;
-  readonly #left = new AbortController();
+  readonly #cancellation = new AbortController();
   readonly #id = crypto.randomUUID();
   readonly #begunAt = performance.now();
   readonly #details: { speaker?: number; characters: number; refusal?: string } = { characters: 0 };
@@ -264,31 +264,31 @@ class Speech {
     this.#pieces = undefined;
   }
 
-  /** The sound is not wanted any more. */
-  leave(): void {
+  /** Cancels the speech. */
+  cancel(): void {
     this.end();
-    this.#left.abort(new Error('the client left'));
+    this.#cancellation.abort(new Error('the client left'));
   }
 
   async #speak(asked: SpeechInput): Promise<HttpError | undefined> {
     const { context, errorOf } = this.#options;
-    const { signal } = this.#left;
+    const { signal } = this.#cancellation;
     context.speaking.add(this);
-    let told: HttpError | undefined;
+    let reported: HttpError | undefined;
     let isWhole = false;
     try {
       await this.#send(asked, signal);
       isWhole = true;
     } catch (error) {
-      if (!signal.aborted) told = errorOf(error, this.#id);
-      // A client that begins another text hears that this one is over.
+      if (!signal.aborted) reported = errorOf(error, this.#id);
+      // A client that begins another text is reported that the sound of this one is over.
       else if (this.#isHeard) await asked.send(eventBytes('audio-stop'));
     }
     this.#isUnderWay = false;
-    this.leave();
+    this.cancel();
     context.speaking.delete(this);
-    this.#log(asked, { told, isWhole });
-    return told;
+    this.#log(asked, { reported, isWhole });
+    return reported;
   }
 
   /** @throws HttpError, EngineError, TtsError */
@@ -330,19 +330,19 @@ class Speech {
 
   #log(
     { text }: SpeechInput,
-    { told, isWhole }: { readonly told: HttpError | undefined; readonly isWhole: boolean },
+    { reported, isWhole }: { readonly reported: HttpError | undefined; readonly isWhole: boolean },
   ) {
     const record = {
       event: 'request',
       id: this.#id,
       method: 'WYOMING',
       path: text === undefined ? 'synthesize-start' : 'synthesize',
-      status: this.#isHeard ? 200 : told?.status,
-      // An error that comes before all sound is a whole answer.
-      cut: !isWhole && (this.#isHeard || !told),
+      status: this.#isHeard ? 200 : reported?.status,
+      // An error before any sound is a complete answer.
+      cut: !isWhole && (this.#isHeard || !reported),
       milliseconds: Math.round(performance.now() - this.#begunAt),
       ...this.#details,
-      ...(told && { refusal: told.code }),
+      ...(reported && { refusal: reported.code }),
     } as const;
     this.#options.onEnd(record, 'wyoming');
   }
@@ -373,7 +373,7 @@ const ABOUT = {
   version: null,
 };
 
-/** What `info` says. Home Assistant offers the voices by their languages. */
+/** Returns the data of the event `info`. Home Assistant offers the voices by language. */
 function infoOf({ voices, hide }: ServiceContext): object {
   const tts = {
     ...ABOUT,
