@@ -3,7 +3,7 @@ import { endWith, type Host, interruption, outliveUserSignals, processHost } fro
 
 /** Runs the command line and sets the exit status; Node exits by itself when nothing is left to do. */
 export async function main(process: NodeJS.Process, host: Host = processHost(process)): Promise<void> {
-  // This hides Node's own warnings, such as ExperimentalWarning.
+  // Hides Node's own warnings, such as ExperimentalWarning.
   process.removeAllListeners('warning');
   outliveUserSignals(host);
   const { signal, stop } = interruption(host);

@@ -1,3 +1,5 @@
+/** Types of speech engines, their configuration and their errors. */
+
 /** The gender of a voice, as its maker states it. */
 export type Gender = 'woman' | 'man' | 'neutral';
 
@@ -69,9 +71,9 @@ export interface Engine {
  * - `unsupported text`: the voice can read nothing in the text;
  * - `busy`: the same utterance may succeed later;
  * - `broken`: a built-in voice or espeak-ng does not work;
- * - `failed`: a server, a program or a model does not do what it should;
+ * - `failed`: a server, a program or a model works incorrectly;
  * - `late`: it did not answer in time;
- * - `unreachable`: there is no connection to it, or the connection broke off;
+ * - `unreachable`: the connection to it failed or broke off;
  * - `refused`: it answered with an error;
  * - `no storage`: a temporary file cannot be written.
  */
@@ -89,13 +91,13 @@ interface EngineErrorOptions {
   readonly cause?: unknown;
   /** Seconds after which a busy engine may be asked again. */
   readonly retryAfter?: number | undefined;
-  /** The HTTP status of the engine's own answer, where it is a server. */
+  /** The HTTP status of the answer, if the engine is a server. */
   readonly status?: number | undefined;
   /** True if a retry of the same utterance would fail, too. */
   readonly isFinal?: boolean;
 }
 
-/** The failure of an engine. The message quotes the engine's own. */
+/** The failure of an engine. The message is in the engine's own words. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly kind: EngineFault;

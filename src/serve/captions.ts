@@ -16,7 +16,7 @@ type Word = NonNullable<ValueOf<typeof CAPTIONED>['timestamps']>[number];
 
 interface Service {
   readonly context: ServiceContext;
-  /** Opens the voice that times words by comparison; all requests share it, one sentence at a time. */
+  /** Opens the reference voices, which time words by comparison; all requests share them, one sentence at a time. */
   openReference(): Promise<Reference>;
 }
 

@@ -1,3 +1,5 @@
+/** Prometheus metrics of the service. */
+
 /** Upper bounds of the histogram buckets, in seconds. */
 const BOUNDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 

@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 const NO_PROGRAMS = { env: {}, platform: 'linux' } as const;
 
-/** The voice that times words, opened on the first request for words and shared by all requests. */
+/** The reference voices that time words, opened on the first request for words and shared by all requests. */
 class SharedReference {
   readonly #host: NonNullable<ServiceOptions['programs']>;
   #opened: Promise<Reference> | undefined;

@@ -309,7 +309,7 @@ export function defaultVoice(voices: ServedVoices): Voice | undefined {
   return groupsOf(voices).flat()[0];
 }
 
-/** True for a voice of one of the user's engines. */
+/** True for a voice of one of the user's engines, and for an installed voice. */
 function isFromUserEngine({ source }: Voice): boolean {
   return source.kind === 'engine';
 }

@@ -38,7 +38,7 @@ class LimitedVoices implements ServedVoices {
   readonly workers: number;
   readonly #backend: Backend;
   readonly #maxQueue: number;
-  /** The built-in voices and those of espeak-ng share the processor. */
+  /** One limit for the built-in voices and espeak-ng, which share the processor. */
   readonly #localLimit: SharedLimit;
   /** Sample rates learned from the sound of each voice, by its number. */
   readonly #rates = new Map<number, number>();
