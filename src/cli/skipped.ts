@@ -28,7 +28,7 @@ export class MissingText implements Listener {
   readonly #unread: UnreadWords | undefined;
   readonly #refused: Shortfall | undefined;
   readonly #doubtful: DoubtfulSound;
-  /** The word in messages for whoever refuses segments. */
+  /** What refuses segments, in messages. */
   readonly #who: string;
 
   static async of(

@@ -214,7 +214,7 @@ export class Reporting implements Listener {
       this.#warnOnce(`${event.type} ${event.how}`, describe(event));
   }
 
-  /** Names a voice that nobody chose, at the first event: a run that fails earlier prints only its error. */
+  /** Names a default voice at the first event: a run that fails earlier prints only its error. */
   #introduce(): void {
     const { quiet, json } = this.#notices;
     const { speaker, chosen } = this.#job;

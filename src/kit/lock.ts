@@ -124,7 +124,7 @@ export class Lease implements Disposable {
 }
 
 /**
- * @returns `undefined` if nobody holds the lease
+ * @returns `undefined` if the lease is free
  * @throws TtsError (usage) for a link and for anything but a regular file; the system's error
  */
 export function holderOf(path: string, { uid }: Pick<LeaseHost, 'uid'>): Holder | undefined {

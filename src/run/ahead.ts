@@ -199,7 +199,7 @@ export class SegmentRequests {
     return true;
   }
 
-  /** Cancels all parts. Whoever waits for one gets `Dropped`. */
+  /** Cancels all parts. Those who wait for one get `Dropped`. */
   drop(): void {
     const parts = [...this.#waiting, ...(this.head ? [this.head] : [])];
     this.#waiting.clear();
