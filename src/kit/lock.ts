@@ -50,8 +50,8 @@ interface Rules {
 }
 
 /**
- * A lock file. A dead owner blocks nobody: its process is looked up where that is possible, and elsewhere an owner that no
- * longer updates the file counts as dead.
+ * A lock file. The lock of a dead owner is taken over: its process is looked up where that is possible, and elsewhere an
+ * owner that no longer updates the file counts as dead.
  */
 export class Lease implements Disposable {
   readonly #path: string;

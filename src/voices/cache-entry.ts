@@ -185,7 +185,7 @@ export function makersAt(address: string, servers: readonly string[]): ReadonlyS
   return new Set([address, `${address}/tts`, ...servers.map((each) => `server ${each}`)].map(makerOf));
 }
 
-/** Writes an address as in owners: without login and slashes at the end. */
+/** Normalises an address: without a login, and without slashes at the end. */
 export function addressOf(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);

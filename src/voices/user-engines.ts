@@ -274,7 +274,7 @@ interface Authorization {
 
 /**
  * Takes the key of the entry, or the login of the address, or the key for the chosen engine. It is sent to that server only,
- * and over plain http only if nobody on the way can read it, or the user allows that.
+ * and over plain http only on loopback and private networks, or if the user allows it.
  * @throws TtsError (usage)
  */
 async function authorizationOf(

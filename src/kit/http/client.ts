@@ -43,8 +43,8 @@ export interface Answer {
   /** The headers by lower-case name. Of several values, only the first is kept, unless the header is a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body, which can be read once. Content codings are decoded unless the request has `accept-encoding: identity`. While
-   * nobody reads, the socket pauses. Reading throws a TtsError if the answer breaks off.
+   * The body, which can be read once. Content codings are decoded unless the request has `accept-encoding: identity`. The
+   * socket pauses while the body is not read. Reading throws a TtsError if the answer breaks off.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }

@@ -124,7 +124,7 @@ const WITH_NAME = /\bcc[ -]?by(?:[ -]?sa)?\b|\bapache\b|\bmit\b|\bbsd\b/i;
 const NOT_FOR_ALL =
   /\bn[cd](?![a-z])|\bno[nt]?\W?(?:for\W)?commercial|\bno\W?deriv|research|see url|unknown|personal/i;
 
-/** Returns the licence that a card names. Nobody has reviewed it, so an unclear one does not count as free. */
+/** Returns the licence that a card names. It was not reviewed, so an unclear one does not count as free. */
 export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'> {
   const [, licence = ''] = /licen[cs]e\**\s*:\s*(.+)/i.exec(card) ?? [];
   const said = licence.trim().slice(0, 100);
