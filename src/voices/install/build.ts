@@ -1,4 +1,6 @@
 /** Builds the folder and the manifest of a voice from its files. */
+
+import type { Hash } from 'node:crypto';
 import {
   appendFileSync,
   constants,
@@ -49,10 +51,12 @@ function piperSettings(text: string, name: string): PiperConfig {
 }
 
 /** Writes a raw voice of Piper as sherpa-onnx needs it: the model with metadata, and the symbols. */
-function writePiperModel(onnx: string, config: PiperConfig, folder: string): void {
+function writePiperModel(onnx: string, config: PiperConfig, folder: string, hash?: Hash): void {
   const model = join(folder, MODEL);
+  const metadata = metadataOf(config);
   copyFileSync(onnx, model, constants.COPYFILE_FICLONE);
-  appendFileSync(model, metadataOf(config));
+  appendFileSync(model, metadata);
+  hash?.update(metadata);
   writeFileSync(join(folder, 'tokens.txt'), tokensOf(config), { mode: 0o600 });
 }
 
@@ -108,15 +112,23 @@ export async function buildPiper(
   const { name, key, sources } = voice;
   const files = { onnx: onnx.path, settings: settings.path };
   const isPinned = sources > 0 && own === undefined;
-  const facts = await placePiper({ ...files, name, key, stage, own, isPinned }, session);
+  const hash = onnx.hash.copy();
+  const facts = await placePiper({ ...files, hash, name, key, stage, own, isPinned }, session);
   const card = ending(got, /MODEL_CARD$/);
   if (card) place(card.path, join(stage, CARD));
-  const original = { size: onnx.size, sha256: onnx.sha256 };
-  return publish(stage, { ...commonOf(voice, got, session), ...facts }, session.data, { [MODEL]: original });
+  const model = {
+    name: MODEL,
+    size: statSync(join(stage, MODEL)).size,
+    sha256: hash.digest('hex'),
+    original: { size: onnx.size, sha256: onnx.sha256 },
+  };
+  return publish(stage, { ...commonOf(voice, got, session), ...facts }, session.data, [model]);
 }
 
 interface RawVoice {
   readonly onnx: string;
+  /** The hash of `onnx`, which is continued with what is appended to the model. */
+  readonly hash?: Hash;
   readonly settings: string;
   readonly name: string;
   /** The name in messages; by default `name`. */
@@ -133,11 +145,11 @@ interface RawVoice {
  * @throws TtsError
  */
 export async function placePiper(
-  { onnx, settings, name, key = name, stage, own, isPinned = false }: RawVoice,
+  { onnx, hash, settings, name, key = name, stage, own, isPinned = false }: RawVoice,
   session: Session,
 ): Promise<Built> {
   const config = piperSettings(readFileSync(settings, 'utf8'), key);
-  writePiperModel(onnx, config, stage);
+  writePiperModel(onnx, config, stage, hash);
   copyInto(settings, join(stage, SETTINGS));
   const language = pinnedLanguage(session.catalogue, config.espeakVoice);
   const espeak =

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNearby } from '../../kit/address.ts';
-import { checksumOf } from '../../kit/checksum.ts';
+import { checksumOf, hashOf } from '../../kit/checksum.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import type { Host } from '../../kit/host.ts';
 import { askedWait } from '../../kit/http/answer.ts';
@@ -220,6 +220,8 @@ export interface Downloaded {
   /** Bytes. */
   readonly size: number;
   readonly sha256: string;
+  /** The hash behind `sha256`, to be copied and continued where bytes are appended to the file. */
+  readonly hash: Hash;
   readonly checked: Checked;
 }
 
@@ -251,8 +253,8 @@ export async function download(
   for (;;) {
     const start = resumableBytes(path, wanted);
     try {
-      await fetchFrom(start, wanted, { ...options, path }, signal);
-      return await checkedFile(path, wanted);
+      const hash = await fetchFrom(start, wanted, { ...options, path }, signal);
+      return await checkedFile(path, wanted, hash);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof WrongBytes) {
@@ -276,21 +278,24 @@ function resumableBytes(path: string, { sha256, md5, size: whole }: DownloadRequ
   return whole !== undefined && size > whole ? 0 : size;
 }
 
+/** @returns the hash of the whole file */
 async function fetchFrom(
   start: number,
   wanted: DownloadRequest,
   { fetcher, path, onProgress }: DownloadOptions & { readonly path: string },
   signal: AbortSignal,
-): Promise<void> {
-  if (start > 0 && start === wanted.size) return;
+): Promise<Hash> {
+  if (start > 0 && start === wanted.size) return await hashOf(path);
   const over = new AbortController();
   try {
     const range: Record<string, string> = start > 0 ? { range: `bytes=${start}-` } : {};
     const answer = await fetcher.get(wanted.url, range, AbortSignal.any([signal, over.signal]));
     await assertGood(answer, wanted.name);
     const from = startOf(answer, start, wanted);
-    const size = await write(answer, { path, from, wanted, onProgress });
+    const hash = from === 0 ? createHash('sha256') : await hashOf(path);
+    const size = await write(answer, { path, from, wanted, hash, onProgress });
     assertWhole(size, wanted, answer);
+    return hash;
   } finally {
     over.abort(new Error('the answer is read'));
   }
@@ -301,10 +306,15 @@ interface Writing extends Pick<DownloadOptions, 'onProgress'> {
   /** The offset in the file of the first byte of the answer. */
   readonly from: number;
   readonly wanted: DownloadRequest;
+  /** The hash of the file up to there, which is continued with the answer. */
+  readonly hash: Hash;
 }
 
 /** @returns the bytes of the file that are on disk */
-async function write(answer: RedirectedAnswer, { path, from, wanted, onProgress }: Writing): Promise<number> {
+async function write(
+  answer: RedirectedAnswer,
+  { path, from, wanted, hash, onProgress }: Writing,
+): Promise<number> {
   const { name, size: whole, most } = wanted;
   let size = from;
   const fd = attempt(path, () => openSync(path, from === 0 ? 'w' : 'a', 0o600));
@@ -313,6 +323,7 @@ async function write(answer: RedirectedAnswer, { path, from, wanted, onProgress 
       if (size + piece.length > (whole ?? most))
         throw failure(`${name} of ${answer.url.host} has more than ${whole ?? most} bytes`, ANOTHER_WAY);
       attempt(path, () => writeFileSync(fd, piece));
+      hash.update(piece);
       size += piece.length;
       onProgress(size);
     }
@@ -322,8 +333,12 @@ async function write(answer: RedirectedAnswer, { path, from, wanted, onProgress 
   }
 }
 
-async function checkedFile(path: string, { name, url, ...pinned }: DownloadRequest): Promise<Downloaded> {
-  const sha256 = await checksumOf(path);
+async function checkedFile(
+  path: string,
+  { name, url, ...pinned }: DownloadRequest,
+  hash: Hash,
+): Promise<Downloaded> {
+  const sha256 = hash.copy().digest('hex');
   const isRight =
     pinned.sha256 === undefined
       ? pinned.md5 === undefined || (await checksumOf(path, { algorithm: 'md5' })) === pinned.md5
@@ -331,7 +346,7 @@ async function checkedFile(path: string, { name, url, ...pinned }: DownloadReque
   if (!isRight)
     throw wrongBytes(`${name} of ${url.host} has another checksum than it should: it was thrown away`);
   const checked = pinned.sha256 !== undefined ? 'sha256' : pinned.md5 !== undefined ? 'md5' : 'not checked';
-  return { path, size: statSync(path).size, sha256, checked };
+  return { path, size: statSync(path).size, sha256, hash, checked };
 }
 
 /**

@@ -99,18 +99,15 @@ export function placeShared(from: string, to: string): void {
 /**
  * Renames a complete stage to the folder of its voice, in one step. An older voice of this name is removed.
  * @param about the manifest, in which references of speakers are paths of files in the stage
- * @param originals the hub's versions of files that are longer here
+ * @param known files of the stage whose checksums are known
  */
 export async function publish(
   stage: string,
   about: Omit<Manifest, 'files'>,
   data: string,
-  originals: Readonly<Record<string, InstalledFile['original']>> = {},
+  known: readonly InstalledFile[] = [],
 ): Promise<Manifest> {
-  const files = (await filesOf(stage)).map((file) => {
-    const original = originals[file.name];
-    return original ? { ...file, original } : file;
-  });
+  const files = await filesOf(stage, known);
   const speakers = about.speakers.map(({ reference, ...speaker }) =>
     reference === undefined ? speaker : { ...speaker, reference: relative(stage, reference) },
   );
@@ -141,15 +138,17 @@ function sync(path: string): void {
   }
 }
 
-/** Lists all files of a folder with their checksums. */
-async function filesOf(folder: string): Promise<InstalledFile[]> {
+/** Lists all files of a folder with their checksums, and computes those that are not known. */
+async function filesOf(folder: string, known: readonly InstalledFile[]): Promise<InstalledFile[]> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const files: InstalledFile[] = [];
   for (const each of names) {
     const path = join(folder, each);
     const stats = statSync(path);
     if (!stats.isFile()) continue;
-    files.push({ name: each.replaceAll('\\', '/'), size: stats.size, sha256: await checksumOf(path) });
+    const name = each.replaceAll('\\', '/');
+    const file = known.find((other) => other.name === name);
+    files.push(file ?? { name, size: stats.size, sha256: await checksumOf(path) });
   }
   return files;
 }
