@@ -23,10 +23,15 @@ export function toFloat(samples: Int16Array): Float32Array {
 export function toInt16(samples: Float32Array | Float64Array): Int16Array {
   const integers = new Int16Array(mappedBuffer(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {
-    const integer = Math.round((samples[frame] ?? 0) * FULL_SCALE);
+    const integer = rounded((samples[frame] ?? 0) * FULL_SCALE);
     integers[frame] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, integer));
   }
   return integers;
+}
+
+/** Like `Math.round`, which V8 takes twice as long for: 0.06 s for 10 minutes of sound. */
+function rounded(value: number): number {
+  return Math.floor(value + 0.5);
 }
 
 export function join(pieces: readonly Float32Array[]): Float32Array {
@@ -51,12 +56,17 @@ type Kind = Pick<PcmFormat, 'encoding' | 'bitsPerSample'>;
  * @param bytes whole frames
  */
 export function floatsOf(bytes: Uint8Array, format: Kind): Float32Array {
+  const floats = new Float32Array((8 * bytes.length) / format.bitsPerSample);
+  readFloats(bytes, format, floats);
+  return floats;
+}
+
+/** Like {@link floatsOf}, but writes the samples to the start of an array. */
+export function readFloats(bytes: Uint8Array, format: Kind, floats: Float32Array): void {
   const read = sampleReader(format);
   const size = format.bitsPerSample / 8;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const floats = new Float32Array(bytes.length / size);
-  for (let at = 0; at < floats.length; at += 1) floats[at] = read(view, at * size);
-  return floats;
+  for (let at = 0, end = bytes.length / size; at < end; at += 1) floats[at] = read(view, at * size);
 }
 
 /** @param samples interleaved, from -1 to 1; integers are clipped */
@@ -109,7 +119,7 @@ function sampleWriter({ encoding, bitsPerSample }: Kind) {
   const scale = 2 ** (bitsPerSample - 1);
   const write = integerWriter(bitsPerSample);
   return (view: DataView, at: number, sample: number) =>
-    write(view, at, Math.max(-scale, Math.min(scale - 1, Math.round(sample * scale))));
+    write(view, at, Math.max(-scale, Math.min(scale - 1, rounded(sample * scale))));
 }
 
 function integerWriter(bits: number): (view: DataView, at: number, value: number) => void {

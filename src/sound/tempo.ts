@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import boot, { type Sonic } from '@echogarden/sonic-wasm';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
-import { bytesOf, floatsOf } from './samples.ts';
+import { bytesOf, readFloats } from './samples.ts';
 
 /** Frames per block. Sonic's output depends on how its input is cut, so all blocks have this size. */
 const BLOCK = 1024;
@@ -114,7 +114,7 @@ class Stretcher {
 
   /** @param bytes whole frames, at most {@link BLOCK} */
   push(bytes: Uint8Array): Uint8Array {
-    this.#floats().set(floatsOf(bytes, this.#format));
+    readFloats(bytes, this.#format, this.#floats());
     const frames = bytes.length / frameBytes(this.#format);
     if (this.#sonic._sonicWriteFloatToStream(this.#stream, this.#room, frames) === 0) throw noMemory();
     return this.#taken();
