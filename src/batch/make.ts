@@ -5,7 +5,7 @@ import type { Mix } from '../run/mix.ts';
 import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import { frameBytes } from '../sound/pcm.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Segment, Silence } from '../text/segment.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
 import type { BatchRow } from './plan.ts';
 import { type FinishedFile, type RowFolder, rowFile } from './row-files.ts';
@@ -24,7 +24,7 @@ export interface MakeOptions {
   readonly rowsAtOnce: number;
   readonly mix: Mix;
   /** Reads the text of a row. `key` returns the row's key once its text was read to the end. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Silence>; key: () => RowKey };
   /** True if texts may name other voices. */
   readonly hasCast: boolean;
   readonly maxFailures: number;

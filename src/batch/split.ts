@@ -1,6 +1,6 @@
 import { usageError } from '../kit/error.ts';
 import type { Heading } from '../text/piece.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Segment, Silence } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { caseFolded, NameTemplate, RESERVED } from './plan.ts';
 import { type RowKey, type Shape, TextHash } from './row-key.ts';
@@ -21,7 +21,7 @@ export interface BookChapter {
  * @param soundOf returns everything except the text that affects the sound of a segment
  */
 export async function chaptersOf(
-  parts: AsyncIterable<Segment | Rest>,
+  parts: AsyncIterable<Segment | Silence>,
   soundOf: (segment: Segment) => unknown,
 ): Promise<readonly BookChapter[]> {
   const chapters: BookChapter[] = [];
@@ -29,7 +29,7 @@ export async function chaptersOf(
     const hash = new TextHash();
     let [segments, characters] = [0, 0];
     for await (const part of own) {
-      if (part.kind === 'rest') hash.addMark(JSON.stringify(part));
+      if (part.kind === 'silence') hash.addMark(JSON.stringify(part));
       else {
         hash.addMark(JSON.stringify(soundOf(part)));
         hash.add(part.text);
@@ -50,13 +50,13 @@ export function chapterKey({ hash }: BookChapter, shape: Shape, tags: unknown): 
 export interface ChapterParts {
   readonly heading: Heading | undefined;
   /** The segments; those that are not read are skipped. */
-  readonly parts: AsyncGenerator<Segment | Rest>;
+  readonly parts: AsyncGenerator<Segment | Silence>;
 }
 
-export async function* byChapter(parts: AsyncIterable<Segment | Rest>): AsyncGenerator<ChapterParts> {
+export async function* byChapter(parts: AsyncIterable<Segment | Silence>): AsyncGenerator<ChapterParts> {
   const source = parts[Symbol.asyncIterator]();
   let next = await source.next();
-  async function* chapter(heading: Heading | undefined): AsyncGenerator<Segment | Rest> {
+  async function* chapter(heading: Heading | undefined): AsyncGenerator<Segment | Silence> {
     for (; !next.done; next = await source.next()) {
       const part = next.value;
       if (part.kind === 'segment' && part.chapter !== heading) return;
@@ -65,7 +65,7 @@ export async function* byChapter(parts: AsyncIterable<Segment | Rest>): AsyncGen
   }
   try {
     while (!next.done) {
-      if (next.value.kind === 'rest') {
+      if (next.value.kind === 'silence') {
         next = await source.next();
         continue;
       }

@@ -15,7 +15,7 @@ import { RunText, type TextPlan } from '../run/text.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Lexicon } from '../text/lexicon.ts';
 import { type Piece, writtenOf } from '../text/piece.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Segment, Silence } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 import { asRole, type Cast } from '../voices/cast.ts';
 import type { BatchRow } from './plan.ts';
@@ -73,7 +73,10 @@ export class RowTexts {
   }
 
   /** Reads the segments of a row with their key, as a text file may have changed since the plan. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
+  read(
+    row: BatchRow,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Silence>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
       this.#planOf(row, () => new Hashing(hash, this.#options)),
@@ -109,7 +112,7 @@ export class RowTexts {
   }
 }
 
-async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<Segment | Rest> {
+async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<Segment | Silence> {
   const text = await RunText.open(plan, signal);
   yield* text.segments(false, signal);
 }

@@ -371,7 +371,7 @@ async function estimated(
     let isFirst = true;
     for await (const segment of texts.read(row, signal).segments) {
       await estimate.add(segment, isFirst, speaker, cache);
-      isFirst &&= segment.kind === 'rest';
+      isFirst &&= segment.kind === 'silence';
     }
   }
   return estimate;

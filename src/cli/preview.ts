@@ -9,7 +9,7 @@ import { checkOutput } from '../run/outputs.ts';
 import { RunText } from '../run/text.ts';
 import { labelOf, type Speaker } from '../sound/voice.ts';
 import { EMPTY_LINE, type Heading, Spacing } from '../text/piece.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Segment, Silence } from '../text/segment.ts';
 import { expectedSeconds } from '../text/speaking-time.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { type Cache, cacheKey } from '../voices/cache.ts';
@@ -81,12 +81,12 @@ export class Estimate {
    * @param cache of the voice; `undefined` if its sound is not cached
    */
   async add(
-    segment: Segment | Rest,
+    segment: Segment | Silence,
     isFirst: boolean,
     speaker: Speaker,
     cache: Cache | undefined,
   ): Promise<void> {
-    if (segment.kind === 'rest') {
+    if (segment.kind === 'silence') {
       this.#pauses += segment.seconds;
       return;
     }
@@ -275,9 +275,9 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'segment') chapters.enter(segment.chapter);
-    const speaker = segment.kind === 'rest' ? job.speaker : segment.role.speaker;
+    const speaker = segment.kind === 'silence' ? job.speaker : segment.role.speaker;
     await estimate.add(segment, isFirst, speaker, await job.voices.cacheFor(speaker));
-    if (segment.kind === 'rest') continue;
+    if (segment.kind === 'silence') continue;
     isFirst = false;
     languages.add(segment);
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, speaker));

@@ -145,7 +145,7 @@ export async function totalOf(
   if (!text.canBeReadAgain || text.knownSize > LARGEST_BYTES) return undefined;
   try {
     for await (const segment of text.segments(isLive, signal)) {
-      if (segment.kind === 'rest') continue;
+      if (segment.kind === 'silence') continue;
       total.segments += 1;
       total.characters += countCodePoints(segment.text);
       if (segment.chapter !== undefined) headings.add(segment.chapter);

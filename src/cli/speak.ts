@@ -197,7 +197,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnCont
   await using outputs = await openOutputs(heard, context);
   const { sink, subtitles } = outputs;
   context.turn?.onPause((isPaused) => sink.pause?.(isPaused));
-  const drops = sink.isLive && (job.text.isConversation || job.text.inFront) ? new Drops() : undefined;
+  const drops = sink.isLive && (job.text.isConversation || job.text.filter) ? new Drops() : undefined;
   await using events = await eventsOf(job, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
   using progress = progressOf(job, request, { text, isLive: sink.isLive }, context);

@@ -120,6 +120,20 @@ export async function reading<T>(folder: string, read: () => T | Promise<T>): Pr
   }
 }
 
+const whyUnread = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'it is not allowed'],
+  ['EPERM', 'it is not allowed'],
+  ['EAGAIN', 'reading it would block for ever'],
+]);
+
+/** Returns why a file could not be read, in words where the system has only a code. */
+export function reasonUnread(cause: unknown): string {
+  const code = codeOf(cause);
+  return whyUnread.get(code) ?? (code || (cause as Error).message);
+}
+
 export function systemError(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { defaultLoadersSync } from 'cosmiconfig';
-import { TtsError, usageError } from '../kit/error.ts';
-import { fromHome, pathOf } from '../kit/folders.ts';
+import { codeOf, TtsError, usageError } from '../kit/error.ts';
+import { fromHome, pathOf, reasonUnread } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import { keyHint } from '../kit/words.ts';
 import { decode, decodeAll } from '../read/decode.ts';
@@ -20,7 +20,8 @@ export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
 
 /** Reads the file of stored keys, which contains nothing else. */
 export function readKeys(file: ConfigPath, hide: Hide): ConfigFile {
-  return checked(file, { keys: readData(file.path) ?? {} }, hide);
+  const remedy = 'correct the file, or remove it: tts login writes it again';
+  return checked(file, { keys: readData(file.path, { remedy }) ?? {} }, hide);
 }
 
 function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
@@ -85,7 +86,7 @@ export async function loadNamed(
   const piped = isPiped(path)
     ? await readWhole(decode(openFile(path, '', signal), path), LONGEST_CONFIG, () => tooLong(path))
     : undefined;
-  return checked({ path, place: 'user' }, readData(path, piped), hide);
+  return checked({ path, place: 'user' }, readData(path, { piped }), hide);
 }
 
 function located(name: string, { cwd, home }: ConfigPlace): string {
@@ -108,13 +109,21 @@ function isPiped(path: string): boolean {
 /** Bytes, or UTF-16 units for a pipe. A parser needs many times the size of the file. */
 const LONGEST_CONFIG = 1024 * 1024;
 
+interface DataOptions {
+  /** The contents, if they came from a pipe. */
+  readonly piped?: string | undefined;
+  readonly remedy?: string;
+}
+
 /**
  * Parses a config file; of a package.json, only `tts` is returned.
- * @param piped the contents, if they came from a pipe
  * @returns `undefined` or `null` for a file without settings
  * @throws TtsError (usage) with the file, and the line if known
  */
-function readData(path: string, piped?: string): unknown {
+function readData(
+  path: string,
+  { piped, remedy = 'correct the file, or name another with --config' }: DataOptions = {},
+): unknown {
   if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
     throw usageError(
       `${path} is not read`,
@@ -127,10 +136,7 @@ function readData(path: string, piped?: string): unknown {
       : data;
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
-    throw usageError(
-      `cannot read the settings in ${path}: ${reasonOf(cause as NodeJS.ErrnoException)}`,
-      'fix the file, or name another with --config',
-    );
+    throw usageError(`cannot read the settings in ${path}: ${reasonOf(cause as Error)}`, remedy);
   }
 }
 
@@ -140,10 +146,9 @@ function textOf(path: string): string {
 }
 
 /** Returns a safe reason: the parser's message quotes the file, which may hold a key, and may have colour codes. */
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EISDIR') return 'it is a folder';
-  if (code !== undefined) return code;
+function reasonOf(cause: Error): string {
+  if (codeOf(cause) !== '') return reasonUnread(cause);
+  const { message } = cause;
   const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
   const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(stripVTControlCharacters(message))?.[1];
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;

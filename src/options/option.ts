@@ -27,7 +27,7 @@ export const GROUPS = ['Text', 'Voice', 'Sound', 'Service', 'Run'] as const;
 type Group = (typeof GROUPS)[number];
 
 /** An HTTP interface of a service. As a client, `tts` uses the first; `tts serve` offers both. */
-export type Face = 'tts' | 'openai';
+export type ApiName = 'tts' | 'openai';
 
 /** A field in the body of a request. */
 export interface WireField {
@@ -39,7 +39,7 @@ export interface WireField {
   readonly description: string;
 }
 
-export type Wire = Readonly<Partial<Record<Face, WireField>>>;
+export type Wire = Readonly<Partial<Record<ApiName, WireField>>>;
 
 /** Replaces parts of an option for a command other than `speak`. */
 interface Form {

@@ -1,7 +1,7 @@
 /** Derives cache keys and request bodies from the option rows. */
 import * as v from 'valibot';
 import { object, openObject, optional, type Schema, type ValueOf } from '../kit/schema.ts';
-import type { Affects, Face, WireField } from './option.ts';
+import type { Affects, ApiName, WireField } from './option.ts';
 import { type Name, names, rowOf, type rows } from './rows.ts';
 
 type Rows = typeof rows;
@@ -29,21 +29,21 @@ export function keyOf<A extends Affects>(
   return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 
-type SchemaOn<F extends Face, N extends Name> = Rows[N] extends {
+type SchemaOn<F extends ApiName, N extends Name> = Rows[N] extends {
   readonly wire?: { readonly [K in F]: { readonly schema: infer S extends Schema } };
 }
   ? S
   : never;
 
 /** The values of the options that have a field in this interface, by option name. */
-type WireValues<F extends Face> = {
+type WireValues<F extends ApiName> = {
   readonly [N in Name as SchemaOn<F, N> extends never ? never : N]: ValueOf<SchemaOn<F, N>> | undefined;
 };
 
 /** Returns the fields of an interface, in the order of `rows`. */
-function wireFields(face: Face): readonly (WireField & { readonly name: Name })[] {
+function wireFields(api: ApiName): readonly (WireField & { readonly name: Name })[] {
   return names.flatMap((name) => {
-    const field = rowOf(name).wire?.[face];
+    const field = rowOf(name).wire?.[api];
     return field === undefined ? [] : [{ name, ...field }];
   });
 }
@@ -54,12 +54,12 @@ function wireFields(face: Face): readonly (WireField & { readonly name: Name })[
  * @param isOpen true to ignore unknown fields, and to accept null for a missing value
  */
 export function bodySchema<Own extends Readonly<Record<string, Schema>>>(
-  face: Face,
+  api: ApiName,
   own: Own,
   isOpen = false,
 ): Schema<{ readonly [N in keyof Own]: ValueOf<Own[N]> }> {
   const fields: Tree = { ...own };
-  for (const { path, schema, isRequired, description } of wireFields(face)) {
+  for (const { path, schema, isRequired, description } of wireFields(api)) {
     const described = v.pipe(schema, v.description(description));
     const missing = isOpen ? v.nullish(described) : optional(described);
     put(fields, path, isRequired ? described : missing);
@@ -68,8 +68,8 @@ export function bodySchema<Own extends Readonly<Record<string, Schema>>>(
 }
 
 /** Returns the option values in a checked body; null means not set. */
-export function valuesIn<F extends Face>(face: F, body: object): WireValues<F> {
-  const values = wireFields(face).map(({ name, path }) => [name, at(body, path) ?? undefined]);
+export function valuesIn<F extends ApiName>(api: F, body: object): WireValues<F> {
+  const values = wireFields(api).map(({ name, path }) => [name, at(body, path) ?? undefined]);
   return Object.fromEntries(values) as WireValues<F>;
 }
 

@@ -26,10 +26,10 @@ export async function openCues(source: Source, options: CueOptions, signal: Abor
   const bytes = repeatable(source);
   return {
     source,
-    async *pieces(until, { inFront, onRemark = () => {} } = {}) {
+    async *pieces(until, { filter, onRemark = () => {} } = {}) {
       const { text, remark } = await readFilm(bytes(until), label, isTimed);
       if (remark !== undefined) onRemark(remark);
-      const film = readCues(inFront ? filtered(text, inFront) : text);
+      const film = readCues(filter ? filtered(text, filter) : text);
       const sounds: string[] = [];
       const spoken = film.flatMap((cue) => speechOf(cue, options.speaksSounds ? undefined : sounds));
       const end = film.reduce((latest, cue) => Math.max(latest, cue.end), 0);

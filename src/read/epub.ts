@@ -120,7 +120,7 @@ async function* piecesOf(
   plan: Plan,
   book: Book,
   signal: AbortSignal,
-  { inFront, onRemark, languageMark }: PieceOptions = {},
+  { filter, onRemark, languageMark }: PieceOptions = {},
 ): AsyncGenerator<Piece> {
   const { source, location, options } = book;
   const name = labelOf(source);
@@ -149,7 +149,7 @@ async function* piecesOf(
     if (index) await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
     const document = text.document(path, index?.ids ?? new Set(), inDocument);
-    yield* through(characters(), inFront ? inTurn(inFront, document) : document);
+    yield* through(characters(), filter ? inTurn(filter, document) : document);
     skipped += inDocument.skipped;
     if (text.isOfPictures) ofPictures.push(path);
   }

@@ -21,7 +21,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
   const found = again && (await notesIn(decoded(again(signal)), name, options));
   return {
     source,
-    async *pieces(until, { inFront, onRemark, languageMark } = {}) {
+    async *pieces(until, { filter, onRemark, languageMark } = {}) {
       const decoder = new MarkupDecoder(name);
       const fromPipe: string[] = [];
       const index =
@@ -31,7 +31,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const book = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
       const page = new Page(source.name, options, { notes, book, languageMark });
       const stage = book ? inTurn(page, book) : page;
-      yield* through(characters, inFront ? inTurn(inFront, stage) : stage);
+      yield* through(characters, filter ? inTurn(filter, stage) : stage);
       const remarks = [...page.remarks, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)];
       for (const remark of remarks) if (remark !== undefined) onRemark?.(remark);
     },

@@ -19,14 +19,14 @@ export async function openMarkdown(
   signal: AbortSignal,
 ): Promise<Reading> {
   const characters = await openCharacters(source, signal);
-  const stageOf = (inFront: PieceOptions['inFront']) => {
+  const stageOf = (filter: PieceOptions['filter']) => {
     const markdown = new GrowingMarkdown(options, source.name);
-    return inFront ? inTurn(inFront, markdown) : markdown;
+    return filter ? inTurn(filter, markdown) : markdown;
   };
   return {
     source,
-    pieces: (until, { inFront } = {}) => through(characters(until), stageOf(inFront)),
-    live: (until, { inFront } = {}) => ({ characters: characters(until), stage: stageOf(inFront) }),
+    pieces: (until, { filter } = {}) => through(characters(until), stageOf(filter)),
+    live: (until, { filter } = {}) => ({ characters: characters(until), stage: stageOf(filter) }),
   };
 }
 

@@ -50,12 +50,12 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   const parts = partsOf(text, outline);
   return {
     source,
-    async *pieces(until, { inFront, onRemark } = {}) {
+    async *pieces(until, { filter, onRemark } = {}) {
       for (const { chapter, text: written } of parts) {
         until.throwIfAborted();
         if (chapter) yield chapter;
         const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
-        for await (const piece of through(singleItem(written), inFront ? inTurn(inFront, lines) : lines))
+        for await (const piece of through(singleItem(written), filter ? inTurn(filter, lines) : lines))
           yield withoutLine(piece);
       }
       const remark = pagesWithoutText(pages);

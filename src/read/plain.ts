@@ -44,9 +44,9 @@ function readingOf(
 ): Reading {
   return {
     source,
-    pieces(until, { inFront, onRemark = () => {} } = {}) {
+    pieces(until, { filter, onRemark = () => {} } = {}) {
       const stage = stageOf(onRemark);
-      return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
+      return through(characters(until), filter ? inTurn(filter, stage) : stage);
     },
   };
 }

@@ -64,7 +64,7 @@ export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'trac
 
 export interface PieceOptions {
   /** Removes marks from the characters before the reader sees them. */
-  readonly inFront?: Stage<string, string> | undefined;
+  readonly filter?: Stage<string, string> | undefined;
   /** Called with remarks such as what was left out: sentences without a full stop. */
   readonly onRemark?: ((remark: string) => void) | undefined;
   /** Returns placeholders for the languages marked in a document, which are otherwise ignored. */

@@ -12,7 +12,7 @@ import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { positionOf } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
-import { pathOf } from '../kit/folders.ts';
+import { pathOf, reasonUnread } from '../kit/folders.ts';
 import { inTime, singleItem } from '../kit/wait.ts';
 import { labelOf } from '../text/piece.ts';
 import { breaksOff, inTurn, through } from '../text/stage.ts';
@@ -191,20 +191,19 @@ function streamOf(path: string): Readable {
   return createReadStream('', { fd: openSync(path, flags), highWaterMark: PIECE_BYTES });
 }
 
-const reasons = new Map<string, readonly [reason: string, remedy: string]>([
-  ['ENOENT', ['there is no such file', 'check the name of the file']],
-  ['EISDIR', ['it is a folder', 'name a file in it']],
-  ['EACCES', ['it is not allowed', 'check its permissions']],
-  ['EPERM', ['it is not allowed', 'check its permissions']],
-  ['EAGAIN', ['reading it would block for ever', 'name a file that ends']],
+const remedies = new Map([
+  ['EISDIR', 'name a file in it'],
+  ['EACCES', 'check its permissions'],
+  ['EPERM', 'check its permissions'],
+  ['EAGAIN', 'name a file that ends'],
 ]);
 
 function unreadable(name: string, cause: unknown): TtsError {
   const code = codeOf(cause);
-  const [reason, forFile] = reasons.get(code) ?? [code, 'check the name of the file'];
+  const forFile = remedies.get(code) ?? 'check the name of the file';
   const isAddress = code === 'ENOENT' && /^https?:\/\//i.test(name);
   const remedy = isAddress ? 'tts fetches no pages; send one through a pipe: curl -s URL | tts' : forFile;
-  return usageError(`cannot read ${name}: ${reason}`, remedy, cause);
+  return usageError(`cannot read ${name}: ${reasonUnread(cause)}`, remedy, cause);
 }
 
 /** @param most UTF-16 units */

@@ -6,7 +6,7 @@ import { AsyncQueue, ByteBudget } from '../kit/queue.ts';
 import { Arrivals, inTime, singleItem } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import { labelOf } from '../text/piece.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Segment, Silence } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
 import type { Fallback, Patience } from '../voices/fallback.ts';
 
@@ -274,12 +274,12 @@ export interface Part {
 export interface PartInTurn extends Part {
   /** Aborts when the part is no longer wanted. */
   readonly dropped: AbortSignal | undefined;
-  /** Seconds of all rests since the last part; `undefined` if there were none. */
-  readonly rest: number | undefined;
+  /** Seconds of silence since the last part; `undefined` if there was none. */
+  readonly silence: number | undefined;
 }
 
 export interface LookAheadOptions extends SegmentRequestOptions {
-  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
+  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Silence>;
   /** The most segments that are requested and not yet heard. */
   readonly window: number;
   readonly budgetBytes: number;
@@ -292,7 +292,7 @@ export interface LookAheadOptions extends SegmentRequestOptions {
 }
 
 interface Start {
-  readonly coming: Promise<StartedPart | Rest | undefined>;
+  readonly coming: Promise<StartedPart | Silence | undefined>;
   isOver: boolean;
 }
 
@@ -304,7 +304,7 @@ export class LookAhead {
   /** Resolves when the text has its first segment. */
   readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
-  readonly #segments: AsyncIterator<Segment | Rest>;
+  readonly #segments: AsyncIterator<Segment | Silence>;
   readonly #asking: SegmentRequests;
   #started: Start[] = [];
   /** A failure in the middle of a part, until another voice has continued after it. */
@@ -316,8 +316,8 @@ export class LookAhead {
   /** The error of the first skipped segment, thrown if no part is heard at all. */
   #firstSkipped: TtsError | undefined;
   #hasPart = false;
-  #rest: number | undefined;
-  #hasRests = false;
+  #silence: number | undefined;
+  #hasSilence = false;
 
   constructor(options: LookAheadOptions) {
     const { signal, segments, budgetBytes, drops } = options;
@@ -340,12 +340,12 @@ export class LookAhead {
 
   /** True if the whole track is one part, so that both have the same size. */
   get isAlone(): boolean {
-    return this.#isSingle && !this.#hasRests;
+    return this.#isSingle && !this.#hasSilence;
   }
 
-  /** Seconds of all rests after the last part; `undefined` if there are none. */
-  get rest(): number | undefined {
-    return this.#rest;
+  /** Seconds of silence after the last part; `undefined` if there is none. */
+  get silence(): number | undefined {
+    return this.#silence;
   }
 
   /** @throws TtsError in the turn of a part that failed */
@@ -360,9 +360,9 @@ export class LookAhead {
         const speech = await this.#asking.turnOf(started);
         this.#broken = undefined;
         this.#hasPart = true;
-        const rest = this.#rest;
-        this.#rest = undefined;
-        return { segment, speech, rest, dropped };
+        const silence = this.#silence;
+        this.#silence = undefined;
+        return { segment, speech, silence, dropped };
       } catch (error) {
         if (!(error instanceof Dropped)) this.#onSkipped(error, segment);
       }
@@ -393,7 +393,7 @@ export class LookAhead {
       while (this.#started.length < this.#options.window && !this.#ended) this.#started.push(this.#start());
       const started = await this.#started.shift()?.coming;
       if (!started || 'segment' in started) return started;
-      this.#rest = (this.#rest ?? 0) + started.seconds;
+      this.#silence = (this.#silence ?? 0) + started.seconds;
     }
   }
 
@@ -411,19 +411,19 @@ export class LookAhead {
   #drop(): void {
     this.#asking.drop();
     this.#started = this.#started.filter(({ isOver }) => !isOver);
-    [this.#rest, this.#firstSkipped, this.#broken] = [undefined, undefined, undefined];
+    [this.#silence, this.#firstSkipped, this.#broken] = [undefined, undefined, undefined];
     [this.#ended, this.#failed] = [false, false];
   }
 
-  async #startNext(): Promise<StartedPart | Rest | undefined> {
+  async #startNext(): Promise<StartedPart | Silence | undefined> {
     const next = await this.#segments.next();
     if (next.done || this.#failed) {
       this.#ended = true;
       return undefined;
     }
     const { value } = next;
-    if (value.kind === 'rest') {
-      this.#hasRests = true;
+    if (value.kind === 'silence') {
+      this.#hasSilence = true;
       return value;
     }
     this.#count += 1;

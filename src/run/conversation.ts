@@ -8,7 +8,7 @@ import { decode } from '../read/decode.ts';
 import type { Source } from '../read/reading.ts';
 import { filledLines } from '../read/source.ts';
 import type { Places } from '../text/places.ts';
-import type { Rest, Segment } from '../text/segment.ts';
+import type { Segment, Silence } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 
 /** UTF-16 units that are read ahead of the voice, so that a stop after an unwanted answer is found in time. */
@@ -248,14 +248,14 @@ interface ConversationState {
  * @param segmentsOf makes the segments of the next answer
  */
 export async function* segmentsByAnswer(
-  segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Rest>,
+  segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Silence>,
   { drops, answers, signal }: ConversationState,
-): AsyncGenerator<Segment | Rest> {
+): AsyncGenerator<Segment | Silence> {
   let index = 0;
   do {
     const { lines } = answers.passed;
     for await (const each of answerOf(segmentsOf, drops.signal, signal)) {
-      yield each.kind === 'rest' ? each : renumbered(each, index, lines);
+      yield each.kind === 'silence' ? each : renumbered(each, index, lines);
       if (each.kind === 'segment') index += 1;
     }
   } while (answers.goesOn);
@@ -263,10 +263,10 @@ export async function* segmentsByAnswer(
 
 /** Yields the segments of one answer, up to its end or a drop. */
 async function* answerOf(
-  segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Rest>,
+  segmentsOf: (until: AbortSignal) => AsyncIterable<Segment | Silence>,
   dropped: AbortSignal,
   signal: AbortSignal,
-): AsyncGenerator<Segment | Rest> {
+): AsyncGenerator<Segment | Silence> {
   try {
     for await (const each of segmentsOf(AbortSignal.any([signal, dropped]))) {
       if (dropped.aborted) return;

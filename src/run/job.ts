@@ -295,7 +295,7 @@ async function planText(
   const planned = {
     sources: () => sourcesOf(request, settings, context.host, echoed()?.text),
     stages,
-    inFront: await answerFilterOf(settings),
+    filter: await answerFilterOf(settings),
     isConversation: isConversationIn(settings, request),
   };
   return { planned, lines };

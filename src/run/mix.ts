@@ -42,11 +42,11 @@ export class Mixer {
    * @param idle seconds that have already been silent, by which the silence of a border is shortened
    * @returns seconds of silence
    */
-  pauseBefore({ segment: { pause }, rest }: Pick<PartInTurn, 'segment' | 'rest'>, idle = 0): number {
+  pauseBefore({ segment: { pause }, silence }: Pick<PartInTurn, 'segment' | 'silence'>, idle = 0): number {
     const isAtStart = !this.#hasBegun;
     this.#hasBegun = true;
-    if (typeof pause === 'number') return (rest ?? 0) + pause;
-    return rest ?? (isAtStart ? 0 : Math.max(0, silenceOf(pause, this.#mix) - idle));
+    if (typeof pause === 'number') return (silence ?? 0) + pause;
+    return silence ?? (isAtStart ? 0 : Math.max(0, silenceOf(pause, this.#mix) - idle));
   }
 
   /** Lets the next part begin without a silence before it. */

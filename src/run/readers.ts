@@ -56,7 +56,7 @@ export function sourcesOf(
 }
 
 /** @returns a stage before the reader that removes thoughts and tool calls from a model's answer */
-export async function answerFilterOf({ assistant, beginsThinking }: Settings): Promise<TextPlan['inFront']> {
+export async function answerFilterOf({ assistant, beginsThinking }: Settings): Promise<TextPlan['filter']> {
   if (!assistant.value) return undefined;
   const { Unspoken } = await import('../read/assistant.ts');
   return (how) => new Unspoken({ ...how, beginsInThought: beginsThinking.value });

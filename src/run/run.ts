@@ -335,9 +335,9 @@ async function* soundOf(
     yield* context.flush();
     yield* soundOfPart(part, ahead, context);
   }
-  const { rest = 0 } = ahead;
-  yield* silentPieces(context.format, rest);
-  await context.end(silentFrames(context.format, rest));
+  const { silence = 0 } = ahead;
+  yield* silentPieces(context.format, silence);
+  await context.end(silentFrames(context.format, silence));
 }
 
 async function* soundOfPart(

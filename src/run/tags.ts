@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { usageError } from '../kit/error.ts';
-import { pathOf } from '../kit/folders.ts';
+import { pathOf, reasonUnread } from '../kit/folders.ts';
 import type { RunContext } from '../kit/host.ts';
 import { visible } from '../kit/words.ts';
 import type { About } from '../read/reading.ts';
@@ -48,7 +48,7 @@ function coverFile(name: string, cwd: string): Uint8Array {
     return readFileSync(path);
   } catch (error) {
     throw usageError(
-      `--cover ${visible(name)}: ${(error as Error).message}`,
+      `--cover ${visible(name)}: ${reasonUnread(error)}`,
       'name a picture in JPEG or PNG that can be read',
     );
   }

@@ -16,7 +16,7 @@ import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
 import { Cutter, type Pace } from '../text/cut.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Places } from '../text/places.ts';
-import type { Rest, Role, Segment } from '../text/segment.ts';
+import type { Role, Segment, Silence } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
 import { Answers, type SegmentOptions, segmentsByAnswer, Thought } from './conversation.ts';
@@ -31,7 +31,7 @@ export interface TextPlan {
   /** Stdin holds messages of `--input jsonl`. */
   readonly isConversation?: boolean;
   /** A stage before the reader of each text. */
-  readonly inFront?: ((how: Omit<UnspokenOptions, 'beginsInThought'>) => Stage<string, string>) | undefined;
+  readonly filter?: ((how: Omit<UnspokenOptions, 'beginsInThought'>) => Stage<string, string>) | undefined;
   /** Speaks wherever the text names no other voice. Without it, the text is only read. */
   readonly role?: Role | undefined;
   /** Set if the text may name voices or have other marks. */
@@ -144,7 +144,7 @@ export class RunText {
     isHeardLive: boolean,
     signal: AbortSignal,
     { drops, places }: SegmentOptions = {},
-  ): AsyncIterable<Segment | Rest> {
+  ): AsyncIterable<Segment | Silence> {
     let from = 0;
     const segmentsOf = (until: AbortSignal) => {
       const segments = this.#segments({ from, isHeardLive, places }, { signal, until });
@@ -163,7 +163,7 @@ export class RunText {
   #segments(
     { from, isHeardLive, places }: ReadPass,
     { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
-  ): AsyncIterable<Segment | Rest> {
+  ): AsyncIterable<Segment | Silence> {
     const { pace, cast } = this.#plan;
     const voice = this.#role;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
@@ -177,7 +177,7 @@ export class RunText {
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
-  #segmenter(isHeardLive: boolean, mayWait: boolean): Stage<Piece<Role>, Segment | Rest> {
+  #segmenter(isHeardLive: boolean, mayWait: boolean): Stage<Piece<Role>, Segment | Silence> {
     const { pace, cutsParagraphs, usesKept = false } = this.#plan;
     const voice = this.#role;
     const follows = usesKept && !(mayWait && isHeardLive);
@@ -206,7 +206,7 @@ export class RunText {
     const {
       cast: { Marks, obeysMarks = false, dialogue, languages } = {},
       stages,
-      inFront,
+      filter,
       role,
     } = this.#plan;
     const { name } = reading.source;
@@ -217,8 +217,8 @@ export class RunText {
     const options: PieceOptions = {
       onRemark,
       languageMark: languages && marks && ((...said) => marks.languageMark(...said)),
-      inFront: allInTurn([
-        inFront?.({ filler: places?.filler, isLive: isHeardLive && reading.source.isLive }),
+      filter: allInTurn([
+        filter?.({ filler: places?.filler, isLive: isHeardLive && reading.source.isLive }),
         place,
         marks?.lift(),
       ]),
@@ -243,10 +243,10 @@ export class RunText {
 }
 
 /** @returns `undefined` for a source that is always one text */
-function answersOf(source: Source, { isConversation, inFront }: TextPlan): Answers | undefined {
+function answersOf(source: Source, { isConversation, filter }: TextPlan): Answers | undefined {
   if (source.name !== '-') return undefined;
   if (isConversation) return new Answers(source);
-  return inFront && source.isLive ? new Answers(source, new Thought(inFront)) : undefined;
+  return filter && source.isLive ? new Answers(source, new Thought(filter)) : undefined;
 }
 
 /** One pass over the text. */

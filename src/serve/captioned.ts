@@ -1,6 +1,6 @@
 /** Request option and response schema for word times, in the format of Kokoro-FastAPI's captioned speech. */
 import * as v from 'valibot';
-import { type Exchange, type Face, HttpError } from '../kit/http/route.ts';
+import { type Exchange, type HttpApi, HttpError } from '../kit/http/route.ts';
 
 /** Sources of word times, the most accurate first. */
 export const SOURCES = ['exact', 'aligned', 'spread'] as const;
@@ -47,7 +47,7 @@ export const ABOUT_WORDS = {
 const ASKED: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
 /** Reads the query parameter `words`. @throws HttpError for a value that is not a boolean */
-export function asksForWords({ target }: Exchange, invalid: Face<never>['invalid']): boolean {
+export function asksForWords({ target }: Exchange, invalid: HttpApi<never>['invalid']): boolean {
   const said = new URLSearchParams(target.split('?')[1] ?? '').get('words');
   const asked = said === null ? false : ASKED[said];
   if (asked !== undefined) return asked;

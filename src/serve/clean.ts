@@ -9,7 +9,7 @@ import { RunText, type TextPlan } from '../run/text.ts';
 import { Spacing } from '../text/piece.ts';
 
 /** The reader and the text stages for texts of clients. */
-export interface TextReading extends Pick<TextPlan, 'stages' | 'inFront'> {
+export interface TextReading extends Pick<TextPlan, 'stages' | 'filter'> {
   readonly reader: Reader;
   /** @returns the text to speak, with empty lines between paragraphs; an empty string if none of it is spoken */
   cleaned(text: string, signal: AbortSignal): Promise<string>;
@@ -29,7 +29,7 @@ export async function readingOf(settings: Settings, context: RunContext): Promis
     );
   const all = withAssistant(settings);
   const { stages } = await replacementsOf(all, context);
-  const how = { stages, inFront: await answerFilterOf(all), reader: readerOf('', all) };
+  const how = { stages, filter: await answerFilterOf(all), reader: readerOf('', all) };
   return { ...how, cleaned: (text, signal) => cleaned(text, how, signal) };
 }
 

@@ -69,7 +69,7 @@ const SEGMENTS_PER_SLOT = 2;
 const BUFFER_BYTES = 4 * 2 ** 20;
 
 interface LiveTrackOptions
-  extends Partial<Pick<TextReading, 'reader' | 'stages' | 'inFront'>>,
+  extends Partial<Pick<TextReading, 'reader' | 'stages' | 'filter'>>,
     Pick<TrackOptions, 'mix' | 'order' | 'missing'> {
   readonly isHeardLive: boolean;
   /** Defaults to 'by output'. */
@@ -88,7 +88,7 @@ export async function trackOfText(
   {
     reader = plain,
     stages = [],
-    inFront,
+    filter,
     isHeardLive,
     pace = 'by output',
     listener,
@@ -100,7 +100,7 @@ export async function trackOfText(
   const plan = {
     sources,
     stages,
-    inFront,
+    filter,
     role: asRole(speaker),
     pace,
     cutsParagraphs: false,

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import {
   type Exchange,
-  type Face,
+  type HttpApi,
   HttpError,
   json,
   quotable,
@@ -208,7 +208,7 @@ const models: Route<ServiceContext> = {
   },
 };
 
-export const openAiFace: Face<ServiceContext> = {
+export const openAiApi: HttpApi<ServiceContext> = {
   name: 'openai',
   prefix: '/v1/',
   routes: [speech, captionedSpeech, voices, models],
@@ -227,7 +227,7 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
 /** @throws HttpError */
 function speakForOpenAi(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceContext): Promise<Reply> {
   const { stream_format: streamFormat } = exchange.body;
-  const hasWords = asksForWords(exchange, openAiFace.invalid);
+  const hasWords = asksForWords(exchange, openAiApi.invalid);
   if (hasWords && streamFormat === 'sse')
     throw new HttpError(400, 'invalid_value', 'stream_format sse has no place for words', {
       field: 'stream_format',

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../kit/host.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
 import type { Reference } from '../voices/timed-words.ts';
+import { APIS } from './apis.ts';
 import { type CallbackLimits, type CallbackOutcome, Callbacks, callbackOrigin } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
-import { FACES } from './faces.ts';
 import { Metrics } from './metrics.ts';
 import { errorOf, type ServedVoices, type ServiceContext } from './speak.ts';
-import { ttsFace } from './tts.ts';
+import { ttsApi } from './tts.ts';
 import type { WyomingLimits, WyomingOptions, WyomingServer } from './wyoming.ts';
 
 /** Code points, about nine hours of speech. */
@@ -66,7 +66,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     origins: new Set(options.callbacks?.map(callbackOrigin)),
     limits,
     log,
-    errorBody: (error, id) => ttsFace.error(errorFor(error, id)),
+    errorBody: (error, id) => ttsApi.error(errorFor(error, id)),
   });
   const speaking: ServiceContext['speaking'] = new Set();
   const words = new SharedReference(programs ?? NO_PROGRAMS);
@@ -82,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log(record);
   };
   const common = { host, context, limits, errorOf: errorFor, onEnd };
-  const http = await HttpServer.listen({ ...common, port, basePath, faces: FACES, apiKey, cors });
+  const http = await HttpServer.listen({ ...common, port, basePath, apis: APIS, apiKey, cors });
   const wyoming = await openWyoming(options.wyoming, common).catch(async (error) => {
     await http.stop();
     throw error;

@@ -1,6 +1,6 @@
 /** The API that `tts` itself uses as a client: `POST /tts`, and the list of its speakers. */
 import * as v from 'valibot';
-import { type Exchange, type Face, HttpError, json, type Reply, type Route } from '../kit/http/route.ts';
+import { type Exchange, type HttpApi, HttpError, json, type Reply, type Route } from '../kit/http/route.ts';
 import { text, type ValueOf } from '../kit/schema.ts';
 import { rowOf } from '../options/rows.ts';
 import { bodySchema, valuesIn } from '../options/values.ts';
@@ -92,7 +92,7 @@ const speakers: Route<ServiceContext> = {
   handle: (_, { voices, hide }) => json({ speakers: voices.all.map((each) => listed(each, hide)) }),
 };
 
-export const ttsFace: Face<ServiceContext> = {
+export const ttsApi: HttpApi<ServiceContext> = {
   name: 'tts',
   prefix: '/',
   routes: [speech, speakers],
@@ -121,7 +121,7 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
   }
   // A remote service checks the options of its speakers, and chooses its own sample rate.
   if (!isRelayed(voice)) assertSupported(voice, fields);
-  const hasWords = asksForWords(exchange, ttsFace.invalid);
+  const hasWords = asksForWords(exchange, ttsApi.invalid);
   if (hasWords && callbackUrl !== undefined)
     throw new HttpError(422, 'unsupported_option', 'words come in the answer, and not to a callback_url', {
       field: 'callback_url',

@@ -3,7 +3,7 @@ import { secondParagraph, unwrapped } from './lines.ts';
 import { type Packed, pack } from './pack.ts';
 import { type CueTime, EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
-import { type Border, greaterBorder, type Limit, type Pause, type Rest, type Segment } from './segment.ts';
+import { type Border, greaterBorder, type Limit, type Pause, type Segment, type Silence } from './segment.ts';
 import type { Stage } from './stage.ts';
 import { cleaned, fitting, hasAtMost, hasWord, leadingSpace, withoutInvisible } from './unicode.ts';
 
@@ -59,7 +59,7 @@ type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' | 'langua
  * The segments of a paragraph depend on its text alone (at pace "ramp" also on its number), unless `flush` cuts it earlier.
  * Memory is bounded: paragraphs and grapheme clusters longer than eight segments or 16,384 UTF-16 units are cut there.
  */
-export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<V> | Rest> {
+export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<V> | Silence> {
   readonly #options: CutOptions<V>;
   readonly #mayFitOne: boolean;
   #voice: V;
@@ -98,7 +98,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /** Yields the segments that no later piece can change. */
-  *push(piece: Piece<V>): Generator<Segment<V> | Rest> {
+  *push(piece: Piece<V>): Generator<Segment<V> | Silence> {
     if (piece.kind === 'voice' && piece.voice !== this.#voice) {
       yield* this.#endText();
       this.#voice = piece.voice;
@@ -112,7 +112,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /** Also yields text that counts as complete because nothing has arrived for `idleMs`. */
-  *flush(idleMs: number, heldMs = 0): Generator<Segment<V> | Rest> {
+  *flush(idleMs: number, heldMs = 0): Generator<Segment<V> | Silence> {
     yield* this.#release(false);
     this.#skipSpace();
     const isUnspoken = this.#index === 0 && ['ramp', 'heard'].includes(this.#options.pace);
@@ -130,7 +130,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     if (isFull) yield* this.#cutAllButLast(rest);
   }
 
-  *end(): Generator<Segment<V> | Rest> {
+  *end(): Generator<Segment<V> | Silence> {
     yield* this.#release(true);
     // Skip punctuation left over from an emitted sentence: many services refuse text without words.
     if (!this.#hasEmitted || hasWord(this.#text)) yield* this.#cutRest();
@@ -139,7 +139,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /** Buffers the text until it is longer than one segment, as only longer text is cut at its paragraphs. */
-  *#hold(piece: Written<V>): Generator<Segment<V> | Rest> {
+  *#hold(piece: Written<V>): Generator<Segment<V> | Silence> {
     if (this.#size !== 'held') return yield* this.#read(piece, false);
     this.#held.push(piece);
     this.#heldText += writtenOf(piece);
@@ -153,7 +153,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /** @param isWhole true if the text ends here, and so fits one segment */
-  *#release(isWhole: boolean): Generator<Segment<V> | Rest> {
+  *#release(isWhole: boolean): Generator<Segment<V> | Silence> {
     const held = this.#held;
     this.#held = [];
     this.#heldText = '';
@@ -161,7 +161,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
     for (const piece of held) yield* this.#read(piece, isWhole);
   }
 
-  *#read(piece: Written<V>, isInShort: boolean): Generator<Segment<V> | Rest> {
+  *#read(piece: Written<V>, isInShort: boolean): Generator<Segment<V> | Silence> {
     if (piece.kind !== 'text' && piece.kind !== 'paragraph')
       return yield* this.#crossBorder(piece, isInShort);
     const text = writtenOf(piece);
@@ -173,7 +173,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   *#crossBorder(
     border: Exclude<Written<V>, { kind: 'text' | 'paragraph' }>,
     isInShort: boolean,
-  ): Generator<Segment<V> | Rest> {
+  ): Generator<Segment<V> | Silence> {
     if (!isInShort) this.#size = 'long';
     yield* this.#endPart();
     if (border.kind === 'chapter') {
@@ -187,7 +187,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /** Ends the text: later pieces are cut as a text of their own. */
-  *#endText(): Generator<Segment<V> | Rest> {
+  *#endText(): Generator<Segment<V> | Silence> {
     yield* this.#release(true);
     yield* this.#endPart();
     this.#size = this.#mayFitOne ? 'held' : 'long';
@@ -202,8 +202,8 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
   }
 
   /** Yields the pause that no segment of its chapter follows. */
-  *#closingPause(): Generator<Rest> {
-    if (typeof this.#pause === 'number') yield { kind: 'rest', seconds: this.#pause };
+  *#closingPause(): Generator<Silence> {
+    if (typeof this.#pause === 'number') yield { kind: 'silence', seconds: this.#pause };
     this.#pause = undefined;
   }
 

@@ -15,7 +15,7 @@ interface MarksOptions {
   /** The name of the input, for messages. */
   readonly source: string;
   /** Called as soon as a mark is read. */
-  readonly onMark?: (mark: Mark, spot: Place) => void;
+  readonly onMark?: (mark: Mark, place: Place) => void;
   /** False if brackets in the input are plain text: then only readers create marks. */
   readonly areObeyed?: boolean;
 }
@@ -36,7 +36,7 @@ export class Marks {
 
   /** Replaces marks by placeholders; holds back text that may be the beginning of a mark. */
   lift(): Stage<string, string> {
-    return new MarkStage(this.#options, (mark, spot) => this.#placeholder(mark, spot));
+    return new MarkStage(this.#options, (mark, place) => this.#placeholder(mark, place));
   }
 
   /**
@@ -53,10 +53,10 @@ export class Marks {
   }
 
   /** @throws TtsError (usage) */
-  #placeholder(mark: Mark, spot?: Place): string {
+  #placeholder(mark: Mark, place?: Place): string {
     const key = JSON.stringify(mark);
     // An unknown voice is reported at the place where it is named first.
-    const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
+    const placed = mark.kind === 'voice' && place ? { ...mark, place } : mark;
     const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
     if (number > LAST - FIRST_MARK)
       throw usageError('the text has too many different marks', 'speak it in several parts');
@@ -110,12 +110,12 @@ interface Lifted {
 
 class MarkStage implements Stage<string, string> {
   readonly #options: MarksOptions;
-  readonly #placeholder: (mark: Mark, spot?: Place) => string;
+  readonly #placeholder: (mark: Mark, place?: Place) => string;
   #held = '';
   #line = 1;
   #column = 1;
 
-  constructor(options: MarksOptions, placeholder: (mark: Mark, spot?: Place) => string) {
+  constructor(options: MarksOptions, placeholder: (mark: Mark, place?: Place) => string) {
     this.#options = options;
     this.#placeholder = placeholder;
   }
@@ -166,10 +166,10 @@ class MarkStage implements Stage<string, string> {
     if (found === 'open') return 'open';
     if (!found) return { length: 1, as: '[' };
     const { source } = this.#options;
-    const spot: Place = { source, line: this.#line, column: this.#column };
-    const mark = found.mark.kind === 'fault' ? { ...found.mark, spot } : found.mark;
-    this.#options.onMark?.(found.mark, spot);
-    return { length: found.length, as: this.#placeholder(mark, spot) };
+    const place: Place = { source, line: this.#line, column: this.#column };
+    const mark = found.mark.kind === 'fault' ? { ...found.mark, place } : found.mark;
+    this.#options.onMark?.(found.mark, place);
+    return { length: found.length, as: this.#placeholder(mark, place) };
   }
 
   /** Before a bracket, two backslashes mean one, and an odd last one makes the bracket literal. */
@@ -203,11 +203,11 @@ function compact(text: string): string {
 
 function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Generator<Piece> {
   if (mark.kind === 'pause' || mark.kind === 'language') yield mark;
-  if (mark.kind === 'voice') yield { kind: 'voice', voice: mark.voice, place: mark.spot ?? place };
+  if (mark.kind === 'voice') yield { kind: 'voice', voice: mark.voice, place: mark.place ?? place };
   if (mark.kind === 'chapter') yield { ...mark, level: 1 };
   if (mark.kind !== 'fault') return;
   yield END_BEFORE_ERROR;
-  throw usageError(`${placeText(mark.spot ?? place)}: ${mark.what}`, mark.hint);
+  throw usageError(`${placeText(mark.place ?? place)}: ${mark.what}`, mark.hint);
 }
 
 const LAST = 0x10_ffff;
@@ -219,12 +219,12 @@ const ANY_PLACEHOLDER = new RegExp(MARK, 'gu');
 /** What a placeholder stands for. */
 type Mark =
   | { readonly kind: 'pause'; readonly seconds: number }
-  | { readonly kind: 'voice'; readonly voice: string | undefined; readonly spot?: Place }
+  | { readonly kind: 'voice'; readonly voice: string | undefined; readonly place?: Place }
   | { readonly kind: 'chapter'; readonly title: string }
   | Extract<Piece, { kind: 'language' }>
   /** Input text that must not be read as a mark: an escaped bracket, or a private-use character. */
   | { readonly kind: 'literal'; readonly text: string }
-  | { readonly kind: 'fault'; readonly what: string; readonly hint: string; readonly spot?: Place };
+  | { readonly kind: 'fault'; readonly what: string; readonly hint: string; readonly place?: Place };
 
 /** UTF-16 units, with both brackets. */
 const LONGEST_MARK = 200;

@@ -1,4 +1,4 @@
-import type { Rest, Segment, Span } from './segment.ts';
+import type { Segment, Silence, Span } from './segment.ts';
 import type { Stage } from './stage.ts';
 import { countCodePoints, countLineBreaks } from './unicode.ts';
 
@@ -33,8 +33,8 @@ export class Places {
   }
 
   /** Adds spans to segments, except those of documents that are not plain text, such as EPUB. */
-  async *placing(segments: AsyncIterable<Segment | Rest>): AsyncGenerator<Segment | Rest> {
-    for await (const each of segments) yield each.kind === 'rest' ? each : this.#placed(each);
+  async *placing(segments: AsyncIterable<Segment | Silence>): AsyncGenerator<Segment | Silence> {
+    for await (const each of segments) yield each.kind === 'silence' ? each : this.#placed(each);
   }
 
   #placed(segment: Segment): Segment {

@@ -60,7 +60,7 @@ export interface Segment<V extends Limit = Role> {
 }
 
 /** Silence at the end of a chapter or text. */
-export interface Rest {
-  readonly kind: 'rest';
+export interface Silence {
+  readonly kind: 'silence';
   readonly seconds: number;
 }

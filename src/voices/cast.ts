@@ -224,14 +224,14 @@ async function lookThrough(reading: Reading, signal: AbortSignal) {
   let hasFault = false;
   const marks = new Marks({
     source: reading.source.name,
-    onMark(mark, spot) {
+    onMark(mark, place) {
       hasFault ||= mark.kind === 'fault';
       if (mark.kind === 'voice' && mark.voice !== undefined && !voices.has(mark.voice))
-        voices.set(mark.voice, spot);
+        voices.set(mark.voice, place);
     },
   });
-  const inFront = withoutOutput(marks.lift());
-  for await (const _ of reading.pieces(signal, { inFront }));
+  const filter = withoutOutput(marks.lift());
+  for await (const _ of reading.pieces(signal, { filter }));
   return { voices, hasFault };
 }
 
@@ -243,7 +243,7 @@ async function assertUnread(
 ): Promise<void> {
   const marks = new Marks({ source: reading.source.name });
   const place = marks.place();
-  for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
+  for await (const piece of reading.pieces(signal, { filter: marks.lift() }))
     for (const each of place.push(piece))
       if (each.kind === 'voice' && each.voice !== undefined && unknown.has(each.voice))
         throw unknown.get(each.voice);

@@ -42,7 +42,7 @@ const STREAMED = [...SPOKEN, 'synthesize-stopped'];
 const letters = (text: string) => text.replace(/\s+/gu, '').length * FRAMES_PER_CHARACTER;
 const voiced = (events: readonly WyomingEvent[]) => samplesIn(events).filter((sample) => sample !== 0);
 
-describe('what the face says of itself', () => {
+describe('what Wyoming says of itself', () => {
   it('is the voices of the service with their languages, as one program that takes text in pieces', async () => {
     const { connect, tones } = await start();
     const info = await (await connect()).send('describe').next();

@@ -1,7 +1,7 @@
 /** Makes an OpenAPI 3.1 document from the routes of a server and the schemas that check requests. Used by the build only. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { Schema } from '../schema.ts';
-import type { Answer, Face, Route } from './route.ts';
+import type { Answer, HttpApi, Route } from './route.ts';
 
 interface Description {
   readonly openapi: '3.1.0';
@@ -11,8 +11,8 @@ interface Description {
 }
 
 /** @param info the object `info` of OpenAPI */
-export function openApi(info: object, faces: readonly Face<never>[]): Description {
-  const described = faces.flatMap((face) => face.routes.flatMap((route) => pathOf(face, route)));
+export function openApi(info: object, apis: readonly HttpApi<never>[]): Description {
+  const described = apis.flatMap((api) => api.routes.flatMap((route) => pathOf(api, route)));
   return {
     openapi: '3.1.0',
     info,
@@ -22,16 +22,19 @@ export function openApi(info: object, faces: readonly Face<never>[]): Descriptio
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
         bearer: { type: 'http', scheme: 'bearer', description: 'The same key as in `X-API-KEY`.' },
       },
-      responses: Object.fromEntries(faces.map((face) => [errorName(face), errorOf(face)])),
+      responses: Object.fromEntries(apis.map((api) => [errorName(api), errorOf(api)])),
     },
   };
 }
 
-function pathOf(face: Face<never>, { path, method, about, body, isOpen }: Route<never>): [string, object][] {
+function pathOf(
+  api: HttpApi<never>,
+  { path, method, about, body, isOpen }: Route<never>,
+): [string, object][] {
   if (!about) return [];
   const { answers, more, ...said } = about;
-  const error = { $ref: `#/components/responses/${errorName(face)}` };
-  const keys = [...(face.takesBearer ? [{ bearer: [] }] : []), { apiKey: [] }];
+  const error = { $ref: `#/components/responses/${errorName(api)}` };
+  const keys = [...(api.takesBearer ? [{ bearer: [] }] : []), { apiKey: [] }];
   const operation = {
     ...said,
     security: isOpen ? [] : keys,
@@ -71,11 +74,11 @@ function schemaOf(schema: Schema | undefined, contentMediaType: string): object 
   return converted;
 }
 
-function errorName({ name }: Face<never>): string {
+function errorName({ name }: HttpApi<never>): string {
   return `${name}Error`;
 }
 
-function errorOf({ errors }: Face<never>): object {
+function errorOf({ errors }: HttpApi<never>): object {
   return {
     description: 'The request cannot be fulfilled; the code says why. 429 and 503 come with `Retry-After`.',
     headers: {

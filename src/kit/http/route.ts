@@ -1,11 +1,11 @@
-/** The parts of an HTTP server: its faces with their routes, requests and replies, and the errors that clients see. */
+/** The parts of an HTTP server: its APIs with their routes, requests and replies, and the errors that clients see. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { check, type Schema } from '../schema.ts';
 
 /** One of the APIs that a server offers, such as OpenAI's: its routes, and the form of its errors. */
-export interface Face<Context> {
+export interface HttpApi<Context> {
   readonly name: string;
-  /** The prefix of its paths. Unknown paths with this prefix get an error in the form of this face. */
+  /** The prefix of its paths. Unknown paths with this prefix get an error in the form of this API. */
   readonly prefix: string;
   readonly routes: readonly Route<Context>[];
   /** True if the key is accepted as `Authorization: Bearer` and as `api-key`, in addition to `X-API-KEY`. */
@@ -125,7 +125,7 @@ export function quotable(word: string): string {
 const NOT_AN_OBJECT = { kind: 'wrong', path: '', problem: 'must be an object' } as const;
 
 /** Checks a body. @throws HttpError that names the field */
-export function checked<Body>(data: unknown, schema: Schema<Body>, invalid: Face<never>['invalid']): Body {
+export function checked<Body>(data: unknown, schema: Schema<Body>, invalid: HttpApi<never>['invalid']): Body {
   // valibot accepts a list as an object without fields.
   const result = Array.isArray(data) ? NOT_AN_OBJECT : check(schema, data);
   if (!('problem' in result)) return result.value;

@@ -14,7 +14,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { finished, pipeline } from 'node:stream/promises';
 import { authorityOf, isLoopback } from '../address.ts';
-import { checked, type Exchange, type Face, HttpError, json, type Reply, type Route } from './route.ts';
+import { checked, type Exchange, type HttpApi, HttpError, json, type Reply, type Route } from './route.ts';
 
 export interface HttpServerOptions<Context> {
   /** The address to listen on. */
@@ -23,7 +23,7 @@ export interface HttpServerOptions<Context> {
   readonly port: number;
   /** The prefix of all paths, such as `/api`; '' for none. */
   readonly basePath: string;
-  readonly faces: readonly [Face<Context>, ...Face<Context>[]];
+  readonly apis: readonly [HttpApi<Context>, ...HttpApi<Context>[]];
   readonly context: Context;
   /** With null, no key is needed, and only requests to localhost or a loopback address are answered. */
   readonly apiKey: string | null;
@@ -65,9 +65,9 @@ export interface RequestRecord {
   readonly [detail: string]: unknown;
 }
 
-/** The route that a path leads to, and the face it belongs to. */
+/** The route that a path leads to, and the API it belongs to. */
 interface RouteMatch<Context> {
-  readonly face: Face<Context>;
+  readonly api: HttpApi<Context>;
   /** `undefined` for 404. */
   readonly route?: Route<Context>;
 }
@@ -81,12 +81,12 @@ export class HttpServer<Context> {
   #isStopping = false;
 
   private constructor(options: HttpServerOptions<Context>) {
-    const { limits, faces, basePath } = options;
+    const { limits, apis, basePath } = options;
     this.#options = options;
-    for (const face of faces)
-      for (const route of face.routes)
+    for (const api of apis)
+      for (const route of api.routes)
         for (const base of route.isAnywhere ? ['', basePath] : [basePath])
-          this.#routes.set(base + route.path, { face, route });
+          this.#routes.set(base + route.path, { api, route });
     this.#server = createServer({
       headersTimeout: limits.headers,
       requestTimeout: limits.request,
@@ -145,18 +145,18 @@ export class HttpServer<Context> {
       const shown = this.#options.errorOf(error, exchange.id);
       exchange.details.refusal = shown.code;
       if (response.headersSent) return void response.destroy();
-      await sendError(response, shown, match.face);
+      await sendError(response, shown, match.api);
     }
   }
 
   #match(path: string, request: IncomingMessage): RouteMatch<Context> {
-    const { faces, basePath } = this.#options;
+    const { apis, basePath } = this.#options;
     const match = this.#routes.get(path);
     if (match && (match.route?.isFor?.(request) ?? true)) return match;
     const cleaned = withoutExtraSlashes(path);
     const below = cleaned.startsWith(`${basePath}/`) ? cleaned.slice(basePath.length) : '';
-    const face = faces.findLast(({ prefix }) => below.startsWith(prefix)) ?? faces[0];
-    return (face.takesMoreSlashes && this.#routes.get(cleaned)) || { face };
+    const api = apis.findLast(({ prefix }) => below.startsWith(prefix)) ?? apis[0];
+    return (api.takesMoreSlashes && this.#routes.get(cleaned)) || { api };
   }
 
   #begin(response: ServerResponse, path: string, route: Route<Context> | undefined): Exchange {
@@ -178,7 +178,7 @@ export class HttpServer<Context> {
 
   async #replyTo(
     exchange: Exchange,
-    { face, route }: RouteMatch<Context>,
+    { api, route }: RouteMatch<Context>,
     response: ServerResponse,
   ): Promise<Reply> {
     const { apiKey, context, limits, cors } = this.#options;
@@ -189,15 +189,15 @@ export class HttpServer<Context> {
     const allowed = [...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]), 'OPTIONS'];
     if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowed.join(', ') } };
     if (!allowed.includes(method)) throw notAllowed(response, allowed);
-    if (apiKey !== null && !route.isOpen) checkKey(headers, apiKey, face.takesBearer);
+    if (apiKey !== null && !route.isOpen) checkKey(headers, apiKey, api.takesBearer);
     if (!route.body) return route.handle(exchange, context);
-    const body = checked(await readJson(response, limits.body), route.body, face.invalid);
+    const body = checked(await readJson(response, limits.body), route.body, api.invalid);
     return route.handle({ ...exchange, body }, context);
   }
 
   #notFound(): HttpError {
-    const { faces, basePath } = this.#options;
-    const routes = faces.flatMap((face) => face.routes).filter(({ isFor }) => isFor === undefined);
+    const { apis, basePath } = this.#options;
+    const routes = apis.flatMap((api) => api.routes).filter(({ isFor }) => isFor === undefined);
     const paths = routes.map(({ path }) => basePath + path);
     return new HttpError(404, 'not_found', `There is nothing at this path; there are ${paths.join(', ')}`);
   }
@@ -331,15 +331,15 @@ async function send(response: ServerResponse, { status = 200, headers, body }: R
 /** Seconds of `Retry-After` for a busy server, if the error names none. */
 const DEFAULT_RETRY_AFTER = 1;
 
-async function sendError(response: ServerResponse, error: HttpError, face: Face<never>): Promise<void> {
+async function sendError(response: ServerResponse, error: HttpError, api: HttpApi<never>): Promise<void> {
   const { status, retryAfter } = error;
   const wait = retryAfter ?? (status === 429 || status === 503 ? DEFAULT_RETRY_AFTER : undefined);
   const isUnread = hasUnreadBody(response.req);
-  const { body, headers } = json(face.error(error));
+  const { body, headers } = json(api.error(error));
   response.writeHead(status, {
     ...headers,
     'Content-Length': (body as Buffer).length,
-    ...(status === 401 && { 'WWW-Authenticate': face.takesBearer ? 'Bearer' : 'ApiKey header="X-API-KEY"' }),
+    ...(status === 401 && { 'WWW-Authenticate': api.takesBearer ? 'Bearer' : 'ApiKey header="X-API-KEY"' }),
     ...(wait !== undefined && { 'Retry-After': Math.ceil(wait) }),
     ...(isUnread && { Connection: 'close' }),
   });

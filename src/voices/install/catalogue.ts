@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type Gender, shortName } from '../../engines/engine.ts';
 import { type TtsError, usageError } from '../../kit/error.ts';
-import { dataFolder, pathOf } from '../../kit/folders.ts';
+import { dataFolder, pathOf, reasonUnread } from '../../kit/folders.ts';
 import { isOwnFolder } from '../../kit/guard.ts';
 import type { Host } from '../../kit/host.ts';
 import bundled from './catalogue.json' with { type: 'json' };
@@ -92,7 +92,7 @@ export function loadCatalogue(host: Pick<Host, 'env' | 'cwd'>): Catalogue {
     return own as Catalogue;
   } catch (cause) {
     throw usageError(
-      `${named} is not a catalogue of voices (TTS_VOICES_CATALOGUE): ${(cause as Error).message}`,
+      `${named} is not a catalogue of voices (TTS_VOICES_CATALOGUE): ${reasonUnread(cause)}`,
       'it has the form of src/voices/install/catalogue.json; unset the variable for the catalogue of tts',
       cause,
     );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../src/read/markdown.ts';
 import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
-import type { Rest, Segment } from '../../../src/text/segment.ts';
+import type { Segment, Silence } from '../../../src/text/segment.ts';
 import { inTurn, type Stage, WAITS } from '../../../src/text/stage.ts';
 import { asRole } from '../../../src/voices/cast.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
@@ -13,11 +13,11 @@ const ANSWERS = 160;
 
 /** What is spoken of tokens, with the looks that a driver takes while it waits. */
 function spoken<In>(
-  stage: Stage<In, Segment | Rest>,
+  stage: Stage<In, Segment | Silence>,
   items: readonly { item: In; wait: number }[],
 ): string[] {
   const said: string[] = [];
-  const take = (all: Iterable<Segment | Rest>) => {
+  const take = (all: Iterable<Segment | Silence>) => {
     for (const each of all) if (each.kind === 'segment') said.push(each.text);
   };
   for (const { item, wait } of items) {
@@ -30,7 +30,7 @@ function spoken<In>(
 
 const markdown = () => new GrowingMarkdown({ code: 'announce', footnotes: 'read' }, '');
 const segmenter = () =>
-  new Cutter({ voice: asRole(silent), pace: 'sentence' }) as Stage<Piece, Segment | Rest>;
+  new Cutter({ voice: asRole(silent), pace: 'sentence' }) as Stage<Piece, Segment | Silence>;
 /** What is spoken of each line, where each item and each row is one. */
 function byLine(text: string): string[][] {
   const stage = markdown();
@@ -71,10 +71,10 @@ test.each(Array.from({ length: 8 }, (_, at) => at))(
       const random = randomFrom(SEED * 1000 + part * 100 + number);
       const text = answer(random);
       const live = spoken(
-        inTurn<string, Piece, Segment | Rest>(markdown(), segmenter()),
+        inTurn<string, Piece, Segment | Silence>(markdown(), segmenter()),
         tokens(text, random).map(({ text, wait }) => ({ item: text, wait })),
       );
-      const whole = spoken(inTurn<string, Piece, Segment | Rest>(markdown(), segmenter()), [
+      const whole = spoken(inTurn<string, Piece, Segment | Silence>(markdown(), segmenter()), [
         { item: text, wait: 0 },
       ]);
       const lines = byLine(text);
@@ -99,7 +99,7 @@ test('Sentences of a paragraph are the same requests in Markdown as in text.', (
     const text = Array.from({ length: 4 }, () => plain[Math.floor(random() * plain.length)]).join(' ');
     const written = tokens(text, random);
     const asMarkdown = spoken(
-      inTurn<string, Piece, Segment | Rest>(markdown(), segmenter()),
+      inTurn<string, Piece, Segment | Silence>(markdown(), segmenter()),
       written.map(({ text, wait }) => ({ item: text, wait })),
     );
     const asText = spoken(
@@ -139,7 +139,7 @@ test.each([
   ['The end..', WAITS.line, ''],
   ['Read main.', WAITS.doubtful, 'Read main.'],
 ])('What is complete leaves, and what may go on waits: %j, %d ms', (text, idle, expected) => {
-  const stage = inTurn<string, Piece, Segment | Rest>(markdown(), segmenter());
+  const stage = inTurn<string, Piece, Segment | Silence>(markdown(), segmenter());
   const said = [...stage.push(text), ...(stage.flush?.(0) ?? []), ...(stage.flush?.(idle) ?? [])];
   expect(said.map((each) => (each.kind === 'segment' ? each.text : '')).join(' ')).toBe(expected);
 });
@@ -147,7 +147,7 @@ test.each([
 test('After 1.5 s a long first sentence leaves at its comma, and a later one does not.', () => {
   const stage = new Cutter({ voice: asRole(silent), pace: 'ramp' });
   const add = (text: string) => [...stage.push({ kind: 'text', text, place: { source: '' } })];
-  const texts = (all: Iterable<Segment | Rest>) =>
+  const texts = (all: Iterable<Segment | Silence>) =>
     [...all].map((each) => (each.kind === 'segment' ? each.text : ''));
   add('When the first part of a sentence is as long as this, people wait for it, and');
   expect(texts(stage.flush(50, 1400))).toEqual([]);

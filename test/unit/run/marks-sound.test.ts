@@ -126,7 +126,7 @@ async function spokenAlone(words: string, voice: Name): Promise<readonly Run[]> 
   const runs: Run[] = [];
   const text = await RunText.open(planOf(wordsSource(words), voice), signal);
   for await (const segment of text.segments(false, signal)) {
-    if (segment.kind === 'rest') continue;
+    if (segment.kind === 'silence') continue;
     if (segment.pause === 'paragraph' && runs.length > 0) runs.push({ seconds: 0.02 });
     runs.push({ pcm: await collect((await speechOf(segment.text, voice)).pcm), seconds: 0 });
   }

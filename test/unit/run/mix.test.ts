@@ -6,7 +6,7 @@ import { type Chapter, frameBytes, type PcmFormat, type Track } from '../../../s
 import type { Speaker } from '../../../src/sound/voice.ts';
 import { Cutter } from '../../../src/text/cut.ts';
 import type { Piece } from '../../../src/text/piece.ts';
-import type { Rest, Segment } from '../../../src/text/segment.ts';
+import type { Segment, Silence } from '../../../src/text/segment.ts';
 import { asRole } from '../../../src/voices/cast.ts';
 import { deliverTo, MemorySink } from '../../support/memory-sink.ts';
 import { silent, speakerThat } from '../../support/speaker.ts';
@@ -35,7 +35,7 @@ interface Heard {
 }
 
 async function hear(
-  items: readonly (Segment | Rest)[],
+  items: readonly (Segment | Silence)[],
   { voices, ...options }: Partial<DeliverOptions> & { readonly voices?: readonly Speaker[] } = {},
 ): Promise<Heard> {
   const sink = new MemorySink();
@@ -79,7 +79,7 @@ const heading: Piece<never> = { kind: 'heading', level: 1 };
 const scene: Piece<never> = { kind: 'scene' };
 const chapter = (title: string): Piece<never> => ({ kind: 'chapter', title, level: 1 });
 
-function cut(...pieces: Piece<never>[]): (Segment | Rest)[] {
+function cut(...pieces: Piece<never>[]): (Segment | Silence)[] {
   const segmenter = new Cutter({
     voice: { ...asRole(silent), maxChars: 100 },
     pace: 'full',
@@ -215,7 +215,7 @@ describe('voices of other formats', () => {
 it('The silence of a border is shorter by the time in which nothing was heard; that of a mark is not.', () => {
   const mixer = new Mixer(mix, format);
   const before = (pause: Segment['pause'], idle: number) =>
-    mixer.pauseBefore({ segment: { ...segmentOf('One.', 0), pause }, rest: undefined }, idle);
+    mixer.pauseBefore({ segment: { ...segmentOf('One.', 0), pause }, silence: undefined }, idle);
   before('paragraph', 0);
   const silences = [before('paragraph', 0), before('paragraph', 0.2), before('heading', 9), before(2, 9)];
   expect(silences.map((seconds) => Math.round(seconds * 10) / 10)).toEqual([0.5, 0.3, 0, 2]);

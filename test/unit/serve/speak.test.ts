@@ -4,7 +4,7 @@ import type { Exchange } from '../../../src/kit/http/route.ts';
 import { HttpError } from '../../../src/kit/http/route.ts';
 import { Callbacks } from '../../../src/serve/callbacks.ts';
 import { Metrics } from '../../../src/serve/metrics.ts';
-import { openAiFace } from '../../../src/serve/openai.ts';
+import { openAiApi } from '../../../src/serve/openai.ts';
 import { storeSound } from '../../../src/serve/sound.ts';
 import {
   errorOf,
@@ -120,7 +120,7 @@ describe('an exchange that is over', () => {
 
   it('has given back its encoder, of which there are 32', async () => {
     const body = { input: 'one', response_format: 'mp3' };
-    const [speech] = openAiFace.routes;
+    const [speech] = openAiApi.routes;
     const ask = async (over: AbortController) => speech?.handle(exchangeWith(body, over.signal), context);
     const open = Array.from({ length: 32 }, () => new AbortController());
     await Promise.all(open.map(ask));

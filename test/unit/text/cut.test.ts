@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { type CutOptions, Cutter } from '../../../src/text/cut.ts';
 import { unwrapped } from '../../../src/text/lines.ts';
 import type { Piece } from '../../../src/text/piece.ts';
-import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
+import type { Limit, Segment, Silence } from '../../../src/text/segment.ts';
 import { cleaned } from '../../../src/text/unicode.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';
@@ -19,7 +19,7 @@ const FULL: Options = { maxChars: 1000, pace: 'full' };
 function cut(pieces: Iterable<string>, { maxChars, ...options }: Options, flushes = false): Segment<Limit>[] {
   const cutter = new Cutter({ voice: { maxChars }, ...options });
   const pieceOf = plainPieces();
-  const all: (Segment<Limit> | Rest)[] = [];
+  const all: (Segment<Limit> | Silence)[] = [];
   for (const piece of pieces) {
     all.push(...cutter.push(pieceOf(piece)));
     if (flushes) all.push(...cutter.flush(0));
@@ -190,7 +190,7 @@ test('Each segment is divided into its sentences, unless its sound is in the cac
     const voice = { maxChars: 25, isKept: (part: { text: string }) => isKept(part.text) };
     const cutter = new Cutter({ voice, pace: 'full', dividesNew: true });
     return passed(cutter, [{ kind: 'pause', seconds: 1 }, textPiece(text)]).map((each) => {
-      if (each.kind === 'rest') return each;
+      if (each.kind === 'silence') return each;
       return `${each.index}, line ${each.place.line}, ${each.pause}: ${each.written}`;
     });
   };
@@ -245,7 +245,7 @@ test.each(['word ', '世', '\u0301'])(
     const piece = Buffer.from(unit.repeat(65_536 / unit.length));
     let [held, length] = [0, 0];
     const cutter = new Cutter({ voice: { maxChars: 1000 }, pace: 'full' });
-    const give = (all: Iterable<Segment<Limit> | Rest>) => {
+    const give = (all: Iterable<Segment<Limit> | Silence>) => {
       for (const each of all) if (each.kind === 'segment') length += bare(each.written).length;
     };
     inTime(30, () => {
@@ -287,7 +287,7 @@ function cutNamed(pieces: readonly Piece<Named>[], options: Partial<CutOptions<N
   const all = passed(new Cutter<Named>({ voice: RUN, pace: 'full', ...options }), pieces);
   const segments = all.filter((item) => item.kind === 'segment');
   expect(segments.map(({ index }) => index)).toEqual(segments.map((_, at) => at));
-  return all.map((item) => (item.kind === 'rest' ? `rest of ${item.seconds} s` : inWords(item)));
+  return all.map((item) => (item.kind === 'silence' ? `rest of ${item.seconds} s` : inWords(item)));
 }
 
 describe('a text of pieces', () => {

@@ -140,7 +140,7 @@ describe('the titles that readers make', () => {
     const reading = await readerFor('', 'markdown', options as never).open(wordsSource(words), signal);
     const place = marks.place();
     const all: Piece[] = [];
-    for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
+    for await (const piece of reading.pieces(signal, { filter: marks.lift() }))
       all.push(...place.push(piece));
     expect(inWords(all.filter(({ kind }) => kind === 'chapter').slice(0, 1))).toBe(expected);
   });
@@ -153,7 +153,7 @@ async function read(markdown: string): Promise<string> {
   const reading = await openMarkdown(wordsSource(markdown), options as never, signal);
   const place = marks.place();
   const all: Piece[] = [];
-  for await (const piece of reading.pieces(signal, { inFront: marks.lift() })) all.push(...place.push(piece));
+  for await (const piece of reading.pieces(signal, { filter: marks.lift() })) all.push(...place.push(piece));
   return inWords(all);
 }
 

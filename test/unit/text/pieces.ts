@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import { type CutOptions as AllOptions, Cutter } from '../../../src/text/cut.ts';
 import { type Piece, type TextPiece, writtenOf } from '../../../src/text/piece.ts';
-import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
+import type { Limit, Segment, Silence } from '../../../src/text/segment.ts';
 import { type Stage, through, whileArriving } from '../../../src/text/stage.ts';
 
 /** A text in pieces, as it comes from a file or a pipe; of one size, or of each of some sizes in turn. */
@@ -41,13 +41,13 @@ export function liveSegments(
   return cuts(whileArriving(pieces(text), cutterOf(options), signal));
 }
 
-function cutOf(item: Segment<Limit> | Rest): Cut {
-  if (item.kind === 'rest') throw new Error('a text without pauses has a rest');
+function cutOf(item: Segment<Limit> | Silence): Cut {
+  if (item.kind === 'silence') throw new Error('a text without pauses has a rest');
   const { written, place, pause, index } = item;
   return { text: written, line: place.line, startsParagraph: pause === 'paragraph', index };
 }
 
-async function* cuts(all: AsyncIterable<Segment<Limit> | Rest>): AsyncGenerator<Cut> {
+async function* cuts(all: AsyncIterable<Segment<Limit> | Silence>): AsyncGenerator<Cut> {
   for await (const item of all) yield cutOf(item);
 }
 

@@ -19,7 +19,7 @@ const markdown = {
 } satisfies Reader;
 
 /** What is spoken of a pipe, each with what stands at its place in the input. */
-async function placed(pieces: readonly string[], reader: Reader, inFront?: TextPlan['inFront']) {
+async function placed(pieces: readonly string[], reader: Reader, filter?: TextPlan['filter']) {
   async function* bytes() {
     for (const piece of pieces) yield Buffer.from(piece);
   }
@@ -27,7 +27,7 @@ async function placed(pieces: readonly string[], reader: Reader, inFront?: TextP
   const plan = {
     sources: () => [{ source, reader }],
     stages: [],
-    inFront,
+    filter,
     role: asRole(silent),
     pace: 'sentence',
     cutsParagraphs: false,
@@ -36,7 +36,7 @@ async function placed(pieces: readonly string[], reader: Reader, inFront?: TextP
   const input = [...pieces.map((piece) => Buffer.from(piece).toString()).join('')];
   const found: { text: string; start: number; end: number; written: string }[] = [];
   for await (const each of text.segments(true, signal, { places: new Places() })) {
-    if (each.kind === 'rest' || !each.span) continue;
+    if (each.kind === 'silence' || !each.span) continue;
     const { start, end } = each.span;
     found.push({ text: each.text, start, end, written: input.slice(start, end).join('') });
   }

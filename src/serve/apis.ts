@@ -1,9 +1,9 @@
-/** The HTTP APIs of `tts serve` (each a `Face`), and the routes for its health, metrics, description and web page. */
+/** The HTTP APIs of `tts serve` (each a `HttpApi`), and the routes for its health, metrics, description and web page. */
 import * as v from 'valibot';
-import { type Face, json, type Route } from '../kit/http/route.ts';
-import { openAiFace } from './openai.ts';
+import { type HttpApi, json, type Route } from '../kit/http/route.ts';
+import { openAiApi } from './openai.ts';
 import type { ServiceContext } from './speak.ts';
-import { ttsFace } from './tts.ts';
+import { ttsApi } from './tts.ts';
 
 const HEALTH = v.object({
   status: v.pipe(
@@ -83,11 +83,11 @@ const page: Omit<Route<ServiceContext>, 'path'> = {
   handle: async ({ target }) => (await import('./page.ts')).page(target),
 };
 
-const ownFace: Face<ServiceContext> = {
-  ...ttsFace,
+const ownApi: HttpApi<ServiceContext> = {
+  ...ttsApi,
   name: 'service',
   // The empty path, an address without a trailing slash, redirects to the page.
   routes: [health, metrics, description, { ...page, path: '/' }, { ...page, path: '' }],
 };
 
-export const FACES = [ttsFace, ownFace, openAiFace] as const;
+export const APIS = [ttsApi, ownApi, openAiApi] as const;
