@@ -404,7 +404,7 @@ function unique(names: readonly string[]): string[] {
   });
 }
 
-/** The speakers listedNames in the metadata of a Kokoro or Kitten model. */
+/** The speakers that the metadata of a Kokoro or Kitten model lists. */
 function listedNames({ family, files }: Model): string[] {
   if ((family !== 'kokoro' && family !== 'kitten') || files.model === undefined) return [];
   const names = metadataOf(files.model, 'speaker_names').split(',');

@@ -18,7 +18,7 @@ const MOST_CHARACTERS = 400;
 /** Seconds of speech per passage, a limit for digits and addresses, which take long to say. */
 const MOST_SECONDS = 20;
 
-/** Words after which the first passage may end with a clause, so that the sound starts firstWords. */
+/** Words after which the first passage may end with a clause, so that the sound starts soon. */
 const FIRST_WORDS = 12;
 
 /** Words that a passage needs to end with a clause. */
@@ -156,7 +156,7 @@ function wordPieces(text: string, segmenter: Intl.Segmenter): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** Joins pieces pieces again, up to the longest word. */
+/** Joins pieces of a word, up to the longest length. */
 function pack(pieces: readonly string[]): string[] {
   const packed: string[] = [];
   let last = '';
