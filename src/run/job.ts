@@ -20,7 +20,7 @@ import type { Echo } from '../read/echo.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Lexicon } from '../text/lexicon.ts';
 import type { Role } from '../text/segment.ts';
-import { asRole, type Cast } from '../voices/cast.ts';
+import { asRole, Cast, textCast } from '../voices/cast.ts';
 import { openVoices, type Voices } from '../voices/catalogue.ts';
 import type { Fallback, Patience } from '../voices/fallback.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
@@ -267,7 +267,7 @@ async function shownText(
   settings: Settings,
   context: RunContext,
 ): Promise<Resolved> {
-  const cast = hasCast(settings) ? (await import('../voices/cast.ts')).textCast(settings) : undefined;
+  const cast = hasCast(settings) ? textCast(settings) : undefined;
   const text = { ...planned, cast, ...cuttingOf(settings, undefined) };
   return { mode: 'show-text', text, numbers: await numbersOf(settings, context) };
 }
@@ -376,7 +376,7 @@ async function echoFor(
 
 /** @returns `undefined` if the text names no voices and has no other marks */
 export async function castOf(settings: Settings, voices: Voices): Promise<Cast | undefined> {
-  return hasCast(settings) ? (await import('../voices/cast.ts')).Cast.open(settings, voices) : undefined;
+  return hasCast(settings) ? Cast.open(settings, voices) : undefined;
 }
 
 /** @throws TtsError (usage) */

@@ -14,11 +14,12 @@ import {
 import { nothingToSay, Watched } from '../read/source.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters.ts';
 import { Cutter, type Pace } from '../text/cut.ts';
+import { Marks } from '../text/marks.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Places } from '../text/places.ts';
 import type { Role, Segment, Silence } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
-import { type CastPlan, spokenBy, voiced } from '../voices/cast.ts';
+import { type CastPlan, checkMarks, spokenBy, voiced } from '../voices/cast.ts';
 import { Answers, type SegmentOptions, segmentsByAnswer, Thought } from './conversation.ts';
 import { inOneRequest } from './run.ts';
 
@@ -79,8 +80,7 @@ export class RunText {
       const talk = answersOf(one.source, plan);
       answers ??= talk;
       const reading = await reader.open(talk?.source ?? one.source, signal);
-      if (plan.cast?.obeysMarks && source.again)
-        await (await import('../voices/cast.ts')).checkMarks(reading, plan.cast, signal);
+      if (plan.cast?.obeysMarks && source.again) await checkMarks(reading, plan.cast, signal);
       readings.push(reading);
     }
     const text = new RunText(plan, { readings, watched, answers });
@@ -203,14 +203,10 @@ export class RunText {
     { isHeardLive, places }: ReadPass,
     signal: AbortSignal,
   ): AsyncGenerator<Item> {
-    const {
-      cast: { Marks, obeysMarks = false, dialogue, languages } = {},
-      stages,
-      filter,
-      role,
-    } = this.#plan;
+    const { cast: { obeysMarks = false, dialogue, languages } = {}, stages, filter, role } = this.#plan;
     const { name } = reading.source;
-    const marks = Marks && new Marks({ source: name, areObeyed: obeysMarks });
+    // For languages, the reader marks the passages whose language the document states.
+    const marks = obeysMarks || languages ? new Marks({ source: name, areObeyed: obeysMarks }) : undefined;
     const onRemark = (remark: string) => this.#remarks.add(remark);
     const passed = name === '-' ? this.#answers?.passed : undefined;
     const place = places?.of(this.#readings.length === 1 ? '' : name, passed);

@@ -11,8 +11,6 @@ import type { Stage } from '../text/stage.ts';
 import type { Voices } from './catalogue.ts';
 
 export interface CastPlan {
-  /** Set if a text may have marks, from its writer or from a reader. */
-  readonly Marks: typeof Marks | undefined;
   /** True if brackets in the text are marks. */
   readonly obeysMarks: boolean;
   /** Makes the stage for lines that begin with names; set if there may be such lines. */
@@ -43,7 +41,6 @@ export function textCast(
   onUnlisted: (name: string) => void = () => {},
 ): Omit<CastPlan, 'roleOf'> {
   return {
-    Marks: marks.value ? Marks : undefined,
     obeysMarks: marks.value,
     dialogue: voices && (() => new Dialogue(voices.value.keys(), onName, onUnlisted)),
   };
@@ -116,7 +113,6 @@ export class Cast {
       languageOf(tag) === undefined ? undefined : (voiceForLanguage(tag, [named])?.key ?? '');
     this.#plan = {
       ...this.#plan,
-      Marks,
       languages: (usual) => new Languages({ named, usual: usual && languageOf(usual), meantBy }),
       roleIn: (language) => this.roleIn(language),
     };
