@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { defaultLoadersSync } from 'cosmiconfig';
@@ -6,22 +5,26 @@ import { codeOf, TtsError, usageError } from '../kit/error.ts';
 import { fromHome, pathOf, reasonUnread } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import { keyHint } from '../kit/words.ts';
-import { decode, decodeAll } from '../read/decode.ts';
-import { openFile, readWhole } from '../read/source.ts';
+import { readSmall } from '../read/source.ts';
 import type { ConfigPath } from './config-places.ts';
 import { describedValue, isObject } from './kinds.ts';
 import { type ConfigFile, checkedValue, fileOrigin, type Hide } from './load.ts';
 import { names, rowOf } from './rows.ts';
 
+export interface ReadOptions {
+  readonly hide: Hide;
+  readonly signal: AbortSignal;
+}
+
 /** @throws TtsError (usage) with the file and the key */
-export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
-  return checked(file, readData(file.path), hide);
+export async function readConfig(file: ConfigPath, { hide, signal }: ReadOptions): Promise<ConfigFile> {
+  return checked(file, await readData(file.path, signal), hide);
 }
 
 /** Reads the file of stored keys, which contains nothing else. */
-export function readKeys(file: ConfigPath, hide: Hide): ConfigFile {
+export async function readKeys(file: ConfigPath, { hide, signal }: ReadOptions): Promise<ConfigFile> {
   const remedy = 'correct the file, or remove it: tts login writes it again';
-  return checked(file, { keys: readData(file.path, { remedy }) ?? {} }, hide);
+  return checked(file, { keys: (await readData(file.path, signal, remedy)) ?? {} }, hide);
 }
 
 function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
@@ -75,18 +78,9 @@ function settingIn(key: string, raw: unknown, file: ConfigPath): unknown {
 
 type ConfigPlace = Pick<Host, 'cwd' | 'home'>;
 
-export async function loadNamed(
-  name: string,
-  host: ConfigPlace,
-  { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
-): Promise<ConfigFile> {
+export async function loadNamed(name: string, host: ConfigPlace, options: ReadOptions): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
-  const path = located(name, host);
-  // A pipe may have no writer or no end: only the signal ends the wait.
-  const piped = isPiped(path)
-    ? await readWhole(decode(openFile(path, '', signal), path), LONGEST_CONFIG, () => tooLong(path))
-    : undefined;
-  return checked({ path, place: 'user' }, readData(path, { piped }), hide);
+  return readConfig({ path: located(name, host), place: 'user' }, options);
 }
 
 function located(name: string, { cwd, home }: ConfigPlace): string {
@@ -97,52 +91,34 @@ function located(name: string, { cwd, home }: ConfigPlace): string {
   }
 }
 
-function isPiped(path: string): boolean {
-  try {
-    const stats = statSync(path);
-    return !stats.isFile() && !stats.isDirectory();
-  } catch {
-    return false;
-  }
-}
-
 /** Bytes, or UTF-16 units for a pipe. A parser needs many times the size of the file. */
 const LONGEST_CONFIG = 1024 * 1024;
-
-interface DataOptions {
-  /** The contents, if they came from a pipe. */
-  readonly piped?: string | undefined;
-  readonly remedy?: string;
-}
 
 /**
  * Parses a config file; of a package.json, only `tts` is returned.
  * @returns `undefined` or `null` for a file without settings
  * @throws TtsError (usage) with the file, and the line if known
  */
-function readData(
+async function readData(
   path: string,
-  { piped, remedy = 'correct the file, or name another with --config' }: DataOptions = {},
-): unknown {
+  signal: AbortSignal,
+  remedy = 'correct the file, or name another with --config',
+): Promise<unknown> {
   if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
     throw usageError(
       `${path} is not read`,
       'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
     );
   try {
-    const data = parse(path, piped ?? textOf(path));
+    const data = parse(path, await readSmall(path, LONGEST_CONFIG, () => tooLong(path), signal));
     return basename(path) === 'package.json' && isObject(data)
       ? (data as { readonly tts?: unknown }).tts
       : data;
   } catch (cause) {
+    signal.throwIfAborted();
     if (cause instanceof TtsError) throw cause;
     throw usageError(`cannot read the settings in ${path}: ${reasonOf(cause as Error)}`, remedy);
   }
-}
-
-function textOf(path: string): string {
-  if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
-  return decodeAll(readFileSync(path), path);
 }
 
 /** Returns a safe reason: the parser's message quotes the file, which may hold a key, and may have colour codes. */

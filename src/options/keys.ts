@@ -1,5 +1,5 @@
 /** Finds, checks and stores API keys, and decides which addresses may get them. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { isNearby } from '../kit/address.ts';
@@ -8,8 +8,8 @@ import { besideFile, replaceFile } from '../kit/file.ts';
 import { fromHome, makeFolder } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../kit/lock.ts';
-import { decode, decodeAll } from '../read/decode.ts';
-import { openFile, readWhole } from '../read/source.ts';
+import { decodeAll } from '../read/decode.ts';
+import { readSmall } from '../read/source.ts';
 import { keysPlace } from './config-places.ts';
 import { readBaseUrl } from './kinds.ts';
 import { namedFile, type Origin, outranks, type Setting, type Settings } from './load.ts';
@@ -18,16 +18,14 @@ interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   readonly signal: AbortSignal;
 }
 
+/** Bytes of a key file, or UTF-16 units from a pipe. */
 export const MOST_READ = 65_536;
 
 /** @throws TtsError (usage) */
 export async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {
   const path = namedFile(named, context, 'TTS_API_KEY_FILE');
   try {
-    const stats = statSync(path);
-    const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
-    if (stats.size > MOST_READ) throw tooLong(path);
-    return isPlain ? decodeAll(readFileSync(path), path) : await readPiped(path, context.signal);
+    return await readSmall(path, MOST_READ, () => tooLong(path), context.signal);
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
@@ -40,10 +38,6 @@ export async function readKeyFile(named: Setting<string>, context: KeyContext): 
 
 function tooLong(path: string): TtsError {
   return usageError(`what comes from ${path} is too long to be a key`, 'it has to hold the key alone');
-}
-
-function readPiped(path: string, signal: AbortSignal): Promise<string> {
-  return readWhole(decode(openFile(path, '', signal), path), MOST_READ, () => tooLong(path));
 }
 
 /** Characters. Web servers accept 8 to 16 KiB of headers. */

@@ -8,6 +8,7 @@ import { valueHint } from '../kit/hints.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { check, choicesOf, fromText, type Schema } from '../kit/schema.ts';
 import { nearestName } from '../kit/words.ts';
+import type { ReadOptions } from './config-file.ts';
 import { type ConfigPath, findConfig, findKeys } from './config-places.ts';
 import type { EngineEntry } from './engine-entry.ts';
 import { describedValue, hostOnly, PROXY, readProxy } from './kinds.ts';
@@ -103,7 +104,7 @@ export function configName(flags: Flags, env: RunContext['host']['env']): string
 async function loadConfig(
   host: Host,
   named: string | undefined,
-  options: { readonly hide: Hide; readonly signal: AbortSignal },
+  options: ReadOptions,
 ): Promise<ConfigFile[]> {
   const [candidates, stored] = [named === undefined ? findConfig(host) : [], findKeys(host)];
   if (named === undefined && candidates.length === 0 && !stored) return [];
@@ -113,8 +114,8 @@ async function loadConfig(
   const bringsKey = loaded.some(({ values }) => (values.apiKey ?? values.apiKeyFile) !== undefined);
   for (const candidate of candidates)
     if (!loaded.some(({ place }) => place === candidate.place))
-      loaded.push(readConfig(candidate, options.hide));
-  return stored && !bringsKey ? [readKeys(stored, options.hide), ...loaded] : loaded;
+      loaded.push(await readConfig(candidate, options));
+  return stored && !bringsKey ? [await readKeys(stored, options), ...loaded] : loaded;
 }
 
 interface SettingSources {

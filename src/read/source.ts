@@ -5,6 +5,7 @@ import {
   openSync,
   ReadStream,
   read,
+  readFileSync,
   type Stats,
   statSync,
 } from 'node:fs';
@@ -16,7 +17,7 @@ import { pathOf, reasonUnread } from '../kit/folders.ts';
 import { inTime, singleItem } from '../kit/wait.ts';
 import { labelOf } from '../text/piece.ts';
 import { breaksOff, inTurn, through } from '../text/stage.ts';
-import { Controls, Decoder, decode } from './decode.ts';
+import { Controls, Decoder, decode, decodeAll } from './decode.ts';
 import type { Source } from './reading.ts';
 
 /** Returns a source for the words of a command line or a table. */
@@ -204,6 +205,24 @@ function unreadable(name: string, cause: unknown): TtsError {
   const isAddress = code === 'ENOENT' && /^https?:\/\//i.test(name);
   const remedy = isAddress ? 'tts fetches no pages; send one through a pipe: curl -s URL | tts' : forFile;
   return usageError(`cannot read ${name}: ${reasonUnread(cause)}`, remedy, cause);
+}
+
+/**
+ * Reads a small file, or what comes through a pipe.
+ * @param most bytes of a file, or UTF-16 units from a pipe
+ * @throws the system's error; TtsError (usage) for damaged text
+ */
+export async function readSmall(
+  path: string,
+  most: number,
+  tooLong: () => TtsError,
+  signal: AbortSignal,
+): Promise<string> {
+  const stats = statSync(path);
+  if (stats.size > most) throw tooLong();
+  if (stats.isFile() || stats.isDirectory()) return decodeAll(readFileSync(path), path);
+  // A pipe may have no writer or no end: only the signal ends the wait.
+  return readWhole(decode(openFile(path, '', signal), path), most, tooLong);
 }
 
 /** @param most UTF-16 units */
