@@ -237,8 +237,8 @@ const BESIDE = 64;
 /**
  * The cost of a step along one sound only; along both, {@link ALONG_BOTH}. With 1, the path lingers where voices differ.
  */
-const ALONG_ONE = 1.3;
-const ALONG_BOTH = 2;
+export const ALONG_ONE = 1.3;
+export const ALONG_BOTH = 2;
 
 const BOTH = 0;
 const OF_FIRST = 1;
@@ -358,23 +358,14 @@ function stepOf(best: number, ofFirst: number, ofSecond: number): number {
   return best === ofSecond ? OF_SECOND : BOTH;
 }
 
-function distance(a: Float32Array, row: number, b: Float32Array, column: number): number {
+/** Returns the Euclidean distance between the frame `row` of `a` and the frame `column` of `b`. */
+export function distance(a: Float32Array, row: number, b: Float32Array, column: number): number {
   let sum = 0;
   for (let at = row * VALUES, other = column * VALUES, end = at + VALUES; at < end; at += 1, other += 1) {
     const difference = (a[at] ?? 0) - (b[other] ?? 0);
     sum += difference * difference;
   }
   return Math.sqrt(sum);
-}
-
-/** Returns how different two frames are. */
-export function distanceBetween(
-  one: Pick<Features, 'values'>,
-  row: number,
-  other: Pick<Features, 'values'>,
-  column: number,
-): number {
-  return distance(one.values, row, other.values, column);
 }
 
 /** Pairs of matched frames, from the last to the first. */

@@ -1,5 +1,5 @@
 /** Finds words that a sound says twice in a row where another sound says them once. */
-import { type Alignment, distanceBetween, type Features } from './align.ts';
+import { ALONG_BOTH, ALONG_ONE, type Alignment, distance, type Features } from './align.ts';
 
 /** Seconds compared before and after the words in question. */
 const AROUND = 0.3;
@@ -9,9 +9,6 @@ const SHORTEST = 0.12;
 
 /** Words in one repeat. */
 const MOST_WORDS = 3;
-
-/** The cost of a step along one sound only; a step along both costs 2. */
-const ALONG_ONE = 1.3;
 
 interface Word {
   readonly text: string;
@@ -72,9 +69,9 @@ function costOf(one: Features, rows: readonly number[], other: Features, columns
   above[0] = 0;
   for (const row of rows) {
     for (const [place, column] of columns.entries()) {
-      const cost = distanceBetween(one, row, other, column);
+      const cost = distance(one.values, row, other.values, column);
       sums[place + 1] = Math.min(
-        (above[place] ?? 0) + 2 * cost,
+        (above[place] ?? 0) + ALONG_BOTH * cost,
         (above[place + 1] ?? 0) + ALONG_ONE * cost,
         (sums[place] ?? 0) + ALONG_ONE * cost,
       );
