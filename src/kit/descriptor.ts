@@ -10,6 +10,7 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writing } from './folders.ts';
@@ -58,6 +59,15 @@ function writeWhole(fd: number, block: readonly Uint8Array[], length: number): v
 export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; )
     done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+}
+
+/** @throws Error if the file ends before the buffer is full */
+export async function readAt(file: FileHandle, into: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < into.length; ) {
+    const { bytesRead } = await file.read(into, done, into.length - done, position + done);
+    if (bytesRead === 0) throw new Error('the file became shorter while it was read');
+    done += bytesRead;
+  }
 }
 
 /** The value of O_APPEND on Linux. */

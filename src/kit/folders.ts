@@ -1,4 +1,12 @@
-import { constants, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import {
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statfsSync,
+} from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
@@ -181,6 +189,20 @@ function whyNotMade(folder: string, mode: number): unknown {
     if (code !== 'EEXIST') throw error;
   }
   return undefined;
+}
+
+/**
+ * Returns the free bytes on the disk of a folder, which need not exist yet.
+ * @returns `undefined` if the system does not tell
+ */
+export function freeBytes(folder: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const parent = dirname(folder);
+    return codeOf(error) === 'ENOENT' && parent !== folder ? freeBytes(parent) : undefined;
+  }
 }
 
 type User = Pick<Host, 'env' | 'home' | 'platform'>;

@@ -122,8 +122,9 @@ export function serverAddress(text: string): ServerAddress | undefined {
   return login === ':' ? { url: address } : { url: address, login };
 }
 
-export function isAddress(engine: string): boolean {
-  return /^https?:\/\//i.test(engine);
+/** True for a text that begins like a URL, even if it is not a whole one. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
 }
 
 /** The value of `--engine`. Names are checked later, when the engines are known. */

@@ -3,7 +3,7 @@ import { constants, lstatSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { writeAt } from '../kit/descriptor.ts';
+import { readAt, writeAt } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
 import { makeFolder } from '../kit/folders.ts';
@@ -151,11 +151,7 @@ export async function* readEntry(
 
 async function readBlock(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const block = Buffer.allocUnsafe(length);
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(block, done, length - done, position + done);
-    if (bytesRead === 0) throw new Error('the file ends early');
-    done += bytesRead;
-  }
+  await readAt(file, block, position);
   return block;
 }
 

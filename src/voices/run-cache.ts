@@ -1,8 +1,5 @@
 /** The cache as a run uses it: opened late, of a modest size, and only for sound that is worth keeping. */
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { codeOf } from '../kit/error.ts';
-import { segmentFolder } from '../kit/folders.ts';
+import { freeBytes, segmentFolder } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
 import type { VoiceSource } from '../sound/voice.ts';
@@ -28,17 +25,6 @@ const SHARE_OF_DISK = 1 / 10;
 export function modestSize(bytes: number, folder: string | undefined): number {
   const free = folder === undefined ? undefined : freeBytes(folder);
   return free === undefined ? bytes : Math.min(bytes, Math.floor(free * SHARE_OF_DISK));
-}
-
-/** Returns the free bytes on the disk of a folder, which need not exist yet. */
-function freeBytes(folder: string): number | undefined {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  } catch (error) {
-    const parent = dirname(folder);
-    return codeOf(error) === 'ENOENT' && parent !== folder ? freeBytes(parent) : undefined;
-  }
 }
 
 type Kind = Pick<VoiceSource, 'kind'>;

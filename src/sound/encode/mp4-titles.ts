@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { readAt } from '../../kit/descriptor.ts';
 import { shiftRight } from './wav.ts';
 
 /** Boxes on the way to a track's tables (ISO/IEC 14496-12, section 6.2.3). */
@@ -45,7 +46,7 @@ async function indexOf(file: FileHandle): Promise<Index | undefined> {
     if (bytesRead < HEAD || size < HEAD || kind === 'mdat') return undefined;
     if (kind === 'moov') {
       const content = Buffer.alloc(size - HEAD);
-      await file.read(content, 0, content.length, start + HEAD);
+      await readAt(file, content, start + HEAD);
       return { start, end: start + size, content };
     }
     start += size;

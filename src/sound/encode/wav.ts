@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { writeAt } from '../../kit/descriptor.ts';
+import { readAt, writeAt } from '../../kit/descriptor.ts';
 import { ExitCode, TtsError } from '../../kit/error.ts';
 import { frameBytes, type PcmFormat } from '../pcm.ts';
 import {
@@ -207,17 +207,9 @@ export async function shiftRight(
     signal?.throwIfAborted();
     const start = Math.max(from, end - BLOCK_BYTES);
     const bytes = block.subarray(0, end - start);
-    await readWhole(file, bytes, start);
+    await readAt(file, bytes, start);
     await writeWhole(file, bytes, start + by);
     end = start;
-  }
-}
-
-async function readWhole(file: FileHandle, into: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < into.length; ) {
-    const { bytesRead } = await file.read(into, done, into.length - done, position + done);
-    if (bytesRead === 0) throw new Error('the file became shorter while its samples were being moved');
-    done += bytesRead;
   }
 }
 

@@ -18,6 +18,7 @@ import { checksumOf } from '../../kit/checksum.ts';
 import { usageError } from '../../kit/error.ts';
 import { fromHome } from '../../kit/folders.ts';
 import type { Host } from '../../kit/host.ts';
+import { isAddress } from '../../options/engine-entry.ts';
 import { isArchive, withoutEnding } from './archive.ts';
 import { type Built, cardIn, nextNumber, placePiper, unpackedFolder } from './build.ts';
 import { type OfferedVoice, offered, type PinnedFile } from './catalogue.ts';
@@ -83,10 +84,6 @@ export function assertThere(from: string, { cwd, home }: Pick<Host, 'cwd' | 'hom
     throw usageError('bad value for --from', 'write the URL as in https://example.com/voice.onnx');
   if (isAddress(from) || statSync(resolve(cwd, fromHome(from, home)), { throwIfNoEntry: false })) return;
   throw usageError(`there is no ${from}`, 'name a folder, an .onnx, an archive, or an https URL');
-}
-
-function isAddress(from: string): boolean {
-  return /^https?:\/\//i.test(from);
 }
 
 interface FetchedVoice {

@@ -11,7 +11,6 @@ import {
   readdirSync,
   renameSync,
   rmSync,
-  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,7 +18,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { checksumOf } from '../../kit/checksum.ts';
 import { codeOf, ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { syncFolder } from '../../kit/file.ts';
-import { makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
+import { freeBytes, makeFolder, namesIn, unwritable } from '../../kit/folders.ts';
 import { isOwnFolder } from '../../kit/guard.ts';
 import type { RunContext } from '../../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../../kit/lock.ts';
@@ -155,15 +154,9 @@ async function filesOf(folder: string, known: readonly InstalledFile[]): Promise
 
 /** @throws TtsError (output) if the disk has not enough room for the bytes */
 export function assertRoom(data: string, bytes: number): void {
-  let free: number;
-  try {
-    const { bavail, bsize } = statfsSync(data);
-    free = bavail * bsize;
-  } catch {
-    return;
-  }
+  const free = freeBytes(data);
   const needed = Math.ceil(bytes * 1.05);
-  if (free >= needed) return;
+  if (free === undefined || free >= needed) return;
   throw new TtsError(
     `there is not enough room in ${data}: ${inMegabytes(needed)} are needed, and ${inMegabytes(free)} are free`,
     {
