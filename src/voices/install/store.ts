@@ -184,21 +184,21 @@ export function removeVoice(data: string, name: string, uid: number | undefined)
 
 /** Removes espeak-ng data that no installed voice needs any more, and the runtime together with the last voice. */
 function freeUnused(data: string, voices: readonly Manifest[]): void {
-  const needed = new Set(
-    voices.flatMap(({ espeak }) => espeak?.files.map(({ name }) => join(espeak.folder, name)) ?? []),
-  );
-  for (const folder of namesIn(join(data, 'espeak')).map((name) => join('espeak', name))) {
-    const names = readdirSync(join(data, folder), { recursive: true, encoding: 'utf8' });
-    const files = names.filter((name) => statSync(join(data, folder, name)).isFile());
-    const unused = files.filter((name) => !needed.has(join(folder, name)));
-    if (unused.length === files.length) rmSync(join(data, folder), { recursive: true, force: true });
-    else for (const name of unused) rmSync(join(data, folder, name), { force: true });
+  const shared = join(data, 'espeak');
+  for (const name of namesIn(shared)) {
+    const folder = join(shared, name);
+    const users = voices.flatMap(({ espeak }) => (espeak?.folder === `espeak/${name}` ? espeak : []));
+    const needed = new Set(users.flatMap(({ files }) => files.map((file) => join(folder, file.name))));
+    if (needed.size === 0) rmSync(folder, { recursive: true, force: true });
+    else
+      for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+        const path = join(entry.parentPath, entry.name);
+        if (entry.isFile() && !needed.has(path)) rmSync(path, { force: true });
+      }
   }
-  if (namesIn(join(data, 'espeak')).length === 0)
-    rmSync(join(data, 'espeak'), { recursive: true, force: true });
+  if (namesIn(shared).length === 0) rmSync(shared, { recursive: true, force: true });
   if (voices.length > 0) return;
-  for (const name of ['espeak', 'runtime', '.parts'])
-    rmSync(join(data, name), { recursive: true, force: true });
+  for (const name of ['runtime', '.parts']) rmSync(join(data, name), { recursive: true, force: true });
 }
 
 /** Returns the files of a voice that are not as they were installed, each with its fault. */

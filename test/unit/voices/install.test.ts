@@ -16,7 +16,7 @@ import { hubOf } from '../../../src/voices/install/fetch.ts';
 import { assertSelfContained, assertThere, installLocal } from '../../../src/voices/install/from.ts';
 import { licenceIn } from '../../../src/voices/install/install.ts';
 import { Session } from '../../../src/voices/install/session.ts';
-import { openStore } from '../../../src/voices/install/store.ts';
+import { openStore, removeVoice } from '../../../src/voices/install/store.ts';
 import { emptyFolder, filesBelow } from '../../support/folder.ts';
 import { listen } from '../../support/listen.ts';
 import { isThere } from '../../support/programs.ts';
@@ -146,6 +146,29 @@ it('A folder of espeak-ng has all that a voice needs.', () => {
 
 it.each(FILES)('A folder of espeak-ng without %s does not have all that a voice needs.', (lacking) => {
   expect(neededOf(folderOf(FILES.filter((file) => file !== lacking)), 'de')).toBeUndefined();
+});
+
+it('A removed voice takes its espeak-ng data along, and not those of other voices, whatever else is there.', () => {
+  const data = emptyFolder();
+  const uid = process.getuid?.();
+  openStore(data, uid);
+  for (const [name, files] of [
+    ['anna', ['phontab', 'de_dict']],
+    ['ben', ['phontab', 'fr_dict']],
+  ] as const) {
+    const shared = files.map((file) => ({ name: file, size: 0, sha256: '' }));
+    const espeak = { folder: 'espeak/own', files: shared };
+    const manifest = { format: 1, name, speakers: [], files: [], number: 1, sampleRate: 22_050, espeak };
+    mkdirSync(join(data, 'voices', name), { mode: 0o700 });
+    writeFileSync(join(data, 'voices', name, 'voice.json'), JSON.stringify(manifest));
+    mkdirSync(join(data, 'espeak/own'), { recursive: true });
+    for (const file of files) writeFileSync(join(data, 'espeak/own', file), '');
+  }
+  writeFileSync(join(data, 'espeak/.DS_Store'), '');
+  removeVoice(data, 'anna', uid);
+  expect(filesBelow(join(data, 'espeak/own'))).toEqual(['fr_dict', 'phontab']);
+  removeVoice(data, 'ben', uid);
+  expect(filesBelow(data)).toEqual([]);
 });
 
 it.each([
