@@ -32,6 +32,7 @@ export async function openProgram(
   const sampleRate = config.sampleRate ?? USUAL_RATE;
   const program = await findProgram(command[0], env.PATH ?? '', platform);
   if (program === undefined) throw new EngineError('failed', `${name}: there is no program ${command[0]}`);
+  const resolved = { ...config, command: [program, ...command.slice(1)] as const };
   const running = new Set<ProgramRun>();
   const identity = `program ${JSON.stringify([command, output, sampleRate])} ${fileStamps([program, ...command])}`;
   return {
@@ -47,8 +48,7 @@ export async function openProgram(
     concurrency,
     async speak(text, voice, signal) {
       signal.throwIfAborted();
-      const known = { ...config, command: [program, ...command.slice(1)] as const };
-      const run = new ProgramRun(known, { text, voice: voice.name }, { timeoutMs, env, platform, endGroup });
+      const run = new ProgramRun(resolved, { text, voice: voice.name }, { timeoutMs, env, platform, endGroup });
       running.add(run);
       run.closed.finally(() => running.delete(run));
       return run.sound(signal);
@@ -87,15 +87,23 @@ class ProgramRun {
   ) {
     this.#config = config;
     this.#options = options;
-    const needsFolder = config.command.some((argument) => /\{(?:text|output)\}/.test(argument));
-    this.#folder = needsFolder ? newFolder() : undefined;
-    const files = { text: this.#file('text.txt'), output: this.#file('output.wav') };
-    this.#output = config.command.some((argument) => argument.includes('{output}'))
-      ? files.output
-      : undefined;
-    const line = text.replace(/\s+/g, ' ').trim();
-    const takesFile = config.command.some((argument) => argument.includes('{text}'));
-    if (takesFile) this.#write(files.text, `${line}\n`);
+    const names = (placeholder: string) => config.command.some((argument) => argument.includes(placeholder));
+    const [takesFile, writesFile] = [names('{text}'), names('{output}')];
+    this.#folder = takesFile || writesFile ? newFolder() : undefined;
+    const pathOf = (name: string) => join(this.#folder ?? '', name);
+    const files = { text: pathOf('text.txt'), output: pathOf('output.wav') };
+    this.#output = writesFile ? files.output : undefined;
+    const line = `${text.replace(/\s+/g, ' ').trim()}\n`;
+    this.#timer = new IdleTimer(options.timeoutMs, () => {
+      this.#isSilent = true;
+      this.end();
+    });
+    try {
+      if (takesFile) writeFileSync(files.text, line);
+    } catch (error) {
+      this.#tidy();
+      throw noStorage(error);
+    }
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
     const { env, endGroup } = options;
     // The program may be the client of a service; this cannot be known.
@@ -109,11 +117,7 @@ class ProgramRun {
     });
     guard(this.#child, this.#folder, options);
     this.closed = this.#child.closed;
-    this.#child.stdin.end(takesFile ? '' : `${line}\n`);
-    this.#timer = new IdleTimer(options.timeoutMs, () => {
-      this.#isSilent = true;
-      this.end();
-    });
+    this.#child.stdin.end(takesFile ? '' : line);
   }
 
   /** @throws EngineError, here and while the samples are read */
@@ -181,19 +185,6 @@ class ProgramRun {
     const ended = status ? `status ${status}` : !this.#isStopped && ending;
     const how = ended ? `it ended with ${ended}` : (error as Error).message;
     return new EngineError('failed', `${name} failed: ${failure?.message || this.#child.lastWords || how}`);
-  }
-
-  #file(name: string): string {
-    return this.#folder === undefined ? '' : join(this.#folder, name);
-  }
-
-  #write(path: string, text: string): void {
-    try {
-      writeFileSync(path, text);
-    } catch (error) {
-      if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
-      throw noStorage(error);
-    }
   }
 
   #tidy(): void {
