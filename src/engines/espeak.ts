@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import { findProgram } from '../kit/folders.ts';
-import type { Host, RunContext } from '../kit/host.ts';
+import type { ProgramHost, RunContext } from '../kit/host.ts';
 import { outputOf, ProgramError } from '../kit/program.ts';
 import { singleItem } from '../kit/wait.ts';
 import { inOneLine } from '../kit/words.ts';
@@ -100,8 +100,8 @@ interface Search {
 export async function findEspeak({
   host,
   signal,
-}: Pick<RunContext, 'signal'> & { readonly host: Pick<Host, 'env' | 'platform'> }): Promise<Search> {
-  const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
+}: Pick<RunContext, 'signal'> & { readonly host: ProgramHost }): Promise<Search> {
+  const program = await findProgram('espeak-ng', host);
   if (program === undefined) return {};
   const { env } = host;
   try {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { findProgram, unwritable } from '../kit/folders.ts';
+import type { ProgramHost } from '../kit/host.ts';
 import { Child, type Exit, guard } from '../kit/program.ts';
 import { IdleTimer, watched } from '../kit/wait.ts';
 import { evenPieces, mono } from '../sound/convert.ts';
@@ -11,11 +12,9 @@ import { bareFormat } from '../sound/pcm.ts';
 import { readWav } from '../sound/wav.ts';
 import { EngineError, type EngineSound, type ExternalSource, type ProgramConfig } from './engine.ts';
 
-export interface ProgramOptions {
+export interface ProgramOptions extends ProgramHost {
   /** The program fails after this many milliseconds without a byte. */
   readonly timeoutMs: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
   /** Ends a program with all processes that it started. */
   readonly endGroup: (pid: number) => void;
 }
@@ -24,13 +23,10 @@ export interface ProgramOptions {
 const USUAL_RATE = 22_050;
 
 /** Opens a program as an engine. Arguments are passed without a shell. */
-export async function openProgram(
-  config: ProgramConfig,
-  { timeoutMs, env, platform, endGroup }: ProgramOptions,
-): Promise<ExternalSource> {
+export async function openProgram(config: ProgramConfig, options: ProgramOptions): Promise<ExternalSource> {
   const { name, command, output, voices = [name], maxChars, concurrency } = config;
   const sampleRate = config.sampleRate ?? USUAL_RATE;
-  const program = await findProgram(command[0], env.PATH ?? '', platform);
+  const program = await findProgram(command[0], options);
   if (program === undefined) throw new EngineError('failed', `${name}: there is no program ${command[0]}`);
   const resolved = { ...config, command: [program, ...command.slice(1)] as const };
   const running = new Set<ProgramRun>();
@@ -48,7 +44,7 @@ export async function openProgram(
     concurrency,
     async speak(text, voice, signal) {
       signal.throwIfAborted();
-      const run = new ProgramRun(resolved, { text, voice: voice.name }, { timeoutMs, env, platform, endGroup });
+      const run = new ProgramRun(resolved, { text, voice: voice.name }, options);
       running.add(run);
       run.closed.finally(() => running.delete(run));
       return run.sound(signal);

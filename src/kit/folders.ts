@@ -10,7 +10,7 @@ import {
 import { access, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf, ExitCode, TtsError, usageError } from './error.ts';
-import type { Host } from './host.ts';
+import type { Host, ProgramHost } from './host.ts';
 
 /** Resolves `~` in a name that no shell has expanded. */
 export function fromHome(name: string, home: string | undefined): string {
@@ -44,14 +44,10 @@ export function linkTarget(path: string): string {
 
 /**
  * @param name with a folder, it is not searched for; without `.exe` on Windows, it is added
- * @param path folders to search, as in `PATH`
+ * @returns the absolute path of the first program of this name in the folders of `PATH`
  */
-export async function findProgram(
-  name: string,
-  path: string,
-  platform: NodeJS.Platform,
-): Promise<string | undefined> {
-  const folders = basename(name) === name ? path.split(delimiter).filter(Boolean) : [''];
+export async function findProgram(name: string, { env, platform }: ProgramHost): Promise<string | undefined> {
+  const folders = basename(name) === name ? (env.PATH ?? '').split(delimiter).filter(Boolean) : [''];
   const ending = platform === 'win32' && !/\.exe$/i.test(name) ? '.exe' : '';
   for (const folder of folders) {
     const file = resolve(folder, `${name}${ending}`);

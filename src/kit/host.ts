@@ -59,6 +59,9 @@ export interface Host {
   off(signal: EndSignal | UserSignal, listener: () => void): void;
 }
 
+/** The parts of a host that finding and starting a program needs. */
+export type ProgramHost = Pick<Host, 'env' | 'platform'>;
+
 interface Messages {
   quiet: boolean;
   verbose: boolean;

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { findProgram } from '../kit/folders.ts';
-import type { Programs } from '../sound/encode/encoding.ts';
+import type { ProgramHost } from '../kit/host.ts';
 import { liveSink, PlayerProcess, temporarySink } from './player.ts';
 import type { Sink } from './sink.ts';
 
@@ -67,12 +67,10 @@ export function namedPlayer(
 }
 
 /** @returns true if the player that `openPlayer` would start plays sound while it is made */
-export async function playsLive(
-  command: readonly string[] | undefined,
-  { platform, env }: Programs,
-): Promise<boolean> {
+export async function playsLive(command: readonly string[] | undefined, host: ProgramHost): Promise<boolean> {
+  const { platform } = host;
   for (const { program, input } of command ? [namedPlayer(command, platform)] : playersOf(platform))
-    if (await findProgram(program, env.PATH ?? '', platform)) return input !== 'file';
+    if (await findProgram(program, host)) return input !== 'file';
   return false;
 }
 
@@ -81,11 +79,11 @@ export async function playsLive(
  * @param command by default, the first player of the platform that can be started
  * @throws TtsError (output) if the named player cannot be started, or if none of the platform can
  */
-export async function openPlayer(command: readonly string[] | undefined, programs: Programs): Promise<Sink> {
-  const { platform } = programs;
-  if (command) return startPlayer(namedPlayer(command, platform), programs);
+export async function openPlayer(command: readonly string[] | undefined, host: ProgramHost): Promise<Sink> {
+  const { platform } = host;
+  if (command) return startPlayer(namedPlayer(command, platform), host);
   for (const player of playersOf(platform)) {
-    const sink = await startPlayer(player, programs).catch((error) => {
+    const sink = await startPlayer(player, host).catch((error) => {
       if (!(error instanceof TtsError)) throw error;
     });
     if (sink) return sink;
@@ -96,10 +94,11 @@ export async function openPlayer(command: readonly string[] | undefined, program
   });
 }
 
-async function startPlayer(player: PlayerCommand, { platform, env }: Programs): Promise<Sink> {
+async function startPlayer(player: PlayerCommand, host: ProgramHost): Promise<Sink> {
   const { program } = player;
+  const { env } = host;
   if (player.input === 'stdin') return liveSink(() => start(program, player.args, { stdin: 'pipe', env }));
-  if (!(await findProgram(program, env.PATH ?? '', platform))) throw unstartable(program, NO_PROGRAM);
+  if (!(await findProgram(program, host))) throw unstartable(program, NO_PROGRAM);
   return temporarySink((file) => start(program, player.args(file), { stdin: 'ignore', env }));
 }
 

@@ -25,7 +25,7 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   const { host } = options;
   if (!host)
     throw usageError(`${name} is not text: it is a PDF`, 'make text of it first: `pdftotext FILE - | tts`');
-  const program = await findProgram('pdftotext', host.env.PATH ?? '', host.platform);
+  const program = await findProgram('pdftotext', host);
   if (program === undefined)
     throw usageError(`cannot read ${name}: it is a PDF, and pdftotext is not installed`, INSTALL);
   const location = await locationOf(source, signal);
@@ -39,7 +39,7 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
       `${name} holds no text to read`,
       'its pages are pictures: `ocrmypdf` finds the words in them and makes a PDF with text',
     );
-  const lister = options.hasChapters && (await findProgram('pdftohtml', host.env.PATH ?? '', host.platform));
+  const lister = options.hasChapters && (await findProgram('pdftohtml', host));
   const outline = lister ? await outlineOf(lister, location, run) : [];
   const pages = text.replace(/\f$/u, '').split('\f');
   const facts = new TextFacts({ hasTwoPages: pages.length === 2 });

@@ -1,5 +1,5 @@
 /** The types of sources, readers and what they read. */
-import type { Host } from '../kit/host.ts';
+import type { ProgramHost } from '../kit/host.ts';
 import type { Tags } from '../sound/pcm.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
@@ -47,7 +47,7 @@ export interface ReadOptions {
   /** True to speak also the sounds that subtitles describe. */
   readonly speaksSounds: boolean;
   /** Where to find the program that reads PDFs; without it, none is started. */
-  readonly host?: Pick<Host, 'env' | 'platform'> | undefined;
+  readonly host?: ProgramHost | undefined;
 }
 
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { usageError } from '../kit/error.ts';
-import type { Host, RunContext } from '../kit/host.ts';
+import type { Host, ProgramHost, RunContext } from '../kit/host.ts';
 import { namedFile, type Settings, singleNames } from '../options/load.ts';
 import { decode } from '../read/decode.ts';
 import { readerFor } from '../read/readers.ts';
@@ -22,7 +22,7 @@ function wantsChapters({ chapters, split, titles, pauses, output, encode }: Sett
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);
 }
 
-export function readerOf(name: string, settings: Settings, host?: Pick<Host, 'env' | 'platform'>): Reader {
+export function readerOf(name: string, settings: Settings, host?: ProgramHost): Reader {
   const { format, code, math, footnotes, ruby, all, titles, fit, sounds } = settings;
   return readerFor(name, format.value, {
     code: code.value,

@@ -1,5 +1,6 @@
 /** The OpenAI-compatible API: `POST /v1/audio/speech`, and the lists of voices and models that its clients ask for. */
 import * as v from 'valibot';
+import type { ProgramHost } from '../kit/host.ts';
 import {
   type Exchange,
   type HttpApi,
@@ -13,7 +14,7 @@ import { choice, text, type ValueOf } from '../kit/schema.ts';
 import { aborted } from '../kit/wait.ts';
 import { bodySchema, valuesIn } from '../options/values.ts';
 import { converted } from '../sound/convert.ts';
-import type { EncodingName, Programs } from '../sound/encode/encoding.ts';
+import type { EncodingName } from '../sound/encode/encoding.ts';
 import { encodingOf, streamingOf } from '../sound/encode/encodings.ts';
 import { sameFormat, untagged } from '../sound/pcm.ts';
 import { atSpeed } from '../sound/tempo.ts';
@@ -322,7 +323,7 @@ interface Form {
 /** @throws HttpError 400 for a format that this machine cannot write */
 async function liveEncoder(
   { format: name, speed, asEvents }: Form,
-  programs?: Programs,
+  programs?: ProgramHost,
 ): Promise<LiveEncoder> {
   const { encoding: encode, mediaType, ...row }: Row = FORMATS[name];
   const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');

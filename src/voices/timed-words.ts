@@ -5,7 +5,7 @@ import { compileOnce, FLITE_WORKER, FliteThread, fliteTasks } from '../engines/f
 import type { SpokenWord } from '../engines/flite-words.ts';
 import { tasks } from '../engines/queued-engine.ts';
 import { styleOf } from '../engines/style.ts';
-import type { Host } from '../kit/host.ts';
+import type { Host, ProgramHost } from '../kit/host.ts';
 import { isUnreadByEspeak, languageOf, voiceForLanguage } from './language.ts';
 
 export interface TimedSound {
@@ -27,7 +27,7 @@ interface BuiltInVoice {
   readonly instructions?: string | undefined;
 }
 
-export type Machine = Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>;
+export type Machine = ProgramHost & Partial<Pick<Host, 'runtime'>>;
 
 /** The voices that say texts unheard. Texts are said one after the other. */
 export class Reference implements AsyncDisposable {

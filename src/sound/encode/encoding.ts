@@ -1,7 +1,7 @@
 import { FileWriter } from '../../kit/descriptor.ts';
 import { usageError } from '../../kit/error.ts';
 import { unwritable } from '../../kit/folders.ts';
-import type { Host } from '../../kit/host.ts';
+import type { ProgramHost } from '../../kit/host.ts';
 import type { PcmFormat, Track } from '../pcm.ts';
 
 export interface OpenFile {
@@ -22,16 +22,11 @@ export interface WrittenSize {
   readonly writtenBytes: number;
 }
 
-export interface Programs {
-  readonly env: Host['env'];
-  readonly platform: Host['platform'];
-}
-
 export interface EncodingOptions {
   /** kbit/s; `undefined` for the format's default for speech. */
   readonly bitrate?: number | undefined;
   /** Where to look for programs. Without it, none is found. */
-  readonly programs?: Programs;
+  readonly programs?: ProgramHost;
   /** Milliseconds that a program may neither read nor write: a minute by default. */
   readonly patienceMs?: number;
   /** Called with a sentence on what was left out. */

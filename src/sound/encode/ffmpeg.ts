@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../../kit/error.ts';
 import { findProgram, unwritable } from '../../kit/folders.ts';
+import type { ProgramHost } from '../../kit/host.ts';
 import { outputOf } from '../../kit/program.ts';
 import { converted } from '../convert.ts';
 import { counted, frameBytes, type PcmFormat, type Speech, secondsOf, type Track } from '../pcm.ts';
@@ -13,7 +14,6 @@ import {
   type EncodingName,
   type EncodingOptions,
   type OpenFile,
-  type Programs,
   type WrittenSize,
   writeStream,
 } from './encoding.ts';
@@ -431,9 +431,10 @@ const LISTING_MS = 20_000;
  */
 async function findFfmpeg(
   { name, encoder }: FfmpegFormat,
-  { env, platform }: Programs = { env: {}, platform: 'linux' },
+  programs: ProgramHost = { env: {}, platform: 'linux' },
 ): Promise<string> {
-  const program = await findProgram('ffmpeg', env.PATH ?? '', platform);
+  const { env, platform } = programs;
+  const program = await findProgram('ffmpeg', programs);
   if (program === undefined) throw missing(name, 'which is not installed', platform);
   const listing = listings.get(program) ?? listed(program, env);
   listings.set(program, listing);
@@ -448,7 +449,7 @@ async function findFfmpeg(
 /** The encoders that each ffmpeg lists, by its path. */
 const listings = new Map<string, Promise<string>>();
 
-async function listed(program: string, env: Programs['env']): Promise<string> {
+async function listed(program: string, env: ProgramHost['env']): Promise<string> {
   const signal = AbortSignal.timeout(LISTING_MS);
   const bytes = await outputOf(program, ['-hide_banner', '-loglevel', 'error', '-encoders'], { env, signal });
   return bytes.toString('latin1');

@@ -147,7 +147,8 @@ function wordsOf(said: string): string {
  * Finds npm. The same Node runs it as JavaScript, because on Windows its own launcher would need a shell.
  * @returns the program and its first argument
  */
-async function findNpm({ env, execPath, platform }: Host): Promise<[string, ...string[]] | undefined> {
+async function findNpm(host: Host): Promise<[string, ...string[]] | undefined> {
+  const { env, execPath, platform } = host;
   const named = env.npm_execpath;
   const folder = dirname(execPath);
   const scripts = [
@@ -160,7 +161,7 @@ async function findNpm({ env, execPath, platform }: Host): Promise<[string, ...s
     if (real !== undefined) return [execPath, real];
   }
   if (platform === 'win32') return undefined;
-  const found = await findProgram('npm', env.PATH ?? '', platform);
+  const found = await findProgram('npm', host);
   const real = found && (await realpath(found));
   if (real === undefined) return undefined;
   return real.endsWith('.js') ? [execPath, real] : [real];

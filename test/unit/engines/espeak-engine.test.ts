@@ -9,7 +9,7 @@ import { loudness } from './loudness.ts';
 // espeak-ng makes a folder for PulseAudio, which it would leave behind elsewhere.
 vi.stubEnv('XDG_RUNTIME_DIR', emptyFolder(afterAll));
 const worker = await buildWorker();
-const installed = await findProgram('espeak-ng', process.env.PATH ?? '', process.platform);
+const installed = await findProgram('espeak-ng', process);
 const espeak = installed === undefined ? undefined : await listed(installed);
 
 async function listed(program: string) {

@@ -45,17 +45,17 @@ function programs(...names: readonly string[]): string {
 
 it('finds the first program of a name', async () => {
   const [none, first, second] = [emptyFolder(), programs('play'), programs('play', 'other')];
-  const path = [none, first, second].join(delimiter);
-  expect(await findProgram('play', path, 'linux')).toBe(join(first, 'play'));
-  expect(await findProgram('other', path, 'linux')).toBe(join(second, 'other'));
-  expect(await findProgram('missing', path, 'linux')).toBeUndefined();
+  const host = { env: { PATH: [none, first, second].join(delimiter) }, platform: 'linux' } as const;
+  expect(await findProgram('play', host)).toBe(join(first, 'play'));
+  expect(await findProgram('other', host)).toBe(join(second, 'other'));
+  expect(await findProgram('missing', host)).toBeUndefined();
 });
 
 it.each(['play', 'play.exe', 'PLAY.EXE'])(
   'adds .exe under Windows only, and never twice: %s',
   async (name) => {
     const folder = programs('play', 'play.exe', 'PLAY.EXE', 'play.exe.exe');
-    const under = async (platform: NodeJS.Platform) => await findProgram(name, folder, platform);
+    const under = (platform: NodeJS.Platform) => findProgram(name, { env: { PATH: folder }, platform });
     expect(await under('linux')).toBe(join(folder, name));
     expect(await under('win32')).toBe(join(folder, name === 'play' ? 'play.exe' : name));
   },
