@@ -14,7 +14,7 @@ export interface Speaker {
   /** Absent if unknown. */
   readonly gender?: Gender | undefined;
   /** Further language tags that the voice is listed under. */
-  readonly alsoSpeaks?: readonly string[];
+  readonly alsoSpeaks?: readonly string[] | undefined;
 }
 
 /** How to speak. All values are factors; 1 changes nothing. */

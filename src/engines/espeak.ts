@@ -13,8 +13,7 @@ import { type Engine, EngineError, OWN_RATE, type Speaker, type Style } from './
 import { type Finish, finish } from './finish.ts';
 import { FairQueue, queuedEngine, type TaskRunner } from './queued-engine.ts';
 
-interface EspeakVoice {
-  readonly speaker: Speaker;
+interface EspeakVoice extends Speaker {
   /** The path of the voice below espeak-ng's folder of voices, which is unique. */
   readonly file: string;
 }
@@ -61,23 +60,15 @@ export async function listEspeakVoices(
       alsoSpeaks: otherTags(language, others),
     }))
     .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
-  return ordered.map(({ language, name, file, alsoSpeaks }, index) => ({
-    speaker: {
-      no: FIRST_NUMBER + index,
-      name,
-      kind: 'neo.one',
-      language,
-      ...(alsoSpeaks.length > 0 && { alsoSpeaks }),
-    },
-    file,
-  }));
+  return ordered.map((voice, index) => ({ no: FIRST_NUMBER + index, kind: 'neo.one', ...voice }));
 }
 
 /** Other tags of a voice: `es-mx` for `es-419`, `no` for `nb`. `fr` is left out for `fr-be`, since it is obvious. */
-function otherTags(language: string, others: string): string[] {
+function otherTags(language: string, others: string): string[] | undefined {
   const [base = ''] = language.split('-');
-  const tags = Array.from(others.matchAll(/\((\S+) \d+\)/g), ([, tag = '']) => tag.toLowerCase());
-  return tags.filter((tag) => tag !== base);
+  const all = Array.from(others.matchAll(/\((\S+) \d+\)/g), ([, tag = '']) => tag.toLowerCase());
+  const tags = all.filter((tag) => tag !== base);
+  return tags.length > 0 ? tags : undefined;
 }
 
 /** Compares by code units, so that the order is the same in every locale. */
@@ -197,7 +188,7 @@ export async function openEspeak(
 ): Promise<Engine> {
   const resampler = await loadResampler(await compileResampler());
   const runners = Array.from({ length: workers }, () => new EspeakProcess({ program, env }, resampler));
-  const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
+  const files = new Map(voices.map(({ no, file }) => [no, file]));
   return queuedEngine(new FairQueue<EspeakTask>(runners), ({ no, style }) => ({
     normalise: withoutPhonemes,
     task: (text, finish) => ({ text, voice: files.get(no) ?? '', style, finish }),

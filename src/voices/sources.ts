@@ -154,7 +154,7 @@ export function espeakPlace({ settings, context, wrap, workers }: PlaceOptions):
       const { openEspeak } = await import('../engines/espeak.ts');
       return openEspeak(espeak, workers);
     });
-    return espeak.voices.map(({ speaker }) => ownVoice(speaker, source));
+    return espeak.voices.map((voice) => ownVoice(voice, source));
   };
   let voices: readonly Voice[] | undefined;
   const list = async () => {

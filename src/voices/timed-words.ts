@@ -76,8 +76,7 @@ export class Reference implements AsyncDisposable {
   ): Promise<TimedSound | undefined> {
     this.#espeak ??= this.#findEspeak();
     const espeak = isUnreadByEspeak(language) ? undefined : await this.#espeak;
-    const voices = espeak?.voices.map(({ speaker, file }) => ({ ...speaker, file })) ?? [];
-    const voice = voiceForLanguage(language, [voices]);
+    const voice = voiceForLanguage(language, [espeak?.voices ?? []]);
     if (!espeak || !voice) return undefined;
     const { speakTimed } = await import('../engines/espeak-words.ts');
     const said = await speakTimed(text, voice.file, espeak, signal);

@@ -123,7 +123,7 @@ export function adviceFor(asked: string, { espeak, context }: AdviceContext): st
     FLITE_SPEAKERS.find((speaker) => isOf(speaker.language));
   if (there) return `-s ${there.name} speaks ${language}`;
   const isReadable = !isUnreadByEspeak(base);
-  const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices.map(({ speaker }) => speaker)]);
+  const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices]);
   const all = loadCatalogue(context.host).voices;
   const reading = (isMeant: (tag: string) => boolean) =>
     all.filter((voice) => (voice.languages ?? [voice.language]).some(isMeant));

@@ -41,7 +41,7 @@ export async function startEngine({ worker, workers = 2, espeak }: Engines): Pro
   const robot = espeak && (await openEspeak(espeak, workers));
   afterAll(() => Promise.all([builtIn.close(), robot?.close()]));
   return {
-    speakers: [...FLITE_SPEAKERS, ...(espeak?.voices ?? []).map(({ speaker }) => speaker)],
+    speakers: [...FLITE_SPEAKERS, ...(espeak?.voices ?? [])],
     speak: (utterance, signal) => (utterance.no > 100 && robot ? robot : builtIn).speak(utterance, signal),
   };
 }
