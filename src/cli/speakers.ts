@@ -1,4 +1,4 @@
-import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
+import { FLITE_VOICES } from '../engines/flite-voices.ts';
 import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
 import { brokenAt, columnsOf, printable, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
@@ -38,10 +38,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const configured = configuredSpeakers(settings);
   if (settings.names.value) {
     const installed = manifestsOf(context).flatMap((voice) => [voice, ...voice.speakers]);
-    return showNames(
-      [...configured, ...(settings.baseUrl ? [] : [...FLITE_SPEAKERS, ...installed])],
-      context,
-    );
+    return showNames([...configured, ...(settings.baseUrl ? [] : [...FLITE_VOICES, ...installed])], context);
   }
   const service = await chooseService(settings, { ...context, files });
   await using voices = await openVoices({ settings, service: async () => service }, context);

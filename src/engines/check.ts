@@ -4,7 +4,7 @@ import { cutText } from '../text/cut.ts';
 import { sentences } from '../text/sentences.ts';
 import { expectedSeconds, leastSeconds, usualSeconds } from '../text/speaking-time.ts';
 import { countCodePoints, hasWord } from '../text/unicode.ts';
-import { type CutManner, EngineError, type SourceVoice, type Utterance } from './engine.ts';
+import { type CutManner, EngineError, type EngineUtterance, type SourceVoice } from './engine.ts';
 
 /** In which way a sound does not fit its text. */
 type SoundFault = 'short' | 'long' | 'silent';
@@ -33,8 +33,8 @@ export interface Task {
   readonly voice: SourceVoice;
   /** 2 is twice as fast. */
   readonly speed: number;
-  readonly onCut?: Utterance['onCut'];
-  readonly isWhole?: Utterance['isWhole'];
+  readonly onCut?: EngineUtterance['onCut'];
+  readonly isWhole?: EngineUtterance['isWhole'];
 }
 
 /** A text and its sound. */

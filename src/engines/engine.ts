@@ -4,7 +4,7 @@
 export type Gender = 'woman' | 'man' | 'neutral';
 
 /** A built-in voice, or one of espeak-ng. */
-export interface Speaker {
+export interface EngineVoice {
   readonly no: number;
   readonly name: string;
   /** Speakers of the kind `neo.one` support `sample_rate`, those of `Mermish` support `instructions`. */
@@ -35,7 +35,8 @@ export interface Style {
  */
 export type CutManner = 'in parts' | 'late' | 'heard';
 
-export interface Utterance {
+/** One text for one voice of an engine. */
+export interface EngineUtterance {
   readonly text: string;
   /** The number of the voice. */
   readonly no: number;
@@ -62,7 +63,7 @@ export interface Engine {
    * Speaks one utterance. The caller must read all samples, or abort.
    * @throws EngineError here and while the samples are read
    */
-  speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
+  speak(utterance: EngineUtterance, signal: AbortSignal): Promise<EngineSound>;
   close(): Promise<void>;
 }
 

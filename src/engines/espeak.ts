@@ -9,11 +9,11 @@ import { inOneLine } from '../kit/words.ts';
 import { compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
 import type { Samples } from '../sound/samples.ts';
 import { readWav } from '../sound/wav.ts';
-import { type Engine, EngineError, OWN_RATE, type Speaker, type Style } from './engine.ts';
+import { type Engine, EngineError, type EngineVoice, OWN_RATE, type Style } from './engine.ts';
 import { type Finish, finish } from './finish.ts';
 import { FairQueue, queuedEngine, type TaskRunner } from './queued-engine.ts';
 
-interface EspeakVoice extends Speaker {
+interface EspeakVoice extends EngineVoice {
   /** The path of the voice below espeak-ng's folder of voices, which is unique. */
   readonly file: string;
 }

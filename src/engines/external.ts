@@ -10,10 +10,10 @@ import {
   type Engine,
   EngineError,
   type EngineSound,
+  type EngineUtterance,
   type ExternalSource,
   type SourceConfig,
   type SourceVoice,
-  type Utterance,
 } from './engine.ts';
 
 /** Sound that is longer never ends, or is not the sound of the text. */
@@ -81,7 +81,7 @@ export class ExternalEngine implements Engine {
   }
 
   async speak(
-    { text, no, sampleRate, style, onCut, isWhole }: Utterance,
+    { text, no, sampleRate, style, onCut, isWhole }: EngineUtterance,
     signal: AbortSignal,
   ): Promise<EngineSound> {
     const voice = this.#voices.get(no);

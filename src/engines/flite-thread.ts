@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import { type Engine, EngineError, type Utterance } from './engine.ts';
+import { type Engine, EngineError, type EngineUtterance } from './engine.ts';
 import { openSpeaker, type TimedSpeech } from './flite.ts';
 import { compileFlite, type FliteProgram } from './flite-program.ts';
 import { type FliteTask, fliteTask } from './flite-voices.ts';
@@ -87,7 +87,7 @@ const REPLACE_AFTER_MS = 100;
 const GRACE_MS = 250;
 
 /** Turns an utterance into tasks for the threads. */
-export function fliteTasks(voice: Pick<Utterance, 'no' | 'style'>): TaskMaker<FliteTask> {
+export function fliteTasks(voice: Pick<EngineUtterance, 'no' | 'style'>): TaskMaker<FliteTask> {
   return {
     normalise,
     task: (text, finish) => fliteTask(voice, text, finish),

@@ -1,5 +1,5 @@
 /** The built-in voices, and how a style becomes the settings of Flite. */
-import type { Speaker, Style } from './engine.ts';
+import type { EngineVoice, Style } from './engine.ts';
 import type { Finish } from './finish.ts';
 
 interface FliteVoice {
@@ -24,9 +24,9 @@ const VOICES: readonly FliteVoice[] = [
 /** Each voice has two speakers, `neo.one` and `Mermish`, whose numbers differ by this. */
 const MERMISH_OFFSET = 10;
 
-export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
+export const FLITE_VOICES: readonly EngineVoice[] = [...speakers('neo.one'), ...speakers('Mermish')];
 
-function speakers(kind: 'neo.one' | 'Mermish'): Speaker[] {
+function speakers(kind: 'neo.one' | 'Mermish'): EngineVoice[] {
   return VOICES.map(({ name, language, gender }, index) => ({
     no: index + 1 + (kind === 'Mermish' ? MERMISH_OFFSET : 0),
     name: kind === 'Mermish' ? `${name}-styled` : name,

@@ -1,5 +1,5 @@
 /** Engines that speak passage by passage, with several utterances sharing threads or processes. */
-import { type Engine, EngineError, OWN_RATE, type Utterance } from './engine.ts';
+import { type Engine, EngineError, type EngineUtterance, OWN_RATE } from './engine.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
 
@@ -27,7 +27,7 @@ export interface TaskMaker<Task> {
 /** @param recipe returns how to make the tasks of an utterance */
 export function queuedEngine<Task>(
   queue: FairQueue<Task>,
-  recipe: (utterance: Utterance) => TaskMaker<Task>,
+  recipe: (utterance: EngineUtterance) => TaskMaker<Task>,
 ): Engine {
   return {
     async speak(utterance, signal) {
@@ -45,7 +45,7 @@ const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentenc
 
 /** Yields the passages of an utterance as tasks. */
 export async function* tasks<Task>(
-  { text, sampleRate, style }: Pick<Utterance, 'text' | 'style'> & { readonly sampleRate: number },
+  { text, sampleRate, style }: Pick<EngineUtterance, 'text' | 'style'> & { readonly sampleRate: number },
   recipe: TaskMaker<Task>,
   signal: AbortSignal,
 ): AsyncGenerator<Task, void, undefined> {

@@ -1,9 +1,4 @@
-import {
-  type Engine,
-  EngineError,
-  type EngineFault,
-  type Utterance as EngineUtterance,
-} from '../engines/engine.ts';
+import { type Engine, EngineError, type EngineFault, type EngineUtterance } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
 import { ExitCode, TtsError, type TtsErrorOptions } from '../kit/error.ts';
 import { hintToWait } from '../kit/http/failures.ts';

@@ -1,8 +1,8 @@
 /** The places of this machine that have voices, and the wrappers of their sources: limit, retry, proof and cache. */
-import type { Engine, Speaker as EngineSpeaker } from '../engines/engine.ts';
+import type { Engine, EngineVoice } from '../engines/engine.ts';
 import { OWN_RATE } from '../engines/engine.ts';
 import type { Espeak, findEspeak } from '../engines/espeak.ts';
-import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
+import { FLITE_VOICES } from '../engines/flite-voices.ts';
 import type { RunContext } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
@@ -132,7 +132,7 @@ export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions)
     const { openBuiltIn } = await import('../engines/flite-thread.ts');
     return openBuiltIn(context.host.runtime, workers);
   });
-  const voices = FLITE_SPEAKERS.map((speaker) => ownVoice(speaker, source));
+  const voices = FLITE_VOICES.map((speaker) => ownVoice(speaker, source));
   return placeOf(async () => voices);
 }
 
@@ -227,10 +227,7 @@ export function followedBy(kind: string | undefined): readonly Field[] | undefin
     : FIELD_NAMES.filter((field) => FIELDS[field].kind.toLowerCase() === kind.toLowerCase());
 }
 
-function ownVoice(
-  { no, name, language, alsoSpeaks, gender, kind }: EngineSpeaker,
-  source: VoiceSource,
-): Voice {
+function ownVoice({ no, name, language, alsoSpeaks, gender, kind }: EngineVoice, source: VoiceSource): Voice {
   const follows = followedBy(kind);
   const about = { name, language, alsoSpeaks, gender, kind };
   return { source, no, ...about, sampleRate: OWN_RATE, follows, identity: 'built-in' };

@@ -1,6 +1,6 @@
 /** Errors and advice for voices that are not found. */
 import type { Espeak } from '../engines/espeak.ts';
-import { FLITE_SPEAKERS } from '../engines/flite-voices.ts';
+import { FLITE_VOICES } from '../engines/flite-voices.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
 import { valueHint } from '../kit/hints.ts';
 import type { RunContext } from '../kit/host.ts';
@@ -120,7 +120,7 @@ export function adviceFor(asked: string, { espeak, context }: AdviceContext): st
   const isOf = (tag: string) => matchesLanguage(tag, base);
   const there =
     manifestsOf(context).find(({ speakers }) => speakers.some((speaker) => isOf(speaker.language))) ??
-    FLITE_SPEAKERS.find((speaker) => isOf(speaker.language));
+    FLITE_VOICES.find((speaker) => isOf(speaker.language));
   if (there) return `-s ${there.name} speaks ${language}`;
   const isReadable = !isUnreadByEspeak(base);
   const robot = isReadable && espeak && voiceForLanguage(base, [espeak.voices]);

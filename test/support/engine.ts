@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
-import type { Engine, Speaker, Style, Utterance } from '../../src/engines/engine.ts';
+import type { Engine, EngineUtterance, EngineVoice, Style } from '../../src/engines/engine.ts';
 import { type Espeak, openEspeak } from '../../src/engines/espeak.ts';
 import { openBuiltIn } from '../../src/engines/flite-thread.ts';
-import { FLITE_SPEAKERS } from '../../src/engines/flite-voices.ts';
+import { FLITE_VOICES } from '../../src/engines/flite-voices.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -26,7 +26,7 @@ export async function buildWorker(): Promise<URL> {
 }
 
 interface Speaking extends Pick<Engine, 'speak'> {
-  readonly speakers: readonly Speaker[];
+  readonly speakers: readonly EngineVoice[];
 }
 
 interface Engines {
@@ -41,12 +41,12 @@ export async function startEngine({ worker, workers = 2, espeak }: Engines): Pro
   const robot = espeak && (await openEspeak(espeak, workers));
   afterAll(() => Promise.all([builtIn.close(), robot?.close()]));
   return {
-    speakers: [...FLITE_SPEAKERS, ...(espeak?.voices ?? [])],
+    speakers: [...FLITE_VOICES, ...(espeak?.voices ?? [])],
     speak: (utterance, signal) => (utterance.no > 100 && robot ? robot : builtIn).speak(utterance, signal),
   };
 }
 
-interface Request extends Partial<Omit<Utterance, 'no'>> {
+interface Request extends Partial<Omit<EngineUtterance, 'no'>> {
   readonly text: string;
   readonly speaker?: number;
   readonly signal?: AbortSignal;

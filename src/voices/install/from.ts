@@ -1,7 +1,7 @@
 /** `tts voices install --from`: voices from folders, files and URLs. */
 import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { FLITE_SPEAKERS } from '../../engines/flite-voices.ts';
+import { FLITE_VOICES } from '../../engines/flite-voices.ts';
 import {
   assertOwn,
   assertOwnFolder,
@@ -162,7 +162,7 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
       `${JSON.stringify(wanted)} cannot be the name of a voice`,
       'give it one of letters and digits with --name',
     );
-  if (FLITE_SPEAKERS.some((speaker) => speaker.name === name) || offered(catalogue, name))
+  if (FLITE_VOICES.some((speaker) => speaker.name === name) || offered(catalogue, name))
     throw usageError(`${name} is the name of another voice`, 'give it another one with --name');
   const old = readManifest(data, name, host.uid);
   if (old && old.quality !== 'own') throw taken(name, old);

@@ -4,8 +4,8 @@ import type {
   Engine,
   EngineError,
   EngineSound,
+  EngineUtterance,
   ExternalSource,
-  Utterance,
 } from '../../../src/engines/engine.ts';
 import { ExternalEngine } from '../../../src/engines/external.ts';
 import { PLAIN } from '../../support/engine.ts';
@@ -54,7 +54,7 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
   };
 }
 
-interface More extends Partial<Utterance> {
+interface More extends Partial<EngineUtterance> {
   readonly signal?: AbortSignal;
 }
 
@@ -259,7 +259,7 @@ function soundOf(seconds: number, silence = 0): Int16Array {
 }
 
 /** What is heard of a text, in seconds, and what is told. */
-async function spoken(talk: Talk, text: string, more: Partial<Utterance> = {}) {
+async function spoken(talk: Talk, text: string, more: Partial<EngineUtterance> = {}) {
   const told: (readonly [message: string, how: string])[] = [];
   const onCut = (message: string, how: string) => void told.push([message, how]);
   const frames = await framesOf(utter(talk, text, { isWhole: true, onCut, ...more }));

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, test } from 'vitest';
 import { delayOf, finish } from '../../../src/engines/finish.ts';
 import { Flite } from '../../../src/engines/flite.ts';
 import { compileFlite } from '../../../src/engines/flite-program.ts';
-import { FLITE_SPEAKERS, fliteTask } from '../../../src/engines/flite-voices.ts';
+import { FLITE_VOICES, fliteTask } from '../../../src/engines/flite-voices.ts';
 import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 
 function say(name: string, text: string): Said {
-  const speaker = FLITE_SPEAKERS.find((each) => each.name === name);
+  const speaker = FLITE_VOICES.find((each) => each.name === name);
   if (!speaker) throw new Error(`no voice ${name}`);
   const style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
   const how = { sampleRate: RATE, loudness: 1, pause: 0.35 };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, test } from 'vitest';
 import { delayOf, finish } from '../../../src/engines/finish.ts';
 import { Flite } from '../../../src/engines/flite.ts';
 import { compileFlite } from '../../../src/engines/flite-program.ts';
-import { FLITE_SPEAKERS, fliteTask } from '../../../src/engines/flite-voices.ts';
+import { FLITE_VOICES, fliteTask } from '../../../src/engines/flite-voices.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { COARSE_STEP } from '../../../src/sound/align.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
@@ -46,7 +46,7 @@ function said(name: string, text: string): TimedSound {
   const key = `${name} ${text}`;
   const known = spoken.get(key);
   if (known) return known;
-  const speaker = FLITE_SPEAKERS.find((each) => each.name === name);
+  const speaker = FLITE_VOICES.find((each) => each.name === name);
   if (!speaker) throw new Error(`no voice ${name}`);
   const how = { sampleRate: RATE, loudness: 1, pause: 0.35 };
   const speech = flite.speakTimed(fliteTask({ no: speaker.no, style: PLAIN }, normalise(text), how));
