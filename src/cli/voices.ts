@@ -1,8 +1,8 @@
-import type { Gender } from '../engines/engine.ts';
 import { ExitCode, usageError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import { brokenAt, columnsOf, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
+import type { Gender } from '../sound/voice.ts';
 import {
   bytesOf,
   type Catalogue,

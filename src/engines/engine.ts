@@ -1,7 +1,5 @@
 /** Types of speech engines, their configuration and their errors. */
-
-/** The gender of a voice, as its maker states it. */
-export type Gender = 'woman' | 'man' | 'neutral';
+import type { Gender } from '../sound/voice.ts';
 
 /** A built-in voice, or one of espeak-ng. */
 export interface EngineVoice {

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { codeOf } from '../kit/error.ts';
-import { EngineError, type Gender, type ModelSpeaker, offsetOf, type Scales } from './engine.ts';
+import type { Gender } from '../sound/voice.ts';
+import { EngineError, type ModelSpeaker, offsetOf, type Scales } from './engine.ts';
 import {
   fileEnds,
   LONGEST_CONFIG,

@@ -18,6 +18,9 @@ export interface Fields {
 /** A field that only some voices support; the others concern services only. `src/voices/sources.ts` has a row for each. */
 export type Field = Exclude<keyof Fields, 'stream' | 'callbackUrl'>;
 
+/** The gender of a voice, as its maker states it. */
+export type Gender = 'woman' | 'man' | 'neutral';
+
 /** One voice of one source. */
 export interface Voice {
   readonly source: VoiceSource;
@@ -28,7 +31,7 @@ export interface Voice {
   readonly language: string | undefined;
   /** Further language tags that list the voice. */
   readonly alsoSpeaks?: readonly string[] | undefined;
-  readonly gender?: 'woman' | 'man' | 'neutral' | undefined;
+  readonly gender?: Gender | undefined;
   /** A BCP 47 tag: numbers reach the voice as words of that language. Without it, the voice reads digits itself. */
   readonly numbers?: string | undefined;
   /** The name that a voice has in all its languages. */
@@ -77,8 +80,8 @@ export interface VoiceSource {
   close(): Promise<void>;
 }
 
-/** A text with its position in the run. */
-interface NumberedText {
+/** One text for one voice, with its position in the run. */
+export interface Utterance {
   /** The cleaned text. */
   readonly text: string;
   /** The text as the input has it. The built-in voices look at its line breaks themselves. */
@@ -94,10 +97,6 @@ interface NumberedText {
   readonly hasFallback?: boolean | undefined;
   /** True if the sound is played while it is made. */
   readonly isHeardLive?: boolean | undefined;
-}
-
-/** One text for one voice. */
-export interface Utterance extends NumberedText {
   readonly voice: Voice;
   readonly fields: Fields;
   report(event: VoiceEvent): void;
@@ -127,7 +126,7 @@ export type VoiceEvent =
       readonly by?: string;
       /** Missing if no service is asked. */
       readonly post?: { readonly url: URL; readonly body: string };
-    } & Pick<NumberedText, 'text' | 'index'>)
+    } & Pick<Utterance, 'text' | 'index'>)
   | {
       readonly type: 'answer';
       readonly index: number;

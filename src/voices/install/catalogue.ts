@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import { type Gender, shortName } from '../../engines/engine.ts';
+import { shortName } from '../../engines/engine.ts';
 import { type TtsError, usageError } from '../../kit/error.ts';
 import { dataFolder, pathOf, reasonUnread } from '../../kit/folders.ts';
 import { isOwnFolder } from '../../kit/guard.ts';
 import type { Host } from '../../kit/host.ts';
+import type { Gender } from '../../sound/voice.ts';
 import bundled from './catalogue.json' with { type: 'json' };
 import { voicesFolder } from './manifest.ts';
 
