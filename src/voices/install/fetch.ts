@@ -118,13 +118,10 @@ export class Fetcher implements AsyncDisposable {
       const answer = await this.#getOnce(url, { ...headers, ...this.#tokenFor(url) }, until);
       if (!REDIRECTS.has(answer.status)) return { ...answer, url };
       await drain(answer.body);
-      over.abort(new Error('the answer leads on'));
+      over.abort(new Error('the answer is a redirect'));
       url = nextAddress(answer, url);
     }
-    throw failure(
-      `${first.host} leads from one address to the next (${MOST_REDIRECTS} redirects)`,
-      ANOTHER_WAY,
-    );
+    throw failure(`${first.host} redirects more than ${MOST_REDIRECTS} times`, ANOTHER_WAY);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -180,14 +177,14 @@ export function failure(message: string, hint: string, retry?: TtsError['retry']
 /** @throws TtsError for a redirect without an address, or to one whose answer others could change on the way */
 function nextAddress({ headers }: Answer, from: URL): URL {
   const to = headers.location;
-  if (!to || !URL.canParse(to, from.href)) throw failure(`${from.host} leads on to no address`, ANOTHER_WAY);
+  if (!to || !URL.canParse(to, from.href)) throw failure(`${from.host} redirects to no address`, ANOTHER_WAY);
   const next = new URL(to, from.href);
   const isSafe =
     next.protocol === 'https:' ||
     (next.protocol === 'http:' && isNearby(next.hostname) && isNearby(from.hostname));
   if (!isSafe || next.username || next.password)
     throw failure(
-      `${from.host} leads on to ${printable(next.protocol)}//${printable(next.host)}, and only https is followed`,
+      `${from.host} redirects to ${printable(next.protocol)}//${printable(next.host)}, and only https is followed`,
       ANOTHER_WAY,
     );
   assertSafe(next, from.host);
@@ -343,8 +340,7 @@ async function checkedFile(
     pinned.sha256 === undefined
       ? pinned.md5 === undefined || (await checksumOf(path, { algorithm: 'md5' })) === pinned.md5
       : sha256 === pinned.sha256;
-  if (!isRight)
-    throw wrongBytes(`${name} of ${url.host} has another checksum than it should: it was thrown away`);
+  if (!isRight) throw wrongBytes(`${name} of ${url.host} has the wrong checksum and was deleted`);
   const checked = pinned.sha256 !== undefined ? 'sha256' : pinned.md5 !== undefined ? 'md5' : 'not checked';
   return { path, size: statSync(path).size, sha256, hash, checked };
 }
@@ -361,14 +357,15 @@ function startOf(answer: RedirectedAnswer, have: number, { name, size, most }: D
   if (status === 206) {
     const [, from, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
     if (Number(from) !== have || (size !== undefined && total !== '*' && Number(total) !== size))
-      throw wrongBytes(`${url.host} sent another part of ${name} than the one that is missing`);
+      throw wrongBytes(`${url.host} sent a different part of ${name} from the one that is missing`);
     start = have;
   }
   const length = headers['content-length'];
-  if (length !== undefined && size !== undefined && start + Number(length) !== size)
-    throw failure(`${name} of ${url.host} has ${start + Number(length)} bytes and not ${size}`, ANOTHER_WAY);
-  if (length !== undefined && start + Number(length) > most)
-    throw failure(`${name} of ${url.host} has more than ${most} bytes`, ANOTHER_WAY);
+  if (length === undefined) return start;
+  const end = start + Number(length);
+  if (size !== undefined && end !== size)
+    throw failure(`${name} of ${url.host} has ${end} bytes instead of ${size}`, ANOTHER_WAY);
+  if (end > most) throw failure(`${name} of ${url.host} has more than ${most} bytes`, ANOTHER_WAY);
   return start;
 }
 
@@ -388,7 +385,7 @@ function assertWhole(
   if (size >= (whole ?? 1)) return;
   const mayBeCut = whole !== undefined && headers['content-length'] === undefined;
   throw failure(
-    `${name} of ${url.host} has ${size} bytes and not ${whole ?? 'any more'}`,
+    `${name} of ${url.host} ${whole === undefined ? 'is empty' : `has ${size} bytes instead of ${whole}`}`,
     ANOTHER_WAY,
     mayBeCut ? {} : undefined,
   );

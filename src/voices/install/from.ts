@@ -111,7 +111,7 @@ async function fetchVoice(
   }
   assertKind(name);
   if (sha256 !== undefined && (await checksumOf(path)) !== sha256.toLowerCase())
-    throw failure(`${name} has another checksum than the one of --sha256`, 'get the file again');
+    throw failure(`${name} does not have the checksum of --sha256`, 'download the file again');
   const checked = sha256 === undefined ? 'not checked' : 'sha256 given';
   if (name.endsWith('.onnx')) return { place: path, origin: name.replace(/\.onnx$/, ''), checked };
   // Do not unpack the archive of a voice of the catalogue: it is installed like a downloaded one.
@@ -163,7 +163,7 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
       'give it one of letters and digits with --name',
     );
   if (FLITE_VOICES.some((speaker) => speaker.name === name) || offered(catalogue, name))
-    throw usageError(`${name} is the name of another voice`, 'give it another one with --name');
+    throw usageError(`${name} is the name of another voice`, 'choose a different one with --name');
   const old = readManifest(data, name, host.uid);
   if (old && old.quality !== 'own') throw taken(name, old);
   return name;
@@ -195,7 +195,7 @@ async function installCopied(
     if (!there.includes(true))
       throw usageError(
         `${offer.name} is a voice of the catalogue, and ${name} in ${folder} is not its file`,
-        'copy all files of that voice, or give your own one another name with --name',
+        'copy all files of that voice, or give your own a different name with --name',
       );
     copy(file, names[there.indexOf(true)] ?? name, offer.from);
   }

@@ -84,12 +84,12 @@ function listedIn(json: string, key: string): ListedVoice | undefined {
   try {
     list = JSON.parse(json);
   } catch {
-    throw failure('the list of voices of the hub is not JSON', ANOTHER_WAY);
+    throw failure("the hub's list of voices is not JSON", ANOTHER_WAY);
   }
   if (!Object.hasOwn(list, key)) return undefined;
   const read = check(LISTED, list[key]);
   if ('value' in read) return read.value;
-  throw failure(`the list of voices of the hub says of ${key} what cannot be true`, ANOTHER_WAY);
+  throw failure(`the hub's list of voices has an invalid entry for ${key}`, ANOTHER_WAY);
 }
 
 function offerOf(key: string, voice: ListedVoice, { catalogue, data, context }: Session): OfferedVoice {
@@ -223,7 +223,7 @@ function isSame({ files, archives = [] }: Manifest, { files: wanted }: OfferedVo
 
 export function taken(name: string, { key }: Pick<Manifest, 'key'>) {
   return usageError(
-    `a voice ${name} is installed already, and it is another one (${key})`,
+    `a different voice with the name ${name} is installed already (${key})`,
     `remove it (tts voices remove ${name}), or give the new one a name with --name`,
   );
 }

@@ -61,7 +61,7 @@ export async function installRuntime(options: RuntimeOptions, context: RunContex
       `the runtime ${RUNTIME} does not load: ${second}`,
       'install another version of Node, or choose a server or a program as an engine',
     );
-  notices.note('installed the runtime in WebAssembly: it needs about four times as long as the native one');
+  notices.note('installed the runtime in WebAssembly: it takes about four times as long as the native one');
 }
 
 /** @returns why the runtime does not load; `undefined` if it does */

@@ -216,8 +216,8 @@ export async function wrongFiles(data: string, { name, files, espeak }: Manifest
 
 async function faultOf({ size, sha256 }: InstalledFile, path: string): Promise<string | undefined> {
   try {
-    if (statSync(path).size !== size) return `has ${statSync(path).size} bytes and not ${size}`;
-    return (await checksumOf(path)) === sha256 ? undefined : 'has another checksum';
+    if (statSync(path).size !== size) return `has ${statSync(path).size} bytes instead of ${size}`;
+    return (await checksumOf(path)) === sha256 ? undefined : 'has a different checksum';
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read (${codeOf(error)})`;
   }
@@ -233,7 +233,7 @@ export async function withVoicesLock<T>(
   action: () => Promise<T>,
 ): Promise<T> {
   const path = join(data, '.lock');
-  const onWait = () => notices.note(`another run changes the voices in ${data}: waiting for it`);
+  const onWait = () => notices.note(`another run is changing the voices in ${data}: waiting for it`);
   const rules = { isOver: isDeadOrUnwritten, signal, onWait };
   using _lease = (
     await Lease.wait(path, host, rules).catch((error) => {
