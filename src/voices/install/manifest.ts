@@ -93,10 +93,13 @@ function isManifest({ format, speakers, files, number, sampleRate }: Manifest): 
   );
 }
 
+/** The version of sherpa-onnx, also in `runtime-locks.json`. */
+export const RUNTIME_VERSION = '1.13.8';
+
 /** Names of the runtime's folders, by the kind of its package. */
 export const RUNTIME_FOLDERS = {
-  native: 'sherpa-onnx-1.13.8',
-  portable: 'sherpa-onnx-1.13.8-wasm',
+  native: `sherpa-onnx-${RUNTIME_VERSION}`,
+  portable: `sherpa-onnx-${RUNTIME_VERSION}-wasm`,
 } as const;
 
 /** Returns folders that may hold the runtime. Code that another user could have written is not loaded. */

@@ -8,13 +8,11 @@ import type { Host, RunContext } from '../../kit/host.ts';
 import { outputOf, ProgramError } from '../../kit/program.ts';
 import { printable } from '../../kit/words.ts';
 import { failure } from './fetch.ts';
-import { attempt, RUNTIME_FOLDERS, runtimesIn } from './manifest.ts';
+import { attempt, RUNTIME_FOLDERS, RUNTIME_VERSION, runtimesIn } from './manifest.ts';
 import locks from './runtime-locks.json' with { type: 'json' };
 import { partsFolder } from './store.ts';
 
-const VERSION = '1.13.8';
-
-export const RUNTIME = `sherpa-onnx ${VERSION}`;
+export const RUNTIME = `sherpa-onnx ${RUNTIME_VERSION}`;
 
 /** Bytes on disk, and bytes of the packages that npm downloads. */
 export const RUNTIME_BYTES = { disk: 33_400_000, download: 11_100_000 };
@@ -170,6 +168,6 @@ async function findNpm(host: Host): Promise<[string, ...string[]] | undefined> {
 function noNpm() {
   return usageError(
     `an installed voice needs the runtime ${RUNTIME}, and there is no npm to install it`,
-    `install npm, or run where npm is: npm install -g sherpa-onnx-node@${VERSION}`,
+    `install npm, or run where npm is: npm install -g sherpa-onnx-node@${RUNTIME_VERSION}`,
   );
 }
