@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import bunzip2 from 'unbzip2-stream';
-import { codeOf, usageError } from '../../kit/error.ts';
+import { codeOf, TtsError, usageError } from '../../kit/error.ts';
 import { unwritable } from '../../kit/folders.ts';
 import { printable } from '../../kit/words.ts';
 import { ELSEWHERE } from './manifest.ts';
@@ -129,7 +129,7 @@ function refused(why: string) {
 }
 
 function reworded(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name === 'TtsError') return error;
+  if (!(error instanceof Error) || error instanceof TtsError) return error;
   return usageError(
     `the archive cannot be read: ${printable(error.message)}`,
     'download it again; .tar.gz, .tar.bz2 and .tar are read',

@@ -141,7 +141,8 @@ export function espeakFiles({ espeak }: Catalogue, languages: readonly string[])
 /** @returns the error for a voice of the catalogue that is not installed: speaking downloads nothing */
 export function notInstalled(name: string, asked: string, host: Host): TtsError | undefined {
   const catalogue = loadCatalogue(host);
-  const voice = offered(catalogue, name) ?? offeredSpeaker(catalogue, name);
+  const own = offered(catalogue, name);
+  const voice = own ?? offeredSpeaker(catalogue, name);
   if (!voice) return undefined;
   const data = dataFolder(host);
   const folder = data === undefined ? undefined : voicesFolder(data);
@@ -150,8 +151,7 @@ export function notInstalled(name: string, asked: string, host: Host): TtsError 
       `${asked}: the voices in ${folder} are not used, since others may write there`,
       `correct its owner and its mode: chmod 700 ${folder}`,
     );
-  const isOne = offered(catalogue, name) !== undefined;
-  const who = isOne ? `the voice ${voice.name}` : `${name} is a speaker of the voice ${voice.name}, which`;
+  const who = own ? `the voice ${voice.name}` : `${name} is a speaker of the voice ${voice.name}, which`;
   return usageError(`${asked}: ${who} is not installed`, installLine(voice));
 }
 
