@@ -25,7 +25,7 @@ import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import { isArchive, unpack } from './archive.ts';
 import { type OfferedVoice, repositoryOf } from './catalogue.ts';
 import { neededOf, ownEspeak, pinnedLanguage, sharedEspeak } from './espeak.ts';
-import { type Downloaded, failure, placeOf } from './fetch.ts';
+import { type Downloaded, failure, sourceOf } from './fetch.ts';
 import { CARD, type Checked, installedVoices, type Manifest } from './manifest.ts';
 import type { Session } from './session.ts';
 import { copyInto, makeStage, place, publish } from './store.ts';
@@ -293,7 +293,7 @@ function commonOf(voice: OfferedVoice, got: DownloadedFiles, session: Session) {
     licence: voice.licence,
     class: voice.class,
     trained: voice.trained,
-    source: placeOf(repositoryOf(voice.from, session)),
+    source: sourceOf(repositoryOf(voice.from, session)),
     checked: weakest([...got.values()].map(({ checked }) => checked)),
   };
 }

@@ -25,7 +25,7 @@ export async function sharedEspeak(
       most: file.size,
     });
     placeShared(done.path, join(data, folder, nameInFolder(file)));
-    session.spend(done.path);
+    session.markUsed(done.path);
   }
   const installed: InstalledFile[] = [];
   for (const file of files) {

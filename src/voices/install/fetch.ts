@@ -72,7 +72,7 @@ export function addressIn({ url }: Hub, repository: Repository, { path }: Pick<P
 }
 
 /** @returns the source of a voice, as its manifest names it */
-export function placeOf(repository: Repository): string {
+export function sourceOf(repository: Repository): string {
   return 'releases' in repository ? repository.releases : `${repository.repo}@${repository.commit}`;
 }
 

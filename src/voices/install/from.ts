@@ -74,7 +74,7 @@ export async function installLocal(voice: LocalVoice, session: Session): Promise
     ...(voice.language !== undefined && { language: voice.language }),
   };
   const manifest = await publish(stage, about, session.data);
-  session.settle();
+  session.removeUsed();
   return manifest;
 }
 
@@ -132,7 +132,7 @@ async function downloaded(url: URL, sha256: string | undefined, session: Session
   const path = join(makeStage(session.data), name);
   const fetch = async (address: URL, target: string, wanted: Pick<DownloadRequest, 'most' | 'sha256'>) => {
     const done = await session.download({ name: basename(target), url: address, ...wanted });
-    session.spend(done.path);
+    session.markUsed(done.path);
     copyInto(done.path, target);
   };
   await fetch(url, path, {

@@ -64,7 +64,7 @@ export async function findOffer(name: string, session: Session): Promise<Offered
     most: LONGEST_LIST,
   });
   const voice = listedIn(readFileSync(list.path, 'utf8'), name);
-  session.spend(list.path);
+  session.markUsed(list.path);
   if (!voice) throw unknown(name, catalogue);
   return offerOf(name, voice, session);
 }
@@ -153,8 +153,8 @@ export async function installOffered(
   if (old && old.key !== voice.key) throw taken(voice.name, old);
   if (old && !session.options.force && isSame(old, voice)) {
     // Remove the parts that a run leaves when it is killed at its end.
-    for (const file of voice.files) session.spend(partOf(file, voice, session));
-    session.settle();
+    for (const file of voice.files) session.markUsed(partOf(file, voice, session));
+    session.removeUsed();
     return undefined;
   }
   const got = new Map<string, Downloaded>();
@@ -168,7 +168,7 @@ export async function installOffered(
       most: isAbout ? 2 * size : size,
     });
     got.set(file.path, done);
-    session.spend(done.path);
+    session.markUsed(done.path);
     return done;
   };
   const small = voice.files.filter(
@@ -182,7 +182,7 @@ export async function installOffered(
     voice.from === 'piper'
       ? await buildPiper(licensed, got, own, session)
       : await buildFolder(licensed, got, session);
-  session.settle();
+  session.removeUsed();
   return manifest;
 }
 

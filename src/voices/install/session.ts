@@ -27,7 +27,7 @@ export class Session implements AsyncDisposable {
   readonly options: SessionOptions;
   readonly context: RunContext;
   readonly #fetcher: Fetcher;
-  readonly #spent: string[] = [];
+  readonly #used: string[] = [];
 
   constructor(options: SessionOptions, context: RunContext) {
     this.options = options;
@@ -57,14 +57,14 @@ export class Session implements AsyncDisposable {
     );
   }
 
-  /** Marks a part as used, which `settle` removes. */
-  spend(path: string): void {
-    this.#spent.push(path);
+  /** Marks a downloaded file as used. It stays until `removeUsed`, so that a killed run costs no second download. */
+  markUsed(path: string): void {
+    this.#used.push(path);
   }
 
-  /** Removes the used parts. Call this when all files are in their places. */
-  settle(): void {
-    for (const path of this.#spent.splice(0)) rmSync(path, { force: true });
+  /** Removes the used files. Call this when the voice is in its place. */
+  removeUsed(): void {
+    for (const path of this.#used.splice(0)) rmSync(path, { force: true });
   }
 
   /** @throws TtsError (usage) that shows the card, if the licence has to be accepted and is not */
