@@ -34,19 +34,16 @@ export async function captioned(
   const { metrics } = context;
   const headers = register(request, exchange, context);
   const stream = isRelayed(request.voice) ? request.fields.stream : inLines;
-  const captions = hasWords ? new Captions(speed) : undefined;
+  const times = new WordTimes(({ role }) => role.speaker, { openReference, signal });
+  const captions = hasWords ? new Captions(times, speed) : undefined;
   const { format, pcm } = await speakLive(
     {
       source: wordsSource(request.text),
       voice: request.voice,
       fields: { ...request.fields, stream },
       bySentence: {
-        listenerFor:
-          captions &&
-          ((speakerOf, isLeftOut) => {
-            const times = new WordTimes(speakerOf, { openReference, signal });
-            return captions.hearing(times, isLeftOut);
-          }),
+        listener: captions,
+        onSkip: (index) => captions?.skip(index),
         silentIfUnreadable: request.silentIfUnreadable ?? false,
       },
     },
@@ -74,9 +71,10 @@ export async function captioned(
 
 /** Collects the timed words of a response until they are sent. */
 class Captions implements Listener {
+  readonly #times: WordTimes;
   readonly #speed: number;
-  #times: WordTimes | undefined;
-  #isLeftOut = (_: number) => false;
+  /** Sentences that the voice could not read, whose words get no times. */
+  readonly #skipped = new Set<number>();
   #index = 0;
   #format: PcmFormat | undefined;
   #start = 0;
@@ -86,7 +84,8 @@ class Captions implements Listener {
   more: Promise<void> | undefined;
   #announce = () => {};
 
-  constructor(speed: number) {
+  constructor(times: WordTimes, speed: number) {
+    this.#times = times;
     this.#speed = speed;
     this.#waitForMore();
   }
@@ -97,10 +96,9 @@ class Captions implements Listener {
     });
   }
 
-  hearing(times: WordTimes, isLeftOut: (index: number) => boolean): Listener {
-    this.#times = times;
-    this.#isLeftOut = isLeftOut;
-    return this;
+  /** @param index of a sentence that becomes silence */
+  skip(index: number): void {
+    this.#skipped.add(index);
   }
 
   on(event: RunEvent): Promise<void> | void {
@@ -109,15 +107,15 @@ class Captions implements Listener {
       this.#index = event.part.segment.index;
       this.#format = format;
       this.#start = event.at;
-      this.#times?.begin(event.part, format);
+      this.#times.begin(event.part, format);
     }
-    if (event.type === 'sound') this.#times?.sound(event.pcm);
+    if (event.type === 'sound') this.#times.sound(event.pcm);
     return event.type === 'spoken' ? this.#end() : undefined;
   }
 
   async #end(): Promise<void> {
-    const timed = await this.#times?.end();
-    if (!timed || !this.#format || this.#isLeftOut(this.#index)) return;
+    const timed = await this.#times.end();
+    if (!timed || !this.#format || this.#skipped.has(this.#index)) return;
     const rate = this.#format.sampleRate * this.#speed;
     const time = (frames: number) => Math.round((1000 * (this.#start + frames)) / rate) / 1000;
     for (const { text, start, end } of timed.words)

@@ -24,9 +24,9 @@ interface LiveText {
 
 /** Makes each sentence a segment. Sentences that the voice cannot read are skipped, as within one request. */
 interface BySentence {
-  readonly listenerFor?:
-    | ((speakerOf: () => Speaker, isLeftOut: (index: number) => boolean) => Listener)
-    | undefined;
+  readonly listener: Listener | undefined;
+  /** Called with the index of each sentence that is skipped, before its silence is heard. */
+  onSkip(index: number): void;
   /** True if a text without words becomes a short silence; false if it is skipped. */
   readonly silentIfUnreadable: boolean;
 }
@@ -40,22 +40,21 @@ export async function speakLive(
   context: ServiceContext,
   signal: AbortSignal,
 ): Promise<Pick<Speech, 'format' | 'pcm'>> {
-  const skipped = bySentence && new SkippedSentences(bySentence.silentIfUnreadable);
+  const skipped = bySentence && new SkippedSentences(bySentence);
   const speaker = queuedSpeaker(voice, { fields, skipped }, context);
-  const isLeftOut = (index: number) => skipped?.has(index) === true;
   try {
     const how: LiveTrackOptions = {
       ...context.reading,
       isHeardLive: !bySentence,
       pace: bySentence ? 'sentence' : 'by output',
-      listener: bySentence?.listenerFor?.(() => speaker, isLeftOut),
+      listener: bySentence?.listener,
       mix: { pauses: USUAL_PAUSES },
       // No error may quote the text of a client.
       missing: null,
     };
     const track = await trackOfText(source, speaker, how, signal);
     if (!track) return shortSound();
-    return { format: track.format, pcm: unlessAllLeftOut(track.pcm, skipped) };
+    return { format: track.format, pcm: unlessAllSkipped(track.pcm, skipped) };
   } catch (error) {
     if (error !== BLANK || bySentence?.silentIfUnreadable === false) throw error;
     return shortSound();
@@ -120,35 +119,32 @@ export async function trackOfText(
 
 /** Records the skipped sentences of a text, to report an error if the voice could read none of it. */
 class SkippedSentences {
-  readonly #silentIfUnreadable: boolean;
+  readonly #options: BySentence;
   #sentences = 0;
-  readonly #skipped = new Set<number>();
+  #skipped = 0;
   #error: unknown;
 
-  constructor(silentIfUnreadable: boolean) {
-    this.#silentIfUnreadable = silentIfUnreadable;
+  constructor(options: BySentence) {
+    this.#options = options;
   }
 
   countSentence(): void {
     this.#sentences += 1;
   }
 
-  has(index: number): boolean {
-    return this.#skipped.has(index);
-  }
-
-  leaveOut(index: number, text: string, error: unknown): void {
-    this.#skipped.add(index);
-    if (hasWords(text) || !this.#silentIfUnreadable) this.#error ??= error;
+  skip(index: number, text: string, error: unknown): void {
+    this.#skipped += 1;
+    this.#options.onSkip(index);
+    if (hasWords(text) || !this.#options.silentIfUnreadable) this.#error ??= error;
   }
 
   /** @throws the first error of the voice, if it could read none of the text */
   throwIfAll(): void {
-    if (this.#error !== undefined && this.#skipped.size === this.#sentences) throw this.#error;
+    if (this.#error !== undefined && this.#skipped === this.#sentences) throw this.#error;
   }
 }
 
-async function* unlessAllLeftOut(
+async function* unlessAllSkipped(
   pcm: AsyncIterable<Uint8Array>,
   skipped: SkippedSentences | undefined,
 ): AsyncGenerator<Uint8Array> {
@@ -178,8 +174,8 @@ function queuedSpeaker(
       skipped?.countSentence();
       // A full queue can refuse only the first segment: a text that is already heard continues.
       const order = { text, voice, fields, isPatient: index > 0 };
-      const leaveOut = skipped && ((error: unknown) => skipped.leaveOut(index, text, error));
-      const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until), leaveOut);
+      const skip = skipped && ((error: unknown) => skipped.skip(index, text, error));
+      const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until), skip);
       return { format, bytes: undefined, pcm };
     },
   };

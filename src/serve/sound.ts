@@ -62,17 +62,17 @@ export function hasWords(text: string): boolean {
 /**
  * Replaces a text without letters and digits that the voice cannot read by a short silence: clients test a key with a single
  * full stop, and send an emoji or three dots of a chat.
- * @param leaveOut called if the voice cannot read the text; with it, a text with words becomes silence, too
+ * @param onUnreadable called if the voice cannot read the text; with it, a text with words becomes silence, too
  */
 export async function soundOrSilence(
   text: string,
   sound: Promise<Sound>,
-  leaveOut?: (error: unknown) => void,
+  onUnreadable?: (error: unknown) => void,
 ): Promise<Sound> {
-  if (hasWords(text) && !leaveOut) return sound;
+  if (hasWords(text) && !onUnreadable) return sound;
   const assertUnreadable = (error: unknown) => {
     if (!isUnreadable(error)) throw error;
-    leaveOut?.(error);
+    onUnreadable?.(error);
   };
   const { format, pcm, isSure } = await sound.catch((error: unknown) => {
     assertUnreadable(error);
