@@ -25,15 +25,15 @@ export function readServeOptions(flags: Flags, env: Context['host']['env']) {
   const { TTS_API_KEY, TTS_API_KEY_FILE } = env;
   // A relay sends TTS_API_KEY to its service, so this cannot be the key of the clients.
   const keys = relay ? { TTS_API_KEY_FILE } : { TTS_API_KEY, TTS_API_KEY_FILE };
-  const said = resolveSettings({ flags: others, env: keys });
-  if (!said.auth.value) assertMayBeOpen(said);
+  const settings = resolveSettings({ flags: others, env: keys });
+  if (!settings.auth.value) assertMayBeOpen(settings);
   return {
-    said,
+    settings,
     engines: engine,
-    /** The settings of the service that requests are relayed to, if there is one. */
+    /** The options of the service that requests are relayed to, if there is one. */
     relay,
     /** Options for how the texts of clients are read, and the config file that may set them, too. */
-    reading: Object.fromEntries(READING.map((name) => [name, flags[name]])),
+    readingFlags: Object.fromEntries(READING.map((name) => [name, flags[name]])),
   };
 }
 
@@ -47,9 +47,9 @@ const RELAY = optionsOf('serve').filter((name) => {
 
 /** @throws TtsError (usage) for such an option without `--base-url`, and for `--base-url` with `--engine` */
 function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undefined {
-  const said = RELAY.filter((name) => flags[name] !== undefined);
+  const given = RELAY.filter((name) => flags[name] !== undefined);
   // --config alone relays nothing: a config file names engines, too.
-  const [first] = said.filter((name) => name !== 'config');
+  const [first] = given.filter((name) => name !== 'config');
   if (first === undefined) return undefined;
   if (flags.baseUrl === undefined)
     throw usageError(
@@ -58,7 +58,7 @@ function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undef
     );
   if (flags.engine !== undefined)
     throw usageError('--base-url and --engine contradict each other', 'leave one of them out');
-  return Object.fromEntries(said.map((name) => [name, flags[name]]));
+  return Object.fromEntries(given.map((name) => [name, flags[name]]));
 }
 
 function assertMayBeOpen({ apiKey, host }: Settings): void {
@@ -74,35 +74,35 @@ function assertMayBeOpen({ apiKey, host }: Settings): void {
 /** The voices of the service, and how texts are read before they speak. */
 export interface Serving {
   readonly voices: ServedVoices;
-  readonly texts: TextReading | undefined;
+  readonly reading: TextReading | undefined;
 }
 
 /** Opens the service that requests are relayed to, or else the voices of this machine. */
 export async function openServeEngines(options: ServeOptions, context: Context): Promise<Serving> {
   const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
-  const { relay, reading, said } = options;
-  const maxQueue = said.maxQueue.value;
+  const { relay, readingFlags } = options;
+  const maxQueue = options.settings.maxQueue.value;
   // TTS_API_KEY_FILE holds the key of the clients, which the service behind a relay must not get.
   const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
   const host = relay ? { ...context.host, env } : context.host;
-  const flags = { ...relay, ...reading };
+  const flags = { ...relay, ...readingFlags };
   const { settings, files } = await loadSettings({ flags }, { ...context, host });
   const { readingOf } = await import('../serve/clean.ts');
-  const texts = await readingOf(settings, context);
+  const reading = await readingOf(settings, context);
   const voices = relay
     ? await openRelay({ settings, files, maxQueue }, context)
     : await openLocalVoices(
-        { ...namedEngines(options, settings, context), maxQueue, workers: said.workers?.value },
+        { ...namedEngines(options, settings, context), maxQueue, workers: options.settings.workers?.value },
         context,
       );
-  return { voices, texts };
+  return { voices, reading };
 }
 
 /** Returns the named engines. Their settings come from the config only if an option or variable names an engine. */
 function namedEngines({ engines: named }: ServeOptions, settings: Settings, { host: { env } }: Context) {
   const fallback = fromEnvironment(rows.engine, env);
-  const said = named.map((text) => settingOf(rows.engine, text, { place: 'option', name: '--engine' }));
-  const engines = said.length > 0 ? said : fallback ? [fallback] : [];
+  const given = named.map((text) => settingOf(rows.engine, text, { place: 'option', name: '--engine' }));
+  const engines = given.length > 0 ? given : fallback ? [fallback] : [];
   if (engines.length > 0) return { settings, engines };
   return { settings: resolveSettings({ flags: {}, env: {}, files: [] }), engines };
 }

@@ -18,8 +18,8 @@ import { openServeEngines, readServeOptions, type ServeOptions, type Serving } f
 export async function run({ flags }: CommandLine, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const options = readServeOptions(flags, host.env);
-  notices.json = options.said.json.value;
-  const key = await clientKey(options.said, context);
+  notices.json = options.settings.json.value;
+  const key = await clientKey(options.settings, context);
   if (key.value && !key.isMade) notices.hide(key.value);
   const speaking = await openServeEngines(options, context).catch((error) => {
     // A stop during the start is success, too.
@@ -38,9 +38,9 @@ export async function run({ flags }: CommandLine, context: Context): Promise<num
  * Returns the key that clients have to send.
  * @throws TtsError (usage) for a file that cannot be read, or holds no key
  */
-async function clientKey(said: Settings, { host, signal }: Context): Promise<Setup['key']> {
-  if (!said.auth.value) return { value: null, isMade: false };
-  const own = await findKey(said, { ...host, signal });
+async function clientKey(settings: Settings, { host, signal }: Context): Promise<Setup['key']> {
+  if (!settings.auth.value) return { value: null, isMade: false };
+  const own = await findKey(settings, { ...host, signal });
   return { value: own?.value ?? randomKey(), isMade: own === undefined };
 }
 
@@ -51,11 +51,11 @@ interface Setup extends Serving {
   readonly options: ServeOptions;
 }
 
-/** Milliseconds that open requests get to finish after the signal to stop. */
-const GRACE = 10_000;
+/** How long open requests get to finish after the signal to stop. */
+const GRACE_MS = 10_000;
 
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
-  const { readyFile } = setup.options.said;
+  const { readyFile } = setup.options.settings;
   const ready = readyFile && new ReadyFile(readyFile.value, host.cwd);
   await ready?.check();
   const service = await listen(setup, host, notices);
@@ -74,12 +74,12 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
 const ALWAYS_LOGGED: ReadonlySet<LogRecord['event']> = new Set(['defect', 'engine', 'voice']);
 
 async function listen(
-  { voices, texts, key, options }: Setup,
+  { voices, reading, key, options }: Setup,
   host: Host,
   notices: Notices,
 ): Promise<Service> {
-  const { said } = options;
-  const form = said.log?.value;
+  const { settings } = options;
+  const form = settings.log?.value;
   const log = (record: LogRecord) => {
     if (form === undefined && !ALWAYS_LOGGED.has(record.event)) return;
     notices.print(logLine(record, form ?? 'text', { time: new Date(), notices }));
@@ -87,15 +87,15 @@ async function listen(
   try {
     const hide = (text: string) => notices.redactOwn(text);
     return await startService({
-      host: said.host.value,
-      port: said.port.value,
-      wyoming: said.wyoming?.value,
-      basePath: said.basePath.value,
-      maxText: said.maxText.value,
-      callbacks: said.callbacks?.value ?? [],
-      cors: said.cors?.value,
+      host: settings.host.value,
+      port: settings.port.value,
+      wyoming: settings.wyoming?.value,
+      basePath: settings.basePath.value,
+      maxText: settings.maxText.value,
+      callbacks: settings.callbacks?.value ?? [],
+      cors: settings.cors?.value,
       voices,
-      texts,
+      reading,
       apiKey: key.value,
       log,
       hide,
@@ -105,9 +105,9 @@ async function listen(
     const code = codeOf(cause);
     const hint = UNUSABLE[code];
     if (hint === undefined) throw cause;
-    const { port = said.port.value } = cause as { readonly port?: number };
-    const flag = port === said.port.value ? '--port' : '--wyoming';
-    throw usageError(`cannot listen on ${said.host.value} port ${port} (${code})`, hint(flag), cause);
+    const { port = settings.port.value } = cause as { readonly port?: number };
+    const flag = port === settings.port.value ? '--port' : '--wyoming';
+    throw usageError(`cannot listen on ${settings.host.value} port ${port} (${code})`, hint(flag), cause);
   }
 }
 
@@ -126,7 +126,7 @@ async function closeUnlessHurried(service: Service, host: Host): Promise<void> {
   const { signal, stop } = interruption(host);
   signal.addEventListener('abort', () => void service.close(0));
   try {
-    await service.close(GRACE);
+    await service.close(GRACE_MS);
     signal.throwIfAborted();
   } finally {
     stop();
@@ -142,7 +142,7 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   notices.note(`in a browser: ${url}/${made ? `#key=${made}` : ''}`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (wyoming) notices.note(`for Home Assistant, without a key: ${wyoming}`);
-  if (!isLoopback(options.said.host.value)) warnOfNetwork(wyoming !== undefined, notices);
+  if (!isLoopback(options.settings.host.value)) warnOfNetwork(wyoming !== undefined, notices);
   if (key.value !== null && !made)
     notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   const [voice] = voices.all;
@@ -151,7 +151,7 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${voice?.no ?? 1}}'`;
   notices.note(`try: curl -fsS${header} ${body} -o hello.wav ${url}/tts`);
-  if (options.said.json.value)
+  if (options.settings.json.value)
     notices.result({ url, ...(wyoming && { wyoming }), ...(made && { apiKey: made }) });
 }
 

@@ -173,9 +173,9 @@ function queuedSpeaker(
     async speak({ text, index }, until) {
       skipped?.countSentence();
       // A full queue can refuse only the first segment: a text that is already heard continues.
-      const order = { text, voice, fields, isPatient: index > 0 };
+      const utterance = { text, voice, fields, ignoresQueueLimit: index > 0 };
       const skip = skipped && ((error: unknown) => skipped.skip(index, text, error));
-      const { format, pcm } = await soundOrSilence(text, soundOf(order, context, until), skip);
+      const { format, pcm } = await soundOrSilence(text, soundOf(utterance, context, until), skip);
       return { format, bytes: undefined, pcm };
     },
   };

@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly cors?: string | undefined;
   readonly log?: Log | undefined;
   /** Without it, texts are spoken unchanged. */
-  readonly texts?: TextReading | undefined;
+  readonly reading?: TextReading | undefined;
   /** Removes secrets from the names of voices. */
   hide?(text: string): string;
   readonly limits?: Partial<Limits>;
@@ -57,7 +57,7 @@ export interface Service {
 /** @throws TtsError for bad callback origins; the error of `listen` */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { voices, apiKey, cors, host = DEFAULT_HOST, port = 0, basePath = '' } = options;
-  const { log = () => {}, maxText = DEFAULT_MAX_TEXT, hide = (text) => text, programs } = options;
+  const { log = () => {}, maxText = DEFAULT_MAX_TEXT, hide = (text) => text, reading, programs } = options;
   const limits = { ...LIMITS, ...options.limits };
   const metrics = new Metrics();
   const errorFor = (error: unknown, id: string) => errorOf(error, id, { voices, log });
@@ -70,12 +70,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const speaking: ServiceContext['speaking'] = new Set();
   const words = new SharedReference(programs ?? NO_PROGRAMS);
-  const own = { voices, log, hide, maxText, programs, callbacks, metrics, speaking, basePath };
+  const own = { voices, log, hide, maxText, reading, programs, callbacks, metrics, speaking, basePath };
   const captioned: ServiceContext['captioned'] = async (...asked) => {
     const { captioned } = await import('./captions.ts');
     return captioned(...asked, { context, openReference: () => words.open() });
   };
-  const context: ServiceContext = { ...own, reading: options.texts, captioned };
+  const context: ServiceContext = { ...own, captioned };
   const onEnd = (record: RequestRecord, route: string | undefined) => {
     // The two routes of the page, `/` and the empty path, count as one.
     metrics.addRequest(route === undefined ? 'other' : route || '/', record.status);

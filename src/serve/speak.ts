@@ -6,7 +6,7 @@ import type { Host } from '../kit/host.ts';
 import { type Exchange, HttpError, json, quotable, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
 import { counted, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
-import type { Fields, Voice } from '../sound/voice.ts';
+import type { Fields, Utterance, Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -37,16 +37,13 @@ export interface ServedVoices {
    * @returns 16-bit mono samples, in pieces that are not empty
    * @throws EngineError, TtsError here and while the sound is read; the caller must read all of it, or abort
    */
-  speak(order: Order, signal: AbortSignal): Promise<Speech>;
+  speak(utterance: QueuedUtterance, signal: AbortSignal): Promise<Speech>;
   close(): Promise<void>;
 }
 
-export interface Order {
-  readonly text: string;
-  readonly voice: Voice;
-  readonly fields: Fields;
+export interface QueuedUtterance extends Pick<Utterance, 'text' | 'voice' | 'fields'> {
   /** True if the request may join a full queue. */
-  readonly isPatient?: boolean;
+  readonly ignoresQueueLimit?: boolean;
 }
 
 /** True for a voice of a remote service, which interprets all options itself and may refuse any text. */
@@ -135,14 +132,16 @@ export async function speak(
   const text = (await reading?.cleaned(request.text, signal)) ?? request.text;
   // A remote service gets the client's option; local voices must know whether the sound is sent while it is made.
   const stream = isRelayed(voice) ? fields.stream : live !== undefined && !callback;
-  const order = { text, voice, fields: { ...fields, stream } };
+  const utterance = { text, voice, fields: { ...fields, stream } };
   if (callback) {
     // Callbacks have a limit of their own, so that a full queue need not refuse them.
-    callbacks.accept(id, callback, (until) => soundOf({ ...order, isPatient: true }, context, until));
+    callbacks.accept(id, callback, (until) =>
+      soundOf({ ...utterance, ignoresQueueLimit: true }, context, until),
+    );
     return json({ request_id: id, status: 'accepted' }, { status: 202, headers });
   }
 
-  const making = soundOf(order, context, signal);
+  const making = soundOf(utterance, context, signal);
   const sound = await (silentIfUnreadable ? soundOrSilence(text, making) : making);
   const onSound = () => metrics.addFirstByte((performance.now() - exchange.begun) / 1000);
   if (live) {
@@ -160,14 +159,14 @@ export async function speak(
 
 /** Speaks a text through the queue of its voice. @throws EngineError, TtsError here, and while the sound is read */
 export async function soundOf(
-  order: Order,
+  utterance: QueuedUtterance,
   { voices, metrics }: ServiceContext,
   signal: AbortSignal,
 ): Promise<Sound> {
-  if (!/\S/.test(order.text)) throw BLANK;
-  const { format, pcm } = await voices.speak(order, signal);
+  if (!/\S/.test(utterance.text)) throw BLANK;
+  const { format, pcm } = await voices.speak(utterance, signal);
   const onPiece = (bytes: number) => metrics.addAudio(secondsOf(format, bytes));
-  const isSure = !isRelayed(order.voice) && isSurelySpeakable(order.text, order.voice.language);
+  const isSure = !isRelayed(utterance.voice) && isSurelySpeakable(utterance.text, utterance.voice.language);
   return { format, isSure, pcm: counted(pcm, onPiece) };
 }
 

@@ -14,7 +14,7 @@ import { chooseService } from '../voices/service-choice.ts';
 import { builtInPlace, eachField, espeakPlace, FIRST_PRIVATE_NUMBER, sameName } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
 import { trackOfText } from './live.ts';
-import { isRelayed, type Order, type ServedVoices } from './speak.ts';
+import { isRelayed, type QueuedUtterance, type ServedVoices } from './speak.ts';
 
 interface Limits {
   /** Utterances that the local voices, or the remote service, speak at once. */
@@ -30,7 +30,7 @@ interface SharedLimit {
 
 /** Speaks utterances without a limit. */
 interface Backend extends Pick<ServedVoices, 'all' | 'numbered' | 'close'> {
-  speak(order: Order, signal: AbortSignal): Promise<Speech | undefined>;
+  speak(utterance: QueuedUtterance, signal: AbortSignal): Promise<Speech | undefined>;
 }
 
 /** Limits the utterances that wait. Those whose sound has begun do not count, so that a slow client blocks no other. */
@@ -66,12 +66,12 @@ class LimitedVoices implements ServedVoices {
     return this.#backend.numbered(no);
   }
 
-  async speak(order: Order, signal: AbortSignal): Promise<Speech> {
-    const { voice, isPatient } = order;
+  async speak(utterance: QueuedUtterance, signal: AbortSignal): Promise<Speech> {
+    const { voice, ignoresQueueLimit } = utterance;
     const isOwn = voice.source.kind === 'built-in' || voice.source.kind === 'espeak';
     const source = isOwn ? this.#localLimit : voice.source;
     const most = source.atOnce + this.#maxQueue;
-    if (!isPatient && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
+    if (!ignoresQueueLimit && (this.#waiting.get(source) ?? 0) >= most) throw queueFull();
     const over = new AbortController();
     const begin = this.#wait(source, signal);
     const end = () => {
@@ -79,8 +79,8 @@ class LimitedVoices implements ServedVoices {
       over.abort(new Error('the sound is not needed any more'));
     };
     try {
-      const made = await this.#backend.speak(order, AbortSignal.any([signal, over.signal]));
-      if (!made) throw new Error('no sound came, though none was to go elsewhere');
+      const made = await this.#backend.speak(utterance, AbortSignal.any([signal, over.signal]));
+      if (!made) throw new Error('the sound was sent elsewhere, although no callback was requested');
       const mono = bareFormat(made.format.sampleRate);
       if (!isRelayed(voice)) this.#rates.set(voice.no, mono.sampleRate);
       const speech = sameFormat(made.format, mono) ? made : converted(made, mono);
@@ -249,7 +249,7 @@ class Relay implements Backend {
     return usual ? [usual, ...all.filter((other) => other !== usual)] : all;
   }
 
-  async speak({ text, voice, fields }: Order, signal: AbortSignal): Promise<Speech | undefined> {
+  async speak({ text, voice, fields }: QueuedUtterance, signal: AbortSignal): Promise<Speech | undefined> {
     const named = this.#named.get(voice);
     const all = { ...fields, ...eachField((field) => fields[field] ?? named?.[field]) };
     const speaker = await this.#voices.ofService(voice.no, all, named?.speed);

@@ -165,19 +165,19 @@ class Connection {
       case 'synthesize-stop':
         return opened(open, type).end();
       case 'synthesize': {
-        const { text, ...wishes } = checked(data, WHOLE, INVALID);
+        const { text, ...speechOptions } = checked(data, WHOLE, INVALID);
         // Clients send the whole text again after its pieces, for servers that do not support pieces.
         if (open) return open.hasText ? undefined : open.push(text);
-        return this.#begin(wishes, text);
+        return this.#begin(speechOptions, text);
       }
     }
   }
 
   /** @param text the whole text; `undefined` if it comes in pieces */
-  async #begin(wishes: SpeechOptions, text?: string): Promise<void> {
+  async #begin(speechOptions: SpeechOptions, text?: string): Promise<void> {
     await this.#speech?.ended;
     if (this.#hasFailed || this.#isStopping || this.#socket.destroyed) return;
-    const speech = new Speech({ wishes, text, send: (bytes) => this.#send(bytes) }, this.#options);
+    const speech = new Speech({ speechOptions, text, send: (bytes) => this.#send(bytes) }, this.#options);
     this.#speech = speech;
     void speech.ended.then((error) => {
       if (error) this.#fail(error);
@@ -215,7 +215,7 @@ function opened(speech: Speech | undefined, type: string): Speech {
 }
 
 interface SpeechInput {
-  readonly wishes: SpeechOptions;
+  readonly speechOptions: SpeechOptions;
   /** The whole text; `undefined` if it comes in pieces. */
   readonly text: string | undefined;
   send(bytes: Uint8Array): Promise<void>;
@@ -281,7 +281,7 @@ class Speech {
       isWhole = true;
     } catch (error) {
       if (!signal.aborted) reported = errorOf(error, this.#id);
-      // A client that begins another text is reported that the sound of this one is over.
+      // A client that begins another text is told that the sound of this one is over.
       else if (this.#isHeard) await asked.send(eventBytes('audio-stop'));
     }
     this.#isUnderWay = false;
@@ -292,16 +292,16 @@ class Speech {
   }
 
   /** @throws HttpError, EngineError, TtsError */
-  async #send({ wishes, text, send }: SpeechInput, signal: AbortSignal): Promise<void> {
+  async #send({ speechOptions, text, send }: SpeechInput, signal: AbortSignal): Promise<void> {
     const { context } = this.#options;
     if (text !== undefined) this.#count(text);
-    if (wishes.text_format !== 'text')
+    if (speechOptions.text_format !== 'text')
       throw new HttpError(
         422,
         'unsupported_format',
-        `text_format must be text, and not ${quotable(wishes.text_format)}`,
+        `text_format must be text, and not ${quotable(speechOptions.text_format)}`,
       );
-    const voice = voiceOf(wishes.voice, this.#id, context);
+    const voice = voiceOf(speechOptions.voice, this.#id, context);
     this.#details.speaker = voice.no;
     const source = this.#pieces?.source ?? wordsSource(text ?? '');
     const { format, pcm } = await speakLive({ source, voice }, context, signal);

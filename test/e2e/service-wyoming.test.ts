@@ -211,7 +211,7 @@ describe('a text in pieces', () => {
     client.send('synthesize-start').send('synthesize-chunk', { text: 'A sentence. '.repeat(50) });
     client.send('synthesize-stop');
     await client.until('synthesize-stopped');
-    const [first, ...others] = tones.engine.utterances.map(({ isPatient }) => isPatient);
+    const [first, ...others] = tones.engine.utterances.map(({ ignoresQueueLimit }) => ignoresQueueLimit);
     expect([first, new Set(others)]).toEqual([false, new Set([true])]);
   });
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../src/engines/engine.ts';
 import { aborted } from '../../src/kit/wait.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/serve/service.ts';
-import type { Order, ServedVoices } from '../../src/serve/speak.ts';
+import type { QueuedUtterance, ServedVoices } from '../../src/serve/speak.ts';
 import { bareFormat, type Speech } from '../../src/sound/pcm.ts';
 import type { Voice } from '../../src/sound/voice.ts';
 import { followedBy } from '../../src/voices/sources.ts';
@@ -66,7 +66,7 @@ export class ToneEngine implements ServedVoices {
   queued = 0;
   /** The number of utterances being spoken. */
   active = 0;
-  readonly utterances: Order[] = [];
+  readonly utterances: QueuedUtterance[] = [];
   /** Bytes of sound made so far. */
   made = 0;
 
@@ -74,12 +74,12 @@ export class ToneEngine implements ServedVoices {
     return voices.find((voice) => voice.no === no);
   }
 
-  async speak(utterance: Order, signal: AbortSignal): Promise<Speech> {
+  async speak(utterance: QueuedUtterance, signal: AbortSignal): Promise<Speech> {
     const { sampleRate = 22_050 } = utterance.fields;
     return { format: bareFormat(sampleRate), bytes: undefined, pcm: this.#pcmOf(utterance, signal) };
   }
 
-  async *#pcmOf(utterance: Order, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#pcmOf(utterance: QueuedUtterance, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     this.utterances.push(utterance);
     if (utterance.text.includes('full')) {
       throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });
