@@ -21,25 +21,25 @@ import { askYes, readerReady } from './print.ts';
 
 /**
  * Makes the missing and stale files of a folder, which is locked against other runs.
- * @param make makes the files that the survey names
- * @returns the survey after that, and whether `--prune` was allowed to delete files that are left over
+ * @param make makes the files that the states name as missing or stale
+ * @returns the states that the files had before, with the new entries, and whether `--prune` was allowed to delete left-over files
  */
 export async function updateFolder(
   planned: FolderPlan,
   consent: Consent,
-  make: (survey: RowStates) => Promise<void>,
+  make: (states: RowStates) => Promise<void>,
   context: Context,
-): Promise<{ readonly survey: RowStates; readonly isPruned: boolean }> {
+): Promise<{ readonly states: RowStates; readonly isPruned: boolean }> {
   const { host, signal } = context;
   const { folder, shard } = planned;
   makeOutputFolder(folder.path);
   using _lock = lockFolder(folder.path, shard, host);
-  const survey = await RowStates.take(planned, context);
-  const isPruned = await mayPrune(survey, consent, context);
-  await make(survey);
-  if (isPruned) await pruneFiles(survey, context);
-  await writeManifest(survey, host, signal);
-  return { survey, isPruned };
+  const states = await RowStates.take(planned, context);
+  const isPruned = await mayPrune(states, consent, context);
+  await make(states);
+  if (isPruned) await pruneFiles(states, context);
+  await writeManifest(states, host, signal);
+  return { states, isPruned };
 }
 
 /** Files that the error of `--prune` names at most. A terminal shows all. */
@@ -57,7 +57,7 @@ interface Consent {
  * @throws TtsError (usage) if there is no terminal to answer
  */
 async function mayPrune(
-  survey: RowStates,
+  states: RowStates,
   { prune: isWanted, yes }: Consent,
   context: Context,
 ): Promise<boolean> {
@@ -65,9 +65,9 @@ async function mayPrune(
   const { host, notices, signal } = context;
   const shown: string[] = [];
   let count = 0;
-  for await (const { file, reasonToKeep } of prunable(survey, signal)) {
+  for await (const { file, reasonToKeep } of prunable(states, signal)) {
     if (reasonToKeep !== undefined) continue;
-    const name = visible(join(survey.folder.name, file));
+    const name = visible(join(states.folder.name, file));
     count += 1;
     if (host.stdin.isTTY) notices.print(`  ${name}`);
     else if (shown.length < MOST_SHOWN) shown.push(name);
@@ -89,14 +89,14 @@ function unasked(count: number, shown: readonly string[]): TtsError {
 }
 
 /** Deletes what may be deleted, and notes the name of each file that is deleted or kept. */
-async function pruneFiles(survey: RowStates, { notices, signal }: Context): Promise<void> {
-  for await (const { file, reasonToKeep } of prunable(survey, signal)) {
-    const name = join(survey.folder.name, file);
+async function pruneFiles(states: RowStates, { notices, signal }: Context): Promise<void> {
+  for await (const { file, reasonToKeep } of prunable(states, signal)) {
+    const name = join(states.folder.name, file);
     if (reasonToKeep !== undefined) {
       notices.note(`kept ${name}: ${reasonToKeep}; delete it by hand`);
       continue;
     }
-    rmSync(survey.folder.pathOf(file), { force: true });
+    rmSync(states.folder.pathOf(file), { force: true });
     notices.note(`deleted ${name}`);
   }
 }
@@ -113,22 +113,22 @@ interface Checking extends Pick<Context, 'host'> {
  * @returns their number
  */
 export async function tellFaults(
-  survey: RowStates,
+  states: RowStates,
   { host, allowEmpty, faultOf }: Checking,
   tell: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
   let faults = 0;
-  for (const row of survey.plan.mine) {
-    const state = survey.stateOf(row);
+  for (const row of states.plan.mine) {
+    const state = states.stateOf(row);
     if (state === undefined || (state === 'empty' && allowEmpty)) continue;
-    const fault = state === 'unchanged' ? faultOf?.(row, survey.entryOf(row)) : state;
+    const fault = state === 'unchanged' ? faultOf?.(row, states.entryOf(row)) : state;
     if (fault === undefined) continue;
     tell(fault, row.file, row);
     faults += 1;
     if (faults % 1000 === 0) await readerReady(host.stdout);
   }
-  if (survey.shard) return faults;
-  for (const { file } of leftOver(survey)) {
+  if (states.shard) return faults;
+  for (const { file } of leftOver(states)) {
     tell('left over', file);
     faults += 1;
   }
@@ -139,7 +139,7 @@ export async function tellFaults(
  * @param unapproved the number of faults that are sounds without approval
  * @throws TtsError (partial) if there are faults
  */
-export function assertNoFaults(faults: number, survey: RowStates, unapproved = 0): void {
+export function assertNoFaults(faults: number, states: RowStates, unapproved = 0): void {
   if (faults === 0) return;
   const isOnlyApproval = unapproved === faults;
   const more = unapproved > 0 ? ', left over or not approved' : ' or left over';
@@ -148,7 +148,7 @@ export function assertNoFaults(faults: number, survey: RowStates, unapproved = 0
     exitCode: ExitCode.partial,
     hint: isOnlyApproval
       ? APPROVAL_HINT
-      : (otherOptions(survey) ?? (survey.counts.empty === faults ? EMPTY_HINT : HINT)),
+      : (otherOptions(states) ?? (states.counts.empty === faults ? EMPTY_HINT : HINT)),
   });
 }
 

@@ -47,10 +47,10 @@ export class BatchOutput {
   }
 
   /** @param allowEmpty skips rows without a text */
-  async begin(survey: RowStates, allowEmpty: boolean): Promise<void> {
+  async begin(states: RowStates, allowEmpty: boolean): Promise<void> {
     for (const [number, row] of this.#plan.mine.entries()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
-      const state = survey.stateOf(row);
+      const state = states.stateOf(row);
       if (state === 'unchanged') this.#row(row, 'unchanged');
       if (state === 'empty' && allowEmpty) this.#row(row, 'skipped');
       else if (state === 'empty') this.finish(row, { state: 'failed', error: EMPTY });

@@ -84,14 +84,14 @@ function isPage(path: string): boolean {
 export async function writeReport(
   name: string,
   {
-    survey,
+    states,
     output,
     approvals,
-  }: { readonly survey: RowStates; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
+  }: { readonly states: RowStates; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
   { host, notices, signal }: Context,
 ): Promise<void> {
   const path = resolve(host.cwd, name);
-  const { plan, folder } = survey;
+  const { plan, folder } = states;
   const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
   const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
   const table = plan.rows[0]?.table ?? '';
@@ -108,7 +108,7 @@ export async function writeReport(
     const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
     const state = output.resultOf(row) ?? '';
     const isCurrent = isThere && (state === 'made' || state === 'unchanged');
-    const entry = isCurrent ? survey.entryOf(row) : undefined;
+    const entry = isCurrent ? states.entryOf(row) : undefined;
     const approval = entry && { id, key: entry.key, sha256: entry.sha256 };
     // Others may get to see the page, and a table or a service may quote the key.
     return {

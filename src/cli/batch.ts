@@ -63,18 +63,18 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const totals = new RunTotals();
   const misfits = mix.fit && new Misfits(mix.fit, context.notices);
   const doubtful = new DoubtfulSound(context.notices);
-  const write = async (survey: RowStates) => {
+  const write = async (states: RowStates) => {
     const names = tables.map(({ name }) => name);
     if (report) reports?.assertReportPlace(report.value, { ...job, tables: names }, context.host);
     tellAbsent(texts.named, context.notices);
-    await output.begin(survey, allowEmpty.value);
-    await make(survey, { job, output, totals, misfits, doubtful }, context);
+    await output.begin(states, allowEmpty.value);
+    await make(states, { job, output, totals, misfits, doubtful }, context);
     await output.end();
-    if (report) await reports?.writeReport(report.value, { survey, output, approvals }, context);
+    if (report) await reports?.writeReport(report.value, { states, output, approvals }, context);
   };
   const consent = { prune: prune.value, yes: yes.value };
-  const { survey, isPruned } = await updateFolder(job, consent, write, context);
-  output.summarise(totals, isPruned ? 0 : countLeftOver(survey));
+  const { states, isPruned } = await updateFolder(job, consent, write, context);
+  output.summarise(totals, isPruned ? 0 : countLeftOver(states));
   if (output.counts.failed > 0) throw output.partial();
   const misfit = misfits?.error() ?? doubtful.error();
   if (misfit) throw misfit;
@@ -183,24 +183,24 @@ interface BatchRun {
 }
 
 async function make(
-  survey: RowStates,
+  states: RowStates,
   { job, output, totals, misfits, doubtful }: BatchRun,
   context: Context,
 ): Promise<void> {
-  const { folder, shard } = survey;
-  if (survey.toDoCount === 0) return;
+  const { folder, shard } = states;
+  if (states.toDoCount === 0) return;
   const { texts, settings } = job;
   const { signal, host, notices } = context;
   const service = await job.chooseService();
-  const folders = prepareRowFiles(survey, host);
-  for (const encoding of encodingsToMake(survey, job)) await encoding.assertReady();
+  const folders = prepareRowFiles(states, host);
+  for (const encoding of encodingsToMake(states, job)) await encoding.assertReady();
   await using voices = job.voices;
-  if (service) await assertSpeakers(survey, voices, context);
+  if (service) await assertSpeakers(states, voices, context);
   if (service?.note) notices.note(service.note);
   using journal = new Journal(join(folder.path, batchFile('journal', shard)), host.uid);
-  const progress = progressOf(survey.toDoCount, output);
+  const progress = progressOf(states.toDoCount, output);
   using _progress = showWhile((columns) => renderRows(progress(), columns), context);
-  const [first] = survey.toDo();
+  const [first] = states.toDo();
   if (first) await voices.open(first.speaker);
   const maker = new RowMaker({
     folder,
@@ -214,15 +214,15 @@ async function make(
     rowsAtOnce: 2 * settings.concurrency.value,
     listenersOf: listenersFor({ totals, misfits, doubtful }, context),
     onRow: (row, result) => {
-      if (result.state === 'made') survey.setMade(row, result.entry);
+      if (result.state === 'made') states.setMade(row, result.entry);
       output.finish(row, result);
     },
   });
   try {
-    await maker.make(survey.toDo(), signal);
+    await maker.make(states.toDo(), signal);
     await syncFolders(folders);
   } catch (error) {
-    throw withRowsLeft(error, output, survey);
+    throw withRowsLeft(error, output, states);
   }
 }
 
@@ -246,7 +246,7 @@ function listenersFor(
 
 /** Checks the speaker numbers against the list of the service; without a list, any number may be valid. */
 async function assertSpeakers(
-  survey: RowStates,
+  states: RowStates,
   voices: Voices,
   { notices, signal }: Context,
 ): Promise<void> {
@@ -257,7 +257,7 @@ async function assertSpeakers(
   });
   if (!list || list.length === 0) return;
   const known = new Set(list.map(({ no }) => no));
-  survey.plan.assertSpeakers(survey.toDo(), (speaker) => known.has(speaker));
+  states.plan.assertSpeakers(states.toDo(), (speaker) => known.has(speaker));
 }
 
 function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
@@ -271,15 +271,15 @@ function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
   };
 }
 
-function encodingsToMake(survey: RowStates, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+function encodingsToMake(states: RowStates, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
   const encodings = new Set<Encoding>();
-  for (const { file } of survey.toDo()) encodings.add(encodingOf(file));
+  for (const { file } of states.toDo()) encodings.add(encodingOf(file));
   return encodings;
 }
 
-function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: RowStates): unknown {
+function withRowsLeft(error: unknown, { counts, command }: BatchOutput, states: RowStates): unknown {
   if (!(error instanceof TtsError)) return error;
-  const left = survey.toDoCount - counts.made;
+  const left = states.toDoCount - counts.made;
   return error.reworded(
     `${error.message}; ${countOf(left, 'row is', 'rows are')} left, and what is made is kept: the same command goes on from there (${command})`,
   );
@@ -287,7 +287,7 @@ function withRowsLeft(error: unknown, { counts, command }: BatchOutput, survey: 
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: BatchJob, approvals: Approvals | undefined, context: Context): Promise<number> {
-  const survey = await RowStates.take(job, context);
+  const states = await RowStates.take(job, context);
   const { allowEmpty, json } = job.settings;
   let unapproved = 0;
   const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
@@ -296,7 +296,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     return fault;
   };
   const faults = await tellFaults(
-    survey,
+    states,
     { host: context.host, allowEmpty: allowEmpty.value, faultOf },
     (found, file, row) => {
       const out = join(job.folder.name, file);
@@ -307,19 +307,19 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
       );
     },
   );
-  await fold(survey, context);
-  assertNoFaults(faults, survey, unapproved);
+  await fold(states, context);
+  assertNoFaults(faults, states, unapproved);
   return ExitCode.ok;
 }
 
-/** Merges the manifests of shards, unless one of them has changed since the survey: its new entries would be lost. */
-async function fold(survey: RowStates, { host, signal, notices }: Context): Promise<void> {
-  const { folder, shard } = survey;
+/** Merges the manifests of shards, unless one of them has changed since they were read: its new entries would be lost. */
+async function fold(states: RowStates, { host, signal, notices }: Context): Promise<void> {
+  const { folder, shard } = states;
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
     using _lock = lockFolder(folder.path, undefined, host);
-    if (!survey.isCurrent) throw new Error('one of them has changed meanwhile');
-    await writeManifest(survey, host, signal);
+    if (!states.isCurrent) throw new Error('one of them has changed meanwhile');
+    await writeManifest(states, host, signal);
   } catch (error) {
     notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
   }
@@ -329,13 +329,13 @@ async function fold(survey: RowStates, { host, signal, notices }: Context): Prom
 async function dryRun(job: BatchJob, context: Context): Promise<number> {
   await using _voices = job.voices;
   const { signal, notices } = context;
-  const survey = await RowStates.take(job, context);
+  const states = await RowStates.take(job, context);
   tellAbsent(job.texts.named, notices);
-  const estimate = await estimated(job, survey, signal);
-  const { missing, stale, damaged, unchanged, empty } = survey.counts;
+  const estimate = await estimated(job, states, signal);
+  const { missing, stale, damaged, unchanged, empty } = states.counts;
   const changed = stale + damaged;
   const rows = missing + changed + unchanged + empty;
-  const { characters } = survey;
+  const { characters } = states;
   const { charactersToSend, duration: seconds } = estimate.result;
   const pricing = pricingOf(job.settings);
   const price = pricing && costOf(estimate.paidCharacters, pricing);
@@ -344,21 +344,21 @@ async function dryRun(job: BatchJob, context: Context): Promise<number> {
     notices.result({ dryRun: true, ...counts, characters, charactersToSend, duration: seconds, ...price });
     return ExitCode.ok;
   }
-  const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
+  const counted = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
   const sent = `${grouped(characters)} characters, ${grouped(charactersToSend)} to send`;
   const cost = price ? `, price ${priceInWords(price.price, price.currency)}` : '';
   const length = `${estimate.isGuessed ? 'about ' : ''}${duration(seconds)} of sound`;
-  notices.result(`${countOf(rows, 'row')}: ${states}; ${sent}${cost}; ${length}`);
+  notices.result(`${countOf(rows, 'row')}: ${counted}; ${sent}${cost}; ${length}`);
   return ExitCode.ok;
 }
 
 async function estimated(
   { mix, voices, texts }: BatchJob,
-  survey: RowStates,
+  states: RowStates,
   signal: AbortSignal,
 ): Promise<Estimate> {
   const estimate = new Estimate(mix);
-  for (const row of survey.toDo()) {
+  for (const row of states.toDo()) {
     signal.throwIfAborted();
     const { speaker } = row;
     const cache = await voices.cacheFor(speaker);

@@ -49,9 +49,9 @@ export async function speakSplit(
   const planned = await planOf(job, split, context);
   const { checks, prunes = false, yes = false } = job.split ?? {};
   if (checks) return await check(job, planned, context);
-  const write = (survey: RowStates) => make(job, { survey, planned, split }, context);
-  const { survey } = await updateFolder(planned, { prune: prunes, yes }, write, context);
-  tell(job, survey, context);
+  const write = (states: RowStates) => make(job, { states, planned, split }, context);
+  const { states } = await updateFolder(planned, { prune: prunes, yes }, write, context);
+  tell(job, states, context);
   return ExitCode.ok;
 }
 
@@ -123,7 +123,7 @@ function taggedShape({ cover, ...tags }: Tags): unknown {
 }
 
 interface SplitWork {
-  readonly survey: RowStates;
+  readonly states: RowStates;
   readonly planned: Planned;
   readonly split: Split;
 }
@@ -131,16 +131,16 @@ interface SplitWork {
 /** Makes the missing chapters in one pass over the text. */
 async function make(
   job: SpeechJob,
-  { survey, planned: { texts, chapters }, split }: SplitWork,
+  { states, planned: { texts, chapters }, split }: SplitWork,
   context: Context,
 ): Promise<void> {
   const { host, signal } = context;
-  const { folder, plan } = survey;
-  if (survey.toDoCount === 0) return;
+  const { folder, plan } = states;
+  if (states.toDoCount === 0) return;
   await job.output.encoding.assertReady(rateOf(job.speaker));
-  const folders = prepareRowFiles(survey, host);
+  const folders = prepareRowFiles(states, host);
   const { text, tags, begin, ...speaking } = split;
-  const toDo = new Set<BatchRow | undefined>(survey.toDo());
+  const toDo = new Set<BatchRow | undefined>(states.toDo());
   const count = Number(plan.rows.at(-1)?.id);
   using journal = new Journal(join(folder.path, batchFile('journal')), host.uid);
   const target = { folder, journal, writer: host, encoding: job.output.encoding };
@@ -162,7 +162,7 @@ async function make(
           { ...target, keyOf: () => texts.keyOf(row) },
           { ...sound, segments: () => parts, tags: own },
         );
-        survey.setMade(row, entry);
+        states.setMade(row, entry);
       }
       number += 1;
     }
@@ -187,26 +187,26 @@ function sizeOf(chapters: readonly BookChapter[]) {
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
-  const survey = await RowStates.take(planned, context);
-  const faults = await tellFaults(survey, { host: context.host, allowEmpty: true }, (state, file) => {
+  const states = await RowStates.take(planned, context);
+  const faults = await tellFaults(states, { host: context.host, allowEmpty: true }, (state, file) => {
     const out = join(planned.folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
   });
-  assertNoFaults(faults, survey);
+  assertNoFaults(faults, states);
   return ExitCode.ok;
 }
 
-function tell({ json }: SpeechJob, survey: RowStates, { notices }: Context): void {
-  const { plan, folder } = survey;
-  const { unchanged, empty } = survey.counts;
-  const made = survey.toDoCount;
+function tell({ json }: SpeechJob, states: RowStates, { notices }: Context): void {
+  const { plan, folder } = states;
+  const { unchanged, empty } = states.counts;
+  const made = states.toDoCount;
   if (!json) {
     notices.note(`${countOf(plan.rows.length - empty, 'chapter')}: ${made} made, ${unchanged} unchanged`);
     return;
   }
   const chapters = plan.mine.map((row) => {
     const { id, file } = row;
-    const state = survey.stateOf(row);
+    const state = states.stateOf(row);
     const done = state === 'unchanged' ? 'unchanged' : state === 'empty' ? 'skipped' : 'made';
     return { id, state: done, out: join(folder.path, file) };
   });
