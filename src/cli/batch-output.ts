@@ -91,7 +91,7 @@ export class BatchOutput {
   /** @param leftOver the number of files that `--prune` would look at */
   summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals, leftOver: number): void {
     const { notices } = this.#context;
-    const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
+    const rows = this.#plan.mine.length;
     if (this.#isJson) {
       const seconds = Math.round(elapsed) / 1000;
       const summary = { rows, ...this.counts, characters, requests, retries, fromCache, seconds };
@@ -106,10 +106,10 @@ export class BatchOutput {
 
   /** The error of a run in which rows failed. */
   partial(): TtsError {
-    const { failed, skipped, made, unchanged } = this.counts;
+    const { failed } = this.counts;
     const left = this.#left > 0 ? `, ${countOf(this.#left, 'was', 'were')} left` : '';
     const more = failed - this.#failures.length;
-    return new TtsError(`${failed} of ${countOf(failed + skipped + made + unchanged, 'row')} failed${left}`, {
+    return new TtsError(`${failed} of ${countOf(this.#plan.mine.length, 'row')} failed${left}`, {
       exitCode: ExitCode.partial,
       details: [...this.#failures, ...(more > 0 ? [`and ${more} more`] : [])],
       hint: `the same command makes only what is missing: ${this.command}`,

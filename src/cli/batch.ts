@@ -334,7 +334,7 @@ async function dryRun(job: BatchJob, context: Context): Promise<number> {
   const estimate = await estimated(job, states, signal);
   const { missing, stale, damaged, unchanged, empty } = states.counts;
   const changed = stale + damaged;
-  const rows = missing + changed + unchanged + empty;
+  const rows = job.plan.mine.length;
   const { characters } = states;
   const { charactersToSend, duration: seconds } = estimate.result;
   const pricing = pricingOf(job.settings);
