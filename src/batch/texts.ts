@@ -2,7 +2,7 @@ import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { TtsError, usageError } from '../kit/error.ts';
 import { fromHome } from '../kit/folders.ts';
-import { isWithin, leadsBelow, realOf } from '../kit/guard.ts';
+import { isSameFile, isWithin, leadsBelow, realOf } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { PROJECT_PLACES, userFolder } from '../options/config-places.ts';
 import { keyFilesIn } from '../options/keys.ts';
@@ -211,10 +211,7 @@ export class TextFiles {
     const own = userFolder(this.#host);
     if (own !== undefined && isWithin(realOf(own) ?? own, real)) return true;
     if (PROJECT_PLACES.some((place) => place !== 'package.json' && real.endsWith(sep + place))) return true;
-    return [...this.#privateFiles()].some((path) => {
-      const stats = statsOf(path);
-      return stats?.ino === found.ino && stats.dev === found.dev;
-    });
+    return [...this.#privateFiles()].some((path) => isSameFile(found, statsOf(path)));
   }
 
   *#privateFiles(): Generator<string> {

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { isBatchFile, type ManifestEntry, type RowStates } from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
 import { assertTextWritable, writeText } from '../batch/row-files.ts';
 import { readTable } from '../batch/table.ts';
 import { usageError } from '../kit/error.ts';
-import { unwritable } from '../kit/folders.ts';
-import { assertUnlinked, realOf } from '../kit/guard.ts';
+import { writing } from '../kit/folders.ts';
+import { assertUnlinked, isSameFile, realOf } from '../kit/guard.ts';
 import { countOf, escaped } from '../kit/words.ts';
 import { decode } from '../read/decode.ts';
 import { openFile } from '../read/source.ts';
@@ -31,43 +31,25 @@ export function assertReportPlace(
   const { cwd } = host;
   assertUnlinked(name, cwd);
   const path = resolve(cwd, name);
-  const old = oldReport(path, name);
+  const old = writing(name, () => statSync(path, { throwIfNoEntry: false }));
+  const isReport = !old || writing(name, () => mayBeReport(path, old));
   const inFolder = relative(realOf(folder.path) ?? folder.path, realOf(path) ?? path)
     .split(sep)
     .join('/');
   const isWritten = isBatchFile(inFolder) || plan.hasFile(inFolder);
-  const isOld = (read: string) => {
-    const stats = statSync(resolve(cwd, read), { throwIfNoEntry: false });
-    return stats !== undefined && stats.ino === old?.ino && stats.dev === old.dev;
-  };
-  if (
-    isWritten ||
-    (old &&
-      (tables.some(isOld) || plan.rows.some(({ textFile }) => textFile !== undefined && isOld(textFile))))
-  )
+  const read = [...tables, ...plan.rows.flatMap(({ textFile }) => textFile ?? [])];
+  const isOld = (other: string) =>
+    old && isSameFile(old, statSync(resolve(cwd, other), { throwIfNoEntry: false }));
+  if (isWritten || read.some(isOld))
     throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
-  if (old && !old.isReport)
+  if (!isReport)
     throw usageError(`--report ${name}: that file is not a report`, 'choose another name, or remove it');
   assertTextWritable({ path, name, writer: host });
 }
 
-function oldReport(path: string, name: string): { ino: number; dev: number; isReport: boolean } | undefined {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return (
-      stats && {
-        ino: stats.ino,
-        dev: stats.dev,
-        isReport: !stats.isFile() || stats.size === 0 || isPage(path),
-      }
-    );
-  } catch (error) {
-    throw unwritable(name, error);
-  }
-}
-
-/** True for a page that may be an older report. Nothing else is replaced, such as a lexicon, a config file or a WAV. */
-function isPage(path: string): boolean {
+/** False for a file that no report replaces, such as a lexicon, a config file or a WAV. */
+function mayBeReport(path: string, stats: Stats): boolean {
+  if (!stats.isFile() || stats.size === 0) return true;
   const start = Buffer.alloc(PAGE_START.length);
   const fd = openSync(path, 'r');
   try {
@@ -77,23 +59,24 @@ function isPage(path: string): boolean {
   }
 }
 
+interface Reported {
+  readonly states: RowStates;
+  readonly output: BatchOutput;
+  readonly approvals: Approvals | undefined;
+}
+
 /**
  * Writes the report, with failed rows first.
  * @throws TtsError (output)
  */
 export async function writeReport(
   name: string,
-  {
-    states,
-    output,
-    approvals,
-  }: { readonly states: RowStates; readonly output: BatchOutput; readonly approvals: Approvals | undefined },
+  { states, output, approvals }: Reported,
   { host, notices, signal }: Context,
 ): Promise<void> {
   const path = resolve(host.cwd, name);
   const { plan, folder } = states;
   const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
-  const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
   const table = plan.rows[0]?.table ?? '';
   async function* rows(): AsyncGenerator<ReportRow> {
     for (const isFailed of [true, false])
@@ -122,7 +105,7 @@ export async function writeReport(
       ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
-  const summary = `${countOf(count, 'row')}: ${counts}.`;
+  const summary = `${countOf(plan.mine.length, 'row')}: ${counts}.`;
   await writeText({ path, name, writer: host }, reportPage(table, summary, rows()), signal);
 }
 

@@ -42,7 +42,7 @@ export function openOwn(path: string, how: Flags, uid: number | undefined, mode 
   try {
     const opened = fstatSync(fd);
     const named = assertRegular(path);
-    if (!isSame(opened, named)) throw refused(path, 'was replaced while it was opened');
+    if (!isSameFile(opened, named)) throw refused(path, 'was replaced while it was opened');
     // Root may work in a user's folder, as in a container.
     if (uid !== ROOT && !belongsToUserOrRoot(opened, uid)) throw refused(path, 'belongs to another user');
   } catch (error) {
@@ -83,7 +83,7 @@ function refused(path: string, fault: string): TtsError {
   return usageError(`${path} ${fault}; expected a file of your own`, 'remove it, or choose another folder');
 }
 
-function isSame(one: Stats, other: Stats | undefined): boolean {
+export function isSameFile(one: Stats, other: Stats | undefined): boolean {
   return one.ino === other?.ino && one.dev === other.dev;
 }
 
