@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { isBatchFile, type ManifestEntry, type RowStates } from '../batch/manifest.ts';
 import type { BatchRow } from '../batch/plan.ts';
 import { assertTextWritable, writeText } from '../batch/row-files.ts';
 import { readTable } from '../batch/table.ts';
+import { digestIn } from '../kit/checksum.ts';
 import { usageError } from '../kit/error.ts';
 import { writing } from '../kit/folders.ts';
 import { assertUnlinked, isSameFile, realOf } from '../kit/guard.ts';
@@ -141,19 +141,13 @@ async function* reportPage(
     title: escaped(title),
     summary: escaped(summary),
     filters: filters.join(''),
-    style: digestOf('style'),
-    script: digestOf('script'),
+    style: digestIn(template, 'style'),
+    script: digestIn(template, 'script'),
   };
   const [before = '', after] = template.split('{{rows}}');
   yield before.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
   for await (const row of rows) yield rowHtml(row);
   yield after ?? '';
-}
-
-/** A digest for the page's content policy, which allows only this program's own script and style. */
-function digestOf(tag: 'style' | 'script'): string {
-  const [, text = ''] = template.split(new RegExp(`</?${tag}>`));
-  return `sha256-${hash('sha256', text, 'base64')}`;
 }
 
 function rowHtml(row: ReportRow): string {

@@ -1,6 +1,6 @@
 /** The web page of the service. It uses relative addresses only, so that it works under any base path. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { digestIn } from '../kit/checksum.ts';
 import type { Reply } from '../kit/http/route.ts';
 
 /** The build puts the file next to the program. */
@@ -9,8 +9,8 @@ const PAGE = readFileSync(new URL('page.html', import.meta.url), 'utf8');
 /** The page may use only its own script, its own style and its own service. */
 const POLICY = [
   "default-src 'none'",
-  `script-src '${digestOf('<script type="module">', '</script>')}'`,
-  `style-src '${digestOf('<style>', '</style>')}'`,
+  `script-src ${digestIn(PAGE, 'script')}`,
+  `style-src ${digestIn(PAGE, 'style')}`,
   "connect-src 'self'",
   'media-src blob:',
   'img-src data:',
@@ -18,12 +18,6 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-function digestOf(start: string, end: string): string {
-  const from = PAGE.indexOf(start) + start.length;
-  const text = PAGE.slice(from, PAGE.indexOf(end, from));
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
 
 /** Returns the page, or a redirect to its address with a trailing slash, which its relative addresses need. */
 export function page(target: string): Reply {
