@@ -10,14 +10,7 @@ import { DoubtfulSound } from './doubtful.ts';
 import { advice, BuiltInReading, nothingRead } from './language-check.ts';
 import { Shortfall } from './shortfall.ts';
 
-type Left = Pick<SpeechJob, 'speaker' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
-
-interface LeftOutParts {
-  readonly unread: UnreadWords | undefined;
-  readonly refused: Shortfall | undefined;
-  readonly doubtful: DoubtfulSound;
-  readonly who: string;
-}
+type Left = Pick<SpeechJob, 'speaker' | 'cast' | 'keepsGoing' | 'fallback'>;
 
 /**
  * Collects the text that is, or may be, missing from the sound. The built-in voice leaves out what it cannot read; a segment
@@ -32,29 +25,25 @@ export class MissingText implements Listener {
   readonly #who: string;
 
   static async of(
-    { speaker, cast, keepsGoing, fallback }: Left,
+    job: Left,
     speakerOf: (segment: Segment) => Speaker,
     context: RunContext,
   ): Promise<MissingText> {
-    const { kind } = speaker.voice.source;
-    const hasSeveral = cast !== undefined || fallback !== undefined;
-    const refused = keepsGoing ? new Shortfall(context.notices) : undefined;
-    const mayBeUnread = hasSeveral || kind === 'built-in';
-    const unread = mayBeUnread
-      ? new UnreadWords((await import('../engines/normalise.ts')).normalise, context)
-      : undefined;
-    const doubtful = new DoubtfulSound(context.notices);
-    return new MissingText({ unread, refused, doubtful, who: hasSeveral ? 'voice' : kind }, speakerOf);
+    const mayBeUnread = job.cast || job.fallback || isBuiltIn(job.speaker);
+    const unread = mayBeUnread ? await UnreadWords.load(context) : undefined;
+    return new MissingText(job, speakerOf, unread, context);
   }
 
   private constructor(
-    { unread, refused, doubtful, who }: LeftOutParts,
+    { speaker, cast, keepsGoing, fallback }: Left,
     speakerOf: (segment: Segment) => Speaker,
+    unread: UnreadWords | undefined,
+    { notices }: RunContext,
   ) {
     this.#unread = unread;
-    this.#refused = refused;
-    this.#doubtful = doubtful;
-    this.#who = who;
+    this.#refused = keepsGoing ? new Shortfall(notices) : undefined;
+    this.#doubtful = new DoubtfulSound(notices);
+    this.#who = cast || fallback ? 'voice' : speaker.voice.source.kind;
     this.#kindOf = (segment) => speakerOf(segment).voice.source.kind;
   }
 
@@ -123,7 +112,7 @@ export function unreadInRows(context: RunContext): (where: string) => Listener {
     return {
       async on(event) {
         if (event.type === 'started' && isBuiltIn(event.part.segment.role.speaker)) {
-          unread ??= new UnreadWords((await import('../engines/normalise.ts')).normalise, context, { warn });
+          unread ??= await UnreadWords.load(context, { warn });
           unread.read(event.part.segment.text);
         }
         if (event.type !== 'end') return;
@@ -151,8 +140,12 @@ class UnreadWords {
   #first: string | undefined;
   #count = 0;
 
+  static async load(context: RunContext, notices: Warner = context.notices): Promise<UnreadWords> {
+    return new UnreadWords((await import('../engines/normalise.ts')).normalise, context, notices);
+  }
+
   /** @param normalise returns an empty text for a text that the voice cannot read */
-  constructor(normalise: (text: string) => string, context: RunContext, notices: Warner = context.notices) {
+  private constructor(normalise: (text: string) => string, context: RunContext, notices: Warner) {
     this.#normalise = normalise;
     this.#context = context;
     this.#notices = notices;
