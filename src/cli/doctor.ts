@@ -2,7 +2,7 @@ import { ExitCode, TtsError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
 import { singleItem } from '../kit/wait.ts';
 import { countOf, inOneLine } from '../kit/words.ts';
-import { type LoadedSettings, loadSettings, type Settings } from '../options/load.ts';
+import { type Flags, type LoadedSettings, loadSettings, type Settings } from '../options/load.ts';
 import { openPlayer } from '../out/players.ts';
 import { ENCODINGS } from '../sound/encode/encoding.ts';
 import { encodingOf } from '../sound/encode/encodings.ts';
@@ -38,11 +38,7 @@ export async function run(
 }
 
 /** Yields one finding after the other. An examination is skipped if an earlier one that it depends on has failed. */
-async function* examinations(
-  flags: Parameters<typeof loadSettings>[0]['flags'],
-  mayAsk: boolean,
-  context: Context,
-): AsyncGenerator<Finding> {
+async function* examinations(flags: Flags, mayAsk: boolean, context: Context): AsyncGenerator<Finding> {
   const { host } = context;
   let loaded: LoadedSettings | undefined;
   let found: { readonly service: Endpoint | undefined } | undefined;

@@ -325,13 +325,9 @@ function speakingIn({
   };
 }
 
-interface Spoken {
-  readonly totals: RunTotals;
+interface Spoken extends Pick<Reports, 'totals' | 'leftOut' | 'misfits' | 'subtitles'> {
   readonly delivery: Delivery | undefined;
-  readonly leftOut: { finish(): Promise<TtsError | undefined> };
-  readonly misfits: Misfits | undefined;
   readonly text: RunText;
-  readonly subtitles: Outputs['subtitles'];
 }
 
 async function finish(
@@ -378,7 +374,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
 }
 
 async function sayWhatIsMissing(
-  leftOut: Spoken['leftOut'],
+  leftOut: MissingText,
   { remarks }: RunText,
   notices: Context['notices'],
 ): Promise<TtsError | undefined> {
