@@ -289,7 +289,7 @@ export class BatchPlan {
   async #addRow({ line, cells }: TableRow, table: string): Promise<void> {
     const { columns, template, speakerOf, textFileOf } = this.#options;
     const cell = (field: Field) => cells.get(columnOf(field, columns));
-    const where = (field: Field) => `${table}, line ${line}, column ${columnOf(field, columns)}`;
+    const where = (field: Field) => `${placeOf({ table, line })}, column ${columnOf(field, columns)}`;
     const id = cell('id') ?? '';
     if (id.trim() === '') throw new RowFault('the row has no id', columnOf('id', columns));
     const [text, textFile] = [cell('text'), cell('file')];
@@ -333,7 +333,7 @@ export class BatchPlan {
     if (error instanceof TtsError) this.#advice ??= error.hint;
     if (this.#faults.length === MOST_SHOWN) return;
     const column = error instanceof RowFault ? error.column : undefined;
-    const place = `${table}, line ${line}${column === undefined ? '' : `, column ${column}`}`;
+    const place = placeOf({ table, line }) + (column === undefined ? '' : `, column ${column}`);
     this.#faults.push(error.message.startsWith(place) ? error.message : `${place}: ${error.message}`);
   }
 
@@ -364,7 +364,7 @@ function isOfTheRow(error: unknown): error is RowFault | TtsError {
   return error instanceof RowFault;
 }
 
-function placeOf({ table, line }: BatchRow): string {
+export function placeOf({ table, line }: Pick<BatchRow, 'table' | 'line'>): string {
   return `${table}, line ${line}`;
 }
 

@@ -10,7 +10,7 @@ export type RowShape = Readonly<Record<string, string | number>>;
 /** The options that affect the sound of a speaker, by name, except the source of its voice. */
 type SpeakerShape = Readonly<Record<string, unknown>>;
 
-export function soundOf({ voice, fields, speed }: Speaker): SpeakerShape {
+export function speakerShape({ voice, fields, speed }: Speaker): SpeakerShape {
   return { ...keyOf({ ...fields, speaker: voice.no }, 'voice'), ...(speed !== undefined && { speed }) };
 }
 

@@ -18,8 +18,8 @@ import { type Piece, writtenOf } from '../text/piece.ts';
 import type { Segment, Silence } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
 import { asRole, type Cast } from '../voices/cast.ts';
-import type { BatchRow } from './plan.ts';
-import { type RowKey, type Shape, soundOf, TextHash } from './row-key.ts';
+import { type BatchRow, placeOf } from './plan.ts';
+import { type RowKey, type Shape, speakerShape, TextHash } from './row-key.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
   ownerOf(speaker: Speaker): string;
@@ -68,7 +68,8 @@ export class RowTexts {
       const text = await RunText.open(this.#planOf(row), signal);
       for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
     } catch (error) {
-      throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
+      if (!(error instanceof TtsError) || row.text === undefined) throw error;
+      throw error.reworded(`${placeOf(row)}: ${error.message}`);
     }
   }
 
@@ -89,7 +90,7 @@ export class RowTexts {
     const { ownerOf, encodedAs, mix, maxChars, cutsParagraphs } = this.#options;
     return {
       owner: ownerOf(speaker),
-      voice: soundOf(speaker),
+      voice: speakerShape(speaker),
       mix,
       maxChars,
       cutsParagraphs,
@@ -137,10 +138,6 @@ class Hashing implements Stage<Piece, Piece> {
   }
 }
 
-function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
-  return error.reworded(`${table}, line ${line}: ${error.message}`);
-}
-
 /** The options that affect pauses and changes of voice. */
 type Audible = Pick<RowTextOptions, 'mix' | 'cast'>;
 
@@ -155,8 +152,11 @@ function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Audible)
   if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
   if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
   if (piece.kind === 'cue' && piece.time) hash.addMark(`cue ${JSON.stringify(piece.time)}`);
-  if (piece.kind === 'voice')
-    hash.addMark(`voice ${JSON.stringify(shapeOf(speakerOf(piece, cast)) ?? null)}`);
+  if (piece.kind === 'voice') {
+    const speaker = speakerOf(piece, cast);
+    const shape = speaker ? [speaker.voice.identity, speakerShape(speaker)] : null;
+    hash.addMark(`voice ${JSON.stringify(shape)}`);
+  }
 }
 
 function speakerOf(
@@ -165,10 +165,6 @@ function speakerOf(
 ): Speaker | undefined {
   if (language !== undefined) return cast?.roleIn(language).speaker;
   return voice === undefined ? undefined : cast?.speakerOf(voice);
-}
-
-function shapeOf(speaker: Speaker | undefined): unknown {
-  return speaker && [speaker.voice.identity, soundOf(speaker)];
 }
 
 /** Resolves the column `file`, with checks: a table may come from someone else, and the files are sent to a service. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RowOutcome } from '../batch/make.ts';
 import type { RowStates } from '../batch/manifest.ts';
-import type { BatchPlan, BatchRow } from '../batch/plan.ts';
+import { type BatchPlan, type BatchRow, placeOf } from '../batch/plan.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { countOf, shellQuoted } from '../kit/words.ts';
 import type { RunTotals } from '../run/totals.ts';
@@ -22,8 +22,9 @@ export type RowResult = (typeof RESULTS)[number];
 
 const EMPTY = usageError('the row has no text', '--allow-empty skips rows without one');
 
-export function placeOf({ table, line, id }: BatchRow): string {
-  return `${table}, line ${line} (${id})`;
+/** Names a row in a message. */
+export function rowInWords(row: BatchRow): string {
+  return `${placeOf(row)} (${row.id})`;
 }
 
 /** Prints the outcome of the rows: with `--json` one object each, otherwise those that need action. */
@@ -66,7 +67,7 @@ export class BatchOutput {
     const { message, hint } = outcome.error;
     for (const name of [id, table]) this.#context.notices.spare(name);
     if (this.#failures.length < MOST_SHOWN)
-      this.#failures.push(`${placeOf(row)}: ${message}${hint ? `; ${hint}` : ''}`);
+      this.#failures.push(`${rowInWords(row)}: ${message}${hint ? `; ${hint}` : ''}`);
     if (this.#messages.size < MOST_KEPT) this.#messages.set(row, message);
     this.#row(row, 'failed', outcome.error);
   }

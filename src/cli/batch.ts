@@ -17,6 +17,7 @@ import {
   type BatchRow,
   type NamedTable,
   type NameTemplate,
+  placeOf,
   type VoiceCells,
 } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
@@ -40,7 +41,7 @@ import { openVoices, type VoiceRequest, type Voices } from '../voices/catalogue.
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { type BatchRequest, readBatch } from './batch-command.ts';
 import { assertNoFaults, tellFaults, updateFolder } from './batch-folder.ts';
-import { BatchOutput, placeOf } from './batch-output.ts';
+import { BatchOutput, rowInWords } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { DoubtfulSound } from './doubtful.ts';
@@ -233,7 +234,7 @@ function listenersFor(
   const reporting = new Reporting({}, undefined, context);
   const unreadIn = unreadInRows(context);
   return (row) => {
-    const where = placeOf(row);
+    const where = rowInWords(row);
     const lists: Listener = {
       on(event) {
         misfits?.on(event, where);
@@ -301,7 +302,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     (found, file, row) => {
       const out = join(job.folder.name, file);
       const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
-      const where = row ? ` (${row.table}, line ${row.line}, id ${row.id}${why})` : '';
+      const where = row ? ` (${placeOf(row)}, id ${row.id}${why})` : '';
       context.notices.result(
         json.value ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`,
       );

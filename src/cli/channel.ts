@@ -222,7 +222,7 @@ interface Ticket {
 }
 
 /** Content of a ticket's file. `birth` tells a process from a dead one that had the same ID. */
-type Entry = readonly [pid: number, realm: string, birth: string, state: State];
+type TicketContent = readonly [pid: number, realm: string, birth: string, state: State];
 
 /** Endings of the empty files that other runs and commands put next to the file of a run. */
 const MARKS = ['.paused', '.silenced'] as const;
@@ -244,10 +244,10 @@ class Tickets {
   /** @throws the system's error */
   write(state: State): void {
     const { pid, realm } = this.#host;
-    const entry: Entry = [pid, realm, birthOf(pid), state];
+    const content: TicketContent = [pid, realm, birthOf(pid), state];
     makeFolder(this.#folder);
     const draft = join(this.#folder, `new-${pid}`);
-    writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+    writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });
     renameSync(draft, this.#mine);
   }
 
@@ -285,9 +285,9 @@ class Tickets {
 
   /** @returns `undefined` for a run that is gone, or of another machine */
   look(path: string): Ticket | undefined {
-    const entry = this.#read(path);
-    if (entry?.[1] !== this.#host.realm) return undefined;
-    const [pid, , birth, state] = entry;
+    const content = this.#read(path);
+    if (content?.[1] !== this.#host.realm) return undefined;
+    const [pid, , birth, state] = content;
     if (this.#host.isRunning(pid) && birthOf(pid) === birth) return { path, pid, state };
     remove(path);
     return undefined;
@@ -312,10 +312,10 @@ class Tickets {
     return existsSync(`${this.#mine}${mark}`);
   }
 
-  #read(path: string): Entry | undefined {
+  #read(path: string): TicketContent | undefined {
     try {
-      const entry = JSON.parse(readOwn(path, this.#host.uid)) as Entry;
-      return Number.isInteger(entry[0]) && entry[0] > 1 ? entry : undefined;
+      const content = JSON.parse(readOwn(path, this.#host.uid)) as TicketContent;
+      return Number.isInteger(content[0]) && content[0] > 1 ? content : undefined;
     } catch {
       return undefined;
     }

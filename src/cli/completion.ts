@@ -13,7 +13,7 @@ export async function run({ words: [shell = ''] }: CommandLine, { host }: Contex
       'for which shell?',
       `there are: ${Object.keys(SCRIPTS).join(', ')}; ${howToSpeak('tts completion')}`,
     );
-  printLine(host.stdout, script(await catalog()));
+  printLine(host.stdout, script(await commandEntries()));
   return ExitCode.ok;
 }
 
@@ -27,7 +27,7 @@ export interface Flag {
   readonly help: string;
 }
 
-export interface Entry {
+export interface CommandEntry {
   readonly name: string;
   readonly help: string;
   /** The words after the command, as in `[options] [clear]`. */
@@ -39,11 +39,11 @@ export interface Entry {
 }
 
 /** Describes all commands, `speak` first. */
-export async function catalog(): Promise<Entry[]> {
+export async function commandEntries(): Promise<CommandEntry[]> {
   return Promise.all([...commands.keys()].map(entryOf));
 }
 
-async function entryOf(name: string): Promise<Entry> {
+async function entryOf(name: string): Promise<CommandEntry> {
   const { words = [], load } = commandOf(name);
   const command = describeCommand(name);
   // Names follow only a word of a command, as in `voices install NAME`.
@@ -75,7 +75,7 @@ function takenBy(value: string, choices: readonly string[] | undefined): Flag['t
 }
 
 /** The script quotes names, which others choose: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them. */
-function bash(entries: readonly Entry[]): string {
+function bash(entries: readonly CommandEntry[]): string {
   return `_tts_speakers() {
   local name
   while IFS= read -r name; do
@@ -97,11 +97,11 @@ _tts() {
   [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD-2]}
   COMPREPLY=()
   case $command in
-${entries.map(commandCase).join('\n')}
-    *) command=speak; ${variables(entries[0])}; [[ $COMP_CWORD == 1 ]] && words='${entries.map(({ name }) => name).join(' ')}' ;;
+${entries.map(bashCommandCase).join('\n')}
+    *) command=speak; ${bashVariables(entries[0])}; [[ $COMP_CWORD == 1 ]] && words='${entries.map(({ name }) => name).join(' ')}' ;;
   esac
   case $command:$prev in
-${entries.flatMap(valueCases).join('\n')}
+${entries.flatMap(bashValueCases).join('\n')}
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
@@ -112,18 +112,18 @@ ${entries.flatMap(valueCases).join('\n')}
 complete -F _tts tts`;
 }
 
-function commandCase(entry: Entry): string {
+function bashCommandCase(entry: CommandEntry): string {
   const further =
     entry.names.length > 0 ? `; [[ $COMP_CWORD -gt 2 ]] && words='${entry.names.join(' ')}'` : '';
-  return `    ${entry.name}) [[ $COMP_CWORD == 1 ]] && words=${entry.name} || { ${variables(entry)}${further}; } ;;`;
+  return `    ${entry.name}) [[ $COMP_CWORD == 1 ]] && words=${entry.name} || { ${bashVariables(entry)}${further}; } ;;`;
 }
 
-function variables(entry: Entry | undefined): string {
+function bashVariables(entry: CommandEntry | undefined): string {
   const options = (entry?.flags ?? []).map(({ long }) => long).join(' ');
   return `options='${options}' words='${entry?.words.join(' ') ?? ''}'`;
 }
 
-const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
+const BASH_COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
   nothing: () => undefined,
   text: () => 'return',
   // `_tts_files` quotes file names itself on Bash 3.2, which lacks compopt.
@@ -132,15 +132,15 @@ const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undef
   choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,
 };
 
-function valueCases({ name, flags }: Entry): string[] {
+function bashValueCases({ name, flags }: CommandEntry): string[] {
   return flags.flatMap((flag) => {
-    const completion = COMPLETIONS[flag.takes](flag);
+    const completion = BASH_COMPLETIONS[flag.takes](flag);
     const spellings = [flag.short, flag.long].filter(Boolean).map((spelling) => `${name}:${spelling}`);
     return completion === undefined ? [] : [`    ${spellings.join('|')}) ${completion} ;;`];
   });
 }
 
-function fish(entries: readonly Entry[]): string {
+function fish(entries: readonly CommandEntry[]): string {
   const names = entries.map(({ name }) => name).join(' ');
   return [
     'complete -c tts -f',
@@ -148,26 +148,26 @@ function fish(entries: readonly Entry[]): string {
       ({ name, help }) => `complete -c tts -n '__fish_is_first_arg' -a ${name} -d ${quotedForFish(help)}`,
     ),
     ...(entries[0]?.flags ?? []).map((flag) =>
-      option(flag, `not __fish_seen_subcommand_from ${names.replace('speak ', '')}`),
+      fishOption(flag, `not __fish_seen_subcommand_from ${names.replace('speak ', '')}`),
     ),
     ...entries.slice(1).flatMap(({ name, flags, words, names }) => {
       const condition = `__fish_seen_subcommand_from ${name}`;
       const isBehind = `__fish_seen_subcommand_from ${words.join(' ')}`;
       return [
-        ...flags.map((flag) => option(flag, condition)),
-        ...offer(names.length > 0 ? `${condition}; and not ${isBehind}` : condition, words),
-        ...offer(`${condition}; and ${isBehind}`, names),
+        ...flags.map((flag) => fishOption(flag, condition)),
+        ...fishOffer(names.length > 0 ? `${condition}; and not ${isBehind}` : condition, words),
+        ...fishOffer(`${condition}; and ${isBehind}`, names),
       ];
     }),
   ].join('\n');
 }
 
-function offer(condition: string, words: readonly string[]): string[] {
+function fishOffer(condition: string, words: readonly string[]): string[] {
   if (words.length === 0) return [];
   return [`complete -c tts -n ${quotedForFish(condition)} -a ${quotedForFish(words.join(' '))}`];
 }
 
-const VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
+const FISH_VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
   nothing: () => '',
   text: () => ' -x',
   file: () => ' -r -F',
@@ -175,10 +175,10 @@ const VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
   choice: ({ choices }) => ` -x -a ${quotedForFish(choices.join(' '))}`,
 };
 
-function option(flag: Flag, condition: string): string {
+function fishOption(flag: Flag, condition: string): string {
   const short = flag.short === undefined ? '' : ` -s ${flag.short.slice(1)}`;
   const names = `${short} -l ${flag.long.slice(2)}`;
-  return `complete -c tts -n ${quotedForFish(condition)}${names}${VALUES[flag.takes](flag)} -d ${quotedForFish(flag.help)}`;
+  return `complete -c tts -n ${quotedForFish(condition)}${names}${FISH_VALUES[flag.takes](flag)} -d ${quotedForFish(flag.help)}`;
 }
 
 function quotedForFish(text: string): string {
@@ -186,14 +186,14 @@ function quotedForFish(text: string): string {
 }
 
 /** The script quotes names of speakers, which others choose: PowerShell inserts a completion as it is given. */
-function powershell(entries: readonly Entry[]): string {
+function powershell(entries: readonly CommandEntry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
   param($word, $ast, $cursor)
   $commands = [ordered]@{
 ${entries.map(({ name, help }) => `    ${quotedForPowerShell(name)} = ${quotedForPowerShell(help)}`).join('\n')}
   }
   $options = @{
-${entries.map(({ name, flags }) => `    ${quotedForPowerShell(name)} = [ordered]@{ ${flags.map(row).join('; ')} }`).join('\n')}
+${entries.map(({ name, flags }) => `    ${quotedForPowerShell(name)} = [ordered]@{ ${flags.map(powershellRow).join('; ')} }`).join('\n')}
   }
   $words = @{
 ${entries.map(({ name, words }) => `    ${quotedForPowerShell(name)} = @(${words.map(quotedForPowerShell).join(', ')})`).join('\n')}
@@ -212,8 +212,8 @@ ${entries.map(({ name, names }) => `    ${quotedForPowerShell(name)} = @(${names
       [System.Management.Automation.CompletionResult]::new($quoted, $text, 'ParameterValue', $help)
     }
   }
-  if ($previous -cin @(${spellings(entries, 'speaker')})) { tts speakers --names 2>$null | ForEach-Object { Offer $_ $_ }; return }
-  if ($previous -cin @(${spellings(entries, 'file')})) { return }
+  if ($previous -cin @(${powershellSpellings(entries, 'speaker')})) { tts speakers --names 2>$null | ForEach-Object { Offer $_ $_ }; return }
+  if ($previous -cin @(${powershellSpellings(entries, 'file')})) { return }
   if ($word -like '-*') { $options[$command].GetEnumerator() | ForEach-Object { Offer $_.Key $_.Value }; return }
   if ($typed.Count -eq 1) { $commands.GetEnumerator() | ForEach-Object { Offer $_.Key $_.Value }; return }
   if ($typed.Count -gt 2 -and $names[$command].Count -gt 0) { $names[$command] | ForEach-Object { Offer $_ $_ }; return }
@@ -221,11 +221,11 @@ ${entries.map(({ name, names }) => `    ${quotedForPowerShell(name)} = @(${names
 }`;
 }
 
-function row({ long, help }: Flag): string {
+function powershellRow({ long, help }: Flag): string {
   return `${quotedForPowerShell(long)} = ${quotedForPowerShell(help || long)}`;
 }
 
-function spellings(entries: readonly Entry[], takes: Flag['takes']): string {
+function powershellSpellings(entries: readonly CommandEntry[], takes: Flag['takes']): string {
   const flags = entries.flatMap((entry) => entry.flags.filter((flag) => flag.takes === takes));
   const all = flags.flatMap(({ short, long }) => (short === undefined ? [long] : [short, long]));
   return [...new Set(all)].map(quotedForPowerShell).join(', ');
@@ -235,7 +235,7 @@ function quotedForPowerShell(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function zsh(entries: readonly Entry[]): string {
+function zsh(entries: readonly CommandEntry[]): string {
   return `#compdef tts
 _tts_speakers() {
   local -a names
@@ -253,23 +253,23 @@ ${entries.map(({ name, help }) => `    ${quotedForZsh(`${name}:${help}`)}`).join
   fi
   case $words[2] in
 ${entries.map(zshCommandCase).join('\n')}
-    *) ${argumentsOf(entries[0])} ;;
+    *) ${zshArguments(entries[0])} ;;
   esac
 }
 if [[ $funcstack[1] == _tts ]]; then _tts "$@"; else compdef _tts tts; fi`;
 }
 
-function zshCommandCase(entry: Entry): string {
-  return `    ${entry.name}) shift words; (( CURRENT-- )); ${argumentsOf(entry)} ;;`;
+function zshCommandCase(entry: CommandEntry): string {
+  return `    ${entry.name}) shift words; (( CURRENT-- )); ${zshArguments(entry)} ;;`;
 }
 
-function argumentsOf(entry: Entry | undefined): string {
+function zshArguments(entry: CommandEntry | undefined): string {
   const words = entry?.words.length ? [quotedForZsh(`1:word:(${entry.words.join(' ')})`)] : ["'*:text: '"];
   const names = entry?.names.length ? [quotedForZsh(`*:name:(${entry.names.join(' ')})`)] : [];
-  return ['_arguments -s', ...(entry?.flags ?? []).map(spec), ...words, ...names].join(' ');
+  return ['_arguments -s', ...(entry?.flags ?? []).map(zshSpec), ...words, ...names].join(' ');
 }
 
-const ACTIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
+const ZSH_ACTIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
   nothing: () => '',
   text: ({ long }) => `:${long.slice(2)}: `,
   file: () => ':file:_files',
@@ -277,8 +277,8 @@ const ACTIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
   choice: ({ long, choices }) => `:${long.slice(2)}:(${choices.join(' ')})`,
 };
 
-function spec(flag: Flag): string {
-  const tail = `[${flag.help.replace(/[[\]\\]/g, '\\$&')}]${ACTIONS[flag.takes](flag)}`;
+function zshSpec(flag: Flag): string {
+  const tail = `[${flag.help.replace(/[[\]\\]/g, '\\$&')}]${ZSH_ACTIONS[flag.takes](flag)}`;
   const assigned = flag.takes === 'nothing' ? '' : '=';
   const repeatable = '*';
   const long = quotedForZsh(`${repeatable}${flag.long}${assigned}${tail}`);
@@ -290,7 +290,7 @@ function quotedForZsh(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-const SCRIPTS: Readonly<Record<string, (entries: readonly Entry[]) => string>> = {
+const SCRIPTS: Readonly<Record<string, (entries: readonly CommandEntry[]) => string>> = {
   bash,
   zsh,
   fish,

@@ -4,18 +4,18 @@ import { PROJECT_PLACES } from '../options/config-places.ts';
 import type { Option } from '../options/option.ts';
 import { names, rowOf } from '../options/rows.ts';
 import type { CommandLine, Context } from './commands.ts';
-import { catalog, type Entry, type Flag } from './completion.ts';
+import { type CommandEntry, commandEntries, type Flag } from './completion.ts';
 import { STATUSES, TOPICS } from './help-text.ts';
 import { printLine } from './print.ts';
 
 export async function run(_: CommandLine, { host }: Context): Promise<number> {
-  printLine(host.stdout, manual(await catalog()));
+  printLine(host.stdout, manual(await commandEntries()));
   return ExitCode.ok;
 }
 
 const REVISED = '2026-11-25';
 
-export function manual([speak, ...others]: readonly Entry[]): string {
+export function manual([speak, ...others]: readonly CommandEntry[]): string {
   return [
     `.TH TTS 1 ${REVISED} "tts ${manifest.version}" "User Commands"`,
     '.SH NAME',
@@ -70,7 +70,7 @@ function operands(usage: string): string {
   return escaped(usage).replace(/(?<=\[)[^\]]+/g, '\\fI$&\\fR');
 }
 
-function isShared({ long, help }: Flag, speak: Entry | undefined): boolean {
+function isShared({ long, help }: Flag, speak: CommandEntry | undefined): boolean {
   return speak?.flags.some((flag) => flag.long === long && flag.help === help) ?? false;
 }
 

@@ -174,15 +174,15 @@ async function runOfTts(
   }
 }
 
-/** Milliseconds that a run gets to release its player and its file. */
-const PATIENCE_MS = 1_500;
+/** How long a run gets to release its player and its file before it is killed. */
+const GRACE_MS = 1_500;
 
 async function endOf(child: Child, host: RunHost): Promise<void> {
   const isGone = new AbortController();
   void child.exited.then(() => isGone.abort());
   try {
     if (child.pid !== undefined && child.isRunning) host.askToEnd(child.pid);
-    await sleep(PATIENCE_MS, undefined, { signal: isGone.signal });
+    await sleep(GRACE_MS, undefined, { signal: isGone.signal });
     child.end();
   } catch {
     // The run has ended.

@@ -129,7 +129,7 @@ export async function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): P
 const ERASE = '\r\u001B[J';
 
 /** Milliseconds that a warning is held back: if the disk is too full for the cache, the output soon fails, too. */
-const PATIENCE_MS = 1000;
+const WARNING_DELAY_MS = 1000;
 
 /** Errors with these statuses quote only the user. */
 const OWN_ERRORS: readonly ExitCode[] = [ExitCode.usage, ExitCode.output];
@@ -163,10 +163,10 @@ export class Notices extends Secrets {
     else this.#say('warning', this.redact(text));
   }
 
-  /** Warns after `PATIENCE_MS`, unless the output has failed by then. */
+  /** Warns after `WARNING_DELAY_MS`, unless the output has failed by then. */
   warnLater(text: string): void {
     this.#heldBack.push(text);
-    setTimeout(() => this.tellHeldBack(), PATIENCE_MS).unref();
+    setTimeout(() => this.tellHeldBack(), WARNING_DELAY_MS).unref();
   }
 
   tellHeldBack(): void {

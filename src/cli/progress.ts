@@ -17,7 +17,7 @@ export const LONG_RUN_MS = 10_000;
 const BETWEEN_NOTES_MS = 30_000;
 
 /** Milliseconds before the first line is drawn, so that ora is loaded only after the first request was sent. */
-const PATIENCE_MS = 150;
+const FIRST_DRAW_MS = 150;
 const FRAME_MS = 80;
 
 /** Columns for the cursor and the spinner, and the last column, after which some terminals wrap. */
@@ -103,7 +103,9 @@ export function showWhile(
     await look();
     if (!isOver) notices.note(render(Number.POSITIVE_INFINITY));
   };
-  const ticking = isDrawn ? repeat(draw, PATIENCE_MS, FRAME_MS) : repeat(note, LONG_RUN_MS, BETWEEN_NOTES_MS);
+  const ticking = isDrawn
+    ? repeat(draw, FIRST_DRAW_MS, FRAME_MS)
+    : repeat(note, LONG_RUN_MS, BETWEEN_NOTES_MS);
   return {
     [Symbol.dispose]() {
       isOver = true;

@@ -5,7 +5,7 @@ import { makeRow } from '../batch/make.ts';
 import { batchFile, type FolderPlan, Journal, prepareRowFiles, RowStates } from '../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../batch/plan.ts';
 import { openRowFolder, syncFolders } from '../batch/row-files.ts';
-import { type RowKey, type Shape, soundOf } from '../batch/row-key.ts';
+import { type RowKey, type Shape, speakerShape } from '../batch/row-key.ts';
 import {
   type BookChapter,
   byChapter,
@@ -74,7 +74,7 @@ async function planOf(
   const folder = openRowFolder(template.fixedFolder, host);
   const chapters = await chaptersOf(text.segments(false, signal), (segment) => [
     segment.pause,
-    soundOf(speakerOf(segment)),
+    speakerShape(speakerOf(segment)),
     ...ownSilence(segment, job.mix),
   ]);
   if (chapters.length === 0) throw text.blank();
@@ -114,7 +114,14 @@ function shapeOf({ speaker, mix, output }: SpeechJob): Shape {
   const { maxChars, voice } = speaker;
   const { name } = output.encoding;
   const encoded = name === 'wav' ? undefined : [name, output.bitrate ?? null];
-  return { owner: voice.identity, voice: soundOf(speaker), mix, maxChars, cutsParagraphs: true, encoded };
+  return {
+    owner: voice.identity,
+    voice: speakerShape(speaker),
+    mix,
+    maxChars,
+    cutsParagraphs: true,
+    encoded,
+  };
 }
 
 /** Returns the tags for the key of a chapter, with the hash of the cover instead of its bytes. */

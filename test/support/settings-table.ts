@@ -1,5 +1,5 @@
 import { HELP, VERSION } from '../../src/cli/commands.ts';
-import type { Entry } from '../../src/cli/completion.ts';
+import type { CommandEntry } from '../../src/cli/completion.ts';
 import { defaultOf, type Option } from '../../src/options/option.ts';
 import { names, rowOf } from '../../src/options/rows.ts';
 
@@ -27,7 +27,7 @@ function plainRow(flags: string, help: string): string {
 }
 
 /** All commands except speaking, each with the options that speaking does not have. */
-export function commandsTable([speak, ...others]: readonly Entry[]): string {
+export function commandsTable([speak, ...others]: readonly CommandEntry[]): string {
   const shared = new Map(speak?.flags.map(({ long, help }) => [long, help]));
   const rows = others.flatMap(({ name, usage, help, flags }) => [
     tableRow([code(`tts ${name} ${usage}`.trim()), help]),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { commands } from '../../src/cli/commands.ts';
-import { catalog } from '../../src/cli/completion.ts';
+import { commandEntries } from '../../src/cli/completion.ts';
 import { TOPICS } from '../../src/cli/help-text.ts';
 import { ExitCode } from '../../src/kit/error.ts';
 import { names, rowOf } from '../../src/options/rows.ts';
@@ -28,7 +28,7 @@ describe('the README', () => {
 describe('docs/options.md', () => {
   it.each([
     ['settings', async () => settingsTable()],
-    ['commands', async () => commandsTable(await catalog())],
+    ['commands', async () => commandsTable(await commandEntries())],
   ])('shows the %s as the program has them', async (name, table) => {
     const now = await table();
     if (updating) regenerate(OPTIONS, name, now);
@@ -47,7 +47,7 @@ describe('from the index, in two steps, is found', () => {
   });
 
   it('every option, also of each command', async () => {
-    const flags = (await catalog()).flatMap((entry) => entry.flags);
+    const flags = (await commandEntries()).flatMap((entry) => entry.flags);
     const told = new Set(found.match(/(?<![\w-])--?[a-z][\w-]*/gi));
     expect(flags.filter(({ long }) => !told.has(long))).toEqual([]);
   });

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { catalog } from '../../../src/cli/completion.ts';
+import { commandEntries } from '../../../src/cli/completion.ts';
 import { SHORT_HELP, TOPICS } from '../../../src/cli/help-text.ts';
 import { manual } from '../../../src/cli/manual.ts';
 
-const entries = await catalog();
+const entries = await commandEntries();
 
 it('The help names the commands that completions and the manual know', () => {
   const named = /^Commands: (.*?)\nText:/ms.exec(SHORT_HELP)?.[1]?.split(/\s+/);
