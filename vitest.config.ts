@@ -13,7 +13,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     env: { TTS_TEST_SEED: seedOf(mode) },
     setupFiles: ['./test/support/random.ts', './test/support/equal-bytes.ts'],
-    // They only end what hangs: a busy machine may take ten times as long as an idle one.
+    // Long enough for a busy machine, which may take ten times as long as an idle one: timeouts only end tests that hang.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },

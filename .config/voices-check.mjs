@@ -1,6 +1,6 @@
 // Installs each voice of the catalogue from the network, speaks in each of its languages, and writes a report. Run it by
-// hand before a release. It continues after a failure, and ends with status 1 if there was one.   npm run voices:check --
-// [--report FILE.md] [NAME...]
+// hand before a release. It continues after a failure, and ends with status 1 if there was one.
+//   npm run voices:check -- [--report FILE.md] [NAME...]
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,6 @@ const said = ({ stderr }) => {
   const told = lines.find((line) => line.startsWith('tts: ') || line.startsWith('{"error"'));
   return told?.startsWith('{') ? JSON.parse(told).error.message : (told ?? 'it ended without a word');
 };
-const canAlign = tts('speak', '--help').stdout.includes('--words');
 
 /** The level of 16-bit samples in dBFS, and the number of clipped ones. */
 function measured(wav) {
@@ -50,13 +49,13 @@ function spoken(name, language) {
   const text = SENTENCES[language.split('-')[0]] ?? SENTENCES.en;
   const out = join(folder, 'out.wav');
   const words = join(folder, 'words.json');
-  const line = ['-s', name, text, '-o', out, '--json', '--language', language];
-  const run = tts(...line, ...(canAlign ? ['--subtitles', words, '--words'] : []));
+  const outputs = ['-o', out, '--json', '--subtitles', words, '--words'];
+  const run = tts('-s', name, text, '--language', language, ...outputs);
   if (run.status !== 0) return { fault: said(run) };
   const { duration, seconds } = JSON.parse(run.stdout);
   const { level, clipped } = measured(readFileSync(out));
   const pace = duration / text.length;
-  const isAligned = !canAlign || readFileSync(words, 'utf8').includes('"words"');
+  const isAligned = readFileSync(words, 'utf8').includes('"words"');
   const fault =
     pace < 0.03 || pace > 0.4
       ? `${duration.toFixed(1)} s for ${text.length} characters`

@@ -18,11 +18,11 @@ export interface BookChapter {
 
 /**
  * Reads a text once, and returns its chapters. Text before the first heading is a chapter without a title.
- * @param soundOf returns everything except the text that affects the sound of a segment
+ * @param shapeOf returns everything except the text that affects the sound of a segment
  */
 export async function chaptersOf(
   parts: AsyncIterable<Segment | Silence>,
-  soundOf: (segment: Segment) => unknown,
+  shapeOf: (segment: Segment) => unknown,
 ): Promise<readonly BookChapter[]> {
   const chapters: BookChapter[] = [];
   for await (const { heading, parts: own } of byChapter(parts)) {
@@ -31,7 +31,7 @@ export async function chaptersOf(
     for await (const part of own) {
       if (part.kind === 'silence') hash.addMark(JSON.stringify(part));
       else {
-        hash.addMark(JSON.stringify(soundOf(part)));
+        hash.addMark(JSON.stringify(shapeOf(part)));
         hash.add(part.text);
         segments += 1;
         characters += countCodePoints(part.text);

@@ -74,11 +74,12 @@ function parse(command: Command, typed: RawArguments, complain: Complain): Comma
     return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // commander quotes the value after "=", which may be a key.
-    const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
-    if (mistyped === undefined) throw complain(error, command);
-    parse(command, { ...typed, argv: [mistyped] }, complain);
-    throw usageError(`${mistyped} takes no value`, `see ${command.name()} --help`);
+    // commander's message quotes the value after "=", which may be a key.
+    const name = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
+    if (name === undefined) throw complain(error, command);
+    // Without its value, an unknown option throws here; a known one is a switch.
+    parse(command, { ...typed, argv: [name] }, complain);
+    throw usageError(`${name} takes no value`, `see ${command.name()} --help`);
   }
 }
 

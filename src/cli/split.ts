@@ -1,5 +1,5 @@
 /** `--split chapters`: a file for each chapter. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { makeRow } from '../batch/make.ts';
 import { batchFile, type FolderPlan, Journal, prepareRowFiles, RowStates } from '../batch/manifest.ts';
@@ -126,7 +126,7 @@ function shapeOf({ speaker, mix, output }: SpeechJob): Shape {
 
 /** Returns the tags for the key of a chapter, with the hash of the cover instead of its bytes. */
 function taggedShape({ cover, ...tags }: Tags): unknown {
-  return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
+  return [tags, cover && hash('sha256', cover.bytes)];
 }
 
 interface SplitWork {
