@@ -351,17 +351,9 @@ export class BatchPlan {
   }
 }
 
-/** Errors that end the run and not only one row, such as a full disk and Ctrl-C. */
-const RUN_FAILURES: readonly number[] = [
-  ExitCode.output,
-  ExitCode.hangup,
-  ExitCode.interrupted,
-  ExitCode.terminated,
-];
-
+/** False for errors that concern the whole run, such as an engine that cannot be reached, a full disk and Ctrl-C. */
 function isOfTheRow(error: unknown): error is RowFault | TtsError {
-  if (error instanceof TtsError) return !RUN_FAILURES.includes(error.exitCode);
-  return error instanceof RowFault;
+  return error instanceof RowFault || (error instanceof TtsError && error.exitCode === ExitCode.usage);
 }
 
 export function placeOf({ table, line }: Pick<BatchRow, 'table' | 'line'>): string {

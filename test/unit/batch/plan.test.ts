@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { BatchPlan, NameTemplate, type PlanOptions } from '../../../src/batch/plan.ts';
 import { addColumns, parseColumns, readTable, type TableKind } from '../../../src/batch/table.ts';
+import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import type { Speaker } from '../../../src/sound/voice.ts';
 import { silent } from '../../support/speaker.ts';
 
@@ -142,6 +143,13 @@ describe('the plan of a batch', () => {
     expect(error.details).toHaveLength(11);
     expect(error.details[9]).toBe('p.csv, line 11, column id: "../9" leads to another folder');
     expect(error.details[10]).toBe('and 15 more');
+  });
+
+  it('fails as a whole where no row is wrong, and asks no more then', async () => {
+    const error = new TtsError('the engine cannot be reached', { exitCode: ExitCode.connection });
+    const speakerOf = vi.fn().mockRejectedValue(error);
+    await expect(read('id,text\na,one\nb,two\n', { speakerOf })).rejects.toBe(error);
+    expect(speakerOf).toHaveBeenCalledOnce();
   });
 
   it('knows the files of all its rows', async () => {
