@@ -361,10 +361,10 @@ export function placeOf({ table, line }: Pick<BatchRow, 'table' | 'line'>): stri
 }
 
 function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
-  const said = VOICE_FIELDS.map((field) => [field, cell(field)] as const)
+  const cells = VOICE_FIELDS.map((field) => [field, cell(field)] as const)
     .filter(([, text]) => text?.trim())
     .map(([field, text = '']) => [field, field === 'speed' ? withPoint(text) : text]);
-  return Object.fromEntries(said);
+  return Object.fromEntries(cells);
 }
 
 /** Replaces a decimal comma, as in spreadsheets of many countries. A speed has no thousands, so 1,5 is unambiguous. */

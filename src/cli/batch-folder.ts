@@ -109,13 +109,13 @@ interface Checking extends Pick<Context, 'host'> {
 
 /**
  * Finds the files that are missing, stale, damaged or left over.
- * @param tell is called for each such file, without a row for one that is left over
+ * @param report is called for each such file, without a row for one that is left over
  * @returns their number
  */
-export async function tellFaults(
+export async function reportFaults(
   states: RowStates,
   { host, allowEmpty, faultOf }: Checking,
-  tell: (state: string, file: string, row?: BatchRow) => void,
+  report: (state: string, file: string, row?: BatchRow) => void,
 ): Promise<number> {
   let faults = 0;
   for (const row of states.plan.mine) {
@@ -123,13 +123,13 @@ export async function tellFaults(
     if (state === undefined || (state === 'empty' && allowEmpty)) continue;
     const fault = state === 'unchanged' ? faultOf?.(row, states.entryOf(row)) : state;
     if (fault === undefined) continue;
-    tell(fault, row.file, row);
+    report(fault, row.file, row);
     faults += 1;
     if (faults % 1000 === 0) await readerReady(host.stdout);
   }
   if (states.shard) return faults;
   for (const { file } of leftOver(states)) {
-    tell('left over', file);
+    report('left over', file);
     faults += 1;
   }
   return faults;

@@ -40,7 +40,7 @@ import type { Speaker } from '../sound/voice.ts';
 import { openVoices, type VoiceRequest, type Voices } from '../voices/catalogue.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { type BatchRequest, readBatch } from './batch-command.ts';
-import { assertNoFaults, tellFaults, updateFolder } from './batch-folder.ts';
+import { assertNoFaults, reportFaults, updateFolder } from './batch-folder.ts';
 import { BatchOutput, rowInWords } from './batch-output.ts';
 import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
@@ -49,7 +49,7 @@ import { Misfits } from './misfits.ts';
 import { Estimate } from './preview.ts';
 import { type RowProgress, renderRows, showWhile } from './progress.ts';
 import { unreadInRows } from './skipped.ts';
-import { Reporting, tellAbsent } from './speak-report.ts';
+import { Reporting, warnOfAbsent } from './speak-report.ts';
 
 export async function run(line: CommandLine, context: Context): Promise<number> {
   const job = await planBatch(await readBatch(line, context), context);
@@ -67,7 +67,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const write = async (states: RowStates) => {
     const names = tables.map(({ name }) => name);
     if (report) reports?.assertReportPlace(report.value, { ...job, tables: names }, context.host);
-    tellAbsent(texts.named, context.notices);
+    warnOfAbsent(texts.named, context.notices);
     await output.begin(states, allowEmpty.value);
     await make(states, { job, output, totals, misfits, doubtful }, context);
     await output.end();
@@ -113,7 +113,7 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
     template,
     shard,
     encode: settings.encode?.value,
-    speakerOf: (cells, where) => voices.of(wishOf(cells, where)),
+    speakerOf: (cells, where) => voices.of(voiceRequestOf(cells, where)),
     textFileOf: (cell, table) => textFiles.pathOf(cell, table),
   });
   noteNames(template, context);
@@ -139,12 +139,12 @@ async function planBatch(request: BatchRequest, context: Context): Promise<Batch
  * Turns the cells of a row into settings that override others as options do.
  * @throws TtsError (usage) that names the cell
  */
-function wishOf(cells: VoiceCells, where: (field: Field) => string): VoiceRequest {
-  const said = Object.entries(cells).map(([name, cell]) => {
+function voiceRequestOf(cells: VoiceCells, where: (field: Field) => string): VoiceRequest {
+  const settings = Object.entries(cells).map(([name, cell]) => {
     const field = name as keyof VoiceCells;
     return [name, settingOf(rowOf(field), cell, { place: 'option', name: where(field) })];
   });
-  return Object.fromEntries(said);
+  return Object.fromEntries(settings);
 }
 
 function openTable(
@@ -296,7 +296,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     if (fault) unapproved += 1;
     return fault;
   };
-  const faults = await tellFaults(
+  const faults = await reportFaults(
     states,
     { host: context.host, allowEmpty: allowEmpty.value, faultOf },
     (found, file, row) => {
@@ -331,7 +331,7 @@ async function dryRun(job: BatchJob, context: Context): Promise<number> {
   await using _voices = job.voices;
   const { signal, notices } = context;
   const states = await RowStates.take(job, context);
-  tellAbsent(job.texts.named, notices);
+  warnOfAbsent(job.texts.named, notices);
   const estimate = await estimated(job, states, signal);
   const { missing, stale, damaged, unchanged, empty } = states.counts;
   const changed = stale + damaged;

@@ -96,7 +96,7 @@ async function pass(milliseconds: number, signal: AbortSignal): Promise<void> {
 export class Turn implements Disposable {
   readonly #tickets: Tickets;
   readonly #host: ChannelHost;
-  readonly #look = () => this.#tell();
+  readonly #look = () => this.#notifyListener();
   #listener: (isPaused: boolean) => void = () => {};
   #hasBegun = false;
   #isPaused = false;
@@ -114,7 +114,7 @@ export class Turn implements Disposable {
 
   begin(): void {
     this.#hasBegun = true;
-    this.#tell();
+    this.#notifyListener();
   }
 
   /** @param listener is called when the run is paused or resumed */
@@ -128,7 +128,7 @@ export class Turn implements Disposable {
     this.#host.off('SIGUSR2', this.#look);
   }
 
-  #tell(): void {
+  #notifyListener(): void {
     const { isPaused } = this.#tickets;
     if (!this.#hasBegun || isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;

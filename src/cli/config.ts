@@ -47,8 +47,8 @@ function rowsOf(settings: Settings, host: Host): SettingRow[] {
   const shown = names.filter((name) => rowOf(name).key !== undefined || rowOf(name).env !== undefined);
   const used = { ...settings, proxy: proxyOf(settings, host), apiKey: keyOf(settings) };
   return shown.map((name) => {
-    const said = used[name];
-    return { name, value: said && shownValue(name, said.value), origin: said?.origin };
+    const setting = used[name];
+    return { name, value: setting && shownValue(name, setting.value), origin: setting?.origin };
   });
 }
 

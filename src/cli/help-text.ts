@@ -114,8 +114,8 @@ function elsewhere(option: Option): string[] {
   const { env, envShown = env, key, keyShown = key } = option;
   const unless = defaultOf(option);
   const parts = [envShown, keyShown && `config: ${keyShown}`, unless && `default: ${unless}`];
-  const said = parts.filter(Boolean).join('; ');
-  return said === '' ? [] : [row('', `  ${said}`)];
+  const text = parts.filter(Boolean).join('; ');
+  return text === '' ? [] : [row('', `  ${text}`)];
 }
 
 function wrap(label: string, entries: readonly (string | undefined)[], gap = '  '): string[] {

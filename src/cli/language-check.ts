@@ -86,8 +86,8 @@ export async function checkLanguage(
   const reading = new BuiltInReading(normalise);
   const passages = new Passages();
   if (text.canBeReadAgain) await look(text, { reading, passages }, context.signal);
-  const said = text.about?.language;
-  const language = reading.written.language ?? (said && baseLanguage(said));
+  const stated = text.about?.language;
+  const language = reading.written.language ?? (stated && baseLanguage(stated));
   if (isBuiltIn && reading.leavesOutNearlyAll) throw await nothingRead(language, context);
   const what = text.about ? 'book' : 'text';
   const other = passages.halfBeside(spoken);

@@ -78,7 +78,7 @@ function explain(
       `others could read the key on the way to ${base.host}: use https://, or --allow-insecure-http with each run`,
     );
   const own = keys?.origin ?? { place: 'user', name: '' };
-  const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
+  const stronger = [apiKey, apiKeyFile].find((setting) => setting && outranks(setting.origin, own));
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
 }
 

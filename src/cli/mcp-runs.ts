@@ -198,8 +198,8 @@ async function follow(pipe: Readable, onSpoken: (characters: number) => void): P
   }
 }
 
-function lastLine(said: string): string {
-  return said.trimEnd().split('\n').at(-1) ?? '';
+function lastLine(printed: string): string {
+  return printed.trimEnd().split('\n').at(-1) ?? '';
 }
 
 function errorIn(child: Child): TtsError {

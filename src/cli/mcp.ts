@@ -105,10 +105,10 @@ async function serve(session: Session, host: Host, signal: AbortSignal): Promise
     server.onclose = resolve;
   });
   const ended = new Promise((resolve) => void stdin.once('end', resolve).once('close', resolve));
-  const isDeaf = new Promise((resolve) => void stdout.on('error', resolve));
+  const outputFailed = new Promise((resolve) => void stdout.on('error', resolve));
   await server.connect(new StdioServerTransport(stdin, stdout, { maxBufferSize: LONGEST_MESSAGE }));
   const left = ended.then(() => yieldToEventLoop());
-  const why = await Promise.race([closed.then(() => 'closed'), left, isDeaf, aborted(signal)]);
+  const why = await Promise.race([closed.then(() => 'closed'), left, outputFailed, aborted(signal)]);
   if (why === 'closed')
     throw usageError(
       `the client sent what cannot be read: ${lastError?.message}`,
@@ -160,7 +160,7 @@ interface AgentTool<Arguments = unknown>
   extends Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> {
   readonly takes: Schema<Arguments>;
   /** @throws TtsError; the reason of the signal */
-  call(said: Arguments, call: Call): Promise<Answer>;
+  call(args: Arguments, call: Call): Promise<Answer>;
 }
 
 const SPOKEN = {
@@ -328,17 +328,17 @@ function placeOf(file: string, overwrite: boolean, { folder }: Session): string 
 
 const TOOLS: readonly AgentTool[] = [speak, stop, voices, save];
 
-function described({ takes, call: _, ...said }: AgentTool): Tool {
+function described({ takes, call: _, ...about }: AgentTool): Tool {
   const { $schema: _schema, ...inputSchema } = toJsonSchema(takes, {
     typeMode: 'input',
     errorMode: 'ignore',
   });
-  return { ...said, inputSchema: { ...inputSchema, type: 'object' } } as Tool;
+  return { ...about, inputSchema: { ...inputSchema, type: 'object' } } as Tool;
 }
 
 /** Calls a tool. Its error becomes an answer, which the agent can read. */
 async function answerTo(
-  { name, arguments: said = {} }: CallToolRequest['params'],
+  { name, arguments: args = {} }: CallToolRequest['params'],
   call: Call,
 ): Promise<CallToolResult> {
   const { failures, notices } = call.session;
@@ -346,23 +346,24 @@ async function answerTo(
     const tool = TOOLS.find((each) => each.name === name);
     if (!tool)
       throw usageError(`there is no tool ${name}`, `there are ${TOOLS.map((each) => each.name).join(', ')}`);
-    const { text, data } = await tool.call(checked(said, tool.takes), call);
-    const told = [text, ...failures.splice(0)].map((part) => ({
+    const { text, data } = await tool.call(checked(args, tool.takes), call);
+    const content = [text, ...failures.splice(0)].map((part) => ({
       type: 'text' as const,
       text: notices.redact(part),
     }));
-    return { content: told, ...(data && { structuredContent: data }) };
+    return { content, ...(data && { structuredContent: data }) };
   } catch (error) {
     call.signal.throwIfAborted();
     if (!(error instanceof TtsError)) notices.failure(error);
-    const told = error instanceof TtsError ? sentence(error) : 'A defect in tts itself. Its log says more.';
-    return { content: [{ type: 'text', text: notices.redact(told) }], isError: true };
+    const message =
+      error instanceof TtsError ? sentence(error) : 'A defect in tts itself. Its log says more.';
+    return { content: [{ type: 'text', text: notices.redact(message) }], isError: true };
   }
 }
 
 /** @throws TtsError (usage) that names the argument */
-function checked<T>(said: unknown, takes: Schema<T>): T {
-  const result = check(takes, said);
+function checked<T>(args: unknown, takes: Schema<T>): T {
+  const result = check(takes, args);
   if ('value' in result) return result.value;
   const { path, problem } = result;
   throw usageError(
@@ -391,8 +392,8 @@ function withoutNuls(text: string): string {
 
 function spokenArgs(voice: string | number | undefined, { flags }: Session): string[] {
   const { speaker = voice, ...others } = voice === undefined ? flags : { ...flags, speaker: String(voice) };
-  const said = speaker === undefined ? others : { ...others, speaker };
-  return ['speak', '--assistant', '--no-echo', '--format=markdown', '--file=-', ...passedOn(said, 'speak')];
+  const given = speaker === undefined ? others : { ...others, speaker };
+  return ['speak', '--assistant', '--no-echo', '--format=markdown', '--file=-', ...passedOn(given, 'speak')];
 }
 
 /** Returns the options of `tts mcp` that the command takes, as arguments. */
@@ -404,10 +405,10 @@ function passedOn(flags: Flags, command: 'speak' | 'speakers'): string[] {
 
 /** Reports progress only when it has grown by a step. */
 function stepping(total: number, progress: Call['progress']): (characters: number) => void {
-  let told = 0;
+  let reported = 0;
   return (characters) => {
-    if (characters < told + total / STEPS) return;
-    told = characters;
+    if (characters < reported + total / STEPS) return;
+    reported = characters;
     progress(characters, total);
   };
 }

@@ -146,7 +146,7 @@ export class Notices extends Secrets {
   #isDrawn = false;
   #breakLine: () => string = () => '';
   readonly #host: Host;
-  readonly #heldBack: string[] = [];
+  readonly #delayed: string[] = [];
 
   constructor(host: Host) {
     super();
@@ -165,12 +165,12 @@ export class Notices extends Secrets {
 
   /** Warns after `WARNING_DELAY_MS`, unless the output has failed by then. */
   warnLater(text: string): void {
-    this.#heldBack.push(text);
-    setTimeout(() => this.tellHeldBack(), WARNING_DELAY_MS).unref();
+    this.#delayed.push(text);
+    setTimeout(() => this.flushDelayed(), WARNING_DELAY_MS).unref();
   }
 
-  tellHeldBack(): void {
-    for (const text of this.#heldBack.splice(0)) this.warn(text);
+  flushDelayed(): void {
+    for (const text of this.#delayed.splice(0)) this.warn(text);
   }
 
   detail(text: () => string): void {
@@ -221,15 +221,15 @@ export class Notices extends Secrets {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
     const { message, hint, details, exitCode, stop } = known;
-    if (exitCode === ExitCode.output) this.#heldBack.length = 0;
-    this.tellHeldBack();
+    if (exitCode === ExitCode.output) this.#delayed.length = 0;
+    this.flushDelayed();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     const quotes = !OWN_ERRORS.includes(exitCode);
     if (this.json || this.asLog) {
       const traced = trace.length > 0 ? trace : undefined;
-      const told = { message, hint, details, exitCode, ...stop, trace: traced };
-      const logged = { time: new Date(), event: 'error', ...told };
-      this.#write(this.#warned(this.json ? { error: told } : logged, quotes));
+      const fields = { message, hint, details, exitCode, ...stop, trace: traced };
+      const logged = { time: new Date(), event: 'error', ...fields };
+      this.#write(this.#warned(this.json ? { error: fields } : logged, quotes));
       return exitCode;
     }
     const safe = (text: string) => inOneLine(quotes ? this.redact(text) : this.redactOwn(text));
@@ -241,7 +241,7 @@ export class Notices extends Secrets {
   }
 
   #warned(value: object, quotes = true): string {
-    this.tellHeldBack();
+    this.flushDelayed();
     const warnings = this.#warnings.map((text) => this.redact(text));
     const warned = warnings.length > 0 && { warnings };
     return this.inJson({ ...value, ...warned }, { quotes });

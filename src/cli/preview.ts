@@ -18,7 +18,7 @@ import { requestBody } from '../voices/service.ts';
 import type { Context } from './commands.ts';
 import { checkLanguage } from './language-check.ts';
 import { assertOpen, stdoutError } from './print.ts';
-import { tellAbsent, tellNamesBefore, warnOfRoom } from './speak-report.ts';
+import { warnOfAbsent, warnOfNamesBefore, warnOfRoom } from './speak-report.ts';
 
 /** Estimate of what a run would send and make. */
 interface Estimated {
@@ -268,7 +268,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
   const languageWarning = await checkLanguage(job, runText, context);
-  await tellNamesBefore(job, runText, context);
+  await warnOfNamesBefore(job, runText, context);
   await openCache(job);
   const chapters = new ChapterCosts(estimate, pricing);
   const languages = new LanguageShares(job);
@@ -284,7 +284,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   }
   chapters.enter(undefined);
   if (isFirst) throw runText.blank();
-  tellAbsent(job, notices);
+  warnOfAbsent(job, notices);
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
   const remarks = [...runText.remarks, languageWarning];

@@ -20,7 +20,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     // Hide keys before the options are read: an error about them may quote a key.
     for (const key of [...secretsIn(host.env), ...typedKeys(argv)]) notices.hide(key.trim());
     const status = await run(argv, { host, notices, signal });
-    notices.tellHeldBack();
+    notices.flushDelayed();
     return status;
   } catch (error) {
     return notices.failure(error, await paintFor(host));

@@ -102,10 +102,10 @@ const MOST_ROWS = 20;
  * @returns a listener for a row
  */
 export function unreadInRows(context: RunContext): (where: string) => Listener {
-  let told = 0;
+  let warnings = 0;
   return (where) => {
     const warn = (text: string) => {
-      told += 1;
+      warnings += 1;
       context.notices.warn(`${where}: ${text}`);
     };
     let unread: UnreadWords | undefined;
@@ -117,7 +117,7 @@ export function unreadInRows(context: RunContext): (where: string) => Listener {
         }
         if (event.type !== 'end') return;
         await unread?.assertRead();
-        if (told < MOST_ROWS) await unread?.finish();
+        if (warnings < MOST_ROWS) await unread?.finish();
       },
     };
   };

@@ -140,7 +140,7 @@ const MOST_ENTRIES = 20;
 const MOST_NAMES = 10;
 
 /** Reads the text once for its names, if it can be read again, and warns of wrong ones before anything is paid for. */
-export async function tellNamesBefore(
+export async function warnOfNamesBefore(
   { cast }: Pick<Named, 'cast'>,
   text: RunText,
   { notices, signal }: Pick<RunContext, 'signal'> & { readonly notices: Notices },
@@ -148,13 +148,13 @@ export async function tellNamesBefore(
   if (!cast?.hasDialogue || !text.canBeReadAgain) return;
   cast.recount();
   for await (const _ of text.pieces(signal));
-  tellNames(cast, notices, (name, lines) => `${name} (${lines})`);
+  warnOfNames(cast, notices, (name, lines) => `${name} (${lines})`);
 }
 
 /** Warns once of names without lines and of lines whose name has no voice: both are likely typos. */
-function tellNames(cast: Cast, notices: Notices, shown: (name: string, lines: number) => string): void {
-  if (cast.areNamesTold) return;
-  cast.areNamesTold = true;
+function warnOfNames(cast: Cast, notices: Notices, shown: (name: string, lines: number) => string): void {
+  if (cast.hasWarnedOfNames) return;
+  cast.hasWarnedOfNames = true;
   const { absent, unlisted } = cast;
   const names = unlisted.slice(0, MOST_NAMES).map(([name, lines]) => shown(name, lines));
   const more = unlisted.length > names.length ? `, and ${unlisted.length - names.length} more` : '';
@@ -168,9 +168,9 @@ function tellNames(cast: Cast, notices: Notices, shown: (name: string, lines: nu
 }
 
 /** Reports names and words that no text contains, which are likely typos. */
-export function tellAbsent({ cast, lexicon }: Named, notices: Notices): void {
+export function warnOfAbsent({ cast, lexicon }: Named, notices: Notices): void {
   // Leave out the number of lines: the texts of a batch may have been read several times.
-  if (cast) tellNames(cast, notices, (name) => name);
+  if (cast) warnOfNames(cast, notices, (name) => name);
   const unused = lexicon.filter(({ isUsed }) => !isUsed);
   if (unused.length === 0) return;
   const shown = unused.slice(0, MOST_ENTRIES).map(({ written, place }) => `"${written}" (${place})`);

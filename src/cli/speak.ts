@@ -30,8 +30,8 @@ import {
   printSummary,
   Reporting,
   report,
-  tellAbsent,
-  tellNamesBefore,
+  warnOfAbsent,
+  warnOfNamesBefore,
   warnOfRoom,
   withStop,
 } from './speak-report.ts';
@@ -190,7 +190,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnCont
   // The voices start while the text and the output are opened. Nothing is sent yet.
   const opening = openAll(job);
   opening.catch(() => {});
-  const { text, tell } = await openText(job, context);
+  const { text, printNotes } = await openText(job, context);
   await using words = await timeWords(job, context);
   const readAlong = await readAlongOf(job, text, context);
   const heard = { ...job, words: job.timesWords ? words : undefined, encoding: readAlong?.encoding };
@@ -201,7 +201,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnCont
   await using events = await eventsOf(job, sink, { ...context, drops, words });
   const places = events?.places ?? (await placesFor(job));
   using progress = progressOf(job, request, { text, isLive: sink.isLive }, context);
-  await tell();
+  await printNotes();
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   const speaking = speakingIn(job);
   const leftOut = await MissingText.of(job, speaking.speakerOf, context);
@@ -253,17 +253,17 @@ async function blankOrStopped(
   throw await withStop(error, { ...job, text, isLive }, signal);
 }
 
-/** @returns the text, and `tell`, which prints notes and warnings about it before anything is paid for */
+/** @returns the text, and a function that prints notes and warnings about it before anything is paid for */
 async function openText(job: SpeechJob, context: Context) {
   const { notices, signal } = context;
   const text = await RunText.open(job.text, signal);
   const warning = await checkLanguage(job, text, context);
-  const tell = async () => {
+  const printNotes = async () => {
     if (job.note) notices.note(job.note);
     if (warning !== undefined) notices.warn(warning);
-    await tellNamesBefore(job, text, context);
+    await warnOfNamesBefore(job, text, context);
   };
-  return { text, tell };
+  return { text, printNotes };
 }
 
 async function timeWords(job: SpeechJob, context: Context): Promise<WordTimes | undefined> {
@@ -339,7 +339,7 @@ async function finish(
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
   report(job, totals, delivery, context);
-  if (!delivery?.readerLeft) tellAbsent(job, notices);
+  if (!delivery?.readerLeft) warnOfAbsent(job, notices);
   const leftOutError = await sayWhatIsMissing(leftOut, text, notices);
   const missing = leftOutError ?? (delivery?.readerLeft ? undefined : misfits?.error());
   if (job.json) printSummary({ ...job, misfits: misfits?.list }, totals, delivery, notices);
@@ -351,7 +351,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   const { notices } = context;
   const totals = new RunTotals();
   await using _voices = job.voices;
-  const { text, tell } = await openText(job, context);
+  const { text, printNotes } = await openText(job, context);
   const speaking = speakingIn(job);
   const leftOut = await MissingText.of(job, speaking.speakerOf, context);
   const split = {
@@ -361,13 +361,13 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     maySkip: leftOut.maySkip,
     listeners: [totals, leftOut],
     async begin(progress: Progress | undefined) {
-      await tell();
+      await printNotes();
       const reporting = new Reporting(job, progress, context);
       return { reporting, window: WINDOW * (await openAll(job)) };
     },
   };
   const status = await (await import('./split.ts')).speakSplit(job, split, context);
-  tellAbsent(job, notices);
+  warnOfAbsent(job, notices);
   const missing = await sayWhatIsMissing(leftOut, text, notices);
   if (missing) throw missing;
   return status;

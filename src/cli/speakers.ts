@@ -143,7 +143,7 @@ async function listedSpeakers(
   context: Context,
 ): Promise<ListedSpeaker[]> {
   const { notices } = context;
-  const listed = await voices.list({ onRetry: (retry) => tell({ type: 'retry', ...retry }, context) });
+  const listed = await voices.list({ onRetry: (retry) => reportRetry({ type: 'retry', ...retry }, context) });
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (listed ?? []).map(asListed);
 }
@@ -168,7 +168,7 @@ function asListed({
   return { ...(no < FIRST_PRIVATE_NUMBER && { no }), ...about, from, ...takesInstructions };
 }
 
-function tell(event: VoiceEvent, { notices }: Context): void {
+function reportRetry(event: VoiceEvent, { notices }: Context): void {
   notices.detail(() => describe(event));
   warnOfPause(event, notices);
 }

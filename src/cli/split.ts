@@ -23,7 +23,7 @@ import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
 import { rateOf } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
-import { assertNoFaults, tellFaults, updateFolder } from './batch-folder.ts';
+import { assertNoFaults, reportFaults, updateFolder } from './batch-folder.ts';
 import type { Context } from './commands.ts';
 import { type Progress, showProgress } from './progress.ts';
 
@@ -51,7 +51,7 @@ export async function speakSplit(
   if (checks) return await check(job, planned, context);
   const write = (states: RowStates) => make(job, { states, planned, split }, context);
   const { states } = await updateFolder(planned, { prune: prunes, yes }, write, context);
-  tell(job, states, context);
+  printSummary(job, states, context);
   return ExitCode.ok;
 }
 
@@ -195,7 +195,7 @@ function sizeOf(chapters: readonly BookChapter[]) {
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 async function check(job: SpeechJob, planned: Planned, context: Context): Promise<number> {
   const states = await RowStates.take(planned, context);
-  const faults = await tellFaults(states, { host: context.host, allowEmpty: true }, (state, file) => {
+  const faults = await reportFaults(states, { host: context.host, allowEmpty: true }, (state, file) => {
     const out = join(planned.folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
   });
@@ -203,7 +203,7 @@ async function check(job: SpeechJob, planned: Planned, context: Context): Promis
   return ExitCode.ok;
 }
 
-function tell({ json }: SpeechJob, states: RowStates, { notices }: Context): void {
+function printSummary({ json }: SpeechJob, states: RowStates, { notices }: Context): void {
   const { plan, folder } = states;
   const { unchanged, empty } = states.counts;
   const made = states.toDoCount;

@@ -48,8 +48,8 @@ const ASKED: Readonly<Record<string, boolean>> = { true: true, '1': true, false:
 
 /** Reads the query parameter `words`. @throws HttpError for a value that is not a boolean */
 export function asksForWords({ target }: Exchange, invalid: HttpApi<never>['invalid']): boolean {
-  const said = new URLSearchParams(target.split('?')[1] ?? '').get('words');
-  const asked = said === null ? false : ASKED[said];
+  const value = new URLSearchParams(target.split('?')[1] ?? '').get('words');
+  const asked = value === null ? false : ASKED[value];
   if (asked !== undefined) return asked;
   throw new HttpError(invalid.status, invalid.code, 'words must be true or false', { field: 'words' });
 }

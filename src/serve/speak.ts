@@ -215,9 +215,9 @@ export function errorOf(
     log({ event: 'defect', id, error });
     return new HttpError(500, 'internal_error', 'The service failed on this request');
   }
-  const told = engineAnswer(failure);
-  if (told.message !== failure.message) log({ event: 'engine', id, reason: failure.message });
-  return withRetryAfter(told, voices);
+  const shown = engineAnswer(failure);
+  if (shown.message !== failure.message) log({ event: 'engine', id, reason: failure.message });
+  return withRetryAfter(shown, voices);
 }
 
 /** Withholds messages that may quote a key or name a folder. A busy engine keeps its own HTTP status. */

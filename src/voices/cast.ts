@@ -50,7 +50,7 @@ export function textCast(
 export class Cast {
   #plan: CastPlan;
   /** True once the user has been warned of wrong names in the dialogue. */
-  areNamesTold = false;
+  hasWarnedOfNames = false;
   readonly #voices: Pick<Voices, 'cast'>;
   /** The voices of the dialogue by their names. */
   readonly #named = new Map<string, Speaker>();
