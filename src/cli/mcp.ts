@@ -391,8 +391,7 @@ function withoutNuls(text: string): string {
 }
 
 function spokenArgs(voice: string | number | undefined, { flags }: Session): string[] {
-  const { speaker = voice, ...others } = voice === undefined ? flags : { ...flags, speaker: String(voice) };
-  const given = speaker === undefined ? others : { ...others, speaker };
+  const given = voice === undefined ? flags : { ...flags, speaker: String(voice) };
   return ['speak', '--assistant', '--no-echo', '--format=markdown', '--file=-', ...passedOn(given, 'speak')];
 }
 
