@@ -63,7 +63,7 @@ const HOW = 'type it at the terminal, or send it through a pipe: tts login URL <
 
 async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> {
   const text = decode(abortable(stdin.stream, signal), 'stdin');
-  return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
+  return readWhole(text, MOST_READ, () => usageError('the input on stdin is too long to be a key', HOW));
 }
 
 function explain(
@@ -79,7 +79,7 @@ function explain(
     );
   const own = keys?.origin ?? { place: 'user', name: '' };
   const stronger = [apiKey, apiKeyFile].find((setting) => setting && outranks(setting.origin, own));
-  if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
+  if (stronger) notices.warn(`while ${stronger.origin.name} is set, its key is used instead`);
 }
 
 async function runLogout(line: CommandLine, context: Context): Promise<number> {

@@ -207,7 +207,7 @@ function errorIn(child: Child): TtsError {
     error?: { message: string; hint?: string; exitCode: ExitCode };
   };
   if (error) return new TtsError(error.message, error);
-  return new TtsError(`tts ended before its end: ${child.lastWords || 'it said nothing'}`, {
+  return new TtsError(`tts ended too early: ${child.lastWords || 'it said nothing'}`, {
     exitCode: ExitCode.defect,
     hint: 'tts doctor looks for what is wrong',
   });

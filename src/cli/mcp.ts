@@ -111,8 +111,8 @@ async function serve(session: Session, host: Host, signal: AbortSignal): Promise
   const why = await Promise.race([closed.then(() => 'closed'), left, outputFailed, aborted(signal)]);
   if (why === 'closed')
     throw usageError(
-      `the client sent what cannot be read: ${lastError?.message}`,
-      `a message has at most ${bytesInWords(LONGEST_MESSAGE)}, and stands in a line of its own`,
+      `the client sent a message that cannot be read: ${lastError?.message}`,
+      `a message takes one line, and at most ${bytesInWords(LONGEST_MESSAGE)}`,
     );
   await server.close();
 }
@@ -228,7 +228,7 @@ const stop: AgentTool<ValueOf<typeof stopTakes>> = {
   takes: stopTakes,
   async call({ id }, { session }) {
     const stopped = session.runs.stop(id);
-    const what = id === undefined ? 'Nothing speaks.' : `Speech ${id} is over already.`;
+    const what = id === undefined ? 'Nothing speaks.' : `Speech ${id} is already over.`;
     return {
       text: stopped === 0 ? what : `Stopped ${countOf(stopped, 'speech', 'speeches')}.`,
       data: { stopped },
@@ -316,7 +316,7 @@ function placeOf(file: string, overwrite: boolean, { folder }: Session): string 
     throw usageError('the user has named no folder', 'files can be saved after tts mcp --folder FOLDER');
   const path = /\p{Cc}/u.test(file) ? undefined : realOf(resolve(folder, file));
   if (path === undefined || path === folder || !isWithin(folder, path))
-    throw usageError(`${file} is no place inside ${folder}`, 'name a file in it, as in "talk.mp3"');
+    throw usageError(`${file} is not inside ${folder}`, 'name a file in it, as in "talk.mp3"');
   const found = statSync(path, { throwIfNoEntry: false });
   if (extname(path) === '')
     throw usageError(`${file} has no ending`, 'it is the format, as in "talk.mp3" or "talk.wav"');
@@ -381,7 +381,7 @@ function assertShort(text: string, tool: keyof typeof LONGEST): number {
   if (count <= LONGEST[tool]) return count;
   throw usageError(
     `the text has ${grouped(count)} characters, and ${tool} takes ${grouped(LONGEST[tool])}`,
-    'give it in parts',
+    'send it in parts',
   );
 }
 

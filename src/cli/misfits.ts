@@ -30,7 +30,7 @@ export class Misfits implements Listener {
     const missing = this.list.reduce((sum, each) => sum + each.missing, 0);
     return this.#cues.error(
       (count) =>
-        `${countOf(count, 'cue')} ${count === 1 ? 'does' : 'do'} not fit: ${missing.toFixed(2)} s are missing in all; nothing is cut`,
+        `${countOf(count, 'cue')} ${count === 1 ? 'does' : 'do'} not fit: ${missing.toFixed(2)} s too long in total; nothing is cut`,
       `shorten these texts, or allow more than --fit ${this.#most}; tts --json lists all of them`,
     );
   }

@@ -144,10 +144,10 @@ function announce({ url, wyoming }: Service, { voices, key, options }: Setup, no
   if (wyoming) notices.note(`for Home Assistant, without a key: ${wyoming}`);
   if (!isLoopback(options.settings.host.value)) warnOfNetwork(wyoming !== undefined, notices);
   if (key.value !== null && !made)
-    notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
+    notices.note('the command below needs your key: export TTS_API_KEY=... before you try it');
   const [voice] = voices.all;
   if (!voice)
-    notices.note('the service lists no speakers: put the number of one of its own into the line below');
+    notices.note('the service lists no speakers: put the number of one of them into the command below');
   const header = key.value === null ? '' : ` -H "X-API-KEY: ${made ?? '$TTS_API_KEY'}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":${voice?.no ?? 1}}'`;
   notices.note(`try: curl -fsS${header} ${body} -o hello.wav ${url}/tts`);
@@ -227,7 +227,7 @@ class ReadyFile {
       if (!found.isFile())
         throw usageError(
           `--ready-file ${this.#name} is not an ordinary file`,
-          'name one: it is made, and removed again',
+          'choose another name: the file is created, and removed when the service stops',
         );
       if (!(await isListening(await readFile(path, 'utf8')))) await rm(path, { force: true });
     });

@@ -240,7 +240,7 @@ const CUT = {
   again: 'the text was spoken again',
   late: 'this was only noticed by the sound of later texts, so words may be missing',
   heard: 'this was only noticed while it was heard',
-  doubtful: 'to ask again did not help',
+  doubtful: 'asking again did not help',
 } as const;
 
 export function describe(event: VoiceEvent): string {

@@ -53,7 +53,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   const note =
     file === undefined
       ? likelyMistake(typed, context)
-      : `${file} is a file, so what is in it is spoken; with -- in front of it, its name`;
+      : `${file} is a file, so its text is spoken; to speak its name, put -- before it`;
   if (note !== undefined && !flags.quiet) notices.note(note);
   return speak({ flags, ...input }, context);
 }

@@ -108,7 +108,7 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /** The error for a text in which there is nothing to speak. */
-export const BLANK = usageError('Nothing of the text is to be spoken', 'send a text with words');
+export const BLANK = usageError('There is nothing to speak in the text', 'send a text with words');
 
 const FAULT_OF_EXIT_CODE: Partial<Readonly<Record<ExitCode, EngineFault>>> = {
   [ExitCode.usage]: 'unsupported text',

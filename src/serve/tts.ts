@@ -123,9 +123,14 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
   if (!isRelayed(voice)) assertSupported(voice, fields);
   const hasWords = asksForWords(exchange, ttsApi.invalid);
   if (hasWords && callbackUrl !== undefined)
-    throw new HttpError(422, 'unsupported_option', 'words come in the answer, and not to a callback_url', {
-      field: 'callback_url',
-    });
+    throw new HttpError(
+      422,
+      'unsupported_option',
+      'words are sent in the answer only, not to a callback_url',
+      {
+        field: 'callback_url',
+      },
+    );
   const { sampleRate } = fields;
   const rate = isRelayed(voice) ? sampleRate : Math.round(sampleRate ?? DEFAULT_SAMPLE_RATE);
   const request = {

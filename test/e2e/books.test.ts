@@ -52,7 +52,7 @@ describe('a book', () => {
   it('needs no -f where its name is the only word', async () => {
     const { ended, spoken, box } = await run(['novel.epub', '-o', 'novel.mp3', '--concurrency', '1']);
     expect(spoken.join(' ')).toBe('One. First text. Two. Second text.');
-    expect(ended.stderr).toMatch(/^tts: novel\.epub is a file, so what is in it is spoken; /);
+    expect(ended.stderr).toMatch(/^tts: novel\.epub is a file, so its text is spoken; /);
     expect(box.list()).toContain('novel.mp3');
   });
 

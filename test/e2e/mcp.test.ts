@@ -51,7 +51,7 @@ test('Texts are spoken one after the other; stop ends one or all of them, and tt
   const third = call('speak', { text: 'Third.', wait: true });
   const first = await player.running();
   expect((await call('stop', { id: 2 })).data).toEqual({ stopped: 1 });
-  expect((await call('stop', { id: 2 })).said).toBe('Speech 2 is over already.');
+  expect((await call('stop', { id: 2 })).said).toBe('Speech 2 is already over.');
   expect(isAlive(first)).toBe(true);
   expect((await box.tts('stop --channel desk')).status).toBe(0);
   expect(await third).toMatchObject({ data: { id: 3, heard: true } });
@@ -213,7 +213,7 @@ test('Hostile texts and messages get sentences, and the session goes on.', async
   const { status, stderr } = await run.ended;
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: expect.stringMatching(/client sent.*\nhint: a message has at most/),
+    stderr: expect.stringMatching(/client sent.*\nhint: a message takes one line, and at most/),
   });
 });
 

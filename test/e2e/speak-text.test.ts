@@ -220,7 +220,7 @@ describe('the command line', () => {
     expect(spoken).toEqual(texts);
     expect(run).toMatchObject({
       status: 0,
-      stderr: `tts: ${name} is a file, so what is in it is spoken; with -- in front of it, its name\n`,
+      stderr: `tts: ${name} is a file, so its text is spoken; to speak its name, put -- before it\n`,
     });
     expect((await speaking([name, '-q'], options)).run.stderr).toBe('');
     for (const words of [['speak', name], ['--', name], [`${name} is`], [name, 'too']])
