@@ -29,7 +29,8 @@ export async function chaptersOf(
     const hash = new TextHash();
     let [segments, characters] = [0, 0];
     for await (const part of own) {
-      if (part.kind === 'silence') hash.addMark(JSON.stringify(part));
+      // Another form of the mark would make all chapters with a pause at their end stale.
+      if (part.kind === 'silence') hash.addMark(`{"kind":"rest","seconds":${part.seconds}}`);
       else {
         hash.addMark(JSON.stringify(shapeOf(part)));
         hash.add(part.text);
