@@ -1,11 +1,10 @@
 /** Lines on stdout, and questions at the terminal. */
-import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { wasClosed } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { isReaderGone, systemError, unwritable } from '../kit/folders.ts';
 import type { Output, RunContext } from '../kit/host.ts';
-import { unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
+import { drained, unlessAborted, yieldToEventLoop } from '../kit/wait.ts';
 
 /** Outputs that were written to through their stream. All later lines take it, too, which keeps their order. */
 const streamed = new WeakSet<Output>();
@@ -50,13 +49,7 @@ export function assertOpen(stdout: Output): void {
 /** Waits until stdout takes more, so that the lines of a long output do not pile up in memory. */
 export async function readerReady(stdout: Output): Promise<void> {
   await yieldToEventLoop();
-  if (!streamed.has(stdout) || !stdout.stream.writableNeedDrain) return;
-  const over = new AbortController();
-  const waits = ['drain', 'close'].map((event) =>
-    once(stdout.stream, event, { signal: over.signal }).catch(() => {}),
-  );
-  await Promise.race(waits);
-  over.abort();
+  if (streamed.has(stdout)) await drained(stdout.stream);
 }
 
 export function stdoutError(cause: unknown): TtsError {

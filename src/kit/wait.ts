@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+
 /** Lets other work of the process run first. */
 export { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
@@ -16,6 +19,17 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     signal.addEventListener('abort', abort, { once: true });
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** Applies back-pressure: resolves when a stream has room for more, or takes nothing any more. Its error is left to others. */
+export async function drained(stream: Writable): Promise<void> {
+  if (!stream.writableNeedDrain) return;
+  const over = new AbortController();
+  const waits = ['drain', 'close'].map((event) =>
+    once(stream, event, { signal: over.signal }).catch(() => {}),
+  );
+  await Promise.race(waits);
+  over.abort();
 }
 
 export async function* singleItem<T>(item: T): AsyncGenerator<T> {

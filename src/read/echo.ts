@@ -1,7 +1,7 @@
 import { createWriteStream, openSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Host } from '../kit/host.ts';
-import { unlessAborted } from '../kit/wait.ts';
+import { drained, unlessAborted } from '../kit/wait.ts';
 import { printableLines } from '../kit/words.ts';
 import { Controls } from './decode.ts';
 
@@ -69,12 +69,6 @@ export class Echo {
       text.destroy(error as Error);
     }
   }
-}
-
-function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    for (const event of ['drain', 'close', 'error']) stream.once(event, () => resolve());
-  });
 }
 
 /** Makes untrusted text safe for a terminal, piece by piece. */

@@ -6,6 +6,7 @@ import { authorityOf } from '../kit/address.ts';
 import { checked, HttpError, quotable } from '../kit/http/route.ts';
 import type { RequestRecord } from '../kit/http/server.ts';
 import { openObject, type ValueOf } from '../kit/schema.ts';
+import { drained } from '../kit/wait.ts';
 import { wordsSource } from '../read/source.ts';
 import type { Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
@@ -197,14 +198,7 @@ class Connection {
   /** Applies back-pressure: resolves when the client has room for more. */
   async #send(bytes: Uint8Array): Promise<void> {
     const socket = this.#socket;
-    if (!socket.writable || socket.write(bytes)) return;
-    await new Promise<void>((resolve) => {
-      const go = () => {
-        socket.off('drain', go).off('close', go);
-        resolve();
-      };
-      socket.once('drain', go).once('close', go);
-    });
+    if (socket.writable && !socket.write(bytes)) await drained(socket);
   }
 }
 

@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AsyncQueue } from '../../../src/kit/queue.ts';
-import { IdleError, IdleTimer, unlessAborted, watched } from '../../../src/kit/wait.ts';
+import { drained, IdleError, IdleTimer, unlessAborted, watched } from '../../../src/kit/wait.ts';
 import { gate } from '../../support/gate.ts';
 
 const never = new Promise<never>(() => {});
@@ -21,6 +22,27 @@ describe('a promise that a signal ends', () => {
     control.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     await expect(unlessAborted(Promise.resolve(1), control.signal)).rejects.toThrow('gone');
+  });
+});
+
+describe('a full stream', () => {
+  it('is waited for until it has room, and no listener stays behind', async () => {
+    const stream = new PassThrough({ highWaterMark: 1 });
+    for (let wait = 0; wait < 3; wait += 1) {
+      stream.write('more than it holds');
+      const waiting = drained(stream);
+      stream.read();
+      await waiting;
+    }
+    expect(stream.listenerCount('close') + stream.listenerCount('error')).toBe(0);
+  });
+
+  it('is not waited for any more once it is closed', async () => {
+    const stream = new PassThrough({ highWaterMark: 1 });
+    stream.write('more than it holds');
+    const waiting = drained(stream);
+    stream.on('error', () => {}).destroy(new Error('the reader left'));
+    expect(await Promise.all([waiting, drained(stream)])).toEqual([undefined, undefined]);
   });
 });
 
