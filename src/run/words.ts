@@ -4,6 +4,7 @@ import { type Alignment, align } from '../sound/align.ts';
 import { frameBytes, type PcmFormat } from '../sound/pcm.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
+import { sharedTokens, type Token } from '../text/shared-tokens.ts';
 import { segmenterOf } from '../text/unicode.ts';
 import { spokenLanguage } from '../voices/language.ts';
 import { Comparable } from '../voices/proof.ts';
@@ -253,12 +254,12 @@ export function matchedTo(
   seconds: number,
 ): WordAt[] {
   const timed: WordAt[] = [];
-  const pairs = samePairs(
-    words.map(({ text }) => keyOf(text)),
-    spoken.map(({ text }) => keyOf(text)),
-  );
+  const pairs = sharedTokens(tokensOf(spoken), tokensOf(words)).map((match) => [
+    match.written.at,
+    match.spoken.at,
+  ]);
   let [word, heard] = [0, 0];
-  for (const [one, other] of [...pairs, [words.length, spoken.length] as const]) {
+  for (const [one = 0, other = 0] of [...pairs, [words.length, spoken.length]]) {
     const between = spoken.slice(heard, other);
     const last = timed.at(-1)?.end ?? spoken[0]?.start ?? 0;
     const [start, end] = [between[0]?.start ?? last, between.at(-1)?.end ?? last];
@@ -278,36 +279,16 @@ export function matchedTo(
   });
 }
 
-function keyOf(word: string): string {
-  return word
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-/** Finds the longest common subsequence, in which each word counts by its length. */
-function samePairs(words: readonly string[], spoken: readonly string[]): (readonly [number, number])[] {
-  const width = spoken.length + 1;
-  const values = new Float64Array((words.length + 1) * width);
-  const valueAt = (row: number, column: number) => values[row * width + column] ?? 0;
-  for (let row = words.length - 1; row >= 0; row -= 1)
-    for (let column = spoken.length - 1; column >= 0; column -= 1) {
-      const isSame = words[row] !== '' && words[row] === spoken[column];
-      const together = isSame ? valueAt(row + 1, column + 1) + (words[row]?.length ?? 0) : 0;
-      values[row * width + column] = Math.max(together, valueAt(row + 1, column), valueAt(row, column + 1));
-    }
-  const pairs: (readonly [number, number])[] = [];
-  for (let [row, column] = [0, 0]; row < words.length && column < spoken.length; ) {
-    const value = valueAt(row, column);
-    if (value === valueAt(row + 1, column)) row += 1;
-    else if (value === valueAt(row, column + 1)) column += 1;
-    else {
-      pairs.push([row, column]);
-      row += 1;
-      column += 1;
-    }
-  }
-  return pairs;
+/** Returns the words with their indexes, as they are compared; a sign by itself has none. */
+function tokensOf(words: readonly { readonly text: string }[]): readonly Token[] {
+  const tokens = words.map(({ text }, at) => ({
+    text: text
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]/gu, ''),
+    at,
+  }));
+  return tokens.filter(({ text }) => text !== '');
 }
 
 function inFrames(

@@ -1,4 +1,5 @@
 import type { Segment, Silence, Span } from './segment.ts';
+import { type Match, sharedTokens, type Token } from './shared-tokens.ts';
 import type { Stage } from './stage.ts';
 import { countCodePoints, countLineBreaks } from './unicode.ts';
 
@@ -126,11 +127,6 @@ class InputText {
 /** UTF-16 units that are searched for a segment, in addition to three times its length. */
 const SEARCHED = 1000;
 
-/** The cost of a written token that is not spoken, between two that are. */
-const GAP = 0.25;
-/** The value of a matched sign; a matched word is worth its length. */
-const MARK = 0.4;
-
 const TOKENS = /[\p{L}\p{M}\p{N}]+|[^\s\uFDD2]/gu;
 /** The address of a Markdown link, which is not spoken. */
 const ADDRESS = /(?<=\])\([^()\s]*(?:\s"[^"\n]*")?\)/gu;
@@ -140,18 +136,6 @@ const OPENING = /[*_`~([{"'“‘«]*$/u;
 export interface Aligned extends Span {
   /** The tokens that both texts share, in order. */
   readonly matches: readonly Match[];
-}
-
-interface Match {
-  /** The token in the segment. */
-  readonly spoken: Token;
-  /** The same token in the text. */
-  readonly written: Token;
-}
-
-interface Token {
-  readonly text: string;
-  readonly at: number;
 }
 
 /**
@@ -164,7 +148,8 @@ export function alignedIn(text: string, segment: string, from: number): Aligned 
   const begin = afterSpace(text, from);
   if (text.startsWith(segment, begin)) return exactMatch(segment, begin);
   const seen = text.slice(begin, begin + 3 * segment.length + SEARCHED);
-  const found = bestOf(tokensOf(segment), tokensOf(seen.replace(ADDRESS, (it) => ' '.repeat(it.length))));
+  const written = tokensOf(seen.replace(ADDRESS, (it) => ' '.repeat(it.length)));
+  const found = sharedTokens(tokensOf(segment), written);
   const [first, last] = [found[0]?.written, found.at(-1)?.written];
   if (!first || !last) return { start: begin, end: begin, matches: [] };
   const end = begin + last.at + last.text.length;
@@ -198,43 +183,4 @@ function afterSpace(text: string, from: number): number {
 
 function tokensOf(text: string): readonly Token[] {
   return [...text.matchAll(TOKENS)].map(({ 0: token, index }) => ({ text: token, at: index }));
-}
-
-/** Returns the shared tokens of the best alignment (Needleman and Wunsch, with free ends). */
-function bestOf(spoken: readonly Token[], written: readonly Token[]): readonly Match[] {
-  const width = written.length + 1;
-  const scores = scoresOf(spoken, written);
-  const scoreAt = (row: number, column: number) => scores[row * width + column] ?? 0;
-  const ends = scores.subarray(spoken.length * width);
-  let column = ends.indexOf(ends.reduce((best, each) => Math.max(best, each)));
-  const matches: Match[] = [];
-  for (let row = spoken.length; row > 0 && column > 0; ) {
-    const score = scoreAt(row, column);
-    if (score === scoreAt(row - 1, column)) row -= 1;
-    else if (score === Math.fround(scoreAt(row, column - 1) - GAP)) column -= 1;
-    else {
-      row -= 1;
-      column -= 1;
-      const [said, token] = [spoken[row], written[column]];
-      if (said && token) matches.push({ spoken: said, written: token });
-    }
-  }
-  return matches.reverse();
-}
-
-/** Scores the best alignment of every two prefixes; row n holds those of the first n spoken tokens. */
-function scoresOf(spoken: readonly Token[], written: readonly Token[]): Float32Array {
-  const width = written.length + 1;
-  const scores = new Float32Array((spoken.length + 1) * width);
-  const worth = written.map(({ text }) => (/[\p{L}\p{N}]/u.test(text) ? text.length : MARK));
-  for (let column = 1; column < width; column += 1) scores[column] = -GAP * column;
-  for (const [row, { text }] of spoken.entries())
-    for (let column = 1, at = (row + 1) * width + 1; column < width; column += 1, at += 1) {
-      const without = Math.max(scores[at - width] ?? 0, (scores[at - 1] ?? 0) - GAP);
-      const isSame = text === written[column - 1]?.text;
-      scores[at] = isSame
-        ? Math.max(without, (scores[at - width - 1] ?? 0) + (worth[column - 1] ?? 0))
-        : without;
-    }
-  return scores;
 }

@@ -36,6 +36,7 @@ import { Languages } from '../../src/text/languages.ts';
 import { Replacing, readLexicons } from '../../src/text/lexicon.ts';
 import { Marks } from '../../src/text/marks.ts';
 import type { Piece, TextPiece } from '../../src/text/piece.ts';
+import { alignedIn } from '../../src/text/places.ts';
 import { inTurn, type Stage, WAITS } from '../../src/text/stage.ts';
 import { zipOf } from '../support/zip.ts';
 import { plainWav, sound } from './sound/wav-builder.ts';
@@ -445,6 +446,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   ),
   'words of one cue': many('a ', (text) => timedCues({ text, start: 0, end: 44_100 }, 44_100)),
   'a word of many cues': many('a', (text) => timedCues({ text, start: 0, end: 44_100_000 }, 44_100)),
+  'a long segment in its Markdown': many('word ', (text) => alignedIn(`*a* ${text}`, `a ${text}`, 0)),
   'chunks of a WAV': (size) => readChunks(size / 8, Buffer.from('junk\0\0\0\0', 'latin1')),
   'beginnings of a WAV in its sound': async (size) => {
     const body = Buffer.concat([plainWav(sound(200)).subarray(0, 44), Buffer.from('RIFF'.repeat(size / 4))]);
