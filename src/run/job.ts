@@ -226,9 +226,8 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   for (const file of request.files) notices.spare(file);
   const loaded = await loadSettings(request, context);
   const settings = withAssistant(loaded.settings);
-  let echo: Echo | undefined;
-  const { planned, lines } = await planText(request, { settings, echoed: () => echo }, context);
-  if (settings.showText.value) return shownText(planned, settings, context);
+  const { planned, lines } = await planText(request, settings, context);
+  if (settings.showText.value) return shownText(request, planned, settings, context);
   assertHeardHere(settings);
   assertFits(settings, request);
   const output = planOutput(settings, context);
@@ -236,7 +235,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const asked = { encode: output.encode, sampleRate: settings.sampleRate?.value };
   if (output.name !== undefined) assertFormatKnown(output.name, asked, host.cwd);
   const split = planSplit(settings, output);
-  echo = await echoFor(request, settings, output, host);
+  const echo = await echoFor(request, settings, output, host);
   const service = await chooseService(settings, { ...context, files: loaded.files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const speaker = await speakerFor(voices, service, settings, context);
@@ -246,6 +245,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     ...others,
     text: {
       ...planned,
+      sources: () => sourcesOf(request, settings, host, echo?.text),
       cast: others.cast?.plan,
       ...cuttingOf(settings, asRole(speaker), { ...others, output }),
     },
@@ -263,12 +263,14 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
 }
 
 async function shownText(
+  request: SpeakRequest,
   planned: Awaited<ReturnType<typeof planText>>['planned'],
   settings: Settings,
   context: RunContext,
 ): Promise<Resolved> {
   const cast = hasCast(settings) ? textCast(settings) : undefined;
-  const text = { ...planned, cast, ...cuttingOf(settings, undefined) };
+  const sources = () => sourcesOf(request, settings, context.host);
+  const text = { ...planned, sources, cast, ...cuttingOf(settings, undefined) };
   return { mode: 'show-text', text, numbers: await numbersOf(settings, context) };
 }
 
@@ -286,19 +288,10 @@ async function numbersOf(settings: Settings, context: RunContext): Promise<strin
 }
 
 /** Plans what showing a text and speaking it have in common. */
-async function planText(
-  request: SpeakRequest,
-  { settings, echoed }: { readonly settings: Settings; readonly echoed: () => Echo | undefined },
-  context: RunContext,
-) {
+async function planText(input: Input, settings: Settings, context: RunContext) {
   const { stages, lines } = await replacementsOf(settings, context);
-  const planned = {
-    sources: () => sourcesOf(request, settings, context.host, echoed()?.text),
-    stages,
-    filter: await answerFilterOf(settings),
-    isConversation: isConversationIn(settings, request),
-  };
-  return { planned, lines };
+  const filter = await answerFilterOf(settings);
+  return { planned: { stages, filter, isConversation: isConversationIn(settings, input) }, lines };
 }
 
 async function speakerFor(
