@@ -6,7 +6,7 @@ function textFormat(sampleRate: number) {
 }
 
 /** Encodes each UTF-8 byte of a text as this many equal samples of its value plus one, since 0 is silence. */
-export function soundOf(text: string, framesPerByte = 1): Buffer {
+function soundOf(text: string, framesPerByte = 1): Buffer {
   const bytes = Buffer.from(text);
   const samples = new Int16Array(bytes.length * framesPerByte);
   for (const [i, byte] of bytes.entries()) samples.fill(byte + 1, i * framesPerByte, (i + 1) * framesPerByte);
