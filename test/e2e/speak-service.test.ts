@@ -128,39 +128,11 @@ describe('a status', () => {
     }
   });
 
-  it.each<[number, number, number, RegExp, string]>([
-    [
-      4,
-      1,
-      401,
-      /quota is used up \(status 401: You have 3 credits/,
-      '{"detail":{"status":"quota_exceeded","message":"You have 3 credits remaining."}}',
-    ],
-    [
-      4,
-      1,
-      429,
-      /quota is used up \(status 429: Pay/,
-      '{"error":{"code":"insufficient_quota","message":"Pay"}}',
-    ],
-    [
-      4,
-      2,
-      403,
-      /no more requests for now \(status 403/,
-      '{"error":{"errors":[{"reason":"rateLimitExceeded"}]}}',
-    ],
-    [
-      3,
-      1,
-      400,
-      /does not accept the key \(status 400/,
-      '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}',
-    ],
-  ])('ends a run with %i after %i of two requests where its words say more: %i', async (...row) => {
-    const [exit, tries, status, message, body] = row;
-    const { requests } = await failing(answer(status, body, NOW), exit, message, { retries: 1 });
-    expect(requests).toHaveLength(tries);
+  it('ends a run as its words say where they say more', async () => {
+    const body = '{"error":{"code":"insufficient_quota","message":"Pay"}}';
+    const message = /quota is used up \(status 429: Pay/;
+    const { requests } = await failing(answer(429, body, NOW), 4, message, { retries: 1 });
+    expect(requests).toHaveLength(1);
   });
 
   it('206 is not complete, however whole it looks', async () => {
@@ -180,19 +152,11 @@ describe('a status', () => {
 });
 
 describe('the connection', () => {
-  const twoLengths = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 5\r\n\r\n';
   it.each<[string, string | Script, number, RegExp]>([
     ['that is refused', 'http://127.0.0.1:1', 6, /127\.0\.0\.1:1/],
     ['to a host that is not there', 'https://nobody.invalid', 6, /the name of nobody\.invalid/],
     ['that is reset', (wire) => wire.reset(), 6, /closed the connection/],
     ['to no HTTP', (wire) => wire.write('SSH-2.0-OpenSSH_9.6\r\n'), 7, /sent an invalid HTTP answer/],
-    [
-      'with a head without end',
-      (wire) => wire.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}`),
-      7,
-      /sent an invalid HTTP answer/,
-    ],
-    ['with two lengths', (wire) => wire.write(twoLengths), 7, /sent an invalid HTTP answer/],
   ])('%s is made once more, and then an error', async (_, service, status, message) => {
     const url = typeof service === 'string' ? service : undefined;
     const script = typeof service === 'string' ? silent : service;
@@ -233,15 +197,8 @@ it('A service that speaks HTTP/2 alone is told so, and not asked again.', async 
 
 describe('audio that is not complete', () => {
   it.each<[string, Script, RegExp]>([
-    ['shorter than its length, ended', begun({ 'Content-Length': wav.length }, half, 'end'), /broke off/],
     ['shorter than its length, reset', begun({ 'Content-Length': wav.length }, half, 'reset'), /broke off/],
-    ['chunked without its last chunk', begun(chunked, httpChunk(open), 'end'), /broke off/],
-    ['a chunk with a broken size', begun(chunked, httpChunk(half), 'zz\r\n'), /broke off/],
-    ['shorter than its WAV', complete(half), /broke off: \d+ of 40000 bytes/],
     ['a stream shorter than its WAV', streamed(half), /broke off: \d+ of 40000 bytes/],
-    ['without a length, reset', begun({ Connection: 'close' }, open, 'reset'), /broke off/],
-    ['cut within the header of the WAV', complete(wav.subarray(0, 30)), /ends within its header/],
-    ['without a sample', streamed(plainWav(Buffer.alloc(0), 0xffffffff)), /without a single sample/],
   ])('is asked for again, and then no file: %s', async (_, script, message) => {
     await failing(script, 7, message);
     await spoken(inTurn(script, complete(wav)), { retries: 1 });
@@ -255,8 +212,8 @@ describe('audio that is not complete', () => {
 describe('a stream that breaks', () => {
   const breaking = (at: number) => begun(chunked, httpChunk(open.subarray(0, at)), 'reset');
 
-  it.each([45, 1000, 20_001, open.length - 1])('goes on at the frame where it broke: %i', async (at) => {
-    const { run, server } = await machineWith(inTurn(breaking(at), streamed(open, 4096)));
+  it('goes on at the frame where it broke', async () => {
+    const { run, server } = await machineWith(inTurn(breaking(20_001), streamed(open, 4096)));
     const heard = await run('hi --stream --retries 3');
     expect(heard).toMatchObject({ status: 0, stderr: '' });
     expect(parseWav(heard.stdout).pcm).toEqual(pcm);
@@ -266,14 +223,6 @@ describe('a stream that breaks', () => {
   it('goes on in a file as well, more than once', async () => {
     const script = inTurn(breaking(1000), breaking(501), breaking(30_000), streamed(open, 4096));
     await spoken(script, { args: '--stream', retries: 3 });
-  });
-
-  it('fails where the service goes on in another format, or has less to say', async () => {
-    const other = plainWav(pcm, 0xffffffff, { ...speechFormat, sampleRate: 8000 });
-    const asked = { args: '--stream', retries: 1 };
-    await failing(inTurn(breaking(1000), streamed(other)), 7, /another format/, asked);
-    const less = streamed(plainWav(pcm.subarray(0, 400), 0));
-    await failing(inTurn(breaking(20_000), less), 7, /less audio/, asked);
   });
 
   it('does not begin again in a pipe that has its first half', async () => {
@@ -326,22 +275,9 @@ describe('a 200 that is not audio', () => {
 });
 
 describe('the words of an error', () => {
-  const gateway =
-    '<html><head><title>502 Bad Gateway</title><style>a{}</style></head><body><h1>502 Bad Gateway</h1><hr>nginx &amp; co';
-  it.each([
-    [
-      '{"error":{"code":"bad_speaker","message":"Speaker 7 is unknown"}}',
-      'Speaker 7 is unknown (bad_speaker)',
-    ],
-    ['{"message":"Speaker 7 is unknown"}', 'Speaker 7 is unknown'],
-    ['{"detail":[{"loc":["body","config",0],"msg":"too large"}]}', 'body.config.0: too large'],
-    ['Speaker 7\r\n  is unknown\n', 'Speaker 7 is unknown'],
-    [gateway, '502 Bad Gateway nginx & co'],
-    ['{"reason":"odd"}', '{"reason":"odd"}'],
-    ['{"message":"a\\u001b[31mred\\u001b[0m\\u0007\\u202eb"}', 'a [31mred [0m b'],
-  ])('are one readable sentence: %s', async (body, expected) => {
-    const { run } = await failing(answer(422, body), 7, /^tts: .*\(status 422: /);
-    expect(run.stderr).toContain(`(status 422: ${expected})\n`);
+  it('are one readable sentence', async () => {
+    const body = '{"error":{"code":"bad_speaker","message":"a\\u001b[31mred\\u001b[0m\\u0007\\u202eb"}}';
+    await failing(answer(422, body), 7, /^tts: .*\(status 422: a \[31mred \[0m b \(bad_speaker\)\)\n/);
   });
 
   it('may be missing, and bytes are not quoted', async () => {
@@ -372,12 +308,10 @@ describe('the words of an error', () => {
   it('that drip or stall do not hold up the error, nor the next try', async () => {
     const drips = dripping(`${head(400, { 'Content-Length': 10_000 })}no`, '.', 200);
     await failing(drips, 7, /status 400: no\.+…\)/);
-    const stalls: Script = async (wire) => {
-      await wire.write(head(401, { 'Content-Length': 99, 'Content-Encoding': 'gzip' }));
+    const stalling: Script = async (wire) => {
+      await wire.write(head(503, { 'Content-Length': 99, 'Content-Encoding': 'gzip', ...NOW }));
       await wire.write(gzipSync('{"message":"no such key"}').subarray(0, 12));
     };
-    await failing(stalls, 3, /status 401/);
-    const stalling: Script = (wire) => wire.write(head(503, { 'Content-Length': 1000, ...NOW }));
     await spoken(inTurn(stalling, complete(wav)), { args: '--concurrency 1', retries: 1 });
   });
 });
@@ -430,21 +364,6 @@ describe('an error', () => {
 });
 
 describe('another try', () => {
-  /** Milliseconds between the two requests of a run whose first answer has these headers. */
-  async function delayAfter(headers: Headers): Promise<number> {
-    const arrivals: number[] = [];
-    const script = inTurn(answer(503, '', headers), complete(wav));
-    await spoken(
-      (...asked) => {
-        arrivals.push(performance.now());
-        return script(...asked);
-      },
-      { retries: 3 },
-    );
-    expect(arrivals).toHaveLength(2);
-    return (arrivals[1] ?? 0) - (arrivals[0] ?? 0);
-  }
-
   it('is made as often as was said, with the same request, and is told with -v', async () => {
     const script = answer(429, 'slow down', NOW);
     for (const retries of [0, 2])
@@ -456,12 +375,16 @@ describe('another try', () => {
     expect(run.stderr).toMatch(/status 500[\s\S]*oops[\s\S]*another try[\s\S]*status 200/);
   });
 
-  it('waits as the service says, in seconds or by a date of its own clock, and never comes at once', async () => {
-    expect(await delayAfter({ 'Retry-After': 1 })).toBeGreaterThanOrEqual(950);
-    const theirs = Date.now() - 3_600_000;
-    const [now, later] = [theirs, theirs + 2000].map((time) => new Date(time).toUTCString());
-    expect(await delayAfter({ Date: `${now}`, 'Retry-After': `${later}` })).toBeGreaterThanOrEqual(1000);
-    expect(await delayAfter({})).toBeGreaterThanOrEqual(30);
+  it('waits as the service says', async () => {
+    const arrivals: number[] = [];
+    const script = inTurn(answer(503, '', { 'Retry-After': 1 }), complete(wav));
+    const noting: Script = (...asked) => {
+      arrivals.push(performance.now());
+      return script(...asked);
+    };
+    await spoken(noting, { retries: 3 });
+    const [first = 0, second = 0] = arrivals;
+    expect(second - first).toBeGreaterThanOrEqual(950);
   });
 
   it('is not made where the service asks for a wait of days', async () => {
@@ -493,12 +416,6 @@ describe('another try', () => {
 describe('a timeout', () => {
   it.each<[string, Script, RegExp]>([
     ['without a word', silent, /no answer from 127\.0\.0\.1:\d+ within 0\.3 s/],
-    ['with interim answers for ever', dripping('', head(102), 100), /no answer from \S+ within 0\.3 s/],
-    [
-      'with a head that drips',
-      dripping('HTTP/1.1 200 OK\r\nX: ', '.', 30),
-      /no answer from \S+ within 0\.3 s/,
-    ],
     ['in the sound', begun({ 'Content-Length': wav.length }, half), /no byte from \S+ for 0\.3 s/],
   ])('ends a run with 5, and is a reason to try again: %s', async (_, script, message) => {
     await failing(script, 5, message, { args: '--timeout 0.3' });
@@ -519,25 +436,9 @@ describe('a timeout', () => {
     };
     await spoken(slowly, { args: '--timeout 0.8' });
   });
-
-  it('does not take a slow reader for a silent service', async () => {
-    const { shell } = await machineWith(complete(plainWav(sound(8_000_000))));
-    const run = await shell('tts hi --timeout 0.5 | (sleep 1.5; cat > late.wav); exit $PIPESTATUS');
-    expect(run).toMatchObject({ status: 0, stderr: '' });
-  });
 });
 
 describe('a slow reader', () => {
-  const PIECE_BYTES = 65_536;
-
-  it('gets all of a connection that ends while it pauses', async () => {
-    const body = plainWav(sound(41 * PIECE_BYTES));
-    const { box, shell } = await machineWith(begun({ Connection: 'close' }, body, 'end'));
-    const line = 'set -o pipefail; tts hi | (sleep 1; cat > out.wav)';
-    expect(await shell(line)).toMatchObject({ status: 0, stderr: '' });
-    expect(box.read('out.wav').subarray(44).equals(body.subarray(44))).toBe(true);
-  });
-
   it('gets all of a compressed answer that is torn while it pauses', async () => {
     const long = plainWav(Buffer.alloc(10 * 2 ** 20, 1));
     const whole = gzipSync(long);
@@ -584,7 +485,7 @@ describe('a connection that the service ends after each answer, without notice',
     return { server, heard: await run(args, { stdin: 'This is a sentence. '.repeat(40) }) };
   };
 
-  it.each(['1', '4'])('is no failure, by an end or a reset, with %s at once', async (concurrency) => {
+  it('is no failure, by an end or a reset', async () => {
     const ending: Script = async (wire, request, number) => {
       await complete(wav)(wire, request, number);
       // Late enough for the next request to be on its way.
@@ -597,7 +498,7 @@ describe('a connection that the service ends after each answer, without notice',
       void sleep((number * 5) % 16).then(() => wire.reset());
     };
     for (const script of [ending, resetting]) {
-      const { heard } = await hearing(script, `--retries 3 --concurrency ${concurrency}`);
+      const { heard } = await hearing(script, '--retries 3 --concurrency 4');
       expect(heard).toMatchObject({ status: 0, stderr: '' });
     }
   });

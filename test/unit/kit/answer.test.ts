@@ -42,6 +42,13 @@ describe('messageIn', () => {
     ['{"fault":{"faultstring":"usage limit","detail":{"errorcode":"E0300"}}}', 'usage limit'],
     ['{"detail":{"error":"invalid","message":"No voice af_x"}}', 'No voice af_x'],
     ['{"errors":{}}', '{"errors":{}}'],
+    ['Speaker 7\r\n  is unknown\n', 'Speaker 7 is unknown'],
+    ['{"reason":"odd"}', '{"reason":"odd"}'],
+    ['{"message":"a\\u001b[31mred\\u001b[0m\\u0007\\u202eb"}', 'a [31mred [0m b'],
+    [
+      '<html><head><title>502 Bad Gateway</title><style>a{}</style></head><body><h1>502 Bad Gateway</h1><hr>nginx &amp; co',
+      '502 Bad Gateway nginx & co',
+    ],
     ['<h1>Unauthorized</h1>', 'Unauthorized'],
     ['<!-- made by x --><p>x &lt; y &#38; &#x41;&#39;s&#1234567; &#38;lt;</p>', "x < y & A's &lt;"],
     ['<html><title>Oops</title><script>alert(1)</script></html>', 'Oops'],

@@ -55,6 +55,7 @@ describe('a body', () => {
     ['is reset, of known length', { 'Content-Length': 200_000 }, 'reset'],
     ['ends too early', { 'Content-Length': 200_000 }, 'end'],
     ['ends within chunks', { 'Transfer-Encoding': 'chunked' }, 'end'],
+    ['has a chunk with a broken size', { 'Transfer-Encoding': 'chunked' }, '\r\nzz\r\n'],
   ] as const)('that %s breaks off after all bytes that came', async (_, headers, farewell) => {
     const isChunked = 'Transfer-Encoding' in headers;
     const { get } = await open(async (wire) => {
@@ -62,7 +63,9 @@ describe('a body', () => {
       await wire.write(isChunked ? '9c40\r\n' : '');
       await wire.write(PIECE);
       await sleep(100);
-      wire[farewell]();
+      if (farewell === 'reset') wire.reset();
+      else if (farewell === 'end') wire.end();
+      else await wire.write(farewell);
     });
     const { body } = await get();
     await sleep(300);
@@ -172,6 +175,16 @@ describe('a request', () => {
       (wire) => wire.write(`HTTP/1.1 100 x\r\n${'y: z\r\n'.repeat(9000)}`),
       /invalid HTTP/,
     ],
+    [
+      'a line without end',
+      (wire) => wire.write(`${head(200).trim()}\r\nX: ${'x'.repeat(200_000)}`),
+      /invalid HTTP/,
+    ],
+    [
+      'an answer with two lengths',
+      (wire) => wire.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 5\r\n\r\n'),
+      /invalid HTTP/,
+    ],
   ])('fails where %s comes', async (_, script, message) => {
     const { get } = await open(script);
     await expect(get()).rejects.toThrow(message);
@@ -192,13 +205,20 @@ describe('a request', () => {
   it.each<[string, Script]>([
     ['without an answer', () => {}],
     [
+      'with a head that drips',
+      async (wire) => {
+        const drops = setInterval(() => void wire.write('.'), 30);
+        await wire.write('HTTP/1.1 200 OK\r\nX: ');
+        await wire.closed;
+        clearInterval(drops);
+      },
+    ],
+    [
       'with interim answers only',
       async (wire) => {
-        let isOpen = true;
-        void wire.closed.then(() => {
-          isOpen = false;
-        });
-        for (; isOpen; await sleep(30)) await wire.write(head(102));
+        const answers = setInterval(() => void wire.write(head(102)), 30);
+        await wire.closed;
+        clearInterval(answers);
       },
     ],
   ])('ends in time %s', async (_, script) => {
