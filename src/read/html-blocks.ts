@@ -430,7 +430,16 @@ export class Blocks {
   }
 
   #endStanza(): void {
-    for (const { text, place } of this.#stanza.end()) this.#giveAt(place, text, false);
+    for (const lines of this.#stanza.end())
+      for (const [at, { text, place }] of lines.entries())
+        if (at === 0) this.#giveAt(place, text, false);
+        else this.#giveLine(place, text);
+  }
+
+  /** Adds a line with its own place: a page may leave out the element of one line and not that of the next. */
+  #giveLine(place: Place, text: string): void {
+    this.#rules.piece({ kind: 'text', text: ' ', place });
+    for (const piece of inSteps(text, place)) this.#rules.piece(piece);
   }
 
   #endRow(): void {

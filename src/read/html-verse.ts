@@ -83,22 +83,21 @@ export class Stanza {
     return this.#lines.length > 0 && this.#container === container;
   }
 
-  /** @returns the lines joined if they are verse, otherwise each on its own */
-  end(): readonly Pick<Line, 'text' | 'place'>[] {
+  /** @returns paragraphs of lines: one of all lines if they are verse, otherwise one for each */
+  end(): readonly (readonly Pick<Line, 'text' | 'place'>[])[] {
     const lines = this.#lines;
     this.#lines = [];
-    const [first] = lines;
-    if (!first) return [];
+    if (lines.length === 0) return [];
     const bare = lines.map((line) => line.bare);
     const numbers = lines.flatMap(({ text, bare }) => (text === bare ? [] : [numberIn(text, bare)]));
     // Line numbers that continue those of earlier verse are proof, too.
     const isCounted = numbers.some((number) => number - this.#number <= MOST_STEP && number > this.#number);
     const isNumbered = numbers.length > 0 || Number.isFinite(this.#number);
     const mayBeVerse = isNumbered || lines.length >= FEWEST_LINES;
-    if (!isCounted && !(mayBeVerse && isVerse(bare))) return lines;
+    if (!isCounted && !(mayBeVerse && isVerse(bare))) return lines.map((line) => [line]);
     this.#number = numbers.at(-1) ?? this.#number;
-    if (isVerse(bare) || breaksOff(bare)) return [{ text: bare.join(' '), place: first.place }];
-    return lines.map(({ bare: text, place }) => ({ text, place }));
+    const spoken = lines.map(({ bare: text, place }) => ({ text, place }));
+    return isVerse(bare) || breaksOff(bare) ? [spoken] : spoken.map((line) => [line]);
   }
 }
 

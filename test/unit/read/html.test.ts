@@ -406,6 +406,11 @@ describe('the text of a page', () => {
       `<div>${paragraphs}<h2>More</h2><div class="related">${link}</div></div>`,
       text,
     ],
+    [
+      'a line of links before short lines',
+      `<div>${paragraphs}<p>See: <a href="/x">How the old tower was built in nine years</a></p><p>“So it is,” he said to us,</p><p>and then he left.</p></div>`,
+      `${text}\n\n“So it is,” he said to us, and then he left.`,
+    ],
     ['a signature', `<div>${paragraphs}<p>Yours, Ann</p></div>`, `${text}\n\nYours, Ann`],
     ['a signature in the body', `${paragraphs}<p>Ann</p>`, `${text}\n\nAnn`],
     [
