@@ -339,6 +339,8 @@ export class Blocks {
     )
       return;
     this.#place ??= this.#rules.place();
+    const block = this.#frames.findLast(({ isBlock }) => isBlock);
+    if (block && alt.length > 1) block.hasBlocks = true;
     this.#inline.picture(alt);
   }
 
@@ -490,7 +492,7 @@ interface Frame {
   readonly isBlock: boolean;
   /** True if the element declares itself code. */
   readonly isListing: boolean;
-  /** True if blocks have begun inside the element. */
+  /** True if blocks or described pictures have begun inside the element: it is no line of verse. */
   hasBlocks: boolean;
   /** The mark where the name of a speaker in a play begins. */
   readonly nameAt: number | undefined;
