@@ -84,7 +84,7 @@ class MeasuredPage {
       const { parent } = region;
       if (!parent || isRoot(region) || this.isOut(region)) continue;
       const isInside = this.isOut(parent);
-      if (!isInside && (!isMeant(region) || this.#holdsHeadline(region))) continue;
+      if (!isInside && (!isMeant(region) || this.holdsHeadline(region))) continue;
       this.#out.add(region);
       out.push(region);
     }
@@ -97,7 +97,8 @@ class MeasuredPage {
     this.#measure();
   }
 
-  #holdsHeadline(region: Region): boolean {
+  /** True for a region around the only headline of the page. */
+  holdsHeadline(region: Region): boolean {
     const { titles } = this.whole;
     return titles === 1 && this.of(region).titles === 1;
   }
@@ -286,7 +287,8 @@ function dropLinks(page: MeasuredPage, kept: Set<Region>, around: ReadonlySet<Re
   for (const region of page.all) {
     if (!kept.has(region) || region.level > 0 || ITEMS.has(region.name)) continue;
     const { words, linked, prose } = page.of(region);
-    if (prose > 0 || linked === 0 || linked <= MOST_LINKED * (linked + words)) continue;
+    if (prose > 0 || linked === 0 || linked <= MOST_LINKED * (linked + words) || page.holdsHeadline(region))
+      continue;
     if (!isIn(around, region) || isLineOfLinks(region))
       for (const each of page.all.slice(region.at, region.end)) kept.delete(each);
   }

@@ -343,6 +343,11 @@ describe('the text of a page', () => {
     ],
     ['the only h1', `<div><h1>T</h1></div><article>${paragraphs}</article>`, `T.\n\n${text}`],
     [
+      'the only h1, which is a link',
+      `<div><div><h1>${link}</h1><p>Yesterday</p></div><div>${paragraphs}</div></div>`,
+      `A long title of another page.\n\n${text}`,
+    ],
+    [
       'a lead before the article',
       `<div><p>${other}</p><article>${paragraphs}</article></div>`,
       `${other}\n\n${text}`,
