@@ -383,6 +383,8 @@ export class Blocks {
     const place = this.#place;
     this.#heading = undefined;
     if (text === '') return;
+    // Books also write the signs between two scenes as a heading, FictionBook as a subtitle.
+    if (SCENE.test(text)) return void this.#scene();
     this.#endRow();
     this.#place = place;
     this.#endStanza();

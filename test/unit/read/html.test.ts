@@ -132,7 +132,7 @@ describe('HTML', () => {
       '<h2>a</h2><span class="mw-editsection">[<a href="/w/index.php">edit</a>]</span><p>b</p>',
       'a.\n\nb',
     ],
-    ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p>', 'a\n\nb'],
+    ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p><h3>* * *</h3><p>c</p>', 'a\n\nb\n\nc'],
     ['a script behind a slash', '<p>a</p><script type="x"/>if (a<b) c</script><p>b</p>', 'a\n\nb'],
     ['a style behind a slash', '<p>a</p><STYLE/>p > b {}</STYLE ><p>b</p>', 'a\n\nb'],
     ['scripts of both kinds', '<script src="a"/><p>a</p><script>x</script><script/>y</script>b', 'a\n\nb'],
