@@ -73,11 +73,7 @@ function speaks({ language = '', alsoSpeaks = [] }: ListedSpeaker, asked: string
 
 async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
   const name = languageName(asked);
-  if (name === undefined)
-    return usageError(
-      `${JSON.stringify(asked)} is not a language`,
-      'write a tag such as ja, or the English name',
-    );
+  if (name === undefined) return (await import('../voices/unknown.ts')).notALanguage(asked);
   const { advice } = await import('./language-check.ts');
   return usageError(`no voice of this machine speaks ${name}`, await advice(asked, context));
 }

@@ -12,13 +12,7 @@ import {
   type Repository,
 } from '../voices/install/catalogue.ts';
 import { installedVoices, type Manifest } from '../voices/install/manifest.ts';
-import {
-  baseLanguage,
-  languageName,
-  matchesLanguage,
-  shownLanguage,
-  systemLanguage,
-} from '../voices/language.ts';
+import { languageName, matchesLanguage, shownLanguage, systemLanguage } from '../voices/language.ts';
 import type { CommandLine, Context } from './commands.ts';
 
 export async function names(): Promise<readonly string[]> {
@@ -84,9 +78,10 @@ async function listVoices({ settings, data }: VoicesLine, context: Context): Pro
   const ordered = rows.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   const shown = isShort ? ordered.filter((row) => row.manifest || speaks(row, own)) : ordered;
   const more = ordered.length - shown.length;
-  if (shown.length === 0 && asked !== undefined && baseLanguage(asked) !== undefined) {
-    const { advice } = await import('./language-check.ts');
+  if (shown.length === 0 && asked !== undefined) {
     const name = languageName(asked);
+    if (name === undefined) throw (await import('../voices/unknown.ts')).notALanguage(asked);
+    const { advice } = await import('./language-check.ts');
     notices.result(`no voice of the list speaks ${name}: ${await advice(asked, context)}`);
     return ExitCode.ok;
   }

@@ -97,14 +97,17 @@ export function otherLanguage(
   machine: AdviceContext,
 ): TtsError {
   const wanted = languageName(asked);
-  if (wanted === undefined)
-    return usageError(
-      `${origin}: ${JSON.stringify(asked)} is not a language`,
-      'write a tag such as ja or pt-BR, or the English name of a language',
-    );
+  if (wanted === undefined) return notALanguage(asked, origin);
   return usageError(
     `${origin}: the voice ${name ?? no} speaks ${languageName(language) ?? language}, and not ${wanted}`,
     adviceFor(asked, machine),
+  );
+}
+
+export function notALanguage(asked: string, origin = '--language'): TtsError {
+  return usageError(
+    `${origin}: ${JSON.stringify(asked)} is not a language`,
+    'write a tag such as ja or pt-BR, or the English name of a language',
   );
 }
 
