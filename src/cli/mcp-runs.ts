@@ -41,7 +41,7 @@ interface OwnRun {
 }
 
 /** A text that waits to be heard, or is heard. */
-export interface Speech {
+export interface QueuedSpeech {
   readonly id: number;
   /** Texts of this session that are heard before it. */
   readonly ahead: number;
@@ -70,7 +70,7 @@ export class Runs {
    * Queues a text to be spoken after the earlier ones.
    * @throws TtsError where too many wait
    */
-  speak(run: OwnRun): Speech {
+  speak(run: OwnRun): QueuedSpeech {
     this.#assertRoom();
     this.#last += 1;
     const [id, ahead, stopping] = [this.#last, this.#speeches.size, new AbortController()];

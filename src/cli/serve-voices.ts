@@ -78,7 +78,7 @@ export interface Serving {
 }
 
 /** Opens the service that requests are relayed to, or else the voices of this machine. */
-export async function openServeEngines(options: ServeOptions, context: Context): Promise<Serving> {
+export async function openServing(options: ServeOptions, context: Context): Promise<Serving> {
   const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
   const { relay, readingFlags } = options;
   const maxQueue = options.settings.maxQueue.value;

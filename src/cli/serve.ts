@@ -13,7 +13,7 @@ import type { Settings } from '../options/load.ts';
 import { type LogRecord, randomKey, type Service, startService } from '../serve/service.ts';
 import type { CommandLine, Context } from './commands.ts';
 import type { Notices } from './notices.ts';
-import { openServeEngines, readServeOptions, type ServeOptions, type Serving } from './serve-voices.ts';
+import { openServing, readServeOptions, type ServeOptions, type Serving } from './serve-voices.ts';
 
 export async function run({ flags }: CommandLine, context: Context): Promise<number> {
   const { host, notices, signal } = context;
@@ -21,7 +21,7 @@ export async function run({ flags }: CommandLine, context: Context): Promise<num
   notices.json = options.settings.json.value;
   const key = await clientKey(options.settings, context);
   if (key.value && !key.isMade) notices.hide(key.value);
-  const speaking = await openServeEngines(options, context).catch((error) => {
+  const speaking = await openServing(options, context).catch((error) => {
     // A stop during the start is success, too.
     if (!signal.aborted) throw error;
   });

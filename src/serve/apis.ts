@@ -1,4 +1,4 @@
-/** The HTTP APIs of `tts serve` (each a `HttpApi`), and the routes for its health, metrics, description and web page. */
+/** The HTTP APIs of `tts serve` (each an `HttpApi`), and the routes for its health, metrics, description and web page. */
 import * as v from 'valibot';
 import { type HttpApi, json, type Route } from '../kit/http/route.ts';
 import { openAiApi } from './openai.ts';

@@ -32,7 +32,7 @@ import {
   voiceNear,
 } from './speak.ts';
 
-interface Row {
+interface ServedFormat {
   readonly encoding: EncodingName;
   readonly mediaType: string;
   /** Hz. OpenAI's interface promises it for bare samples; other formats keep the rate of the voice. */
@@ -47,7 +47,7 @@ const FORMATS = {
   flac: { encoding: 'flac', mediaType: 'audio/flac' },
   opus: { encoding: 'opus', mediaType: 'audio/ogg' },
   aac: { encoding: 'aac', mediaType: 'audio/aac' },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, ServedFormat>;
 
 type ResponseFormat = keyof typeof FORMATS;
 
@@ -314,7 +314,7 @@ function reserveEncoder(format: ResponseFormat, signal: AbortSignal): void {
   });
 }
 
-interface Form {
+interface EncoderOptions {
   readonly format: ResponseFormat;
   readonly speed: number;
   readonly asEvents: boolean;
@@ -322,10 +322,10 @@ interface Form {
 
 /** @throws HttpError 400 for a format that this machine cannot write */
 async function liveEncoder(
-  { format: name, speed, asEvents }: Form,
+  { format: name, speed, asEvents }: EncoderOptions,
   programs?: ProgramHost,
 ): Promise<LiveEncoder> {
-  const { encoding: encode, mediaType, ...row }: Row = FORMATS[name];
+  const { encoding: encode, mediaType, ...row }: ServedFormat = FORMATS[name];
   const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');
   await encoding.assertReady().catch((error: Error) => {
     throw new HttpError(400, 'unsupported_format', error.message, { field: 'response_format' });

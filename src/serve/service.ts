@@ -132,7 +132,7 @@ async function closeAll(
   const stopped = Promise.all(servers.map((server) => server.stop()));
   const finished = stopped.then(() => callbacks.settled());
   const isFinished = new AbortController();
-  const late = sleep(graceMs, undefined, isFinished).catch(() => {});
+  const late = sleep(graceMs, undefined, { signal: isFinished.signal }).catch(() => {});
   await Promise.race([finished, late]);
   isFinished.abort();
   for (const server of servers) server.abort();

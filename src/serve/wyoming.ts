@@ -104,7 +104,7 @@ class Connection {
   readonly #socket: Socket;
   readonly #options: WyomingOptions & { readonly info: object };
   /** The text that is being spoken, or was spoken last. */
-  #speech: Speech | undefined;
+  #speech: SpokenText | undefined;
   #isStopping = false;
   /** True once an error was sent; later events are ignored. */
   #hasFailed = false;
@@ -178,7 +178,7 @@ class Connection {
   async #begin(speechOptions: SpeechOptions, text?: string): Promise<void> {
     await this.#speech?.ended;
     if (this.#hasFailed || this.#isStopping || this.#socket.destroyed) return;
-    const speech = new Speech({ speechOptions, text, send: (bytes) => this.#send(bytes) }, this.#options);
+    const speech = new SpokenText({ speechOptions, text, send: (bytes) => this.#send(bytes) }, this.#options);
     this.#speech = speech;
     void speech.ended.then((error) => {
       if (error) this.#fail(error);
@@ -203,7 +203,7 @@ class Connection {
 }
 
 /** @throws HttpError if no text was begun */
-function opened(speech: Speech | undefined, type: string): Speech {
+function opened(speech: SpokenText | undefined, type: string): SpokenText {
   if (speech) return speech;
   throw new HttpError(400, 'unexpected_event', `${type} needs a synthesize-start before it`);
 }
@@ -216,7 +216,7 @@ interface SpeechInput {
 }
 
 /** One text, from its first event to the end of its sound. */
-class Speech {
+class SpokenText {
   /** Resolves at the end, with the error to send to the client, if any. */
   readonly ended: Promise<HttpError | undefined>;
   readonly #options: WyomingOptions;
