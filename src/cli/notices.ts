@@ -18,6 +18,8 @@ const QUOTES = new Set(['message', 'hint', 'details', 'detail', 'warnings', 'tra
 export class Secrets {
   readonly #forms = new Set<string>();
   readonly #names = new Set<string>();
+  /** Names that hold a secret. The others would only divide the text, and a secret in it. */
+  #withSecret: string[] = [];
 
   hide(secret: string): void {
     if (secret === '') return;
@@ -25,11 +27,17 @@ export class Secrets {
     const inJson = JSON.stringify(secret).slice(1, -1);
     this.#forms.add(secret).add(inJson).add(inJson.replaceAll('/', '\\/'));
     this.#forms.add(inUrl).add(inUrl.replace(/%../g, (hex) => hex.toLowerCase()));
+    this.#withSecret = [...this.#names].filter((name) => this.#holdsSecret(name));
   }
 
   /** Keeps a name that the user gave, even if a secret is a part of it. */
   spare(name: string): void {
+    if (!this.#names.has(name) && this.#holdsSecret(name)) this.#withSecret.push(name);
     this.#names.add(name);
+  }
+
+  #holdsSecret(name: string): boolean {
+    return [...this.#forms].some((form) => name.length > form.length && name.includes(form));
   }
 
   /** Hides secrets in text that quotes a service or a file. */
@@ -53,12 +61,7 @@ export class Secrets {
   }
 
   #outsideNames(text: string, hide: (part: string) => string): string {
-    const forms = [...this.#forms];
-    // A name that holds no secret would only divide the text, and a secret in it.
-    const names = [...this.#names].filter((name) =>
-      forms.some((form) => name.length > form.length && name.includes(form)),
-    );
-    const name = names.find((each) => text.includes(each));
+    const name = this.#withSecret.find((each) => text.includes(each));
     if (name === undefined) return hide(text);
     return text
       .split(name)
