@@ -117,7 +117,8 @@ class Connection {
   async serve(): Promise<void> {
     const socket = this.#socket.on('error', () => {}).once('close', () => this.#speech?.cancel());
     const { body, request, stall } = this.#options.limits;
-    socket.setTimeout(stall, () => {
+    // A callback of setTimeout would be called only once.
+    socket.setTimeout(stall).on('timeout', () => {
       if (!this.#isMaking || socket.writableLength > 0 || socket.readableEnded) socket.destroy();
     });
     // The socket stays open after the last event, to send the sound of the last text.

@@ -413,6 +413,15 @@ describe('a client that takes nothing', () => {
     expect(typesOf(await waiting.until('audio-stop'))).toEqual(SPOKEN);
   });
 
+  it('is let go after a voice that was slower than that, too', async () => {
+    const { connect, tones } = await start({ limits: { stall: 300 } });
+    const speak = tones.engine.speak.bind(tones.engine);
+    tones.engine.speak = async (...asked) => sleep(900).then(() => speak(...asked));
+    const client = await connect();
+    expect(typesOf(await client.send('synthesize', { text: 'hi' }).until('audio-stop'))).toEqual(SPOKEN);
+    expect(await client.until('nothing more')).toEqual([]);
+  }, 10_000);
+
   it('is one of too many, and the others go on', async () => {
     const { connect } = await start({ limits: { peers: 2 } });
     const [first, second] = await Promise.all([connect(), connect()]);
