@@ -227,7 +227,7 @@ export class Voices implements AsyncDisposable {
     const number = typeof value === 'number' ? value : no;
     if (number === undefined) {
       const { unknownName } = await import('./unknown.ts');
-      throw unknownName(String(value), { asked: origin.name, there: named.map(([name]) => name) });
+      throw unknownName(String(value), { origin: origin.name, there: named.map(([name]) => name) });
     }
     const sameNumber = named.find(([, other]) => other.no === number && other.kind !== undefined)?.[1];
     return this.#serviceVoice({ no: number, kind: kind ?? sameNumber?.kind });
@@ -292,7 +292,7 @@ export class Voices implements AsyncDisposable {
     if (number !== undefined) return this.#numbered(number);
     if (named?.reference !== undefined)
       return (await this.#installedPlace()).cloneOf({ ...named, name: String(value) }, origin.name);
-    if (named) return (await this.engines()).demanded(named, origin.name);
+    if (named) return (await this.engines()).ofSpeaker(named, origin.name);
     return this.#called(String(value), origin.name, engine !== undefined);
   }
 
@@ -306,18 +306,18 @@ export class Voices implements AsyncDisposable {
   }
 
   /** Returns the voice of the first place that has the name. A word counts as a language only if no voice is called so. */
-  async #called(name: string, asked: string, hasEngine: boolean): Promise<Voice | undefined> {
+  async #called(name: string, origin: string, hasEngine: boolean): Promise<Voice | undefined> {
     const builtIn = await this.#builtIn.named(name);
     if (builtIn && !hasEngine) return builtIn;
     const engines = await this.engines();
     const prefixed = engines.prefixed(name);
-    if (prefixed) return prefixed.engine.demanded(prefixed.voice, asked);
+    if (prefixed) return prefixed.engine.namedOrThrow(prefixed.voice, origin);
     return (
       (hasEngine ? await engines.chosen?.named(name) : undefined) ??
       builtIn ??
       (await (await this.#installedPlace()).named(name)) ??
       (await this.#namedByEspeak(name)) ??
-      (await engines.search(name, asked)) ??
+      (await engines.search(name, origin)) ??
       (await this.#speaking(name))
     );
   }
@@ -350,7 +350,7 @@ export class Voices implements AsyncDisposable {
 
   /** Returns the error for a speaker that no place has. */
   async #unknown(
-    { value, origin: { name: asked } }: Setting<string | number>,
+    { value, origin: { name: origin } }: Setting<string | number>,
     { engine, speakers }: Settings,
     named: NamedSpeaker | undefined,
   ): Promise<TtsError> {
@@ -366,13 +366,13 @@ export class Voices implements AsyncDisposable {
     const number = typeof value === 'number' ? value : named?.no;
     if (number !== undefined) {
       const there = voices.map(({ no, name }) => `${no} (${name})`);
-      return unknownNumber(named ? `${number} (${value})` : `${number}`, { asked, there, remark });
+      return unknownNumber(named ? `${number} (${value})` : `${number}`, { origin, there, remark });
     }
     const context = this.#context;
     const there = [...(speakers?.value.keys() ?? []), ...voices.map(({ name = '' }) => name)];
     return (
-      installable(String(value), asked, { espeak, context }) ??
-      unknownName(String(value), { asked, there, remark, offered: offeredNames(context) })
+      installable(String(value), origin, { espeak, context }) ??
+      unknownName(String(value), { origin, there, remark, offered: offeredNames(context) })
     );
   }
 

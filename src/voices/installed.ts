@@ -78,12 +78,12 @@ export class InstalledPlace implements Place {
    * Clones a voice from a WAV of the user.
    * @throws TtsError (usage) for a model that cannot clone, and for a reference that is no WAV or has a wrong length
    */
-  async cloneOf({ name, engine = '', reference = '' }: ReferenceVoice, asked: string): Promise<Voice> {
+  async cloneOf({ name, engine = '', reference = '' }: ReferenceVoice, origin: string): Promise<Voice> {
     const manifest = this.#manifests.find((each) => each.name === engine);
     const [pattern] = manifest?.speakers ?? [];
     if (!manifest || pattern?.reference === undefined)
       throw usageError(
-        `${asked}: no installed voice ${JSON.stringify(engine)} speaks like a reference`,
+        `${origin}: no installed voice ${JSON.stringify(engine)} speaks like a reference`,
         'one of the family Pocket does: tts voices install pocket',
       );
     const { home } = this.#options.context.host;

@@ -20,7 +20,7 @@ const MOST_SHOWN = 20;
 
 export interface Unknown {
   /** The setting that asks for the voice, for messages: `--speaker`. */
-  readonly asked: string;
+  readonly origin: string;
   /** The existing voices, as a message lists them. */
   readonly there: readonly string[];
   /** The end of the hint. */
@@ -39,13 +39,13 @@ export function noVoiceChosen(): TtsError {
 /** @param who a number, or a number with the name that the config has for it */
 export function unknownNumber(who: string, unknown: Unknown): TtsError {
   return usageError(
-    `${unknown.asked}: the built-in service has no speaker ${who}`,
+    `${unknown.origin}: the built-in service has no speaker ${who}`,
     `name the service that has it with --base-url; there are: ${shown(unknown)}`,
   );
 }
 
 export function unknownName(name: string, unknown: Unknown): TtsError {
-  const { asked, there, offered = [] } = unknown;
+  const { origin, there, offered = [] } = unknown;
   const guess = valueHint('speaker', name);
   const nearest = nearestName(name, [...there, ...offered]);
   const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it. ` : '';
@@ -53,7 +53,7 @@ export function unknownName(name: string, unknown: Unknown): TtsError {
     there.length > 0
       ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}There are: ${shown(unknown)}`
       : 'give its number, or name it under "speakers" in a config file';
-  return usageError(`${asked}: no speaker is called ${JSON.stringify(name)}`, guess ?? hint);
+  return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, guess ?? hint);
 }
 
 function shown({ there, remark }: Unknown): string {
@@ -73,15 +73,15 @@ interface AdviceContext {
  */
 export function installable(
   value: string,
-  asked: string,
+  origin: string,
   { espeak, context }: AdviceContext & { readonly context: RunContext },
 ): TtsError | undefined {
-  const error = notInstalled(value, asked, context.host);
+  const error = notInstalled(value, origin, context.host);
   if (error) return error;
   // A code of three letters without a shorter form is more likely the name of a person.
   if (baseLanguage(value)?.length !== 2) return undefined;
   return usageError(
-    `${asked}: no voice of this machine speaks ${languageName(value)}`,
+    `${origin}: no voice of this machine speaks ${languageName(value)}`,
     adviceFor(value, { espeak, context }),
   );
 }

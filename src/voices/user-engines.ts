@@ -71,13 +71,13 @@ class UserEngine implements Place {
   }
 
   /** @throws TtsError (usage) for an unknown voice */
-  async demanded(name: string, asked: string): Promise<Voice> {
+  async namedOrThrow(name: string, origin: string): Promise<Voice> {
     const found = await this.named(name);
     if (found) return found;
     const names = (await this.list()).map((voice) => voice.name ?? '');
     const nearest = nearestName(name, names);
     throw usageError(
-      `${asked}: the engine ${this.name} has no voice ${JSON.stringify(name)}`,
+      `${origin}: the engine ${this.name} has no voice ${JSON.stringify(name)}`,
       `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${names.slice(0, MOST_SHOWN).join(', ')}`,
     );
   }
@@ -190,12 +190,12 @@ export class UserEngines {
    * Returns the voice of a speaker of the config that names an engine.
    * @throws TtsError (usage) for an unknown engine or voice
    */
-  async demanded({ engine = '', voice = '' }: NamedSpeaker, asked: string): Promise<Voice> {
+  async ofSpeaker({ engine = '', voice = '' }: NamedSpeaker, origin: string): Promise<Voice> {
     const found = this.all.find(({ name }) => name === engine);
-    if (found) return found.demanded(voice, asked);
+    if (found) return found.namedOrThrow(voice, origin);
     const names = this.all.map(({ name }) => name);
     throw usageError(
-      `${asked}: no engine is called ${JSON.stringify(engine)}`,
+      `${origin}: no engine is called ${JSON.stringify(engine)}`,
       `the engines of your config: ${names.join(', ') || 'none'}`,
     );
   }
@@ -215,12 +215,12 @@ export class UserEngines {
    * Looks for a voice in all engines. One that does not answer counts as one without voices.
    * @throws TtsError (usage) if several have the name
    */
-  async search(name: string, asked: string): Promise<Voice | undefined> {
+  async search(name: string, origin: string): Promise<Voice | undefined> {
     const found = (await this.list(() => {})).filter((voice) => voice.name === name);
     if (found.length <= 1) return found[0];
     const names = found.map(({ source }) => `${source.name}:${name}`).join(' or ');
     throw usageError(
-      `${asked}: several engines have a voice ${JSON.stringify(name)}`,
+      `${origin}: several engines have a voice ${JSON.stringify(name)}`,
       `say which one: ${names}`,
     );
   }

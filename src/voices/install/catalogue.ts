@@ -139,7 +139,7 @@ export function espeakFiles({ espeak }: Catalogue, languages: readonly string[])
 }
 
 /** @returns the error for a voice of the catalogue that is not installed: speaking downloads nothing */
-export function notInstalled(name: string, asked: string, host: Host): TtsError | undefined {
+export function notInstalled(name: string, origin: string, host: Host): TtsError | undefined {
   const catalogue = loadCatalogue(host);
   const own = offered(catalogue, name);
   const voice = own ?? offeredSpeaker(catalogue, name);
@@ -148,11 +148,11 @@ export function notInstalled(name: string, asked: string, host: Host): TtsError 
   const folder = data === undefined ? undefined : voicesFolder(data);
   if (folder !== undefined && statSync(folder, { throwIfNoEntry: false }) && !isOwnFolder(folder, host.uid))
     return usageError(
-      `${asked}: the voices in ${folder} are not used, since others may write there`,
+      `${origin}: the voices in ${folder} are not used, since others may write there`,
       `correct its owner and its mode: chmod 700 ${folder}`,
     );
   const who = own ? `the voice ${voice.name}` : `${name} is a speaker of the voice ${voice.name}, which`;
-  return usageError(`${asked}: ${who} is not installed`, installLine(voice));
+  return usageError(`${origin}: ${who} is not installed`, installLine(voice));
 }
 
 /** Returns the command that installs a voice, with its size and its licence. */
