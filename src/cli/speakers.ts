@@ -29,7 +29,7 @@ export interface ListedSpeaker {
   readonly speed?: number | undefined;
   /** `config`, `service`, `built-in`, `espeak-ng`, or the name of an engine or of an installed voice. */
   readonly from: string;
-  /** Set if the voice follows instructions; not for voices of a service. */
+  /** Set if the voice takes instructions; not for voices of a service. */
   readonly takesInstructions?: true;
 }
 
@@ -155,12 +155,12 @@ function asListed({
   gender,
   style,
   sampleRate,
-  follows,
+  supports,
 }: Voice): ListedSpeaker {
   const about = { name, language, alsoSpeaks, gender, style, sampleRate };
   if (source.kind === 'service') return { no, ...about, kind, from: 'service' };
   const from = source.kind === 'built-in' ? source.kind : source.name;
-  const takesInstructions = follows?.includes('instructions') && ({ takesInstructions: true } as const);
+  const takesInstructions = supports?.includes('instructions') && ({ takesInstructions: true } as const);
   return { ...(no < FIRST_PRIVATE_NUMBER && { no }), ...about, from, ...takesInstructions };
 }
 

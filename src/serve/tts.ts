@@ -154,7 +154,7 @@ const streamedWav: LiveEncoder = (format) => ({
 /** @throws HttpError 422 for an option that the voice does not support */
 function assertSupported(voice: Voice, fields: Fields): void {
   for (const field of FIELD_NAMES) {
-    if (fields[field] === undefined || voice.follows?.includes(field)) continue;
+    if (fields[field] === undefined || voice.supports?.includes(field)) continue;
     const path = rowOf(field).wire?.tts?.path ?? field;
     throw new HttpError(
       422,

@@ -43,7 +43,7 @@ export interface Voice {
   /** Hz unless a rate is requested, if it is known before the voice speaks. */
   readonly sampleRate: number | undefined;
   /** The fields that the voice supports; `undefined` where only the service knows. */
-  readonly follows: readonly Field[] | undefined;
+  readonly supports: readonly Field[] | undefined;
   /**
    * What shapes the sound apart from the number, the text and the fields: the address of a service, the hash of a model.
    */

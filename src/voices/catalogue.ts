@@ -19,9 +19,9 @@ import {
   espeakPlace,
   FIELDS,
   FIRST_PRIVATE_NUMBER,
-  followedBy,
   type Place,
   speakerNamed,
+  supportedBy,
   type Wrap,
   wrapping,
 } from './sources.ts';
@@ -82,7 +82,7 @@ export class Voices implements AsyncDisposable {
     this.#espeak = espeakPlace(this.#places);
   }
 
-  /** @throws TtsError (usage) for an unknown speaker, or for a setting that the voice does not follow */
+  /** @throws TtsError (usage) for an unknown speaker, or for a setting that the voice does not support */
   async of(wish: VoiceRequest = {}): Promise<Speaker> {
     const said = Object.entries(wish).filter(([, setting]) => setting !== undefined);
     const key = JSON.stringify(said.map(([name, setting]) => [name, setting?.value, setting?.origin.place]));
@@ -95,7 +95,7 @@ export class Voices implements AsyncDisposable {
 
   /**
    * Returns a further voice of a text. In a run with a service, it may also be a voice of this program or its engines. It
-   * gets only those settings of the run that it follows.
+   * gets only those settings of the run that it supports.
    * @param mayAskService false excludes the service of the run: a number then means a voice of this program
    * @param language the language that the voice has to speak
    * @throws TtsError (usage) for an unknown speaker
@@ -126,7 +126,7 @@ export class Voices implements AsyncDisposable {
     });
   }
 
-  /** Returns a voice of the service with unchecked fields: only the service knows which of them the voice follows. */
+  /** Returns a voice of the service with unchecked fields: only the service knows which of them the voice supports. */
   async ofService(no: number, fields: Fields, speed?: number): Promise<Speaker> {
     return this.#made(await this.#serviceVoice({ no }), fields, speed);
   }
@@ -235,7 +235,7 @@ export class Voices implements AsyncDisposable {
 
   async #serviceVoice({ no, name, language, kind, sampleRate }: ServiceVoice): Promise<Voice> {
     const source = await this.#serviceSource();
-    const about = { name, language, kind, sampleRate, follows: followedBy(kind) };
+    const about = { name, language, kind, sampleRate, supports: supportedBy(kind) };
     return { source, no, ...about, identity: this.#serviceUrl.href };
   }
 
@@ -382,9 +382,9 @@ export class Voices implements AsyncDisposable {
     const place = speakers?.origin.place ?? 'project';
     const own = { place, name: `the speaker ${speaker?.value}` } as const;
     const settled = (field: Field): unknown => {
-      const given = isFurther && !mayFollow(voice, field) ? undefined : settings[field];
+      const given = isFurther && !maySupport(voice, field) ? undefined : settings[field];
       const setting = stronger<unknown>(given, named?.[field], own);
-      if (setting && voice.follows && !voice.follows.includes(field))
+      if (setting && voice.supports && !voice.supports.includes(field))
         throw unfit(voice, field, {
           setting,
           called: typeof speaker?.value === 'string' ? speaker.value : undefined,
@@ -437,9 +437,9 @@ function isUnnumbered({ source, no }: Voice): boolean {
   return source.kind === 'engine' && no >= FIRST_PRIVATE_NUMBER;
 }
 
-/** True if the voice follows the field, or may follow it. */
-function mayFollow({ follows }: Voice, field: Field): boolean {
-  return follows ? follows.includes(field) : FIELDS[field].isForUnknown;
+/** True if the voice supports the field, or may support it. */
+function maySupport({ supports }: Voice, field: Field): boolean {
+  return supports ? supports.includes(field) : FIELDS[field].isForUnknown;
 }
 
 /** Returns the setting that counts: options and environment override a speaker's own value, which overrides the config. */
@@ -452,7 +452,7 @@ function stronger<T>(
   return own === undefined || isGivenNow ? given : { value: own, origin };
 }
 
-/** Returns the error for a field that the voice does not follow. Only services have kinds of speakers. */
+/** Returns the error for a field that the voice does not support. Only services have kinds of speakers. */
 function unfit(
   { source, no, kind }: Voice,
   field: Field,

@@ -182,16 +182,16 @@ function ownSource(
   return wrap(localSource({ ...about, maxChars, atOnce, timeoutMs: timeout.value * 1000, engine }));
 }
 
-/** A field that not every voice follows. */
+/** A field that not every voice supports. */
 interface FieldRow {
-  /** The kind of speakers that follow the field, as services name it. */
+  /** The kind of speakers that support the field, as services name it. */
   readonly kind: string;
-  /** True if a further voice of a text gets the value of the run even if it is unknown whether it follows the field. */
+  /** True if a further voice of a text gets the value of the run even if it is unknown whether it supports the field. */
   readonly isForUnknown: boolean;
   /** In messages: `takes no sample rate`, and `accepts a sample rate`. */
   readonly what: string;
   readonly one: string;
-  /** The hint if a voice of this machine does not follow the field. */
+  /** The hint if a voice of this machine does not support the field. */
   readonly hint: string;
 }
 
@@ -220,15 +220,15 @@ export function eachField(value: (field: Field) => unknown): Pick<Fields, Field>
   return Object.fromEntries(FIELD_NAMES.map((field) => [field, value(field)])) as Pick<Fields, Field>;
 }
 
-/** @returns the fields that voices of a kind follow; `undefined` if the kind is unknown */
-export function followedBy(kind: string | undefined): readonly Field[] | undefined {
+/** @returns the fields that voices of a kind support; `undefined` if the kind is unknown */
+export function supportedBy(kind: string | undefined): readonly Field[] | undefined {
   return kind === undefined
     ? undefined
     : FIELD_NAMES.filter((field) => FIELDS[field].kind.toLowerCase() === kind.toLowerCase());
 }
 
 function ownVoice({ no, name, language, alsoSpeaks, gender, kind }: EngineVoice, source: VoiceSource): Voice {
-  const follows = followedBy(kind);
+  const supports = supportedBy(kind);
   const about = { name, language, alsoSpeaks, gender, kind };
-  return { source, no, ...about, sampleRate: OWN_RATE, follows, identity: 'built-in' };
+  return { source, no, ...about, sampleRate: OWN_RATE, supports, identity: 'built-in' };
 }

@@ -143,7 +143,7 @@ export function openEngineVoices(external: ExternalSource, { wrap, settings, num
         const identity = external.identityOf(voice) + (words === undefined ? '' : ` numbers ${words}`);
         const siblings =
           style === undefined ? undefined : () => voices.filter((each) => each.style === style);
-        voices.push({ source, no, ...about, siblings, follows: ['sampleRate'], identity });
+        voices.push({ source, no, ...about, siblings, supports: ['sampleRate'], identity });
       }
       return voices;
     },

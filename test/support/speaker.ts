@@ -15,7 +15,7 @@ export function speakerThat(
   const nothing = async () => {};
   const about = { kind, name, maxChars, atOnce: 4 };
   const source: VoiceSource = { ...about, open: nothing, speak, has: () => false, close: nothing };
-  const unknown = { name: undefined, language: undefined, kind: undefined, follows: undefined };
+  const unknown = { name: undefined, language: undefined, kind: undefined, supports: undefined };
   const voice = { ...unknown, source, no: 1, sampleRate, identity: 'a source' };
   return { voice, fields: NO_FIELDS, speed: undefined, maxChars, isKept: () => false };
 }

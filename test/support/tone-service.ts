@@ -6,7 +6,7 @@ import { type Service, type ServiceOptions, startService } from '../../src/serve
 import type { QueuedUtterance, ServedVoices } from '../../src/serve/speak.ts';
 import { bareFormat, type Speech } from '../../src/sound/pcm.ts';
 import type { Voice } from '../../src/sound/voice.ts';
-import { followedBy } from '../../src/voices/sources.ts';
+import { supportedBy } from '../../src/voices/sources.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 import { speakerThat } from './speaker.ts';
 
@@ -52,7 +52,7 @@ const { voice: tone } = speakerThat(async () => undefined, { kind: 'espeak', sam
 
 const voices: readonly Voice[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no) => {
   const kind = no < 10 ? 'neo.one' : 'Mermish';
-  return { ...tone, no, name: `tone-${no}`, kind, follows: followedBy(kind), language: 'en-US' };
+  return { ...tone, no, name: `tone-${no}`, kind, supports: supportedBy(kind), language: 'en-US' };
 });
 
 /**
