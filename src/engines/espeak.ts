@@ -6,7 +6,7 @@ import type { ProgramHost, RunContext } from '../kit/host.ts';
 import { outputOf, ProgramError } from '../kit/program.ts';
 import { singleItem } from '../kit/wait.ts';
 import { inOneLine } from '../kit/words.ts';
-import { compileResampler, loadResampler, type Resampler } from '../sound/convert.ts';
+import { loadResampler, type MakeResampler } from '../sound/convert.ts';
 import type { Samples } from '../sound/samples.ts';
 import { readWav } from '../sound/wav.ts';
 import { type Engine, EngineError, type EngineVoice, OWN_RATE, type Style } from './engine.ts';
@@ -127,9 +127,9 @@ const PITCH = { normal: 50, least: 0, most: 99 };
 class EspeakProcess implements TaskRunner<EspeakTask> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;
-  readonly #resampler: (from: number, to: number) => Resampler;
+  readonly #resampler: MakeResampler;
 
-  constructor(espeak: Pick<Espeak, 'program' | 'env'>, resampler: (from: number, to: number) => Resampler) {
+  constructor(espeak: Pick<Espeak, 'program' | 'env'>, resampler: MakeResampler) {
     this.#espeak = espeak;
     this.#resampler = resampler;
   }
@@ -186,7 +186,7 @@ export async function openEspeak(
   { program, voices, env }: Espeak,
   workers = availableParallelism(),
 ): Promise<Engine> {
-  const resampler = await loadResampler(await compileResampler());
+  const resampler = await loadResampler();
   const runners = Array.from({ length: workers }, () => new EspeakProcess({ program, env }, resampler));
   const files = new Map(voices.map(({ no, file }) => [no, file]));
   return queuedEngine(new FairQueue<EspeakTask>(runners), ({ no, style }) => ({

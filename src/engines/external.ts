@@ -2,7 +2,7 @@ import type { Host } from '../kit/host.ts';
 import { ConcurrencyLimiter } from '../kit/limit.ts';
 import { BoundedQueue, ByteBudget } from '../kit/queue.ts';
 import { printable } from '../kit/words.ts';
-import { compileResampler, loadResampler, type Resampler, resampled } from '../sound/convert.ts';
+import { loadResampler, type Resampler, resampled } from '../sound/convert.ts';
 import { cutText } from '../text/cut.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { CheckedSpeech, type Task as CheckedTask } from './check.ts';
@@ -64,7 +64,6 @@ export async function openSource(config: SourceConfig, options: OpenOptions): Pr
 export class ExternalEngine implements Engine {
   readonly #source: ExternalSource;
   readonly #voices: ReadonlyMap<number, SourceVoice>;
-  #resampler: Promise<(from: number, to: number) => Resampler> | undefined;
   /** Utterances take turns after each piece of text. */
   readonly #limiter: ConcurrencyLimiter;
   #turns = 0;
@@ -167,9 +166,7 @@ export class ExternalEngine implements Engine {
     if (from < LOWEST_RATE || from > HIGHEST_RATE)
       throw this.#failed(`sent sound of ${from} Hz; it may have ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`);
     const to = rate.from(from);
-    if (from === to) return undefined;
-    this.#resampler ??= compileResampler().then(loadResampler);
-    return (await this.#resampler)(from, to);
+    return from === to ? undefined : (await loadResampler())(from, to);
   }
 
   #failed(what: string): EngineError {

@@ -1,5 +1,5 @@
 /** Gives the passages of all voices the same loudness, pauses and sample rate. */
-import type { Resampler } from '../sound/convert.ts';
+import type { MakeResampler } from '../sound/convert.ts';
 import { join, type Samples, toFloat, toInt16, zeros } from '../sound/samples.ts';
 
 export interface Finish {
@@ -18,7 +18,7 @@ const LEAD_SECONDS = 0.03;
 export function finish(
   { samples, sampleRate }: Samples,
   { sampleRate: wanted, loudness, pause }: Finish,
-  resampler: (from: number, to: number) => Resampler,
+  resampler: MakeResampler,
 ): Int16Array {
   const speech = trim(toFloat(samples), sampleRate);
   level(speech, sampleRate, loudness);

@@ -1,5 +1,5 @@
 /** Speaks with one instance of Flite, in the calling thread. */
-import { compileResampler, loadResampler } from '../sound/convert.ts';
+import { loadResampler } from '../sound/convert.ts';
 import type { Samples } from '../sound/samples.ts';
 import { delayOf, finish } from './finish.ts';
 import { type FliteExports, type FliteProgram, startFlite } from './flite-program.ts';
@@ -117,10 +117,7 @@ export const READY = 'ready';
 export async function openSpeaker(
   program: FliteProgram,
 ): Promise<(task: FliteTask) => Int16Array | TimedSpeech> {
-  const [flite, resampler] = await Promise.all([
-    Flite.start(program),
-    compileResampler().then(loadResampler),
-  ]);
+  const [flite, resampler] = await Promise.all([Flite.start(program), loadResampler()]);
   return ({ warp, finish: how, isTimed, ...request }) => {
     const { samples, words, ...sound } = {
       words: [],

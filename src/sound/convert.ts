@@ -20,19 +20,23 @@ interface Heap {
   readonly outputFrames: number;
 }
 
-export async function compileResampler(): Promise<WebAssembly.Module> {
+/** Starts Speex with a memory of its own. */
+export async function openSpeex(): Promise<Speex> {
   const program = createRequire(import.meta.url).resolve('@echogarden/speex-resampler-wasm/simd');
-  return WebAssembly.compile(await readFile(joinPath(program, '..', 'speex-resampler-simd.wasm')));
+  const code = await readFile(joinPath(program, '..', 'speex-resampler-simd.wasm'));
+  const compiled = await WebAssembly.compile(code);
+  return boot({ instantiateWasm: (imports, done) => done(new WebAssembly.Instance(compiled, imports)) });
 }
 
-/** @param compiled the result of {@link compileResampler} */
-export async function loadResampler(
-  compiled: WebAssembly.Module,
-): Promise<(from: number, to: number) => Resampler> {
-  const speex = await boot({
-    instantiateWasm: (imports, done) => done(new WebAssembly.Instance(compiled, imports)),
-  });
-  return (from, to) => new Resampler(speex, from, to);
+/** Makes a resampler from one rate to another, both in Hz. */
+export type MakeResampler = (from: number, to: number) => Resampler;
+
+let loaded: Promise<MakeResampler> | undefined;
+
+/** Loads Speex, once for each thread. */
+export function loadResampler(): Promise<MakeResampler> {
+  loaded ??= openSpeex().then((speex) => (from, to) => new Resampler(speex, from, to));
+  return loaded;
 }
 
 /**
@@ -135,7 +139,7 @@ async function* conversion(
 ): AsyncGenerator<Uint8Array> {
   const lanes = from.channels === to.channels ? to.channels : 1;
   const isSameRate = from.sampleRate === to.sampleRate;
-  const resamplers = isSameRate ? undefined : await openResamplers(lanes, from.sampleRate, to.sampleRate);
+  const resamplers = isSameRate ? undefined : await resamplersFor(lanes, from.sampleRate, to.sampleRate);
   const step = STEP * frameBytes(from);
   let [taken, made] = [0, 0];
   try {
@@ -157,12 +161,9 @@ async function* conversion(
   }
 }
 
-let loaded: ReturnType<typeof loadResampler> | undefined;
-
-async function openResamplers(lanes: number, from: number, to: number): Promise<Resampler[]> {
-  loaded ??= compileResampler().then(loadResampler);
-  const open = await loaded;
-  return Array.from({ length: lanes }, () => open(from, to));
+async function resamplersFor(lanes: number, from: number, to: number): Promise<Resampler[]> {
+  const make = await loadResampler();
+  return Array.from({ length: lanes }, () => make(from, to));
 }
 
 function joined(lanes: readonly (Float32Array | Float64Array)[], format: PcmFormat): Uint8Array {

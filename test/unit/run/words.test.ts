@@ -7,7 +7,7 @@ import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/fli
 import { normalise } from '../../../src/engines/normalise.ts';
 import { EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
 import { align, comparableUpTo, FeatureMeter, type Features } from '../../../src/sound/align.ts';
-import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
+import { loadResampler, type MakeResampler } from '../../../src/sound/convert.ts';
 
 const SENTENCES = [
   'The quick brown fox jumps over the lazy dog near the bank of the river.',
@@ -28,11 +28,11 @@ interface Said {
 }
 
 let flite: Flite;
-let resampler: (from: number, to: number) => Resampler;
+let resampler: MakeResampler;
 
 beforeAll(async () => {
   flite = await Flite.start(await compileFlite());
-  resampler = await loadResampler(await compileResampler());
+  resampler = await loadResampler();
 });
 
 function say(name: string, text: string): Said {

@@ -1,11 +1,10 @@
-import boot from '@echogarden/speex-resampler-wasm/simd';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileResampler, loadResampler, Resampler } from '../../../src/sound/convert.ts';
+import { loadResampler, openSpeex, Resampler } from '../../../src/sound/convert.ts';
 import { join } from '../../../src/sound/samples.ts';
 import { sine } from '../engines/sine.ts';
 
-const resampler = await loadResampler(await compileResampler());
+const resampler = await loadResampler();
 const RATES = [8_000, 22_050, 24_000, 48_000];
 
 /** Passes samples through in pieces of the lengths given, over and over. */
@@ -53,10 +52,7 @@ it('makes as many frames as the rate says, at any rate and for any length', () =
 });
 
 it('gives its memory back', async () => {
-  const compiled = await compileResampler();
-  const speex = await boot({
-    instantiateWasm: (imports, done) => done(new WebAssembly.Instance(compiled, imports)),
-  });
+  const speex = await openSpeex();
   const use = () => new Resampler(speex, 44_101, 47_999).end();
   use();
   const size = speex.HEAPF32.length;

@@ -5,7 +5,7 @@ import { compileFlite } from '../../../src/engines/flite-program.ts';
 import { FLITE_VOICES, fliteTask } from '../../../src/engines/flite-voices.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { COARSE_STEP } from '../../../src/sound/align.ts';
-import { compileResampler, loadResampler, type Resampler } from '../../../src/sound/convert.ts';
+import { loadResampler, type MakeResampler } from '../../../src/sound/convert.ts';
 import type { Utterance, VoiceEvent } from '../../../src/sound/voice.ts';
 import {
   Comparable,
@@ -33,11 +33,11 @@ const RATE = 22_050;
 const FORMAT = { encoding: 'integer', sampleRate: RATE, channels: 1, bitsPerSample: 16 } as const;
 
 let flite: Flite;
-let resampler: (from: number, to: number) => Resampler;
+let resampler: MakeResampler;
 
 beforeAll(async () => {
   flite = await Flite.start(await compileFlite());
-  resampler = await loadResampler(await compileResampler());
+  resampler = await loadResampler();
 });
 
 const spoken = new Map<string, TimedSound>();
