@@ -202,6 +202,8 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const { box, run, speak } = stand;
     const install = (key: string, ...args: string[]) => run(['voices', 'install', key, ...args]);
     listOnHub(stand, 'en_US-joe-medium', 'License: research only, see URL\n');
+    expect(await install('en_US-joe-medium', '--dry-run')).toMatchObject({ status: 0 });
+    expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
     expectFailureWithCard(await install('en_US-joe-medium'), 'License: research only, see URL');
     listOnHub(stand, 'en_US-joe-medium', '* License: CC0\n');
     expect(await install('en_US-joe-medium')).toMatchObject({ status: 0 });

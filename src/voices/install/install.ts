@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import * as v from 'valibot';
 import { usageError } from '../../kit/error.ts';
@@ -63,8 +63,9 @@ export async function findOffer(name: string, session: Session): Promise<Offered
     url: addressIn(session.hub, repository, { path: 'voices.json' }),
     most: LONGEST_LIST,
   });
-  const voice = listedIn(readFileSync(list.path, 'utf8'), name);
-  session.markUsed(list.path);
+  const json = readFileSync(list.path, 'utf8');
+  rmSync(list.path);
+  const voice = listedIn(json, name);
   if (!voice) throw unknown(name, catalogue);
   return offerOf(name, voice, session);
 }
