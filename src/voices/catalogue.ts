@@ -19,9 +19,9 @@ import {
   espeakPlace,
   FIELDS,
   FIRST_PRIVATE_NUMBER,
-  type Place,
   speakerNamed,
   supportedBy,
+  type VoicePlace,
   type Wrap,
   wrapping,
 } from './sources.ts';
@@ -61,7 +61,7 @@ export class Voices implements AsyncDisposable {
   readonly #sources = new Set<VoiceSource>();
   readonly #wishes = new Recent<Speaker>();
   readonly #speakers = new Recent<Speaker>();
-  readonly #builtIn: Place;
+  readonly #builtIn: VoicePlace;
   readonly #espeak: EspeakPlace;
   #installed: Promise<InstalledPlace> | undefined;
   #engines: Promise<UserEngines> | undefined;

@@ -16,7 +16,7 @@ import {
   voicesFolder,
 } from './install/manifest.ts';
 import type { Speaking } from './language.ts';
-import type { Place, PlaceOptions } from './sources.ts';
+import type { PlaceOptions, VoicePlace } from './sources.ts';
 import { openEngineVoices } from './user-engines.ts';
 
 const MAX_CHARS = 300;
@@ -36,7 +36,7 @@ interface MatchedSpeaker {
 }
 
 /** Finds voices among the installed models. A model is opened once in a run, when one of its speakers is chosen. */
-export class InstalledPlace implements Place {
+export class InstalledPlace implements VoicePlace {
   readonly #options: PlaceOptions;
   readonly #manifests: readonly Manifest[];
   readonly #opened = new Map<Manifest, Promise<readonly Voice[]>>();

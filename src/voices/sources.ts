@@ -15,7 +15,7 @@ import type { RunCache } from './run-cache.ts';
 import type { Machine } from './timed-words.ts';
 
 /** A place where voices are looked for. It opens no more than it needs. */
-export interface Place {
+export interface VoicePlace {
   /** @returns `undefined` for a number of another place */
   numbered(no: number): Promise<Voice | undefined>;
   named(name: string): Promise<Voice | undefined>;
@@ -118,7 +118,7 @@ export interface PlaceOptions {
   readonly workers?: number | undefined;
 }
 
-function placeOf(list: () => Promise<readonly Voice[]>): Place {
+function placeOf(list: () => Promise<readonly Voice[]>): VoicePlace {
   return {
     numbered: async (no) => (await list()).find((voice) => voice.no === no),
     named: async (name) => (await list()).find((voice) => sameName(voice, name)),
@@ -127,7 +127,7 @@ function placeOf(list: () => Promise<readonly Voice[]>): Place {
 }
 
 /** The built-in voices, which are Flite. */
-export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions): Place {
+export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions): VoicePlace {
   const source = ownSource({ kind: 'built-in', name: 'the built-in voice' }, settings, wrap, async () => {
     const { openBuiltIn } = await import('../engines/flite-thread.ts');
     return openBuiltIn(context.host.runtime, workers);
@@ -136,7 +136,7 @@ export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions)
   return placeOf(async () => voices);
 }
 
-export interface EspeakPlace extends Place {
+export interface EspeakPlace extends VoicePlace {
   /** Returns the program, or why it does not work. Looks for it once. */
   find(): ReturnType<typeof findEspeak>;
   /** Returns the voices, and warns if there are none because the program does not work. */

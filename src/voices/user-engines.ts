@@ -20,7 +20,7 @@ import type { Setting, Settings } from '../options/load.ts';
 import type { Voice, VoiceSource } from '../sound/voice.ts';
 import { runtimesIn } from './install/manifest.ts';
 import { localSource } from './local.ts';
-import { FIRST_PRIVATE_NUMBER, type Place, type PlaceOptions, sameName } from './sources.ts';
+import { FIRST_PRIVATE_NUMBER, type PlaceOptions, sameName, type VoicePlace } from './sources.ts';
 
 /** Later voices can be chosen only by name, because the next numbers are those of the next engine. */
 const NUMBERS_PER_ENGINE = 1000;
@@ -32,7 +32,7 @@ const WAITING = 2;
 const MOST_SHOWN = 20;
 
 /** An engine of the user. It is opened when one of its voices is looked for. */
-class UserEngine implements Place {
+class UserEngine implements VoicePlace {
   readonly name: string;
   readonly #at: number;
   readonly #config: Promise<SourceConfig>;
