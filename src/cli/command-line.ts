@@ -4,7 +4,7 @@ import { optionHint } from '../kit/hints.ts';
 import type { Host } from '../kit/host.ts';
 import { nearestName, printable } from '../kit/words.ts';
 import { type CommandName, defaultOf } from '../options/option.ts';
-import { isOfNoRun, optionsOf, rowOf } from '../options/rows.ts';
+import { isOfOtherCommands, optionsOf, rowOf } from '../options/rows.ts';
 import { type CommandLine, commandOf, HELP, VERSION } from './commands.ts';
 
 export interface RawArguments {
@@ -50,7 +50,7 @@ function addOptions(command: Command, takes: CommandName): void {
   for (const name of optionsOf(takes)) {
     const row = rowOf(name);
     const { flags = row.flags ?? '', help, repeats } = row.forms?.[takes] ?? row;
-    const unless = isOfNoRun(name) ? defaultOf(row) : undefined;
+    const unless = isOfOtherCommands(name) ? defaultOf(row) : undefined;
     const option = new Option(flags, unless === undefined ? help : `${help} (default: ${unless})`);
     if (row.preset !== undefined) option.preset(row.preset);
     if (repeats) option.argParser((next: string, before: string[] = []) => [...before, next]);

@@ -1177,7 +1177,7 @@ export const rows = {
   }),
 } as const;
 
-type Rows = typeof rows;
+export type Rows = typeof rows;
 export type Name = keyof Rows;
 export type Value<N extends Name> = ValueOf<Rows[N]['schema']>;
 
@@ -1197,10 +1197,11 @@ export function optionsOf(command: CommandName): Name[] {
     const { flags, commands } = rowOf(name);
     return flags !== undefined && commands.includes(command);
   });
-  const isOwn = (name: Name) => rowOf(name).forms?.[command] !== undefined || isOfNoRun(name);
+  const isOwn = (name: Name) => rowOf(name).forms?.[command] !== undefined || isOfOtherCommands(name);
   return [...taken.filter(isOwn), ...taken.filter((name) => !isOwn(name))];
 }
 
-export function isOfNoRun(name: Name): boolean {
+/** True for an option that `speak` does not take. */
+export function isOfOtherCommands(name: Name): boolean {
   return !rowOf(name).commands.includes('speak');
 }

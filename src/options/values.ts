@@ -2,9 +2,7 @@
 import * as v from 'valibot';
 import { object, openObject, optional, type Schema, type ValueOf } from '../kit/schema.ts';
 import type { Affects, ApiName, WireField } from './option.ts';
-import { type Name, names, rowOf, type rows } from './rows.ts';
-
-type Rows = typeof rows;
+import { type Name, names, type Rows, rowOf } from './rows.ts';
 
 /** The names of the options with this `affects`. */
 type Affecting<A extends Affects> = { [N in Name]: Rows[N]['affects'] extends A ? N : never }[Name];
