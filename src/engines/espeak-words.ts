@@ -5,7 +5,7 @@
  */
 import { outputOf } from '../kit/program.ts';
 import type { Samples } from '../sound/samples.ts';
-import { type Espeak, samplesIn, withoutPhonemes } from './espeak.ts';
+import { type Espeak, PIPED, samplesIn, withoutPhonemes } from './espeak.ts';
 import type { SpokenWord } from './flite-words.ts';
 
 interface TimedSamples extends Samples {
@@ -41,7 +41,7 @@ export async function speakTimed(
   const words = wordsOf(text);
   const speak = async (isMuted: (number: number) => boolean) => {
     const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const how = ['-m', '-v', voice, '-b', '1', '-z', '--stdin', '--stdout'];
+    const how = ['-m', '-v', voice, ...PIPED];
     return samplesIn(await outputOf(program, how, { env, signal: until, input: markedUp(words, isMuted) }));
   };
   if (words.length === 0) return undefined;

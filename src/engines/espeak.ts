@@ -117,6 +117,9 @@ interface EspeakTask {
   readonly finish: Finish;
 }
 
+/** UTF-8 on stdin, a WAV on stdout, and no pause at the end of the text. */
+export const PIPED = ['-b', '1', '-z', '--stdin', '--stdout'];
+
 /** Words per minute. */
 const SPEED = { normal: 175, least: 80, most: 450 };
 
@@ -146,21 +149,10 @@ class EspeakProcess implements TaskRunner<EspeakTask> {
 
   async close(): Promise<void> {}
 
-  async #speak({ text: words, voice, style }: EspeakTask, signal: AbortSignal): Promise<Samples> {
-    const options = [
-      '-v',
-      voice,
-      '-s',
-      scaled(SPEED, style.rate),
-      '-p',
-      scaled(PITCH, style.pitch),
-      '-b',
-      '1',
-      '-z',
-    ];
+  async #speak({ text, voice, style }: EspeakTask, signal: AbortSignal): Promise<Samples> {
+    const how = ['-v', voice, '-s', scaled(SPEED, style.rate), '-p', scaled(PITCH, style.pitch), ...PIPED];
     const { program, env } = this.#espeak;
-    const wav = await outputOf(program, [...options, '--stdin', '--stdout'], { env, signal, input: words });
-    return await samplesIn(wav);
+    return samplesIn(await outputOf(program, how, { env, signal, input: text }));
   }
 }
 
