@@ -169,6 +169,7 @@ function nameFor(wanted: string, { data, catalogue, context: { host } }: Session
   return name;
 }
 
+/** The folder of espeak-ng's data next to a model. */
 const ESPEAK = 'espeak-ng-data';
 
 /**
@@ -249,7 +250,7 @@ interface Raw {
  * @throws TtsError
  */
 async function buildRaw({ onnx, settings, name, stage, folder }: Raw, session: Session): Promise<Built> {
-  const own = join(dirname(onnx), 'espeak-ng-data');
+  const own = join(dirname(onnx), ESPEAK);
   inWords(() => {
     for (const file of [onnx, settings]) assertOwn(file, folder, false);
     if (existsSync(own)) assertOwnFolder(own, folder);
@@ -275,9 +276,9 @@ async function buildModel({ folder, name, stage, language }: Folder, session: Se
   const { dataDir, ...files } = model.files;
   for (const file of [...Object.values(files).flatMap((all) => all.split(',')), ...model.references])
     copyInto(file, join(stage, file.slice(folder.length + 1)));
-  for (const file of dataDir === undefined ? [] : readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
-    if (statSync(join(dataDir ?? '', file)).isFile())
-      copyInto(join(dataDir ?? '', file), join(stage, 'espeak-ng-data', file));
+  if (dataDir !== undefined)
+    for (const file of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
+      if (statSync(join(dataDir, file)).isFile()) copyInto(join(dataDir, file), join(stage, ESPEAK, file));
   const own = modelOf(stage, name);
   const { sampleRate, voices } = await loaded(own, name, session);
   const speakers = speakersOf(own, { name, count: voices, language });
