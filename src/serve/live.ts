@@ -180,7 +180,7 @@ function queuedSpeaker(
     },
   };
   const maxChars = rows.maxChars.fallback;
-  return { voice: { ...voice, source }, fields, speed: undefined, maxChars, isKept: () => false };
+  return { voice: { ...voice, source }, fields, speed: undefined, maxChars, isCached: () => false };
 }
 
 /** A text that arrives in pieces, which may end inside a word or a surrogate pair. */

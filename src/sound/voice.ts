@@ -75,7 +75,7 @@ export interface VoiceSource {
    * @throws TtsError here, and while the sound is read
    */
   speak(utterance: Utterance, signal: AbortSignal): Promise<Speech | undefined>;
-  /** True if the sound may be cached. Looks at names only, so it answers at once; false while the cache is not open. */
+  /** True if the sound seems to be in the cache. Looks at names only, so it answers at once; false while the cache is not open. */
   has(utterance: Pick<Utterance, 'text' | 'voice' | 'fields'>): boolean;
   close(): Promise<void>;
 }
@@ -110,8 +110,8 @@ export interface Speaker {
   readonly speed: number | undefined;
   /** The longest text of a segment, in code points. */
   readonly maxChars: number;
-  /** True if the sound of the text may be cached. */
-  isKept(text: { readonly text: string }): boolean;
+  /** True if the sound of the text seems to be in the cache. */
+  isCached(text: { readonly text: string }): boolean;
 }
 
 /** @returns Hz of the speaker's sound, if known before it speaks */

@@ -292,7 +292,7 @@ export class Cutter<V extends Limit = Limit> implements Stage<Piece<V>, Segment<
 
   *#segments(whole: Spoken): Generator<Segment<V>> {
     const [voice, chapter, cue] = [this.#voice, this.#chapter, this.#cue];
-    const isDivided = this.#options.dividesNew && !voice.isKept?.(whole);
+    const isDivided = this.#options.dividesNew && !voice.isCached?.(whole);
     const parts = isDivided ? segmentsOf(whole.written, { voice, pace: 'sentence' }) : [whole];
     for (const [at, { text, written, pause }] of parts.entries()) {
       this.#consume(this.#text.slice(0, this.#text.indexOf(written)));

@@ -6,7 +6,7 @@ export interface Limit {
   /** Most code points of a segment, at least 1. Only a single grapheme cluster may be longer. */
   readonly maxChars: number;
   /** True if the sound of the text is in the cache. Looks up the entry's name only, and reads no sound. */
-  isKept?(part: { readonly text: string; readonly written: string }): boolean;
+  isCached?(part: { readonly text: string; readonly written: string }): boolean;
 }
 
 /** A speaker with the name that the text uses for it; the run's default speaker has no name. */

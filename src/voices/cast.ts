@@ -192,8 +192,8 @@ export class Cast {
 }
 
 export function asRole(speaker: Speaker, name?: string): Role {
-  const { maxChars, isKept } = speaker;
-  return { maxChars, isKept, speaker, name };
+  const { maxChars, isCached } = speaker;
+  return { maxChars, isCached, speaker, name };
 }
 
 /**

@@ -407,7 +407,7 @@ export class Voices implements AsyncDisposable {
       fields,
       speed,
       maxChars: Math.min(maxChars.value, voice.source.maxChars),
-      isKept: ({ text }) => voice.source.has({ text, voice, fields }),
+      isCached: ({ text }) => voice.source.has({ text, voice, fields }),
     };
     this.#speakers.set(key, speaker);
     return speaker;

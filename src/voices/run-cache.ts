@@ -54,8 +54,8 @@ export class RunCache {
     const { cache, callbackUrl } = this.#plan.settings;
     if (!cache.value || callbackUrl) return undefined;
     const service = kind === 'service' ? await this.#plan.service() : undefined;
-    const isKept = kind === 'engine' || (service && !service.mayBeForged);
-    return isKept ? cacheLimit(this.#plan.settings, this.#context.host) : undefined;
+    const isCached = kind === 'engine' || (service && !service.mayBeForged);
+    return isCached ? cacheLimit(this.#plan.settings, this.#context.host) : undefined;
   }
 
   async opened(source: Kind): Promise<Cache | undefined> {

@@ -17,7 +17,7 @@ export function speakerThat(
   const source: VoiceSource = { ...about, open: nothing, speak, has: () => false, close: nothing };
   const unknown = { name: undefined, language: undefined, kind: undefined, supports: undefined };
   const voice = { ...unknown, source, no: 1, sampleRate, identity: 'a source' };
-  return { voice, fields: NO_FIELDS, speed: undefined, maxChars, isKept: () => false };
+  return { voice, fields: NO_FIELDS, speed: undefined, maxChars, isCached: () => false };
 }
 
 /** @param events receives the reports of the voice */

@@ -186,8 +186,8 @@ test('Sentence by sentence, also a short text is cut.', () => {
 
 test('Each segment is divided into its sentences, unless its sound is in the cache.', () => {
   const text = 'One is\u00ad here. Two is.\n\nThree. “Four.” Five.';
-  const divided = (isKept: (text: string) => boolean) => {
-    const voice = { maxChars: 25, isKept: (part: { text: string }) => isKept(part.text) };
+  const divided = (isCached: (text: string) => boolean) => {
+    const voice = { maxChars: 25, isCached: (part: { text: string }) => isCached(part.text) };
     const cutter = new Cutter({ voice, pace: 'full', dividesNew: true });
     return passed(cutter, [{ kind: 'pause', seconds: 1 }, textPiece(text)]).map((each) => {
       if (each.kind === 'silence') return each;
