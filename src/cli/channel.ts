@@ -1,11 +1,12 @@
 /** Lets one run speak at a time on a channel; `tts stop`, `tts pause` and `tts resume`. */
-import { existsSync, fstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, fstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, Silenced, type TtsError, usageError } from '../kit/error.ts';
 import { cacheFolder, makeFolder, namesIn } from '../kit/folders.ts';
 import { isOwnFolder, ownCacheFolder, readOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
+import { birthOf } from '../kit/lock.ts';
 import { loadSettings } from '../options/load.ts';
 import type { CommandLine, CommandModule, Context } from './commands.ts';
 
@@ -332,16 +333,6 @@ function markOf(name: string): Mark | undefined {
 
 function remove(path: string): void {
   for (const end of ['', ...MARKS]) rmSync(`${path}${end}`, { force: true });
-}
-
-/** Returns the start time of the process in Linux clock ticks after boot; empty on other systems. */
-function birthOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
-  } catch {
-    return '';
-  }
 }
 
 type User = Pick<Host, 'env' | 'home' | 'platform' | 'uid'>;

@@ -4,6 +4,7 @@ import {
   linkSync,
   lutimesSync,
   openSync,
+  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -38,6 +39,8 @@ export interface Holder {
 interface Owner {
   readonly pid: number;
   readonly realm: string;
+  /** Tells the process from a later one with the same ID ({@link birthOf}). */
+  readonly birth?: string | undefined;
   /** The name of the machine, if the owner gave it. */
   readonly machine?: string | undefined;
 }
@@ -70,7 +73,8 @@ export class Lease implements Disposable {
    * @throws TtsError (usage) for a link and for anything but a regular file; the system's error
    */
   static take(path: string, host: LeaseHost, { machine, isOver = isDead }: Rules = {}): Lease | Holder {
-    const text = JSON.stringify({ pid: host.pid, realm: host.realm, machine });
+    const { pid, realm } = host;
+    const text = JSON.stringify({ pid, realm, birth: birthOf(pid) || undefined, machine });
     while (!create(path, text)) {
       const holder = holderOf(path, host);
       if (holder && !isOver(holder, host)) return holder;
@@ -145,8 +149,24 @@ export function holderOf(path: string, { uid }: Pick<LeaseHost, 'uid'>): Holder 
 }
 
 /** Judges an owner that is not known yet like one on another machine, by age. */
-export function isDead({ owner, age }: Holder, { realm, isRunning }: LeaseHost): boolean {
-  return owner?.realm === realm ? !isRunning(owner.pid) : age >= DEAD_MS;
+export function isDead({ owner, age }: Holder, host: LeaseHost): boolean {
+  return owner?.realm === host.realm ? !runs(owner, host) : age >= DEAD_MS;
+}
+
+/** Another process may have the ID by now: in a container that is started again, it is often the same program. */
+function runs({ pid, birth }: Owner, { isRunning }: LeaseHost): boolean {
+  const found = birthOf(pid);
+  return isRunning(pid) && (!birth || !found || birth === found);
+}
+
+/** Returns the start time of a process in Linux clock ticks after boot; empty on other systems, and if it is hidden. */
+export function birthOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
+  } catch {
+    return '';
+  }
 }
 
 /** Milliseconds after which a file that its owner has not written counts as left by a dead one. */
@@ -192,8 +212,8 @@ function remove(path: string, holder: Holder, host: LeaseHost): void {
 
 function ownerIn(text: string): Owner | undefined {
   try {
-    const { pid, realm, machine } = JSON.parse(text);
-    return Number.isInteger(pid) && pid > 0 ? { pid, realm, machine } : undefined;
+    const { pid, realm, birth, machine } = JSON.parse(text);
+    return Number.isInteger(pid) && pid > 0 ? { pid, realm, birth, machine } : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -135,6 +135,21 @@ it.runIf(process.platform === 'linux')(
       until grep -q '^State:.Z' /proc/$pid/status; do sleep 0.05; done
       tts ${ARGS}; status=$?; kill %1; exit $status`;
     expect(await box.shell(script, { env })).toMatchObject({ status: 0 });
+  },
+);
+
+it.runIf(process.platform === 'linux')(
+  'A run that was killed holds no folder, also where another process has its number, as in a container that starts again.',
+  async () => {
+    const { box, env } = await twoWith(4, { delay: 300 });
+    const lock = 'out/tts-batch.lock';
+    const first = box.start(ARGS, { env });
+    await expect.poll(() => existsSync(box.path(lock)) && box.read(lock).length).toBeGreaterThan(0);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const owner = JSON.parse(box.read(lock).toString());
+    box.file(lock, JSON.stringify({ ...owner, pid: process.pid }));
+    expect(await box.run(ARGS, { env })).toMatchObject({ status: 0 });
   },
 );
 

@@ -37,7 +37,7 @@ describe('a lease', () => {
     const first = Lease.take(path, host(1, [1])) as Lease;
     const second = Lease.take(path, host(2, [2])) as Lease;
     first[Symbol.dispose]();
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ pid: 2, realm: 'here' });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: 2, realm: 'here' });
     second[Symbol.dispose]();
     expect(readdirSync(folder)).toEqual([]);
   });
