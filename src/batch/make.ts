@@ -40,6 +40,9 @@ export type RowOutcome =
 /** Errors that fail one row and not the run: the service sends no sound, refuses the text or times out. */
 const ROW_FAILURES: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
+/** Errors that end the run, but not the rows that are being made: the service may have charged for them. */
+const AFTER_OTHERS: readonly number[] = [ExitCode.key, ExitCode.quota];
+
 /** Most rows that wait for the last round, as each keeps its error in memory. */
 const MOST_LATER = 10_000;
 
@@ -81,14 +84,15 @@ export class RowMaker {
     const waiting = rows[Symbol.iterator]();
     let fault: unknown;
     const work = async () => {
-      for (let next = waiting.next(); !next.done && !until.aborted; next = waiting.next()) {
+      for (let next = waiting.next(); !next.done && !until.aborted && !fault; next = waiting.next()) {
         try {
           await this.#makeOne(next.value, isLast, until);
         } catch (error) {
           if (until.aborted) return;
-          fault = error;
+          fault ??= error;
         }
-        if (fault || this.#failures + this.#later.length >= this.#options.maxFailures) over.abort();
+        if (endsOthers(fault) || this.#failures + this.#later.length >= this.#options.maxFailures)
+          over.abort();
       }
     };
     await Promise.all(Array.from({ length: this.#options.rowsAtOnce }, work));
@@ -143,6 +147,10 @@ export class RowMaker {
       listeners: this.#options.listenersOf(row),
     });
   }
+}
+
+function endsOthers(fault: unknown): boolean {
+  return fault !== undefined && !(fault instanceof TtsError && AFTER_OTHERS.includes(fault.exitCode));
 }
 
 interface RowTarget extends Pick<MakeOptions, 'folder' | 'journal' | 'writer'> {

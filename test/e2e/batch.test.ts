@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { Script } from '../support/byte-server.ts';
 import { decoded } from '../support/decoded.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { machineWith } from '../support/machine.ts';
@@ -345,6 +347,22 @@ describe('what is wrong with the run ends it at once', () => {
     await batch('--concurrency 1');
     const again = texts().slice(before);
     expect(again.filter((text) => made.includes(`r${text.slice(5)}.wav`))).toEqual([]);
+  });
+
+  it('but for the rows that the service is speaking then, which are kept', async () => {
+    const slowly =
+      (text: string): Script =>
+      async (wire, request, number) => {
+        await sleep(300);
+        await complete(wavOf(text))(wire, request, number);
+      };
+    const fault = (text: string) => (text === 'text 1' ? answer(402, 'pay') : slowly(text));
+    const { box, batch, texts } = await batchOf(rowsOf(30), { fault });
+    expect(await batch('--concurrency 4 --no-cache')).toMatchObject({ status: 4 });
+    const spoken = texts().filter((text) => text !== 'text 1');
+    expect(spoken.length).toBeLessThan(10);
+    const made = box.list().filter((name) => name.endsWith('.wav'));
+    expect(made.sort()).toEqual(spoken.map((text) => `r${text.slice(5)}.wav`).sort());
   });
 
   it('no connection, and no key, which is found before anything is made', async () => {
