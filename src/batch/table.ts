@@ -193,6 +193,7 @@ function objectRow(content: string, line: number): TableRow {
   let value: unknown;
   try {
     value = JSON.parse(content);
+    if (LONG_NUMBER.test(content)) value = JSON.parse(withLongNumbersQuoted(content));
   } catch {
     return wrong(`the line is not JSON; expected one object a line: ${OBJECT}`);
   }
@@ -202,6 +203,18 @@ function objectRow(content: string, line: number): TableRow {
   const nested = entries.find(([, cell]) => typeof cell === 'object');
   if (nested) return wrong(`${quoted(nested[0])} holds a list or an object; expected a text or a number`);
   return { line, cells: new Map(entries.map(([column, cell]) => [column, String(cell)])) };
+}
+
+/** Digits of a whole number that may be more than a number of JavaScript holds exactly, such as an id of 64 bits. */
+const LONG_NUMBER = /\d{16}/;
+const ESCAPE_QUOTE_NUMBER = /\\.|"|-?[\d.eE+-]+/g;
+
+function withLongNumbersQuoted(json: string): string {
+  let isInText = false;
+  return json.replace(ESCAPE_QUOTE_NUMBER, (token) => {
+    if (token === '"') isInText = !isInText;
+    return !isInText && /^-?\d{16,}$/.test(token) ? `"${token}"` : token;
+  });
 }
 
 function pipedRow(content: string, line: number): TableRow {

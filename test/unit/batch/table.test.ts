@@ -107,6 +107,21 @@ describe('a table', () => {
     ]);
   });
 
+  it('in JSONL keeps all digits of a number', async () => {
+    const long = '1234567890123456789';
+    const text = `{"id":${long},"text":"${long}, \\"${long}\\"","n":-${long},"x":0.${long},"y":${long}e-3}`;
+    expect(await read(text, 'jsonl')).toEqual([
+      {
+        line: 1,
+        id: long,
+        text: `${long}, "${long}"`,
+        n: `-${long}`,
+        x: '0.12345678901234568',
+        y: '1234567890123456.8',
+      },
+    ]);
+  });
+
   it('in PSV has no header and no quotes', async () => {
     expect(await read('a|He said "no"|he said no\nb\n', 'psv')).toEqual([
       { line: 1, id: 'a', text: 'He said "no"', 3: 'he said no' },
