@@ -384,7 +384,7 @@ export const rows = {
     commands: making,
     key: 'math',
     fallback: 'skip',
-    help: 'TeX in Markdown: read in plain words, skip with the word "formula"',
+    help: 'formulas in TeX: read in plain words, skip with the word "formula"',
     group: 'Text',
     affects: 'text',
   }),

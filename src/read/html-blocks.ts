@@ -31,6 +31,7 @@ import { Inline } from './html-inline.ts';
 import { endLink, endRaised, type Notes } from './html-notes.ts';
 import { isLineNumber, isVerse, Stanza, withoutLineNumbers } from './html-verse.ts';
 import type { HtmlOptions, LanguageMark } from './reading.ts';
+import { mathWords } from './tex.ts';
 
 export interface ChapterStart {
   readonly title: string | undefined;
@@ -211,7 +212,7 @@ export class Blocks {
     if (leadsBack(attributes, meanings)) return true;
     if (!this.#options.readsNotes && declaresNote(name, attributes, meanings)) return true;
     if (name === 'rt') return !this.#options.speaksReadings;
-    if (name === 'math') this.#inline.describe(attributes.alttext?.trim() || 'formula');
+    if (name === 'math') this.#inline.describe(mathWords(attributes.alttext, this.#options.math));
     return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
   }
 

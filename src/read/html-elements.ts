@@ -123,6 +123,8 @@ export function meaningsOf(attributes: Attributes): readonly string[] {
 const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
 /** Classes of page numbers, and of Wikipedia's edit links. */
 const SILENT_CLASS = /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection)(?:\s|$)/iu;
+/** The formula of Wikipedia, which is hidden behind its picture. */
+const HEARD_CLASS = /(?:^|\s)mwe-math-mathml-/u;
 const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;
 
 /** True for hidden elements and the numbers of printed pages. */
@@ -130,7 +132,7 @@ export function isSilent(name: string, attributes: Attributes, meanings: readonl
   if (SILENT.has(name)) return true;
   const { hidden, style, class: classes } = attributes;
   if (hidden !== undefined || attributes['aria-hidden'] === 'true') return true;
-  if (style !== undefined && NO_DISPLAY.test(style)) return true;
+  if (style !== undefined && NO_DISPLAY.test(style) && !HEARD_CLASS.test(classes ?? '')) return true;
   if (name === 'dialog' && attributes.open === undefined) return true;
   if (classes !== undefined && SILENT_CLASS.test(classes)) return true;
   return meanings.some((meaning) => PAGE_NUMBERS.has(meaning));
@@ -241,6 +243,5 @@ export function isUnspoken({ name, attributes }: Tag): boolean {
 /** Returns the text of the tag itself: a line break, or a description. */
 export function spokenTag({ name, isEnd, attributes }: Tag): string {
   if (name === 'br' || BLOCKS.has(name)) return '\n';
-  if (name === 'math' && !isEnd) return attributes.alttext || 'formula';
   return name === 'img' && !isEnd && !describesNothing(attributes) ? (attributes.alt ?? '') : '';
 }

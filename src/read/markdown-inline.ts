@@ -4,100 +4,7 @@ import { LOOKAROUND, MARK, withFullStop } from '../text/marks.ts';
 import { isUnspoken, rowOf, spokenTag, type Tag, tagOf } from './html-elements.ts';
 import { isInlineQuery, pictureWords } from './markdown-notes.ts';
 import type { MarkdownOptions } from './reading.ts';
-
-/** Words for TeX commands whose names do not say what they mean. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  le: 'is at most',
-  leq: 'is at most',
-  ge: 'is at least',
-  geq: 'is at least',
-  ne: 'is not equal to',
-  neq: 'is not equal to',
-  approx: 'is about',
-  equiv: 'is equivalent to',
-  sim: 'is similar to',
-  propto: 'is proportional to',
-  ll: 'is much less than',
-  gg: 'is much greater than',
-  times: 'times',
-  cdot: 'times',
-  div: 'divided by',
-  pm: 'plus or minus',
-  mp: 'minus or plus',
-  to: 'to',
-  rightarrow: 'to',
-  Rightarrow: 'implies',
-  implies: 'implies',
-  iff: 'if and only if',
-  in: 'in',
-  notin: 'not in',
-  subset: 'is a subset of',
-  cup: 'union',
-  cap: 'intersection',
-  forall: 'for all',
-  exists: 'there is',
-  infty: 'infinity',
-  sum: 'sum',
-  prod: 'product',
-  int: 'integral',
-  partial: 'partial',
-  nabla: 'nabla',
-  ldots: 'and so on',
-  dots: 'and so on',
-  cdots: 'and so on',
-  degree: 'degrees',
-  circ: 'degrees',
-  ell: 'l',
-};
-
-/** Commands that only affect the look of a formula. */
-const SHAPES =
-  /\\(?:left|right|big|Big|bigg|Bigg|displaystyle|textstyle|limits|nolimits|quad|qquad|mathrm|mathbf|mathbb|mathcal|mathit|text|textbf|textit|operatorname|vec|hat|bar|tilde|overline|underline|boxed)\*?(?![A-Za-z])/gu;
-const SPACES = /\\[,;:! ]|~|&|\\\\/gu;
-const ENVIRONMENT = /\\(?:begin|end)\{[^}]*\}(?:\{[^}]*\})?/gu;
-
-const SIGNS: readonly (readonly [RegExp, string])[] = [
-  [/\\d?t?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}/gu, ' $1 over $2 '],
-  [/\\sqrt\s*\[([^\]]*)\]\s*\{([^{}]*)\}/gu, ' root $1 of $2 '],
-  [/\\sqrt\s*\{([^{}]*)\}/gu, ' square root of $1 '],
-  [/(\\(?:sum|prod|int))_\{([^{}]*)\}\^\{?([^{}\s]*)\}?/gu, '$1 from $2 to $3 of '],
-  [/\^\s*\{?\s*2\s*\}?(?!\d)/gu, ' squared '],
-  [/\^\s*\{?\s*3\s*\}?(?!\d)/gu, ' cubed '],
-  [/\^\s*(?:\{([^{}]*)\}|(\\?\p{L}+|\p{N}+))/gu, ' to the power of $1$2 '],
-  [/_\s*(?:\{([^{}]*)\}|(\\?\p{L}|\p{N}))/gu, ' $1$2 '],
-];
-
-const OPERATORS: readonly (readonly [RegExp, string])[] = [
-  [/=/gu, ' equals '],
-  [/</gu, ' is less than '],
-  [/>/gu, ' is greater than '],
-  [/\+/gu, ' plus '],
-  [/[-−]/gu, ' minus '],
-  [/\*/gu, ' times '],
-  [/\//gu, ' over '],
-  [/(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu, ' '],
-];
-
-/** Levels of nested fractions and roots that are read correctly. */
-const DEPTH = 4;
-
-/** Reads a TeX formula in words. They are English, like the names of the commands. */
-function wordsOfTex(tex: string): string {
-  let text = tex.replace(ENVIRONMENT, ' ').replace(SHAPES, ' ').replace(SPACES, ' ');
-  for (let depth = 0; depth < DEPTH; depth += 1)
-    text = SIGNS.reduce((so, [pattern, words]) => so.replace(pattern, words), text).replace(
-      /\{([^{}\\]*)\}(?!\s*\{)/gu,
-      ' $1 ',
-    );
-  const named = text.replace(/\\([A-Za-z]+)/gu, (_, name: string) =>
-    Object.hasOwn(COMMANDS, name) ? ` ${COMMANDS[name]} ` : ` ${name} `,
-  );
-  return OPERATORS.reduce((so, [pattern, words]) => so.replace(pattern, words), named)
-    .replace(/[\\{}$^_|]/gu, ' ')
-    .replace(/\s+/gu, ' ')
-    .replace(/ (?=[,.;:)])/gu, '')
-    .trim();
-}
+import { mathWords, texWords } from './tex.ts';
 
 export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
   /** Returns what to say for a note after the text, given its reference or an inline note. */
@@ -135,7 +42,7 @@ class Said {
   #raised = 0;
 
   add(token: Token, options: InlineOptions): void {
-    if (this.#isSilent(token) || this.#isLink(token)) return;
+    if (this.#isSilent(token, options) || this.#isLink(token)) return;
     if (token.type === 'html_inline' && TITLE_END.test(token.content)) this.#endTitle();
     this.parts.push(spoken(token, this.parts.at(-1) ?? '', options));
   }
@@ -145,17 +52,18 @@ class Said {
     if (last >= 0) this.parts[last] = withFullStop((this.parts[last] ?? '').trimEnd());
   }
 
-  #isSilent({ type, content }: Token): boolean {
+  #isSilent({ type, content }: Token, options: InlineOptions): boolean {
     const tag = type === 'html_inline' ? tagOf(content) : undefined;
     const { name, depth } = this.#silent;
-    if (depth === 0) return tag !== undefined && this.#beginsSilence(tag);
+    if (depth === 0) return tag !== undefined && this.#beginsSilence(tag, options);
     if (tag?.name === name && !tag.isEmpty) this.#silent.depth += tag.isEnd ? -1 : 1;
     return true;
   }
 
-  #beginsSilence(tag: Tag): boolean {
+  #beginsSilence(tag: Tag, { math }: InlineOptions): boolean {
     if (tag.isEnd || !isUnspoken(tag)) return false;
-    if (tag.name !== 'img') this.parts.push(tag.name === 'math' ? ` ${spokenTag(tag)} ` : spokenTag(tag));
+    if (tag.name === 'math') this.parts.push(` ${mathWords(tag.attributes.alttext, math)} `);
+    else if (tag.name !== 'img') this.parts.push(spokenTag(tag));
     this.#silent = { name: tag.name, depth: tag.isEmpty ? 0 : 1 };
     return true;
   }
@@ -214,7 +122,7 @@ function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions
     case 'inline_note':
       return noteAfter?.(before, token) ?? '';
     case 'math':
-      return math === 'read' ? wordsOfTex(content) : 'formula';
+      return texWords(content, math);
     case 'text':
     case 'text_special':
       return content;

@@ -29,7 +29,7 @@ export interface Source {
 export interface ReadOptions {
   /** Code blocks. Code within a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
-  /** Whether formulas in Markdown are read in words, or as the word "formula"; the default is "formula". */
+  /** Whether formulas in TeX are read in words, or as the word "formula"; the default is "formula". */
   readonly math?: 'read' | 'skip' | undefined;
   /** Footnotes in Markdown. */
   readonly footnotes: 'read' | 'skip';
@@ -53,7 +53,7 @@ export interface ReadOptions {
 export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;
 export type MarkdownOptions = Pick<ReadOptions, 'code' | 'math' | 'footnotes'> &
   Partial<Pick<ReadOptions, 'hasChapters'>>;
-export type HtmlOptions = Pick<ReadOptions, 'code' | 'readsNotes' | 'speaksReadings' | 'readsAll'>;
+export type HtmlOptions = Pick<ReadOptions, 'code' | 'math' | 'readsNotes' | 'speaksReadings' | 'readsAll'>;
 export type CueOptions = Pick<ReadOptions, 'isTimed' | 'speaksSounds'>;
 
 /** Metadata of a document. */

@@ -259,6 +259,13 @@ describe('HTML', () => {
     expect(await read(html, {}, 1)).toBe(expected);
   });
 
+  it('reads a formula in TeX, also one that is hidden behind its picture, as it is asked', async () => {
+    const tex = 'alttext="{\\displaystyle \\frac{a}{b}=c^{2}}"';
+    const html = `<p>a <span class="mwe-math-mathml-inline mwe-math-mathml-a11y" style="display: none;"><math ${tex}><mi>x</mi></math></span><img aria-hidden="true" ${tex.replace('alttext', 'alt')}> b</p>`;
+    expect(await read(html)).toBe('a formula b');
+    expect(await read(html, { math: 'read' })).toBe('a a over b equals c squared b');
+  });
+
   it('skips or reads code as it is asked', async () => {
     const html = '<p>a</p><pre><code>x\ny</code></pre><pre class="listing">z</pre><p>b</p>';
     expect(await read(html, { code: 'skip' })).toBe('a\n\nb');
