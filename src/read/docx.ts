@@ -107,8 +107,9 @@ const MOST_CHILDREN = 100;
 
 function elementOf(style: Element): string | undefined {
   const name = childOf(style, 'name')?.attributes.val?.toLowerCase() ?? '';
-  if (/^toc \d$/u.test(name)) return 'nav';
+  if (/^toc (?:\d|heading)$/u.test(name)) return 'nav';
   if (name === 'title') return 'h1';
+  if (name === 'caption') return 'figcaption';
   if (/^list (?:bullet|number)/u.test(name)) return 'li';
   const paragraph = childOf(style, 'pPr');
   const outline = paragraph && childOf(paragraph, 'outlineLvl');
@@ -121,8 +122,13 @@ function headingOf(level: number): string | undefined {
   return level >= 1 && level <= 9 ? `h${Math.min(level, 6)}` : undefined;
 }
 
-/** Elements whose content is not read: deleted or moved text, field codes, alternatives of the same content. */
-const UNREAD = new Set(['del', 'moveFrom', 'instrText', 'delText', 'delInstrText', 'Fallback', 'sectPr']);
+/**
+ * Elements whose content is not read: deleted or moved text, formats of before a change, field codes, readings above
+ * a text, alternatives of the same content.
+ */
+const UNREAD = new Set(
+  'del moveFrom pPrChange rPrChange instrText delText delInstrText rt Fallback sectPr'.split(' '),
+);
 const TABLES = new Map(Object.entries({ tbl: 'table', tr: 'tr', tc: 'td' }));
 const RAISED = new Map(Object.entries({ superscript: 'sup', subscript: 'sub' }));
 const OFF = new Set(['0', 'false', 'off']);

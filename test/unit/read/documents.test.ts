@@ -17,7 +17,7 @@ const SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/
 
 /** A document of Word with these paragraphs. */
 function docx(body: string, files: Readonly<Record<string, string>> = {}): Buffer {
-  const styles = ['heading 1', 'heading 2', 'Title', 'toc 1', 'List Bullet 2'].map(
+  const styles = ['heading 1', 'heading 2', 'Title', 'toc 1', 'List Bullet 2', 'TOC Heading', 'caption'].map(
     (name, at) => `<w:style w:styleId="s${at}"><w:name w:val="${name}"/></w:style>`,
   );
   const based = '<w:style w:styleId="mine"><w:name w:val="Mine"/><w:basedOn w:val="s0"/></w:style>';
@@ -60,7 +60,8 @@ describe('a document of Word', () => {
     ['a title', styled('s2', 'The Book') + paragraph('A.'), '{1 The Book}The Book.\n\nA.'],
     ['a style that is not described', styled('Heading2', 'Up') + paragraph('A.'), '{2 Up}Up.\n\nA.'],
     ['a style of a list', styled('s4', 'One') + styled('s4', 'Two'), 'One.\nTwo.'],
-    ['contents', styled('s3', 'The Hill 3') + paragraph('A.'), 'A.'],
+    ['contents', styled('s5', 'Contents') + styled('s3', 'The Hill 3') + paragraph('A.'), 'A.'],
+    ['a caption', styled('s6', 'Figure 1') + paragraph('A.'), 'Figure 1.\n\nA.'],
     [
       'a list',
       ['One', 'Two'].map((text) => paragraph(text, '<w:numPr><w:ilvl w:val="0"/></w:numPr>')).join(''),
@@ -85,6 +86,16 @@ describe('a document of Word', () => {
       'hidden text',
       `<w:p>${run('seen')}${run('hidden', '<w:vanish/>')}${run(' too', '<w:vanish w:val="0"/>')}</w:p>`,
       'seen too',
+    ],
+    [
+      'what another format had hidden, or made a heading',
+      `<w:p><w:pPr><w:pPrChange><w:pPr><w:pStyle w:val="s0"/></w:pPr></w:pPrChange></w:pPr>${run('seen', '<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>')}</w:p>`,
+      'seen',
+    ],
+    [
+      'a text with its reading above it',
+      `<w:p><w:r><w:ruby><w:rt>${run('とうきょう')}</w:rt><w:rubyBase>${run('東京')}</w:rubyBase></w:ruby></w:r>${run('です。')}</w:p>`,
+      '東京です。',
     ],
     ['a field', `<w:p><w:r><w:instrText>PAGE</w:instrText></w:r>${run('3')}</w:p>`, '3'],
     ['a link', `<w:p>${run('See ')}<w:hyperlink>${run('this')}</w:hyperlink>.</w:p>`, 'See this'],
