@@ -212,6 +212,11 @@ const DOCUMENTS: readonly Document[] = [
       `make Markdown of it first: \`asciidoctor -b docbook -o - ${file} | pandoc -f docbook -t gfm --wrap=none | tts --format markdown ${OUTPUT}\``,
   },
   {
+    begins: /^(?:[.']\\"|\.(?:TH|Dd|so) )/u,
+    what: 'the source of a manual page',
+    hint: (file) => `let \`man\` print it: \`man -l ${file} | tts ${OUTPUT}\``,
+  },
+  {
     begins: /^\s*\{\s*"(?:cells|nbformat)"\s*:/u,
     ending: /\.ipynb$/iu,
     what: 'a notebook',

@@ -35,6 +35,7 @@ describe('a document that is not text', () => {
     ['[Script Info]\n', 'a file of subtitles', 'leave --format out'],
     ['% A paper\n\\documentclass{article}', 'a TeX document', 'pandoc -f latex'],
     ['= The Old Lighthouse\n:toc:\n', 'an AsciiDoc document', 'asciidoctor'],
+    ['.\\" A comment\n.TH LS 1\n', 'the source of a manual page', 'man -l'],
     ['{\n "cells": [', 'a notebook', 'pandoc -f ipynb'],
   ])('is named: %j', (start, what, hint) => {
     const told = refusal(start);
