@@ -219,25 +219,48 @@ const INCOMPLETE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   /(?:(?:\x1b[P\]X^_k]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|(?:\x1b\[|\x9b)[ -?]*|\x1b[ -/]*)$/;
 
-/** Control characters except tab, line ends and page ends. */
+/** What is struck over: `man` prints bold as "N", backspace, "N", and underlines as "_", backspace, "N". */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+const STRUCK = /_\x08|(?<=(.))\x08\1/gu;
+/** The end of a text that what follows may strike over. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const STRIKABLE = /[^\n\x08]?\x08?$/u;
+/** UTF-16 units. */
+const LONGEST_STRIKABLE = 3;
+
+/** Control characters except backspace, tab, line ends and page ends. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROLS = /[\0-\x07\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 
 /**
- * Removes control sequences, such as the colours of a log. The result does not depend on how the text is split into pieces.
+ * Removes control sequences, such as the colours of a log, and what is struck over. The result does not depend on how the
+ * text is split into pieces, unless one ends right before the first backspace.
  */
 export class Controls implements Stage<string, string> {
   #held = '';
+  /** True once a backspace has come: others may follow. */
+  #isStruck = false;
+  /** What the next characters may strike over. */
+  #last = '';
 
   *push(text: string): Generator<string> {
     const all = this.#held + text;
     this.#held = incompleteEnd(all);
-    const clean = cleaned(all.slice(0, all.length - this.#held.length));
+    const clean = this.#unstruck(cleaned(all.slice(0, all.length - this.#held.length)));
     if (clean !== '') yield clean;
   }
 
   *end(): Generator<string> {
-    if (this.#held !== '') yield cleaned(this.#held);
+    const all = this.#last + cleaned(this.#held);
+    if (all !== '') yield all.replaceAll('\b', '');
+  }
+
+  #unstruck(text: string): string {
+    this.#isStruck ||= text.includes('\b');
+    if (!this.#isStruck) return text;
+    const all = (this.#last + text).replace(STRUCK, '');
+    this.#last = STRIKABLE.exec(all.slice(-LONGEST_STRIKABLE))?.[0] ?? '';
+    return all.slice(0, all.length - this.#last.length).replaceAll('\b', '');
   }
 }
 
@@ -248,7 +271,7 @@ function incompleteEnd(text: string): string {
 }
 
 export function hasControls(text: string): boolean {
-  return text.search(CONTROLS) >= 0;
+  return text.search(CONTROLS) >= 0 || text.includes('\b');
 }
 
 function cleaned(text: string): string {

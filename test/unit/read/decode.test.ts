@@ -112,6 +112,7 @@ describe('a text with control characters', () => {
     ['a title', '\x1b]0;make\x07done', 'done'],
     ['codes of eight bits', '\x9b1mbold\x9b0m', 'bold'],
     ['bells and backspaces', 'a\x07b\x08c\x7f', 'abc'],
+    ['bold and underlined words of a manual page', 'N\bNA\bA\bA _\bf_\bi\bi. a_\bb', 'NA fi. ab'],
     ['line ends, tabs and page ends', 'a\n\tb\r\nc\fd', 'a\n\tb\r\nc\fd'],
     ['joiners and other scripts', '👩‍💻 ไทย عربى', '👩‍💻 ไทย عربى'],
     ['an escape that never ends', '\x1b]0;no end', ']0;no end'],
@@ -131,13 +132,15 @@ describe('a text with control characters', () => {
       '\n',
       '😀',
       '\x07',
+      'N\bN',
+      '_\bf',
     );
     await fc.assert(
       fc.asyncProperty(
         fc.array(parts),
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
         async (all, sizes) => {
-          const text = all.join('');
+          const text = `\b${all.join('')}`;
           expect(await clean(text, ...sizes)).toBe(await clean(text));
         },
       ),
