@@ -77,8 +77,13 @@ const field = tokenFor(
   ([, key = '', value = '']) => `${key}: ${value}`,
 );
 
-/** Template commands. */
-const template = tokenFor(/<%[\s\S]*?%>/uy, () => '');
+/** Commands of templates, as Obsidian, Jekyll, GitBook and Hugo have them; Hugo's have two braces. */
+const template = tokenFor(/<%[\s\S]*?%>|\{%[\s\S]*?%\}|\{\{[<%][\s\S]*?[>%]\}\}/uy, () => '');
+
+/** The place of a table of contents: `[TOC]`, `[[toc]]`, `[[_TOC_]]`. */
+const contents = tokenFor(/\[(?:TOC|\[(?:toc|_TOC_)\])\](?=\n|$)/uy, (_, before) =>
+  /[^\n]/u.test(before) ? undefined : '',
+);
 
 export function noteSyntax(parser: Parser): void {
   const { ruler } = parser.inline;
@@ -86,7 +91,8 @@ export function noteSyntax(parser: Parser): void {
   ruler.before('link', 'tag', tag);
   ruler.before('link', 'macro', macro);
   ruler.before('wiki', 'field', field);
-  ruler.before('html_inline', 'template', template);
+  ruler.before('macro', 'template', template);
+  ruler.before('wiki', 'contents', contents);
 }
 
 /** Code block languages that show something else in their place. */

@@ -187,6 +187,8 @@ const FORMS = [
   'WORD ((63f0a5b2-1d5e-4c3f-9a51-0123456789ab))',
   'WORD {{query (todo now later)}}',
   'WORD {{renderer :todomaster}}',
+  // Generators of sites.
+  'WORD {% include figure.html %} {{< ref "x.md" >}} {{% note %}}',
   // Comments and marks.
   '%%hidden%% WORD %% more %%',
   'WORD ==a **b**== and ~~c~~',
@@ -204,6 +206,8 @@ const LINES = [
   'NOW [#B] WORD\nid:: 63f0a5b2-1d5e-4c3f-9a51-0123456789ab',
   'DONE WORD\ncollapsed:: true\nlogseq.order-list-type:: number',
   'WORD\ntemplate:: x\ntemplate-including-parent:: false',
+  '{% hint style="info" %}\nWORD\n{% endhint %}',
+  '[TOC]\n\n[[_TOC_]]\n\nWORD',
   '#+BEGIN_NOTE\nWORD\n#+END_NOTE',
   '%%\nhidden\n%%\n\nWORD',
   '<aside>\n💡 WORD\n\n</aside>',
