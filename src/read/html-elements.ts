@@ -121,8 +121,9 @@ export function meaningsOf(attributes: Attributes): readonly string[] {
 }
 
 const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
-/** Classes of page numbers, and of Wikipedia's edit links. */
-const SILENT_CLASS = /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection)(?:\s|$)/iu;
+/** Classes of page numbers, and of Wikipedia's edit links and remarks such as "citation needed". */
+const SILENT_CLASS =
+  /(?:^|\s)(?:(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)|mw-editsection|inline-template)(?:\s|$)/iu;
 /** The formula of Wikipedia, which is hidden behind its picture. */
 const HEARD_CLASS = /(?:^|\s)mwe-math-mathml-/u;
 const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;

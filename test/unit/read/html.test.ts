@@ -129,7 +129,7 @@ describe('HTML', () => {
     ],
     [
       'links that edit a section',
-      '<h2>a</h2><span class="mw-editsection">[<a href="/w/index.php">edit</a>]</span><p>b</p>',
+      '<h2>a</h2><span class="mw-editsection">[<a href="/w/index.php">edit</a>]</span><p>b<sup class="noprint Inline-Template Template-Fact">[<i><a href="/w/F">citation needed</a></i>]</sup></p>',
       'a.\n\nb',
     ],
     ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p><h3>* * *</h3><p>c</p>', 'a\n\nb\n\nc'],
