@@ -197,7 +197,7 @@ export class CheckedSpeech<T extends Task> {
     const characters = `${countCodePoints(text)} characters`;
     const what = {
       short: `too short for ${characters}: the engine seems to drop text; set maxChars: ${rounded(pace.charactersIn(seconds))}`,
-      long: `too long for ${characters} at the pace of the voice: the engine seems to say what is not there; a smaller maxChars may help`,
+      long: `too long for ${characters} at the pace of the voice: the engine seems to say words that are not in the text; a smaller maxChars may help`,
       silent: `with ${silence.toFixed(1)} s of silence inside: the engine seems to fall silent; a smaller maxChars may help`,
     };
     return new EngineError('failed', `${sent}, ${what[misfit]}`, { isFinal: true });

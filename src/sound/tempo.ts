@@ -147,5 +147,5 @@ class Stretcher {
 }
 
 function noMemory(): Error {
-  return new Error('there is no memory for another speed');
+  return new Error('there is not enough memory to change the speed');
 }

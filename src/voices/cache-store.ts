@@ -36,7 +36,7 @@ const MAX_ENTRY_BYTES = 2 ** 30;
 const SLACK = 1 / 16;
 
 const FULL =
-  'this run has filled the cache: what follows is not kept, and paid for again if it is repeated (cacheSize in your own config makes room)';
+  'this run has filled the cache: the rest of its sound is not cached, and costs again when it is repeated (raise cacheSize in your own config)';
 
 export interface StoreOptions extends CacheRoot {
   readonly maxBytes: number;

@@ -204,7 +204,7 @@ export function isComparable(language: string | undefined, text: string): boolea
 
 /** Sound that is shorter or longer than usual speech by this factor is no speech, or lacks nearly all of the text. */
 const UNLIKELY = 4;
-const UNLIKELY_LENGTH = 'which cannot be that of the text by its length';
+const UNLIKELY_LENGTH = 'whose length does not fit the text';
 
 function isLikely(seconds: number, text: string): boolean {
   const expected = expectedSeconds(text);

@@ -291,7 +291,7 @@ describe('a sound that is too long for its text', () => {
     expect(seconds).toBeCloseTo((FIRST.length + SECOND.length) * USUAL_SECONDS, 1);
     expect(told).toEqual([
       [
-        `mine sent 60.0 s of sound for "${`${FIRST} ${SECOND}`.slice(0, 60)}", too long for 86 characters at the pace of the voice: the engine seems to say what is not there; a smaller maxChars may help`,
+        `mine sent 60.0 s of sound for "${`${FIRST} ${SECOND}`.slice(0, 60)}", too long for 86 characters at the pace of the voice: the engine seems to say words that are not in the text; a smaller maxChars may help`,
         'in parts',
       ],
     ]);

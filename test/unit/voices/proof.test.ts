@@ -310,7 +310,7 @@ describe('A source whose sound is compared with its text', () => {
     );
     expect(all.map(({ texts }) => texts)).toEqual([[sentence], [other, other], [sentence]]);
     expect(all[1]?.events).toMatchObject([
-      { how: 'again', message: expect.stringContaining('by its length') },
+      { how: 'again', message: expect.stringContaining('whose length does not fit') },
     ]);
     const [first] = await asking([other], (text) => slt(text).subarray(0, RATE / 2));
     expect(first).toMatchObject({ texts: [other], events: [] });
