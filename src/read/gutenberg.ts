@@ -31,17 +31,8 @@ const LONGEST_HEADER = 65_536;
 
 /** Recognises the parts of a plain-text book by its lines, and makes chapters if they are wanted. */
 export function plainBook(onRemark: (remark: string) => void, hasChapters: boolean): Stage<Piece, Piece> {
-  const sayOnce = once(onRemark);
-  const licence = new Licence(sayOnce);
-  return inTurn(licence, new PlainText(licence, sayOnce, hasChapters));
-}
-
-function once(onRemark: (remark: string) => void): (remark: string) => void {
-  const said = new Set<string>();
-  return (remark) => {
-    if (!said.has(remark)) onRemark(remark);
-    said.add(remark);
-  };
+  const licence = new Licence(onRemark);
+  return inTurn(licence, new PlainText(licence, onRemark, hasChapters));
 }
 
 /** Handles pages and EPUBs, whose elements show the header and the licence. */
@@ -53,9 +44,8 @@ export interface MarkupBook extends Stage<Piece, Piece> {
 }
 
 export function markupBook(onRemark: (remark: string) => void): MarkupBook {
-  const sayOnce = once(onRemark);
-  const licence = new Licence(sayOnce);
-  return Object.assign(inTurn(licence, new MarkupText(licence, sayOnce)), {
+  const licence = new Licence(onRemark);
+  return Object.assign(inTurn(licence, new MarkupText(licence, onRemark)), {
     leavesOut({ id, class: classes }: Attributes) {
       const isAround =
         id === 'pg-header' || id === 'pg-footer' || (classes !== undefined && BOILERPLATE.test(classes));

@@ -65,7 +65,7 @@ export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'trac
 export interface PieceOptions {
   /** Removes marks from the characters before the reader sees them. */
   readonly filter?: Stage<string, string> | undefined;
-  /** Called with remarks such as what was left out: sentences without a full stop. */
+  /** Called with remarks such as what was left out: sentences without a full stop. One may come several times. */
   readonly onRemark?: ((remark: string) => void) | undefined;
   /** Returns placeholders for the languages marked in a document, which are otherwise ignored. */
   readonly languageMark?: LanguageMark | undefined;

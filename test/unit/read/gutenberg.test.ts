@@ -4,12 +4,12 @@ import type { InputKind } from '../../../src/read/reading.ts';
 import { cutInto, fileOf, PLAIN, pipe, signal, written } from './spoken.ts';
 
 async function read(text: string, kind: InputKind, { readsAll = false, size = text.length } = {}) {
-  const remarks: string[] = [];
+  const remarks = new Set<string>();
   const reader = readerFor('', kind, { ...PLAIN, readsAll, hasChapters: true });
   const reading = await reader.open(pipe(cutInto(size, text)), signal);
-  const read = reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) });
+  const read = reading.pieces(signal, { onRemark: (remark) => remarks.add(remark) });
   const spoken = (await written(read)).trim().replace(/\s*\n\s*\n\s*/gu, '\n\n');
-  return { spoken, remarks };
+  return { spoken, remarks: [...remarks] };
 }
 
 const LICENCE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
