@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { isReaderGone } from '../kit/folders.ts';
 import { duration, priceInWords, printable, visible } from '../kit/words.ts';
+import { checkFile } from '../out/open.ts';
 import { costOf, type Pricing, type Resolved } from '../run/job.ts';
 import { type Mix, silenceOf } from '../run/mix.ts';
 import { checkOutput } from '../run/outputs.ts';
@@ -262,7 +263,7 @@ type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
 export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   await using _voices = job.voices;
-  if (job.subtitles) (await import('../run/subtitles.ts')).checkSubtitles(job.subtitles);
+  if (job.subtitles) checkFile(job.subtitles);
   const isLive = job.split ? false : await checkOutput(job.output, host);
   const estimate = new Estimate(job.mix);
   const bodies: string[] = [];

@@ -2,8 +2,7 @@ import { accessSync, closeSync, constants, openSync, type Stats, statSync } from
 import { dirname, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../kit/error.ts';
-import type { Writer } from '../kit/file.ts';
-import { assertWritable, type FileOptions } from '../kit/file.ts';
+import { assertWritable, type FileOptions, type Writer } from '../kit/file.ts';
 import { linkTarget, pathOf, systemError, unwritable, writing } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';

@@ -116,7 +116,7 @@ export async function openOutputs(
   { output, speaker, subtitles: plan, words, encoding = output.encoding }: OutputPlans,
   context: RunContext,
 ): Promise<Outputs> {
-  const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan, words);
+  const subtitles = plan && new (await import('./subtitles.ts')).Subtitles(plan, words);
   try {
     const opened = openOutput({ ...output, encoding }, speaker && rateOf(speaker), context);
     const sink = await (output.mayFail ? opened.catch(failingSink) : opened);

@@ -5,7 +5,7 @@ import { AtomicFile, type FileOptions, type Writer } from '../kit/file.ts';
 import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
-import { checkFile, lookAt } from '../out/open.ts';
+import { lookAt } from '../out/open.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
 import { cueTexts, linesOf, withoutBreaks } from '../text/cue-lines.ts';
 import type { Place } from '../text/piece.ts';
@@ -348,11 +348,14 @@ export class Subtitles implements Listener {
   /** Settles when all cues so far are written. Each segment waits for its words and for the segment before. */
   #written: Promise<void> = Promise.resolve();
 
-  /** @param words finds the word times, for `--words` */
-  constructor(file: AtomicFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>, words?: WordTimes) {
-    this.#file = file;
-    this.#name = name;
-    this.#style = style;
+  /**
+   * @param words finds the word times, for `--words`
+   * @throws TtsError (output) for a file that cannot be written
+   */
+  constructor(plan: SubtitlesPlan, words: WordTimes | undefined) {
+    this.#file = AtomicFile.forOutput(plan);
+    this.#name = plan.name;
+    this.#style = plan.style;
     this.#words = words;
   }
 
@@ -448,15 +451,6 @@ export class Subtitles implements Listener {
       throw unwritable(this.#name, error, ELSEWHERE);
     }
   }
-}
-
-export function openSubtitles(plan: SubtitlesPlan, words: WordTimes | undefined): Subtitles {
-  return new Subtitles(AtomicFile.forOutput(plan), plan, words);
-}
-
-/** @throws TtsError (output) */
-export function checkSubtitles(plan: SubtitlesPlan): void {
-  checkFile(plan);
 }
 
 /** @throws TtsError (usage, output) */
