@@ -2,7 +2,7 @@ import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
 import { decode } from './decode.ts';
-import type { TextFacts } from './prose.ts';
+import type { TextFacts } from './prose-facts.ts';
 import type { PlainOptions, Reader, Reading, Source } from './reading.ts';
 import { openCharacters } from './source.ts';
 
@@ -17,8 +17,9 @@ export async function openPlain(
     const characters = await openCharacters(source, signal);
     return readingOf(source, characters, () => new Lines(name));
   }
-  const [{ prose, TextFacts }, { plainBook }, { PageChapters }] = await Promise.all([
+  const [{ prose }, { TextFacts }, { plainBook }, { PageChapters }] = await Promise.all([
     import('./prose.ts'),
+    import('./prose-facts.ts'),
     import('./gutenberg.ts'),
     import('../text/chapters.ts'),
   ]);

@@ -2,10 +2,8 @@ import { isListItem } from '../text/lines.ts';
 import { PARAGRAPH_END } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
 import { countLineBreaks, lazy } from '../text/unicode.ts';
-import { isPageNumber, LINE_NUMBER, TextFacts } from './prose-facts.ts';
+import { isPageNumber, LINE_NUMBER, type TextFacts } from './prose-facts.ts';
 import type { PlainOptions } from './reading.ts';
-
-export { TextFacts };
 
 /** Reads plain text like a book. The number of line breaks stays the same. */
 export function prose(facts: TextFacts, { hasChapters }: PlainOptions): Stage<string, string> {
