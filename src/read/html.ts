@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { chained } from '../kit/wait.ts';
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
 import { inTurn, through } from '../text/stage.ts';
 import { type MarkupBook, markupBook } from './gutenberg.ts';
@@ -26,7 +26,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const fromPipe: string[] = [];
       const index =
         found ?? (await notesIn(keeping(through(bytes(until), decoder), fromPipe), name, options));
-      const characters = again ? through(again(until), decoder) : Readable.from(fromPipe);
+      const characters = again ? through(again(until), decoder) : chained(fromPipe);
       const notes = index.of('', new Set());
       const book = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
       const page = new Page(source.name, options, { notes, book, languageMark });
