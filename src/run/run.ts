@@ -1,5 +1,5 @@
 import type { Drops, Flush } from '../kit/drops.ts';
-import { type TtsError, usageError } from '../kit/error.ts';
+import type { TtsError } from '../kit/error.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { blankText } from '../read/source.ts';
 import type { Turns } from '../sound/loudness.ts';
@@ -17,7 +17,7 @@ import {
   type Track,
 } from '../sound/pcm.ts';
 import { rateOf, type Speaker, type VoiceEvent } from '../sound/voice.ts';
-import type { Heading, Piece } from '../text/piece.ts';
+import type { Heading } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import type { FellBack } from '../voices/fallback.ts';
 import { BUDGET_BYTES, LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './ahead.ts';
@@ -376,31 +376,4 @@ async function* soundOfFilm(
 ): AsyncGenerator<Uint8Array> {
   const { fittedSound } = await import('./fit.ts');
   await context.end(yield* fittedSound(first, ahead, plan, context));
-}
-
-/** UTF-16 units of the longest text in one request: 75 hours of speech. */
-const LONGEST_WHOLE = 4 * 1024 * 1024;
-
-/**
- * Turns all borders into paragraphs, so that the text stays one request.
- * @throws TtsError (usage) for a text that is too long
- */
-export async function* inOneRequest(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
-  let length = 0;
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') length += piece.text.length;
-    if (length > LONGEST_WHOLE) throw tooLong();
-    yield isBorder(piece) ? { kind: 'paragraph' } : piece;
-  }
-}
-
-function isBorder({ kind }: Piece): boolean {
-  return kind === 'heading' || kind === 'scene' || kind === 'chapter';
-}
-
-function tooLong(): TtsError {
-  return usageError(
-    `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
-    'speak it in parts, or without --callback-url: then it is cut into many requests',
-  );
 }

@@ -21,7 +21,6 @@ import type { Role, Segment, Silence } from '../text/segment.ts';
 import { allInTurn, inTurn, type Stage, through, whileArriving } from '../text/stage.ts';
 import { type CastPlan, checkMarks, spokenBy, voiced } from '../voices/cast.ts';
 import { Answers, type SegmentOptions, segmentsByAnswer, Thought } from './conversation.ts';
-import { inOneRequest } from './run.ts';
 
 /** What a run speaks, and how it is cut. */
 export interface TextPlan {
@@ -67,7 +66,7 @@ export class RunText {
   }
 
   /**
-   * Checks whole files. It waits for no byte of a pipe, except with `--format epub`.
+   * Checks whole files. It waits for no byte of a pipe, except with a format that is read as a whole, such as EPUB.
    * @throws TtsError (usage) for a text that cannot be read, a missing chapter, an invalid mark and an unknown voice
    */
   static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
@@ -170,11 +169,11 @@ export class RunText {
     const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
     const reader = this.#reader();
-    if (mayWait && !cast)
-      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
-    const read = mayWait ? whileArriving(items, reader, until, isHeardLive) : through(items, reader);
-    const pieces = voiced(pace === 'whole' ? inOneRequest(read) : read, voice, cast);
-    return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
+    const passed = <In, Out>(all: AsyncIterable<In>, stage: Stage<In, Out>) =>
+      mayWait ? whileArriving(all, stage, until, isHeardLive) : through(all, stage);
+    if (mayWait && !cast) return passed(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)));
+    const read = passed(items, reader);
+    return passed(voiced(pace === 'whole' ? inOneRequest(read) : read, voice, cast), segmenter);
   }
 
   #segmenter(isHeardLive: boolean, mayWait: boolean): Stage<Piece<Role>, Segment | Silence> {
@@ -262,4 +261,31 @@ interface Opened {
 function paceOf(pace: TextPlan['pace'], isHeardLive: boolean): Pace {
   if (pace === 'by output') return isHeardLive ? 'ramp' : 'full';
   return pace === 'sentence' && isHeardLive ? 'heard' : pace;
+}
+
+/** UTF-16 units of the longest text in one request: 75 hours of speech. */
+const LONGEST_WHOLE = 4 * 1024 * 1024;
+
+/**
+ * Turns all borders into paragraphs, so that the text stays one request.
+ * @throws TtsError (usage) for a text that is too long
+ */
+async function* inOneRequest(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let length = 0;
+  for await (const piece of pieces) {
+    if (piece.kind === 'text') length += piece.text.length;
+    if (length > LONGEST_WHOLE) throw tooLong();
+    yield isBorder(piece) ? { kind: 'paragraph' } : piece;
+  }
+}
+
+function isBorder({ kind }: Piece): boolean {
+  return kind === 'heading' || kind === 'scene' || kind === 'chapter';
+}
+
+function tooLong(): TtsError {
+  return usageError(
+    `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
+    'speak it in parts, or without --callback-url: then it is cut into many requests',
+  );
 }
