@@ -7,7 +7,7 @@ import {
   shortPieces,
   silentPieces,
 } from '../sound/pcm.ts';
-import type { CueTime, Place } from '../text/piece.ts';
+import type { CueTime } from '../text/piece.ts';
 import type { LookAhead, PartInTurn } from './ahead.ts';
 import type { TrackContext } from './run.ts';
 
@@ -58,14 +58,18 @@ export async function* fittedSound(
   context: TrackContext,
 ): AsyncGenerator<Uint8Array, number> {
   const { format, signal } = context;
-  const timetable = new CueSchedule(plan, format);
+  const schedule = new CueSchedule(plan, format);
   const size = frameBytes(format);
   for await (const { time, parts } of cuesOf(first, ahead, context)) {
     const spoken = Buffer.concat(parts.map(({ sound }) => sound));
-    const placed = timetable.place(time, spoken.length / size);
+    const placed = schedule.place(time, spoken.length / size);
     const [begun] = parts;
-    if (placed.misfit && begun) context.misfit(misfitOf(time, begun.part.segment, placed.misfit));
-    const heard = await stretched(spoken, format, placed);
+    if (placed.misfit && begun) {
+      const { place, written } = begun.part.segment;
+      const { number: cue, start } = time;
+      context.misfit({ cue, line: place.line, text: written, start, ...placed.misfit });
+    }
+    const heard = await stretched(spoken, format, placed.speed);
     let [passed, from] = [0, 0];
     for (const [at, { part, speech, sound, isBroken }] of parts.entries()) {
       passed += sound.length / size;
@@ -82,7 +86,7 @@ export async function* fittedSound(
       from = border;
     }
   }
-  const rest = timetable.restFrames;
+  const rest = schedule.restFrames;
   yield* longSilence(format, rest / format.sampleRate, signal);
   return rest;
 }
@@ -182,21 +186,8 @@ class CueSchedule {
   }
 }
 
-/** @returns the misfit of a cue that is spoken by a segment */
-function misfitOf(
-  { number, start }: CueTime,
-  { place, written }: { readonly place: Place; readonly written: string },
-  how: Pick<Misfit, 'late' | 'missing'>,
-): Misfit {
-  return { cue: number, line: place.line, text: written, start, ...how };
-}
-
-/** @returns the whole sound of a cue at this speed */
-export async function stretched(
-  sound: Uint8Array,
-  format: PcmFormat,
-  { speed }: Pick<Placed, 'speed'>,
-): Promise<Uint8Array> {
+/** @returns the whole sound at this speed factor */
+export async function stretched(sound: Uint8Array, format: PcmFormat, speed: number): Promise<Uint8Array> {
   if (speed === 1) return sound;
   const speech: Speech = { format, bytes: sound.length, pcm: singleItem(sound) };
   const { atSpeed } = await import('../sound/tempo.ts');

@@ -133,7 +133,7 @@ it.each([1.05, 1.2, 1.5, 2])('What is heard %s times as fast is right to 20 ms.'
   for (const onset of onsets)
     for (let at = 0; at < 0.2 * RATE; at += 1)
       sound[Math.round(onset * RATE) + at] = Math.round(8000 * Math.sin((2 * Math.PI * 200 * at) / RATE));
-  const bytes = await stretched(new Uint8Array(sound.buffer), format, { speed });
+  const bytes = await stretched(new Uint8Array(sound.buffer), format, speed);
   const heardSound = new Int16Array(Uint8Array.from(bytes).buffer);
   expect(heardSound.length).toBe(Math.round(sound.length / speed));
   let quietSince = -RATE;
