@@ -95,14 +95,10 @@ export class Dialogue implements Stage<Piece, Piece> {
   /** Switches to the voice of the speaker that a subtitle file names for a cue. */
   *#cast(name: string, place: Place): Generator<Piece> {
     const listed = this.#names.find(({ written }) => written === name);
-    const { name: voice } = listed
-      ? this.#found(listed.name, 0)
-      : this.#hasOthers
-        ? this.#found(OTHERS, 0, OTHERS + name)
-        : { name: undefined };
-    if (voice === undefined) return this.#onUnlisted(name);
+    if (!listed && !this.#hasOthers) return this.#onUnlisted(name);
+    this.#onName(listed?.name ?? OTHERS);
     this.#isCast = true;
-    yield { kind: 'voice', voice, place };
+    yield { kind: 'voice', voice: listed?.name ?? OTHERS + name, place };
   }
 
   *end(): Generator<Piece> {
