@@ -23,7 +23,7 @@ export class PlainText implements Stage<Piece, Piece> {
   readonly #onRemark: (remark: string) => void;
   readonly #hasChapters: boolean;
   readonly #held = new PieceBuffer();
-  /** True if the beginning of a long paragraph was already given out. */
+  /** True if the beginning of a long paragraph was already emitted. */
   #isOpen = false;
   #note: NoteKind | undefined;
   readonly #contents: Contents;
@@ -66,7 +66,7 @@ export class PlainText implements Stage<Piece, Piece> {
     const before = this.#held.take(gap.length);
     const pieces = this.#held.take(length - gap.length);
     const breaks = gap.split('\n').length - 1;
-    if (wasOpen || !hasWord(text)) return yield* this.#contents.give([...before, ...pieces]);
+    if (wasOpen || !hasWord(text)) return yield* this.#contents.pass([...before, ...pieces]);
     const content = text.trim();
     const space = this.#isFirst ? BEFORE_BODY : breaks;
     this.#isFirst = false;
@@ -75,9 +75,9 @@ export class PlainText implements Stage<Piece, Piece> {
     if (this.#isPartOfNote(content, space)) return;
     if (yield* this.#isPartOfContents([...before, ...pieces], content)) return;
     const isTitle = this.#hasChapters && this.#isTitle(content, isAfterContents ? BEFORE_BODY : space);
-    if (!isTitle) return yield* this.#contents.give([...before, ...pieces]);
+    if (!isTitle) return yield* this.#contents.pass([...before, ...pieces]);
     const heading = { kind: 'heading', level: DIVISION.test(content) ? 1 : 2 } as const;
-    yield* this.#contents.give([...before, heading, ...pieces, heading]);
+    yield* this.#contents.pass([...before, heading, ...pieces, heading]);
   }
 
   #isPartOfNote(content: string, breaks: number): boolean {
@@ -112,7 +112,7 @@ export class PlainText implements Stage<Piece, Piece> {
       yield* this.#contents.end();
       return false;
     }
-    yield* contents.give(pieces);
+    yield* contents.pass(pieces);
     contents.add(content);
     return true;
   }
@@ -171,13 +171,13 @@ export class MarkupText implements Stage<Piece, Piece> {
   }
 
   *#border(piece: Piece): Generator<Piece> {
-    if (piece.kind === 'voice' || piece.kind === 'pause') return yield* this.#contents.give([piece]);
+    if (piece.kind === 'voice' || piece.kind === 'pause') return yield* this.#contents.pass([piece]);
     this.#isBlockStart = true;
     const isSkipped = this.#skipped !== undefined;
     if (piece.kind === 'chapter' || (piece.kind === 'scene' && this.#contents.isProven))
       yield* this.#contents.end();
     if (this.#skipped === 'block' || piece.kind !== 'paragraph') this.#skipped = undefined;
-    if (!isSkipped || piece.kind === 'chapter') yield* this.#contents.give([piece]);
+    if (!isSkipped || piece.kind === 'chapter') yield* this.#contents.pass([piece]);
   }
 
   *#turn(piece: Piece): Generator<Piece> {
@@ -188,9 +188,9 @@ export class MarkupText implements Stage<Piece, Piece> {
       this.#heading = piece;
       this.#skipped = undefined;
     } else if (this.#skipped === undefined) {
-      if (this.#heading) yield* this.#contents.give([this.#heading]);
+      if (this.#heading) yield* this.#contents.pass([this.#heading]);
       this.#heading = undefined;
-      yield* this.#contents.give([piece]);
+      yield* this.#contents.pass([piece]);
     }
   }
 
@@ -204,8 +204,8 @@ export class MarkupText implements Stage<Piece, Piece> {
     if (this.#skipped === undefined) {
       const heading = this.#heading;
       this.#heading = undefined;
-      if (heading) yield* this.#contents.give([heading]);
-      return yield* this.#contents.give([piece]);
+      if (heading) yield* this.#contents.pass([heading]);
+      return yield* this.#contents.pass([piece]);
     }
     this.#left -= text.length;
     if (this.#skipped === 'bracket' && /\]\s*$/u.test(text)) this.#skipped = 'block';
@@ -350,7 +350,7 @@ class Contents {
     [this.#entries, this.#lines, this.#length] = [[], 0, 0];
   }
 
-  *give(pieces: readonly Piece[]): Generator<Piece> {
+  *pass(pieces: readonly Piece[]): Generator<Piece> {
     if (this.#pieces) this.#pieces.push(...pieces);
     else yield* pieces;
   }

@@ -53,7 +53,7 @@ export interface Rules {
   piece(piece: Piece): void;
 }
 
-/** UTF-16 units. A longer block is given out in parts. */
+/** UTF-16 units. A longer block is emitted in parts. */
 const LONGEST_BLOCK = 32_768;
 
 const SCENE = /^(?:[*⁂•·#~—–_+=◆❦☙✻✽§◊○●☆★-]\s*)+$/u;
@@ -86,7 +86,7 @@ export class Blocks {
   #isFirst = true;
   /** True if the previous block was a list item or a table row. */
   #wasTight = false;
-  /** True if a part of the block was already given out. */
+  /** True if a part of the block was already emitted. */
   #isContinued = false;
   /** True if the block only has the name of a speaker so far, whose words follow. */
   #isNamed = false;
@@ -145,7 +145,7 @@ export class Blocks {
     }
     if (this.#pre > 0) this.#inline.lines(text);
     else this.#inline.text(text);
-    if (this.#inline.length > LONGEST_BLOCK) this.#giveBeginning();
+    if (this.#inline.length > LONGEST_BLOCK) this.#emitBeginning();
   }
 
   close(): void {
@@ -392,7 +392,7 @@ export class Blocks {
     if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
     this.#isFirst = true;
     this.#rules.piece({ kind: 'heading', level });
-    this.#give(withFullStop(text), false);
+    this.#emit(withFullStop(text), false);
     this.#rules.piece({ kind: 'heading', level });
   }
 
@@ -406,21 +406,21 @@ export class Blocks {
     const isNote = this.#isNote;
     this.#isNote = false;
     if (text === '' || isNote) return;
-    this.#giveBlock(text, numbers);
+    this.#emitBlock(text, numbers);
     this.#isContinued = false;
     this.#place = undefined;
   }
 
-  #giveBlock(text: string, numbers: readonly string[]): void {
+  #emitBlock(text: string, numbers: readonly string[]): void {
     const block = this.#frames.findLast(({ isBlock }) => isBlock);
     const { name } = block ?? { name: 'body' };
     const bare = withoutLineNumbers(text, numbers);
     if (this.#row && !this.#row.isLong)
-      this.#giveTight(this.#row.add(this.#blockLanguage + text, this.#place), this.#row);
+      this.#emitTight(this.#row.add(this.#blockLanguage + text, this.#place), this.#row);
     else if (SCENE.test(text)) this.#scene();
-    else if (SENTENCE_LIKE.has(name)) this.#give(withFullStop(text), TIGHT.has(name));
+    else if (SENTENCE_LIKE.has(name)) this.#emit(withFullStop(text), TIGHT.has(name));
     else if (!LINES.has(name) || !this.#takeLine(text, bare, block))
-      this.#give(bare !== text && isVerse(bare.split('\n')) ? bare : text, false);
+      this.#emit(bare !== text && isVerse(bare.split('\n')) ? bare : text, false);
   }
 
   /** @returns true if the stanza took the block as a line */
@@ -437,12 +437,12 @@ export class Blocks {
   #endStanza(): void {
     for (const lines of this.#stanza.end())
       for (const [at, { text, place }] of lines.entries())
-        if (at === 0) this.#giveAt(place, text, false);
-        else this.#giveLine(place, text);
+        if (at === 0) this.#emitAt(place, text, false);
+        else this.#emitLine(place, text);
   }
 
   /** Adds a line with its own place: a page may leave out the element of one line and not that of the next. */
-  #giveLine(place: Place, text: string): void {
+  #emitLine(place: Place, text: string): void {
     this.#rules.piece({ kind: 'text', text: ' ', place });
     for (const piece of inSteps(text, place)) this.#rules.piece(piece);
   }
@@ -450,35 +450,35 @@ export class Blocks {
   #endRow(): void {
     const row = this.#row;
     this.#row = undefined;
-    if (row) this.#giveTight(row.take(), row);
+    if (row) this.#emitTight(row.take(), row);
     this.#place = undefined;
   }
 
-  #giveTight(texts: readonly string[], { place }: Pick<Row, 'place'>): void {
+  #emitTight(texts: readonly string[], { place }: Pick<Row, 'place'>): void {
     for (const text of texts) {
       this.#place = place;
-      this.#give(withFullStop(text), true);
+      this.#emit(withFullStop(text), true);
     }
   }
 
-  #giveBeginning(): void {
+  #emitBeginning(): void {
     const text = this.#inline.takeBeginning();
     if (text === '') return;
     const place = this.#place;
-    if (this.#row) this.#giveTight(this.#row.giveUp(), this.#row);
+    if (this.#row) this.#emitTight(this.#row.giveUp(), this.#row);
     this.#place = place;
-    this.#give(text, false);
+    this.#emit(text, false);
     this.#isContinued = true;
   }
 
-  #give(text: string, isTight: boolean): void {
+  #emit(text: string, isTight: boolean): void {
     const place = this.#place ?? this.#rules.place();
     this.#endStanza();
-    this.#giveAt(place, text, isTight);
+    this.#emitAt(place, text, isTight);
     this.#place = undefined;
   }
 
-  #giveAt(place: Place, text: string, isTight: boolean): void {
+  #emitAt(place: Place, text: string, isTight: boolean): void {
     if (this.#isContinued) this.#rules.piece({ kind: 'text', text: ' ', place });
     else if (!this.#isFirst && isTight && this.#wasTight)
       this.#rules.piece({ kind: 'text', text: '\n', place });

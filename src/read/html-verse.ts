@@ -5,7 +5,7 @@ import type { Place } from '../text/piece.ts';
 const LONGEST_LINE = 80;
 /** Fewer short paragraphs are no stanza, unless they or earlier verse have line numbers. */
 const FEWEST_LINES = 3;
-/** A longer stanza is given out in parts. */
+/** A longer stanza is emitted in parts. */
 const MOST_LINES = 64;
 /** The share of lines that must break off inside a sentence. */
 const OPEN_LINES = 1 / 3;

@@ -20,10 +20,10 @@ interface Settled {
   readonly placeholder: string;
 }
 
-/** UTF-16 units. In a longer paragraph, words that were given out are not parsed again. */
+/** UTF-16 units. In a longer paragraph, words that were emitted are not parsed again. */
 const LONG_PARAGRAPH = 2048;
-/** A noncharacter in place of words that were given out, so that the rest is parsed as part of a paragraph. */
-export const GIVEN_OUT = '\uFDD0';
+/** A noncharacter in place of words that were emitted, so that the rest is parsed as part of a paragraph. */
+export const EMITTED = '\uFDD0';
 
 const LEAF = /^(?:paragraph_open|heading_open|fence|code_block|html_block|hr|table_open)$/u;
 const CONTAINER = /^(?:list_item_open|blockquote_open|footnote_reference_open)$/u;
@@ -110,13 +110,13 @@ function openParagraph(document: MarkdownDocument, before: Settled, { isLine, id
   const settled = inline.content.slice(0, length);
   // Signs without a word may become part of one.
   if (!hasWord(spokenInline(document.inline(settled), {})))
-    return inline.content.startsWith(GIVEN_OUT) ? { ...before, gap: '' } : before;
+    return inline.content.startsWith(EMITTED) ? { ...before, gap: '' } : before;
   const isAll = length === inline.content.length;
   const tokens = [...blocks.slice(0, at + 1), { ...inline, content: settled } as Token];
   if (leaf.level > 0 && isLine && isAll && idle >= WAITS.line) return { ...before, tokens, gap: '\n' };
   const finished = textEnd - (inline.content.length - length);
   const open = { ...before, tokens, isOpen: true, gap: source.charAt(finished) === ' ' ? ' ' : '' } as const;
-  return leaf.level === 0 && finished > LONG_PARAGRAPH ? { ...open, finished, placeholder: GIVEN_OUT } : open;
+  return leaf.level === 0 && finished > LONG_PARAGRAPH ? { ...open, finished, placeholder: EMITTED } : open;
 }
 
 /** Attempts to find a place without open markup. */

@@ -5,12 +5,12 @@ import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
 import { type FrontMatter, frontMatterOf } from './markdown-notes.ts';
 import { type Definitions, MarkdownDocument } from './markdown-parser.ts';
-import { GIVEN_OUT, settledPart } from './markdown-settled.ts';
+import { EMITTED, settledPart } from './markdown-settled.ts';
 import type { MarkdownOptions, PieceOptions, Reading, Source } from './reading.ts';
 import { openCharacters } from './source.ts';
 
 /**
- * Reads a document as a whole, since its last line may define a link. A live document is given out as far as it is settled.
+ * Reads a document as a whole, since its last line may define a link. A live document is emitted as far as it is settled.
  * @throws TtsError (usage) for what is not text
  */
 export async function openMarkdown(
@@ -30,7 +30,7 @@ export async function openMarkdown(
   };
 }
 
-/** UTF-16 units not given out yet; each takes 15 to 350 bytes of memory. */
+/** UTF-16 units not emitted yet; each takes 15 to 350 bytes of memory. */
 export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 
 /** UTF-16 units. A longer text is only parsed again when it has grown by the factor GROWTH. */
@@ -41,21 +41,21 @@ const GROWTH = 2;
 const FRONT_MATTER = /^(?:-{1,3}|\+{1,3})[ \t]*(?:\n[^\n]*)?$/u;
 
 /**
- * Gives out words once nothing that follows can change them; later stages decide where sentences end. Only the unfinished
- * block is kept, and is parsed again when it has grown. What follows can change given-out text only by defining a link or,
+ * Emits words once nothing that follows can change them; later stages decide where sentences end. Only the unfinished
+ * block is kept, and is parsed again when it has grown. What follows can change emitted text only by defining a link or,
  * after a wait, by continuing it.
  */
 export class GrowingMarkdown implements Stage<string, Piece> {
   readonly #options: MarkdownOptions;
   readonly #source: string;
   readonly #definitions: Definitions = {};
-  /** The last block or list item; of a long paragraph, only what was not given out. */
+  /** The last block or list item; of a long paragraph, only what was not emitted. */
   #text = '';
   /** The line where the text begins, from 1. */
   #line = 1;
-  /** What was given out of `#text`. */
-  #given = NOTHING;
-  /** The gap that was given out after the last word. */
+  /** What was emitted of `#text`. */
+  #emitted = NOTHING;
+  /** The gap that was emitted after the last word. */
   #end: '' | Gap = '';
   /** UTF-16 units of the text when it was last parsed. */
   #parsed = 0;
@@ -74,7 +74,7 @@ export class GrowingMarkdown implements Stage<string, Piece> {
 
   /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
   push(piece: string): readonly Piece[] {
-    this.#text += piece.replaceAll(GIVEN_OUT, '').replaceAll('\r', '\n');
+    this.#text += piece.replaceAll(EMITTED, '').replaceAll('\r', '\n');
     if (piece !== '') this.#isChanged = true;
     if (this.#text.length <= LONGEST_MARKDOWN) return [];
     throw usageError(
@@ -94,15 +94,15 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     const document = new MarkdownDocument(text, this.#definitions);
     const { tokens, isOpen, gap, finished, placeholder } = settledPart(document, idle);
     const blocks = [...spokenBlocks(document, this.#options, tokens, isOpen)];
-    yield* this.#giveOut(blocks);
-    const now = givenIn(blocks);
+    yield* this.#emitNew(blocks);
+    const now = emittedIn(blocks);
     const isLess =
-      now.letters.length < this.#given.letters.length && this.#given.letters.startsWith(now.letters);
-    if (!isLess && this.#hasSpoken) yield* this.#giveGap(gap);
-    const most = isLess ? this.#given : now;
+      now.letters.length < this.#emitted.letters.length && this.#emitted.letters.startsWith(now.letters);
+    if (!isLess && this.#hasSpoken) yield* this.#emitGap(gap);
+    const most = isLess ? this.#emitted : now;
     const line = countLineBreaks(text.slice(0, finished));
-    const gone = givenIn(placeholder === '' ? blocks.filter((block) => block.line < line) : blocks);
-    this.#given = {
+    const gone = emittedIn(placeholder === '' ? blocks.filter((block) => block.line < line) : blocks);
+    this.#emitted = {
       ...most,
       letters: most.letters.slice(gone.letters.length),
       wordless: most.wordless - gone.wordless,
@@ -115,9 +115,9 @@ export class GrowingMarkdown implements Stage<string, Piece> {
   *end(): Generator<Piece> {
     const matter = this.#isStart ? frontMatterOf(this.#text, true) : undefined;
     if (matter) yield* this.#begin(matter);
-    yield* this.#giveOut(spokenBlocks(new MarkdownDocument(this.#text, this.#definitions), this.#options));
+    yield* this.#emitNew(spokenBlocks(new MarkdownDocument(this.#text, this.#definitions), this.#options));
     this.#dropText(this.#text.length);
-    this.#given = NOTHING;
+    this.#emitted = NOTHING;
   }
 
   /** Skips front matter. Its title becomes a chapter up to the first heading. */
@@ -132,19 +132,19 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     return length > this.#parsed * (isQuick ? 1 : GROWTH) || (isQuick && idle >= WAITS.sentence);
   }
 
-  /** Gives out what is new in the blocks. */
-  *#giveOut(blocks: Iterable<SpokenBlock>): Generator<Piece> {
-    let { letters, wordless } = this.#given;
+  /** Emits what is new in the blocks. */
+  *#emitNew(blocks: Iterable<SpokenBlock>): Generator<Piece> {
+    let { letters, wordless } = this.#emitted;
     for (const block of blocks) {
-      let text = block.text.replaceAll(GIVEN_OUT, '');
-      let isBegun = block.text.startsWith(GIVEN_OUT);
+      let text = block.text.replaceAll(EMITTED, '');
+      let isBegun = block.text.startsWith(EMITTED);
       if (!hasWord(text)) {
         wordless -= 1;
         if (wordless >= 0) continue;
       } else if (letters !== '') {
         isBegun = true;
         const own = lettersIn(text);
-        text = restOf(text, letters, this.#given.tail);
+        text = restOf(text, letters, this.#emitted.tail);
         letters = letters.startsWith(own) ? letters.slice(own.length) : '';
       }
       if (block.kind === 'scene') yield* this.#scene();
@@ -157,11 +157,11 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     yield { kind: 'scene' };
   }
 
-  /** Gives out a heading between two markers. */
+  /** Emits a heading between two markers. */
   *#words(text: string, { kind, level, line, gap }: SpokenBlock, isBegun: boolean): Generator<Piece> {
     // After a cut, the first block does not know what was before it.
     const isNext = gap === '' && this.#hasSpoken && this.#end === '';
-    if (!isBegun) yield* this.#giveGap(isNext ? '\n\n' : gap);
+    if (!isBegun) yield* this.#emitGap(isNext ? '\n\n' : gap);
     const words = this.#end === ' ' ? text.replace(/^ /u, '') : this.#end === '' ? text : text.trimStart();
     this.#end = '';
     this.#hasSpoken = true;
@@ -170,15 +170,15 @@ export class GrowingMarkdown implements Stage<string, Piece> {
     if (kind === 'heading') yield { kind, level };
   }
 
-  /** Gives out a gap, unless it was already given out ahead of its block. */
-  *#giveGap(gap: Gap): Generator<Piece> {
+  /** Emits a gap, unless it was already emitted ahead of its block. */
+  *#emitGap(gap: Gap): Generator<Piece> {
     if (this.#end.length >= gap.length && (gap !== '\n' || this.#end !== ' ')) return;
     this.#end = gap;
     if (gap === '\n\n') yield { kind: 'paragraph' };
     else yield { kind: 'text', text: gap, place: this.#placeOf(this.#line) };
   }
 
-  /** @param left replaces the removed text */
+  /** @param placeholder replaces the removed text */
   #dropText(length: number, placeholder = ''): void {
     this.#line += countLineBreaks(this.#text.slice(0, length));
     this.#text = placeholder + this.#text.slice(length);
@@ -192,8 +192,8 @@ export class GrowingMarkdown implements Stage<string, Piece> {
 
 type Gap = SpokenBlock['gap'];
 
-/** What was given out of a text: markup and full stops may differ when it is parsed again. */
-interface YieldedText {
+/** What was emitted of a text: markup and full stops may differ when it is parsed again. */
+interface EmittedText {
   /** The letters and digits. */
   readonly letters: string;
   /** The number of blocks without a word, such as scene changes. */
@@ -202,14 +202,12 @@ interface YieldedText {
   readonly tail: string;
 }
 
-const NOTHING: YieldedText = { letters: '', wordless: 0, tail: '' };
+const NOTHING: EmittedText = { letters: '', wordless: 0, tail: '' };
 const LETTER = /[\p{L}\p{N}]/gu;
 
-function givenIn(blocks: readonly SpokenBlock[]): YieldedText {
+function emittedIn(blocks: readonly SpokenBlock[]): EmittedText {
   const spoken = blocks.filter(({ text }) => hasWord(text)).map(({ text }) => text);
-  const silent = blocks.filter(
-    ({ kind, text }) => !hasWord(text) && (kind === 'scene' || text !== GIVEN_OUT),
-  );
+  const silent = blocks.filter(({ kind, text }) => !hasWord(text) && (kind === 'scene' || text !== EMITTED));
   return {
     letters: lettersIn(spoken.join('')),
     wordless: silent.length,
@@ -223,18 +221,18 @@ function lettersIn(text: string): string {
 
 /**
  * Returns what is new in a block. After a change, as at the end of a link, all text counts as new, so no word is lost.
- * @param given letters that were given out, of this block and perhaps the next ones
+ * @param emitted letters that were emitted, of this block and perhaps the next ones
  * @param tail the punctuation after them
  */
-function restOf(text: string, given: string, tail: string): string {
+function restOf(text: string, emitted: string, tail: string): string {
   let [start, at] = [0, 0];
   for (const { 0: letter, index } of text.matchAll(LETTER)) {
-    if (at === given.length) break;
-    if (!given.startsWith(letter, at)) return text.slice(start);
+    if (at === emitted.length) break;
+    if (!emitted.startsWith(letter, at)) return text.slice(start);
     at += letter.length;
     start = index + letter.length;
   }
-  if (at < given.length) return '';
+  if (at < emitted.length) return '';
   const rest = text.slice(start);
   return rest.startsWith(tail) ? rest.slice(tail.length) : rest;
 }

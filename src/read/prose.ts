@@ -10,7 +10,7 @@ export function prose(facts: TextFacts, { hasChapters }: PlainOptions): Stage<st
   return inTurn(new Pages(facts, hasChapters), new ProseStage(facts));
 }
 
-/** UTF-16 units. A longer page is given out before its end. */
+/** UTF-16 units. A longer page is emitted before its end. */
 const LONGEST_PAGE = 16_384;
 
 /**
@@ -168,7 +168,7 @@ const FAST = 1024;
 /** Reads prose as people do: marks of italics and notes are silent, "--" is a dash, and divided words are joined. */
 class ProseStage implements Stage<string, string> {
   readonly #facts: TextFacts;
-  /** The last text given out, before the rules. */
+  /** The last emitted text, before the rules. */
   #before = '';
   #held = '';
   /** Line breaks removed from divided words that are still to be added. */
@@ -208,7 +208,7 @@ class ProseStage implements Stage<string, string> {
     yield this.#whole(spoken, before.length).slice(before.length);
   }
 
-  /** Applies the rules. Text before `from` was already given out and does not change. */
+  /** Applies the rules. Text before `from` was already emitted and does not change. */
   #spoken(text: string, from: number): string {
     const rules: readonly (readonly [RegExp, Say])[] = [
       [italics(), ([, inside = '']) => inside],

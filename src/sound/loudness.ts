@@ -346,7 +346,7 @@ class Limiter {
   readonly #channels: number;
   readonly #reach: number;
   #held: Float32Array;
-  /** Held frames that were already given out: they only affect the gains of the following ones. */
+  /** Held frames that were already emitted: they only affect the gains of the following ones. */
   #left = 0;
 
   constructor(sampleRate: number, channels: number) {
