@@ -48,11 +48,11 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   facts.see(`\f${text}`);
   facts.finish();
   if (facts.hasDividedWords) facts.countWords(text);
-  const parts = partsOf(text, outline);
+  const chapters = chaptersIn(text, outline);
   return {
     source,
     async *pieces(until, { filter, onRemark } = {}) {
-      for (const { chapter, text: written } of parts) {
+      for (const { chapter, text: written } of chapters) {
         until.throwIfAborted();
         if (chapter) yield chapter;
         const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
@@ -126,16 +126,16 @@ function* linesOf({ children }: Element, level: number): Generator<Line> {
   }
 }
 
-interface Part {
+interface ChapterText {
   readonly chapter?: Piece;
   readonly text: string;
 }
 
 /** Divides the text into chapters, each from the line with its title, or else from the top of its page. */
-export function partsOf(text: string, outline: readonly Line[]): readonly Part[] {
+export function chaptersIn(text: string, outline: readonly Line[]): readonly ChapterText[] {
   const starts = [0];
   for (let at = text.indexOf('\f'); at >= 0; at = text.indexOf('\f', at + 1)) starts.push(at + 1);
-  const parts: Part[] = [];
+  const chapters: ChapterText[] = [];
   let [from, chapter] = [0, undefined as Piece | undefined];
   // Parsed once per page, since many outline lines may name the same page.
   let [read, lines] = [0, [] as readonly Keyed[]];
@@ -148,11 +148,11 @@ export function partsOf(text: string, outline: readonly Line[]): readonly Part[]
     const isTitle = ({ key, at }: Keyed) =>
       at >= from && key !== '' && (key.startsWith(wanted) || (key.length > 3 && wanted.startsWith(key)));
     const at = lines.find(isTitle)?.at ?? Math.max(from, start);
-    parts.push({ ...(chapter && { chapter }), text: text.slice(from, at) });
+    chapters.push({ ...(chapter && { chapter }), text: text.slice(from, at) });
     [from, chapter] = [at, { kind: 'chapter', title, level }];
   }
-  parts.push({ ...(chapter && { chapter }), text: text.slice(from) });
-  return parts;
+  chapters.push({ ...(chapter && { chapter }), text: text.slice(from) });
+  return chapters;
 }
 
 /** Lines of an outline; the largest books have some thousands. */

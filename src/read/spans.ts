@@ -45,7 +45,7 @@ export function withSpans(document: string, sentences: readonly Spoken[], head: 
   const edits: Edit[] = page.headEnd === undefined ? [] : [{ at: page.headEnd, text: head, order: 0 }];
   let count = 0;
   const targets = placesOf(page, sentences).map((place) =>
-    (place ? page.partsOf(place.start, place.end) : []).map(({ start, end, length, type, element }) => {
+    (place ? page.rangesToWrap(place.start, place.end) : []).map(({ start, end, length, type, element }) => {
       count += 1;
       const name = `${id}${count}`;
       edits.push({ at: start, text: `<${element} id="${name}">`, order: 2 * count });
@@ -242,7 +242,7 @@ interface Run {
   readonly element: string | undefined;
 }
 
-interface Part {
+interface Wrappable {
   readonly start: number;
   readonly end: number;
   readonly length: number;
@@ -281,14 +281,14 @@ function elementIn(name: string, prefix: string, around: string | undefined): st
   return name === 'text' && around === undefined ? `${prefix}tspan` : around;
 }
 
-/** A part of a run. */
-type Piece = Omit<Part, 'element'> & Pick<Run, 'node' | 'element'>;
+/** A slice of a run. */
+type Slice = Omit<Wrappable, 'element'> & Pick<Run, 'node' | 'element'>;
 
-function isWrapped(piece: Piece): piece is Piece & Part {
-  return piece.element !== undefined;
+function isWrappable(slice: Slice): slice is Slice & Wrappable {
+  return slice.element !== undefined;
 }
 
-function cutOut(run: Run, from: number, to: number): Piece {
+function cutOut(run: Run, from: number, to: number): Slice {
   const isAsWritten = run.length === run.end - run.start;
   const [first, last] = [Math.max(0, from - run.from), Math.min(run.length, to - run.from)];
   const start = isAsWritten ? run.start + first : run.start;
@@ -412,25 +412,25 @@ class Page {
   }
 
   /** Returns what to wrap: the whole range if its elements begin and end in it, otherwise the text of each element. */
-  partsOf(from: number, to: number): readonly Part[] {
-    const parts: Piece[] = [];
+  rangesToWrap(from: number, to: number): readonly Wrappable[] {
+    const slices: Slice[] = [];
     const isAfter = (run: Run) => run.from + run.length > from;
     for (let at = firstOf(this.#runs, isAfter); at < this.#runs.length; at += 1) {
       const run = this.#runs[at];
       if (!run || run.from >= to) break;
-      const part = cutOut(run, from, to);
-      const last = parts.at(-1);
-      if (last?.node === part.node)
-        parts[parts.length - 1] = { ...last, end: part.end, length: last.length + part.length };
-      else parts.push(part);
+      const slice = cutOut(run, from, to);
+      const last = slices.at(-1);
+      if (last?.node === slice.node)
+        slices[slices.length - 1] = { ...last, end: slice.end, length: last.length + slice.length };
+      else slices.push(slice);
     }
-    const inked = parts.filter(({ start, end }) => this.#has(/\S/u, start, end));
+    const inked = slices.filter(({ start, end }) => this.#has(/\S/u, start, end));
     const [first, last] = [inked[0], inked.at(-1)];
     if (!first || !last) return [];
-    const length = inked.reduce((sum, part) => sum + part.length, 0);
+    const length = inked.reduce((sum, slice) => sum + slice.length, 0);
     const whole = this.#balanced({ ...first, end: last.end });
     if (whole) return [{ ...whole, length, type: first.type }];
-    const wrapped = inked.filter(isWrapped);
+    const wrapped = inked.filter(isWrappable);
     const worded = wrapped.filter(
       ({ start, end, type }) => type !== 'noteref' && this.#has(/[\p{L}\p{N}]/u, start, end),
     );
@@ -444,9 +444,9 @@ class Page {
 
   /** @returns a range that can be wrapped as one: it may grow over elements that begin or end right beside it */
   #balanced(
-    piece: Pick<Piece, 'start' | 'end' | 'element'>,
-  ): Pick<Part, 'start' | 'end' | 'element'> | undefined {
-    let { start, end, element } = piece;
+    slice: Pick<Slice, 'start' | 'end' | 'element'>,
+  ): Pick<Wrappable, 'start' | 'end' | 'element'> | undefined {
+    let { start, end, element } = slice;
     for (let widened = 0; widened <= MOST_WIDENED; widened += 1) {
       const { lowest, depth } = this.#depths(start, end);
       if (lowest === 0 && depth === 0) return element === undefined ? undefined : { start, end, element };

@@ -18,7 +18,7 @@ import { openFb2 } from '../../src/read/fb2.ts';
 import { markupBook, plainBook } from '../../src/read/gutenberg.ts';
 import { openHtml, Page } from '../../src/read/html.ts';
 import { GrowingMarkdown } from '../../src/read/markdown.ts';
-import { partsOf } from '../../src/read/pdf.ts';
+import { chaptersIn } from '../../src/read/pdf.ts';
 import { openPlain } from '../../src/read/plain.ts';
 import { prose } from '../../src/read/prose.ts';
 import { TextFacts } from '../../src/read/prose-facts.ts';
@@ -238,10 +238,10 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     (at) => `line ${at}\n`,
     (text) => {
       const titles = text.split('\n').map((title) => ({ title: `no ${title}`, level: 1, page: 1 }));
-      partsOf(text.repeat(4), titles);
+      chaptersIn(text.repeat(4), titles);
     },
   ),
-  'pages of a PDF': many('line\f', (text) => partsOf(text, [{ title: 'line', level: 1, page: 9 }])),
+  'pages of a PDF': many('line\f', (text) => chaptersIn(text, [{ title: 'line', level: 1, page: 9 }])),
   'sentences of a document': many('<p>One two.</p>', (text) => {
     const count = text.length / 15;
     withSpans(
