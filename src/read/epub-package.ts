@@ -318,7 +318,7 @@ const SCHEMES: readonly (readonly [path: string, scheme: string])[] = [
 ];
 
 /** @throws TtsError (usage) for a book whose documents are encrypted */
-export async function assertOpen(
+export async function assertNotEncrypted(
   archive: Archive,
   documents: readonly string[],
   name: string,

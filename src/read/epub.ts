@@ -4,7 +4,7 @@ import { labelOf, type Piece, type PlaceInBook } from '../text/piece.ts';
 import { inTurn, type Stage, through } from '../text/stage.ts';
 import { aboutBook } from './epub-about.ts';
 import {
-  assertOpen,
+  assertNotEncrypted,
   type Contents,
   type Entry,
   type Landmark,
@@ -73,7 +73,7 @@ async function planOf(
   const documents = inOrder.map(({ path }) => path);
   archive.assertAllReadable(documents);
   if (documents.length === 0) throw noText(name);
-  await assertOpen(archive, documents, name, signal);
+  await assertNotEncrypted(archive, documents, name, signal);
   const { tables, landmarks } = await openNavigation(archive, content, signal);
   const leftOut = new Map(readsAll ? [] : documentsLeftOut(landmarks, tables[0]?.entries ?? []));
   for (const { path, properties } of items.values())
