@@ -18,7 +18,7 @@ import { reading, systemError, writing } from '../kit/folders.ts';
 import { assertNoHardLink, openOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { DEAD_MS, type Holder, holderOf, isDead, Lease, type LeaseHost } from '../kit/lock.ts';
-import { lookAt } from '../out/open.ts';
+import { outputStats } from '../out/open.ts';
 import { hasKnownEnding, hasRawEnding } from '../sound/encode/encodings.ts';
 import { type BatchPlan, type BatchRow, caseFolded, type Shard } from './plan.ts';
 import { type RowFolder, writeText } from './row-files.ts';
@@ -438,7 +438,7 @@ export function prepareRowFiles(states: RowStates, writer: Writer): ReadonlySet<
   for (const { file } of states.toDo()) {
     const path = folder.pathOf(file);
     const parent = dirname(path);
-    writing(path, () => lookAt(path, path));
+    writing(path, () => outputStats(path, path));
     if (folders.has(parent)) continue;
     writing(path, () => assertFolderWritable(parent));
     folders.add(parent);

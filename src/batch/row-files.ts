@@ -7,7 +7,7 @@ import { AtomicFile, syncFolder, type Writer } from '../kit/file.ts';
 import { fromHome, makeOutputFolder, systemError, unwritable, writing } from '../kit/folders.ts';
 import { assertRegular, assertUnlinked, leadsBelow, realOf } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
-import { checkFile, lookAt } from '../out/open.ts';
+import { checkFile, outputStats } from '../out/open.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import type { Encoding } from '../sound/encode/encoding.ts';
 import type { PcmFormat, Track } from '../sound/pcm.ts';
@@ -169,7 +169,7 @@ function openPart(file: NamedFile, isOneOfMany = false): AtomicFile {
 /** @throws TtsError (output), (usage) for a link in place of the file */
 function replacing<T>({ path, name }: NamedFile, act: (old: Stats | undefined) => T): T {
   return writing(name, () => {
-    const old = lookAt(path, name);
+    const old = outputStats(path, name);
     assertRegular(path);
     return act(old);
   });

@@ -9,7 +9,7 @@ import { keyFilesIn } from '../options/keys.ts';
 import type { LoadedSettings, Settings } from '../options/load.ts';
 import { hasControls } from '../read/decode.ts';
 import { hasScene, isAsSpoken } from '../read/plain.ts';
-import { lookAt } from '../read/source.ts';
+import { inputStats } from '../read/source.ts';
 import { readerOf, sourcesOf } from '../run/readers.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
 import type { Speaker } from '../sound/voice.ts';
@@ -195,7 +195,7 @@ export class TextFiles {
         `${cell} lies outside of the folder of its table`,
         'if you mean it, name the folder that holds it: --files-from FOLDER',
       );
-    const found = lookAt(path, cwd);
+    const found = inputStats(path, cwd);
     if (!found.isFile()) throw usageError(`${cell} is not a file`, 'name a file that holds text');
     if (this.#isPrivate(realOf(path) ?? path, found))
       throw usageError(`${cell} holds settings or a key of tts`, 'name a file that holds text');

@@ -55,7 +55,7 @@ export async function openSink(
   if (isStdout(output)) return stdoutSink(host.stdout, encoding);
   try {
     const path = pathOf(host.cwd, output);
-    const old = lookAt(path, output);
+    const old = outputStats(path, output);
     if (!old || old.isFile()) {
       const file = { name: output, path, old, clobber, writer: host };
       return fileSink(file, encoding, keepsPartial);
@@ -69,7 +69,7 @@ export async function openSink(
 }
 
 /** @throws an error with the code EISDIR for a folder, or the system's error */
-export function lookAt(path: string, name: string): Stats | undefined {
+export function outputStats(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() || /[/\\]$/.test(name)) throw systemError('EISDIR');
   return stats;
@@ -100,7 +100,7 @@ export async function checkSink(
   if (isStdout(output)) return isLiveStdout(host.stdout);
   try {
     const path = pathOf(host.cwd, output);
-    const old = lookAt(path, output);
+    const old = outputStats(path, output);
     if (!old || old.isFile()) {
       checkFile({ name: output, path, old, clobber, writer: host });
       return false;

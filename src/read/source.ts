@@ -32,7 +32,7 @@ export function wordsSource(words: string): Source {
  * @throws TtsError (usage) if there is no such file
  */
 export function fileSource(name: string, cwd: string, timeoutMs?: number): Source {
-  const stats = lookAt(name, cwd);
+  const stats = inputStats(name, cwd);
   const isFile = stats.isFile();
   const open = (signal: AbortSignal) => openFile(name, cwd, signal);
   return {
@@ -157,9 +157,9 @@ export async function* openUnchanged(
   cwd: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const before = lookAt(name, cwd);
+  const before = inputStats(name, cwd);
   yield* openFile(name, cwd, signal);
-  const after = lookAt(name, cwd);
+  const after = inputStats(name, cwd);
   const isSame = before.ino === after.ino && before.size === after.size && before.mtimeMs === after.mtimeMs;
   if (before.isFile() && !isSame)
     throw usageError(
@@ -169,7 +169,7 @@ export async function* openUnchanged(
 }
 
 /** @throws TtsError (usage) if the file does not exist */
-export function lookAt(name: string, cwd: string): Stats {
+export function inputStats(name: string, cwd: string): Stats {
   try {
     return statSync(pathOf(cwd, name));
   } catch (error) {

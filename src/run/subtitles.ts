@@ -5,7 +5,7 @@ import { AtomicFile, type FileOptions, type Writer } from '../kit/file.ts';
 import { pathOf, unwritable } from '../kit/folders.ts';
 import type { Host } from '../kit/host.ts';
 import type { Settings } from '../options/load.ts';
-import { lookAt } from '../out/open.ts';
+import { outputStats } from '../out/open.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
 import { cueTexts, linesOf, withoutBreaks } from '../text/cue-lines.ts';
 import type { Place } from '../text/piece.ts';
@@ -472,7 +472,7 @@ export function planSubtitles(
     );
   try {
     const path = pathOf(host.cwd, name);
-    const old = lookAt(path, name);
+    const old = outputStats(path, name);
     if (old && !old.isFile())
       throw usageError(
         `--subtitles: ${name} is not a regular file`,
