@@ -190,10 +190,10 @@ export class SegmentRequests {
   }
 
   /**
-   * Handles a failure in the middle of the part in its turn, some of which was heard.
+   * Falls back after a failure in the middle of the part in its turn, some of which was heard.
    * @returns true if another voice continues with the next part
    */
-  continuesAfter(head: StartedPart, error: unknown): boolean {
+  fallsBackAfter(head: StartedPart, error: unknown): boolean {
     if (!this.#fallBack(error, head.segment, true)) return false;
     head.stop();
     return true;
@@ -364,13 +364,13 @@ export class LookAhead {
         this.#silence = undefined;
         return { segment, speech, silence, dropped };
       } catch (error) {
-        if (!(error instanceof Dropped)) this.#onSkipped(error, segment);
+        if (!(error instanceof Dropped)) this.#skip(error, segment);
       }
     }
   }
 
   /** @throws the error, naming the missing text, unless the part may be skipped */
-  #onSkipped(error: unknown, segment: Segment): void {
+  #skip(error: unknown, segment: Segment): void {
     const { maySkip, onSkipped } = this.#options;
     if (!maySkip?.(error, segment)) throw this.#withLoss(error, segment);
     this.#firstSkipped ??= error;
@@ -439,7 +439,7 @@ export class LookAhead {
     const { head } = this.#asking;
     if (!head) throw error;
     const lost = this.#withLoss(error, head.segment);
-    if (this.#isSingle || !this.#asking.continuesAfter(head, error)) throw lost;
+    if (this.#isSingle || !this.#asking.fallsBackAfter(head, error)) throw lost;
     this.#broken = lost;
   }
 
