@@ -14,12 +14,12 @@ import { pattern } from './unicode.ts';
  */
 export async function numbersInWords(text: string, tag: string): Promise<string> {
   if (!HAS_NUMBER.test(text)) return text;
-  const rules = known.get(tag) ?? rulesFor(tag);
-  known.set(tag, rules);
+  const rules = rulesByTag.get(tag) ?? rulesFor(tag);
+  rulesByTag.set(tag, rules);
   return (await rules).reduce(applied, text);
 }
 
-const known = new Map<string, Promise<readonly Rule[]>>();
+const rulesByTag = new Map<string, Promise<readonly Rule[]>>();
 
 async function rulesFor(tag: string): Promise<readonly Rule[]> {
   const [, language = '', region] =
@@ -27,8 +27,8 @@ async function rulesFor(tag: string): Promise<readonly Rule[]> {
   const code = language.toLowerCase();
   const row = NUMBER_LANGUAGES[code];
   if (!row) return [];
-  const known = region === undefined ? code : `${code}-${region.toUpperCase()}`;
-  return rulesOf(new Numbers(row, known, await row.load(known)));
+  const locale = region === undefined ? code : `${code}-${region.toUpperCase()}`;
+  return rulesOf(new Numbers(row, locale, await row.load(locale)));
 }
 
 /** Matches digits, fractions and possible Roman numerals. */
