@@ -27,11 +27,8 @@ export type Rule = readonly [
 
 /** Applies the rules in order. */
 export function spokenBy(rules: readonly Rule[], text: string): string {
-  return rules.reduce(
-    (spoken, [pattern, words]) =>
-      typeof words === 'string' ? spoken.replace(pattern, words) : spoken.replace(pattern, words),
-    text,
-  );
+  // The overloads of `replace` take a string or a function, but no union of them.
+  return rules.reduce((spoken, [pattern, words]) => spoken.replace(pattern, words as string), text);
 }
 
 const SUPERSCRIPT = '[⁰¹²³⁴-⁹]';
