@@ -298,7 +298,8 @@ export async function openEventLog(
   signal: AbortSignal,
   onLost: (error: TtsError) => void,
 ): Promise<EventLog> {
-  const lost = (error: unknown) => onLost(unwritable(where, error, 'name another file with --events'));
+  const failure = (error: unknown) => unwritable(where, error, 'name another file with --events');
+  const lost = (error: unknown) => onLost(failure(error));
   if (isDescriptor(where)) {
     const fd = Number(where);
     return logOf(fd, statsOf(fd), lost);
@@ -309,7 +310,7 @@ export async function openEventLog(
     return logOf(fd, fstatSync(fd), lost);
   } catch (error) {
     signal.throwIfAborted();
-    throw unwritable(where, error, 'name another file with --events');
+    throw failure(error);
   }
 }
 
