@@ -152,12 +152,6 @@ describe('an engine that is a program', () => {
     },
   );
 
-  it('that leaves a grandchild behind leaves none', async () => {
-    const box = boxWith('sleep 1000 & echo $! > child; cat $WAV');
-    expect(await box.run(OUT)).toMatchObject({ status: 0 });
-    await expect.poll(() => isAlive(Number(box.read('child')))).toBe(false);
-  });
-
   it('is ended, with what it started, when a client of tts serve leaves', async () => {
     const box = boxWith('sleep 1000 & echo $! > child; echo $$ > self; head -c 2000 $WAV; wait');
     const { url } = await startServe(box, ['--engine', 'mine']);

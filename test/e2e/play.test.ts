@@ -178,17 +178,6 @@ describe('players that are looked for', () => {
     expectFailure(failed, 8, /the player ffplay failed: No more, audio open failed/);
   });
 
-  it('inherits no key', async () => {
-    const box = new Sandbox();
-    chmodSync(box.file('bin/aplay', '#!/bin/sh\nexport -p > environment\nexec /bin/cat >/dev/null\n'), 0o755);
-    const { url } = await serveBytes(complete(plainWav(pcm)));
-    const env = named(url, { PATH: box.path('bin'), TTS_API_KEY_FILE: box.path('key'), OTHER: 'kept' });
-    const run = await box.run('hi --play', { env });
-    expect(run).toMatchObject({ status: 0 });
-    expect(box.read('environment').toString()).toMatch(/OTHER/);
-    expect(box.read('environment').toString()).not.toMatch(/TTS_API_KEY/);
-  });
-
   it('may fail, which is an error with a way out, and what the service says counts first', async () => {
     const box = new Sandbox();
     fakePlayer(box, 'failsAtOnce', 'bin/aplay');

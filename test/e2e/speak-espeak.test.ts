@@ -4,7 +4,6 @@ import { fakeEspeak } from '../support/fake-espeak.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
-import { serve } from '../support/serve.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
 
 /** A machine with an espeak-ng that notes what it is asked for, and says the same each time. */
@@ -190,18 +189,6 @@ it.runIf(isThere('espeak-ng'))(
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(22_050);
   },
 );
-
-it('espeak-ng gets no key of the service that starts it.', async () => {
-  const { box, env, asked } = equipped();
-  const program = box.path('bin/espeak-ng');
-  writeFileSync(program, readFileSync(program, 'utf8').replace('\n', `\nenv >> '${box.path('env')}'\n`));
-  const { speak } = await serve('', { box, env: { ...env, TTS_API_KEY: 'key-of-serve' } });
-  const answer = await speak({ text: 'hello', speaker_no: 101 }, { 'x-api-key': 'key-of-serve' });
-  expect(answer.status).toBe(200);
-  expect(asked()).toHaveLength(2);
-  expect(box.read('env').toString()).toContain('PATH=');
-  expect(box.read('env').toString()).not.toContain('key-of-serve');
-});
 
 describe('the voices of languages', () => {
   /** Notes each text with its voice. */
