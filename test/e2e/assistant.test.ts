@@ -1,18 +1,14 @@
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { serveText } from '../support/book.ts';
+import { eventsIn } from '../support/events-in.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
 import type { TextServer } from '../support/text-server.ts';
 import { READY, Tmux } from '../support/tmux.ts';
-
-function linesOf(events: Buffer) {
-  const lines = events.toString().split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line));
-}
 
 const GUIDE = readFileSync('docs/assistant.md', 'utf8');
 
@@ -56,7 +52,7 @@ test('Events tell which sentence is heard, and where a run was stopped, in chara
   const player = fakePlayer(box, 'isSlow');
   const line = `exec tts --assistant --player "$PLAYER" --events 3 3>>events.jsonl`;
   const run = box.startShell(line, { env: { PLAYER: player.command }, stdin: 'open' });
-  const events = () => (existsSync(box.path('events.jsonl')) ? linesOf(box.read('events.jsonl')) : []);
+  const events = () => eventsIn(box);
   const input = '<think>Hm.</think>**Hello there.** This is a sentence that takes a while to be heard. ';
   run.stdin.write(input);
   await vi.waitFor(() => expect(events().filter(({ event }) => event === 'playing')).toHaveLength(2), 60_000);
@@ -86,7 +82,7 @@ test('A reader of events that leaves is not missed, and a file is for its user a
   const box = new Sandbox();
   const gone = await box.shell(`set -o pipefail; { tts One. -o a.wav --events 3 3>&1 | true; }`);
   const raw = await box.shell(`tts Two. --encode s16le --events e.jsonl | wc -c`);
-  const [queued, playing] = linesOf(box.read('e.jsonl'));
+  const [queued, playing] = eventsIn(box, 'e.jsonl');
   expect({ gone: gone.status, raw: raw.status, bytes: Number(raw.stdout) % 2 }).toEqual({
     gone: 0,
     raw: 0,
@@ -103,7 +99,7 @@ test('In a conversation, a stop drops what is queued, and what comes afterwards 
   const args = ['--assistant', '--input', 'jsonl', '--player', player.command, '--events', 'events.jsonl'];
   const run = box.start(args, { stdin: 'open' });
   const say = (message: object) => run.stdin.write(`${JSON.stringify(message)}\n`);
-  const events = () => (existsSync(box.path('events.jsonl')) ? linesOf(box.read('events.jsonl')) : []);
+  const events = () => eventsIn(box);
   const came = (event: string, count: number) =>
     vi.waitFor(
       () => expect(events().filter((each) => each.event === event).length).toBeGreaterThanOrEqual(count),
@@ -139,7 +135,7 @@ test('In a conversation, a stop drops what is queued, and what comes afterwards 
 
 test('A message that is not UTF-8 is refused with the place of its byte, and none of it is spoken.', async () => {
   const bytes = Buffer.concat([Buffer.from('{"text": "caf'), Buffer.from([0xe9]), Buffer.from('"}\n')]);
-  const { status, stderr } = await new Sandbox().tts('--input jsonl -o x.wav', { stdin: bytes });
+  const { status, stderr } = await new Sandbox().run('--input jsonl -o x.wav', { stdin: bytes });
   expect({ status, stderr }).toEqual({
     status: 2,
     stderr: expect.stringContaining('stdin is not text: byte 0xe9 at offset 13'),
@@ -152,14 +148,14 @@ test('An answer that comes after a silence begins at once.', async () => {
   const args = ['--assistant', '--input', 'jsonl', '--player', player.command, '--events', 'events.jsonl'];
   const run = box.start(args, { stdin: 'open' });
   run.stdin.write('{"text":"One.","end":true}\n');
-  const spoken = () => linesOf(box.read('events.jsonl')).some(({ event }) => event === 'spoken');
-  await vi.waitFor(() => expect(existsSync(box.path('events.jsonl')) && spoken()).toBe(true), 10_000);
+  const spoken = () => eventsIn(box).some(({ event }) => event === 'spoken');
+  await vi.waitFor(() => expect(spoken()).toBe(true), 10_000);
   // Longer than the silence between two paragraphs.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   run.stdin.end('{"text":"Two."}');
   await run.ended;
   let expected = 44;
-  for (const text of ['One.', 'Two.']) expected += (await box.tts([text, '--encode', 's16le'])).stdout.length;
+  for (const text of ['One.', 'Two.']) expected += (await box.run([text, '--encode', 's16le'])).stdout.length;
   expect(player.heard()).toHaveLength(expected);
 });
 
@@ -173,7 +169,7 @@ test('Where only the end of a thought comes, what is queued of it is not heard, 
   await player.running();
   run.stdin.end('So it is clear.\n</think>\n\nThe answer is **four**.\n');
   expect((await run.ended).status).toBe(0);
-  const sound = async (text: string) => (await box.tts([text, '--encode', 's16le'])).stdout;
+  const sound = async (text: string) => (await box.run([text, '--encode', 's16le'])).stdout;
   const [first = Buffer.alloc(0), second = Buffer.alloc(0), ...others] = player.heardEach();
   expect(others).toEqual([]);
   expect(first.length).toBeLessThan((await sound(thought)).length);
@@ -186,7 +182,7 @@ test('A thought that comes with its answer is never heard, and no player is stop
   const run = box.start(['--assistant', '--no-echo', '--player', player.command], { stdin: 'open' });
   run.stdin.end('Twice two, then.\n</think>\n\nThe answer is four.\n');
   expect((await run.ended).status).toBe(0);
-  const { stdout } = await box.tts(['The answer is four.', '--encode', 's16le']);
+  const { stdout } = await box.run(['The answer is four.', '--encode', 's16le']);
   expect(player.heardEach().map((bytes) => bytes.subarray(44).equals(stdout))).toEqual([true]);
 });
 
@@ -250,15 +246,7 @@ test.skipIf(!isThere('tmux'))(
     writeFileSync(join(box.commands, 'llm'), MODEL);
     chmodSync(join(box.commands, 'llm'), 0o755);
     const terminal = new Tmux(box, { TTS_PLAYER: player.command, STORY });
-    const told = (name: string) =>
-      existsSync(box.path(name))
-        ? box
-            .read(name)
-            .toString()
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line))
-        : [];
+    const told = (name: string) => eventsIn(box, name);
     const hears = (name: string, index: number) =>
       vi.waitFor(
         () => expect(told(name).some((line) => line.event === 'playing' && line.index === index)).toBe(true),
@@ -311,11 +299,6 @@ test.skipIf(!isThere('script'))(
   },
 );
 
-function eventsIn(box: Sandbox) {
-  const lines = box.read('events.jsonl').toString().split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line));
-}
-
 test('The service dies in the middle of an answer: the text is whole, another voice goes on, and the status says so.', async () => {
   const server: TextServer = await serveText({
     fault: () => (/Answer|first/.test(server.texts.at(-1) ?? '') ? undefined : '500'),
@@ -324,7 +307,7 @@ test('The service dies in the middle of an answer: the text is whole, another vo
   const player = fakePlayer(box, 'plays');
   const answer = '# Answer\n\nThe first one. The **second** one. The third one. The last one.\n';
   const args = ['--assistant', '--json', '--fallback', 'slt', '--player', player.command];
-  const run = await box.tts(args, { env: named(server.url), stdin: answer });
+  const run = await box.run(args, { env: named(server.url), stdin: answer });
   const { fallback, played } = JSON.parse(run.stderr);
   expect({ status: run.status, shown: run.stdout.toString(), played }).toEqual({
     status: 9,
@@ -348,11 +331,11 @@ test('A stream that stops is given up after the patience, and its sentence is no
     fault: () => (server.texts.at(-1)?.includes('second') ? 'stop' : undefined),
   });
   const box = new Sandbox();
-  const args = ['--stream', '--fallback', '1', '--patience', '5', '--events', 'events.jsonl'];
+  const args = ['--stream', '--fallback', '1', '--patience', '2', '--events', 'events.jsonl'];
   const stdin = 'The first one. The second sentence breaks. The last one.';
-  const run = await box.tts(args, { env: named(server.url), stdin });
+  const run = await box.run(args, { env: named(server.url), stdin });
   expect(run.stderr).toMatch(
-    /^tts: (?:warning: )?no sound came within 5 s; the rest of "The second sentence breaks." is missing, and 1 speaks from "The last one." on\n$/,
+    /^tts: (?:warning: )?no sound came within 2 s; the rest of "The second sentence breaks." is missing, and 1 speaks from "The last one." on\n$/,
   );
   expect(run.status).toBe(9);
   expect(run.stdout.length).toBeGreaterThan(22_050);
@@ -367,7 +350,7 @@ test('A stream that stops is given up after the patience, and its sentence is no
   expect(broken).toMatchObject({ estimated: true });
   expect(broken.heard).toBeGreaterThanOrEqual(broken.start);
   expect(broken.heard).toBeLessThan(broken.end);
-  expect(fallback).toMatchObject({ voice: '1', error: 'no sound came within 5 s', exitCode: 5 });
+  expect(fallback).toMatchObject({ voice: '1', error: 'no sound came within 2 s', exitCode: 5 });
   for (const line of events) expect(FIELDS).toEqual(expect.arrayContaining(Object.keys(line)));
 });
 
@@ -375,9 +358,9 @@ test('A file has one voice, unless it may have gaps.', async () => {
   const server = await serveText({ fault: () => '429' });
   const box = new Sandbox();
   box.file('.ttsrc.json', '{"fallback": "slt"}');
-  const file = await box.tts('hello -o a.wav', { env: named(server.url) });
+  const file = await box.run('hello -o a.wav', { env: named(server.url) });
   expect({ status: file.status, list: box.list() }).toEqual({ status: 4, list: ['.ttsrc.json'] });
-  const kept = await box.tts('hello -o a.wav --keep-going', { env: named(server.url) });
+  const kept = await box.run('hello -o a.wav --keep-going', { env: named(server.url) });
   expect({ status: kept.status, list: box.list() }).toEqual({ status: 9, list: ['.ttsrc.json', 'a.wav'] });
   expect(kept.stderr).toMatch(/slt speaks from "hello" on/);
 });

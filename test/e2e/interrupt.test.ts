@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
 import { type FakePlayer, fakePlayer } from '../support/fake-player.ts';
 import { type Running, Sandbox } from '../support/run.ts';
 
@@ -35,7 +36,10 @@ const WAYS: readonly Way[] = [
     messages: true,
     async interrupt({ run, box }) {
       run.stdin.write('{"stop":true}\n');
-      await vi.waitFor(() => expect(told(box).some(({ event }) => event === 'stopped')).toBe(true), 10_000);
+      await vi.waitFor(
+        () => expect(eventsIn(box).some(({ event }) => event === 'stopped')).toBe(true),
+        10_000,
+      );
     },
     status: 0,
     isHeardNext: true,
@@ -43,17 +47,11 @@ const WAYS: readonly Way[] = [
   { name: 'SIGINT', interrupt: async ({ run }) => run.child.kill('SIGINT'), status: 130, isHeardNext: false },
   {
     name: 'tts stop',
-    interrupt: ({ box }) => box.tts('stop --channel desk'),
+    interrupt: ({ box }) => box.run('stop --channel desk'),
     status: 0,
     isHeardNext: false,
   },
 ];
-
-function told(box: Sandbox) {
-  if (!existsSync(box.path('events.jsonl'))) return [];
-  const lines = box.read('events.jsonl').toString().split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line));
-}
 
 /** Interrupts a run in the middle of its sentence. */
 async function interrupted(
@@ -79,7 +77,7 @@ async function interrupted(
 
 /** What a player hears of a text that nothing interrupts, as its samples and a short form of them for messages. */
 async function soundOf(box: Sandbox, text: string, options: string) {
-  await box.tts(['-q', text, '-o', 'reference.wav', ...words(options)]);
+  await box.run(['-q', text, '-o', 'reference.wav', ...words(options)]);
   return heardIn(box.read('reference.wav'));
 }
 
@@ -119,7 +117,7 @@ test.each(
       // The loudness of a live voice is measured at its beginning, which is that of the first text.
       options.includes('loudness') ? all.map(({ bytes }) => bytes) : all;
     expect(what(others.map(heardIn))).toEqual(what(expected));
-    const events = told(box);
+    const events = eventsIn(box);
     const stop = events.findIndex(({ event }) => event === 'stopped');
     expect(events[stop].heard).toBeGreaterThan(5);
     expect(events[stop].heard).toBeLessThan(LONG.length / 2);
@@ -160,7 +158,7 @@ test.runIf(process.platform === 'linux')(
     const box = new Sandbox();
     const player = fakePlayer(box, 'plays');
     const act = async (name: string) => {
-      const { status, stdout } = await box.tts([name, '--channel', 'desk', '--json']);
+      const { status, stdout } = await box.run([name, '--channel', 'desk', '--json']);
       return { status, ...JSON.parse(stdout.toString()) };
     };
     const run = box.start(['--channel', 'desk', '--player', player.command], { stdin: 'open' });
@@ -191,7 +189,7 @@ test('A run that was to make a file is terminated, and one that waits ends witho
   await vi.waitFor(() => expect(runs()).toBe(1), 10_000);
   const waits = box.start([...args, '--queue', '--player', player.command, 'Never.'], { env });
   await vi.waitFor(() => expect(runs()).toBe(2), 10_000);
-  expect((await box.tts(['stop', ...args, '--json'], { env })).stdout.toString()).toBe('{"stopped":2}\n');
+  expect((await box.run(['stop', ...args, '--json'], { env })).stdout.toString()).toBe('{"stopped":2}\n');
   const ended = await file.ended;
   // What does not end in time dies of the signal, which a shell tells as 143, too.
   expect({ ...ended, status: ended.status ?? 143 }).toMatchObject({
