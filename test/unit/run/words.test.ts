@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, it, test } from 'vitest';
-import { delayOf, finish } from '../../../src/engines/finish.ts';
-import { Flite } from '../../../src/engines/flite.ts';
-import { compileFlite } from '../../../src/engines/flite-program.ts';
-import { FLITE_VOICES, fliteTask } from '../../../src/engines/flite-voices.ts';
-import { phonesOf, type SpokenWord, spokenWords } from '../../../src/engines/flite-words.ts';
+import { describe, expect, it, test } from 'vitest';
+import { phonesOf, spokenWords } from '../../../src/engines/flite-words.ts';
 import { normalise } from '../../../src/engines/normalise.ts';
 import { EXPECTED_ERROR, matchedTo, spread, wordsIn } from '../../../src/run/words.ts';
 import { align, comparableUpTo, FeatureMeter, type Features } from '../../../src/sound/align.ts';
-import { loadResampler, type MakeResampler } from '../../../src/sound/convert.ts';
+import type { TimedSound } from '../../../src/voices/timed-words.ts';
+import { openTimedVoices, RATE } from '../../support/timed-voice.ts';
 
 const SENTENCES = [
   'The quick brown fox jumps over the lazy dog near the bank of the river.',
@@ -19,45 +16,26 @@ const SENTENCES = [
   'He opened the letter slowly, read it twice, and put it back into his pocket.',
   'Do you know how many miles it is from the village to the next railway station?',
 ];
-const RATE = 22_050;
+const said = await openTimedVoices();
+const measured = new Map<TimedSound, Features>();
 
-interface Said {
-  readonly words: readonly SpokenWord[];
-  readonly features: Features;
-  readonly seconds: number;
-}
-
-let flite: Flite;
-let resampler: MakeResampler;
-
-beforeAll(async () => {
-  flite = await Flite.start(await compileFlite());
-  resampler = await loadResampler();
-});
-
-function say(name: string, text: string): Said {
-  const speaker = FLITE_VOICES.find((each) => each.name === name);
-  if (!speaker) throw new Error(`no voice ${name}`);
-  const style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
-  const how = { sampleRate: RATE, loudness: 1, pause: 0.35 };
-  const spoken = flite.speakTimed(fliteTask({ no: speaker.no, style }, normalise(text), how));
-  const delay = delayOf(spoken);
-  const sound = finish(spoken, how, resampler);
+/** What a voice says, for alignments, measured once. */
+function featuresOf(name: string, text: string): Features {
+  const sound = said(name, text);
+  const known = measured.get(sound);
+  if (known) return known;
   const meter = new FeatureMeter(RATE, comparableUpTo(RATE, 16_000));
-  meter.push(Float64Array.from(sound, (sample) => sample / 32_768));
-  const words = spoken.words.map(({ text, start, end }) => ({
-    text,
-    start: start + delay,
-    end: end + delay,
-  }));
-  return { words, features: meter.end(), seconds: sound.length / RATE };
+  for (const piece of sound.pieces) meter.push(Float64Array.from(piece, (sample) => sample / 32_768));
+  const features = meter.end();
+  measured.set(sound, features);
+  return features;
 }
 
 describe('Words of a sound whose times are known', () => {
   test.each(['slt', 'awb', 'kal16'])('%s, aligned to rms, is off by 30 ms or less on average', (voice) => {
     const errors = SENTENCES.flatMap((text) => {
-      const [known, other] = [say('rms', text), say(voice, text)];
-      const alignment = align(known.features, other.features);
+      const [known, other] = [said('rms', text), said(voice, text)];
+      const alignment = align(featuresOf('rms', text), featuresOf(voice, text));
       return other.words.flatMap(({ start, end }, at) => [
         Math.abs((alignment?.at(known.words[at]?.start ?? 0) ?? 99) - start),
         Math.abs((alignment?.at(known.words[at]?.end ?? 0) ?? 99) - end),
@@ -69,15 +47,13 @@ describe('Words of a sound whose times are known', () => {
   });
 
   it('is found in a long sound as well, behind a sentence that is missing.', () => {
-    const before = SENTENCES.join(' ');
-    const [known, other] = [
-      say('rms', `${before} ${SENTENCES[5]} ${before}`),
-      say('slt', `${before} ${before}`),
-    ];
+    const before = SENTENCES.slice(0, 4).join(' ');
+    const [whole, lacking] = [`${before} ${SENTENCES[5]} ${before}`, `${before} ${before}`];
+    const [known, other] = [said('rms', whole), said('slt', lacking)];
     const missing = known.words.length - other.words.length;
-    const alignment = align(known.features, other.features);
-    const errors = other.words.slice(-100).map(({ start }, at) => {
-      const word = known.words[other.words.length - 100 + at + missing];
+    const alignment = align(featuresOf('rms', whole), featuresOf('slt', lacking));
+    const errors = other.words.slice(-50).map(({ start }, at) => {
+      const word = known.words[other.words.length - 50 + at + missing];
       return Math.abs((alignment?.at(word?.start ?? 0) ?? 99) - start);
     });
     expect(missing).toBeGreaterThan(10);
@@ -99,14 +75,14 @@ describe('Words of a sound whose times are known', () => {
     ['a sentence more at the end', 'kal16', `${story} ${SENTENCES[3]}`, [0, 1]],
     ['a sentence more at its beginning', 'slt', `${SENTENCES[3]} ${story}`, [0, 1]],
   ])('shows what is missing and what is added: %s (%s)', (_, voice, text, expected) => {
-    const alignment = align(say('rms', story).features, say(voice, text).features);
+    const alignment = align(featuresOf('rms', story), featuresOf(voice, text));
     const { missing = 0, extra = 0 } = alignment ?? {};
     expect([missing > 0.8 ? 1 : 0, extra > 1.2 ? 1 : 0]).toEqual(expected);
   });
 
   it('is off by what files say of times that are spread.', () => {
     const errors = SENTENCES.flatMap((text) => {
-      const { words, seconds } = say('rms', text);
+      const { words, seconds } = said('rms', text);
       const written = wordsIn(text);
       const known = matchedTo(written, words, seconds);
       return spread(written, 0, seconds).map(({ start }, at) => Math.abs(start - (known[at]?.start ?? 99)));
@@ -117,14 +93,15 @@ describe('Words of a sound whose times are known', () => {
   });
 
   it('is the same as that of the sound itself.', () => {
-    const { words, features } = say('kal16', SENTENCES[0] ?? '');
-    const alignment = align(features, features);
+    const [text = ''] = SENTENCES;
+    const { words } = said('kal16', text);
+    const alignment = align(featuresOf('kal16', text), featuresOf('kal16', text));
     for (const { start } of words) expect(alignment?.at(start)).toBeCloseTo(start, 1);
   });
 
   it('begins with a phone of Flite, and with no other.', () => {
     for (const text of SENTENCES) {
-      const { words } = say('rms', text);
+      const { words } = said('rms', text);
       expect(words.map((word) => word.text).join(' ')).toBe(normalise(text));
       for (const [at, { start, end }] of words.entries()) {
         expect(end).toBeGreaterThan(start);

@@ -1,11 +1,5 @@
-import { beforeAll, describe, expect, it, test } from 'vitest';
-import { delayOf, finish } from '../../../src/engines/finish.ts';
-import { Flite } from '../../../src/engines/flite.ts';
-import { compileFlite } from '../../../src/engines/flite-program.ts';
-import { FLITE_VOICES, fliteTask } from '../../../src/engines/flite-voices.ts';
-import { normalise } from '../../../src/engines/normalise.ts';
+import { describe, expect, it, test } from 'vitest';
 import { COARSE_STEP } from '../../../src/sound/align.ts';
-import { loadResampler, type MakeResampler } from '../../../src/sound/convert.ts';
 import type { Utterance, VoiceEvent } from '../../../src/sound/voice.ts';
 import {
   Comparable,
@@ -16,8 +10,8 @@ import {
   Prover,
 } from '../../../src/voices/proof.ts';
 import type { TimedSound } from '../../../src/voices/timed-words.ts';
-import { PLAIN } from '../../support/engine.ts';
 import { speakerThat, utteranceOf } from '../../support/speaker.ts';
+import { openTimedVoices, RATE } from '../../support/timed-voice.ts';
 
 const SENTENCES = [
   'She had been waiting for almost an hour, and nobody had come to the door.',
@@ -29,34 +23,9 @@ const STORY = SENTENCES.join(' ');
 const OTHER =
   'The quick brown fox jumps over the lazy dog near the bank of the river. It was the best of times, it was the worst of times, it was the age of wisdom. Please call me back before noon, because I will leave the office early today, and take the boat to the island.';
 
-const RATE = 22_050;
 const FORMAT = { encoding: 'integer', sampleRate: RATE, channels: 1, bitsPerSample: 16 } as const;
 
-let flite: Flite;
-let resampler: MakeResampler;
-
-beforeAll(async () => {
-  flite = await Flite.start(await compileFlite());
-  resampler = await loadResampler();
-});
-
-const spoken = new Map<string, TimedSound>();
-
-function said(name: string, text: string): TimedSound {
-  const key = `${name} ${text}`;
-  const known = spoken.get(key);
-  if (known) return known;
-  const speaker = FLITE_VOICES.find((each) => each.name === name);
-  if (!speaker) throw new Error(`no voice ${name}`);
-  const how = { sampleRate: RATE, loudness: 1, pause: 0.35 };
-  const speech = flite.speakTimed(fliteTask({ no: speaker.no, style: PLAIN }, normalise(text), how));
-  const delay = delayOf(speech);
-  const words = speech.words.map((word) => ({ ...word, start: word.start + delay, end: word.end + delay }));
-  const samples = finish(speech, how, resampler);
-  const timed = { pieces: [samples], sampleRate: RATE, seconds: samples.length / RATE, words };
-  spoken.set(key, timed);
-  return timed;
-}
+const said = await openTimedVoices();
 
 function sound(name: string, text: string): Int16Array {
   return said(name, text).pieces[0] ?? new Int16Array(0);
