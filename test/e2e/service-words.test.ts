@@ -18,9 +18,9 @@ const KEY = 'the-key-of-the-service';
 const TEXT = 'Hello world, it costs €5. The second sentence is here.';
 
 let own: Serving;
-beforeEach(async () => {
+const serveHere = async () => {
   own = await serve();
-});
+};
 
 const post = (path: string, body: object, url = own.url, headers: Readonly<Record<string, string>> = {}) =>
   ask(url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
@@ -48,6 +48,8 @@ function expectInOrder(words: ReturnType<typeof wordsOf>, seconds: number, text 
 const secondsIn = (wav: Buffer) => (wav.length - 44) / 2 / parseWav(wav).sampleRate;
 
 describe("A client of Kokoro-FastAPI's captioned speech", () => {
+  beforeEach(serveHere);
+
   const asked = { model: 'kokoro', input: TEXT, voice: 'slt', response_format: 'wav', lang_code: 'a' };
 
   it('gets one object with the sound and its words, if it wants no stream.', async () => {
@@ -97,6 +99,8 @@ describe("A client of Kokoro-FastAPI's captioned speech", () => {
 });
 
 describe('words=true', () => {
+  beforeEach(serveHere);
+
   it('gives words to POST /tts, and changes nothing where it is false.', async () => {
     const plain = await tts('');
     expect((await tts('?words=false')).bytes).toEqual(plain.bytes);
@@ -146,6 +150,7 @@ describe('words=true', () => {
 test.runIf(isThere('espeak-ng'))(
   'Words of a voice of espeak-ng are aligned (skipped without espeak-ng).',
   async () => {
+    await serveHere();
     const asked = { input: 'Der kleine Hund läuft.', voice: 'de', response_format: 'wav', stream: false };
     const { json } = await post('/dev/captioned_speech', asked);
     expect(json).toMatchObject({ source: 'aligned', error: 0.03 });
