@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
-import { startServe } from '../support/serve.ts';
+import { serve } from '../support/serve.ts';
 import { smallDisk } from '../support/small-disk.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
@@ -98,7 +98,7 @@ describe('an engine that is a program', () => {
 
   it('that is silent after its first bytes is given up by tts serve', async () => {
     const box = boxWith('head -c 2000 $WAV; sleep 1000', {}, { timeout: 1 });
-    const { speak, endBy } = await startServe(box, ['--engine', 'mine']);
+    const { speak, endBy } = await serve('--no-auth --engine mine', { box });
     expect((await speak({ text: 'Hello.', speaker_no: 1001 })).status).toBe(504);
     const { ended } = await endBy('SIGTERM');
     expect(ended.stderr).toMatch(/engine failed: .*mine.* for 1 s\n/);
@@ -154,7 +154,7 @@ describe('an engine that is a program', () => {
 
   it('is ended, with what it started, when a client of tts serve leaves', async () => {
     const box = boxWith('sleep 1000 & echo $! > child; echo $$ > self; head -c 2000 $WAV; wait');
-    const { url } = await startServe(box, ['--engine', 'mine']);
+    const { url } = await serve('--no-auth --engine mine', { box });
     const leaving = new AbortController();
     const answer = ask(`${url}/tts`, {
       method: 'POST',

@@ -5,7 +5,7 @@ import { answer, complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { Sandbox } from '../support/run.ts';
-import { startServe } from '../support/serve.ts';
+import { serve } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { textOf, wavOf } from '../support/text-audio.ts';
 import { writeUserConfig } from '../support/user-config.ts';
@@ -26,7 +26,7 @@ async function serveEngine(delay: number, ...args: string[]) {
     await complete(wavOf(input, { sampleRate: RATE, framesPerByte: 200 }))(wire, request, number);
   });
   const box = new Sandbox();
-  const { url } = await startServe(box, ['--engine', server.url, ...args]);
+  const { url } = await serve(['--no-auth', '--engine', server.url, ...args], { box });
   return { url, box, server, open };
 }
 
@@ -74,7 +74,7 @@ describe('the refusal of an engine', () => {
     const server = await serveSpeech(answer(upstream, words, { 'Retry-After': 7 }));
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { url: server.url, key: KEY } } });
-    const { url, endBy } = await startServe(box, ['--engine', 'mine']);
+    const { url, endBy } = await serve('--no-auth --engine mine', { box });
     const refused = await ask(url, 'Hello there.', isStreamed);
     expect([refused.status, refused.headers['retry-after']]).toEqual([status, retryAfter]);
     const message =
@@ -91,7 +91,7 @@ it('A config file that is named at the start brings the engine.', async () => {
   const box = new Sandbox();
   box.file('good.wav', wavOf('The program.', { sampleRate: RATE, framesPerByte: 200 }));
   const config = box.file('e.json', JSON.stringify({ engines: { mine: { command: ['cat', 'good.wav'] } } }));
-  const { url } = await startServe(box, ['--engine', 'mine', '--config', config]);
+  const { url } = await serve(['--no-auth', '--engine', 'mine', '--config', config], { box });
   expect((await ask(url, 'The program.')).status).toBe(200);
 });
 
@@ -142,7 +142,7 @@ describe('twenty clients of an engine at once', () => {
     const lock = 'mkdir lock || exit 9; sleep 0.02; cat good.wav; cat >> heard; rmdir lock';
     box.file('good.wav', wav);
     writeUserConfig(box, { engines: { mine: { command: ['bash', '-c', lock] } } });
-    const { url } = await startServe(box, ['--engine', 'mine']);
+    const { url } = await serve('--no-auth --engine mine', { box });
     const answers = await Promise.all(texts.map((text) => ask(url, text)));
     const heard = answers.map(({ status, bytes }) => [status, bytes.equals(wav)]);
     expect(heard).toEqual(texts.map(() => [200, true]));

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { chmodSync, cpSync, existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import catalogue from '../../src/voices/install/catalogue.json' with { type: 'json' };
@@ -18,6 +18,7 @@ import { dialogue, lastingLines } from '../support/terminal.ts';
 import { drawPicture } from '../support/terminal-picture.ts';
 import { wavOf } from '../support/text-audio.ts';
 import { hasSherpa, writeTinyVoice } from '../support/tiny-voice.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 import { ESPEAK_DATA, largeFiles, standIn } from '../support/voices.ts';
 
 // What the examples name and nobody has: real ones on this machine stand in for them.
@@ -123,7 +124,7 @@ describe('the examples', () => {
     const [config = ''] = fenced('yaml', page('docs/configuration.md'));
     const service = await serveBytes(complete(wavOf('spoken by the service')));
     const box = new Sandbox();
-    writeConfig(box, config.replace(SERVICE, service.url));
+    writeUserConfig(box, config.replace(SERVICE, service.url), { name: 'config.yaml' });
     for (const args of ['hi', 'hi -s grandpa'])
       expect(await box.shell(`tts ${args} -o out.wav`, { env: { TTS_API_KEY: KEY } })).toMatchObject({
         status: 0,
@@ -325,7 +326,7 @@ async function equip(blocks: string): Promise<Equipment> {
 
 function equipEngines(box: Sandbox, server: string): void {
   const config = fenced('yaml', page('docs/voices.md')).find((block) => block.startsWith('engines:')) ?? '';
-  writeConfig(box, config.replace(ENGINE, server));
+  writeUserConfig(box, config.replace(ENGINE, server), { name: 'config.yaml' });
   program(box, 'piper', 'cat >/dev/null; head -c 44100 /dev/zero');
   if (hasSherpa()) writeTinyVoice(join(box.home, 'voices', 'vits-piper-en_GB-cori-medium'));
 }
@@ -337,12 +338,6 @@ function makeFilm(box: Sandbox): void {
   const picture = ['-f', 'lavfi', '-i', 'color=black:size=64x36:rate=5:duration=4'];
   const music = ['-f', 'lavfi', '-i', 'sine=220:duration=4', '-shortest', box.path('film.mp4')];
   spawnSync('ffmpeg', ['-v', 'error', ...picture, ...music]);
-}
-
-function writeConfig(box: Sandbox, config: string): void {
-  const path = join(box.home, '.config', 'tts', 'config.yaml');
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, config);
 }
 
 function novel({ chapters = 4, sentences = 1 } = {}): Buffer {

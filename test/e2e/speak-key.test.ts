@@ -7,7 +7,7 @@ import { machineWith } from '../support/machine.ts';
 import { startProxy } from '../support/proxy.ts';
 import { wavOf } from '../support/row-service.ts';
 import { type Ended, expectFailure, KEY, named, Sandbox } from '../support/run.ts';
-import { startServe } from '../support/serve.ts';
+import { serve } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/sound/wav-builder.ts';
@@ -479,7 +479,7 @@ describe('an engine that quotes its key gets it into nothing that is left by', (
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { url, key: KEYS.engine } } });
     const receiver = await serveBytes(answer(204));
-    const service = await startServe(box, ['--engine', 'mine', '--log', 'json', '--callbacks', receiver.url]);
+    const service = await serve(`--no-auth --engine mine --log json --callbacks ${receiver.url}`, { box });
     const ask = async (more: object = {}) =>
       (await service.speak({ text: 'hi', speaker_no: 1001, ...more })).bytes.toString();
     const answers = [

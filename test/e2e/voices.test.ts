@@ -25,7 +25,7 @@ import { sha256 } from '../support/hub.ts';
 import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { type Arguments, type Ended, expectFailure, Sandbox } from '../support/run.ts';
-import { startServe } from '../support/serve.ts';
+import { serve } from '../support/serve.ts';
 import { hasSherpa, tinySound, tinyStyled } from '../support/tiny-voice.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { archiveOf, ESPEAK_DATA, listOnHub, piperFiles, standIn, tinyFiles } from '../support/voices.ts';
@@ -95,7 +95,7 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const again = await offline.succeed('voices install tina');
     expect(again.stderr).toContain('tina is installed already');
 
-    const { url, speak, endBy } = await startServe(box, [], gone);
+    const { url, speak, endBy } = await serve('--no-auth', { box, env: gone });
     const { speakers } = (await ask(`${url}/speakers`)).json as { speakers: Listed[] };
     const { voices } = (await ask(`${url}/v1/audio/voices`)).json as { voices: Listed[] };
     const listed = await offline.run('speakers --json');

@@ -41,12 +41,3 @@ export async function serve(
     ask(`${url}/tts`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
   return { ...run, box, url, said, speak };
 }
-
-/** Starts `tts serve` without a key. */
-export function startServe(
-  box: Sandbox,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Serving> {
-  return serve(['--no-auth', ...args], { box, env });
-}

@@ -1,7 +1,6 @@
-import { appendFileSync, linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, linkSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   findBatchFiles,
   Journal,
@@ -10,12 +9,12 @@ import {
   type ManifestEntry,
   readEntries,
 } from '../../../src/batch/manifest.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tts-manifest-'));
+  folder = emptyFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const entry = (id: string): ManifestEntry => ({
   id,
