@@ -419,16 +419,8 @@ function expectFailureWithCard({ status, stderr }: Ended, line: string): void {
 describe('tts voices', () => {
   it('lists the catalogue without a network', async () => {
     const box = new Sandbox();
-    const list = await box.run('voices --json');
-    const { voices } = JSON.parse(list.stdout.toString());
-    expect(voices.slice(0, 6).map(({ name }: { name: string }) => name)).toEqual([
-      'inflect',
-      'inflect-micro',
-      'cori',
-      'kristin',
-      'ljspeech',
-      'norman',
-    ]);
+    const { voices } = JSON.parse((await box.run('voices --json')).stdout.toString());
+    expect(voices[0].name).toBe('inflect');
     const german = await box.run('voices --language German');
     expect(german.stdout.toString()).toMatch(
       /thorsten +man +German \(DE\) +63 +CC0, trained from lessac +5x/,
