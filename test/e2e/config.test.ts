@@ -142,7 +142,7 @@ describe('precedence', () => {
     expectFailure(run, 2, /timeout/);
     expect(run.stderr).toContain(path);
     expect(run.stderr).toContain('"long"');
-    const inEnvironment = await new Sandbox().tts('hi', {
+    const inEnvironment = await new Sandbox().run('hi', {
       env: named('http://127.0.0.1:1', { TTS_SAMPLE_RATE: '1' }),
     });
     expectFailure(inEnvironment, 2, /TTS_SAMPLE_RATE must be 8000 or more, and is 1\n/);

@@ -216,7 +216,7 @@ it.each(CASES)(
         // Otherwise nothing was tried.
         expect(at).toBeGreaterThan(10);
         const [before, asked] = [seen(box, files), requests.length];
-        expect(await box.tts(args, { env: named(url) })).toMatchObject({ status: 0 });
+        expect(await box.run(args, { env: named(url) })).toMatchObject({ status: 0 });
         expect([seen(box, files), requests.length]).toEqual([before, asked]);
         return;
       }
@@ -249,7 +249,7 @@ async function survives(at: number, mode: Mode): Promise<boolean> {
   expect(run.stderr, where).not.toMatch(/defect|\n {4}at /);
   const voice = filesBelow(join(data, 'voices', 'tina'));
   expect([0, PLACES.length], where).toContain(voice.length);
-  expect(await box.tts('voices install tina', { env }), where).toMatchObject({ status: 0 });
+  expect(await box.run('voices install tina', { env }), where).toMatchObject({ status: 0 });
   expect(filesBelow(data), where).toEqual(PLACES);
   const whole = hub.cdn.filter(({ headers }) => headers.range === undefined);
   // Only a file of which no byte could be kept is asked for again.
@@ -272,7 +272,7 @@ describe.runIf(hasSherpa() && process.platform === 'linux')('an installation', (
     expect(runs.map(({ status }) => status)).toEqual([0, 0]);
     expect(runs.map(({ stderr }) => stderr).join('')).toContain('tina is installed already');
     expect(hub.cdn).toHaveLength(3);
-    await box.tts('hi -o out.wav -s tina', { env });
+    await box.run('hi -o out.wav -s tina', { env });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 
@@ -280,7 +280,7 @@ describe.runIf(hasSherpa() && process.platform === 'linux')('an installation', (
     const box = new Sandbox();
     const { hub, env } = await standIn(box);
     const folder = smallDisk(box, 'disk', 'size=8k,mode=700', skip);
-    const run = await box.tts('voices install tina', { env: { ...env, TTS_DATA_DIR: folder } });
+    const run = await box.run('voices install tina', { env: { ...env, TTS_DATA_DIR: folder } });
     expectFailure(
       { ...run, stderr: run.stderr.split('\n').slice(-3).join('\n') },
       8,

@@ -162,7 +162,7 @@ describe('tags', () => {
   it('name the voice, and the run says that it speaks another language', async () => {
     const box = new Sandbox();
     box.file('book.epub', book);
-    const run = await box.tts('-f book.epub -o a.mp3 -s slt');
+    const run = await box.run('-f book.epub -o a.mp3 -s slt');
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('the book is in German') });
     const narrator = readId3(box.read('a.mp3')).frames.find(({ id }) => id === 'TCOM');
     expect(narrator && textOf(narrator)).toBe('slt');

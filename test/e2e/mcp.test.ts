@@ -53,7 +53,7 @@ test('Texts are spoken one after the other; stop ends one or all of them, and tt
   expect((await call('stop', { id: 2 })).data).toEqual({ stopped: 1 });
   expect((await call('stop', { id: 2 })).said).toBe('Speech 2 is already over.');
   expect(isAlive(first)).toBe(true);
-  expect((await box.tts('stop --channel desk')).status).toBe(0);
+  expect((await box.run('stop --channel desk')).status).toBe(0);
   expect(await third).toMatchObject({ data: { id: 3, heard: true } });
   await call('speak', { text: FOREVER });
   const waiting = call('speak', { text: 'Fifth.', wait: true });
@@ -230,7 +230,7 @@ test('A session ends with its client, its speech too, and wrong options are told
     expect((await run.ended).status).toBe(0);
     await expect.poll(() => isAlive(playing)).toBe(false);
   }
-  expectFailure(await box.tts('mcp --folder nowhere'), 2, /--folder: nowhere is not a folder/);
-  expectFailure(await box.tts('mcp --speed 9'), 2, /--speed/);
-  expectFailure(await box.tts('mcp words'), 2, /does not know "words"/);
+  expectFailure(await box.run('mcp --folder nowhere'), 2, /--folder: nowhere is not a folder/);
+  expectFailure(await box.run('mcp --speed 9'), 2, /--speed/);
+  expectFailure(await box.run('mcp words'), 2, /does not know "words"/);
 });

@@ -268,9 +268,9 @@ describe('the built program', () => {
     const tried = await openAi.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: '.' });
     expect(Buffer.from(await tried.arrayBuffer()).readUInt16BE() & 0xffe0).toBe(0xffe0);
     const engine = ['--engine', `${url}/v1`, '-s', 'slt', '-o', 'far.wav'];
-    const far = await box.tts(['Hello there.', ...engine]);
+    const far = await box.run(['Hello there.', ...engine]);
     expect([far.status, far.stderr]).toEqual([0, '']);
-    await box.tts(['Hello there.', '-s', '2', '-o', 'near.wav']);
+    await box.run(['Hello there.', '-s', '2', '-o', 'near.wav']);
     expect(box.read('far.wav')).toEqual(box.read('near.wav'));
   });
 });

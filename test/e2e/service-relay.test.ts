@@ -110,7 +110,7 @@ it("keeps the clients' key in a file apart from the service's own", async () => 
   expect(await speak('logged in')).toMatchObject({ status: 200 });
 
   const other = new Sandbox();
-  const alone = await other.tts(`serve --port=0 --base-url=${far.service.url}`, {
+  const alone = await other.run(`serve --port=0 --base-url=${far.service.url}`, {
     env: { TTS_API_KEY_FILE: other.file('clients', CLIENTS_KEY) },
   });
   expect(alone).toMatchObject({ status: 3, stderr: expect.stringContaining('no key for http://127.0.0.1') });
@@ -315,7 +315,7 @@ describe('in front of a service that has the interface and no more', () => {
     expect(new Set(records.map(({ event }) => event))).toEqual(new Set(['note', 'request']));
     for (const { time } of records) expect(time).toMatch(/^\d{4}-.*Z$/);
     expect(records.at(-1)?.message).toMatch(/^stopping/);
-    const failed = await box.tts('serve --log json --no-auth --port=0 --log=xml');
+    const failed = await box.run('serve --log json --no-auth --port=0 --log=xml');
     expect(JSON.parse(failed.stderr)).toMatchObject({ event: 'error', exitCode: 2 });
   });
 });

@@ -467,7 +467,7 @@ describe('tts serve --wyoming', () => {
     const { said } = await serve('--wyoming 0 --host 0.0.0.0', { box });
     expect(said.stderr).toContain('--wyoming asks for no key');
     const port = /tcp:\S+:(\d+)/.exec(said.stderr)?.[1];
-    const { status, stderr } = await box.tts(['serve', '--port=0', `--wyoming=${port}`]);
+    const { status, stderr } = await box.run(['serve', '--port=0', `--wyoming=${port}`]);
     expect(status).toBe(2);
     expect(stderr).toContain(`port ${port} (EADDRINUSE)`);
     expect(stderr).toContain('choose with --wyoming');
