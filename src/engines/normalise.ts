@@ -130,9 +130,16 @@ const BEFORE_NUMBERS = entriesOf(`
   return [pattern`\b${either}\.\s*(?=\d)`, `${word} `];
 });
 
+/** Abbreviations of lives and reigns, behind a bracket or a comma: "(b. 1457, d. 1509)". */
+const OF_LIVES = entriesOf('b born, d died, fl flourished, r reigned').map(
+  ([short, word]): Rule => [pattern`(?<=[(,;]\s?)${short}\.\s?(?=(?:ca?\.\s?)?\d{3,4}(?!\d))`, `${word} `],
+);
+
 const ABBREVIATIONS: readonly Rule[] = [
   ...TITLES,
   ...BEFORE_NUMBERS,
+  ...OF_LIVES,
+  [/\bca?\.\s?(?=\d{3,4}(?!\d))/gu, 'circa '],
   [/\be\.\s?g\.,?(?=\s)/giu, 'for example,'],
   [/\bi\.\s?e\.,?(?=\s)/giu, 'that is,'],
   [/\bvs\.(?=\s)/giu, 'versus'],

@@ -389,6 +389,20 @@ const EXPRESSIONS: readonly Rule[] = [
 const ASSIGNED = new Map(entriesOf('+ plus, - minus, * times, / divided by'));
 
 const YEAR = String.raw`(?:1[1-9]|20)\d\d`;
+const MONTH = MONTHS.join('|');
+const BEFORE_YEAR = [
+  ...'in by since from until till before after circa born died flourished reigned year years early late mid'.split(
+    ' ',
+  ),
+  `(?:year|spring|summer|autumn|fall|winter|beginning|end|${MONTH}) of`,
+]
+  .map((words) => words.replace(/^\w/u, (first) => `[${first.toUpperCase()}${first}]`))
+  .join('|');
+const AFTER_YEAR =
+  'AD|CE|and|or|to|but|when|while|as|at|by|for|from|in|on|that|which|who|until|after|before|with|the|an?|he|she|it|they|we|I|his|her|its|their|there|this|was|were|is|had|has|did|would|could';
+/** A year before 1800, known by the words around it: the voice would say a quantity. */
+const OLD_YEAR = pattern`(?<=\(|\(1[0-7]\d\d to |(?:(?<!\d )\b(?:${BEFORE_YEAR}|AD)|\b(?:${MONTH})(?: \d{1,2}(?:st|nd|rd|th)?)?,?)[\s-])(?!1000)1[0-7]\d\d(?=["')]*(?:[;:!?)]|[.,](?!\d)|\s*$)|\s(?:(?:${AFTER_YEAR})\b|\p{Lu}\p{Ll}))`;
+
 /** A number in a list; groups of four digits, telephone numbers and days of a month are excluded. */
 const LISTED = String.raw`(?<![\w.,:/+-]|\d |${MONTHS.join(' |')} )(?:[1-9]\d{0,2}-)?(?:[1-9]\d{1,2}|[1-9]\d{4,8})`;
 
@@ -406,6 +420,18 @@ const LISTS: readonly Rule[] = [
     pattern`(?<![\w.,:/$-])(${YEAR})(?:-| to )(\d\d)(?![\w/-]|[.,:]\d)`,
     (all, year = '', end = '') => (end > year.slice(2) ? `${yearInWords(year)} to ${end}` : all),
   ],
+  [
+    pattern`(?<=\()(${YEAR})-(${YEAR})(?=\))`,
+    (_, from = '', to = '') => `${yearInWords(from)} to ${yearInWords(to)}`,
+  ],
+  [OLD_YEAR, yearInWords],
+  [
+    /(?<![\w.,$])(?!1000)(1[0-7]\d0)'?s(?!\w)/gu,
+    (_, decade = '') =>
+      `${yearInWords(decade)
+        .replace(/(\d)$/u, '$1s')
+        .replace(/hundred$/u, 'hundreds')}`,
+  ],
   // "9/11" is a date: the voice would say an unusual fraction.
   [/(?<![\w.,/-])([2-9]|1[0-2])\/(1[1345789]|2[1-9]|3[01])(?![\w/-]|[.,]\d)/gu, '$1 - $2'],
   [LONG, joined],
@@ -415,15 +441,17 @@ const LISTS: readonly Rule[] = [
   [pattern`(?<=${LISTED}[,;:]) (?=\d)|(?<=${LISTED}) (?=\(\d)`, ' - '],
 ];
 
-/** The first two digits of years in words, from 11. */
+/** The first two digits of years in words, from 10. */
 const CENTURIES =
-  'eleven, twelve, thirteen, fourteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty'.split(', ');
+  'ten, eleven, twelve, thirteen, fourteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty'.split(
+    ', ',
+  );
 
 function yearInWords(year: string): string {
   const rest = Number(year.slice(2));
   if (year.startsWith('200')) return rest === 0 ? year : `two thousand ${rest}`;
   const words = rest === 0 ? 'hundred' : rest < 10 ? `oh ${rest}` : String(rest);
-  return `${CENTURIES[Number(year.slice(0, 2)) - 11]} ${words}`;
+  return `${CENTURIES[Number(year.slice(0, 2)) - 10]} ${words}`;
 }
 
 function powerOf(power: string): string {
