@@ -45,8 +45,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ...entriesOf(`
     t metric ton, mcg microgram, lb pound, lbs pound, oz ounce, gal gallon, tbsp tablespoon, tsp teaspoon,
     Tbsp tablespoon, Tsp teaspoon, tbs tablespoon, qt quart, qts quart,
-    mi mile, yd yard, yds yard, ft foot, in inch, ha hectare, d day, h hour, hr hour, hrs hour, min minute,
-    mins minute, sec second, secs second, KiB kibibyte, MiB mebibyte, GiB gibibyte, TiB tebibyte,
+    mi mile, yd yard, yds yard, ft foot, in inch, ha hectare, yr year, yrs year, mos month, wk week, wks week,
+    d day, h hour, hr hour, hrs hour, min minute, mins minute, sec second, secs second, KiB kibibyte, MiB mebibyte, GiB gibibyte, TiB tebibyte,
     eV electronvolt, psi pound per square inch, mmHg millimeter of mercury, dB decibel, lm lumen, lx lux, px pixel,
     pt point, MP megapixel, mph mile per hour, kph kilometer per hour, kmh kilometer per hour,
     rpm revolution per minute, bpm beat per minute, fps frame per second, ppm part per million,
@@ -64,11 +64,13 @@ export const BEFORE_NAME =
 
 const SIGNS = [...NAMES.keys()].sort((one, other) => other.length - one.length).join('|');
 const POWER = String.raw`(?:[²³]|\^?[23](?!\d))`;
+/** A fraction in one character, alone or behind a whole number: "½", "1½", "1 ½". */
+export const FRACTION = String.raw`(?:\d{1,4} ?)?[¼-¾⅐-⅞]`;
 export const NUMBER = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?`;
 /** Lookbehind: a number begins here, not in the middle of one. */
 export const START = String.raw`(?<![\w.]|\d,)`;
 
-const QUANTITY = pattern`${START}(?<number>${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`;
+const QUANTITY = pattern`${START}(?<number>${FRACTION}|${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`;
 
 /** "$2 per lb", "3/day". */
 const PER = pattern`(?<=\sper )(?!(?:in|pt|d|A)\b)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?![\p{L}\d/]|['’]\p{L})`;
@@ -112,11 +114,19 @@ function quantity({ number, gap, square, sign, power, per, perPower, point }: Pa
   if (!name) return undefined;
   const after = per === undefined ? '' : perUnit(per, perPower);
   if (after === undefined) return undefined;
-  const isSingle = number === '1' || gap === '-';
+  const isSingle = isSingular(number) || gap === '-';
   // A point after these units belongs to the abbreviation; after others, it ends the sentence.
   const end =
-    point && !/^(?:in|ft|lbs?|oz|hrs?|mins?|secs?|yds?|mi|gal|[Tt]b?sp?|qts?|sq|cu)$/u.test(sign) ? '.' : '';
+    point &&
+    !/^(?:in|ft|lbs?|oz|yrs?|wks?|mos|hrs?|mins?|secs?|yds?|mi|gal|[Tt]b?sp?|qts?|sq|cu)$/u.test(sign)
+      ? '.'
+      : '';
   return `${number} ${kindOf(square ?? power)}${isSingle ? name : plural(name)}${after}${end}`;
+}
+
+/** "1 inch", "¾ inch". */
+export function isSingular(number: string): boolean {
+  return /^(?:1|\D)$/u.test(number);
 }
 
 /** @param kind the written mark of an area or a volume, such as "sq." or "³" */

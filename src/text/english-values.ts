@@ -1,7 +1,15 @@
 /** Writes values as an English reader says them, for voices that would misread them or say letters and signs. */
 
 import { entriesOf } from '../kit/words.ts';
-import { BEFORE_NAME, NUMBER, perInEnglish, START, unitsInEnglish } from './english-units.ts';
+import {
+  BEFORE_NAME,
+  FRACTION,
+  isSingular,
+  NUMBER,
+  perInEnglish,
+  START,
+  unitsInEnglish,
+} from './english-units.ts';
 import { pattern } from './unicode.ts';
 
 /**
@@ -284,11 +292,13 @@ const MANY = new Map(entriesOf('10 tens, 100 hundreds, 1000 thousands, 10000 ten
 const RANGES: readonly Rule[] = [
   [/(?<=\d\s?[ap]\.?m\.?)\s?-\s?(?=\d)|(?<=\d)\s?-\s?(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m\b)/giu, ' to '],
   [/(?<=\d(?:st|nd|rd|th))-(?=\d{1,4}(?:st|nd|rd|th)\b)|(?<=\d)-(?=\d{1,3},\d{3}(?!\d))/gu, ' to '],
-  [/(?<=(?<![\d/])\d{1,2}\/\d{1,2})-(?=\d{1,2}\/\d{1,2}(?![\d/]))/gu, ' to '],
+  [/(?<=(?<![\d/])\d{1,2}\/\d{1,2})-(?=\d{1,2}(?:\/\d{1,2})?(?![\d/]))/gu, ' to '],
   [/(?<![\w.,])(1,?0{1,4}|10,000)s(?= of\s)/gu, (all, number) => MANY.get(number.replace(',', '')) ?? all],
   // Ranges of whole numbers are read correctly by the voice.
   [/(?<=\d\.\d{1,9}(?:[%kKM]|\s?°[CF]?)?|\d[%kKMB°])-(?=\d)/gu, ' to '],
   [/(?<![\w.,/-])(\d{1,3})-(?=\d{1,2}\/\d{1,2}(?![\w/]))/gu, '$1 '],
+  // "1/4-inch": before a hyphen, the voice would say the slash.
+  [/(?<=(?<![\w.,/-])\d{1,2}\/\d{1,2})-(?=[a-z])/gu, ' '],
   // The voice would drop the point of a decimal before letters or a slash.
   [/(?<=\d\.\d{1,9})\/(?=(?:5|10|20|100)(?![\w.,]))/gu, ' out of '],
   [/(?<=\d\.\d{1,9})\/(?=\d)|(?<![\d/]\d{0,9})(?<=\d)\/(?=\d{1,9}\.\d)/gu, ' over '],
@@ -307,7 +317,7 @@ const LENGTHS: readonly Rule[] = [
   [/(?<![\w.,'"])(\d{1,2})'(1[01]|\d)(?![\d'"]|[.,]\d)/gu, '$1 foot $2'],
   [/(?<![\w.,])(\d{1,3})'(\d\d)"(?!\w)/gu, '$1 minutes $2 seconds'],
   [
-    /(?<!(?:^|[\s(])"[^"]{0,200})(?<![\w.,])(\d{1,4}(?:\.\d{1,4})?)"(?![\w"])/gu,
+    pattern`(?<!(?:^|[\s(])"[^"]{0,200})(?<![\w.,])(${FRACTION}|\d{1,4}(?:\.\d{1,4})?)"(?![\w"])`,
     (_, inches) => counted(inches, 'inch', 'inches'),
   ],
   [/(?<!(?:^|[\s(])'[^']{0,200}|[\w.,])(\d{1,4})'(?=\s(?:tall|high|long|wide|deep|by|x)\b|$)/gu, '$1 feet'],
@@ -329,7 +339,7 @@ const LENGTHS: readonly Rule[] = [
 const SIDES = new Map(entriesOf('N north, S south, E east, W west'));
 
 function counted(number: string, one: string, many: string): string {
-  return `${number} ${number === '1' ? one : many}`;
+  return `${number} ${isSingular(number) ? one : many}`;
 }
 
 /** Lookarounds for the end of the left operand and the start of the right one. */
