@@ -70,7 +70,7 @@ export const NUMBER = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?`;
 /** Lookbehind: a number begins here, not in the middle of one. */
 export const START = String.raw`(?<![\w.]|\d,)`;
 
-const QUANTITY = pattern`${START}(?<number>${FRACTION}|${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})`;
+const QUANTITY = pattern`${START}(?<number>${FRACTION}|${NUMBER}|\.\d+)(?<gap>[ \u00a0\u202f\u2009-]?)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?<power>${POWER})?(?:/(?<per>100 ?km|[\p{L}µ]{1,20})(?<perPower>${POWER})?)?(?<point>\.(?=[\s,;)]|$))?(?![\p{L}\p{M}\d_/]|['’]\p{L})(?<!-in(?=-\d))`;
 
 /** "$2 per lb", "3/day". */
 const PER = pattern`(?<=\sper )(?!(?:in|pt|d|A)\b)(?<square>sq\.? |cu\.? )?(?<sign>${SIGNS})(?![\p{L}\d/]|['’]\p{L})`;
