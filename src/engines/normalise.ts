@@ -65,6 +65,16 @@ const FRACTIONS = entriesOf(`
   [pattern`${sign}`, ` ${name} `],
 ]);
 
+/** Greek letters with their English names. */
+const GREEK = new Map(
+  entriesOf(`
+    α alpha, β beta, γ gamma, δ delta, ε epsilon, ζ zeta, η eta, θ theta, ι iota, κ kappa, λ lambda, μ mu, ν nu, ξ xi,
+    π pi, ρ rho, σ sigma, τ tau, υ upsilon, φ phi, ϕ phi, χ chi, ψ psi, ω omega`),
+);
+
+/** One Greek letter, such as that of a formula: those of Greek words have others next to them. */
+const GREEK_LETTER = pattern`(?<!\p{Script=Greek}|\p{Script=Greek}{2}\s)\p{Script=Greek}(?!\p{Script=Greek}|\s\p{Script=Greek}{2})`;
+
 const SIGNS: readonly Rule[] = [
   [/°\s?C\b/gu, ' degrees Celsius '],
   [/°\s?F\b/gu, ' degrees Fahrenheit '],
@@ -77,10 +87,10 @@ const SIGNS: readonly Rule[] = [
   [/‰/gu, ' per mille '],
   [/²/gu, ' squared '],
   [/³/gu, ' cubed '],
-  [/µ|μ(?=[a-z])/gu, ' micro '],
-  [/π/gu, ' pi '],
+  [/µ/gu, ' micro '],
   // Omega, and the ohm sign, which looks the same.
   [/[Ω\u2126]/gu, ' ohms '],
+  [GREEK_LETTER, (letter) => ` ${GREEK.get(letter.toLowerCase()) ?? letter} `],
   [/×/gu, ' times '],
   [/÷/gu, ' divided by '],
   [/±/gu, ' plus or minus '],
@@ -100,6 +110,7 @@ const SIGNS: readonly Rule[] = [
 ];
 
 const PUNCTUATION: readonly Rule[] = [
+  [/μ(?=[a-z])/giu, 'µ'],
   [/[‘’‚‛′ʼ´]/gu, "'"],
   [/[“”„‟″«»‹›]/gu, '"'],
   [/(?<=\d)\s?[·⋅]\s?(?=\d)/gu, ' times '],

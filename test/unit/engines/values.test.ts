@@ -16,6 +16,8 @@ x^2 = X squared
 x² = X squared
 5³ = five cubed
 10₂ = ten base two
+Δt = 5 μm = delta T equals five micrometers
+TGF-β and α-particles = T G F beta and alpha particles
 2+2=4 = two plus two equals four
 2 + 3 = 5 = two plus three equals five
 9-5=4 = nine minus five equals four
