@@ -129,7 +129,8 @@ const PUNCTUATION: readonly Rule[] = [
 /** Titles, expanded only before a name. */
 const TITLES = entriesOf(`
   Capt Captain, Col Colonel, Gen General, Lieut Lieutenant, Lt Lieutenant, Sgt Sergeant, Gov Governor, Sen Senator,
-  Prof Professor, Rev Reverend, Hon Honourable, Messrs Messieurs`).map(
+  Prof Professor, Rev Reverend, Hon Honourable, Messrs Messieurs, Maj Major, Adm Admiral, Cmdr Commander,
+  Cpl Corporal, Pvt Private, Brig Brigadier, Rep Representative, Pres President, Supt Superintendent`).map(
   ([short, word]): Rule => [pattern`\b${short}\.(?=\s+["'“‘]?\p{Lu})`, word],
 );
 
