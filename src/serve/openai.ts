@@ -1,5 +1,6 @@
 /** The OpenAI-compatible API: `POST /v1/audio/speech`, and the lists of voices and models that its clients ask for. */
 import * as v from 'valibot';
+import { TtsError } from '../kit/error.ts';
 import type { ProgramHost } from '../kit/host.ts';
 import {
   type Exchange,
@@ -327,7 +328,8 @@ async function liveEncoder(
 ): Promise<LiveEncoder> {
   const { encoding: encode, mediaType, ...row }: ServedFormat = FORMATS[name];
   const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');
-  await encoding.assertReady().catch((error: Error) => {
+  await encoding.assertReady().catch((error: unknown) => {
+    if (!(error instanceof TtsError)) throw error;
     throw new HttpError(400, 'unsupported_format', error.message, { field: 'response_format' });
   });
   return (format) => ({

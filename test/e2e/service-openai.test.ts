@@ -168,6 +168,18 @@ it.skipIf(!isThere('ffmpeg'))(
   },
 );
 
+it('A defect is no format that cannot be written, and what it says stays in the log.', async () => {
+  await tones.close();
+  const env = new Proxy(process.env, {
+    get: () => {
+      throw new Error('/srv/tts/ffmpeg.cjs is missing');
+    },
+  });
+  await startTones({ programs: { env, platform: process.platform } });
+  const error = await speak({ response_format: 'flac' }).catch(String);
+  expect(error).toContain('500 The service failed on this request');
+});
+
 describe('a request', () => {
   const send = (body: unknown, headers: Readonly<Record<string, string>> = {}, path = '/v1/audio/speech') =>
     ask(`${tones.service.url}${path}`, {
