@@ -1,7 +1,7 @@
 /** Makes English text readable for Flite. */
 import { entriesOf, withoutEscapes } from '../kit/words.ts';
 import { type Rule, spokenBy, valuesInEnglish } from '../text/english-values.ts';
-import { addressesInEnglish, shortFormsInEnglish } from '../text/english-words.ts';
+import { addressesInEnglish, CALENDAR, shortFormsInEnglish } from '../text/english-words.ts';
 import { romanValue } from '../text/roman.ts';
 import { pattern } from '../text/unicode.ts';
 
@@ -114,7 +114,12 @@ const PUNCTUATION: readonly Rule[] = [
   [/[‘’‚‛′ʼ´]/gu, "'"],
   [/[“”„‟″«»‹›]/gu, '"'],
   [/(?<=\d)\s?[·⋅]\s?(?=\d)/gu, ' times '],
-  [/(\d(?:[%kKMB€£¥¢]|\s?[ap]\.?m\.?)?)\s?[–—‒]\s?(?=[$€£¥]?\d)/gu, '$1 to '],
+  // A dash with spaces between numbers is a range if it is short: "in 1990 — 5 years later".
+  [
+    /(\d(?:[%kKMB€£¥¢]|\s?[ap]\.?m\.?)?|\b(?:noon|midnight))(?:\s?[–‒]\s?|—)(?=[$€£¥]?\d|(?:noon|midnight)\b)/giu,
+    '$1 to ',
+  ],
+  [pattern`(?<=(?<!\p{L})(?:${CALENDAR})\.?(?: \d{1,2})?\s?)[–‒](?=\s?(?:${CALENDAR})(?!\p{L}))`, '-'],
   [/(\d\s?(?:°\s?[CF]?|\p{L}{1,3}))[–‒](?=[$€£¥]?\d)/gu, '$1 to '],
   [/−\s?/gu, ' minus '],
   [/[‐‑]/gu, '-'],

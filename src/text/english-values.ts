@@ -290,7 +290,10 @@ function scaledInEnglish(text: string): string {
 const MANY = new Map(entriesOf('10 tens, 100 hundreds, 1000 thousands, 10000 tens of thousands'));
 
 const RANGES: readonly Rule[] = [
-  [/(?<=\d\s?[ap]\.?m\.?)\s?-\s?(?=\d)|(?<=\d)\s?-\s?(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m\b)/giu, ' to '],
+  [
+    /(?<=\d\s?[ap]\.?m\.?)\s?-\s?(?=\d|(?:noon|midnight)\b)|(?<=\b(?:noon|midnight))\s?-\s?(?=\d)|(?<=\d)\s?-\s?(?=\d{1,2}(?::\d\d)?\s?[ap]\.?m\b)/giu,
+    ' to ',
+  ],
   [/(?<=\d(?:st|nd|rd|th))-(?=\d{1,4}(?:st|nd|rd|th)\b)|(?<=\d)-(?=\d{1,3},\d{3}(?!\d))/gu, ' to '],
   [/(?<=(?<![\d/])\d{1,2}\/\d{1,2})-(?=\d{1,2}(?:\/\d{1,2})?(?![\d/]))/gu, ' to '],
   [/(?<![\w.,])(1,?0{1,4}|10,000)s(?= of\s)/gu, (all, number) => MANY.get(number.replace(',', '')) ?? all],

@@ -57,6 +57,8 @@ const DAY = 'Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun';
 const MONTH = 'Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec';
 const ANY = `${DAY}|${MONTH}`;
 const NAMES = [...DAYS, ...MONTHS].join('|');
+/** Names of days and months, in full and short. */
+export const CALENDAR = `${NAMES}|${ANY}`;
 
 /** Expands the short name of a day or month, which its first three letters identify. */
 function day(_: string, short = ''): string {
