@@ -269,7 +269,7 @@ function scaleOf(written: string): string {
 /** Nouns that are counted in thousands, millions or billions: they tell a scale letter from a name. */
 const COUNTED =
   'people|users?|views?|downloads?|parameters?|params?|tokens?|records|rows|requests|devices|dollars|euros|pounds|followers|subscribers|customers|visitors|visits|copies|years|deaths|cases|jobs|models?|budget|deal|fund|fundings?|valuations?|investments?|loan|LLM';
-const SCALED = pattern`${START}(?<number>${NUMBER})(?:(?<sureScale>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`;
+const SCALED = pattern`(?<![A-Za-z]\d{0,9}-)${START}(?<number>${NUMBER})(?:(?<sureScale>\s?(?:bn|bln|mn|mln|mio|tn|trn))|(?<letter>[kKMB])|(?<lower>\s?m))(?<more>\+?)(?![\p{L}\d/'])(?<counted>\s(?:${COUNTED})\b)?`;
 
 /** "1.5M", "10k": a letter that may belong to the name of a place or a thing stays. */
 function scaledInEnglish(text: string): string {
