@@ -103,9 +103,11 @@ function date(year: string, month: string, day: string): string | undefined {
   return `${name} ${Number(day)}, ${year}`;
 }
 
+const SIDES_OF_UTC = new Map(entriesOf('+ plus, - minus'));
+
 function zoneOf([zulu, sign, hours = '', minutes = '']: readonly string[]): string {
   if (!sign) return zulu ? ' UTC' : '';
-  return ` UTC ${sign === '+' ? 'plus' : 'minus'} ${Number(hours)}${minutes === '00' ? '' : ` ${minutes}`}`;
+  return ` UTC ${SIDES_OF_UTC.get(sign)} ${Number(hours)}${minutes === '00' ? '' : ` ${minutes}`}`;
 }
 
 const DATES: readonly Rule[] = [
@@ -130,6 +132,7 @@ const DATES: readonly Rule[] = [
       return `${Number(first)} slash ${Number(second)} slash ${year}`;
     },
   ],
+  [/(?<=\b(?:UTC|GMT)\s?)[-+](?=\d)/gu, (sign) => ` ${SIDES_OF_UTC.get(sign)} `],
   [/(?<=\d:\d{1,3})-(?=\d{1,3}(?![\w-]))/gu, ' to '],
   // Zeros that voices may drop: in seconds, in the hour after midnight, and in a full hour.
   [

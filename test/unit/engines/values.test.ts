@@ -459,6 +459,7 @@ call 8005551200 = call eight zero zero five five five one two zero zero
 5,000/2 = five thousand slash two
 $6,000+ = six thousand dollars plus
 10,000x = ten thousand times
+at 9:30 UTC-5 and GMT+1 = at nine thirty U T C minus five and G M T plus one
 an i7-12700K = an I seven, one twenty seven hundred K
 555-1234, 12 = five five five one two three four twelve
 `;
