@@ -454,7 +454,10 @@ const LISTS: readonly Rule[] = [
   [/(?<![\w.,])\d{10,20}(?!\w|[.,]\d)/gu, (digits) => [...digits].join(' ')],
   // The voice does not recognise a number directly before a sign.
   [/(?<=\d,\d{3}(?:\.\d{1,9})?)(?=[+*/=])/gu, ' '],
-  [pattern`(?<=${LISTED}[,;:]) (?=\d)|(?<=${LISTED}) (?=\(\d)`, ' - '],
+  [
+    pattern`(?<=${LISTED}[,;:]) (?=\d)|(?<=${LISTED}) (?=\(\d)|(?<=(?<![\w.,:/+-]|\d )\d) (?=\(\d{4}\))`,
+    ' - ',
+  ],
 ];
 
 /** The first two digits of years in words, from 10. */

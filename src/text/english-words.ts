@@ -136,6 +136,7 @@ const RULES: readonly Rule[] = [
   ],
   [/(?<!\w)[Aa]pprox\.? (?=[\w$€£])/gu, 'approximately '],
   [/(?<!\w)(Rd|Ln|Hwy|Pkwy)(?![\w.])/gu, (all, short = '') => ENDING.get(short) ?? all],
+  [/(?<!\w)TL;?DR(?!\w)/giu, 'T L D R'],
   [/(?<!\w)w\/o(?=\s)/gu, 'without'],
   [/(?<!\w)w\/(?=\s?[a-z])/gu, 'with '],
   [/(?<!\w)[Ee]xt\.\s?(?=\d)/gu, 'extension '],
