@@ -415,7 +415,7 @@ const BEFORE_YEAR = [
   .map((words) => words.replace(/^\w/u, (first) => `[${first.toUpperCase()}${first}]`))
   .join('|');
 const AFTER_YEAR =
-  'AD|CE|and|or|to|but|when|while|as|at|by|for|from|in|on|that|which|who|until|after|before|with|the|an?|he|she|it|they|we|I|his|her|its|their|there|this|was|were|is|had|has|did|would|could';
+  'AD|CE|BCE?|and|or|to|but|when|while|as|at|by|for|from|in|on|that|which|who|until|after|before|with|the|an?|he|she|it|they|we|I|his|her|its|their|there|this|was|were|is|had|has|did|would|could';
 /** A year before 1800, known by the words around it: the voice would say a quantity. */
 const OLD_YEAR = pattern`(?<=\(|\(1[0-7]\d\d to |(?:(?<!\d )\b(?:${BEFORE_YEAR}|AD)|\b(?:${MONTH})(?: \d{1,2}(?:st|nd|rd|th)?)?,?)[\s-])(?!1000)1[0-7]\d\d(?=["')]*(?:[;:!?)]|[.,](?!\d)|\s*$)|\s(?:(?:${AFTER_YEAR})\b|\p{Lu}\p{Ll}))`;
 

@@ -438,6 +438,7 @@ from 1939 to 1945 = from nineteen thirty nine to nineteen forty five
 In 1066, William came = in ten sixty six william came
 it was in 1492 that he sailed = it was in fourteen ninety two that he sailed
 in 1705 = in seventeen oh five
+In 1200 BC = in twelve hundred B C
 In 1500 cases = in one thousand five hundred cases
 By 14 June 1645 the war = by fourteenth june sixteen forty five the war
 Shakespeare (1564-1616) = shakespeare fifteen sixty four to sixteen sixteen
