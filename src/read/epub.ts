@@ -1,7 +1,7 @@
 import { type TtsError, usageError } from '../kit/error.ts';
 import { chapterLevelOf, HeadingChapters } from '../text/chapters.ts';
 import { labelOf, type Piece, type PlaceInBook } from '../text/piece.ts';
-import { inTurn, type Stage, through } from '../text/stage.ts';
+import { behind, type Stage, through } from '../text/stage.ts';
 import { aboutBook } from './epub-about.ts';
 import {
   assertNotEncrypted,
@@ -149,7 +149,7 @@ async function* piecesOf(
     if (index) await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
     const document = text.document(path, index?.ids ?? new Set(), inDocument);
-    yield* through(characters(), filter ? inTurn(filter, document) : document);
+    yield* through(characters(), behind(filter, document));
     skipped += inDocument.skipped;
     if (text.isOfPictures) ofPictures.push(path);
   }

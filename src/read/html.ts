@@ -1,6 +1,6 @@
 import { chained } from '../kit/wait.ts';
 import { labelOf, type Piece, type Place, writtenOf } from '../text/piece.ts';
-import { inTurn, through } from '../text/stage.ts';
+import { behind, inTurn, through } from '../text/stage.ts';
 import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
@@ -31,7 +31,7 @@ export async function openHtml(source: Source, options: HtmlOptions, signal: Abo
       const book = options.readsAll ? undefined : markupBook(onRemark ?? (() => {}));
       const page = new Page(source.name, options, { notes, book, languageMark });
       const stage = book ? inTurn(page, book) : page;
-      yield* through(characters, filter ? inTurn(filter, stage) : stage);
+      yield* through(characters, behind(filter, stage));
       const remarks = [...page.remarks, skippedNotes(notes.skipped), damagedBytes(decoder.damaged)];
       for (const remark of remarks) if (remark !== undefined) onRemark?.(remark);
     },

@@ -1,6 +1,6 @@
 import { usageError } from '../kit/error.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
-import { inTurn, type Stage, through, WAITS } from '../text/stage.ts';
+import { behind, type Stage, through, WAITS } from '../text/stage.ts';
 import { countLineBreaks, hasWord } from '../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './markdown-blocks.ts';
 import { type FrontMatter, frontMatterOf } from './markdown-notes.ts';
@@ -19,10 +19,8 @@ export async function openMarkdown(
   signal: AbortSignal,
 ): Promise<Reading> {
   const characters = await openCharacters(source, signal);
-  const stageOf = (filter: PieceOptions['filter']) => {
-    const markdown = new GrowingMarkdown(options, source.name);
-    return filter ? inTurn(filter, markdown) : markdown;
-  };
+  const stageOf = (filter: PieceOptions['filter']) =>
+    behind(filter, new GrowingMarkdown(options, source.name));
   return {
     source,
     pieces: (until, { filter } = {}) => through(characters(until), stageOf(filter)),

@@ -4,7 +4,7 @@ import { outputOf } from '../kit/program.ts';
 import { singleItem } from '../kit/wait.ts';
 import { inOneLine } from '../kit/words.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
-import { inTurn, through } from '../text/stage.ts';
+import { behind, inTurn, through } from '../text/stage.ts';
 import { wordKey } from '../text/unicode.ts';
 import { withoutLine } from './page-of.ts';
 import { Lines } from './plain.ts';
@@ -56,7 +56,7 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
         until.throwIfAborted();
         if (chapter) yield chapter;
         const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
-        for await (const piece of through(singleItem(written), filter ? inTurn(filter, lines) : lines))
+        for await (const piece of through(singleItem(written), behind(filter, lines)))
           yield withoutLine(piece);
       }
       const remark = pagesWithoutText(pages);

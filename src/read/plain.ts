@@ -1,5 +1,5 @@
 import { inSteps, labelOf, PARAGRAPH_END, type Piece } from '../text/piece.ts';
-import { inTurn, type Stage, through } from '../text/stage.ts';
+import { behind, inTurn, type Stage, through } from '../text/stage.ts';
 import { countLineBreaks } from '../text/unicode.ts';
 import { decode } from './decode.ts';
 import type { TextFacts } from './prose-facts.ts';
@@ -45,10 +45,8 @@ function readingOf(
 ): Reading {
   return {
     source,
-    pieces(until, { filter, onRemark = () => {} } = {}) {
-      const stage = stageOf(onRemark);
-      return through(characters(until), filter ? inTurn(filter, stage) : stage);
-    },
+    pieces: (until, { filter, onRemark = () => {} } = {}) =>
+      through(characters(until), behind(filter, stageOf(onRemark))),
   };
 }
 

@@ -45,12 +45,14 @@ export function inTurn<In, Mid, Out>(first: Stage<In, Mid>, second: Stage<Mid, O
   };
 }
 
+/** Puts a stage behind another one, if there is one. */
+export function behind<In, Out>(first: Stage<In, In> | undefined, second: Stage<In, Out>): Stage<In, Out> {
+  return first ? inTurn(first, second) : second;
+}
+
 /** Chains stages into one, skipping `undefined`; `undefined` if there is none. */
 export function allInTurn<T>(stages: readonly (Stage<T, T> | undefined)[]): Stage<T, T> | undefined {
-  return stages.reduce(
-    (before, next) => (before && next ? inTurn(before, next) : (before ?? next)),
-    undefined,
-  );
+  return stages.reduce((before, next) => (next ? behind(before, next) : before), undefined);
 }
 
 const broken = new WeakMap<object, 'silent' | 'damaged'>();
