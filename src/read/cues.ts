@@ -62,7 +62,7 @@ async function readFilm(bytes: AsyncIterable<Uint8Array>, label: string, isTimed
   const late = isTimed && cues.find(({ end }) => end > LONGEST_FILM * 3600);
   if (late)
     throw usageError(
-      `${label}: the cue of line ${late.line} ends behind ${LONGEST_FILM} hours`,
+      `${label}: the cue of line ${late.line} ends after ${LONGEST_FILM} hours`,
       'correct its times; without --fit, its words are read as they come',
     );
   return { text, remark: decoded.remark };
@@ -146,7 +146,7 @@ function omittedRemark(sounds: readonly string[]): string {
     sounds.length === 1
       ? `"${excerpt(first)}" is`
       : `${sounds.length} sounds, such as "${excerpt(first)}", are`;
-  return `${what} left out as no speech; --sounds read speaks them`;
+  return `${what} left out, because only speech is read; --sounds read speaks them`;
 }
 
 const SENTENCE_END = /[.!?:;。！？：；।؟]["'”’»)\]」』]{0,4}$/u;

@@ -25,7 +25,7 @@ export async function openDocx(source: Source, options: HtmlOptions, signal: Abo
   const main = (await related('')).get('officeDocument') ?? 'word/document.xml';
   if (!/^word\//u.test(main) || !archive.has(main))
     throw usageError(
-      `${name} is not text: it is a ZIP file without a document of Word`,
+      `${name} is not text: it is a ZIP file without a Word document`,
       'unpack it, and name the file that holds the text',
     );
   const targets = await related(main);

@@ -99,13 +99,13 @@ const KINDS: Readonly<Record<InputKind, Kind>> = {
   markdown: { endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'] },
   html: { endings: ['.html', '.htm', '.xhtml', '.xht'], is: isHtml, looks: beginsLikeHtml, what: 'HTML' },
   epub: { endings: ['.epub'], is: isEpub, what: 'an EPUB' },
-  docx: { endings: ['.docx', '.docm', '.dotx'], is: isDocx, what: 'a document of Word' },
+  docx: { endings: ['.docx', '.docm', '.dotx'], is: isDocx, what: 'a Word document' },
   fb2: { endings: ['.fb2', '.fb2.zip', '.fbz'], is: isFictionBook, what: 'a FictionBook' },
   pdf: { endings: ['.pdf'], is: isPdf, what: 'a PDF' },
   subtitles: {
     endings: ['.srt', '.vtt', '.ass', '.ssa'],
     is: beginsLikeSubtitles,
-    what: 'a file of subtitles',
+    what: 'a subtitle file',
   },
 };
 
@@ -158,14 +158,14 @@ export const OUTPUT = '-o OUT';
 
 function pandoc(format: string): Document['hint'] {
   return (file) =>
-    `make Markdown of it first: \`pandoc -f ${format} -t gfm --wrap=none ${file} | tts --format markdown ${OUTPUT}\``;
+    `convert it to Markdown first: \`pandoc -f ${format} -t gfm --wrap=none ${file} | tts --format markdown ${OUTPUT}\``;
 }
 
 const DOCUMENTS: readonly Document[] = [
   { bytes: /^7b5c727466/u, what: 'an RTF document', hint: pandoc('rtf') },
   {
     bytes: /^d0cf11e0a1b11ae1/u,
-    what: 'a document of an old Word (.doc), or one that is locked with a password',
+    what: 'an old Word document (.doc), or one that is locked with a password',
     hint: () => 'open it in Word or LibreOffice, and save it as .docx, without a password',
   },
   { bytes: /^504b0304/u, what: 'a zip file, as .odt is', hint: pandoc('odt') },
@@ -179,7 +179,7 @@ const DOCUMENTS: readonly Document[] = [
     ending: /\.(?:mobi|azw\d?|kfx)$/iu,
     what: 'a book for Kindle (MOBI or AZW)',
     hint: (file) =>
-      `make an EPUB of it first: \`ebook-convert ${file} book.epub && tts -f book.epub ${OUTPUT}\``,
+      `convert it to EPUB first: \`ebook-convert ${file} book.epub && tts -f book.epub ${OUTPUT}\``,
   },
   {
     bytes: /^(?:89504e470d0a1a0a|ffd8ff|47494638(?:37|39)61|52494646.{8}57454250)/u,
@@ -209,7 +209,7 @@ const DOCUMENTS: readonly Document[] = [
     ending: /\.(?:adoc|asciidoc)$/iu,
     what: 'an AsciiDoc document',
     hint: (file) =>
-      `make Markdown of it first: \`asciidoctor -b docbook -o - ${file} | pandoc -f docbook -t gfm --wrap=none | tts --format markdown ${OUTPUT}\``,
+      `convert it to Markdown first: \`asciidoctor -b docbook -o - ${file} | pandoc -f docbook -t gfm --wrap=none | tts --format markdown ${OUTPUT}\``,
   },
   {
     begins: /^(?:[.']\\"|\.(?:TH|Dd|so) )/u,

@@ -44,7 +44,7 @@ export class Markup {
           this.#subset = undefined;
           if (this.#depth > DEEPEST)
             throw usageError(
-              `${name} has more than ${DEEPEST} elements inside each other`,
+              `${name} has elements nested more than ${DEEPEST} deep`,
               'no person writes such a document by hand: check where it comes from',
             );
           if (this.#skipped > 0 || handler.skips?.(tag, attributes)) this.#skipped += 1;

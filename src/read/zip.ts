@@ -101,7 +101,10 @@ export class Archive implements Disposable {
     const name = `${path} in ${this.#name}`;
     if (isZipBomb(entry.uncompressedSize, entry.compressedSize)) throw tooLarge(name, entry.uncompressedSize);
     if (entry.isEncrypted())
-      throw usageError(`${name} is locked with a password`, 'unlock it first: `tts` reads open books only');
+      throw usageError(
+        `${name} is locked with a password`,
+        'unlock it first: `tts` cannot read locked books',
+      );
     if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
       throw damaged(name, new Error(`compression ${entry.compressionMethod} is not known`));
   }

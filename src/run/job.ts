@@ -323,8 +323,8 @@ async function subtitlesOf(settings: Settings, host: RunContext['host']): Promis
   const { subtitles, words } = settings;
   if (words.value && !subtitles)
     throw usageError(
-      `${words.origin.name} is about the words of subtitles`,
-      'name their file as well: --subtitles out.vtt, .json, .ass or .srt',
+      `${words.origin.name} only works with --subtitles`,
+      'add --subtitles out.vtt, .json, .ass or .srt',
     );
   return subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host);
 }
@@ -385,20 +385,20 @@ function assertHeardHere({ speed, callbackUrl }: Settings): void {
 function assertFits({ fit, length, callbackUrl, split, input }: Settings, { words, files }: Input): void {
   if (!fit && length)
     throw usageError(
-      '--length is how long a sound is that fits a film',
-      'give --fit as well, or leave it out',
+      '--length is the length of the sound that --fit makes',
+      'give --fit as well, or leave --length out',
     );
   if (!fit) return;
   const other = callbackUrl ?? split ?? input;
   if (other)
     throw usageError(
       `--fit and ${other.origin.name} do not go together`,
-      'leave one of them out: --fit makes one sound of one file of subtitles',
+      'leave one of them out: --fit makes one sound from one subtitle file',
     );
   if (words.length > 0 || files.length > 1)
     throw usageError(
       '--fit makes the sound of one film',
-      'name one file of subtitles with -f; tts batch takes many, one in a row',
+      'name one subtitle file with -f; tts batch takes many, one per row',
     );
 }
 

@@ -59,11 +59,11 @@ export function planSplit(settings: Settings, { name, isPlayed }: OutputPlan): S
     const alone = [check, prune, yes].find(({ value }) => value);
     if (alone)
       throw usageError(
-        `${alone.origin.name} is about the files of --split`,
+        `${alone.origin.name} only works with --split`,
         `add --split chapters ${SPLIT_EXAMPLE}`,
       );
     if (/\{(?:n+|title)\}/u.test(name ?? ''))
-      throw usageError(`-o ${name} is a template of many names`, `add --split chapters ${SPLIT_EXAMPLE}`);
+      throw usageError(`-o ${name} is a template for several names`, `add --split chapters ${SPLIT_EXAMPLE}`);
     return undefined;
   }
   if (name === undefined || isStdout(name) || /[/\\]$/u.test(name))

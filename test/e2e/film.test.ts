@@ -69,7 +69,9 @@ describe('Subtitles', () => {
     const { run } = await dub(FILM, '--show-text');
     expect(run.stdout.toString()).toBe('Hello there.\nHow are you?\n');
     const spoken = await dub(FILM, '-s rms -o text.wav');
-    expect(spoken.run.stderr).toMatch(/"\[door slams\]" is left out as no speech; --sounds read speaks them/);
+    expect(spoken.run.stderr).toMatch(
+      /"\[door slams\]" is left out, because only speech is read; --sounds read speaks them/,
+    );
     const loud = await dub(FILM, '--sounds read --show-text');
     expect(loud.run.stdout.toString()).toContain('[door slams] How are you?');
   });
@@ -149,7 +151,7 @@ describe('Subtitles', () => {
     ['-f a.srt --fit 4', /--fit must be a number from 1 to 3/],
     ['-f a.srt --length 3', /give --fit as well/],
     ['-f a.srt --fit --length x', /--length must be a time/],
-    ['-f a.srt --format text', /it is a file of subtitles/],
+    ['-f a.srt --format text', /it is a subtitle file/],
     ['-f empty.srt', /empty\.srt has no cues/],
   ])('are not fitted to nothing: %s', async (args, message) => {
     const box = new Sandbox();

@@ -237,5 +237,5 @@ test.each([
 
 test('--words needs the name of a subtitle file.', async () => {
   const run = await new Sandbox().run(['Hello', '-o', 'out.wav', '--words']);
-  expectFailure(run, 2, /--words is about the words of subtitles/);
+  expectFailure(run, 2, /--words only works with --subtitles/);
 });

@@ -225,9 +225,9 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'self-closed scripts of a page': many('<script/>x', readHtml),
   'beginnings of scripts in a page': many('<s <script ', readHtml),
   'a self-closed script in front of a page': many('x ', readHtml, ['<script/>', '']),
-  'paragraphs of a document of Word': many('<w:p><w:r><w:t>Hi. </w:t></w:r></w:p>', readDocx),
-  'runs of a document of Word': many('<w:r><w:t>a</w:t></w:r>', readDocx, ['<w:p>', '</w:p>']),
-  'notes of a document of Word': many('<w:r><w:footnoteReference w:id="2"/></w:r>', readDocx, [
+  'paragraphs of a Word document': many('<w:p><w:r><w:t>Hi. </w:t></w:r></w:p>', readDocx),
+  'runs of a Word document': many('<w:r><w:t>a</w:t></w:r>', readDocx, ['<w:p>', '</w:p>']),
+  'notes of a Word document': many('<w:r><w:footnoteReference w:id="2"/></w:r>', readDocx, [
     '<w:p>',
     '</w:p>',
   ]),
@@ -429,7 +429,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     const fields = Array.from({ length: size / 8 }, (_, at) => `field${at}`);
     readCues(`[Events]\nFormat: ${fields},Start,End,Text\n${'Dialogue: 0\n'.repeat(size / 4)}`);
   },
-  'styles of a document of Word': (size) => readStyles(size / 32),
+  'styles of a Word document': (size) => readStyles(size / 32),
   'names in a document of a book': numbered(
     (at) => (at === 0 ? '"tts-' : `"tts${at}-`),
     (text) => withSpans(text, [], ''),

@@ -271,7 +271,7 @@ function bytesIn(label: string) {
 
 it('What is left out and how a file was read is said.', async () => {
   expect((await read(srt('[door slams]', 'Hello.', '♪ La ♪'))).remarks).toEqual([
-    '2 sounds, such as "[door slams]", are left out as no speech; --sounds read speaks them',
+    '2 sounds, such as "[door slams]", are left out, because only speech is read; --sounds read speaks them',
   ]);
   expect((await read(bytesIn('windows-1251')(srt('Он открыл дверь и вышел.')))).remarks).toEqual([
     'film is not UTF-8, and was read as windows-1251',
@@ -307,7 +307,7 @@ it('A cue behind a day is refused where it is to be heard at its time.', async (
   const film = (hours: string) =>
     `1\n00:00:01,000 --> 00:00:02,000\nHi.\n\n2\n${hours}:00:00,000 --> ${hours}:00:01,000\nBye.\n`;
   for (const hours of ['24', '99', '999'])
-    await expect(read(film(hours))).rejects.toThrow('film: the cue of line 6 ends behind 24 hours');
+    await expect(read(film(hours))).rejects.toThrow('film: the cue of line 6 ends after 24 hours');
   expect((await read(film('23'))).pieces).toHaveLength(4);
   expect((await read(film('99'), { isTimed: false })).pieces.length).toBeGreaterThan(1);
 });

@@ -15,7 +15,7 @@ async function read(
 
 const SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
-/** A document of Word with these paragraphs. */
+/** A Word document with these paragraphs. */
 function docx(body: string, files: Readonly<Record<string, string>> = {}): Buffer {
   const styles = ['heading 1', 'heading 2', 'Title', 'toc 1', 'List Bullet 2', 'TOC Heading', 'caption'].map(
     (name, at) => `<w:style w:styleId="s${at}"><w:name w:val="${name}"/></w:style>`,
@@ -37,7 +37,7 @@ const run = (text: string, set = '') =>
 const paragraph = (text: string, set = '') => `<w:p><w:pPr>${set}</w:pPr>${run(text)}</w:p>`;
 const styled = (style: string, text: string) => paragraph(text, `<w:pStyle w:val="${style}"/>`);
 
-describe('a document of Word', () => {
+describe('a Word document', () => {
   it.each<readonly [what: string, body: string, spoken: string]>([
     [
       'runs of a word',
@@ -166,7 +166,7 @@ describe('a document of Word', () => {
       fileOf(Buffer.from('d0cf11e0a1b11ae1', 'hex')),
       signal,
     );
-    await expect(opened).rejects.toThrow(/it is a document of an old Word \(\.doc\), or one that is locked/);
+    await expect(opened).rejects.toThrow(/it is an old Word document \(\.doc\), or one that is locked/);
     const page = readerFor('x.epub', 'epub', PLAIN).open(
       fileOf(Buffer.from('<!doctype html><p>Sign in')),
       signal,
@@ -179,7 +179,7 @@ describe('a document of Word', () => {
       { name: '[Content_Types].xml', data: '' },
       { name: 'xl/workbook.xml', data: '' },
     ]);
-    await expect(read(table)).rejects.toThrow(/it is a ZIP file without a document of Word/);
+    await expect(read(table)).rejects.toThrow(/it is a ZIP file without a Word document/);
   });
 });
 
