@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
+import { loadOnce } from '../kit/wait.ts';
 import { type Engine, EngineError, type EngineUtterance } from './engine.ts';
 import { openSpeaker, type TimedSpeech } from './flite.ts';
 import { compileFlite, type FliteProgram } from './flite-program.ts';
@@ -73,11 +74,7 @@ class LazyThread implements TaskRunner<FliteTask> {
 
 /** @returns a function that compiles the program at its first call, for all threads to share */
 export function compileOnce(runtime?: string): () => Promise<FliteProgram> {
-  let program: Promise<FliteProgram> | undefined;
-  return () => {
-    program ??= compileFlite(runtime);
-    return program;
-  };
+  return loadOnce(() => compileFlite(runtime));
 }
 
 /** Milliseconds to wait before a new thread is started, so that the next task has the processor first. */

@@ -32,6 +32,18 @@ export async function drained(stream: Writable): Promise<void> {
   over.abort();
 }
 
+/** Returns a function that loads something at its first call, for all callers. After a failure, the next call tries again. */
+export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
 export async function* singleItem<T>(item: T): AsyncGenerator<T> {
   yield item;
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join as joinPath } from 'node:path';
 import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
-import { yieldToEventLoop } from '../kit/wait.ts';
+import { loadOnce, yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, type PcmFormat, type Speech } from './pcm.ts';
 import { bytesOf, join, lanesOf, toFloat, toInt16 } from './samples.ts';
 
@@ -31,13 +31,11 @@ export async function openSpeex(): Promise<Speex> {
 /** Makes a resampler from one rate to another, both in Hz. */
 export type MakeResampler = (from: number, to: number) => Resampler;
 
-let loaded: Promise<MakeResampler> | undefined;
-
 /** Loads Speex, once for each thread. */
-export function loadResampler(): Promise<MakeResampler> {
-  loaded ??= openSpeex().then((speex) => (from, to) => new Resampler(speex, from, to));
-  return loaded;
-}
+export const loadResampler = loadOnce(async (): Promise<MakeResampler> => {
+  const speex = await openSpeex();
+  return (from, to) => new Resampler(speex, from, to);
+});
 
 /**
  * Converts the sample rate of mono sound, in pieces of any length: band-limited, without delay, with the same duration to

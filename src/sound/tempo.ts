@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import boot, { type Sonic } from '@echogarden/sonic-wasm';
-import { yieldToEventLoop } from '../kit/wait.ts';
+import { loadOnce, yieldToEventLoop } from '../kit/wait.ts';
 import { frameBytes, framesAtSpeed, type PcmFormat, type Speech } from './pcm.ts';
 import { bytesOf, readFloats } from './samples.ts';
 
@@ -76,14 +76,7 @@ function exactly(bytes: Uint8Array, length: number, { encoding, bitsPerSample }:
   return exact;
 }
 
-let loading: Promise<Sonic> | undefined;
-
-function loaded(): Promise<Sonic> {
-  loading ??= load();
-  return loading;
-}
-
-async function load(): Promise<Sonic> {
+const loaded = loadOnce(async (): Promise<Sonic> => {
   const program = createRequire(import.meta.url).resolve('@echogarden/sonic-wasm');
   const compiled = await WebAssembly.compile(await readFile(join(program, '..', 'sonic.wasm')));
   return boot({
@@ -93,7 +86,7 @@ async function load(): Promise<Sonic> {
       return instance.exports;
     },
   });
-}
+});
 
 /** One sound in Sonic's memory. */
 class Stretcher {

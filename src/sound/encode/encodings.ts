@@ -1,6 +1,7 @@
 /** The table of output formats, and the choice among them by name or file ending. */
 import { extname } from 'node:path';
 import { usageError } from '../../kit/error.ts';
+import { loadOnce } from '../../kit/wait.ts';
 import { nearestName, visible } from '../../kit/words.ts';
 import type { Encoding, EncodingName, EncodingOptions, StreamingEncoding } from './encoding.ts';
 import type { ffmpegFormats } from './ffmpeg.ts';
@@ -101,11 +102,7 @@ const rows = Object.entries(FORMATS) as [EncodingName, Row][];
 function open(name: EncodingName, options: EncodingOptions, rate: number | undefined): Encoding {
   const { encoding, streams = true } = FORMATS[name];
   if (typeof encoding !== 'function') return encoding;
-  let loading: Promise<Encoding> | undefined;
-  const loaded = () => {
-    loading ??= encoding(options, rate);
-    return loading;
-  };
+  const loaded = loadOnce(() => encoding(options, rate));
   return {
     name,
     assertReady: async (...known) => (await loaded()).assertReady(...known),
