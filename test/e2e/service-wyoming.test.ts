@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LogRecord, ServiceOptions } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
@@ -140,7 +140,7 @@ describe('a whole text', () => {
     client.socket.setNoDelay();
     for (const byte of Buffer.concat(parts.map((part) => Buffer.from(part)))) {
       client.socket.write(Buffer.of(byte));
-      await sleep(0);
+      await turn();
     }
     expect(typesOf(await client.until('audio-stop'))).toEqual(SPOKEN);
     expect(tones.engine.utterances.map(({ text }) => text)).toEqual(['größer']);
