@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LogRecord, ServiceOptions } from '../../src/serve/service.ts';
 import { ask } from '../support/ask.ts';
