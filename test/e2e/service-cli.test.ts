@@ -58,11 +58,10 @@ describe('tts serve', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)('ends at once at a second %s, with status %i', async (signal, status) => {
-    const { child, said, ended } = await serveStuck();
+    const { child, said, endBy } = await serveStuck();
     child.kill('SIGTERM');
     await expect.poll(() => said.stderr).toMatch(/stopping: /);
-    child.kill(signal);
-    expect((await ended).status).toBe(status);
+    expect((await endBy(signal)).ended.status).toBe(status);
   });
 
   it('gives scripts the address as JSON and in a file, and ends well at Ctrl-C', async () => {
