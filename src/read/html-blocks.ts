@@ -495,7 +495,7 @@ interface Frame {
   readonly isBlock: boolean;
   /** True if the element declares itself code. */
   readonly isListing: boolean;
-  /** True if blocks or described pictures have begun inside the element: it is no line of verse. */
+  /** True if blocks or described pictures have begun inside the element, so that it cannot be a line of verse. */
   hasBlocks: boolean;
   /** The mark where the name of a speaker in a play begins. */
   readonly nameAt: number | undefined;

@@ -50,11 +50,11 @@ const COMMANDS: Readonly<Record<string, string>> = {
 const SHAPES =
   /\\(?:left|right|big|Big|bigg|Bigg|displaystyle|textstyle|limits|nolimits|quad|qquad|mathrm|mathbf|mathbb|mathcal|mathit|text|textbf|textit|operatorname|vec|hat|bar|tilde|overline|underline|boxed)\*?(?![A-Za-z])/gu;
 const SPACES = /\\[,;:! ]|~|&|\\\\/gu;
-const ENVIRONMENT = /\\(?:begin|end)\{[^}]*\}(?:\{[^}]*\})?/gu;
+const ENVIRONMENT = /\\(?:begin|end)\{[^{}]*\}(?:\{[^{}]*\})?/gu;
 
 const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/\\d?t?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}/gu, ' $1 over $2 '],
-  [/\\sqrt\s*\[([^\]]*)\]\s*\{([^{}]*)\}/gu, ' root $1 of $2 '],
+  [/\\sqrt\s*\[([^[\]]*)\]\s*\{([^{}]*)\}/gu, ' root $1 of $2 '],
   [/\\sqrt\s*\{([^{}]*)\}/gu, ' square root of $1 '],
   [/(\\(?:sum|prod|int))_\{([^{}]*)\}\^\{?([^{}\s]*)\}?/gu, '$1 from $2 to $3 of '],
   [/\^\s*\{?\s*2\s*\}?(?!\d)/gu, ' squared '],
@@ -91,11 +91,12 @@ export function mathWords(alttext = '', math: ReadOptions['math']): string {
 /** Reads a TeX formula in words. They are English, like the names of the commands. */
 function wordsOfTex(tex: string): string {
   let text = tex.replace(ENVIRONMENT, ' ').replace(SHAPES, ' ').replace(SPACES, ' ');
+  // Without long runs of blanks, no pattern takes time in their square.
   for (let depth = 0; depth < DEPTH; depth += 1)
-    text = SIGNS.reduce((so, [pattern, words]) => so.replace(pattern, words), text).replace(
-      /\{([^{}\\]*)\}(?!\s*\{)/gu,
-      ' $1 ',
-    );
+    text = SIGNS.reduce(
+      (so, [pattern, words]) => so.replace(pattern, words),
+      text.replace(/\s+/gu, ' '),
+    ).replace(/\{([^{}\\]*)\}(?!\s*\{)/gu, ' $1 ');
   const named = text.replace(/\\([A-Za-z]+)/gu, (_, name: string) =>
     Object.hasOwn(COMMANDS, name) ? ` ${COMMANDS[name]} ` : ` ${name} `,
   );

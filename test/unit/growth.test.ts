@@ -24,6 +24,7 @@ import { prose } from '../../src/read/prose.ts';
 import { TextFacts } from '../../src/read/prose-facts.ts';
 import { wordsSource } from '../../src/read/source.ts';
 import { withSpans } from '../../src/read/spans.ts';
+import { texWords } from '../../src/read/tex.ts';
 import { plainText, treeOf } from '../../src/read/xml-tree.ts';
 import { tagsIn } from '../../src/run/overlays.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
@@ -123,6 +124,10 @@ async function readHtml(html: string): Promise<void> {
   await drain(reading.pieces(signal));
 }
 
+function texInWords(tex: string): void {
+  texWords(tex, 'read');
+}
+
 function readMarkedHtml(html: string): void {
   const marks = new Marks({ source: '' });
   const languageMark: Marks['languageMark'] = (...said) => marks.languageMark(...said);
@@ -212,6 +217,9 @@ const HOSTILE: Readonly<Record<string, Work>> = {
     (at) => `<p id="n${at}">${at} Note <a href="#r${at}">^</a> <a id="r${at}" href="#n${at}">${at}</a></p>`,
     readHtml,
   ),
+  'roots of a formula in TeX': many('\\sqrt[', texInWords, ['x', 'y']),
+  'beginnings in a formula in TeX': many('\\begin{', texInWords, ['x', 'y']),
+  'blanks behind a power in TeX': many(' ', texInWords, ['x^', 'y']),
   'cells of a page': many('<td>x', readHtml, ['<table><tr>', '']),
   'articles and forms of a page': many('<article>x<form>y</form></article>', readHtml),
   'raised letters of a page': many('<sup>x</sup>', readHtml),
