@@ -14,9 +14,10 @@ import { type RetryPolicy, type RetryState, waitOrGiveUp } from '../kit/retry.ts
 import { mapErrors, singleItem } from '../kit/wait.ts';
 import { printable } from '../kit/words.ts';
 import { bodyOf } from '../options/values.ts';
-import type { Speech } from '../sound/pcm.ts';
+import { counted, type Speech, secondsOf } from '../sound/pcm.ts';
 import type { Utterance, VoiceSource } from '../sound/voice.ts';
 import { QUOTED_BYTES, readWav, WavError } from '../sound/wav.ts';
+import { countCodePoints, excerpt } from '../text/unicode.ts';
 import type { Endpoint } from './service-choice.ts';
 
 interface Expectation extends ServiceName {
@@ -145,7 +146,14 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
       const { http, service } = await connected();
       try {
         const speech = await request(utterance, { http, ...service }, signal);
-        return speech && { ...speech, pcm: mapErrors(speech.pcm, (error) => audioFailure(error, service)) };
+        return (
+          speech && {
+            ...speech,
+            pcm: mapErrors(bounded(speech, utterance.text, base.host), (error) =>
+              audioFailure(error, service),
+            ),
+          }
+        );
       } catch (error) {
         throw audioFailure(error, service);
       }
@@ -157,6 +165,25 @@ export function serviceSource({ endpoint, base, atOnce, timeoutMs, runtime }: Se
       await http?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Seconds of the longest sound for any text, in addition to a second for each character: longer sound never ends. */
+const MOST_SECONDS = 3 * 3600;
+
+/** @throws TtsError (service) while the sound is read, if it never ends */
+function bounded({ format, pcm }: Speech, text: string, host: string): AsyncIterable<Uint8Array> {
+  const most = MOST_SECONDS + countCodePoints(text);
+  let bytes = 0;
+  return counted(pcm, (more) => {
+    bytes += more;
+    if (secondsOf(format, bytes) <= most) return;
+    throw new TtsError(`${host} sent more than three hours of sound for "${excerpt(text)}"`, {
+      exitCode: ExitCode.service,
+      hint: 'the service seems to send sound without an end; try again, or choose another voice',
+      // Another try would have to go on behind all of this sound.
+      isOutage: true,
+    });
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
@@ -202,6 +202,22 @@ describe('audio that is not complete', () => {
   ])('is asked for again, and then no file: %s', async (_, script, message) => {
     await failing(script, 7, message);
     await spoken(inTurn(script, complete(wav)), { retries: 1 });
+  });
+
+  it('has an end, however much the service sends', async () => {
+    const { requests } = await failing(
+      async (wire) => {
+        await wire.write(head(200, chunked));
+        await wire.write(httpChunk(plainWav(pcm, 0xffffffff, { ...speechFormat, sampleRate: 100 })));
+        const left = wire.closed.then(() => true);
+        for (let isOver = false; !isOver; isOver = await Promise.race([left, turn(false)]))
+          await wire.write(httpChunk(pcm));
+      },
+      7,
+      /sent more than three hours of sound for "hi"/,
+      { retries: 1 },
+    );
+    expect(requests).toHaveLength(1);
   });
 
   it('is none where the body ends with its connection and the sizes are met', async () => {
