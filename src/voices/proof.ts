@@ -125,12 +125,14 @@ export class Prover implements AsyncDisposable {
       if (bytes > MOST_HELD) return { ...speech, pcm: chained(pieces, coming) };
       sound.push(next.value);
     }
-    const doubt = isLikely(sound.seconds, text) ? await compared(sound, said, judge) : judge.doubtOfLength();
+    const sent = `${this.#source.name} sent ${sound.seconds.toFixed(1)} s of sound for "${printable(text.slice(0, 60))}"`;
+    const onLate = (late: string) =>
+      asked.report({ type: 'cut', message: `${sent}, ${late}`, how: 'doubtful' });
+    const doubt = isLikely(sound.seconds, text)
+      ? await compared(sound, said, judge)
+      : judge.doubtOfLength(onLate);
     signal.throwIfAborted();
-    const what =
-      doubt &&
-      `${this.#source.name} sent ${sound.seconds.toFixed(1)} s of sound for "${printable(text.slice(0, 60))}", ${doubt}`;
-    return { text, speech, pieces, bytes, doubt: what };
+    return { text, speech, pieces, bytes, doubt: doubt && `${sent}, ${doubt}` };
   }
 
   /** @returns `undefined` without a reference, so that no sound is doubted */
@@ -324,6 +326,8 @@ export class Judge {
   #shares: readonly number[] = [];
   #unlike = 0;
   #inVain = 0;
+  /** Called when the voice is first heard to say its text: fewer than MOST_UNLIKE sounds before may have to be doubted. */
+  #early: ((doubt: string) => void)[] = [];
 
   /** True if a sound was that of its text, or of most of it. */
   get hasHeardText(): boolean {
@@ -343,10 +347,14 @@ export class Judge {
     this.#inVain = hasHelped ? 0 : this.#inVain + 1;
   }
 
-  /** @returns the doubt about a sound whose length cannot be that of its text, if the voice is known to say its texts */
-  doubtOfLength(): string | undefined {
+  /**
+   * @param onLate called with the doubt once the voice is known to say its texts
+   * @returns the doubt about a sound whose length cannot be that of its text, if the voice is known to say its texts
+   */
+  doubtOfLength(onLate: (doubt: string) => void): string | undefined {
     if (this.hasHeardText) return UNLIKELY_LENGTH;
     this.#unlike += 1;
+    this.#early.push(onLate);
     return undefined;
   }
 
@@ -359,6 +367,7 @@ export class Judge {
     }
     if (isKnown && share > OTHER * medianOf(this.#shares)) return 'which seems to be that of another text';
     this.#shares = [...this.#shares, share].slice(-MOST_SHARES);
+    for (const onLate of this.#early.splice(0)) onLate(UNLIKELY_LENGTH);
     if (missing > MOST_MISSING)
       return `in which about ${missing.toFixed(1)} s of the text seem to be missing`;
     if (extra > MOST_EXTRA) return `of which about ${extra.toFixed(1)} s do not seem to be in the text`;

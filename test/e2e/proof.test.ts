@@ -81,9 +81,24 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
   expect(stderr).toMatch(
     /^tts: warning: rows\.csv, line 2 \(a\): .*of the text seem to be missing; listen to it$/m,
   );
-  expect(stderr).toMatch(/^hint: .*delete its file, and the same command asks for it again$/m);
+  expect(stderr).toMatch(/^hint: .*delete its file, and the same command asks for it again, where need be with --no-cache$/m);
   expect(status).toBe(9);
   expect(box.read('out/a.wav').length).toBeGreaterThan(44);
+});
+
+test('A batch lists a row that came before the voice was heard to say a text.', async () => {
+  const { url } = await serveBytes(async (wire, request, number) => {
+    const { text } = request.json as { readonly text: string };
+    const pcm = await pcmOf(text);
+    return complete(plainWav(text === FIRST ? pcm.subarray(0, 8000) : pcm))(wire, request, number);
+  });
+  const box = new Sandbox();
+  box.file('rows.csv', `id,text\na,"${FIRST}"\nb,"${SECOND}"\n`);
+  const { status, stderr } = await box.run('batch rows.csv --concurrency 1', { env: named(url) });
+  expect(stderr).toMatch(
+    /^tts: warning: rows\.csv, line 2 \(a\): .*whose length does not fit the text; listen to it$/m,
+  );
+  expect(status).toBe(9);
 });
 
 test.each([

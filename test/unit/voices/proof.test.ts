@@ -108,7 +108,7 @@ it('A voice is not compared any more when three texts, and no other, were unlike
 
 it('Nor is one whose first three sounds were far too short or too long.', () => {
   const judge = new Judge();
-  const seen = [1, 2, 3].map(() => [judge.mayCompare, judge.doubtOfLength()]);
+  const seen = [1, 2, 3].map(() => [judge.mayCompare, judge.doubtOfLength(() => {})]);
   expect([...seen, judge.mayCompare]).toEqual([...Array(3).fill([true, undefined]), false]);
 });
 
@@ -281,8 +281,18 @@ describe('A source whose sound is compared with its text', () => {
     expect(all[1]?.events).toMatchObject([
       { how: 'again', message: expect.stringContaining('whose length does not fit') },
     ]);
-    const [first] = await asking([other], (text) => slt(text).subarray(0, RATE / 2));
-    expect(first).toMatchObject({ texts: [other], events: [] });
+  });
+
+  it('is told to have been far too short before it said its first text.', async () => {
+    const [sentence = '', other = ''] = SENTENCES;
+    const short = (text: string) => slt(text).subarray(0, RATE / 2);
+    const all = await asking([other, sentence], (text) => (text === other ? short(text) : slt(text)));
+    const late = { how: 'doubtful', message: expect.stringContaining('"He opened') };
+    expect(all).toMatchObject([
+      { texts: [other], events: [late] },
+      { texts: [sentence], events: [] },
+    ]);
+    expect(await asking([other], short)).toMatchObject([{ texts: [other], events: [] }]);
   });
 
   it('ends the sound of a half that goes on too long, and keeps the whole.', async () => {
