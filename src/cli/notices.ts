@@ -18,8 +18,8 @@ const QUOTES = new Set(['message', 'hint', 'details', 'detail', 'warnings', 'tra
 export class Secrets {
   readonly #forms = new Set<string>();
   readonly #names = new Set<string>();
-  /** Names that hold a secret. The others would only divide the text, and a secret in it. */
-  #withSecret: string[] = [];
+  /** Names that hold a secret, by their lengths. The others would only divide the text, and a secret in it. */
+  readonly #withSecret = new Map<number, Set<string>>();
 
   hide(secret: string): void {
     if (secret === '') return;
@@ -27,17 +27,19 @@ export class Secrets {
     const inJson = JSON.stringify(secret).slice(1, -1);
     this.#forms.add(secret).add(inJson).add(inJson.replaceAll('/', '\\/'));
     this.#forms.add(inUrl).add(inUrl.replace(/%../g, (hex) => hex.toLowerCase()));
-    this.#withSecret = [...this.#names].filter((name) => this.#holdsSecret(name));
+    for (const name of this.#names) this.#keepWithSecret(name);
   }
 
   /** Keeps a name that the user gave, even if a secret is a part of it. */
   spare(name: string): void {
-    if (!this.#names.has(name) && this.#holdsSecret(name)) this.#withSecret.push(name);
     this.#names.add(name);
+    this.#keepWithSecret(name);
   }
 
-  #holdsSecret(name: string): boolean {
-    return [...this.#forms].some((form) => name.length > form.length && name.includes(form));
+  #keepWithSecret(name: string): void {
+    if (![...this.#forms].some((form) => name.length > form.length && name.includes(form))) return;
+    const { length } = name;
+    this.#withSecret.set(length, (this.#withSecret.get(length) ?? new Set()).add(name));
   }
 
   /** Hides secrets in text that quotes a service or a file. */
@@ -61,12 +63,24 @@ export class Secrets {
   }
 
   #outsideNames(text: string, hide: (part: string) => string): string {
-    const name = this.#withSecret.find((each) => text.includes(each));
-    if (name === undefined) return hide(text);
-    return text
-      .split(name)
-      .map((part) => this.#outsideNames(part, hide))
-      .join(name);
+    let [safe, from] = ['', 0];
+    for (let at = 0; this.#withSecret.size > 0 && at < text.length; ) {
+      const name = this.#nameAt(text, at);
+      if (name !== undefined) safe += hide(text.slice(from, at)) + name;
+      at += name?.length ?? 1;
+      if (name !== undefined) from = at;
+    }
+    return safe + hide(text.slice(from));
+  }
+
+  /** @returns the longest name with a secret that begins there; a batch has as many of them as rows */
+  #nameAt(text: string, at: number): string | undefined {
+    let longest: string | undefined;
+    for (const [length, names] of this.#withSecret) {
+      const part = text.slice(at, at + length);
+      if (length > (longest?.length ?? 0) && names.has(part)) longest = part;
+    }
+    return longest;
   }
 
   /** Hides the longest secret first, since it may begin with a shorter one. */

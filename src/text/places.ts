@@ -1,7 +1,7 @@
 import type { Segment, Silence, Span } from './segment.ts';
 import { type Match, sharedTokens, type Token } from './shared-tokens.ts';
 import type { Stage } from './stage.ts';
-import { countCodePoints, countLineBreaks } from './unicode.ts';
+import { codePointsBefore, countCodePoints, countLineBreaks, lazy } from './unicode.ts';
 
 /** Replaces each character that was removed, so that offsets stay. A Unicode noncharacter. */
 const REMOVED = '\uFDD2';
@@ -43,8 +43,9 @@ export class Places {
     if (place.line === undefined) return segment;
     const found = this.#inputs.get(place.source)?.pass(written, place.line);
     if (!found) return segment;
-    const placeOf = toWritten({ text, written });
-    const wordSpan: Segment['wordSpan'] = (at, length) => found.spanOf(placeOf(at), placeOf(at + length));
+    const offsets = lazy(() => toWritten({ text, written }));
+    const inWritten = (at: number) => (text === written ? at : (offsets()[at] ?? written.length));
+    const wordSpan: Segment['wordSpan'] = (at, length) => found.spanOf(inWritten(at), inWritten(at + length));
     return { ...segment, span: found.span, wordSpan };
   }
 }
@@ -56,11 +57,16 @@ interface SegmentOrigin {
   spanOf(from: number, to: number): Span | undefined;
 }
 
-/** Maps offsets in `text` to offsets in `written`, which differ in white space and invisible characters. */
-function toWritten({ text, written }: Pick<Segment, 'text' | 'written'>): (at: number) => number {
-  if (text === written) return (at) => at;
-  const places = [...written.matchAll(INK)].map(({ index }) => index);
-  return (at) => places[text.slice(0, at).match(INK)?.length ?? 0] ?? written.length;
+/** @returns the offset in `written` for each in `text`; these differ in white space and invisible characters */
+function toWritten({ text, written }: Pick<Segment, 'text' | 'written'>): Uint32Array {
+  const offsets = new Uint32Array(text.length + 1).fill(written.length);
+  const places = written.matchAll(INK);
+  let from = 0;
+  for (const { index } of text.matchAll(INK)) {
+    offsets.fill(places.next().value?.index ?? written.length, from, index + 1);
+    from = index + 1;
+  }
+  return offsets.fill(places.next().value?.index ?? written.length, from);
 }
 
 const INK = /[^\s\p{Cf}]/gu;
@@ -91,16 +97,15 @@ class InputText {
     const text = this.#text.slice(found.start, found.end);
     const end = start + countCodePoints(text);
     this.#forget(found.end);
+    const matches = lazy(() => found.matches);
+    const before = lazy(() => codePointsBefore(text));
+    const inSource = (at: number) => start + (before()[at - found.start] ?? 0);
     const spanOf = (from: number, to: number) => {
-      const matches = found.matches.filter(
-        ({ spoken }) => spoken.at < to && spoken.at + spoken.text.length > from,
-      );
-      const [first, last] = [matches[0], matches.at(-1)];
-      if (!first || !last) return undefined;
-      const [begin, finish] = [first.written.at, last.written.at + last.written.text.length].map(
-        (at) => start + countCodePoints(text.slice(0, at - found.start)),
-      );
-      return { start: begin ?? start, end: finish ?? end };
+      const first = firstIndex(matches(), ({ spoken }) => spoken.at + spoken.text.length > from);
+      const last = firstIndex(matches(), ({ spoken }) => spoken.at >= to) - 1;
+      const [begin, finish] = [matches()[first]?.written, matches()[last]?.written];
+      if (first > last || !begin || !finish) return undefined;
+      return { start: inSource(begin.at), end: inSource(finish.at + finish.text.length) };
     };
     return { span: { start, end }, spanOf };
   }
@@ -122,6 +127,17 @@ class InputText {
     this.#line += countLineBreaks(passed);
     this.#text = this.#text.slice(length);
   }
+}
+
+/** @returns the index of the first item for which a condition holds that holds for all behind it, too */
+function firstIndex<T>(items: readonly T[], holds: (item: T) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(items[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** UTF-16 units that are searched for a segment, in addition to three times its length. */

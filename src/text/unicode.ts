@@ -5,6 +5,17 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
+/** @returns the code points before each UTF-16 unit, and before the end */
+export function codePointsBefore(text: string): Uint32Array {
+  const before = new Uint32Array(text.length + 1);
+  for (let at = 0, count = 1; at < text.length; count += 1) {
+    const next = at + unitsAt(text, at);
+    before.fill(count, at + 1, next + 1);
+    at = next;
+  }
+  return before;
+}
+
 /** @returns UTF-16 units */
 export function offsetOfCodePoint(text: string, count: number): number {
   let at = 0;

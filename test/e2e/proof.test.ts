@@ -81,7 +81,9 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
   expect(stderr).toMatch(
     /^tts: warning: rows\.csv, line 2 \(a\): .*of the text seem to be missing; listen to it$/m,
   );
-  expect(stderr).toMatch(/^hint: .*delete its file, and the same command asks for it again, where need be with --no-cache$/m);
+  expect(stderr).toMatch(
+    /^hint: .*delete its file, and the same command asks for it again, where need be with --no-cache$/m,
+  );
   expect(status).toBe(9);
   expect(box.read('out/a.wav').length).toBeGreaterThan(44);
 });

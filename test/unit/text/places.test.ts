@@ -6,6 +6,7 @@ import type { Reader } from '../../../src/read/reading.ts';
 import type { TextPlan } from '../../../src/run/text.ts';
 import { RunText } from '../../../src/run/text.ts';
 import { alignedIn, Places } from '../../../src/text/places.ts';
+import type { Segment } from '../../../src/text/segment.ts';
 import { asRole } from '../../../src/voices/cast.ts';
 import { randomFrom, SEED } from '../../support/random.ts';
 import { silent } from '../../support/speaker.ts';
@@ -49,6 +50,27 @@ const written = async (...args: Parameters<typeof placed>) =>
 test('A sentence of a text stands where it was written.', async () => {
   const text = ['One 😊 is', ' here. Two\nis e.g. here.  ', '\n\nThree.'];
   expect(await written(text, plain)).toEqual(['One 😊 is here.', 'Two\nis e.g. here.', 'Three.']);
+});
+
+test('Each word of a very long segment has its place, without a look at all of it for each.', async () => {
+  const places = new Places();
+  const words = Array.from({ length: 60_000 }, (_, number) => `${number % 7 === 0 ? '😊 ' : ''}n${number}`);
+  const [text, written] = [words.join(' '), words.join(' \n')];
+  places.of('-').push(written);
+  const about = { index: 0, place: { source: '-', line: 1 }, role: {}, pause: undefined, chapter: undefined };
+  const segment = { kind: 'segment', text, written, ...about } as unknown as Segment;
+  const source = (async function* () {
+    yield segment;
+  })();
+  const { value: placed } = await places.placing(source).next();
+  const characters = [...written];
+  let at = 0;
+  for (const word of words) {
+    const span = (placed as Segment).wordSpan?.(at, word.length);
+    if (characters.slice(span?.start, span?.end).join('') !== word) expect(span).toBe(word);
+    at += word.length + 1;
+  }
+  expect(at).toBe(text.length + 1);
 });
 
 test.each([
