@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../kit/host.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
+import { loadOnce } from '../kit/wait.ts';
 import type { Reference } from '../voices/timed-words.ts';
 import { APIS } from './apis.ts';
 import { type CallbackLimits, type CallbackOutcome, Callbacks, callbackOrigin } from './callbacks.ts';
@@ -69,11 +70,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     errorBody: (error, id) => ttsApi.error(errorFor(error, id)),
   });
   const speaking: ServiceContext['speaking'] = new Set();
-  const words = new SharedReference(programs ?? NO_PROGRAMS);
+  let reference: Reference | undefined;
+  const openReference = loadOnce(async () => {
+    const { openReference } = await import('../run/words.ts');
+    reference = await openReference(programs ?? NO_PROGRAMS);
+    return reference;
+  });
   const own = { voices, log, hide, maxText, reading, programs, callbacks, metrics, speaking, basePath };
   const captioned: ServiceContext['captioned'] = async (...asked) => {
     const { captioned } = await import('./captions.ts');
-    return captioned(...asked, { context, openReference: () => words.open() });
+    return captioned(...asked, { context, openReference });
   };
   const context: ServiceContext = { ...own, captioned };
   const onEnd = (record: RequestRecord, route: string | undefined) => {
@@ -89,31 +95,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const close = async (graceMs: number) => {
     await closeAll([http, ...(wyoming ? [wyoming] : [])], callbacks, graceMs);
-    await words.close();
+    await reference?.[Symbol.asyncDispose]();
   };
   return { url: http.url, wyoming: wyoming?.url, close };
 }
 
 const NO_PROGRAMS = { env: {}, platform: 'linux' } as const;
-
-/** The reference voices that time words, opened on the first request for words and shared by all requests. */
-class SharedReference {
-  readonly #host: NonNullable<ServiceOptions['programs']>;
-  #opened: Promise<Reference> | undefined;
-
-  constructor(host: NonNullable<ServiceOptions['programs']>) {
-    this.#host = host;
-  }
-
-  open(): Promise<Reference> {
-    this.#opened ??= import('../run/words.ts').then(({ openReference }) => openReference(this.#host));
-    return this.#opened;
-  }
-
-  async close(): Promise<void> {
-    await (await this.#opened)?.[Symbol.asyncDispose]();
-  }
-}
 
 async function openWyoming(
   port: number | undefined,
