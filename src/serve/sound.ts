@@ -104,7 +104,8 @@ async function* shortSilence(format: PcmFormat): AsyncGenerator<Uint8Array> {
 }
 
 function isUnreadable(error: unknown): boolean {
-  return failureOf(error)?.kind === 'unsupported text';
+  const kind = failureOf(error)?.kind;
+  return kind === 'unsupported text' || kind === 'rejected';
 }
 
 /** The error for a text in which there is nothing to speak. */
@@ -124,7 +125,7 @@ export function failureOf(error: unknown): EngineError | undefined {
   const { message, exitCode, retry, concernsThisTextOnly, cause } = error;
   if (cause instanceof EngineError) return cause;
   if (retry?.busy) return new EngineError('busy', message, { status: retry.status, retryAfter: retry.after });
-  const fault = FAULT_OF_EXIT_CODE[exitCode] ?? (concernsThisTextOnly ? 'unsupported text' : 'refused');
+  const fault = FAULT_OF_EXIT_CODE[exitCode] ?? (concernsThisTextOnly ? 'rejected' : 'refused');
   return new EngineError(fault, message, { status: retry?.status });
 }
 

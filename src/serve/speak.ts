@@ -200,6 +200,7 @@ const ANSWERS: Readonly<Record<EngineFault, readonly [status: number, code: stri
   late: [504, 'engine_late'],
   unreachable: [502, 'engine_unreachable'],
   refused: [502, 'engine_failed'],
+  rejected: [422, 'refused_by_service'],
   'no storage': [507, 'storage_failed'],
 };
 
@@ -224,6 +225,8 @@ export function errorOf(
 function engineAnswer({ kind, message, retryAfter, status: own }: EngineError): HttpError {
   const [status, code] = ANSWERS[kind];
   if (kind === 'unsupported text') return new HttpError(status, code, message, { field: 'text' });
+  // It may refuse the voice or any other field.
+  if (kind === 'rejected') return new HttpError(status, code, message);
   if (kind === 'busy') return new HttpError(own ?? status, code, queueFull().message, { retryAfter });
   return new HttpError(status, code, 'The voice failed; the log of the service says why', { retryAfter });
 }

@@ -294,6 +294,9 @@ describe('in front of a service that has the interface and no more', () => {
     expect(await post('/tts', fixed)).toEqual({ status: 200, said: 22_050 });
     const unknown = await post('/tts', { text, speaker_no: UNKNOWN_SPEAKER });
     expect(unknown).toEqual({ status: 422, said: expect.stringContaining('no such speaker') });
+    const bare = await relayTo(seed.url, { env: { TTS_API_KEY: seed.key }, args: '--no-auth' });
+    const { json } = await bare.post('/tts', { text, speaker_no: UNKNOWN_SPEAKER });
+    expect([json.error.code, json.error.field]).toEqual(['refused_by_service', undefined]);
     const other = await post('/v1/audio/speech', { input: text, voice: UNKNOWN_SPEAKER });
     expect(other).toEqual({ status: 422, said: expect.stringContaining('no such speaker') });
     // JSON.parse makes another number of it.
