@@ -18,6 +18,7 @@ interface Waiting {
 /** A refusal by a busy service lowers the limit to the number it accepted. The limit rises again, slower after each refusal. */
 export class ConcurrencyLimiter {
   readonly #most: number;
+  readonly #longestHold: number;
   #limit: number;
   #accepted = 0;
   #acceptedToRise = FIRST_ACCEPTED;
@@ -28,8 +29,10 @@ export class ConcurrencyLimiter {
   readonly #open = new Set<Slot>();
   #waiting: Waiting[] = [];
 
-  constructor(most: number) {
+  /** @param longestHold the seconds for which no request begins at most */
+  constructor(most: number, longestHold = LONGEST_REQUESTED_WAIT) {
     this.#most = most;
+    this.#longestHold = longestHold;
     this.#limit = most;
   }
 
@@ -87,9 +90,9 @@ export class ConcurrencyLimiter {
     this.hold(seconds);
   }
 
-  /** Lets no request begin in this time. */
+  /** Lets no request begin in this time, unless that is too long: then each request is refused by the service. */
   hold(seconds: number): void {
-    if (seconds <= LONGEST_REQUESTED_WAIT)
+    if (seconds <= this.#longestHold)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 

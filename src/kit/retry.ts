@@ -4,7 +4,7 @@ import { codeOf, TtsError } from './error.ts';
 /** Seconds. The wait doubles with each try. */
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 30;
-/** Seconds. A longer wait ends the run. */
+/** Seconds. A longer wait that a service asks for ends the run. */
 export const LONGEST_REQUESTED_WAIT = 3600;
 
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -22,6 +22,8 @@ export function isBusy(status: number): boolean {
 interface Tries {
   readonly made: number;
   readonly allowed: number;
+  /** As in {@link RetryPolicy}. */
+  readonly longestWait?: number | undefined;
 }
 
 /**
@@ -31,7 +33,7 @@ interface Tries {
  */
 export function retryDelay(
   { retry }: TtsError,
-  { made, allowed }: Tries,
+  { made, allowed, longestWait = LONGEST_REQUESTED_WAIT }: Tries,
   chance: number,
 ): number | undefined {
   if (!retry || made >= allowed) return undefined;
@@ -39,12 +41,14 @@ export function retryDelay(
   const isRepeated = retry.after === 0 && made > 0;
   if (retry.after === undefined || isRepeated)
     return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
-  return retry.after > LONGEST_REQUESTED_WAIT ? undefined : retry.after;
+  return retry.after > longestWait ? undefined : retry.after;
 }
 
 export interface RetryPolicy {
   /** Tries after the first. */
   readonly retries: number;
+  /** Seconds that are waited at most where a service asks to wait; `LONGEST_REQUESTED_WAIT` by default. */
+  readonly longestWait?: number | undefined;
   /** It is called before the wait. */
   readonly onRetry?: ((event: { readonly error: TtsError; readonly seconds: number }) => void) | undefined;
 }
@@ -68,14 +72,14 @@ function isConnectionRefused(error: unknown): boolean {
 /** @throws the error itself after the last try */
 export async function waitOrGiveUp(
   error: unknown,
-  { retries, onRetry }: RetryPolicy,
+  { retries, longestWait, onRetry }: RetryPolicy,
   state: RetryState,
   signal: AbortSignal,
 ): Promise<void> {
   if (!(error instanceof TtsError) || signal.aborted) throw error;
   const isQuick = state.hasFallback === true && isConnectionRefused(error);
   const allowed = isQuick ? Math.min(1, retries) : retries;
-  const delay = retryDelay(error, { made: state.made, allowed }, Math.random());
+  const delay = retryDelay(error, { made: state.made, allowed, longestWait }, Math.random());
   const seconds = isQuick && delay !== undefined ? QUICK_WAIT : delay;
   if (seconds === undefined) throw error;
   state.made += 1;

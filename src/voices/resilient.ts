@@ -8,6 +8,8 @@ interface Resilience {
   readonly limiter: ConcurrencyLimiter;
   /** Tries after the first. */
   readonly retries: number;
+  /** Seconds that are waited at most where the source asks to wait. */
+  readonly longestWait?: number | undefined;
   /** @returns `undefined` if the sound is not cached */
   readonly checksum: () => Promise<Checksum | undefined>;
 }
@@ -35,11 +37,12 @@ interface Trying extends Resilience {
 async function* tries(
   source: VoiceSource,
   utterance: Utterance,
-  { limiter, retries, point }: Trying,
+  { limiter, retries, longestWait, point }: Trying,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {
   const policy: RetryPolicy = {
     retries,
+    longestWait,
     onRetry: ({ error, seconds }) => {
       // What others send meanwhile would use up the rate, and this text would be refused again until its tries are.
       if (error.exitCode === ExitCode.quota) limiter.hold(seconds);

@@ -40,16 +40,21 @@ export function speakerNamed(
 /** Wraps a source in limit, retry, proof and cache. */
 export type Wrap = (source: VoiceSource) => VoiceSource;
 
-/** @param machine the host for the reference; without it, sound is not compared with its text */
+/** Seconds that the clients of a relay wait at most where the service asks to wait: they get its error instead. */
+const LONGEST_RELAYED_WAIT = 5;
+
+/** @param machine the host for the reference; a relay has none, and does not compare sound with its text */
 export function wrapping(
   { retries }: Pick<Settings, 'retries'>,
   cache: RunCache,
   machine: Machine | undefined,
 ): Wrap {
+  const longestWait = machine ? undefined : LONGEST_RELAYED_WAIT;
   return (source) => {
     const asked = resilient(source, {
-      limiter: new ConcurrencyLimiter(source.atOnce),
+      limiter: new ConcurrencyLimiter(source.atOnce, longestWait),
       retries: retries.value,
+      longestWait,
       checksum: async () => ((await cache.opened(source)) ? (await import('node:zlib')).crc32 : undefined),
     });
     return cached(machine ? proven(asked, machine) : asked, cache);

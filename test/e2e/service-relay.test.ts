@@ -125,6 +125,21 @@ it('cuts a long text, and joins its sound without a gap', async () => {
   expect(parseWav(bytes).pcm).toEqual(Buffer.from(new Int16Array(samples(text)).fill(3).buffer));
 });
 
+it('holds nobody up when the service asks one client to wait', async () => {
+  const { url } = await serveBytes((wire, request, number) => {
+    const isBusy = request.body.includes('busy');
+    return (isBusy ? answer(429, 'later', { 'Retry-After': 600 }) : complete(plainWav(Buffer.alloc(400))))(
+      wire,
+      request,
+      number,
+    );
+  });
+  const { post } = await relayTo(url, { env: { TTS_API_KEY: KEY }, args: '--no-auth --no-cache' });
+  const { status, headers } = await post('/tts', { text: 'busy', speaker_no: 3 });
+  expect([status, headers['retry-after']]).toEqual([429, '600']);
+  expect((await post('/tts', { text: 'free', speaker_no: 3 })).status).toBe(200);
+});
+
 it('speaks on for others when the service has refused one request', async () => {
   const { url } = await serveBytes((wire, request, number) => {
     const isRefused = request.body.includes('wrong');
