@@ -32,12 +32,13 @@ export function readServeOptions(flags: Flags, env: Context['host']['env']) {
     engines: engine,
     /** The options of the service that requests are relayed to, if there is one. */
     relay,
-    /** Options for how the texts of clients are read, and the config file that may set them, too. */
-    readingFlags: Object.fromEntries(READING.map((name) => [name, flags[name]])),
+    /** Options that count for any voices. */
+    sharedFlags: Object.fromEntries(SHARED.map((name) => [name, flags[name]])),
   };
 }
 
-const READING = ['assistant', 'format', 'lexicon', 'config'] as const;
+/** How the texts of clients are read, the config file that may set it, and how long a voice may be silent. */
+const SHARED = ['assistant', 'format', 'lexicon', 'config', 'timeout'] as const;
 
 /** The options for the service that requests are relayed to. */
 const RELAY = optionsOf('serve').filter((name) => {
@@ -48,8 +49,7 @@ const RELAY = optionsOf('serve').filter((name) => {
 /** @throws TtsError (usage) for such an option without `--base-url`, and for `--base-url` with `--engine` */
 function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undefined {
   const given = RELAY.filter((name) => flags[name] !== undefined);
-  // --config alone relays nothing: a config file names engines, too.
-  const [first] = given.filter((name) => name !== 'config');
+  const [first] = given.filter((name) => !SHARED.some((shared) => shared === name));
   if (first === undefined) return undefined;
   if (flags.baseUrl === undefined)
     throw usageError(
@@ -80,12 +80,12 @@ export interface Serving {
 /** Opens the service that requests are relayed to, or else the voices of this machine. */
 export async function openServing(options: ServeOptions, context: Context): Promise<Serving> {
   const { openLocalVoices, openRelay } = await import('../serve/voices.ts');
-  const { relay, readingFlags } = options;
+  const { relay, sharedFlags } = options;
   const maxQueue = options.settings.maxQueue.value;
   // TTS_API_KEY_FILE holds the key of the clients, which the service behind a relay must not get.
   const { TTS_API_KEY_FILE: _, ...env } = context.host.env;
   const host = relay ? { ...context.host, env } : context.host;
-  const flags = { ...relay, ...readingFlags };
+  const flags = { ...relay, ...sharedFlags };
   const { settings, files } = await loadSettings({ flags }, { ...context, host });
   const { readingOf } = await import('../serve/clean.ts');
   const reading = await readingOf(settings, context);
@@ -99,10 +99,17 @@ export async function openServing(options: ServeOptions, context: Context): Prom
 }
 
 /** Returns the named engines. Their settings come from the config only if an option or variable names an engine. */
-function namedEngines({ engines: named }: ServeOptions, settings: Settings, { host: { env } }: Context) {
+function namedEngines(
+  { engines: named, sharedFlags }: ServeOptions,
+  settings: Settings,
+  { host: { env } }: Context,
+) {
   const fallback = fromEnvironment(rows.engine, env);
   const given = named.map((text) => settingOf(rows.engine, text, { place: 'option', name: '--engine' }));
   const engines = given.length > 0 ? given : fallback ? [fallback] : [];
   if (engines.length > 0) return { settings, engines };
-  return { settings: resolveSettings({ flags: {}, env: {}, files: [] }), engines };
+  return {
+    settings: resolveSettings({ flags: { timeout: sharedFlags.timeout }, env: {}, files: [] }),
+    engines,
+  };
 }

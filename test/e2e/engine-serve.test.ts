@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ask as request } from '../support/ask.ts';
-import { answer, complete } from '../support/http-bytes.ts';
+import { answer, complete, silent } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { Sandbox } from '../support/run.ts';
@@ -62,6 +62,13 @@ async function ask(url: string, text: string, isStreamed = false) {
   const headers = { 'content-type': 'application/json' };
   return request(`${url}/tts`, { method: 'POST', headers, body: bodyOf(text, isStreamed) });
 }
+
+it('An engine that is silent is given up after --timeout.', async () => {
+  const server = await serveSpeech(silent);
+  const { url } = await serve(['--no-auth', '--engine', server.url, '--timeout=0.3'], { box: new Sandbox() });
+  const { status, json } = await ask(url, 'hello');
+  expect([status, json.error.code]).toEqual([504, 'engine_late']);
+});
 
 describe('the refusal of an engine', () => {
   it.each([
