@@ -290,7 +290,7 @@ function withRowsLeft(error: unknown, { counts, command }: BatchOutput, states: 
 async function check(job: BatchJob, approvals: Approvals | undefined, context: Context): Promise<number> {
   const states = await RowStates.take(job, context);
   const { allowEmpty, json } = job.settings;
-  let unapproved = 0;
+  let [unapproved, failed] = [0, 0];
   const faultOf = ({ id }: BatchRow, entry: ManifestEntry | undefined) => {
     const fault = entry && approvals?.faultOf({ ...entry, id });
     if (fault) unapproved += 1;
@@ -300,6 +300,7 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     states,
     { host: context.host, allowEmpty: allowEmpty.value, faultOf },
     (found, file, row) => {
+      if (row) failed += 1;
       const out = join(job.folder.name, file);
       const [state, why] = found === 'empty' ? ['missing', ', no text'] : [found, ''];
       const where = row ? ` (${placeOf(row)}, id ${row.id}${why})` : '';
@@ -309,6 +310,13 @@ async function check(job: BatchJob, approvals: Approvals | undefined, context: C
     },
   );
   await fold(states, context);
+  if (json.value) {
+    const skipped = allowEmpty.value ? states.counts.empty : 0;
+    const unchanged = job.plan.mine.length - failed - skipped;
+    const output = new BatchOutput(job.plan, job.folder.name, true, context);
+    Object.assign(output.counts, { unchanged, failed, skipped });
+    output.summarise(new RunTotals(), 0);
+  }
   assertNoFaults(faults, states, unapproved);
   return ExitCode.ok;
 }

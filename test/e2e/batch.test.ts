@@ -505,6 +505,9 @@ describe('--check', () => {
       'left over: e.wav',
       '',
     ]);
+    const json = linesOf((await batch('--check --json')).stdout);
+    expect(json.map(({ state }) => state)).toEqual(['missing', 'damaged', 'stale', 'left over', undefined]);
+    expect(json.at(-1)).toMatchObject({ rows: 4, made: 0, unchanged: 1, failed: 3, skipped: 0, requests: 0 });
     expect(server.requests).toHaveLength(5);
   });
 });
