@@ -18,6 +18,7 @@ import template from './batch-report.html?raw';
 import type { Context } from './commands.ts';
 
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
+const NOT_REACHED = 'not reached';
 
 /**
  * Checks the place of the report before anything is sent.
@@ -66,7 +67,7 @@ interface Reported {
 }
 
 /**
- * Writes the report, with failed rows first.
+ * Writes the report, with failed rows first. After an interruption, it has no waveforms, since these take time.
  * @throws TtsError (output)
  */
 export async function writeReport(
@@ -76,7 +77,9 @@ export async function writeReport(
 ): Promise<void> {
   const path = resolve(host.cwd, name);
   const { plan, folder } = states;
-  const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
+  const counts = STATES.map((state) => `${output.counts[state]} ${state}`);
+  const left = plan.mine.filter((row) => output.resultOf(row) === undefined).length;
+  if (left > 0) counts.push(`${left} ${NOT_REACHED}`);
   const table = plan.rows[0]?.table ?? '';
   async function* rows(): AsyncGenerator<ReportRow> {
     for (const isFailed of [true, false])
@@ -89,7 +92,7 @@ export async function writeReport(
     const isThere = statSync(sound, { throwIfNoEntry: false })?.isFile();
     // A waveform is drawn only for WAV.
     const wave = isThere && (await waveForm(sound, signal).catch(() => undefined));
-    const state = output.resultOf(row) ?? '';
+    const state = output.resultOf(row) ?? NOT_REACHED;
     const isCurrent = isThere && (state === 'made' || state === 'unchanged');
     const entry = isCurrent ? states.entryOf(row) : undefined;
     const approval = entry && { id, key: entry.key, sha256: entry.sha256 };
@@ -105,8 +108,9 @@ export async function writeReport(
       ...(isThere && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
-  const summary = `${countOf(plan.mine.length, 'row')}: ${counts}.`;
-  await writeText({ path, name, writer: host }, reportPage(table, summary, rows()), signal);
+  const until = signal.aborted ? new AbortController().signal : signal;
+  const summary = `${countOf(plan.mine.length, 'row')}: ${counts.join(', ')}.`;
+  await writeText({ path, name, writer: host }, reportPage(table, summary, rows()), until);
 }
 
 interface ReportRow {

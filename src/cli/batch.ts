@@ -69,9 +69,16 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
     if (report) reports?.assertReportPlace(report.value, { ...job, tables: names }, context.host);
     warnOfAbsent(texts.named, context.notices);
     await output.begin(states, allowEmpty.value);
-    await make(states, { job, output, totals, misfits, doubtful }, context);
+    const reported = async () => {
+      if (report) await reports?.writeReport(report.value, { states, output, approvals }, context);
+    };
+    await make(states, { job, output, totals, misfits, doubtful }, context).catch(async (error) => {
+      // What ended the run counts more than a report that cannot be written.
+      await reported().catch(() => {});
+      throw error;
+    });
     await output.end();
-    if (report) await reports?.writeReport(report.value, { states, output, approvals }, context);
+    await reported();
   };
   const consent = { prune: prune.value, yes: yes.value };
   const { states, isPruned } = await updateFolder(job, consent, write, context);

@@ -1,7 +1,7 @@
 import { linkSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BROWSER, endBrowser, openPage, type Page } from '../support/browser.ts';
-import { answer } from '../support/http-bytes.ts';
+import { answer, silent } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { serveRows } from '../support/row-service.ts';
@@ -41,6 +41,40 @@ const shown = (page: Page) =>
 
 const focused = (page: Page) =>
   page.evaluate<string>(`document.activeElement.querySelector('.id')?.textContent`);
+
+describe('a run that ends early writes the report', () => {
+  const rows = 'id,text\na,First.\nb,Second.\nc,Third.\n';
+  const args = 'batch p.csv --concurrency 1 --retries 0 --report report.html';
+  const statesIn = (box: Sandbox) =>
+    [
+      ...box
+        .read('report.html')
+        .toString()
+        .matchAll(/data-state="([^"]*)"/g),
+    ].map(([, state]) => state);
+
+  it('when the key is refused', async () => {
+    const server = await serveRows({ fault: (text) => (text === 'Second.' ? answer(401, 'no') : undefined) });
+    const box = new Sandbox();
+    box.file('p.csv', rows);
+    expectFailure(await box.run(args, { env: named(server.url) }), 3, /does not accept the key/);
+    expect(statesIn(box)).toEqual(['made', 'not reached', 'not reached']);
+    expect(box.read('report.html').toString()).toContain(
+      '3 rows: 0 failed, 1 made, 0 unchanged, 0 skipped, 2',
+    );
+  });
+
+  it('at Ctrl-C', async () => {
+    const server = await serveRows({ fault: (text) => (text === 'Second.' ? silent : undefined) });
+    const box = new Sandbox();
+    box.file('p.csv', rows);
+    const run = box.start(args, { env: named(server.url) });
+    await expect.poll(() => server.requests.length).toBeGreaterThan(1);
+    await expect.poll(() => box.list()).toContain('a.wav');
+    expect((await run.endBy('SIGINT')).ended.status).toBe(130);
+    expect(statesIn(box)).toContain('not reached');
+  });
+});
 
 describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', () => {
   it('shows what failed first, all as text, filters it, and asks for nothing from outside', async () => {
