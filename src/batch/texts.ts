@@ -68,7 +68,7 @@ export class RowTexts {
       const text = await RunText.open(this.#planOf(row), signal);
       for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
     } catch (error) {
-      if (!(error instanceof TtsError) || row.text === undefined) throw error;
+      if (!(error instanceof TtsError)) throw error;
       throw error.reworded(`${placeOf(row)}: ${error.message}`);
     }
   }

@@ -624,6 +624,13 @@ describe('what is refused before anything is sent', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('a file that is no text, with its line in the table', async () => {
+    const { box, batch } = await batchOf('id,file\na,good.txt\nb,bad.txt\n');
+    box.file('good.txt', 'Good.');
+    box.file('bad.txt', Buffer.from([0x48, 0x69, 0xff]));
+    expectFailure(await batch(), 2, /^tts: p\.csv, line 3: \S*bad\.txt is not text: byte 0xff at offset 2\n/);
+  });
+
   it('a row whose text is elsewhere, or holds settings or a key of tts', async () => {
     const { server, box, batch } = await batchOf('');
     writeFileSync(join(box.home, 'secret.txt'), 'secret');
