@@ -3,11 +3,11 @@ import { ExitCode, type TtsError, usageError } from '../kit/error.ts';
 import { brokenAt, columnsOf, printable, table, visible } from '../kit/words.ts';
 import { loadSettings, type Settings } from '../options/load.ts';
 import type { Voice, VoiceEvent } from '../sound/voice.ts';
-import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { manifestsOf } from '../voices/installed.ts';
 import { languageName, matchesLanguage, shownLanguage, systemLanguage } from '../voices/language.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
+import { openVoices, type Voices } from '../voices/voices.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { describe, warnOfPause } from './speak-report.ts';
 

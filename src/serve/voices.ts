@@ -8,11 +8,11 @@ import { wordsSource } from '../read/source.ts';
 import { converted } from '../sound/convert.ts';
 import { bareFormat, counted, type Speech, sameFormat } from '../sound/pcm.ts';
 import type { Voice, VoiceSource } from '../sound/voice.ts';
-import { openVoices, type Voices } from '../voices/catalogue.ts';
 import { InstalledPlace } from '../voices/installed.ts';
 import { chooseService } from '../voices/service-choice.ts';
 import { builtInPlace, eachField, espeakPlace, FIRST_PRIVATE_NUMBER, sameName } from '../voices/sources.ts';
 import { UserEngines } from '../voices/user-engines.ts';
+import { openVoices, type Voices } from '../voices/voices.ts';
 import { trackOfText } from './live.ts';
 import { isRelayed, type QueuedUtterance, type ServedVoices } from './speak.ts';
 

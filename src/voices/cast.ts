@@ -8,7 +8,7 @@ import { Marks, placeText } from '../text/marks.ts';
 import { END_BEFORE_ERROR, type Piece, type Place } from '../text/piece.ts';
 import type { Role } from '../text/segment.ts';
 import type { Stage } from '../text/stage.ts';
-import type { Voices } from './catalogue.ts';
+import type { Voices } from './voices.ts';
 
 export interface CastPlan {
   /** True if brackets in the text are marks. */

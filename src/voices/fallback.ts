@@ -3,7 +3,7 @@ import type { Settings } from '../options/load.ts';
 import type { Speaker } from '../sound/voice.ts';
 import type { Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
-import type { Voices } from './catalogue.ts';
+import type { Voices } from './voices.ts';
 
 /** How a run continued in another voice. */
 export interface FellBack {

@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import { Notices } from '../../../src/cli/notices.ts';
 import type { Host } from '../../../src/kit/host.ts';
 import { loadSettings, type Setting } from '../../../src/options/load.ts';
-import { openVoices, type Voices } from '../../../src/voices/catalogue.ts';
 import { chooseService } from '../../../src/voices/service-choice.ts';
+import { openVoices, type Voices } from '../../../src/voices/voices.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 export const { signal } = new AbortController();
