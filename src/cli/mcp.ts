@@ -296,7 +296,7 @@ const save: AgentTool<ValueOf<typeof saveTakes>> = {
   takes: saveTakes,
   async call({ text, voice, file, overwrite = false }, { session, signal, progress }) {
     const total = assertShort(text, 'save');
-    const path = placeOf(file, overwrite, session);
+    const path = savePath(file, overwrite, session);
     const how = overwrite ? ['--no-play'] : ['--no-play', '--no-clobber'];
     const args = [...spokenArgs(voice, session), `--output=${path}`, ...how];
     const run = { args, text: withoutNuls(text), onSpoken: stepping(total, progress) };
@@ -311,7 +311,7 @@ const save: AgentTool<ValueOf<typeof saveTakes>> = {
 };
 
 /** @throws TtsError (usage) for a place outside the folder, and for a file that exists unless `overwrite` is set */
-function placeOf(file: string, overwrite: boolean, { folder }: Session): string {
+function savePath(file: string, overwrite: boolean, { folder }: Session): string {
   if (folder === undefined)
     throw usageError('the user has named no folder', 'files can be saved after tts mcp --folder FOLDER');
   const path = /\p{Cc}/u.test(file) ? undefined : realOf(resolve(folder, file));

@@ -9,6 +9,7 @@ import type { Flags } from '../options/load.ts';
 import type { Delivery, Sink } from '../out/sink.ts';
 import { kindOfName, OUTPUT } from '../read/first-bytes.ts';
 import { NothingToSay } from '../read/source.ts';
+import { SEGMENTS_PER_SLOT } from '../run/ahead.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
 import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
@@ -129,9 +130,6 @@ function givenTwice(words: readonly string[], files: readonly string[], host: Pi
   return usageError('the text is given twice, by words and with -f', hint);
 }
 
-/** Segments to prefetch for each open request, so that the others stay busy while one is slow. */
-const WINDOW = 2;
-
 /** Seconds of speech per character of English prose. A text has at least as many bytes, so this estimates high. */
 const SECONDS_PER_BYTE = 0.067;
 
@@ -213,7 +211,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: TurnCont
     drops,
     fallback: job.fallback,
     patience: sink.isLive || job.output.isPlayed ? job.patience : undefined,
-    window: WINDOW * (await opening),
+    window: SEGMENTS_PER_SLOT * (await opening),
     tags: job.output.encoding.name === 'wav' ? undefined : await tagsFor(job, text, context),
     sink,
     signal: context.signal,
@@ -363,7 +361,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     async begin(progress: Progress | undefined) {
       await printNotes();
       const reporting = new Reporting(job, progress, context);
-      return { reporting, window: WINDOW * (await openAll(job)) };
+      return { reporting, window: SEGMENTS_PER_SLOT * (await openAll(job)) };
     },
   };
   const status = await (await import('./split.ts')).speakSplit(job, split, context);

@@ -86,7 +86,7 @@ function show(speakers: readonly ListedSpeaker[], isShort: boolean, { host, noti
   }
   const own = systemLanguage(host.env);
   const isOwn = (speaker: ListedSpeaker) => FIRST.includes(speaker.from) || speaks(speaker, own);
-  const rank = (speaker: ListedSpeaker) => placeOf(speaker.from) + PLACES.length * Number(!isOwn(speaker));
+  const rank = (speaker: ListedSpeaker) => rankOf(speaker.from) + PLACES.length * Number(!isOwn(speaker));
   const columns = columnsOf(host);
   const ordered = speakers.toSorted((a, b) => rank(a) - rank(b));
   const shown = isShort && columns !== undefined ? ordered.filter(isOwn) : ordered;
@@ -122,7 +122,7 @@ const FIRST = ['config', 'service'];
 /** The order of origins in the list. Installed voices and engines count as `natural`. */
 const PLACES = ['config', 'service', 'natural', 'built-in', 'espeak-ng'];
 
-function placeOf(from: string): number {
+function rankOf(from: string): number {
   const place = PLACES.indexOf(from);
   return place < 0 ? PLACES.indexOf('natural') : place;
 }

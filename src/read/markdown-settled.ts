@@ -1,7 +1,7 @@
 /** Finds the part of a growing Markdown document that later text can no longer change. */
 import type { Token } from 'markdown-it';
 import { WAITS } from '../text/stage.ts';
-import { hasWord } from '../text/unicode.ts';
+import { hasWord, UNSPACED } from '../text/unicode.ts';
 import { tagOf } from './html-elements.ts';
 import type { SpokenBlock } from './markdown-blocks.ts';
 import { spokenInline } from './markdown-inline.ts';
@@ -157,8 +157,7 @@ function lengthBeforeTable(content: string): number {
 }
 
 /** Scripts without spaces between words, and their punctuation. */
-const DENSE =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\u3000-\u303f\uff00-\uffef]/u;
+const DENSE = new RegExp(`[${UNSPACED}\\u3000-\\u303f\\uff00-\\uffef]`, 'u');
 
 /** Returns the UTF-16 units up to the end of the last complete word. */
 function wordBorder(text: string): number {

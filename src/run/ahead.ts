@@ -278,6 +278,9 @@ export interface PartInTurn extends Part {
   readonly silence: number | undefined;
 }
 
+/** Segments to prefetch for each open request, so that the others stay busy while one is slow. */
+export const SEGMENTS_PER_SLOT = 2;
+
 export interface LookAheadOptions extends SegmentRequestOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Silence>;
   /** The most segments that are requested and not yet heard. */

@@ -3,6 +3,7 @@ import { AsyncQueue } from '../kit/queue.ts';
 import { rows } from '../options/rows.ts';
 import { plain } from '../read/plain.ts';
 import type { Source } from '../read/reading.ts';
+import { SEGMENTS_PER_SLOT } from '../run/ahead.ts';
 import { USUAL_PAUSES } from '../run/mix.ts';
 import { type Listener, type TrackOptions, trackOf } from '../run/run.ts';
 import { RunText, type TextPlan } from '../run/text.ts';
@@ -60,9 +61,6 @@ export async function speakLive(
     return shortSound();
   }
 }
-
-/** Segments in progress or buffered, for each text that the source of the voice speaks at once. */
-const SEGMENTS_PER_SLOT = 2;
 
 /** Bytes of sound buffered for one text. */
 const BUFFER_BYTES = 4 * 2 ** 20;

@@ -1,6 +1,6 @@
 /** Divides text into subtitle cues, and cues into lines. */
 import { sentences } from './sentences.ts';
-import { countCodePoints, lazy, segmenterOf } from './unicode.ts';
+import { countCodePoints, lazy, segmenterOf, UNSPACED } from './unicode.ts';
 
 /** A cue has at most two lines of 42 columns, as is usual in broadcasting; a wide character takes two columns. */
 const LINE = 42;
@@ -130,10 +130,7 @@ function* partsFrom(
 }
 
 /** Scripts without spaces between words, and their punctuation. */
-const unspaced = lazy(
-  () =>
-    /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\p{sc=Yi}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\u3000-\u303f]/u,
-);
+const unspaced = lazy(() => new RegExp(`[${UNSPACED}\\u3000-\\u303f]`, 'u'));
 
 /** Splits text into units. Runs of 1000 characters without a space are cut: word segmentation is slower than linear. */
 function unitsOf(text: string): Unit[] {

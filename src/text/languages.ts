@@ -45,7 +45,7 @@ const MOST_WAITING_TEXT = 400;
 const EMPTY_LINES = /\n[^\S\n]*\n\s*/u;
 
 /** A piece of text with one place and one language mark, or a pause. */
-interface Part {
+interface Fragment {
   readonly text: string;
   readonly place: Place;
   /** The language that the document marks: a key, or `RUN_VOICE`; `undefined` without a mark. */
@@ -56,7 +56,7 @@ interface Part {
 
 /** Sentences of one paragraph that share a language, or a piece that is not text. */
 interface Passage {
-  readonly parts: readonly Part[];
+  readonly parts: readonly Fragment[];
   readonly isHeading: boolean;
   /** The number of the paragraph that contains it. */
   readonly paragraph: number;
@@ -73,7 +73,7 @@ export class Languages implements Stage<Piece, Piece> {
   readonly #detector: Detector;
   readonly #meantBy: (tag: string) => string | undefined;
   /** The part of the current paragraph that was not emitted yet. */
-  #held: Part[] = [];
+  #held: Fragment[] = [];
   #heldText = '';
   #sinceLook = 0;
   /** The language of the part of the paragraph that was already emitted. */
@@ -142,7 +142,7 @@ export class Languages implements Stage<Piece, Piece> {
     yield* this.#settle(false);
   }
 
-  #hold({ text = '', place = { source: '' }, piece }: Partial<Part>): void {
+  #hold({ text = '', place = { source: '' }, piece }: Partial<Fragment>): void {
     this.#held.push({ text, place, marked: this.#marked, ...(piece && { piece }) });
     this.#heldText += text;
   }
@@ -217,7 +217,7 @@ export class Languages implements Stage<Piece, Piece> {
   }
 
   *#take(length: number, found: string | undefined): Generator<Piece> {
-    const parts: Part[] = [];
+    const parts: Fragment[] = [];
     let left = length;
     for (let part = this.#held.shift(); part; part = this.#held.shift()) {
       const text = part.text.slice(0, left);

@@ -2,7 +2,7 @@ import { type TtsError, usageError } from '../kit/error.ts';
 import type { Piece } from './piece.ts';
 import { Position } from './position.ts';
 import type { Stage } from './stage.ts';
-import { hasWord, isHighSurrogate, isPair, unitsAt } from './unicode.ts';
+import { hasWord, isHighSurrogate, isPair, UNSPACED, unitsAt } from './unicode.ts';
 
 export interface Lexicon {
   readonly words: WordTree;
@@ -386,9 +386,7 @@ class Node {
   }
 }
 
-const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan'];
-const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
-const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
+const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${UNSPACED}]]`, 'v');
 
 const DIGIT = /\p{N}/u;
 

@@ -42,11 +42,11 @@ export function* pack(paragraph: string, limits: PackLimits): Generator<Packed> 
   }
 }
 
-type Part = Omit<Packed, 'text'>;
+type Uncleaned = Omit<Packed, 'text'>;
 
 /** Joins sentences up to the target size. */
-function* joined(paragraph: string, { max, target, startsSentence }: PackLimits): Generator<Part> {
-  let part: Part | undefined;
+function* joined(paragraph: string, { max, target, startsSentence }: PackLimits): Generator<Uncleaned> {
+  let part: Uncleaned | undefined;
   let [length, number] = [0, 0];
   for (const next of divided(paragraph, max, startsSentence)) {
     const size = lengthOf(next.written);
@@ -63,7 +63,7 @@ function* joined(paragraph: string, { max, target, startsSentence }: PackLimits)
 }
 
 /** Splits a paragraph into sentences, and cuts those that are too long. */
-function* divided(paragraph: string, max: number, startsFirst: boolean): Generator<Part> {
+function* divided(paragraph: string, max: number, startsFirst: boolean): Generator<Uncleaned> {
   let startsSentence = startsFirst;
   for (const sentence of sentences(paragraph)) {
     for (let rest = sentence; rest !== ''; startsSentence = false) {

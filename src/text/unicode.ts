@@ -80,6 +80,12 @@ export function lazy<T extends object>(make: () => T): () => T {
   };
 }
 
+/** Scripts without spaces between words, for a character class. */
+export const UNSPACED = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibetan'
+  .split(' ')
+  .map((script) => `\\p{sc=${script}}`)
+  .join('');
+
 /** Makes a regular expression with the flags g and u from a raw template, without doubled backslashes. */
 export function pattern(template: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(template, ...parts), 'gu');

@@ -29,7 +29,7 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
  * @throws the system's error for an entry that cannot be read
  */
 export async function findEntry(root: CacheRoot, key: string): Promise<OpenEntry | undefined> {
-  const { shard, prefix } = placeOf(key);
+  const { shard, prefix } = keyParts(key);
   const folder = join(root.folder, shard);
   for (const name of await namesIn({ ...root, folder }, prefix)) {
     const path = join(folder, name);
@@ -158,12 +158,12 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
 /** The file name of an entry: key, checksum, and maker of the sound. */
 const ENTRY = /^[0-9a-f]{62}\.[0-9a-f]{8}\.(?<maker>[0-9a-f]{8})\.wav$/;
 
-export function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
+export function keyParts(key: string): { readonly shard: string; readonly prefix: string } {
   return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
 }
 
 function nameStart(key: string, checksum: number): string {
-  return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.`;
+  return `${keyParts(key).prefix}${checksum.toString(16).padStart(8, '0')}.`;
 }
 
 /** @returns the maker in the name of an entry (a hash of its owner); `undefined` for the name of another file */
@@ -291,7 +291,7 @@ export class EntryDraft {
     const file = this.#flush();
     const header = wavHeader(this.#format, this.#bytes);
     writeAt(file.fd, header, 0);
-    const { shard } = placeOf(this.#key);
+    const { shard } = keyParts(this.#key);
     const folder = join(this.#root.folder, shard);
     makeFolder(folder);
     if (!isOfCache(folder, this.#root.uid)) throw new Error(`${shard} is not a folder of its own`);

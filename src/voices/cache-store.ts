@@ -23,9 +23,9 @@ import {
   EntryDraft,
   type EntryFacts,
   findEntry,
+  keyParts,
   makerIn,
   type OpenEntry,
-  placeOf,
   readEntry,
 } from './cache-entry.ts';
 
@@ -108,7 +108,7 @@ export class Store {
 
   /** True if there is a file with the name of the entry. */
   mayHave(key: string): boolean {
-    const { shard, prefix } = placeOf(key);
+    const { shard, prefix } = keyParts(key);
     try {
       return readdirSync(join(this.#root.folder, shard)).some((name) => name.startsWith(prefix));
     } catch {

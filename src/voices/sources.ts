@@ -123,7 +123,7 @@ export interface PlaceOptions {
   readonly workers?: number | undefined;
 }
 
-function placeOf(list: () => Promise<readonly Voice[]>): VoicePlace {
+function listedPlace(list: () => Promise<readonly Voice[]>): VoicePlace {
   return {
     numbered: async (no) => (await list()).find((voice) => voice.no === no),
     named: async (name) => (await list()).find((voice) => sameName(voice, name)),
@@ -138,7 +138,7 @@ export function builtInPlace({ settings, context, wrap, workers }: PlaceOptions)
     return openBuiltIn(context.host.runtime, workers);
   });
   const voices = FLITE_VOICES.map((speaker) => ownVoice(speaker, source));
-  return placeOf(async () => voices);
+  return listedPlace(async () => voices);
 }
 
 export interface EspeakPlace extends VoicePlace {
@@ -173,7 +173,7 @@ export function espeakPlace({ settings, context, wrap, workers }: PlaceOptions):
       context.notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
     return list();
   };
-  return { ...placeOf(list), find, listOrWarn };
+  return { ...listedPlace(list), find, listOrWarn };
 }
 
 function ownSource(

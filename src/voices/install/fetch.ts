@@ -34,11 +34,11 @@ export function hubOf(mirror: string | undefined, { env }: Pick<Host, 'env'>): H
     : env.HF_ENDPOINT
       ? [env.HF_ENDPOINT, 'HF_ENDPOINT']
       : [DEFAULT, 'the default'];
-  const url = addressOf(named.trim(), origin);
+  const url = hubAddress(named.trim(), origin);
   return { url, origin, token: env.HF_TOKEN?.trim() || undefined };
 }
 
-function addressOf(text: string, origin: string): URL {
+function hubAddress(text: string, origin: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw usageError(
@@ -63,7 +63,7 @@ export function assertSafe(url: URL, origin: string): void {
 export function addressIn({ url }: Hub, repository: Repository, { path }: Pick<PinnedFile, 'path'>): URL {
   const [place, ...steps] =
     'releases' in repository
-      ? [addressOf(repository.releases, 'the catalogue')]
+      ? [hubAddress(repository.releases, 'the catalogue')]
       : [url, ...repository.repo.split('/'), 'resolve', repository.commit];
   const address = new URL(place);
   const names = [...steps, ...path.split('/')].map(encodeURIComponent);
