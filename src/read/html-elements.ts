@@ -87,9 +87,18 @@ const NO_DESCRIPTION =
 const CAPTURED =
   /^(?:bildschirmfoto|capture d’écran|clipboard|pasted[ _-]?image|screen[ _-]?shot)(?:[\s\d._:-]|\b(?:[ap]m|at|um|à)\b)*$/iu;
 
-/** True for a picture description that only repeats its kind or file name. */
-export function describesNothing({ alt = '', src = '' }: Attributes): boolean {
+/** Addresses of badges, with which READMEs begin: the state of a build, a version, a licence. */
+const BADGE = [
+  /^https?:\/\/(?:badges?\.|(?:[\w-]{1,40}\.)?(?:appveyor|badgen|circleci|codecov|coveralls|david-dm|komarev|nodei|saucelabs|shields|travis-ci|versionbadg)\.)/iu,
+  /^https?:\/\/(?![^?#]{1,500}\.(?:jpe?g|png|webp)\b)[^?#]{1,500}?(?:[/_-]badges?(?:_logo)?(?:\/|\.svg|[?#]|$)|\/build\/status)/iu,
+];
+
+/** True for a badge, and for a description that only repeats the kind of the picture or its file name. */
+export function describesNothing({ alt = '', src = '', ...attributes }: Attributes): boolean {
   const text = alt.trim();
+  // GitHub shows its own copy of a picture, and names the original.
+  const address = attributes['data-canonical-src'] ?? src;
+  if (BADGE.some((pattern) => pattern.test(address))) return true;
   if (FILE_NAME.test(text) || NO_DESCRIPTION.test(text) || CAPTURED.test(text)) return true;
   const file = src.slice(src.lastIndexOf('/') + 1).replace(FILE_NAME, '');
   return /[\d_-]/u.test(text) && text.toLowerCase() === file.toLowerCase();

@@ -234,6 +234,19 @@ describe('HTML', () => {
       '',
     ],
     [
+      'no badges',
+      [
+        'src="https://img.shields.io/npm/v/a.svg"',
+        'src="https://codecov.io/gh/a/b/branch/main/graph/badge.svg?token=1"',
+        'src="https://versionbadg.es/a/b.svg"',
+        'src="https://dl.circleci.com/status-badge/img/gh/a/b/tree/main.svg"',
+        'src="https://camo.githubusercontent.com/1" data-canonical-src="https://gitlab.com/a/b/badges/main/pipeline.svg"',
+      ]
+        .map((address) => `<a href="x"><img alt="Build Status" ${address}></a>`)
+        .join('\n'),
+      '',
+    ],
+    [
       'decorations once',
       '<p><img alt="A leaf"><img alt="A leaf"><img alt="A leaf"> b <img alt="A cat on a wall"></p>',
       'A leaf b A cat on a wall',

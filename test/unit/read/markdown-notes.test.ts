@@ -97,6 +97,11 @@ describe('links and tags', () => {
     ['![Untitled](Untitled%201.png) ![A cat|300](cat.png)', 'A cat'],
     ['a ![image](a.png)![logo](b.svg)![300](c.png)![IMG_12](d/IMG_12.jpg)![Figure](e.png) b', 'a b'],
     ['![my-map_2](a/my-map_2.png) ![Map](map.png)', 'Map'],
+    [
+      '[![Build](https://github.com/a/b/actions/workflows/ci.yml/badge.svg)](x) [![npm](https://img.shields.io/npm/v/a)](y)',
+      '',
+    ],
+    ['![Badge of honour](https://example.org/badges/honour.png)', 'Badge of honour'],
     ['![Pasted image 20240102101112.png](x.png) ![Screenshot 2024-01-02 at 10.11](y)', ''],
   ])('%s', (note, text) => {
     expect(spoken(note)).toBe(text);
