@@ -86,6 +86,9 @@ const NO_DESCRIPTION =
 /** Names that programs give to screenshots and pasted pictures, followed by a time. */
 const CAPTURED =
   /^(?:bildschirmfoto|capture d’écran|clipboard|pasted[ _-]?image|screen[ _-]?shot)(?:[\s\d._:-]|\b(?:[ap]m|at|um|à)\b)*$/iu;
+/** What Word adds to a description that a program guessed, in the languages of Word. */
+const GUESSED =
+  /description (?:automatically generated|générée automatiquement)|automatically generated description|AI-generated content may be|(?:automatisch generierte|automatisch gegenereerde) bes\p{L}+|KI-generierte Inhalte k|contenu généré par l.IA p|gegenereerde inhoud is m|(?:descripción generada|descrizione generata|descrição gerada) autom[aá]ticam|(?:contenido|contenuto|conteúdo) ge\p{L}+ (?:por|dall.)\s?IA p/iu;
 
 /** Addresses of badges, with which READMEs begin: the state of a build, a version, a licence. */
 const BADGE = [
@@ -93,13 +96,13 @@ const BADGE = [
   /^https?:\/\/(?![^?#]{1,500}\.(?:jpe?g|png|webp)\b)[^?#]{1,500}?(?:[/_-]badges?(?:_logo)?(?:\/|\.svg|[?#]|$)|\/build\/status)/iu,
 ];
 
-/** True for a badge, and for a description that only repeats the kind of the picture or its file name. */
+/** True for a badge, and for a description that was guessed, or only repeats the kind of the picture or its file name. */
 export function describesNothing({ alt = '', src = '', ...attributes }: Attributes): boolean {
   const text = alt.trim();
   // GitHub shows its own copy of a picture, and names the original.
   const address = attributes['data-canonical-src'] ?? src;
   if (BADGE.some((pattern) => pattern.test(address))) return true;
-  if (FILE_NAME.test(text) || NO_DESCRIPTION.test(text) || CAPTURED.test(text)) return true;
+  if ([FILE_NAME, NO_DESCRIPTION, CAPTURED, GUESSED].some((pattern) => pattern.test(text))) return true;
   const file = src.slice(src.lastIndexOf('/') + 1).replace(FILE_NAME, '');
   return /[\d_-]/u.test(text) && text.toLowerCase() === file.toLowerCase();
 }

@@ -234,6 +234,21 @@ describe('HTML', () => {
       '',
     ],
     [
+      'no guessed descriptions',
+      [
+        'A cat on a wall\n\nDescription automatically generated with medium confidence',
+        'A screenshot of a computer&#10;&#10;AI-generated content may be incorrect.',
+        'Ein Bild, das Katze enthält.\n\nAutomatisch generierte Beschreibung',
+        'Ein Bild, das Text enthält.\n\nKI-generierte Inhalte können fehlerhaft sein.',
+        'Une image contenant chat\n\nDescription générée automatiquement',
+        'Imagen que contiene gato\n\nDescripción generada automáticamente',
+        'Immagine che contiene testo\n\nIl contenuto generato dall’IA potrebbe non essere corretto.',
+      ]
+        .map((alt) => `<img alt="${alt}">`)
+        .join(''),
+      '',
+    ],
+    [
       'no badges',
       [
         'src="https://img.shields.io/npm/v/a.svg"',
