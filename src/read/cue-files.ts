@@ -1,5 +1,6 @@
 /** Parses subtitle files as programs write them: SubRip, WebVTT (W3C), and the scripts of SubStation Alpha (ASS, SSA). */
 import { NAMED_CHARACTERS } from '../text/unicode.ts';
+import { characterOf } from './html-parse.ts';
 
 /** A subtitle with its times. */
 export interface FilmCue {
@@ -105,13 +106,16 @@ function withoutTags(lines: readonly string[], isVtt: boolean): Pick<FilmCue, 'n
 }
 
 function withEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,5}));/giu, (entity, decimal, hex, name) => {
-    if (name !== undefined) return NAMED_CHARACTERS[name.toLowerCase()] ?? entity;
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    return code > 0x1f && code < 0x110000 && !(code >= 0xd800 && code < 0xe000)
-      ? String.fromCodePoint(code)
-      : ' ';
-  });
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,31}));/giu,
+    (entity, decimal, hex, name) => {
+      if (name !== undefined) return NAMED_CHARACTERS[name.toLowerCase()] ?? characterOf(entity);
+      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+      return code > 0x1f && code < 0x110000 && !(code >= 0xd800 && code < 0xe000)
+        ? String.fromCodePoint(code)
+        : ' ';
+    },
+  );
 }
 
 function tidied(line: string): string {

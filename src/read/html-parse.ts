@@ -19,6 +19,14 @@ const LONGEST_SUBSET = 1000;
 /** UTF-16 units of a document. */
 const LONGEST = 64 * 1024 * 1024;
 
+/** @returns the character of an HTML entity such as `&eacute;`; an unknown one stays as it is */
+export function characterOf(entity: string): string {
+  let characters = '';
+  const parser = new Parser({ ontext: (text) => (characters += text) });
+  parser.end(entity);
+  return characters;
+}
+
 /** Parses HTML, XHTML or XML. It neither expands the entities of a document type nor opens external files. */
 export class Markup {
   readonly #name: string;
