@@ -209,7 +209,9 @@ export function leadsBack({ class: classes }: Attributes, meanings: readonly str
 }
 
 const NOTES = new Set(['footnote', 'footnotes', 'endnote', 'endnotes', 'rearnote', 'rearnotes']);
-const NOTES_CLASS = /(?:^|\s)(?:footnotes?|endnotes?|rearnotes?)(?:\s|$)/iu;
+/** Classes of notes; those of pages that Word and LibreOffice save are on each paragraph of a note. */
+const NOTES_CLASS =
+  /(?:^|\s)(?:footnotes?|endnotes?|rearnotes?|Mso(?:Foot|End)noteText\w*|sd(?:foot|end)note)(?:\s|$)/iu;
 
 /** True for an element that declares itself a note or a list of notes. */
 export function declaresNote(
@@ -219,6 +221,11 @@ export function declaresNote(
 ): boolean {
   if (meanings.some((meaning) => NOTES.has(meaning))) return true;
   return BLOCKS.has(name) && name !== 'body' && classes !== undefined && NOTES_CLASS.test(classes);
+}
+
+/** True for a line of the table of contents in a page that Word saved. */
+export function isContentsLine({ class: classes }: Attributes): boolean {
+  return classes !== undefined && /(?:^|\s)MsoToc(?:\d|Heading)/u.test(classes);
 }
 
 /** A single HTML tag within another format, which has already recognised it. */

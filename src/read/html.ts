@@ -4,6 +4,7 @@ import { behind, inTurn, through } from '../text/stage.ts';
 import { type MarkupBook, markupBook } from './gutenberg.ts';
 import { Blocks, type Rules } from './html-blocks.ts';
 import { damagedBytes, MarkupDecoder } from './html-charset.ts';
+import { isContentsLine } from './html-elements.ts';
 import { leavesOutMost, mainRegions } from './html-main.ts';
 import { FoundNotes, indexNotes, skippedNotes } from './html-notes.ts';
 import { Markup, type MarkupHandler } from './html-parse.ts';
@@ -89,7 +90,8 @@ export class Page {
     const blocks = new Blocks(options, {
       notes,
       languageMark,
-      leavesOut: (_name, attributes) => book?.leavesOut(attributes) ?? false,
+      leavesOut: (_name, attributes) =>
+        (!options.readsAll && isContentsLine(attributes)) || book?.leavesOut(attributes) === true,
       place: () => {
         const place: Place = { source: name, line: this.#markup.line };
         this.#regionAt.set(place, regions.current);

@@ -468,9 +468,14 @@ describe('the text of a page', () => {
     for (const size of [html.length, 11]) expect(await read(`<body>${html}</body>`, {}, size)).toBe(expected);
   });
 
+  it('leaves out the contents of a page that Word saved', async () => {
+    const contents = '<p class=MsoTocHeading>Contents</p><p class=MsoToc1><a href="#a">One</a>2</p>';
+    expect(await read(`${contents}<h1><a name="a">One</a></h1><p>Text.</p>`)).toBe('One.\n\nText.');
+  });
+
   it('is all of the page where that is asked for', async () => {
-    const html = '<nav>a</nav><main>b</main><div id="comments">c</div>';
-    expect(await read(html, { readsAll: true })).toBe('a\n\nb\n\nc');
+    const html = '<nav>a</nav><main>b</main><div id="comments">c</div><p class=MsoToc1>d</p>';
+    expect(await read(html, { readsAll: true })).toBe('a\n\nb\n\nc\n\nd');
   });
 
   it('comes with a remark where most of the page is left out', async () => {
@@ -556,6 +561,15 @@ describe('a note', () => {
     for (const isPipe of [false, true])
       expect(await readNotes(html, true, isPipe)).toEqual({ text: 'A (Note) b.', remarks: [] });
   });
+
+  it.each(['MsoFootnoteText', 'MsoEndnoteText', 'sdfootnote', 'sdendnote'])(
+    'is left out with its further paragraphs, as Word and LibreOffice write them: %s',
+    async (name) => {
+      const note = `<p class="${name}"><a name="n" href="#r">1</a> Note.</p><p class="${name}">More.</p>`;
+      const html = `<p>A<a name="r" href="#n"><sup>1</sup></a> b.</p><div id="x">${note}</div>`;
+      expect((await readNotes(html, false)).text).toBe('A b.');
+    },
+  );
 
   it('is read at the first of its references only, and no reference is spoken', async () => {
     const reference = '<a href="#n"><sup>1</sup></a>';
