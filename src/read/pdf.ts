@@ -7,6 +7,7 @@ import { labelOf, type Piece } from '../text/piece.ts';
 import { behind, inTurn, through } from '../text/stage.ts';
 import { wordKey } from '../text/unicode.ts';
 import { withoutLine } from './page-of.ts';
+import { withoutInterruptions } from './pdf-interruptions.ts';
 import { Lines } from './plain.ts';
 import { prose } from './prose.ts';
 import { TextFacts } from './prose-facts.ts';
@@ -31,10 +32,11 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
     throw usageError(`cannot read ${name}: it is a PDF, and pdftotext is not installed`, INSTALL);
   const location = await locationOf(source, signal);
   const run = { env: host.env, signal };
-  const text = await textOf(program, location, run).catch((error) => {
+  const written = await textOf(program, location, run).catch((error) => {
     signal.throwIfAborted();
     throw unreadable(name, error);
   });
+  const text = withoutInterruptions(written);
   if (!/[\p{L}\p{N}]/u.test(text))
     throw usageError(
       `${name} holds no text to read`,
@@ -52,12 +54,11 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   return {
     source,
     async *pieces(until, { filter, onRemark } = {}) {
-      for (const { chapter, text: written } of chapters) {
+      for (const { chapter, text: part } of chapters) {
         until.throwIfAborted();
         if (chapter) yield chapter;
         const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
-        for await (const piece of through(singleItem(written), behind(filter, lines)))
-          yield withoutLine(piece);
+        for await (const piece of through(singleItem(part), behind(filter, lines))) yield withoutLine(piece);
       }
       const remark = pagesWithoutText(pages);
       if (remark !== undefined) onRemark?.(remark);

@@ -17,8 +17,8 @@ const MOST_DIVIDED = 1000;
 /** Divided words whose hyphenated form is known that it takes to tell a text's habit. */
 const FEWEST_HYPHENS = 3;
 /** Pages on which a border line must repeat to be left out. A text of two pages has no third. */
-const FEWEST_PAGES = 3;
-const TWO_PAGES = 2;
+export const FEWEST_PAGES = 3;
+export const TWO_PAGES = 2;
 /** Lines at each border of a page that are compared. */
 const MOST_BORDER_LINES = 4;
 /**
@@ -273,7 +273,7 @@ function keyOfLines(lines: readonly string[]): string {
 }
 
 /** Returns a line at the page border without its page number. */
-function keyOfLine(line: string): string {
+export function keyOfLine(line: string): string {
   const text = line.trim().replace(/\s+/gu, ' ');
   return HEADING.test(text) ? text : text.replace(/^\d{1,4} | \d{1,4}$/gu, '');
 }
