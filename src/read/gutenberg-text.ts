@@ -309,14 +309,14 @@ const CONTENTS =
   /^\W*(?:(?:table of |the )?contents(?: of (?:vol(?:ume|\.)|part|book)\b.{0,20})?|(?:list of )?illustrations|inhalt(?:sverzeichnis)?|table(?: des (?:mati[eè]res|chapitres))?|(?:tabla de )?contenidos?|[ií]ndice(?: (?:general|generale))?|inhoud(?:sopgave)?|sis[aä]llys(?:luettelo)?|inneh[aå]ll|indhold|tartalom|spis tre[sś]ci|obsah)\W*$/iu;
 
 /** True for the title of a table of contents or of a list of illustrations. */
-function namesContents(text: string): boolean {
+export function namesContents(text: string): boolean {
   return text.length <= 60 && CONTENTS.test(text);
 }
 
 /** UTF-16 units. A longer table of contents is text. */
 const LONGEST_CONTENTS = 65_536;
 const FEWEST_ENTRIES = 2;
-const CONTENTS_REMARK = 'left out: the table of contents; --all reads it';
+export const CONTENTS_REMARK = 'left out: the table of contents; --all reads it';
 
 /** Holds the pieces of a table of contents until it is clear that it is one. While none is open, pieces pass through. */
 class Contents {

@@ -6,6 +6,7 @@ import { inOneLine } from '../kit/words.ts';
 import { labelOf, type Piece } from '../text/piece.ts';
 import { behind, inTurn, through } from '../text/stage.ts';
 import { wordKey } from '../text/unicode.ts';
+import { ContentsLines } from './contents-lines.ts';
 import { withoutLine } from './page-of.ts';
 import { withoutInterruptions } from './pdf-interruptions.ts';
 import { Lines } from './plain.ts';
@@ -53,15 +54,16 @@ export async function openPdf(source: Source, options: ReadOptions, signal: Abor
   const chapters = chaptersIn(text, outline);
   return {
     source,
-    async *pieces(until, { filter, onRemark } = {}) {
+    async *pieces(until, { filter, onRemark = () => {} } = {}) {
       for (const { chapter, text: part } of chapters) {
         until.throwIfAborted();
         if (chapter) yield chapter;
-        const lines = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
+        const all = inTurn(prose(facts, { ...options, hasChapters: false }), new Lines(source.name));
+        const lines = options.readsAll ? all : inTurn(new ContentsLines(onRemark), all);
         for await (const piece of through(singleItem(part), behind(filter, lines))) yield withoutLine(piece);
       }
       const remark = pagesWithoutText(pages);
-      if (remark !== undefined) onRemark?.(remark);
+      if (remark !== undefined) onRemark(remark);
     },
   };
 }

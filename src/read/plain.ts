@@ -17,9 +17,10 @@ export async function openPlain(
     const characters = await openCharacters(source, signal);
     return readingOf(source, characters, () => new Lines(name));
   }
-  const [{ prose }, { TextFacts }, { plainBook }, { PageChapters }] = await Promise.all([
+  const [{ prose }, { TextFacts }, { ContentsLines }, { plainBook }, { PageChapters }] = await Promise.all([
     import('./prose.ts'),
     import('./prose-facts.ts'),
+    import('./contents-lines.ts'),
     import('./gutenberg.ts'),
     import('../text/chapters.ts'),
   ]);
@@ -32,7 +33,9 @@ export async function openPlain(
   return readingOf(source, characters, (onRemark) => {
     const facts = again ? known : new TextFacts();
     const lines = inTurn(prose(facts, options), new Lines(name));
-    const book = readsAll ? lines : inTurn(lines, plainBook(onRemark, hasChapters));
+    const book = readsAll
+      ? lines
+      : inTurn(new ContentsLines(onRemark), inTurn(lines, plainBook(onRemark, hasChapters)));
     const reading = hasChapters ? inTurn(book, new PageChapters(facts)) : book;
     return again ? reading : inTurn(factsStage(facts), reading);
   });

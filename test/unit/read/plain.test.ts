@@ -117,6 +117,38 @@ describe('plain text as books have it', () => {
   });
 });
 
+describe('a table of contents with leaders', () => {
+  const table =
+    'Part I. The Sea\n1. Out ......... 3\n2. A long way\n    to go . . . . . . . . 12\n\nix\n3 Home\t____ 40\n';
+
+  it.each([
+    ['below its title', `A book.\n\nContents\n\n${table}\n1\n\nIt was dark.\n`, '\n1\n\nIt was dark.\n'],
+    [
+      'as `pdftotext` writes it',
+      `A book.\n\nContents\n1\n\nOut . . . . . 1\n\n2\n\n${['2.1', '2.2', '2.3', '2.4', '2.5', '3', ''].join('\n')}\nHome . . . . . . 2\nAway . . . . . . 3\n\nIt was dark.\n`,
+      '\nIt was dark.\n',
+    ],
+    ['without a title', `A book.\n\n${'Chapter ..... 5\n'.repeat(5)}\nIt was dark.\n`, '\nIt was dark.\n'],
+  ])('is left out, at the same line: %s', async (_, written, rest) => {
+    const spoken = `A book.\n${rest}`;
+    for (const source of [wordsSource(written), pipe([written]), pipe(cutInto(60, written))]) {
+      const { text, lines, notes } = await read(source);
+      expect(text.replace(/\n+/gu, '\n')).toBe(spoken.replace(/\n+/gu, '\n'));
+      expect(lines.get('dark.')).toBe(written.trim().split('\n').length);
+      expect(notes).toEqual(['left out: the table of contents; --all reads it']);
+    }
+    expect((await read(wordsSource(written), true)).text).toBe(written);
+  });
+
+  it.each([
+    ['a menu', 'Soup ....... 5\nBread ....... 2\nPie ....... 9\nCake ....... 6\nTea ....... 3'],
+    ['a short menu', 'Soup ....... 5\nBread ....... 7\nPie ....... 9'],
+    ['a sentence', 'Contents\n\nThere were many.\n\nHe waited....... 12\nmen came.'],
+  ])('is not %s', async (_, written) => {
+    expect(await textOf(written)).toBe(written);
+  });
+});
+
 const LONG =
   'The lamps were lit early that night, and nobody had counted them since the old keeper of the harbour went away to the north, where his sister lived.';
 
