@@ -148,6 +148,10 @@ async function* piecesOf(
     const index = isAsked ? await indexNotes(characters(), `${path} in ${name}`) : undefined;
     if (index) await notes.prepare(path, index);
     const inDocument = notes.of(path, said);
+    if (!options.readsNotes && !options.readsAll && index?.isOfNotes((id) => inDocument.isNote(id))) {
+      text.leftOut.add('notes');
+      continue;
+    }
     const document = text.document(path, index?.ids ?? new Set(), inDocument);
     yield* through(characters(), behind(filter, document));
     skipped += inDocument.skipped;

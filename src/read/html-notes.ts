@@ -71,6 +71,13 @@ const MOST_BACK = 1000;
 const MOST_KEPT = 8 * 1024 * 1024;
 const MOST_LINKS = 50_000;
 
+/** Notes of a document that has little else. */
+const FEWEST_NOTES = 2;
+
+function unitsOf(text: string): number {
+  return text.replace(/\s+/gu, '').length;
+}
+
 /** Collects a document's possible notes and the links that may refer to notes. */
 class NoteIndex implements MarkupHandler {
   /** The ids of all elements. */
@@ -84,6 +91,8 @@ class NoteIndex implements MarkupHandler {
   #link: Link | undefined;
   #silent = 0;
   #kept = 0;
+  /** UTF-16 units of the text without white space. */
+  #units = 0;
 
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
@@ -112,7 +121,9 @@ class NoteIndex implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (this.#silent === 0 && (this.#named > 0 || this.#link)) this.#inline.text(text);
+    if (this.#silent > 0) return;
+    this.#units += unitsOf(text);
+    if (this.#named > 0 || this.#link) this.#inline.text(text);
   }
 
   close(): void {
@@ -124,11 +135,25 @@ class NoteIndex implements MarkupHandler {
     const { isNote, isHeading, backTo, ids, start } = frame;
     const text = this.#inline.from(start, LONGEST_NOTE);
     if (text !== undefined && !isHeading && this.#kept < MOST_KEPT) {
-      for (const id of ids)
-        this.#candidates.set(id, { text: text.replace(ARROWS_AT_END, ''), isNote, backTo });
+      const candidate = { text: text.replace(ARROWS_AT_END, ''), isNote, backTo };
+      for (const id of ids) this.#candidates.set(id, candidate);
       this.#kept += text.length + ids.length;
     }
     if (this.#named === 0) this.#inline.take();
+  }
+
+  /**
+   * True for a document of notes: they are a large part of its text, and other documents refer to them. The rest is the title, the
+   * names of the chapters, and further paragraphs of notes.
+   * @param isNote true for the id of a note
+   */
+  isOfNotes(isNote: (id: string) => boolean): boolean {
+    const notes = new Set(
+      [...this.#candidates].flatMap(([id, candidate]) => (isNote(id) ? [candidate] : [])),
+    );
+    const units = [...notes].reduce((sum, { text }) => sum + unitsOf(text), 0);
+    const isReferring = this.links.some(({ href }) => isNote(href.slice(href.indexOf('#') + 1)));
+    return notes.size >= FEWEST_NOTES && !isReferring && 3 * units > this.#units;
   }
 
   /** @returns the note that a link leads to, without its number; `undefined` if it is not a note */

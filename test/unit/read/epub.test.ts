@@ -49,6 +49,33 @@ describe('a book', () => {
     ]);
   });
 
+  it('is read without its document of notes, whose notes may have several paragraphs', async () => {
+    const chapter = (n: number) =>
+      [1, 2]
+        .map((at) => `<p>Text ${n}.${at}<a id="r${n}${at}" href="n.xhtml#n${n}${at}">${at}</a></p>`)
+        .join('');
+    const notesOf = (n: number) =>
+      `<h2>Chapter ${n}</h2>` +
+      [1, 2]
+        .map((at) => `<p id="n${n}${at}"><a href="${n}.xhtml#r${n}${at}">${at}</a> A note.</p><p>More.</p>`)
+        .join('');
+    const documents = {
+      '1.xhtml': chapter(1),
+      '2.xhtml': chapter(2),
+      'n.xhtml': `<h1>Notes</h1>${notesOf(1)}${notesOf(2)}`,
+      'z.xhtml': '<p>The end.</p>',
+    };
+    const texts = ['Text 1.1', 'Text 1.2', 'Text 2.1', 'Text 2.2', 'The end.'];
+    expect(await textOf({ documents })).toBe(texts.join('\n\n'));
+    expect(await remarksOf({ documents })).toEqual([
+      'left out: notes; --all reads what is left out',
+      '4 notes are not read; --footnotes read reads them where they are referred to',
+    ]);
+    expect(await textOf({ documents }, { readsNotes: true })).toMatch(
+      /Text 1\.1 \(A note\).*Notes\..*More\./s,
+    );
+  });
+
   it('names its documents of pictures', async () => {
     const page = '<svg viewBox="0 0 1 1"><image xlink:href="a.jpg"/></svg>';
     const documents = {
