@@ -96,7 +96,7 @@ interface Kind {
 
 const KINDS: Readonly<Record<InputKind, Kind>> = {
   text: { endings: ['.txt', '.text'] },
-  markdown: { endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'] },
+  markdown: { endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn', '.mdx'] },
   html: { endings: ['.html', '.htm', '.xhtml', '.xht'], is: isHtml, looks: beginsLikeHtml, what: 'HTML' },
   epub: { endings: ['.epub'], is: isEpub, what: 'an EPUB' },
   docx: { endings: ['.docx', '.docm', '.dotx'], is: isDocx, what: 'a Word document' },

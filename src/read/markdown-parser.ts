@@ -54,7 +54,7 @@ const product: InlineRule = (state, isSilent) => {
 
 /** Comments, page commands and embedded files, which are silent. */
 const silent = tokenFor(
-  /%%[\s\S]*?%%|\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?|!\[\[[^\]\n]+\]\]/uy,
+  /%%[\s\S]*?%%|\{\/\*[\s\S]*?\*\/\}|\\(?:newpage|pagebreak|clearpage|bigskip|medskip|smallskip|noindent)\b ?|!\[\[[^\]\n]+\]\]/uy,
   () => '',
 );
 
@@ -103,9 +103,26 @@ const inlineNote = tokenFor(
   'inline_note',
 );
 
-/** Skips the lines `::: note` and `:::` of a box. Its content is read. */
+/** The border of a box and its title: `::: note`, `:::tip My title`, `:::tip[My title]`, `:::{note} My title`, `:::`. */
+const BORDER =
+  /^:{3,}[ \t]*(?:\{?[a-z][\w-]{0,30}\}?(?:\[(?<title>[^\]\n]*)\]|[ \t]+(?<words>[^\s:{][^{}\n]{0,200}))?)?/iu;
+
+/** Skips the borders of a box. Its title and its content are read. */
 const box: BlockRule = (state, startLine, _endLine, isSilent) => {
-  if (!/^:{3,}/u.test(lineOf(state, startLine))) return false;
+  const border = BORDER.exec(lineOf(state, startLine));
+  if (!border) return false;
+  if (isSilent) return true;
+  state.line = startLine + 1;
+  const { title, words = title } = border.groups ?? {};
+  if (words) pushParagraph(state, words.trim(), [startLine, state.line]);
+  return true;
+};
+
+/** An import of MDX. */
+const IMPORT = /^import[ \t](?:[^'"\n]{1,200}[ \t]from[ \t]+)?(['"])[^'"\n]{1,200}\1;?[ \t]*$/u;
+
+const imports: BlockRule = (state, startLine, _endLine, isSilent) => {
+  if (!IMPORT.test(lineOf(state, startLine))) return false;
   if (!isSilent) state.line = startLine + 1;
   return true;
 };
@@ -194,6 +211,7 @@ function dialect(parser: Parser): void {
   parser.inline.ruler.before('link', 'inline_note', inlineNote);
   const alt = ['paragraph', 'reference', 'blockquote', 'list'];
   parser.block.ruler.before('fence', 'box', box, { alt });
+  parser.block.ruler.before('fence', 'imports', imports);
   parser.block.ruler.before('fence', 'display', display, { alt });
   parser.block.ruler.before('fence', 'indented', indented, { alt });
 }

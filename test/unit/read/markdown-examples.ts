@@ -105,6 +105,18 @@ export const DIALECT: typeof EXAMPLES = [
   ['a comment of its own', 'One.\n\n%%\nnot this\n\nnor this\n%%\n\nTwo.', 'One.\n\nTwo.'],
   ['percents', 'It is 5%% or 6%.', 'It is 5%% or 6%.'],
   ['a box', '::: warning\nTake care.\n:::\n\nGo on.', 'Take care.\n\nGo on.'],
+  ['a box with a title', ':::tip My *title*\n\nUse it.\n:::\n', 'My title\n\nUse it.'],
+  [
+    'boxes with titles in brackets',
+    ':::tip[One]\nA.\n:::\n::: {note} Two\nB.\n:::::',
+    'One\n\nA.\n\nTwo\n\nB.',
+  ],
+  ['a border with colons at its end', '::::: {.a} :::::\nA.\n::: warning :::\nB.', 'A.\n\nB.'],
+  [
+    'imports and comments of MDX',
+    "import Tabs from '@theme/Tabs';\nimport 'a.css'\n\nA {/* no */}b.\n\nimport goods from 'a'\nimport is a word.",
+    'A b.\n\nimport is a word.',
+  ],
   ['a box with classes', 'Before.\n:::: {.note #x}\nInside.\n::::', 'Before.\n\nInside.'],
   ['a citation', 'As he says [@smith2004, p. 3; @doe99].', 'As he says.'],
   ['a citation with words', 'It is known [see @smith2004].', 'It is known.'],
