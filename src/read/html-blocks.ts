@@ -1,6 +1,7 @@
 /** Converts the elements of HTML into pieces, block by block. `html-inline.ts` collects the text of a block. */
 import { withFullStop } from '../text/marks.ts';
 import { inSteps, type Piece, type Place } from '../text/piece.ts';
+import { wordKey } from '../text/unicode.ts';
 import {
   type Attributes,
   BLOCKS,
@@ -76,6 +77,9 @@ export class Blocks {
   pictures = 0;
   /** The description of the previous picture: a decoration repeats it. */
   #lastAlt: string | undefined;
+  /** The words of a description in the current block, and those of the previous block if it is only a description. */
+  #described = '';
+  #describedBefore = '';
   /** True if the `pre` is code that is not read. */
   #isListing = false;
   /** True if the open link contains raised text. */
@@ -342,6 +346,7 @@ export class Blocks {
     this.#place ??= this.#rules.place();
     const block = this.#frames.findLast(({ isBlock }) => isBlock);
     if (block && alt.length > 1) block.hasBlocks = true;
+    this.#described = wordKey(alt);
     this.#inline.picture(alt);
   }
 
@@ -405,10 +410,19 @@ export class Blocks {
     const numbers = this.#numbers.splice(0);
     const isNote = this.#isNote;
     this.#isNote = false;
-    if (text === '' || isNote) return;
-    this.#emitBlock(text, numbers);
+    if (text === '') return;
+    if (!isNote && !this.#isCaptionSaid(text)) this.#emitBlock(text, numbers);
     this.#isContinued = false;
     this.#place = undefined;
+  }
+
+  /** True for a caption that repeats the description of its picture. */
+  #isCaptionSaid(text: string): boolean {
+    const [described, before] = [this.#described, this.#describedBefore];
+    const words = described === '' && before === '' ? '' : wordKey(text);
+    this.#described = '';
+    this.#describedBefore = words === described ? words : '';
+    return words !== '' && words === before && described === '';
   }
 
   #emitBlock(text: string, numbers: readonly string[]): void {

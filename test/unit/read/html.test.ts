@@ -91,6 +91,16 @@ describe('HTML', () => {
     ['line breaks', 'a<br/>b<br>\n<br>c', 'a\nb\n\nc'],
     ['lines that count', '<pre>a\n  b</pre>', 'a\nb'],
     ['pictures', '<p>A <img alt="cat">here<img alt=""></p><img alt="Two cats">', 'A cat here\n\nTwo cats'],
+    [
+      'a caption that repeats the picture once',
+      '<figure><img alt="A cat"/><figcaption><p>A cat.</p></figcaption></figure><p>A cat</p>',
+      'A cat\n\nA cat',
+    ],
+    [
+      'a caption that says more',
+      '<figure><img alt="A cat"/><figcaption>A cat, 1</figcaption></figure>',
+      'A cat\n\nA cat, 1.',
+    ],
     ['a picture before a comma', '<p>A <img alt="cat"/>, (<img alt="B c"/>).</p>', 'A cat, (B c).'],
     ['a picture that decorates', 'a<img alt="x y" role="presentation"> b', 'a b'],
     ['a picture of one letter', '<p><img alt="T"/>he end</p>', 'The end'],
