@@ -133,6 +133,10 @@ const TABLES = new Map(Object.entries({ tbl: 'table', tr: 'tr', tc: 'td' }));
 const RAISED = new Map(Object.entries({ superscript: 'sup', subscript: 'sub' }));
 const OFF = new Set(['0', 'false', 'off']);
 const CHARACTERS = new Map(Object.entries({ br: '<br/>', cr: '<br/>', tab: ' ', noBreakHyphen: '‑' }));
+/** Parts of an equation whose meaning is in their layout; one without them, such as "x = 1", is read as it stands. */
+const LAID_OUT = new Set(
+  'acc bar borderBox d eqArr f func groupChr limLow limUpp m nary phant rad sPre sSubSup'.split(' '),
+);
 /** Types of notes that are only the lines between text and notes. */
 const SEPARATOR = /^(?:separator|continuationSeparator|continuationNotice)$/u;
 
@@ -152,6 +156,8 @@ class WordDocument implements MarkupHandler {
   #isText = false;
   #isHidden = false;
   #raised: string | undefined;
+  /** Where the current equation begins in the paragraph. */
+  #equation: { readonly start: number; isLaidOut: boolean } | undefined;
   readonly #open: string[] = [];
 
   constructor(styles: Styles, readsAll: boolean, note: NoteKind | undefined) {
@@ -181,6 +187,7 @@ class WordDocument implements MarkupHandler {
     const name = this.#open.pop() ?? '';
     if (name === 't') this.#isText = false;
     else if (name === 'p') this.#endParagraph();
+    else if (name === 'oMath') this.#endEquation();
     else if (name === this.#note) this.html += '</aside>';
     else if (TABLES.has(name)) this.#write(`</${TABLES.get(name)}>`);
   }
@@ -188,8 +195,11 @@ class WordDocument implements MarkupHandler {
   #begin(name: string, attributes: Attributes): void {
     const table = TABLES.get(name);
     const inside = this.#open.at(-1);
+    if (this.#equation && LAID_OUT.has(name)) this.#equation.isLaidOut = true;
     if (name === 'p') this.#paragraphs.push({ element: undefined, html: '' });
     else if (name === 't') this.#isText = true;
+    else if (name === 'oMath')
+      this.#equation = { start: this.#paragraphs.at(-1)?.html.length ?? 0, isLaidOut: false };
     else if (name === 'r') [this.#isHidden, this.#raised] = [false, undefined];
     else if (inside === 'pPr') this.#setParagraph(name, attributes);
     else if (inside === 'rPr') this.#setRun(name, attributes);
@@ -214,6 +224,13 @@ class WordDocument implements MarkupHandler {
     const value = attributeOf(attributes, 'val');
     if (name === 'vanish') this.#isHidden = !OFF.has(value ?? '');
     else if (name === 'vertAlign') this.#raised = RAISED.get(value ?? '');
+  }
+
+  #endEquation(): void {
+    const [paragraph, equation] = [this.#paragraphs.at(-1), this.#equation];
+    this.#equation = undefined;
+    if (paragraph && equation?.isLaidOut)
+      paragraph.html = `${paragraph.html.slice(0, equation.start)}<math></math>`;
   }
 
   #endParagraph(): void {

@@ -61,6 +61,16 @@ describe('a Word document', () => {
     ['a style that is not described', styled('Heading2', 'Up') + paragraph('A.'), '{2 Up}Up.\n\nA.'],
     ['a style of a list', styled('s4', 'One') + styled('s4', 'Two'), 'One.\nTwo.'],
     ['contents', styled('s5', 'Contents') + styled('s3', 'The Hill 3') + paragraph('A.'), 'A.'],
+    [
+      'an equation of one line',
+      `<w:p>${run('For ')}<m:oMath><m:r><m:t>x=1</m:t></m:r></m:oMath>${run('.')}</w:p>`,
+      'For x=1.',
+    ],
+    [
+      'an equation with a fraction',
+      `<w:p>${run('For ')}<m:oMath><m:r><m:t>x=</m:t></m:r><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>${run('.')}</w:p>`,
+      'For formula.',
+    ],
     ['a caption', styled('s6', 'Figure 1') + paragraph('A.'), 'Figure 1.\n\nA.'],
     [
       'a list',
