@@ -119,12 +119,21 @@ class Pages implements Stage<string, string> {
 
 const LETTER = '[\\p{L}\\p{M}]';
 
-/** `_italics_`, and `_more than one word_`. */
-const italics = lazy(
-  () =>
-    /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-])((?:[^_\n]|\n(?!\s*\n)){0,599}[^_\s])_(?![\p{L}\p{N}_])/gu,
-);
-const OPEN_ITALICS = /(?<![\p{L}\p{N}_\\/.@])_(?=[\p{L}\p{N}"'“‘(¿¡—-]|$)(?:[^_\n]|\n(?!\s*\n)){0,600}$/u;
+/** `_italics_` and `_more than one word_`; `=bold=` and `~spaced~` of Project Gutenberg begin with a letter. */
+const EMPHASIS = Object.entries({
+  _: String.raw`[\p{L}\p{N}"'“‘(¿¡—-]`,
+  '=': String.raw`["'“‘„»«(]?\p{L}`,
+  '~': String.raw`["'“‘„»«(]?\p{L}`,
+}).map(([sign, first]) => {
+  const start = String.raw`(?<![\p{L}\p{N}_\\/.@${sign}])${sign}(?=${first}`;
+  const inside = String.raw`(?:[^${sign}\n]|\n(?!\s*\n))`;
+  return {
+    whole: lazy(
+      () => new RegExp(`${start})(${inside}{0,599}[^${sign}\\s])${sign}(?![\\p{L}\\p{N}${sign}])`, 'gu'),
+    ),
+    open: lazy(() => new RegExp(`${start}|$)${inside}{0,600}$`, 'u')),
+  };
+});
 
 /** A typed dash: "wait--what", "wait--", "well -- perhaps". An option of a program begins with its hyphens instead. */
 const typedDash = lazy(
@@ -158,7 +167,7 @@ const OPEN_BREAK = /\n[^\S\n]*\S{0,5}$/u;
 const SINGLE_BREAK = /(?<!\n[^\S\n]*)\n(?![^\S\n]*(?:\n|$))/gu;
 
 /** Signs without which no rule applies. */
-const SIGNS = /[_[]|--|[-‐\u00ad][^\S\n]*\n/u;
+const SIGNS = /[_=~[]|--|[-‐\u00ad][^\S\n]*\n/u;
 
 /** UTF-16 units that rules look back on. */
 const CONTEXT = 50;
@@ -192,7 +201,7 @@ class ProseStage implements Stage<string, string> {
 
   #openFrom(text: string, isFast: boolean): number {
     const open = [OPEN_END];
-    if (isFast) open.push(OPEN_ITALICS);
+    if (isFast) open.push(...EMPHASIS.map((sign) => sign.open()));
     if (this.#facts.isLinewise) open.push(OPEN_BREAK);
     return Math.min(...open.map((pattern) => pattern.exec(text)?.index ?? text.length));
   }
@@ -211,7 +220,7 @@ class ProseStage implements Stage<string, string> {
   /** Applies the rules. Text before `from` was already emitted and does not change. */
   #spoken(text: string, from: number): string {
     const rules: readonly (readonly [RegExp, Say])[] = [
-      [italics(), ([, inside = '']) => inside],
+      ...EMPHASIS.map(({ whole }) => [whole(), ([, inside = '']: RegExpExecArray) => inside] as const),
       [noteMark(), () => ''],
       [typedDash(), () => '—'],
       [spacedDash(), () => '—'],

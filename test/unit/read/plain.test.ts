@@ -47,6 +47,11 @@ const CASES: readonly (readonly [what: string, written: string, spoken: string])
   ],
   ['italics before a mark', '“You _must_!—_must_ you?”', '“You must!—must you?”'],
   ['italics next to a dash', 'not _now_--_then_ perhaps', 'not now—then perhaps'],
+  [
+    'italics as bold and spaced words',
+    'he was =very= old by then, and ~„so~ gut“ she said\nto him and to all of us',
+    'he was very old by then, and „so gut“ she said\nto him and to all of us',
+  ],
   ['a dash between words', 'wait--what did you say', 'wait—what did you say'],
   ['a dash after a mark', '"No, indeed!--I shall not."', '"No, indeed!—I shall not."'],
   ['a dash at the end of a line', 'he was silent--\nand then he spoke', 'he was silent—\nand then he spoke'],
@@ -84,6 +89,7 @@ const UNCHANGED: readonly (readonly [what: string, written: string])[] = [
   ['a bracket with words', 'he said [quietly] that he knew'],
   ['a long dash', 'Mr. B---- came in'],
   ['verse', 'Shall I compare thee to a summer’s day?\nThou art more lovely and more temperate:'],
+  ['equations and amounts', 'where a = b and c = d, and ~5 men of ~10 came'],
   ['one underscore', 'put a _ between the words'],
 ];
 
