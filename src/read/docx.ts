@@ -159,6 +159,8 @@ class WordDocument implements MarkupHandler {
   /** Where the current equation begins in the paragraph. */
   #equation: { readonly start: number; isLaidOut: boolean } | undefined;
   readonly #open: string[] = [];
+  /** The number of elements around the table of contents that is open; its paragraphs need no style of contents. */
+  #contents: number | undefined;
 
   constructor(styles: Styles, readsAll: boolean, note: NoteKind | undefined) {
     this.#styles = styles;
@@ -173,6 +175,7 @@ class WordDocument implements MarkupHandler {
 
   open(tag: string, attributes: Attributes): void {
     const name = localName(tag);
+    this.#beginPart(name, attributes);
     this.#begin(name, attributes);
     this.#open.push(name);
   }
@@ -188,18 +191,25 @@ class WordDocument implements MarkupHandler {
     if (name === 't') this.#isText = false;
     else if (name === 'p') this.#endParagraph();
     else if (name === 'oMath') this.#endEquation();
+    else if (this.#open.length === this.#contents) this.#contents = undefined;
     else if (name === this.#note) this.html += '</aside>';
     else if (TABLES.has(name)) this.#write(`</${TABLES.get(name)}>`);
+  }
+
+  /** Begins what is only known at its end, or by what is in it. */
+  #beginPart(name: string, attributes: Attributes): void {
+    if (name === 'oMath')
+      this.#equation = { start: this.#paragraphs.at(-1)?.html.length ?? 0, isLaidOut: false };
+    else if (this.#equation) this.#equation.isLaidOut ||= LAID_OUT.has(name);
+    else if (name === 'docPartGallery' && attributeOf(attributes, 'val') === 'Table of Contents')
+      this.#contents ??= this.#open.lastIndexOf('sdt');
   }
 
   #begin(name: string, attributes: Attributes): void {
     const table = TABLES.get(name);
     const inside = this.#open.at(-1);
-    if (this.#equation && LAID_OUT.has(name)) this.#equation.isLaidOut = true;
     if (name === 'p') this.#paragraphs.push({ element: undefined, html: '' });
     else if (name === 't') this.#isText = true;
-    else if (name === 'oMath')
-      this.#equation = { start: this.#paragraphs.at(-1)?.html.length ?? 0, isLaidOut: false };
     else if (name === 'r') [this.#isHidden, this.#raised] = [false, undefined];
     else if (inside === 'pPr') this.#setParagraph(name, attributes);
     else if (inside === 'rPr') this.#setRun(name, attributes);
@@ -236,7 +246,8 @@ class WordDocument implements MarkupHandler {
   #endParagraph(): void {
     const paragraph = this.#paragraphs.pop();
     if (!paragraph) return;
-    const { element = 'p', html } = paragraph;
+    const { html } = paragraph;
+    const element = this.#contents === undefined ? (paragraph.element ?? 'p') : 'nav';
     if (element !== 'nav') this.#write(`<${element}>${html}</${element}>\n`);
     else if (this.#readsAll) this.#write(`<p>${html}</p>\n`);
   }

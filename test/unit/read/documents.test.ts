@@ -71,6 +71,11 @@ describe('a Word document', () => {
       `<w:p>${run('For ')}<m:oMath><m:r><m:t>x=</m:t></m:r><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>${run('.')}</w:p>`,
       'For formula.',
     ],
+    [
+      'contents without a style, as of Google Docs',
+      `<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr><w:sdtContent>${paragraph('The Hill 3')}${paragraph('Home 4')}</w:sdtContent></w:sdt>${paragraph('A.')}`,
+      'A.',
+    ],
     ['a caption', styled('s6', 'Figure 1') + paragraph('A.'), 'Figure 1.\n\nA.'],
     [
       'a list',
