@@ -60,6 +60,7 @@ const CASES: readonly (readonly [what: string, written: string, spoken: string])
   ['a dash with spaces', 'the house -- an old one -- was dark', 'the house — an old one — was dark'],
   ['the mark of a note', 'as the author says.[1] Next he goes on.', 'as the author says. Next he goes on.'],
   ['the mark of a note after a word', 'the old king[12] was dead', 'the old king was dead'],
+  ['the number of a printed page', 'and so {12} they went on\nto sea', 'and so they went on\nto sea'],
   ['two marks of notes', 'so they say.[2][3]', 'so they say.'],
   ['a divided word', 'it was be-\nfore the war', 'it was before\nthe war'],
   ['a divided word with a mark', 'he was sur-\nprised, and he said so', 'he was surprised,\nand he said so'],
@@ -111,6 +112,11 @@ describe('plain text as books have it', () => {
     for (const size of [1, 2, 3, 7]) {
       expect((await read(pipe(cutInto(size, written)))).text, `${size}`).toBe(spoken);
     }
+  });
+
+  it('has no pictures without a description', async () => {
+    const written = 'It was dark.\n\n[Illustration]\n\n[Illustration: A house]\n\nNobody came.';
+    expect((await read(pipe([written]))).text).toBe(written.replace('[Illustration]', ''));
   });
 
   it('keeps the numbers of lines', async () => {
