@@ -12,7 +12,7 @@ import { NothingToSay } from '../read/source.ts';
 import { SEGMENTS_PER_SLOT } from '../run/ahead.ts';
 import type { RunEvents } from '../run/events.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../run/job.ts';
-import { makesFile, type Outputs, openOutputs } from '../run/outputs.ts';
+import { makesFile, type Outputs, openOutputs, type SplitPlan } from '../run/outputs.ts';
 import type { ReadAlong } from '../run/read-along.ts';
 import { type DeliverOptions, deliver } from '../run/run.ts';
 import { RunText } from '../run/text.ts';
@@ -147,7 +147,9 @@ async function speak(request: SpeakRequest, context: Context): Promise<number> {
     using turn =
       job.channel &&
       (await (await import('./channel.ts')).takeChannel(job.channel, context.host, context.signal));
-    const speaking = job.split ? speakChapters(job, context) : speakJob(job, request, { ...context, turn });
+    const speaking = job.split
+      ? speakChapters(job, job.split, context)
+      : speakJob(job, request, { ...context, turn });
     const status = await speaking.catch((error) => {
       throw context.signal.aborted && turn?.isSilenced ? new Silenced() : error;
     });
@@ -345,7 +347,7 @@ async function finish(
   return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
 }
 
-async function speakChapters(job: SpeechJob, context: Context): Promise<number> {
+async function speakChapters(job: SpeechJob, plan: SplitPlan, context: Context): Promise<number> {
   const { notices } = context;
   const totals = new RunTotals();
   await using _voices = job.voices;
@@ -353,6 +355,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   const speaking = speakingIn(job);
   const leftOut = await MissingText.of(job, speaking.speakerOf, context);
   const split = {
+    ...plan,
     text,
     ...speaking,
     tags: await tagsFor(job, text, context),

@@ -18,6 +18,7 @@ import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import { countOf, visible } from '../kit/words.ts';
 import type { SpeechJob } from '../run/job.ts';
 import { type Mix, USUAL_PAUSES } from '../run/mix.ts';
+import type { SplitPlan } from '../run/outputs.ts';
 import type { DeliverOptions, Listener } from '../run/run.ts';
 import type { RunText } from '../run/text.ts';
 import { OPENING, type Tags } from '../sound/pcm.ts';
@@ -41,13 +42,12 @@ interface Split extends Pick<DeliverOptions, 'speakerOf' | 'lead' | 'mix' | 'may
  */
 export async function speakSplit(
   job: SpeechJob,
-  { tags, ...rest }: Split,
+  { tags, checks, prunes, yes, ...rest }: Split & SplitPlan,
   context: Context,
 ): Promise<number> {
   // Without a common album, players show each chapter as a book of its own.
   const split = { ...rest, tags: { ...tags, title: tags.title ?? rest.text.name } };
   const planned = await planOf(job, split, context);
-  const { checks, prunes = false, yes = false } = job.split ?? {};
   if (checks) return await check(job, planned, context);
   const write = (states: RowStates) => make(job, { states, planned, split }, context);
   const { states } = await updateFolder(planned, { prune: prunes, yes }, write, context);
