@@ -300,6 +300,16 @@ describe('a row that fails', () => {
     }
   });
 
+  it.each([
+    ['is tried again at the end where others are made', /^text (1|28)$/, 0],
+    ['ends the run where no other is made', /^text [5-9]$/, 6],
+  ])('as its connection is lost %s', async (_, lost, status) => {
+    const { batch } = await batchOf(rowsOf(30), {
+      fault: (text, times) => (lost.test(text) && times === 1 ? (wire) => wire.reset() : undefined),
+    });
+    expect(await batch('--concurrency 1 --retries 0')).toMatchObject({ status });
+  });
+
   it('for its missing text is one, unless --allow-empty says that it may be', async () => {
     const { batch } = await batchOf('id,text\na,one\nb, \n');
     const run = await batch();
@@ -458,9 +468,9 @@ describe.runIf(isThere('script'))('a batch at a terminal', () => {
       env: { ...env, TERM: 'xterm-256color' },
     });
     const shown = stdout.toString();
-    expect(stripVTControlCharacters(shown)).toMatch(
-      /[2-7]\/8 rows {2}(25|37|50|62|75|87) % {2}1 failed {2}\d\.\d s left/,
-    );
+    const plain = stripVTControlCharacters(shown);
+    expect(plain).toMatch(/[2-7]\/8 rows {2}(25|37|50|62|75|87) % {2}1 failed {2}\d\.\d s left/);
+    expect(plain).not.toMatch(/0\/8 rows.* left/);
     expect(lastingLines(shown)).toEqual([
       'tts: 8 rows: 7 made, 0 unchanged, 1 failed, 0 skipped',
       'tts: 1 of 8 rows failed',

@@ -284,9 +284,9 @@ describe.runIf(hasSherpa() && process.platform === 'linux')('an installation', (
     expectFailure(
       { ...run, stderr: run.stderr.split('\n').slice(-3).join('\n') },
       8,
-      /not enough room in .*are needed|no space is left/,
+      /not enough room in .*are needed/,
     );
-    expect(hub.cdn.length).toBeLessThanOrEqual(3);
+    expect(hub.cdn).toEqual([]);
     expect(filesBelow(join(folder, 'voices'))).toEqual([]);
   });
 });

@@ -89,7 +89,7 @@ describe('tts speakers', () => {
       expect(lines.length).toBeGreaterThan(3);
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
       if (command === 'tts speakers --all')
-        expect(lines.join('\n')).toMatch(/^101 +Chinese.* espeak-ng\n +\S+.*$/m);
+        expect(lines.join('\n')).toMatch(/^NO .*\n1 +rms (.*\n)+101 +Chinese.* espeak-ng\n +\S+.*$/m);
     }
   });
 

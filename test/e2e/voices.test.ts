@@ -129,7 +129,10 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     ]);
     expect(runtime).toBe('sherpa-onnx-node');
     expect((await speak('pia')).length).toBeGreaterThan(5 * 1600);
-    await succeed('voices verify');
+    const verified = await succeed('voices verify');
+    expect(verified.stdout.toString()).toBe(
+      'pia  all files are as installed\ntina  all files are as installed\n',
+    );
     const doctor = await run('doctor --json');
     expect(JSON.parse(doctor.stdout.toString()).findings).toContainEqual({
       name: 'voices',
