@@ -237,17 +237,15 @@ export class Sections {
   }
 
   async *#until(flushed: AbortSignal): AsyncGenerator<Uint8Array> {
-    let isLeft = true;
     try {
       for (;;) {
         const next = await unlessFlushed(this.#next(), flushed);
-        isLeft = next?.done !== true && !flushed.aborted;
         if (!next || next.done || flushed.aborted) return;
         this.#pending = undefined;
         if (next.value.length > 0) yield next.value;
       }
     } finally {
-      if (isLeft && !flushed.aborted) await this.#pieces.return?.();
+      if (!flushed.aborted) await this.#pieces.return?.();
     }
   }
 }

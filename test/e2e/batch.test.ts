@@ -500,9 +500,12 @@ describe('--check', () => {
   it('sends nothing, needs no key, and tells what is missing, stale, damaged or left over', async () => {
     const rows = ['a,one', 'b,two', 'c,three', 'd,four', 'e,five'];
     const { server, box, batch } = await batchOf(`id,text\n${rows.join('\n')}\n`);
-    const check = () => batch('--check', { env: { TTS_API_KEY: '' } });
+    const check = (options = '') => batch(`--check ${options}`, { env: { TTS_API_KEY: '' } });
     await batch();
     expect(await check()).toMatchObject({ status: 0, stderr: '' });
+    expect((await check('-r 16000')).stderr).toContain(
+      'hint: all were made with another --sample-rate: give --check the options of that run',
+    );
     rmSync(box.path('a.wav'));
     writeFileSync(box.path('b.wav'), 'x');
     box.file('p.csv', `id,text\n${rows.slice(0, 4).join('\n').replace('three', 'drei')}\n`);
