@@ -3,6 +3,7 @@ import {
   bytesInWords,
   duration,
   nearestName,
+  printable,
   printableLines,
   shellQuoted,
   table,
@@ -112,4 +113,12 @@ it.each([
   ['\ttab \u{1F468}\u200D\u{1F469} \u202Eback\u0007\u009B2J', '\ttab \u{1F468}\u200D\u{1F469} back'],
 ])('Lines of text are fit for a terminal: %j', (text, fit) => {
   expect(printableLines(text)).toBe(fit);
+});
+
+it.each([
+  ['a\x1b[31m\u202Eb\r\nc ', 'a [31m b c'],
+  ['\u{1F442}'.repeat(500), '\u{1F442}'.repeat(500)],
+  ['\u{1F442}'.repeat(501), `${'\u{1F442}'.repeat(499)}…`],
+])('Text from outside is one line of at most 500 characters: %j', (text, fit) => {
+  expect(printable(text)).toBe(fit);
 });
