@@ -44,20 +44,20 @@ export function spokenWords(
     expected,
     sounds.map(({ name }) => name),
   );
-  const times = words.map(() => ({ start: Infinity, end: -Infinity }));
+  const spoken = words.map((word) => ({ text: word, start: Infinity, end: -Infinity }));
   for (const [at, { start, end }] of sounds.entries()) {
-    const time = times[numbers[at] ?? 0];
-    if (!time) continue;
-    time.start = Math.min(time.start, start);
-    time.end = Math.max(time.end, end);
+    const word = spoken[numbers[at] ?? 0];
+    if (!word) continue;
+    word.start = Math.min(word.start, start);
+    word.end = Math.max(word.end, end);
   }
   let last = sounds[0]?.start ?? 0;
-  return words.map((word, number) => {
-    const { start, end } = times[number] ?? { start: last, end: last };
-    const isSilent = start > end;
-    if (!isSilent) last = end;
-    return isSilent ? { text: word, start: last, end: last } : { text: word, start, end };
-  });
+  for (const word of spoken) {
+    // A word without a phone has no length.
+    if (word.start > word.end) word.start = word.end = last;
+    last = word.end;
+  }
+  return spoken;
 }
 
 const VOWEL = /^[aeiou]/u;

@@ -152,6 +152,14 @@ test.each([
       [0.5, 1],
     ],
   ],
+  [
+    'a word without a phone',
+    'hh:0.2 ax:0.3 l:0.4 ow:0.5',
+    [
+      [0, 0.5],
+      [0.5, 0.5],
+    ],
+  ],
 ])('Phones are divided among words: %s', (_, printed, times) => {
   const alone = new Map([
     ['hello', 'pau:0.1 hh:0.2 ax:0.3 l:0.4 ow:0.5 pau:0.6'],
