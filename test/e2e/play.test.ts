@@ -43,6 +43,20 @@ describe('a player', () => {
     expect((await endBy('SIGINT')).ended.status).toBe(130);
   });
 
+  it('plays to its end what came before an answer broke off', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isSlow');
+    const begins = long.subarray(0, 300_000);
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Transfer-Encoding': 'chunked' }));
+      await wire.write(httpChunk(plainWav(begins, 0xffffffff)));
+      wire.end();
+    });
+    const args = ['hi', '--stream', '--retries', '0', '--player', player.command];
+    expectFailure(await box.run(args, { env: named(server.url) }), 7, /broke off/);
+    expect(parseWav(player.heard()).pcm).toEqual(begins);
+  });
+
   it('that is closed before there is any sound ends the run quietly', async () => {
     const box = new Sandbox();
     const server = await serveBytes(silent);
