@@ -120,8 +120,9 @@ describe('a player', () => {
     const player = fakePlayer(box, 'readsFile');
     const { url } = await serveBytes(streamed(plainWav(pcm, 0xffffffff), 999));
     const env = named(url, { TMPDIR: box.home });
-    const run = await box.run(['hi', '--player', `${player.command} {}`], { env });
+    const run = await box.run(['hi', '--json', '--player', `${player.command} {}`], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(run.stdout.toString())).not.toHaveProperty('readerLeft');
     expect(wholePcm(player.heard())).toEqual(pcm);
     expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
   });

@@ -83,9 +83,12 @@ describe('the engine of an engine', () => {
     await expect(framesOf(utter(talk, 'Hi', { no: 1003 }))).rejects.toThrow('there is no speaker 1003');
   });
 
-  it('converts to another rate', async () => {
-    const talk = sectionOf(speaking());
-    expect(await framesOf(utter(talk, 'Hello', { sampleRate: 2 * RATE }))).toBe(4000);
+  it.each([4000, RATE, 192_000])('converts from %i Hz to another rate', async (sampleRate) => {
+    const talk = sectionOf(speaking(), {
+      speak: async () => ({ sampleRate, samples: speaking()('Hello', never, 1) }),
+    });
+    const frames = await framesOf(utter(talk, 'Hello', { sampleRate: 2 * RATE }));
+    expect(frames).toBe(Math.round((2000 * 2 * RATE) / sampleRate));
   });
 
   it('asks for a long text in pieces that fit, and keeps their order', async () => {
