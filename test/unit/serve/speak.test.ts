@@ -38,7 +38,7 @@ describe('X-Instructions-Ignored', () => {
 });
 
 describe('namesOf', () => {
-  it('finds each voice again by its name, whichever others have the same', () => {
+  it('finds each voice again by its name, whichever others have the same, and the first of an engine', () => {
     const engine = (name: string) => speakerThat(async () => undefined, { kind: 'engine', name }).voice;
     const own = speakerThat(async () => undefined, { kind: 'built-in' }).voice;
     const all = [
@@ -54,6 +54,8 @@ describe('namesOf', () => {
     const names = namesOf(voices);
     expect(names.map(([name]) => name)).toEqual(['alloy', 'second:alloy', '902', 'SLT', '2', '101']);
     for (const [name, { no }] of names) expect(voiceNamed(name, voices)?.no).toBe(no);
+    expect(voiceNamed('Second', voices)?.no).toBe(901);
+    expect(voiceNamed('nobody', voices)).toBeUndefined();
   });
 });
 
