@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ExitCode, TtsError } from '../kit/error.ts';
+import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import type { Writer } from '../kit/file.ts';
 import type { Mix } from '../run/mix.ts';
 import { type DeliverOptions, deliver, type Listener } from '../run/run.ts';
@@ -145,6 +145,7 @@ export class RowMaker {
       mix,
       signal,
       listeners: this.#options.listenersOf(row),
+      blank: () => usageError('the text of the row has no words', 'write some, or take the row out'),
     });
   }
 }

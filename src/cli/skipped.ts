@@ -62,6 +62,7 @@ export class MissingText implements Listener {
         if (this.#kindOf(event.part.segment) === 'built-in') this.#unread?.read(event.part.segment.text);
         return;
       case 'skipped':
+        if (!hasWord(event.segment.text)) return;
         if (this.#kindOf(event.segment) === 'built-in') this.#unread?.skip(event.segment);
         else this.#refused?.add(leftOut(event.segment, event.error.message));
         return;
@@ -156,8 +157,7 @@ class UnreadWords {
   skip(segment: Segment): void {
     this.#reading.add(segment.text);
     this.#unread.add(segment.text);
-    if (hasWord(segment.text))
-      this.#missing.add(leftOut(segment, 'the built-in English voice cannot read it'));
+    this.#missing.add(leftOut(segment, 'the built-in English voice cannot read it'));
   }
 
   read(text: string): void {

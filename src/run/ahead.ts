@@ -7,7 +7,7 @@ import { Arrivals, inTime, singleItem } from '../kit/wait.ts';
 import type { PcmFormat, Speech } from '../sound/pcm.ts';
 import { labelOf } from '../text/piece.ts';
 import type { Segment, Silence } from '../text/segment.ts';
-import { excerpt } from '../text/unicode.ts';
+import { excerpt, hasWord } from '../text/unicode.ts';
 import type { Fallback, Patience } from '../voices/fallback.ts';
 
 /** Bytes that the part in its turn may buffer even if the budget is spent. */
@@ -288,7 +288,7 @@ export interface LookAheadOptions extends SegmentRequestOptions {
   readonly budgetBytes: number;
   /** Says what text is missing if a part fails; null keeps the error unchanged. */
   readonly missing?: ((segment: Segment) => string) | null | undefined;
-  /** True if a segment that failed with this error may be skipped. */
+  /** True if a segment with words that failed with this error may be skipped. */
   readonly maySkip?: ((error: unknown, segment: Segment) => error is TtsError) | undefined;
   /** Called in the turn of the part that is skipped. */
   readonly onSkipped: (error: TtsError, segment: Segment) => void;
@@ -316,7 +316,7 @@ export class LookAhead {
   #count = 0;
   #ended = false;
   #failed = false;
-  /** The error of the first skipped segment, thrown if no part is heard at all. */
+  /** The error of the first skipped segment with words, thrown if no part is heard at all. */
   #firstSkipped: TtsError | undefined;
   #hasPart = false;
   #silence: number | undefined;
@@ -330,7 +330,7 @@ export class LookAhead {
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
     this.#asking = new SegmentRequests(options, new ByteBudget(budgetBytes), (error, segment, isWithin) => {
-      this.#failed ||= isWithin || !options.maySkip?.(error, segment);
+      this.#failed ||= isWithin || !this.#maySkip(error, segment);
     });
     this.begun = new Promise((resolve) => {
       this.#onBegun = resolve;
@@ -374,10 +374,15 @@ export class LookAhead {
 
   /** @throws the error, naming the missing text, unless the part may be skipped */
   #skip(error: unknown, segment: Segment): void {
-    const { maySkip, onSkipped } = this.#options;
-    if (!maySkip?.(error, segment)) throw this.#withLoss(error, segment);
-    this.#firstSkipped ??= error;
-    onSkipped(error, segment);
+    if (!this.#maySkip(error, segment)) throw this.#withLoss(error, segment);
+    if (hasWord(segment.text)) this.#firstSkipped ??= error;
+    this.#options.onSkipped(error, segment);
+  }
+
+  /** A segment without a word, such as "...", may always be skipped: nothing of the text is missing then. */
+  #maySkip(error: unknown, segment: Segment): error is TtsError {
+    const isWordless = error instanceof TtsError && error.concernsThisTextOnly && !hasWord(segment.text);
+    return isWordless || this.#options.maySkip?.(error, segment) === true;
   }
 
   /** Returns the format of the first such part that is requested. Waits for its answer, but not for more text. */

@@ -149,6 +149,27 @@ describe('a text in another language than its voice', () => {
   });
 });
 
+describe('a segment without words', () => {
+  it('is skipped in silence where the voice refuses it', async () => {
+    const { server, box, options } = await serve({ '...': refused });
+    const texts = ['First.', '...', 'Last.'];
+    const stdin = texts.map((text) => `${JSON.stringify({ text, end: true })}\n`).join('');
+    const run = await box.run('--input jsonl --assistant --player cat --retries 0', { ...options, stdin });
+    expect([run.status, run.stderr]).toEqual([0, '']);
+    expect(server.requests.map(({ json }) => (json as { text: string }).text)).toEqual(texts);
+  });
+
+  it.each([
+    ['...', 2, 'tts: nothing to say: the text has no words that are spoken\nhint: '],
+    ['batch p.csv', 9, 'line 2 (a): the text of the row has no words'],
+  ])('is nothing to say where it is alone: %s', async (args, status, message) => {
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,...\n');
+    const run = await box.run(`${args} -o x.wav -q`);
+    expect([run.status, run.stderr]).toEqual([status, expect.stringContaining(message)]);
+  });
+});
+
 describe('--keep-going', () => {
   it('leaves out what a service refuses, warns, and ends with 9', async () => {
     const { box, options } = await serve({ Second: refused });
