@@ -71,9 +71,9 @@ describe('the request', () => {
   });
 
   it('explains a base URL that ends in /tts when the service answers 404', async () => {
-    const server = await serveBytes(answer(404, '{"detail":"Not Found"}'));
+    const server = await serveBytes(answer(404, '{"detail":"Not Found; there are /tts and /speakers"}'));
     const run = await new Sandbox().run('hi -o out.wav', { env: named(`${server.url}/api/tts`) });
-    expectFailure(run, 7, /\/api\/tts\/tts.*Not Found/);
+    expectFailure(run, 7, /there is nothing at .*\/api\/tts\/tts.*Not Found/);
     expect(run.stderr).toMatch(/hint: the base URL ends in \/tts already/);
     expect(server.requests[0]?.path).toBe('/api/tts/tts');
   });
