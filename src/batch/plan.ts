@@ -271,7 +271,7 @@ export class BatchPlan {
     const { columns, template } = this.#options;
     const seen = new Set<string>();
     const assertSeen = (delimiter?: string) =>
-      assertColumns([...seen], columns, { table: name, inNames: template.columns, delimiter });
+      assertColumns([...seen], columns, { table: name, hasHeader, inNames: template.columns, delimiter });
     for await (const row of rows) {
       const isFirst = seen.size === 0;
       if (isFirst || !hasHeader) addColumns(seen, row.cells.keys(), columns);
@@ -321,7 +321,11 @@ export class BatchPlan {
         columnOf('id', this.#options.columns),
       );
     const sameFile = this.#byFile.get(file);
-    if (sameFile) throw new RowFault(`the file ${visible(row.file)} is also that of ${placeOf(sameFile)}`);
+    if (sameFile)
+      throw usageError(
+        `${placeOf(row)}: the file ${visible(row.file)} is also that of ${placeOf(sameFile)}`,
+        "-o needs a column that differs from row to row, such as 'prompts/{id}.wav'",
+      );
     this.#byId.set(id, row);
     this.#byFile.set(file, row);
     this.rows.push(row);

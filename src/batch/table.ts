@@ -274,6 +274,8 @@ export function addColumns(seen: Set<string>, columns: Iterable<string>, names: 
 
 interface AssertedTable {
   readonly table: string;
+  /** Without a header, each row may have other columns. */
+  readonly hasHeader: boolean;
   /** Columns that the template of file names uses. */
   readonly inNames: readonly string[];
   readonly delimiter?: string | undefined;
@@ -285,13 +287,16 @@ interface AssertedTable {
 export function assertColumns(
   columns: readonly string[],
   names: ColumnNames,
-  { table, inNames, delimiter }: AssertedTable,
+  { table, hasHeader, inNames, delimiter }: AssertedTable,
 ): void {
   const missing = [...names].find(([, column]) => !columns.includes(column));
   const lacks = (column: string) => noColumn(column, columns, { table, delimiter });
   if (missing) throw lacks(`"${visible(missing[1])}"`);
   if (!columns.includes(columnOf('id', names))) throw lacks('"id"');
   if (!hasColumns(columns, names)) throw lacks('"text" or "file"');
+  const strange = inNames.find((column) => column !== 'id' && !columns.includes(column));
+  if (strange !== undefined && hasHeader)
+    throw noColumn(`"${visible(strange)}"`, columns, { table, delimiter, hint: 'correct the braces of -o' });
   const unused = columns.filter((column) => ![...names.values(), ...inNames].includes(column));
   // A column "Speaker" would be ignored, and the rows would be spoken by the wrong voice.
   for (const field of VOICE_FIELDS)
@@ -322,7 +327,7 @@ const MOST_SHOWN = 50;
 function noColumn(
   missing: string,
   columns: readonly string[],
-  { table, delimiter }: Pick<AssertedTable, 'table' | 'delimiter'>,
+  { table, delimiter, hint }: Pick<AssertedTable, 'table' | 'delimiter'> & { readonly hint?: string },
 ) {
   const shown = columns.slice(0, MOST_SHOWN).map((column) => `"${visible(column)}"`);
   const more = columns.length - shown.length;
@@ -330,9 +335,10 @@ function noColumn(
   const separated = delimiter === undefined ? '' : `, separated by ${delimiterInWords(delimiter).many}`;
   return usageError(
     `${table} has no column ${missing}; its columns are ${list}${separated}`,
-    columns.length === 1 && delimiter !== undefined
-      ? "if something else separates its columns, name it: --delimiter ':'; a first line with the names of the columns is needed"
-      : `say which columns to use: --columns '${suggestion(columns)}'`,
+    hint ??
+      (columns.length === 1 && delimiter !== undefined
+        ? "if something else separates its columns, name it: --delimiter ':'; a first line with the names of the columns is needed"
+        : `say which columns to use: --columns '${suggestion(columns)}'`),
   );
 }
 

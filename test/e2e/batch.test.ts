@@ -612,7 +612,10 @@ describe('what is refused before anything is sent', () => {
   it.each([
     ['--table xls', /--table/],
     ['--max-failures 0', /--max-failures/],
-    ['-o {language}.wav', /column language: the row has no such value/],
+    [
+      '-o {language}.wav',
+      /has no column "language"; its columns are "id".*\nhint: correct the braces of -o\n$/,
+    ],
     ['--prune --shard 1/2', /--prune/],
   ])('%s', async (options, message) => {
     const { batch } = await batchOf(ONE);
