@@ -97,7 +97,8 @@ function likelyMistake({ words }: Typed, context: Context): string | undefined {
   const hint = textHint(words.join(' '));
   if (hint !== undefined) return `the text is spoken as it stands; ${hint}`;
   if (areFiles(words, host)) return `the name ${first} is spoken; -f ${first} speaks what is in that file`;
-  return undefined;
+  if (words.length > 1 || /\s/.test(first) || kindOfName(first) === undefined) return undefined;
+  return `the name ${first} is spoken; there is no such file`;
 }
 
 function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {

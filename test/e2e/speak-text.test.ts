@@ -285,7 +285,13 @@ describe('the command line', () => {
   });
 
   it('says with one note that a word is spoken that was meant otherwise', async () => {
-    for (const word of ['version', 'list voices', '<speak>Hello</speak>']) {
+    for (const word of [
+      'version',
+      'list voices',
+      '<speak>Hello</speak>',
+      'none.txt',
+      'https://a.example/b.html',
+    ]) {
       const { run, spoken } = await speaking([word]);
       expect(spoken).toEqual([word]);
       expect(run.stderr).toMatch(/^tts: [^\n]* spoken[^\n]*; [^\n]*\n$/);
