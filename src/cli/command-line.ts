@@ -136,12 +136,8 @@ function assertKnown(typed: readonly string[], name: string): void {
   if (unknown === undefined) return;
   const command = `tts ${name}`;
   if (row.isSecretive) throw misplaced(command, 'takes one base URL and no other word');
-  const nearest = isWrong ? nearestName(unknown, row.words ?? []) : undefined;
   const taken = isWrong ? `it knows ${row.words?.join(', ')};` : `see ${command} --help;`;
-  throw usageError(
-    `${command} does not know "${unknown}"`,
-    `${nearest ? `did you mean ${nearest}?` : taken} ${howToSpeak(command)}`,
-  );
+  throw usageError(`${command} does not know "${unknown}"`, `${taken} ${howToSpeak(command)}`);
 }
 
 /**

@@ -95,7 +95,7 @@ describe('tts cache clear', () => {
 it('tts cache refuses words that it does not know, and removes nothing.', async () => {
   await fill();
   for (const [args, message] of [
-    ['claer', /^tts: tts cache does not know "claer"\nhint: did you mean clear\?/],
+    ['claer', /^tts: tts cache does not know "claer"\nhint: it knows clear;/],
     ['clear all', /^tts: tts cache does not know "all"\n/],
     ['--jsno', /^tts: unknown option '--jsno'\nhint: did you mean --json\?/],
   ] as const)

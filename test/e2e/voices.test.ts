@@ -484,7 +484,7 @@ describe('tts voices', () => {
 
   it('refuses wrong words, and says what a dry run would do', async () => {
     const box = new Sandbox();
-    expectFailure(await box.run('voices instal cori'), 2, /did you mean install\?/);
+    expectFailure(await box.run('voices instal cori'), 2, /it knows install, remove, verify;/);
     expectFailure(await box.run('voices install crori'), 2, /did you mean cori\?/);
     expectFailure(await box.run('voices install'), 2, /which voice\?/);
     expectFailure(await box.run('voices remove cori'), 2, /the voice cori is not installed/);
