@@ -209,7 +209,7 @@ function meaningOf(error: EngineError, { name, isExternal, advice = LOOK }: Engi
     };
   if (!isExternal && kind === 'unsupported text')
     return {
-      message: `${name} cannot read this text: ${error.message}`,
+      message: `${name} cannot read this text`,
       hint: 'choose a voice for the language of the text: tts speakers lists them',
       concernsThisTextOnly: true,
     };

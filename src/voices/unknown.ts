@@ -48,10 +48,10 @@ export function unknownName(name: string, unknown: Unknown): TtsError {
   const { origin, there, offered = [] } = unknown;
   const guess = valueHint('speaker', name);
   const nearest = nearestName(name, [...there, ...offered]);
-  const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it. ` : '';
+  const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it; ` : '';
   const hint =
     there.length > 0
-      ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}There are: ${shown(unknown)}`
+      ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}there are: ${shown(unknown)}`
       : 'give its number, or name it under "speakers" in a config file';
   return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, guess ?? hint);
 }

@@ -78,7 +78,7 @@ class UserEngine implements VoicePlace {
     const nearest = nearestName(name, names);
     throw usageError(
       `${origin}: the engine ${this.name} has no voice ${JSON.stringify(name)}`,
-      `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${names.slice(0, MOST_SHOWN).join(', ')}`,
+      `${nearest ? `did you mean ${nearest}? ` : ''}there are: ${names.slice(0, MOST_SHOWN).join(', ')}`,
     );
   }
 
@@ -403,7 +403,7 @@ function entryOf(
 
 function unknownEngine({ value: name, origin }: Setting<string>, there: readonly string[]): TtsError {
   const nearest = nearestName(name, there);
-  const advice = origin.place === 'project' ? 'Name it' : 'Give a URL or a folder, or name it';
+  const advice = origin.place === 'project' ? 'name it' : 'give a URL or a folder, or name it';
   const list = there.length > 0 ? `; there are: ${there.join(', ')}` : '';
   return usageError(
     `${origin.name}: no engine is called ${JSON.stringify(name)}`,

@@ -68,7 +68,7 @@ describe('tts doctor', () => {
   it.each([
     ['http://127.0.0.1:8/v1', 6, 'check that the server runs: curl http://127.0.0.1:8/v1/audio/voices'],
     ['./voice', 7, 'check the folder: docs/voices.md tells what it needs; cp -RL copies a folder of links'],
-    ['unknown', 2, 'Give a URL or a folder, or name it under "engines" in your own config'],
+    ['unknown', 2, 'give a URL or a folder, or name it under "engines" in your own config'],
   ])('says what to do about the engine %s', async (engine, status, hint) => {
     const run = await doctor(['--engine', engine]);
     expect(run.status).toBe(status);

@@ -104,7 +104,7 @@ describe('a language', () => {
 
   it.each([
     ['af_heart', 'af_heart is a speaker of the voice kokoro, which is not', 'tts voices install kokoro ('],
-    ['no_one', 'no speaker is called "no_one"', 'There are: '],
+    ['no_one', 'no speaker is called "no_one"', 'there are: '],
     ['is_it', 'no voice of this machine speaks Icelandic (Italy)', ''],
     ['fr-CA-SylvieNeural', 'no voice of this machine speaks Canadian French', 'tts voices install siwis ('],
     ['de_DE-thorsten-high', 'the voice thorsten-high is not installed', 'tts voices install thorsten-high ('],

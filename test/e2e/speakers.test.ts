@@ -32,7 +32,7 @@ describe('a speaker by name', () => {
     const [{ json } = {}] = server.requests;
     expect(json).toEqual({ text: 'hi', speaker_no: 1190, config: { sample_rate: 16_000 } });
     for (const [args, message] of [
-      ['-s ann', /no speaker is called "ann"\nhint: did you mean anna\? There are: anna, deep, warm/],
+      ['-s ann', /no speaker is called "ann"\nhint: did you mean anna\? there are: anna, deep, warm/],
       ['-s deep -i slowly', /--instructions: speaker 1190 \(deep\) is a neo\.one speaker/],
       ['-s 12 -r 16000', /--sample-rate: speaker 12 is a Mermish speaker/],
     ] as const)

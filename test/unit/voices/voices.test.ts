@@ -131,13 +131,13 @@ describe('a speaker that is not there', () => {
   it.each([
     ['7', 'the built-in service has no speaker 7', /--base-url; there are: 1 \(rms\), .*; 101 and up are/],
     ['anna', 'the built-in service has no speaker 181 (anna)', /--base-url/],
-    ['ana', 'no speaker is called "ana"', /^did you mean anna\? There are: anna, deep, warm, me, rms, /],
+    ['ana', 'no speaker is called "ana"', /^did you mean anna\? there are: anna, deep, warm, me, rms, /],
     [
       'crori',
       'no speaker is called "crori"',
-      /^did you mean cori\? tts voices install cori brings it\. There/,
+      /^did you mean cori\? tts voices install cori brings it; there/,
     ],
-    ['constructor', 'no speaker is called "constructor"', /^There are: anna/],
+    ['constructor', 'no speaker is called "constructor"', /^there are: anna/],
   ])('is refused with the nearest, and with all there are: %s', async (speaker, words, hint) => {
     await expect(ofRun({ speaker })).rejects.toMatchObject({
       exitCode: 2,
