@@ -148,7 +148,7 @@ function placeInJson(repository: Repository | undefined): object {
 const COLUMNS = ['NAME', 'VOICE', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', ''];
 
 function voiceTable(rows: readonly Row[], columns: number | undefined, last: readonly string[]): string {
-  if (rows.length === 0) return 'no voice matches';
+  if (rows.length === 0) return 'no voice is installed; tts voices lists those that can be';
   const lines = rows.map(({ voice, offer, manifest }) => [
     visible(voice.name),
     gendersOf(offer?.gender ?? manifest?.speakers[0]?.gender),

@@ -430,7 +430,7 @@ describe('tts voices', () => {
     );
     expect(german.stdout.toString()).toMatch(/^To hear thorsten, thorsten-high, mls-de: https:/m);
     expect(german.stdout.toString()).not.toContain('cori');
-    expect((await box.run('voices --installed')).stdout.toString()).toBe('no voice matches\n');
+    expect((await box.run('voices --installed')).stdout.toString()).toMatch(/^no voice is installed; /);
   });
 
   it('names for a language what speaks it, or what to do where nothing does', async () => {
