@@ -1,11 +1,30 @@
 import { unlessAborted } from './wait.ts';
 
+/** First in, first out, in constant time for each item. `shift` of an array takes time by the length of the array. */
+export class Fifo<T> {
+  #pushed: T[] = [];
+  /** The next items in reverse order. */
+  #due: T[] = [];
+
+  get isEmpty(): boolean {
+    return this.#pushed.length + this.#due.length === 0;
+  }
+
+  push(item: T): void {
+    this.#pushed.push(item);
+  }
+
+  /** @returns `undefined` from an empty queue */
+  take(): T | undefined {
+    if (this.#due.length === 0) [this.#due, this.#pushed] = [this.#pushed.reverse(), this.#due];
+    return this.#due.pop();
+  }
+}
+
 /** A queue between one writer and one reader. The reader gets an error after the items that were pushed before it. */
 export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   readonly #onTaken: (item: T) => void;
-  #pushed: T[] = [];
-  /** The next items in reverse order, since `pop` is as fast in a long list. */
-  #due: T[] = [];
+  readonly #items = new Fifo<T>();
   #end: { readonly error: unknown } | undefined;
   #wake = () => {};
 
@@ -15,7 +34,7 @@ export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   }
 
   get isEmpty(): boolean {
-    return this.#pushed.length + this.#due.length === 0;
+    return this.#items.isEmpty;
   }
 
   get isEnded(): boolean {
@@ -23,7 +42,7 @@ export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   }
 
   push(item: T): void {
-    this.#pushed.push(item);
+    this.#items.push(item);
     this.#wake();
   }
 
@@ -46,8 +65,7 @@ export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   }
 
   #take(): T | undefined {
-    if (this.#due.length === 0) [this.#due, this.#pushed] = [this.#pushed.reverse(), this.#due];
-    const item = this.#due.pop();
+    const item = this.#items.take();
     if (item) this.#onTaken(item);
     return item;
   }

@@ -2,6 +2,7 @@
 
 import type { Drops } from '../kit/drops.ts';
 import { type TtsError, usageError } from '../kit/error.ts';
+import { Fifo } from '../kit/queue.ts';
 import { yieldToEventLoop } from '../kit/wait.ts';
 import type { UnspokenOptions } from '../read/assistant.ts';
 import { decode } from '../read/decode.ts';
@@ -91,7 +92,8 @@ export class Answers {
   readonly #original: Source;
   /** Set for plain text, which has no messages. */
   readonly #thought: Thought | undefined;
-  readonly #queue: (string | typeof END)[] = [];
+  readonly #queue = new Fifo<string | typeof END>();
+  /** UTF-16 units in the queue, and one for each end of an answer. */
   #ahead = 0;
   #isBegun = false;
   #isTaken = false;
@@ -116,9 +118,7 @@ export class Answers {
 
   /** True if another answer, or the error of the pipe, may follow the last one. */
   get goesOn(): boolean {
-    return (
-      this.#drops !== undefined && (!this.#isOver || this.#queue.length > 0 || this.#error !== undefined)
-    );
+    return this.#drops !== undefined && (!this.#isOver || !this.#queue.isEmpty || this.#error !== undefined);
   }
 
   get passed(): InputPosition {
@@ -139,7 +139,7 @@ export class Answers {
     if (!this.#isBegun) void this.#read(signal);
     const dropped = this.#dropped;
     while (dropped === this.#dropped) {
-      if (this.#queue.length === 0) {
+      if (this.#queue.isEmpty) {
         if (this.#error !== undefined) throw this.#error;
         if (this.#isOver) return;
         await new Promise<void>((resolve) => {
@@ -186,7 +186,7 @@ export class Answers {
   }
 
   #empty(): void {
-    while (this.#queue.length > 0) this.#take();
+    while (!this.#queue.isEmpty) this.#take();
   }
 
   async #follow({ text, end, stop }: Message): Promise<void> {
@@ -197,7 +197,7 @@ export class Answers {
     }
     if (text !== '') this.#queue.push(text);
     if (end) this.#queue.push(END);
-    this.#ahead += text.length;
+    this.#ahead += text.length + Number(end);
     this.#changed();
     while (this.#ahead > MOST_AHEAD)
       await new Promise<void>((resolve) => {
@@ -206,11 +206,10 @@ export class Answers {
   }
 
   #take(): string | typeof END {
-    const next = this.#queue.shift() ?? '';
-    if (next === END) return next;
-    this.#ahead -= next.length;
+    const next = this.#queue.take() ?? '';
+    this.#ahead -= next === END ? 1 : next.length;
     this.#room();
-    this.#pass(next);
+    if (next !== END) this.#pass(next);
     return next;
   }
 

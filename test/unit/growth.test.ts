@@ -6,6 +6,7 @@ import { Secrets } from '../../src/cli/notices.ts';
 import { normalise } from '../../src/engines/normalise.ts';
 import { passages } from '../../src/engines/passages.ts';
 import { styleOf } from '../../src/engines/style.ts';
+import { Drops } from '../../src/kit/drops.ts';
 import { singleItem } from '../../src/kit/wait.ts';
 import { printable, withoutEscapes } from '../../src/kit/words.ts';
 import { Unspoken } from '../../src/read/assistant.ts';
@@ -26,6 +27,7 @@ import { wordsSource } from '../../src/read/source.ts';
 import { withSpans } from '../../src/read/spans.ts';
 import { texWords } from '../../src/read/tex.ts';
 import { plainText, treeOf } from '../../src/read/xml-tree.ts';
+import { Answers } from '../../src/run/conversation.ts';
 import { tagsIn } from '../../src/run/overlays.ts';
 import { timedCues } from '../../src/run/subtitles.ts';
 import { readWav } from '../../src/sound/wav.ts';
@@ -54,6 +56,17 @@ async function filmOf(text: string): Promise<void> {
   const source = { name: 'film', isLive: false, size: undefined, bytes, again: undefined };
   const reading = await openCues(source, { isTimed: true, speaksSounds: false }, signal);
   await drain(reading.pieces(signal));
+}
+
+/** Lets a stop drop what a pipe has said and no voice has taken. */
+async function dropped(messages: string): Promise<void> {
+  const bytes = () => singleItem(Buffer.from(`${messages}{"stop":true}\n`));
+  const answers = new Answers({ name: '-', isLive: true, size: undefined, bytes, again: undefined });
+  const drops = new Drops();
+  answers.divide(drops);
+  const stopped = new Promise<void>((resolve) => drops.listen(resolve));
+  await answers.source.bytes(signal)[Symbol.asyncIterator]().next();
+  await stopped;
 }
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
@@ -455,6 +468,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'words of one cue': many('a ', (text) => timedCues({ text, start: 0, end: 44_100 }, 44_100)),
   'a word of many cues': many('a', (text) => timedCues({ text, start: 0, end: 44_100_000 }, 44_100)),
   'a long segment in its Markdown': many('word ', (text) => alignedIn(`*a* ${text}`, `a ${text}`, 0)),
+  'messages of a conversation that a stop drops': (size) => dropped('{"text":"a"}\n'.repeat(size)),
   'chunks of a WAV': (size) => readChunks(size / 8, Buffer.from('junk\0\0\0\0', 'latin1')),
   'beginnings of a WAV in its sound': async (size) => {
     const body = Buffer.concat([plainWav(sound(200)).subarray(0, 44), Buffer.from('RIFF'.repeat(size / 4))]);
