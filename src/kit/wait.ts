@@ -50,11 +50,13 @@ export async function* singleItem<T>(item: T): AsyncGenerator<T> {
 
 /**
  * Yields items that were already taken from a source, and then its rest. Closes the source when the reader stops.
- * @param taken is emptied
+ * @param taken is reversed and emptied
  */
 export async function* chained<T>(taken: T[], rest?: AsyncIterator<T>): AsyncGenerator<T> {
   try {
-    while (taken.length > 0) yield taken.shift() as T;
+    // In a long list, `shift` takes time by its length.
+    taken.reverse();
+    while (taken.length > 0) yield taken.pop() as T;
     for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) yield next.value;
   } finally {
     await rest?.return?.();

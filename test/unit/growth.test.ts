@@ -7,7 +7,7 @@ import { normalise } from '../../src/engines/normalise.ts';
 import { passages } from '../../src/engines/passages.ts';
 import { styleOf } from '../../src/engines/style.ts';
 import { Drops } from '../../src/kit/drops.ts';
-import { singleItem } from '../../src/kit/wait.ts';
+import { chained, singleItem } from '../../src/kit/wait.ts';
 import { printable, withoutEscapes } from '../../src/kit/words.ts';
 import { Unspoken } from '../../src/read/assistant.ts';
 import { readCues } from '../../src/read/cue-files.ts';
@@ -468,6 +468,7 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   'words of one cue': many('a ', (text) => timedCues({ text, start: 0, end: 44_100 }, 44_100)),
   'a word of many cues': many('a', (text) => timedCues({ text, start: 0, end: 44_100_000 }, 44_100)),
   'a long segment in its Markdown': many('word ', (text) => alignedIn(`*a* ${text}`, `a ${text}`, 0)),
+  'pieces in front of the rest of a source': (size) => drain(chained(Array.from({ length: 4 * size }))),
   'messages of a conversation that a stop drops': (size) => dropped('{"text":"a"}\n'.repeat(size)),
   'chunks of a WAV': (size) => readChunks(size / 8, Buffer.from('junk\0\0\0\0', 'latin1')),
   'beginnings of a WAV in its sound': async (size) => {
