@@ -238,6 +238,6 @@ function assertReadable(path: string, cell: string): void {
   try {
     accessSync(path, constants.R_OK);
   } catch (cause) {
-    throw usageError(`cannot read ${cell}: it is not allowed`, 'check its permissions', cause);
+    throw usageError(`cannot read ${cell}: permission denied`, 'check its permissions', cause);
   }
 }

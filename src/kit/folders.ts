@@ -75,8 +75,8 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
   ['ENOSPC', ['no space is left there', 'free some space', ELSEWHERE]],
   ['EDQUOT', ['the disk quota is used up', 'free some space', ELSEWHERE]],
   ['EFBIG', ['a file may not grow that large here', 'see ulimit -f', ELSEWHERE]],
-  ['EACCES', ['it is not allowed', 'check the permissions', ELSEWHERE]],
-  ['EPERM', ['it is not allowed', 'check the permissions', ELSEWHERE]],
+  ['EACCES', ['permission denied', 'check the permissions', ELSEWHERE]],
+  ['EPERM', ['permission denied', 'check the permissions', ELSEWHERE]],
   ['EROFS', ['the file system is read-only', ELSEWHERE]],
   ['ENOENT', ['the folder does not exist', 'make the folder first']],
   ['ENAMETOOLONG', ['the name is too long', 'choose a shorter one']],
@@ -127,8 +127,8 @@ export async function reading<T>(folder: string, read: () => T | Promise<T>): Pr
 const whyUnread = new Map([
   ['ENOENT', 'there is no such file'],
   ['EISDIR', 'it is a folder'],
-  ['EACCES', 'it is not allowed'],
-  ['EPERM', 'it is not allowed'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
   ['EAGAIN', 'reading it would block for ever'],
 ]);
 

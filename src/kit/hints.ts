@@ -66,7 +66,7 @@ const TEXTS: readonly { readonly text: RegExp; readonly hint: string }[] = [
     text: /^(?:install|add|download)(?: an?)? voices?(?: [\w-]+)?$/u,
     hint: 'did you mean tts voices install NAME?',
   },
-  { text: /^https?:\/\/\S+$/u, hint: 'curl -s ADDRESS | tts speaks the page at an address' },
+  { text: /^https?:\/\/\S+$/u, hint: 'curl -s URL | tts speaks the page itself' },
   { text: /^\s*<speak[\s>]/u, hint: `SSML is not read: ${SSML}` },
 ];
 

@@ -402,7 +402,7 @@ describe('what is wrong with the run ends it at once', () => {
     chmodSync(box.path('read'), 0o755);
     for (const folder of ['closed/x', 'read', 'read/{id}']) {
       const run = await batch(`-o ${folder}/{id}.wav`, { uid: 65_534 });
-      expectFailure(run, 8, /cannot write \S+(?:closed|read)\S*: it is not allowed/);
+      expectFailure(run, 8, /cannot write \S+(?:closed|read)\S*: permission denied/);
     }
     expect(server.requests).toEqual([]);
   });
@@ -417,7 +417,7 @@ describe('what is wrong with the run ends it at once', () => {
         expectFailure(
           await batch(`-o out/{id}.wav ${args}`, { uid: 65_534 }),
           8,
-          new RegExp(`cannot (?:read|write) \\S+/${name}\\S*: it is not allowed`),
+          new RegExp(`cannot (?:read|write) \\S+/${name}\\S*: permission denied`),
         );
       chmodSync(box.path(name), 0o644);
     }

@@ -142,7 +142,7 @@ describe('a file', () => {
       chmodSync(box.path('open'), 0o777);
       chmodSync(box.file('open/out.wav', 'old'), 0o444);
       for (const name of ['locked/out.wav', 'open/out.wav'])
-        expectFailure(await box.run(['hi', '-o', name], { env, uid: NOBODY }), 8, /not allowed/);
+        expectFailure(await box.run(['hi', '-o', name], { env, uid: NOBODY }), 8, /permission denied/);
       expect(server.requests).toHaveLength(0);
       expect(box.read('open/out.wav').toString()).toBe('old');
     },
