@@ -66,11 +66,11 @@ function assertTogether({ tables, shard, settings }: BatchRequest): void {
       'leave it out, or say what the table is: --table csv',
     );
   if (prune.value && shard)
-    throw usageError('--prune and --shard are given together', 'prune in a run of the whole table');
+    throw usageError('--prune and --shard cannot be used together', 'prune in a run of the whole table');
   if (check.value && (prune.value || dryRun.value))
     throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
   if (approved && !check.value && !report)
-    throw usageError('--approved is given alone', 'add --check or --report');
+    throw usageError('--approved only works with --check or --report', 'add one of them');
   if (report && (check.value || dryRun.value))
     throw usageError(
       '--report needs a run that makes files',

@@ -53,17 +53,17 @@ function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undef
   if (first === undefined) return undefined;
   if (flags.baseUrl === undefined)
     throw usageError(
-      `${longFlag(rowOf(first))} counts only with --base-url`,
+      `${longFlag(rowOf(first))} only works with --base-url`,
       'name the service that this one is to stand in front of',
     );
   if (flags.engine !== undefined)
-    throw usageError('--base-url and --engine contradict each other', 'leave one of them out');
+    throw usageError('--base-url and --engine cannot be used together', 'leave one of them out');
   return Object.fromEntries(given.map((name) => [name, flags[name]]));
 }
 
 function assertMayBeOpen({ apiKey, host }: Settings): void {
   if (apiKey?.origin.place === 'option')
-    throw usageError('--no-auth and --api-key contradict each other', 'leave one out');
+    throw usageError('--no-auth and --api-key cannot be used together', 'leave one out');
   if (isLoopback(host.value)) return;
   throw usageError(
     `--no-auth would let the whole network in through ${host.value}`,

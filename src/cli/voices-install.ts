@@ -189,7 +189,7 @@ function assertTogether({ settings, names }: VoicesLine): void {
   const isLocal = settings.from !== undefined;
   if (isLocal && names.length > 0)
     throw usageError(
-      '--from and names contradict each other',
+      '--from and names cannot be used together',
       'leave one of them out; --name names the voice of --from',
     );
   if (!isLocal && names.length === 0)
@@ -197,7 +197,7 @@ function assertTogether({ settings, names }: VoicesLine): void {
   for (const option of ['name', 'sha256'] as const)
     if (!isLocal && settings[option])
       throw usageError(
-        `--${option} belongs to --from`,
+        `--${option} only works with --from`,
         'a voice of the catalogue has its own name and checksums',
       );
 }

@@ -384,15 +384,12 @@ function assertHeardHere({ speed, callbackUrl }: Settings): void {
 /** @throws TtsError (usage) for `--fit` with anything but the subtitles of one film */
 function assertFits({ fit, length, callbackUrl, split, input }: Settings, { words, files }: Input): void {
   if (!fit && length)
-    throw usageError(
-      '--length is the length of the sound that --fit makes',
-      'give --fit as well, or leave --length out',
-    );
+    throw usageError('--length only works with --fit', 'give --fit as well, or leave --length out');
   if (!fit) return;
   const other = callbackUrl ?? split ?? input;
   if (other)
     throw usageError(
-      `--fit and ${other.origin.name} do not go together`,
+      `--fit and ${other.origin.name} cannot be used together`,
       'leave one of them out: --fit makes one sound from one subtitle file',
     );
   if (words.length > 0 || files.length > 1)

@@ -46,7 +46,7 @@ export async function chooseService(
   const { baseUrl, engine, dryRun } = settings;
   if (baseUrl && engine && !outranks(baseUrl.origin, engine.origin))
     throw usageError(
-      `${engine.origin.name} and ${baseUrl.origin.name} contradict each other: an engine speaks in place of a service`,
+      `${engine.origin.name} and ${baseUrl.origin.name} cannot be used together: an engine speaks in place of a service`,
       'leave one of them out',
     );
   for (const path of exposedFiles(files, host.platform))

@@ -268,5 +268,5 @@ it('--approved refuses a file that is no list of approvals, and stands with --ch
     /approved\.jsonl, line 1: this is not a line of a report's approved\.jsonl/,
   );
   const alone = await box.run('batch p.csv --approved approved.jsonl');
-  expectFailure(alone, 2, /--approved is given alone\nhint: add --check or --report/);
+  expectFailure(alone, 2, /--approved only works with --check or --report\nhint: /);
 });

@@ -466,7 +466,7 @@ describe('who may name an engine', () => {
   it('an engine together with a base URL is refused', async () => {
     const box = new Sandbox();
     const both = [...OUT, '--engine', 'http://127.0.0.1:1/v1', '--base-url', 'http://127.0.0.1:1'];
-    expectFailure(await box.run(both), 2, /--engine and --base-url contradict each other/);
+    expectFailure(await box.run(both), 2, /--engine and --base-url cannot be used together/);
   });
 
   it.each([

@@ -134,7 +134,7 @@ describe('tts serve', () => {
   it.each([
     ['--no-auth --host 0.0.0.0', /^tts: --no-auth would let the whole network in.*\nhint: /],
     [['--api-key', 'two words'], /^tts: --api-key holds no valid API key\nhint: a key has no spaces/],
-    ['--no-auth --api-key x', /^tts: --no-auth and --api-key contradict each other\nhint: /],
+    ['--no-auth --api-key x', /^tts: --no-auth and --api-key cannot be used together\nhint: /],
     ['--port 70000', /^tts: --port must be 65535 or less, and is 70000\n/],
     ['--base-path a', /^tts: --base-path must begin with a slash, as in \/api, and is "a"\n/],
     ['--base-path /a/../b', /^tts: --base-path must not hold "\." or "\.\."/],
@@ -145,7 +145,7 @@ describe('tts serve', () => {
     ['--prot 1', /^tts: unknown option '--prot'\nhint: did you mean --port\?/],
     ['word', /^tts: tts serve does not know "word"\nhint: .*tts speak serve/],
     ['--host 192.0.2.1', /^tts: cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
-    ['--concurrency=2', /^tts: --concurrency counts only with --base-url\nhint: name the service/],
+    ['--concurrency=2', /^tts: --concurrency only works with --base-url\nhint: name the service/],
   ])('refuses %j with status 2', async (args, message) => {
     const line = typeof args === 'string' ? `serve ${args}` : ['serve', ...args];
     const { status, stderr, stdout } = await new Sandbox().run(line);
