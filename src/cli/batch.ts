@@ -46,9 +46,9 @@ import type { Approvals } from './batch-report.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { DoubtfulSound } from './doubtful.ts';
 import { Misfits } from './misfits.ts';
+import { unreadInRows } from './missing-text.ts';
 import { Estimate } from './preview.ts';
 import { type RowProgress, renderRows, showWhile } from './progress.ts';
-import { unreadInRows } from './skipped.ts';
 import { Reporting, warnOfAbsent } from './speak-report.ts';
 
 export async function run(line: CommandLine, context: Context): Promise<number> {

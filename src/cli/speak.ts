@@ -25,8 +25,8 @@ import { type CommandLine, type Context, namedCommands } from './commands.ts';
 import { FIRST_STEPS } from './help-text.ts';
 import { checkLanguage } from './language-check.ts';
 import { Misfits } from './misfits.ts';
+import { MissingText } from './missing-text.ts';
 import { type Progress, showProgress, totalOf } from './progress.ts';
-import { MissingText } from './skipped.ts';
 import {
   printSummary,
   Reporting,

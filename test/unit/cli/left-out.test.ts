@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { MissingText } from '../../../src/cli/missing-text.ts';
 import { Notices } from '../../../src/cli/notices.ts';
-import { MissingText } from '../../../src/cli/skipped.ts';
 import { ExitCode, TtsError } from '../../../src/kit/error.ts';
 import type { Host } from '../../../src/kit/host.ts';
 import type { Cast } from '../../../src/voices/cast.ts';
