@@ -66,13 +66,12 @@ function timedParts(
   let [characters, ink, from] = [0, 0, 0];
   const parts = texts.map((text) => {
     const estimated = start + Math.round(((end - start) * characters) / all);
-    const first = words[from];
-    const begin = from === 0 ? start : (first?.start ?? estimated);
+    const begin = from === 0 ? start : (words[from]?.start ?? estimated);
     characters += countCodePoints(text);
     ink += inkOf(text);
-    const next = places.findIndex((place, at) => at >= from && place >= ink);
-    const own = words.slice(from, next < 0 ? undefined : next);
-    from += own.length;
+    const first = from;
+    while ((places[from] ?? Number.POSITIVE_INFINITY) < ink) from += 1;
+    const own = words.slice(first, from);
     return { text, words: own, start: words.length === 0 ? estimated : begin };
   });
   return parts.map((part, at) => ({ ...part, end: parts[at + 1]?.start ?? end }));
