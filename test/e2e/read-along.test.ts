@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +13,7 @@ import { expectFailure, named, Sandbox } from '../support/run.ts';
 const METADATA =
   '<dc:identifier id="id">urn:x</dc:identifier><dc:title>The Book</dc:title><dc:language>en</dc:language><meta property="dcterms:modified">2026-01-01T00:00:00Z</meta>';
 const ONE = xhtml(
-  '<h1>One</h1><p class="a">First <i>text. And</i> more &amp; more<a epub:type="noteref" href="#n">1</a>.</p><aside epub:type="footnote" id="n"><p>A note.</p></aside>',
+  '<h1>One</h1><p class="a">First <i>text. And</i> more &amp; more.<a epub:type="noteref" href="#n">1</a></p><aside epub:type="footnote" id="n"><p>A note.</p></aside>',
 );
 const BOOK = epubOf({
   metadata: METADATA,
@@ -26,7 +25,7 @@ const BOOK = epubOf({
   nav: '<li><a href="text/one.xhtml">One</a></li><li><a href="text/two.xhtml">Two</a></li>',
   files: [{ name: 'EPUB/style.css', data: 'p { color: red; }' }],
   manifest: '<item id="css" href="style.css" media-type="text/css"/>',
-}).toString('latin1');
+});
 
 const NOTES = '# One\n\nFirst *text*. And more & more.\n\nA paragraph.\n\n# Two\n\nSecond text.\n';
 
@@ -70,10 +69,10 @@ const NARRATED = epubOf({
   opf: packageOf(NARRATED_PARTS)
     .replace('href="one.xhtml"', 'href="one.xhtml" media-overlay="s1"')
     .replace('href="two.xhtml"', 'href="two.xhtml" media-overlay="s2"'),
-}).toString('latin1');
+});
 
-function bookOf(body: string, files: BookParts['files'] = []): string {
-  return epubOf({ documents: { 'one.xhtml': body }, files }).toString('latin1');
+function bookOf(body: string, files: BookParts['files'] = []): Buffer {
+  return epubOf({ documents: { 'one.xhtml': body }, files });
 }
 
 async function filesOf(path: string): Promise<Map<string, string>> {
@@ -90,9 +89,9 @@ async function latin1Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-async function made(input: string, text: string, args: readonly string[] = []) {
+async function made(input: string, content: string | Buffer, args: readonly string[] = []) {
   const box = new Sandbox();
-  box.file(input, Buffer.from(text, 'latin1'));
+  box.file(input, content);
   const run = await box.run(['-q', '-f', input, '-o', 'out.epub', ...args]);
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
   return { box, files: await filesOf(box.path('out.epub')) };
@@ -125,6 +124,13 @@ function clipsIn(files: ReadonlyMap<string, string>): Clip[] {
   });
 }
 
+/** The clips of the first document that are notes: their names and kinds. */
+function notesIn(files: ReadonlyMap<string, string>): string[][] {
+  const smil = files.get('tts-read-along/0001.smil') ?? '';
+  return [...smil.matchAll(/<par id="([^"]*)" epub:type="([^"]*)"/g)].map((each) => each.slice(1));
+}
+
+/** Asks EPUBCheck, which takes seconds: for a book of each kind that is made. */
 function expectNoError(box: Sandbox): void {
   const jar = '/usr/share/java/epubcheck.jar';
   if (!isThere('java') || !existsSync(jar)) return;
@@ -138,7 +144,6 @@ function expectNoError(box: Sandbox): void {
 describe('a read-along book', () => {
   it('is the book itself, with an element around each spoken sentence and clips that are all of the sound', async () => {
     const { box, files } = await made('novel.epub', BOOK);
-    box.file('novel.epub', Buffer.from(BOOK, 'latin1'));
     const before = await filesOf(box.path('novel.epub'));
     const changed = [...before.keys()].filter((path) => before.get(path) !== files.get(path));
     expect(changed).toEqual(['EPUB/book.opf', 'EPUB/text/one.xhtml', 'EPUB/text/two.xhtml']);
@@ -150,7 +155,7 @@ describe('a read-along book', () => {
       'First ',
       'text.',
       'And',
-      ' more &amp; more',
+      ' more &amp; more.',
       'Two',
       'Second text.',
     ]);
@@ -161,17 +166,16 @@ describe('a read-along book', () => {
     const opf = files.get('EPUB/book.opf') ?? '';
     expect(Number(/"media:duration">([\d.]+)s/.exec(opf)?.[1])).toBeCloseTo(sum, 4);
     expect(opf).toContain('<meta property="media:narrator">rms</meta>');
-    expectNoError(box);
   });
 
   it.each([
     ['an EPUB 3', 'novel.epub', BOOK],
-    ['an EPUB 2', 'old.epub', epubOf({ ...OLD_PARTS, opf: opf2() }).toString('latin1')],
+    ['an EPUB 2', 'old.epub', epubOf({ ...OLD_PARTS, opf: opf2() })],
     ['Markdown', 'notes.md', NOTES],
   ])('is made with the same bytes of the same input: %s', async (_, name, text) => {
     const { box } = await made(name, text);
     const first = box.read('out.epub');
-    box.file(`else/where/${name}`, Buffer.from(text, 'latin1'));
+    box.file(`else/where/${name}`, text);
     await box.tts(`-q -f else/where/${name} -o again.epub`, { env: { TZ: 'Pacific/Apia' } });
     expect(box.read('again.epub').equals(first)).toBe(true);
   });
@@ -211,7 +215,7 @@ describe('a read-along book', () => {
   });
 
   it('is an EPUB 3 of an EPUB 2, with a nav and page numbers from its NCX', async () => {
-    const book = epubOf({ ...OLD_PARTS, opf: opf2() }).toString('latin1');
+    const book = epubOf({ ...OLD_PARTS, opf: opf2() });
     const { box, files } = await made('old.epub', book, ['--chapters', '1-2']);
     expect(clipsIn(files).map(({ target }) => target)).toEqual([
       'One',
@@ -245,11 +249,9 @@ describe('a read-along book', () => {
   });
 
   it('goes on where an earlier run ended', async () => {
-    const { box, files: first } = await made('novel.epub', BOOK, ['--chapters', '1']);
-    const { box: next, files } = await made('first.epub', box.read('out.epub').toString('latin1'), [
-      '--chapters',
-      '2',
-    ]);
+    const { box, files: first } = await made('novel.epub', BOOK, ['--chapters', '1', '--footnotes', 'read']);
+    expect(notesIn(first)).toEqual([['p6', 'footnote']]);
+    const { box: next, files } = await made('first.epub', box.read('out.epub'), ['--chapters', '2']);
     const paths = [...files.keys()].filter((path) => path.endsWith('.smil'));
     expect(paths).toEqual(['tts-read-along/0001.smil', 'tts-read-along-2/0001.smil']);
     expect(clipsIn(files).map(({ target }) => target)).toEqual([
@@ -264,7 +266,7 @@ describe('a read-along book', () => {
   });
 
   it('holds a film or a font of any size, to the byte', async () => {
-    const film = randomBytes(65 * 2 ** 20);
+    const film = Buffer.alloc(65 * 2 ** 20, 'a frame of the film');
     const book = bookOf('<p>One.</p>', [{ name: 'EPUB/film.mp4', data: film, isStored: true }]);
     const { files } = await made('novel.epub', book);
     expect(Buffer.from(files.get('EPUB/film.mp4') ?? '', 'latin1').equals(film)).toBe(true);
@@ -279,22 +281,10 @@ describe('a read-along book', () => {
   it('lights a note that is read at its reference where it stands, and says that it is one', async () => {
     const note = '<aside epub:type="footnote" id="n"><p>A note.</p></aside>';
     const text = `<p>One.<a epub:type="noteref" href="#n">1</a> Two.</p><p>Three.</p>${note}<p>Four.</p>`;
-    const { box, files } = await made(
-      'novel.epub',
-      epubOf({
-        metadata: METADATA,
-        documents: { 'a.xhtml': text },
-        nav: '<li><a href="a.xhtml">A</a></li>',
-      }).toString('latin1'),
-      ['--footnotes', 'read'],
-    );
+    const { files } = await made('novel.epub', bookOf(text), ['--footnotes', 'read']);
     const targets = clipsIn(files).map(({ target }) => target);
     expect(targets).toEqual(['One.', 'A note.', 'Two.', 'Three.', 'Four.']);
-    const smil = files.get('tts-read-along/0001.smil') ?? '';
-    expect([...smil.matchAll(/<par id="([^"]*)" epub:type="([^"]*)"/g)].map((each) => each.slice(1))).toEqual(
-      [['p2', 'footnote']],
-    );
-    expectNoError(box);
+    expect(notesIn(files)).toEqual([['p2', 'footnote']]);
   });
 
   it('replaces a narration only where it has a new one', async () => {
@@ -357,7 +347,7 @@ describe('a read-along book', () => {
           { name: 'tts-read-along/0001.mp3', data: 'x' },
           { name: 'tts-read-along/0001.smil', data: 'x' },
         ],
-      }).toString('latin1'),
+      }),
     );
     const added = [...files.keys()].filter((path) => !/^(?:mimetype|META-INF\/|EPUB\/)/u.test(path));
     expect(added.sort()).toEqual([
@@ -374,8 +364,8 @@ describe('a read-along book', () => {
   it('comes from the cache, and a changed sentence costs one request', async () => {
     const server = await serveText();
     const box = new Sandbox();
-    const speak = async (text: string) => {
-      box.file('novel.epub', Buffer.from(text, 'latin1'));
+    const speak = async (book: Buffer) => {
+      box.file('novel.epub', book);
       const env = named(server.url, { TTS_CACHE: '1' });
       expect((await box.run(['-q', '-f', 'novel.epub', '-o', 'out.epub'], { env })).status).toBe(0);
       return server.requests;
@@ -384,17 +374,13 @@ describe('a read-along book', () => {
     expect(await speak(bookOf('<p>One here. Two there. Three here.</p>'))).toBe(before + 1);
   });
 
-  it('holds what a hostile book holds, or is refused before it is spoken', async () => {
-    const body = `<p>${'<i>'.repeat(100)}Deep.${'</i>'.repeat(100)} ${'<b>a</b> '.repeat(300)}</p><p>Open <i>and <b>crossed</i> here</b>.`;
+  it('holds what a hostile book holds', async () => {
+    const body = `<p>${'<i>'.repeat(100)}Deep.${'</i>'.repeat(100)} ${'<b>a</b> '.repeat(100)}</p><p>Open <i>and <b>crossed</i> here</b>.`;
     const outside = { name: '../out.txt', data: 'no' };
     const { files } = await made('novel.epub', bookOf(body, [outside]));
     expect([...files.keys()].filter((path) => path.includes('..'))).toEqual([]);
     const one = files.get('EPUB/one.xhtml') ?? '';
     expect(one.replace(/<span id="tts-\d+">|<\/span>|<link [^>]*>/g, '')).toBe(xhtml(body));
-    const box = new Sandbox();
-    const bomb = { name: 'EPUB/pic.bmp', data: Buffer.alloc(64 * 1024 * 1024) };
-    box.file('novel.epub', Buffer.from(bookOf('<p>One.</p>', [bomb]), 'latin1'));
-    expectFailure(await box.run(['-f', 'novel.epub', '-o', 'out.epub']), 2, /pic\.bmp .*unpacks to/);
   });
 
   it('is not made of rows and parts, and leaves no file where it fails', async () => {
