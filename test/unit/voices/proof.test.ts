@@ -28,7 +28,10 @@ const FORMAT = { encoding: 'integer', sampleRate: RATE, channels: 1, bitsPerSamp
 const said = await openTimedVoices();
 
 function sound(name: string, text: string): Int16Array {
-  return said(name, text).pieces[0] ?? new Int16Array(0);
+  const timed = said(name, text);
+  const known = sounds.get(timed) ?? joined(...timed.pieces);
+  sounds.set(timed, known);
+  return known;
 }
 
 /** As the reference says it. */
@@ -40,6 +43,7 @@ function pcmOf(samples: Int16Array): Uint8Array {
   return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
 }
 
+const sounds = new WeakMap<TimedSound, Int16Array>();
 const compared = new WeakMap<Int16Array, Map<string, Likeness | undefined>>();
 
 async function likeness(text: string, samples: Int16Array): Promise<Likeness | undefined> {
@@ -60,7 +64,8 @@ async function judged(judge: Judge, text: string, samples: Int16Array): Promise<
 }
 
 function joined(...parts: readonly Int16Array[]): Int16Array {
-  return Int16Array.from(parts.flatMap((part) => [...part]));
+  const bytes = Uint8Array.from(Buffer.concat(parts.map(pcmOf)));
+  return new Int16Array(bytes.buffer);
 }
 
 const MISSING = /^in which about \d\.\d s of the text seem to be missing$/;
