@@ -8,9 +8,8 @@ import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav } from '../unit/sound/wav-builder.ts';
 
 const FIRST =
-  'She had been waiting for almost an hour, and nobody had come to the door. He opened the letter slowly, read it through, and put it back into his pocket.';
-const SECOND =
-  'The old man and the sea were friends, although neither of them would ever admit it. Do you know how many miles it is from the village to the next railway station?';
+  'She had been waiting for almost an hour, and nobody had come to the door of the house at the end of the lane.';
+const SECOND = 'He opened the letter slowly, read it through, and put it back into his pocket.';
 const TEXT = `${FIRST} ${SECOND}`;
 
 const engine = await startEngine({ worker: await buildWorker(), workers: 1 });
@@ -68,7 +67,7 @@ test('What a service leaves out for good is listed with status 9, and is not kep
   expect(stderr).toMatch(/^tts: 1 passage may not have been spoken as written$/m);
   expect(status).toBe(9);
   const { length } = service.asked;
-  expect(box.read('out.wav').length).toBeGreaterThan((await pcmOf(SECOND)).length);
+  expect(box.read('out.wav').length).toBeGreaterThan((await pcmOf(FIRST)).length);
   expect(await box.run(SPEAK, service)).toMatchObject({ status: 9 });
   expect(service.asked.length).toBe(2 * length);
 });
@@ -79,13 +78,13 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
   box.file('rows.csv', `id,text\na,"${FIRST}"\nb,"${SECOND}"\n`);
   const { status, stderr } = await box.run(['batch', 'rows.csv', '-o', 'out/{id}.wav'], service);
   expect(stderr).toMatch(
-    /^tts: warning: rows\.csv, line 2 \(a\): .*of the text seem to be missing; listen to it$/m,
+    /^tts: warning: rows\.csv, line 3 \(b\): .*of the text seem to be missing; listen to it$/m,
   );
   expect(stderr).toMatch(
     /^hint: .*delete its file, and the same command asks for it again, where need be with --no-cache$/m,
   );
   expect(status).toBe(9);
-  expect(box.read('out/a.wav').length).toBeGreaterThan(44);
+  expect(box.read('out/b.wav').length).toBeGreaterThan(44);
 });
 
 test('A batch lists a row that came before the voice was heard to say a text.', async () => {
@@ -106,7 +105,7 @@ test('A batch lists a row that came before the voice was heard to say a text.', 
 test.each([
   ['A stream', TEXT, [...SPEAK, '--stream']],
   ['Sound for a pipe', TEXT, ['-f', 'text.txt', '-o', '-']],
-  ['A single sentence', FIRST.slice(0, FIRST.indexOf('.') + 1), SPEAK],
+  ['A single sentence', FIRST, SPEAK],
 ])('%s is not compared.', async (_, text, args) => {
   const service = await serveLossy(() => true);
   const { status, stderr } = await boxOf(text).run([...args, '--quiet'], service);

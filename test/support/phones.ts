@@ -23,7 +23,8 @@ export async function openPhones(): Promise<(text: string) => string> {
   };
   const program = await startFlite(await compileFlite(), { ...wasi.imports, fd_write });
   const pristine = new Uint8Array(program.memory.buffer).slice(VARIABLES_START);
-  return (text) => {
+  const said = new Map<string, string>();
+  const say = (text: string) => {
     printed = '';
     wasi.prepare(program.memory, ['flite', '-voice', 'kal', '-ps', '-t', text, '-o', 'none']);
     program._start();
@@ -31,5 +32,10 @@ export async function openPhones(): Promise<(text: string) => string> {
     variables.set(pristine);
     variables.fill(0, pristine.length);
     return printed.replaceAll('pau', '').replace(/\s+/gu, ' ').trim();
+  };
+  return (text) => {
+    const known = said.get(text) ?? say(text);
+    said.set(text, known);
+    return known;
   };
 }

@@ -35,7 +35,9 @@ export async function openTimedVoices(): Promise<(name: string, text: string) =>
   };
   return (name, text) =>
     once(name, text, () => {
-      const sentences = text.split(/(?<=[.?]) /).map((each) => once(name, each, () => sentenceOf(name, each)));
+      const sentences = text
+        .split(/(?<=[.?]) /)
+        .map((each) => once(name, each, () => sentenceOf(name, each)));
       let seconds = 0;
       const words = sentences.flatMap((each) => {
         const start = seconds;

@@ -21,7 +21,7 @@ const SENTENCES = [
 ];
 const STORY = SENTENCES.join(' ');
 const OTHER =
-  'The quick brown fox jumps over the lazy dog near the bank of the river. It was the best of times, it was the worst of times, it was the age of wisdom. Please call me back before noon, because I will leave the office early today, and take the boat to the island.';
+  'The quick brown fox jumps over the lazy dog near the bank of the river. Please call me back before noon, because I will leave the office early today, and take the boat to the island.';
 
 const FORMAT = { encoding: 'integer', sampleRate: RATE, channels: 1, bitsPerSample: 16 } as const;
 
@@ -106,9 +106,8 @@ describe.each(['slt', 'kal16'])('The sound of %s', (voice) => {
 it('A voice is not compared any more when three texts, and no other, were unlike the reference.', async () => {
   const judge = new Judge();
   const noise = Int16Array.from({ length: 10 * RATE }, (_, at) => ((at * at * 7919) % 20_000) - 10_000);
-  for (const text of SENTENCES.slice(0, 2))
-    expect([await judged(judge, text, noise), judge.mayCompare]).toEqual([undefined, true]);
-  expect([await judged(judge, OTHER, noise), judge.mayCompare]).toEqual([undefined, false]);
+  for (const [at, text] of SENTENCES.slice(0, 3).entries())
+    expect([await judged(judge, text, noise), judge.mayCompare]).toEqual([undefined, at < 2]);
 });
 
 it('Nor is one whose first three sounds were far too short or too long.', () => {
@@ -119,13 +118,14 @@ it('Nor is one whose first three sounds were far too short or too long.', () => 
 
 it('Samples that are no numbers count as silence.', async () => {
   const format = { ...FORMAT, encoding: 'float', bitsPerSample: 32 } as const;
+  const [text = ''] = SENTENCES;
   const shareOf = async (samples: Float32Array) => {
     const comparable = new Comparable(format, COARSE_STEP);
     comparable.push(new Uint8Array(samples.buffer));
-    const pair = await comparable.pairWith(timed(STORY));
+    const pair = await comparable.pairWith(timed(text));
     return pair && likenessOf(pair)?.share;
   };
-  const samples = Float32Array.from(slt(STORY), (sample) => sample / 32_768);
+  const samples = Float32Array.from(slt(text), (sample) => sample / 32_768);
   const whole = await shareOf(samples);
   samples.set([Number.NaN, Number.POSITIVE_INFINITY], RATE);
   expect(await shareOf(samples)).toBeCloseTo(whole ?? Number.NaN, 2);
@@ -231,9 +231,10 @@ test.each([
 
 describe('A source whose sound is compared with its text', () => {
   it('gives what it made.', async () => {
-    const [asked] = await asking([STORY], slt);
-    expect(asked).toMatchObject({ texts: [STORY], events: [], isOneTake: true });
-    expect(asked?.pcm.equals(pcmOf(slt(STORY)))).toBe(true);
+    const [sentence = ''] = SENTENCES;
+    const [asked] = await asking([sentence], slt);
+    expect(asked).toMatchObject({ texts: [sentence], events: [], isOneTake: true });
+    expect(asked?.pcm.equals(pcmOf(slt(sentence)))).toBe(true);
   });
 
   it('is asked again in halves, whose sound is all there is.', async () => {
@@ -268,13 +269,13 @@ describe('A source whose sound is compared with its text', () => {
   });
 
   it('is not asked again after three texts for which that was in vain.', async () => {
-    const all = await asking([STORY, OTHER, ...SENTENCES.slice(0, 2)], shortened);
+    const all = await asking(SENTENCES, shortened);
     const count = all.map(({ texts }) => texts.length);
     expect(count.map((each) => each > 1)).toEqual([true, true, true, false]);
     expect(all.map(({ events }) => events.map((event) => event.type === 'cut' && event.how))).toEqual(
       Array(4).fill(['doubtful']),
     );
-    expect(all[0]?.pcm.equals(pcmOf(shortened(STORY)))).toBe(true);
+    expect(all[0]?.pcm.equals(pcmOf(shortened(SENTENCES[0] ?? '')))).toBe(true);
   });
 
   it('is asked again for what is far too short, once it has said another text.', async () => {
