@@ -158,7 +158,7 @@ describe('a batch', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it.each(['-s 8', '-r 8000', '-i calm', '--lexicon words'])(
+  it.each(['-s 8', '--lexicon words'])(
     'is made again when %s changes',
     async (option) => {
       const { server, box, batch } = await batchOf(PROMPTS);

@@ -158,8 +158,6 @@ test('A dry run counts a text that comes twice as one request where segments are
 
 test.each([
   ['in a folder that is missing', '-o missing/out.wav', /missing\/out\.wav: the folder does not/],
-  ['below a file', '-o here.wav/out.wav', /not a folder/],
-  ['that is to be kept', '-o here.wav --no-clobber', /here\.wav exists/],
   ['of subtitles in a folder that is missing', '--subtitles missing/out.srt', /folder does not/],
 ])('A dry run finds the output wrong as the run itself would: a file %s.', async (_, args, message) => {
   const server = await serveText(SOUND);

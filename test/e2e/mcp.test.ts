@@ -7,7 +7,8 @@ import { isAlive } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 
 const LONG = 'This is one sentence of a long text. ';
-const FOREVER = LONG.repeat(2_000);
+/** Minutes of sound. */
+const FOREVER = LONG.repeat(200);
 
 /** A player that notes when another one plays at the same time. */
 function lonelyPlayer(box: Sandbox): string {
@@ -133,7 +134,7 @@ test('A long file tells its progress, and a cancelled call leaves neither a file
   const player = fakePlayer(box, 'isInTime');
   const { call } = await startMcp(box, ['--folder', 'sounds', '--player', player.command]);
   const progress: number[] = [];
-  const text = LONG.repeat(30);
+  const text = LONG.repeat(12);
   const options = { onprogress: ({ progress: done = 0 }) => void progress.push(done) };
   await call('save', { text, file: 'short.wav' }, options);
   expect(progress.length).toBeGreaterThan(5);
@@ -180,10 +181,10 @@ test('Hostile texts and messages get sentences, and the session goes on.', async
   const { command } = fakePlayer(box, 'plays');
   const args = ['--folder', 'sounds', '--player', command];
   const { call, run } = await startMcp(box, args, named(server.url));
-  const huge = await call('speak', { text: 'Ten million. '.repeat(800_000) });
+  const huge = await call('speak', { text: 'A million. '.repeat(100_000) });
   expect(huge).toMatchObject({
     isError: true,
-    said: expect.stringMatching(/10,400,000 characters.*100,000/),
+    said: expect.stringMatching(/1,100,000 characters.*100,000/),
   });
   const control =
     'A \u001b]0;title\u0007\u001b[31mred\u0000\u009b1m \ud800word\u202e ../../etc/passwd {"jsonrpc":"2.0"}\n$(id) `id`';

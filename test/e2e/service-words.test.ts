@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
@@ -48,11 +48,10 @@ function expectInOrder(words: ReturnType<typeof wordsOf>, seconds: number, text 
 const secondsIn = (wav: Buffer) => (wav.length - 44) / 2 / parseWav(wav).sampleRate;
 
 describe("A client of Kokoro-FastAPI's captioned speech", () => {
-  beforeEach(serveHere);
-
   const asked = { model: 'kokoro', input: TEXT, voice: 'slt', response_format: 'wav', lang_code: 'a' };
 
-  it('gets one object with the sound and its words, if it wants no stream.', async () => {
+  it('gets one object with the sound and its words, if it wants no stream, and else one for each sentence on a line of its own.', async () => {
+    await serveHere();
     const { status, headers, json } = await post('/dev/captioned_speech', { ...asked, stream: false });
     expect([status, headers['content-type'], headers['x-voice']]).toEqual([200, 'application/json', 'slt']);
     expect(json).toMatchObject({ audio_format: 'audio/wav', source: 'exact', error: 0.005 });
@@ -63,9 +62,6 @@ describe("A client of Kokoro-FastAPI's captioned speech", () => {
     // The sound is the one of an answer without words.
     const { bytes } = await post('/v1/audio/speech', asked);
     expect(wholePcm(sound)).toEqual(parseWav(bytes).pcm);
-  });
-
-  it('gets an object for each sentence on a line of its own, as it is used to.', async () => {
     const answer = await fetch(`${own.url}/dev/captioned_speech`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -75,21 +71,22 @@ describe("A client of Kokoro-FastAPI's captioned speech", () => {
     const lines = linesOf(await answer.text());
     expect(lines.map(({ timestamps }) => timestamps?.length)).toEqual([5, 5]);
     expectInOrder(wordsOf(lines), 99);
-    expect(soundOf(lines)).toEqual((await post('/v1/audio/speech', asked)).bytes);
+    expect(soundOf(lines)).toEqual(bytes);
   });
 
-  it('gets MP3 where it names no format, and no words where it wants none.', async () => {
+  it('gets MP3 where it names no format, no words where it wants none, and mistakes in the words of its interface.', async () => {
+    await serveHere();
     const { input, voice } = asked;
     const body = { input, voice, return_timestamps: false, stream: false };
     const { json } = await post('/dev/captioned_speech', body);
     expect(json).toEqual({ audio: expect.any(String), audio_format: 'audio/mpeg', timestamps: null });
     const { bytes } = await post('/v1/audio/speech', { input, voice });
     expect(soundOf([json])).toEqual(bytes);
-  });
-
-  it('is told of a mistake in the words of its interface.', async () => {
-    const { status, json } = await post('/dev/captioned_speech', { ...asked, stream: 'yes' });
-    expect([status, json.error]).toMatchObject([400, { type: 'invalid_request_error', param: 'stream' }]);
+    const wrong = await post('/dev/captioned_speech', { ...asked, stream: 'yes' });
+    expect([wrong.status, wrong.json.error]).toMatchObject([
+      400,
+      { type: 'invalid_request_error', param: 'stream' },
+    ]);
     const unread = await post('/dev/captioned_speech', { ...asked, input: 'Это предложение.' });
     expect([unread.status, unread.json.error]).toMatchObject([
       422,
@@ -99,9 +96,8 @@ describe("A client of Kokoro-FastAPI's captioned speech", () => {
 });
 
 describe('words=true', () => {
-  beforeEach(serveHere);
-
-  it('gives words to POST /tts, and changes nothing where it is false.', async () => {
+  it('gives words to POST /tts and /v1/audio/speech, at the speed of the sound, and changes nothing where it is false.', async () => {
+    await serveHere();
     const plain = await tts('');
     expect((await tts('?words=false')).bytes).toEqual(plain.bytes);
     const { headers, json } = await tts('?words=true');
@@ -113,33 +109,27 @@ describe('words=true', () => {
       Array(2).fill(['audio/wav', 'exact']),
     );
     expect(wordsOf(lines)).toEqual(wordsOf([json]));
-  });
-
-  it('gives words to /v1/audio/speech, at the speed of the sound.', async () => {
     const asked = { input: TEXT, voice: 'slt', response_format: 'wav' };
     const usual = wordsOf([(await post('/v1/audio/speech?words=true', asked)).json]);
-    const { json } = await post('/v1/audio/speech?words=1', { ...asked, speed: 2 });
-    expectInOrder(wordsOf([json]), secondsIn(soundOf([json])));
-    for (const [at, { start_time: start }] of wordsOf([json]).entries())
+    const fast = [(await post('/v1/audio/speech?words=1', { ...asked, speed: 2 })).json];
+    expectInOrder(wordsOf(fast), secondsIn(soundOf(fast)));
+    for (const [at, { start_time: start }] of wordsOf(fast).entries())
       expect(start).toBeCloseTo((usual[at]?.start_time ?? 0) / 2, 2);
   });
 
-  it('leaves out what the voice cannot read, as an answer without words does.', async () => {
+  it('leaves out what the voice cannot read, is true or false, and goes neither with a callback_url nor with events.', async () => {
+    await serveHere();
     const { json } = await tts('?words=true', {}, 'Это предложение. Hello again.');
     expect(wordsOf([json]).map(({ word }) => word)).toEqual(['Hello', 'again.']);
     const { status, json: told } = await tts('?words=true', {}, '...');
     expect([status, told.error]).toMatchObject([422, { code: 'unsupported_text', field: 'text' }]);
-  });
-
-  test.each([
-    ['/tts', { text: 'x', speaker_no: 1 }, 422, { code: 'invalid_field', field: 'words' }],
-    ['/v1/audio/speech', { input: 'x' }, 400, { code: 'invalid_value', param: 'words' }],
-  ])('is true or false: %s', async (path, body, status, error) => {
-    const answer = await post(`${path}?words=maybe`, body);
-    expect([answer.status, answer.json.error]).toMatchObject([status, error]);
-  });
-
-  it('goes neither with a callback_url nor with events.', async () => {
+    const maybe = await tts('?words=maybe');
+    expect([maybe.status, maybe.json.error]).toMatchObject([422, { code: 'invalid_field', field: 'words' }]);
+    const unclear = await post('/v1/audio/speech?words=maybe', { input: 'x' });
+    expect([unclear.status, unclear.json.error]).toMatchObject([
+      400,
+      { code: 'invalid_value', param: 'words' },
+    ]);
     const called = { text: 'x', speaker_no: 1, callback_url: 'http://127.0.0.1/' };
     expect((await post('/tts?words=true', called)).json.error).toMatchObject({ field: 'callback_url' });
     const events = await post('/v1/audio/speech?words=true', { input: 'x', stream_format: 'sse' });

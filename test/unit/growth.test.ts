@@ -484,7 +484,7 @@ const [SMALLEST, LARGEST] = [4096, 65_536] as const;
 /** Twice the size takes twice the work; a quadratic step takes four times of it. */
 const MOST_GROWTH = 3;
 /** Milliseconds of the processor; below them the ratio is noise. */
-const MEASURABLE = 100;
+const MEASURABLE = 50;
 /** Below it, work that does not depend on the size hides the rest. */
 const CLEAR_GROWTH = 1.5;
 

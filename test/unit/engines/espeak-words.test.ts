@@ -7,10 +7,16 @@ import { isThere } from '../../support/programs.ts';
 const espeak = { program: '/usr/bin/espeak-ng', env: process.env };
 const { signal } = new AbortController();
 
+const said = new Map<string, ReturnType<typeof speakTimed>>();
+
+/** What a voice says of a text, each text once. */
 async function say(text: string, voice: string) {
-  const said = await speakTimed(text, voice, espeak, signal);
-  if (!said) throw new Error('no words');
-  return said;
+  const key = `${voice} ${text}`;
+  const saying = said.get(key) ?? speakTimed(text, voice, espeak, signal);
+  said.set(key, saying);
+  const timed = await saying;
+  if (!timed) throw new Error('no words');
+  return timed;
 }
 
 const STORIES: readonly (readonly [language: string, text: string])[] = [

@@ -25,7 +25,7 @@ const WAYS: readonly (readonly [name: string, way: Way])[] = [
   ['Markdown', { reader: markdown, stages: [] }],
 ];
 
-const LENGTH = 50_000;
+const LENGTH = 32_000;
 /** The window in which segments are cut, and two steps. */
 const MOST_UNITS = 25_000;
 const MOST_SEGMENTS = 1000;
@@ -67,7 +67,7 @@ const KNOWN = [
   '10km gif ',
   '你好。',
 ];
-describe('the work on 50,000 characters lets other work of the process have its turn', () => {
+describe('the work on 32,000 characters lets other work of the process have its turn', () => {
   it.each(WAYS)('%s', async (_name, way) => {
     for (const unit of KNOWN) {
       const text = unit.repeat(Math.ceil(LENGTH / unit.length)).slice(0, LENGTH);
