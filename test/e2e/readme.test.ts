@@ -64,7 +64,7 @@ const examples: readonly Example[] = pages.flatMap((path) =>
 /** Lines that need no other line are left out where they come again. */
 function isNew(line: string): boolean {
   const command = line.replace(/ +#.*/, '');
-  const isAgain = /^(?:tts (?:-f|-s cori|voices)|curl)\b/.test(command) && seen.has(command);
+  const isAgain = /^(?:tts (?:-f|-s cori|voices)|curl|llm)\b/.test(command) && seen.has(command);
   seen.add(command);
   return !isAgain && !command.startsWith('npm ');
 }
@@ -135,19 +135,21 @@ describe('the examples', () => {
     ]);
   });
 
-  it.each(daemons)('that serve do so until they are ended: $path', async ({ block }) => {
-    const { run } = await startDaemon(block);
-    expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
-  });
-
-  it.for(clients)('that need a service speak with that of $path', async ({ path, block }, { skip }) => {
-    skip(/^curl/m.test(block) && !(isThere('curl') && isThere('python3')), 'curl or python3 is not there');
-    const { url } = await startDaemon(daemons.find((daemon) => daemon.path === path)?.block ?? '');
-    const box = new Sandbox();
-    const { status, stderr } = await box.shell(`set -euo pipefail\n${block.replaceAll(OWN_SERVICE, url)}`);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expectFiles(box, block);
-  });
+  it.for(daemons)(
+    'that serve do so for those that need a service, until they are ended: $path',
+    async (daemon) => {
+      const { run, url } = await startDaemon(daemon.block);
+      const box = new Sandbox();
+      const mayAsk = isThere('curl') && isThere('python3');
+      for (const { block } of clients.filter(({ path }) => path === daemon.path))
+        if (mayAsk || !/^curl/m.test(block)) {
+          const script = `set -euo pipefail\n${block.replaceAll(OWN_SERVICE, url)}`;
+          expect(await box.shell(script)).toMatchObject({ status: 0, stderr: '' });
+          expectFiles(box, block);
+        }
+      expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
+    },
+  );
 
   it
     .runIf(process.platform === 'linux' && isThere('script'))

@@ -190,8 +190,8 @@ describe('the ready file', () => {
     await killed.ended.catch(() => {});
     const first = await ready(new Sandbox());
     const taken = `serve --no-auth --ready-file ready --port=${new URL(first.url).port}`;
-    expect([(await box.tts(taken)).status, content(box)]).toEqual([2, undefined]);
-    expect([(await first.box.tts(taken)).status, content(first.box)]).toEqual([2, `${first.url}\n`]);
+    expect([(await box.run(taken)).status, content(box)]).toEqual([2, undefined]);
+    expect([(await first.box.run(taken)).status, content(first.box)]).toEqual([2, `${first.url}\n`]);
   });
 
   it('is gone while requests that are under way may finish', async () => {
@@ -213,7 +213,8 @@ describe('the ready file', () => {
   it('is an ordinary file, or else an error, and what is not written ends with 8', async () => {
     const box = new Sandbox();
     for (const make of ['mkfifo ready', 'mkdir ready', 'ln -s /dev/null ready']) {
-      const run = await box.shell(`rm -rf ready; ${make}; exec tts serve --port 0 --ready-file ready`);
+      await box.shell(`rm -rf ready; ${make}`);
+      const run = await box.run('serve --port 0 --ready-file ready');
       const message = expect.stringMatching(/^tts: --ready-file \S*ready is not an ordinary file\nhint: /m);
       expect([run.status, run.stderr]).toEqual([2, message]);
       expect(box.list()).toEqual(['ready']);
