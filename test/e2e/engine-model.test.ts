@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { piperSettings } from '../support/piper-settings.ts';
 import { expectFailure, node, Sandbox } from '../support/run.ts';
-import { serve } from '../support/serve.ts';
+import { serveProcess as serve } from '../support/serve.ts';
 import {
   FRAMES_PER_CHARACTER,
   hasSherpa,

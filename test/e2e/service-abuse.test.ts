@@ -9,7 +9,7 @@ import type { LogRecord } from '../../src/serve/service.ts';
 import { ask, type Reply } from '../support/ask.ts';
 import { randomFrom } from '../support/random.ts';
 import { node } from '../support/run.ts';
-import { serve } from '../support/serve.ts';
+import { serveProcess as serve } from '../support/serve.ts';
 import { startToneService, KEY as TONE_KEY, type ToneService } from '../support/tone-service.ts';
 
 const KEY = 'the-key-of-the-abused-service';

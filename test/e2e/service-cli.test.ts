@@ -11,7 +11,7 @@ import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { fenced } from '../support/readme.ts';
 import { KEY, Sandbox } from '../support/run.ts';
-import { serve } from '../support/serve.ts';
+import { serveProcess as serve } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 
 const KEY_HEADER = { 'x-api-key': 'sesame' };

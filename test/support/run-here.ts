@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type Host, type Output, processHost } from '../../src/kit/host.ts';
 import type { main as entry } from '../../src/main.ts';
@@ -21,21 +22,30 @@ interface Surroundings {
   readonly patience: number;
 }
 
+export interface RunningHere {
+  /** What it has printed so far. */
+  readonly said: { readonly stdout: string; readonly stderr: string };
+  readonly ended: Promise<Ended>;
+  /** Does what a signal does that the program listens for. */
+  send(signal: string): void;
+}
+
 /** True during a run. Only one is possible, since it sets the working folder of the process. */
 let isBusy = false;
 
 /**
- * Runs `main` of the built program to its end in this process, with its own arguments, environment, working folder and
- * streams, at a tenth of the cost of a process. A real process is needed to test its start and end, signals, terminals, a
- * reader that leaves, memory, another user, and two runs at once.
+ * Runs `main` of the built program in this process, with its own arguments, environment, working folder and streams, at a
+ * tenth of the cost of a process. A real process is needed to test its start and end, signals, terminals, a reader that
+ * leaves, memory and another user.
+ * @returns `undefined` while another run is in this process
  */
-export async function runHere(
+export function runHere(
   args: readonly string[],
   { env, stdin, cwd, patience }: Surroundings,
-): Promise<Ended> {
-  if (isBusy) throw new Error('another run is in this process: start one of the two in a process of its own');
-  const end = processWith({ exitCode: undefined, removeAllListeners: nothing, once: nothing, kill: nothing });
-  const said: Buffer[] = [];
+): RunningHere | undefined {
+  if (isBusy) return undefined;
+  const end = processWith({ exitCode: undefined, ...quiet });
+  const errors: Buffer[] = [];
   const stdout = openPipe();
   const listeners = new Map<string, () => void>();
   const host: Host = {
@@ -43,28 +53,45 @@ export async function runHere(
     isArgvUtf8: () => true,
     stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },
     stdout: stdout.output,
-    stderr: { fd: 2, isTTY: false, columns: undefined, stream: gathering(said) },
+    stderr: { fd: 2, isTTY: false, columns: undefined, stream: gathering(errors) },
     on: (signal, listener) => void listeners.set(signal, listener),
     off: (signal) => void listeners.delete(signal),
   };
   const { main } = built('../../dist/main.cjs') as { main: typeof entry };
   const before = process.cwd();
-  const words = () => Buffer.concat(said).toString();
+  const words = () => Buffer.concat(errors).toString();
   isBusy = true;
   process.chdir(cwd);
   const run = main(end, host).finally(() => {
     process.chdir(before);
     isBusy = false;
   });
-  onTestFinished(() => {
-    listeners.get('SIGTERM')?.();
-    return run;
+  const send = (signal: string) => listeners.get(signal)?.();
+  onTestFinished(async () => {
+    // A service ends at once at a second signal.
+    for (let over = false; !over; ) {
+      send('SIGTERM');
+      over = await Promise.race([run.then(() => true), sleep(20, false)]);
+    }
   });
-  await inTime(run, patience, words);
-  return { status: Number(end.exitCode), stdout: await stdout.end(), stderr: words() };
+  const ended = inTime(run, patience, words).then(async () => {
+    return { status: Number(end.exitCode), stdout: await stdout.end(), stderr: words() };
+  });
+  ended.catch(nothing);
+  const said = {
+    get stdout() {
+      return stdout.read().toString();
+    },
+    get stderr() {
+      return words();
+    },
+  };
+  return { said, ended, send };
 }
 
 const nothing = () => {};
+/** A run ends neither this process nor what listens to it. */
+const quiet = { removeAllListeners: nothing, once: nothing, kill: nothing, exit: nothing };
 
 /** This process with some properties replaced. */
 function processWith(own: Partial<Record<keyof NodeJS.Process, unknown>>): NodeJS.Process {
@@ -76,12 +103,13 @@ function processWith(own: Partial<Record<keyof NodeJS.Process, unknown>>): NodeJ
 let pipe: number | undefined;
 
 /** Opens a real pipe for stdout, since the program may close its stdout. */
-function openPipe(): { readonly output: Output; end(): Promise<Buffer> } {
+function openPipe(): { readonly output: Output; read(): Buffer; end(): Promise<Buffer> } {
   pipe ??= makePipe();
   const reader = new Socket({ fd: reopened(pipe, constants.O_RDONLY), writable: false });
   const pieces: Buffer[] = [];
   reader.on('data', (piece) => pieces.push(piece));
-  const read = once(reader, 'close');
+  const read = () => Buffer.concat(pieces);
+  const over = once(reader, 'close');
   const fd = reopened(pipe, constants.O_WRONLY);
   let stream: Socket | undefined;
   const output: Output = {
@@ -96,10 +124,10 @@ function openPipe(): { readonly output: Output; end(): Promise<Buffer> } {
   const end = async () => {
     if (stream) stream.end();
     else if (isPipe(fd)) closeSync(fd);
-    await read;
-    return Buffer.concat(pieces);
+    await over;
+    return read();
   };
-  return { output, end };
+  return { output, read, end };
 }
 
 function makePipe(): number {

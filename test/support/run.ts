@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
-import { runHere } from './run-here.ts';
+import { type RunningHere, runHere } from './run-here.ts';
 
 /** The program that the tests run. */
 export const program = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
@@ -112,13 +112,19 @@ export class Sandbox {
 
   /** Runs the program to its end, if the options allow it in the process of the test, as {@link runHere} describes. */
   run(args: Arguments, options: RunOptions = {}): Promise<Ended> {
+    const begun = performance.now();
+    const run = this.startHere(args, options);
+    if (!run) return this.tts(args, options);
+    return options.showsProgress ? run.ended : run.ended.then((ended) => withoutProgress(ended, begun));
+  }
+
+  /** Starts the program in the process of the test; `undefined` if that is not possible. */
+  startHere(args: Arguments, options: RunOptions = {}): RunningHere | undefined {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
     const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TMPDIR$)/.test(name));
-    if (!canRunHere || isForNode || uid !== undefined || stdin === 'open') return this.tts(args, options);
-    const begun = performance.now();
+    if (!canRunHere || isForNode || uid !== undefined || stdin === 'open') return undefined;
     const here = { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience };
-    const ended = runHere(wordsOf(args), here);
-    return options.showsProgress ? ended : ended.then((run) => withoutProgress(run, begun));
+    return runHere(wordsOf(args), here);
   }
 
   start(args: Arguments, options: RunOptions = {}): Running {
