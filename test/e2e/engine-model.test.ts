@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { piperSettings } from '../support/piper-settings.ts';
 import { expectFailure, node, Sandbox } from '../support/run.ts';
-import { serveProcess as serve } from '../support/serve.ts';
+import { serveProcess } from '../support/serve.ts';
 import {
   FRAMES_PER_CHARACTER,
   hasSherpa,
@@ -180,7 +180,7 @@ describe.runIf(hasSherpa())('a model of Pocket', () => {
 
 /** `tts serve` with the voice, and what a test asks it. */
 async function serveVoice() {
-  const { child, speak, endBy } = await serve('--no-auth --engine ./voice', { box: boxWithVoice() });
+  const { child, speak, endBy } = await serveProcess('--no-auth --engine ./voice', { box: boxWithVoice() });
   const ask = async (text: string, speaker: number) => {
     const config = { sample_rate: TINY_RATE };
     const { status, bytes, json } = await speak({ text, speaker_no: speaker, config });

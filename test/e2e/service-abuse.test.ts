@@ -9,7 +9,7 @@ import type { LogRecord } from '../../src/serve/service.ts';
 import { ask, type Reply } from '../support/ask.ts';
 import { randomFrom } from '../support/random.ts';
 import { node } from '../support/run.ts';
-import { serveProcess as serve } from '../support/serve.ts';
+import { serveProcess } from '../support/serve.ts';
 import { startToneService, KEY as TONE_KEY, type ToneService } from '../support/tone-service.ts';
 
 const KEY = 'the-key-of-the-abused-service';
@@ -37,7 +37,7 @@ interface Served {
 }
 
 async function serveKeyed(): Promise<Served> {
-  const { child, url, said } = await serve('--json --wyoming 0', { env: { TTS_API_KEY: KEY } });
+  const { child, url, said } = await serveProcess('--json --wyoming 0', { env: { TTS_API_KEY: KEY } });
   const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
   const question = () => ({ headers, signal: AbortSignal.timeout(PATIENCE) });
   return {

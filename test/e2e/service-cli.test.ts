@@ -11,7 +11,7 @@ import { listen } from '../support/listen.ts';
 import { isThere } from '../support/programs.ts';
 import { fenced } from '../support/readme.ts';
 import { KEY, Sandbox } from '../support/run.ts';
-import { serveProcess as serve } from '../support/serve.ts';
+import { serve, serveProcess } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 
 const KEY_HEADER = { 'x-api-key': 'sesame' };
@@ -22,7 +22,7 @@ const NO_AUTH = '--no-auth';
 /** A service with one request under way, which never ends. */
 async function serveStuck(more = '', box = new Sandbox()) {
   const { url: engine } = await serveSpeech(silent);
-  const service = await serve(`${NO_AUTH} --engine ${engine} ${more}`, { box });
+  const service = await serveProcess(`${NO_AUTH} --engine ${engine} ${more}`, { box });
   service.speak({ text: 'hello', speaker_no: 1001 }).catch(() => {});
   await expect.poll(async () => (await ask(`${service.url}/healthz`)).json.requests).toBe(1);
   return service;
@@ -67,7 +67,7 @@ describe('tts serve', () => {
   it('gives scripts the address as JSON and in a file, and ends well at Ctrl-C', async () => {
     const box = new Sandbox();
     box.file('ready', 'stale');
-    const { said, url, speak, endBy } = await serve('--json --ready-file ready', { box });
+    const { said, url, speak, endBy } = await serveProcess('--json --ready-file ready', { box });
     await expect.poll(() => box.read('ready').toString()).toBe(`${url}\n`);
     const { apiKey } = JSON.parse(said.stdout);
     expect((await speak(hello, { 'x-api-key': apiKey })).status).toBe(200);
@@ -166,7 +166,7 @@ describe('the ready file', () => {
     existsSync(box.path('ready')) ? box.read('ready').toString() : undefined;
 
   async function ready(box: Sandbox, more = '') {
-    const service = await serve(`${NO_AUTH} --ready-file ready ${more}`, { box });
+    const service = await serveProcess(`${NO_AUTH} --ready-file ready ${more}`, { box });
     await expect.poll(() => content(box)).toBe(`${service.url}\n`);
     return service;
   }
