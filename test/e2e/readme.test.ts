@@ -126,7 +126,7 @@ describe('the examples', () => {
     const box = new Sandbox();
     writeUserConfig(box, config.replace(SERVICE, service.url), { name: 'config.yaml' });
     for (const args of ['hi', 'hi -s grandpa'])
-      expect(await box.shell(`tts ${args} -o out.wav`, { env: { TTS_API_KEY: KEY } })).toMatchObject({
+      expect(await box.run(`${args} -o out.wav`, { env: { TTS_API_KEY: KEY } })).toMatchObject({
         status: 0,
       });
     expect(service.requests.map(({ json }) => json)).toEqual([
