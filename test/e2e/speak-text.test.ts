@@ -35,11 +35,6 @@ async function refused(input: Parameters<typeof speaking>, message: RegExp) {
   return run;
 }
 
-const utf16 = (text: string, order: 'le' | 'be') => {
-  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
-  return order === 'le' ? bytes : bytes.swap16();
-};
-
 describe('the text', () => {
   it('is the words, joined by one space', async () => {
     expect(await textOf(['hello', 'big   wide', 'world'])).toBe('hello big   wide world');
@@ -71,22 +66,14 @@ describe('the text', () => {
     expect(spoken.join(' ').split(/\s+/)).toEqual(['First.', 'Second.', 'Third.']);
   });
 
-  it.each([
-    ['a byte order mark', '\ufeffhello', 'hello'],
-    ['UTF-16, little end first', utf16('hé 你', 'le'), 'hé 你'],
-    ['UTF-16, big end first', utf16('hé 你', 'be'), 'hé 你'],
-    ['CRLF', 'one\r\ntwo\r\n', 'one\ntwo'],
-    ['characters beyond 16 bits', '👩‍👩‍👧 𝄞', '👩‍👩‍👧 𝄞'],
-  ])('is read as what it is: %s', async (_, content, expected) => {
-    const normal = (text: string | undefined) => text?.replace(/\s+/g, ' ');
-    expect(normal(await textOf(['-f', 'a.txt'], { files: { 'a.txt': content } }))).toBe(normal(expected));
-    expect(normal(await textOf([], { stdin: content }))).toBe(normal(expected));
+  it('may be in UTF-16, with Windows line ends, and have characters beyond 16 bits', async () => {
+    const content = Buffer.from('\ufeffhé 你\r\n👩‍👩‍👧 𝄞\r\n', 'utf16le');
+    expect(await textOf(['-f', 'a.txt'], { files: { 'a.txt': content } })).toBe('hé 你\n👩‍👩‍👧 𝄞');
+    expect(await textOf([], { stdin: content })).toBe('hé 你\n👩‍👩‍👧 𝄞');
   });
 
   it.each([
     ['Latin-1', Buffer.from('caf\xe9 ol\xe9', 'latin1'), 3],
-    ['a NUL', Buffer.from('ab\0cd'), 2],
-    ['a cut character', Buffer.from('né').subarray(0, 2), 1],
     ['a bad byte far in', Buffer.concat([Buffer.alloc(300_000, 'word '), Buffer.from([0xff])]), 300_000],
   ])('that is not text is refused with its offset, and nothing is sent: %s', async (_, content, offset) => {
     const files = { 'a.txt': 'fine', 'odd.txt': content };
@@ -198,6 +185,8 @@ describe('the command line', () => {
     ['hi --voice 2', /choose a voice with -s/],
     ['hi --rate=2', /--speed 1\.5 is how fast it is heard/],
     ['hi --text 2', /the text needs no option: tts "Hello"/],
+    ['hi --lang de', /-s de/],
+    ['hi --model x', /--engine FOLDER/],
     ['hi --list 2', /tts speakers lists the voices that can speak here/],
     ['hi -r 1.5', /--sample-rate must be .* and is 1\.5\nhint: --speed 1\.5 is how fast/],
     ['hi -i a.md', /--instructions: a\.md is a file\nhint: -f a\.md speaks what is in it/],

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Drops } from '../../../src/kit/drops.ts';
 import { ExitCode } from '../../../src/kit/error.ts';
-import type { Sink } from '../../../src/out/sink.ts';
 import type { DeliverOptions, Listener } from '../../../src/run/run.ts';
 import type { PcmFormat, Speech, Track } from '../../../src/sound/pcm.ts';
 import type { Segment } from '../../../src/text/segment.ts';
 import { deliverTo, MemorySink, NO_PAUSES } from '../../support/memory-sink.ts';
 import { speakerThat } from '../../support/speaker.ts';
-import { turns } from '../../support/turns.ts';
 import { WatchedBody } from '../sound/body.ts';
 import { sound, speechFormat } from '../sound/wav-builder.ts';
 import { segmentOf } from './segment-of.ts';
@@ -22,13 +20,9 @@ async function* segments(count: number): AsyncGenerator<Segment> {
 
 function run(parts: readonly Speech[], { sink: other, ...options }: Partial<DeliverOptions> = {}) {
   const sink = new MemorySink();
-  const signals: AbortSignal[] = [];
-  const speaker = speakerThat(async ({ index }, signal) => {
-    signals.push(signal);
-    return parts[index];
-  });
+  const speaker = speakerThat(async ({ index }) => parts[index]);
   const about = { segments: () => segments(parts.length), speakerOf: () => speaker, window: 2 };
-  return { delivery: deliverTo(other ?? sink, { ...about, ...options }), sink, signals };
+  return { delivery: deliverTo(other ?? sink, { ...about, ...options }), sink };
 }
 
 /** Writes down what it hears. */
@@ -42,18 +36,6 @@ function recorder(heard: unknown[]): Listener {
 }
 
 describe('deliver', () => {
-  it('gives the samples of all parts in order', async () => {
-    const pcm = sound(3000);
-    const parts = [0, 1000, 2000].map((at) =>
-      part([pcm.subarray(at, at + 500), pcm.subarray(at + 500, at + 1000)]),
-    );
-    const { delivery, sink } = run(parts);
-    expect(await delivery).toEqual({ bytes: 3000, writtenBytes: 3000, readerLeft: false });
-    expect(sink.track?.chapters()).toEqual([]);
-    expect([sink.track?.format, sink.track?.bytes]).toEqual([speechFormat, undefined]);
-    expect(sink.pcm.equals(pcm)).toBe(true);
-  });
-
   it('tells every listener of parts, pieces and pauses in the order in which they are heard', async () => {
     const [one, other]: unknown[][] = [[], []];
     const parts = [part([sound(2), sound(4)]), part([sound(6)])];
@@ -94,29 +76,6 @@ describe('deliver', () => {
   ] as const)('has a hint that helps against the difference: %o', async (difference, hint) => {
     const parts = [part([]), part([], { ...speechFormat, ...difference })];
     await expect(run(parts).delivery).rejects.toMatchObject({ hint: expect.stringContaining(hint) });
-  });
-
-  it.each([
-    [
-      'leaves in the middle',
-      async (speech: Speech) => void (await speech.pcm[Symbol.asyncIterator]().next()),
-    ],
-    ['never begins to read', async () => {}],
-  ])('aborts and closes everything when the sink %s', async (_, read) => {
-    const parts = [part([sound(2), sound(2)]), part([sound(2)]), part([])];
-    const sink: Sink = {
-      isLive: true,
-      async write(speech) {
-        await read(speech);
-        return { bytes: 0, writtenBytes: 0, readerLeft: true };
-      },
-      discard: async () => {},
-    };
-    const { delivery, signals } = run(parts, { sink });
-    expect(await delivery).toMatchObject({ readerLeft: true });
-    await turns();
-    expect(signals.length).toBeGreaterThan(0);
-    expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
   it('finds a blank text wrong, even if the reader has left', async () => {
