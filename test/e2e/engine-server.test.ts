@@ -469,13 +469,9 @@ describe('who may name an engine', () => {
     expectFailure(await box.run(both), 2, /--engine and --base-url cannot be used together/);
   });
 
-  it.each([
-    [{ x: {} }, /x of engines in .* has none of "url", "command" and "model"/],
-    [{ x: { command: ['x'], output: 's16le' } }, /x of engines in .* has no "sampleRate"/],
-    [{ 'a b': { url: 'http://x' } }, /a b of engines in .* cannot be the name of an engine/],
-  ])('the config is checked: %j', async (engines, message) => {
+  it('the config is checked', async () => {
     const box = new Sandbox();
-    writeUserConfig(box, { engines });
-    expectFailure(await box.run(OUT), 2, message);
+    writeUserConfig(box, { engines: { x: {} } });
+    expectFailure(await box.run(OUT), 2, /x of engines in .* has none of "url", "command" and "model"/);
   });
 });
