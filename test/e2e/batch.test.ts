@@ -158,16 +158,13 @@ describe('a batch', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it.each(['-s 8', '--lexicon words'])(
-    'is made again when %s changes',
-    async (option) => {
-      const { server, box, batch } = await batchOf(PROMPTS);
-      box.file('words', 'Hello = Hi\nGood = Well\nGuten = Schönen\n');
-      await batch(OUT);
-      await batch(`${OUT} ${option}`);
-      expect(server.requests).toHaveLength(6);
-    },
-  );
+  it.each(['-s 8', '--lexicon words'])('is made again when %s changes', async (option) => {
+    const { server, box, batch } = await batchOf(PROMPTS);
+    box.file('words', 'Hello = Hi\nGood = Well\nGuten = Schönen\n');
+    await batch(OUT);
+    await batch(`${OUT} ${option}`);
+    expect(server.requests).toHaveLength(6);
+  });
 
   it('takes speaker, rate and instructions from the row before the options', async () => {
     const { server, box, env } = await batchOf('');
