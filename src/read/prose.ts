@@ -146,10 +146,10 @@ const noteMark = lazy(
   () => /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu,
 );
 
-/** The number of a printed page from 10 on (`{1}` may be a placeholder), and a picture without a description. */
-const mark = lazy(
+/** A picture without a description. */
+const picture = lazy(
   () =>
-    /(?<!\S)\{[1-9]\d{1,3}\} ?|^[^\S\n]*\[(?:Illustration|Abbildung|Ilustraci[oó]n|Ilustração|Illustrazione|Illustratie)\.?\][^\S\n]*$/gmu,
+    /^[^\S\n]*\[(?:Illustration|Abbildung|Ilustraci[oó]n|Ilustração|Illustrazione|Illustratie)\.?\][^\S\n]*$/gmu,
 );
 
 const lineNumber = lazy(() => new RegExp(LINE_NUMBER.source.replace('|$', ''), 'gu'));
@@ -167,14 +167,13 @@ const divided = lazy(
 );
 
 /** An end of text that the next characters may change. */
-const OPEN_END =
-  /(?:(?:\u00ad|(?<![-‐])[-‐]{1,3})(?:[^\S\n]*\n[^\S\n]*\S{0,40})?|[[{][\d*†‡]{0,4}[\]}]?|--? ?)$/u;
+const OPEN_END = /(?:(?:\u00ad|(?<![-‐])[-‐]{1,3})(?:[^\S\n]*\n[^\S\n]*\S{0,40})?|\[[\d*†‡]{0,3}\]?|--? ?)$/u;
 const OPEN_BREAK = /\n[^\S\n]*\S{0,5}$/u;
 
 const SINGLE_BREAK = /(?<!\n[^\S\n]*)\n(?![^\S\n]*(?:\n|$))/gu;
 
 /** Signs without which no rule applies. */
-const SIGNS = /[_=~[{]|--|[-‐\u00ad][^\S\n]*\n/u;
+const SIGNS = /[_=~[]|--|[-‐\u00ad][^\S\n]*\n/u;
 
 /** UTF-16 units that rules look back on. */
 const CONTEXT = 50;
@@ -229,7 +228,7 @@ class ProseStage implements Stage<string, string> {
     const rules: readonly (readonly [RegExp, Say])[] = [
       ...EMPHASIS.map(({ whole }) => [whole(), ([, inside = '']: RegExpExecArray) => inside] as const),
       [noteMark(), () => ''],
-      [mark(), () => ''],
+      [picture(), () => ''],
       [typedDash(), () => '—'],
       [spacedDash(), () => '—'],
       ...(this.#facts.hasLineNumbers ? [[lineNumber(), () => ''] as const] : []),

@@ -41,7 +41,7 @@ export function speakerNamed(
 export type Wrap = (source: VoiceSource) => VoiceSource;
 
 /** Seconds that the clients of a relay wait at most where the service asks to wait: they get its error instead. */
-const LONGEST_RELAYED_WAIT = 5;
+const LONGEST_RELAYED_WAIT = 30;
 
 /** @param machine the host for the reference; a relay has none, and does not compare sound with its text */
 export function wrapping(

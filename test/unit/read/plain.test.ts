@@ -60,7 +60,6 @@ const CASES: readonly (readonly [what: string, written: string, spoken: string])
   ['a dash with spaces', 'the house -- an old one -- was dark', 'the house — an old one — was dark'],
   ['the mark of a note', 'as the author says.[1] Next he goes on.', 'as the author says. Next he goes on.'],
   ['the mark of a note after a word', 'the old king[12] was dead', 'the old king was dead'],
-  ['the number of a printed page', 'and so {12} they went on\nto sea', 'and so they went on\nto sea'],
   ['two marks of notes', 'so they say.[2][3]', 'so they say.'],
   ['a divided word', 'it was be-\nfore the war', 'it was before\nthe war'],
   ['a divided word with a mark', 'he was sur-\nprised, and he said so', 'he was surprised,\nand he said so'],
