@@ -205,14 +205,13 @@ function writtenDateRules(numbers: Numbers): Rule[] {
 const ORDINAL_DAY = String.raw`(?:first|second|third|\p{L}{3,12}th|twenty-\p{L}{4,8}|thirty-first)(?!\p{L})`;
 
 function timeRules(numbers: Numbers): Rule[] {
-  const { row, isEnglish } = numbers;
+  const { row } = numbers;
   const { hourSign = '(?!)' } = row;
   return [
     [
       pattern`(?<![\p{L}\d.,:/])(?<hour>\d{1,2})(?<mark>[:h.])(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?<sign>${hourSign})?(?<half>\s?[ap]\.?m\b)?(?![\p{L}\d]|[:.,]\d)`,
       ({ before, groups: { hour = '', mark, minute = '', second = '', sign = '', half = '' } }) => {
-        if (Number(hour) > 24 || (mark === 'h' && isEnglish) || (mark === '.' && sign === ''))
-          return undefined;
+        if (Number(hour) > 24 || (mark === '.' && sign === '')) return undefined;
         const isSure = hour.length === 2 || sign !== '' || (row.timeWords?.test(before) ?? true);
         if (!isSure) return `${numbers.whole(hour)} ${numbers.whole(minute)}`;
         const time = row.time(Number(hour), Number(minute), numbers);

@@ -26,6 +26,7 @@ Due 3/25/2024. | Due March twenty-fifth, twenty twenty-four.
 Due 3/4/2024. | Due three slash four slash twenty twenty-four.
 At 9:05 sharp. | At nine oh five sharp.
 At 14:30 sharp. | At fourteen thirty sharp.
+A run of 2h05. | A run of two oh five.
 At 8:00 sharp. | At eight o'clock sharp.
 At 2:30 pm or 4:00 am. | At two thirty pm or four am.
 Born in 1984. | Born in nineteen eighty-four.
@@ -85,6 +86,7 @@ Bis zum 5.3. bezahlen. | Bis zum fünften dritten bezahlen.
 Um 14:30 Uhr geht es los. | Um vierzehn Uhr dreißig geht es los.
 Um 9:05 Uhr. | Um neun Uhr fünf.
 Um 14.30 Uhr. | Um vierzehn Uhr dreißig.
+Der Abend endete 43:10. | Der Abend endete dreiundvierzig:zehn.
 Um 14 Uhr. | Um vierzehn Uhr.
 Um 1 Uhr. | Um ein Uhr.
 Im Jahr 1984. | Im Jahr neunzehnhundertvierundachtzig.
