@@ -153,7 +153,7 @@ describe('chapters by form feeds', () => {
 
   it('begin at the first form feed where nothing is known of any', () => {
     const unknown = new PageChapters({ hasLaterPages: false });
-    expect(read(unknown, [text('One\n\ntext'), text('\fTwo\nb')])).toBe('One\n\ntext{1 Two}Two\nb');
+    expect(read(unknown, [text('One\n\ntext'), text('\fTw'), text('o\nb')])).toBe('One\n\ntext{1 Two}Two\nb');
   });
 
   it('know the line of each page', () => {
