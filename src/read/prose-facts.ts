@@ -126,7 +126,7 @@ export class TextFacts {
    * @param lines from the page border inwards, without page numbers; the question is about the last one
    * @param mayBeTitle true at the head of the first page: the second of two pages may only repeat the title there
    */
-  isRepeated(lines: readonly string[], mayBeTitle = false): boolean {
+  isRepeated(lines: readonly string[], mayBeTitle: boolean): boolean {
     const { count = 0 } = this.#borders.get(keyOfLines(lines)) ?? {};
     return count >= (this.#hasTwoPages && !mayBeTitle ? TWO_PAGES : FEWEST_PAGES);
   }

@@ -97,6 +97,8 @@ describe('a text with form feeds', () => {
     const stdin = 'One\n\nfirst\n\fTwo\n\nsecond\n';
     const { ended } = await run(['--chapters', '2', '--show-text', '--no-titles'], { stdin });
     expect(ended.stdout.toString().trim()).toBe('second');
+    const { ended: plain } = await run(['--dry-run'], { stdin });
+    expect(plain.stdout.toString()).not.toContain('chapters');
   });
 });
 

@@ -317,6 +317,11 @@ it('A cue behind a day is refused where it is to be heard at its time.', async (
   expect((await read(film('99'), { isTimed: false })).pieces.length).toBeGreaterThan(1);
 });
 
+it('A cue of more than 30000 characters is refused.', async () => {
+  const long = srt('Hi.', `${'x'.repeat(20_000)}\n${'y'.repeat(10_001)}`);
+  await expect(read(long)).rejects.toThrow('film: the cue of line 6 has more than 30000 characters');
+});
+
 it('A file without times is refused.', async () => {
   await expect(read('Hello.\n\nBye.\n')).rejects.toThrow('film has no cues: no line has times');
 });
