@@ -354,6 +354,14 @@ test('A stream that stops is given up after the patience, and its sentence is no
   for (const line of events) expect(FIELDS).toEqual(expect.arrayContaining(Object.keys(line)));
 });
 
+test('Tries that bring no sound are given up after the patience.', async () => {
+  const server = await serveText({ fault: () => '500' });
+  const args = ['Hi.', '--stream', '--retries', '9', '--fallback', '1', '--patience', '1'];
+  const run = await new Sandbox().run(args, { env: named(server.url) });
+  expect(run.stderr).toContain('no sound came within 1 s');
+  expect(run.stdout.length).toBeGreaterThan(10_000);
+});
+
 test('A file has one voice, unless it may have gaps.', async () => {
   const server = await serveText({ fault: () => '429' });
   const box = new Sandbox();
