@@ -74,7 +74,7 @@ export interface Engine {
  * - `late`: it did not answer in time;
  * - `unreachable`: the connection to it failed or broke off;
  * - `refused`: it answered with an error;
- * - `rejected`: a remote service takes neither this request nor, if it is sent again, the same one;
+ * - `rejected`: a remote service rejects this request, and would reject it again;
  * - `no storage`: a temporary file cannot be written.
  */
 export type EngineFault =

@@ -436,7 +436,7 @@ export async function refusal(answer: Answer, to: ServiceName, known?: number): 
   });
 }
 
-/** A message about a model or a voice, with which a 404 does not concern the address. A path such as `/v1/models` is none. */
+/** A message about a model or a voice, with which a 404 does not concern the address. A path such as `/v1/models` does not count. */
 const NAMES_VOICE = /(?<![\w/])(?:model|voice|speaker)s?\b/i;
 
 function nothingAt({ host, href }: URL, message: string): string {
