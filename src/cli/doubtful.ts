@@ -24,7 +24,7 @@ export class DoubtfulSound implements Listener {
   error(): TtsError | undefined {
     return this.#passages.error(
       (count) => `${countOf(count, 'passage')} may not have been spoken as written`,
-      'listen to what the warnings name; delete its file, and the same command asks for it again, where need be with --no-cache',
+      'listen to what the warnings name; delete its file and run the same command again; add --no-cache if it sounds the same',
     );
   }
 }

@@ -81,7 +81,7 @@ test('A batch makes the row, lists what is doubtful, and ends with 9.', async ()
     /^tts: warning: rows\.csv, line 3 \(b\): .*of the text seem to be missing; listen to it$/m,
   );
   expect(stderr).toMatch(
-    /^hint: .*delete its file, and the same command asks for it again, where need be with --no-cache$/m,
+    /^hint: .*delete its file and run the same command again; add --no-cache if it sounds the same$/m,
   );
   expect(status).toBe(9);
   expect(box.read('out/b.wav').length).toBeGreaterThan(44);
