@@ -203,6 +203,10 @@ describe('the chapters of a book', () => {
     expect(await read({ documents })).toBe(
       'Before\n\n{1 I}I.\n\nb\n\n{2 II}II.\n\nc\n\ngoes on\n\n{1 End}End.',
     );
+    const one = { 'a.xhtml': '<h1>I</h1><p>a</p><h1>II</h1><p>b</p>' };
+    expect(await read({ documents: one, nav: '<li><a href="x.xhtml">X</a></li>' })).toBe(
+      '{1 I}I.\n\na\n\n{1 II}II.\n\nb',
+    );
   });
 
   it('are the documents where there are no headings either', async () => {
