@@ -18,6 +18,7 @@ function read(config: object, isForeign = false) {
 it('Relative names of files count from the folder of the config file.', async () => {
   const { folder, load } = read({
     player: 'bin/play --loud a/b',
+    speakers: { me: { engine: 'pocket', reference: 'me.wav' } },
     engines: {
       near: { command: ['./piper', '-m', 'a/b'] },
       known: { command: ['piper'] },
@@ -28,6 +29,7 @@ it('Relative names of files count from the folder of the config file.', async ()
   });
   expect(await load()).toEqual({
     player: [join(folder, 'bin/play'), '--loud', 'a/b'],
+    speakers: new Map([['me', { engine: 'pocket', reference: join(folder, 'me.wav') }]]),
     engines: new Map<string, object>([
       ['near', { command: [join(folder, 'piper'), '-m', 'a/b'] }],
       ['known', { command: ['piper'] }],
