@@ -290,7 +290,7 @@ const LAST_MS = 1000;
 /**
  * @param where a descriptor that the caller has opened, from 3 on, or a file: a new one is private, an old one is extended
  * @param onLost is called once, with the reason, when a file takes no more lines
- * @throws TtsError (usage) for a descriptor that is not open, (output) for a file that cannot be written
+ * @throws TtsError (output) for a file that cannot be written
  */
 export async function openEventLog(
   where: string,
@@ -300,10 +300,7 @@ export async function openEventLog(
 ): Promise<EventLog> {
   const failure = (error: unknown) => unwritable(where, error, 'name another file with --events');
   const lost = (error: unknown) => onLost(failure(error));
-  if (isDescriptor(where)) {
-    const fd = Number(where);
-    return logOf(fd, statsOf(fd), lost);
-  }
+  if (isDescriptor(where)) return logOf(Number(where), fstatSync(Number(where)), lost);
   const path = pathOf(cwd, where);
   try {
     const fd = isPipe(path) ? await openPipe(path, signal) : openSync(path, 'a', 0o600);
@@ -314,8 +311,14 @@ export async function openEventLog(
   }
 }
 
-/** @throws TtsError (usage) */
-function statsOf(fd: number): Stats {
+/**
+ * Refuses a descriptor that the caller has not opened. To be called before the run opens files, which would get such numbers.
+ * @param where as in {@link openEventLog}
+ * @throws TtsError (usage)
+ */
+export function assertOpenedByCaller(where: string): void {
+  if (!isDescriptor(where)) return;
+  const fd = Number(where);
   if (fd < 3)
     throw usageError(
       `--events ${fd}: events cannot go to ${['stdin', 'stdout', 'stderr'][fd]}`,
@@ -323,7 +326,7 @@ function statsOf(fd: number): Stats {
     );
   try {
     const stats = fstatSync(fd);
-    if (!isOfThisProgram(fd, stats) && !isReadOnly(fd)) return stats;
+    if (!isOfThisProgram(fd, stats) && !isReadOnly(fd)) return;
   } catch {
     // The error below tells what to do.
   }

@@ -232,6 +232,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   assertFits(settings, request);
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
+  if (settings.events) (await import('./events.ts')).assertOpenedByCaller(settings.events.value);
   const asked = { encode: output.encode, sampleRate: settings.sampleRate?.value };
   if (output.name !== undefined) assertFormatKnown(output.name, asked, host.cwd);
   const split = planSplit(settings, output);

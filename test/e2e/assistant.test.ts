@@ -93,6 +93,14 @@ test('A reader of events that leaves is not missed, and a file is for its user a
   expect(statSync(box.path('e.jsonl')).mode & 0o777).toBe(0o600);
 });
 
+test('Events go to no descriptor that the caller has not opened, such as those of Node or of a file of this run.', async () => {
+  const box = new Sandbox();
+  const { stdout } = await box.shell(
+    'for fd in 1 3 9 $(seq 16 24) 999; do tts -q Hello. -o a.wav --events $fd 2>/dev/null; echo $?; done',
+  );
+  expect(stdout.toString().split('\n')).toEqual([...Array(13).fill('2'), '']);
+});
+
 test('In a conversation, a stop drops what is queued, and what comes afterwards is spoken; an end ends an answer.', async () => {
   const box = new Sandbox();
   const player = fakePlayer(box, 'isSlow');
