@@ -1,3 +1,4 @@
+import { inkOf } from '../text/unicode.ts';
 import {
   type Attributes,
   BLOCKS,
@@ -74,10 +75,6 @@ const MOST_LINKS = 50_000;
 /** Notes of a document that has little else. */
 const FEWEST_NOTES = 2;
 
-function unitsOf(text: string): number {
-  return text.replace(/\s+/gu, '').length;
-}
-
 /** Collects a document's possible notes and the links that may refer to notes. */
 class NoteIndex implements MarkupHandler {
   /** The ids of all elements. */
@@ -122,7 +119,7 @@ class NoteIndex implements MarkupHandler {
 
   text(text: string): void {
     if (this.#silent > 0) return;
-    this.#units += unitsOf(text);
+    this.#units += inkOf(text);
     if (this.#named > 0 || this.#link) this.#inline.text(text);
   }
 
@@ -151,7 +148,7 @@ class NoteIndex implements MarkupHandler {
     const notes = new Set(
       [...this.#candidates].flatMap(([id, candidate]) => (isNote(id) ? [candidate] : [])),
     );
-    const units = [...notes].reduce((sum, { text }) => sum + unitsOf(text), 0);
+    const units = [...notes].reduce((sum, { text }) => sum + inkOf(text), 0);
     const isReferring = this.links.some(({ href }) => isNote(href.slice(href.indexOf('#') + 1)));
     return notes.size >= FEWEST_NOTES && !isReferring && 3 * units > this.#units;
   }

@@ -1,8 +1,10 @@
 /**
  * Wraps the spoken sentences of a book's document in elements that overlays can refer to. Everything else stays unchanged.
  */
+
 import { Parser } from 'htmlparser2';
 import { alignedIn } from '../text/places.ts';
+import { inkOf } from '../text/unicode.ts';
 import {
   type Attributes,
   BLOCKS,
@@ -148,7 +150,7 @@ function isEnough(
   matches: readonly { readonly spoken: { readonly text: string } }[],
 ): boolean {
   const found = matches.reduce((sum, { spoken }) => sum + spoken.text.length, 0);
-  return found > 0 && found >= ENOUGH * written.replace(/\s+/gu, '').length;
+  return found > 0 && found >= ENOUGH * inkOf(written);
 }
 
 /** Returns the range without the white space around it. */

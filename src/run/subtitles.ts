@@ -11,7 +11,7 @@ import { cueTexts, linesOf, withoutBreaks } from '../text/cue-lines.ts';
 import type { Place } from '../text/piece.ts';
 import type { Segment, Span } from '../text/segment.ts';
 import { sentences } from '../text/sentences.ts';
-import { countCodePoints } from '../text/unicode.ts';
+import { countCodePoints, inkOf } from '../text/unicode.ts';
 import type { Part } from './ahead.ts';
 import type { Listener, RunEvent } from './run.ts';
 import { EXPECTED_ERROR, type TimedWords, type TimeSource, type WordTimes } from './words.ts';
@@ -75,11 +75,6 @@ function timedParts(
     return { text, words: own, start: words.length === 0 ? estimated : begin };
   });
   return parts.map((part, at) => ({ ...part, end: parts[at + 1]?.start ?? end }));
-}
-
-/** Counts UTF-16 units without white space, the only difference between a text and its words. */
-function inkOf(text: string): number {
-  return text.replace(/\s+/gu, '').length;
 }
 
 function inkPlaces(words: readonly CueWord[]): readonly number[] {

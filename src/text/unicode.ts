@@ -16,6 +16,11 @@ export function codePointsBefore(text: string): Uint32Array {
   return before;
 }
 
+/** @returns the UTF-16 units that are not white space */
+export function inkOf(text: string): number {
+  return text.replace(/\s+/gu, '').length;
+}
+
 /** @returns UTF-16 units */
 export function offsetOfCodePoint(text: string, count: number): number {
   let at = 0;
