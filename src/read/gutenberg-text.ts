@@ -1,9 +1,10 @@
-/** The chapters, transcriber's notes and tables of contents in Project Gutenberg's plain texts, pages and EPUBs. */
+/** The chapters, notes and tables of contents in Project Gutenberg's plain texts, pages and EPUBs. */
 import { inOneLine } from '../kit/words.ts';
 import { beginsNumbered, isNumbered } from '../text/chapters.ts';
 import { EMPTY_LINE, type Piece, placeAfter, type TextPiece, writtenOf } from '../text/piece.ts';
 import type { Stage } from '../text/stage.ts';
 import { hasWord, wordKey } from '../text/unicode.ts';
+import type { PlainOptions } from './reading.ts';
 
 /** UTF-16 units. A longer paragraph is neither a title nor a table of contents. */
 const LONGEST_BLOCK = 2000;
@@ -20,21 +21,20 @@ const DIVISION = /^(?:book|part|volume|act|buch|teil|band|livre|partie|tome|libr
 /** Finds chapters in a plain-text book, and leaves out its notes and table of contents. */
 export class PlainText implements Stage<Piece, Piece> {
   readonly #origin: Origin;
-  readonly #onRemark: (remark: string) => void;
   readonly #hasChapters: boolean;
   readonly #held = new PieceBuffer();
   /** True if the beginning of a long paragraph was already emitted. */
   #isOpen = false;
-  #note: NoteKind | undefined;
+  readonly #notes: Notes;
   readonly #contents: Contents;
   /** True if the last paragraph was the number of a chapter. */
   #isNumbered = false;
   #isFirst = true;
 
-  constructor(origin: Origin, onRemark: (remark: string) => void, hasChapters: boolean) {
+  constructor(origin: Origin, onRemark: (remark: string) => void, options: PlainBookOptions) {
     this.#origin = origin;
-    this.#onRemark = onRemark;
-    this.#hasChapters = hasChapters;
+    this.#hasChapters = options.hasChapters;
+    this.#notes = new Notes(onRemark, options);
     this.#contents = new Contents(onRemark);
   }
 
@@ -64,38 +64,21 @@ export class PlainText implements Stage<Piece, Piece> {
     this.#isOpen = false;
     const gap = /^\s*/u.exec(text)?.[0] ?? '';
     const before = this.#held.take(gap.length);
-    const pieces = this.#held.take(length - gap.length);
+    const pieces = this.#notes.withoutReferences(this.#held.take(length - gap.length));
     const breaks = gap.split('\n').length - 1;
+    if (wasOpen && this.#notes.includesRest(text)) return;
     if (wasOpen || !hasWord(text)) return yield* this.#contents.pass([...before, ...pieces]);
     const content = text.trim();
     const space = this.#isFirst ? BEFORE_BODY : breaks;
     this.#isFirst = false;
     const isAfterContents = this.#contents.isOpen;
     if (this.#contents.hasEntries && breaks >= BEFORE_BODY) yield* this.#contents.end();
-    if (this.#isPartOfNote(content, space)) return;
+    if (this.#notes.include(content, space, this.#contents.isOpen)) return;
     if (yield* this.#isPartOfContents([...before, ...pieces], content)) return;
     const isTitle = this.#hasChapters && this.#isTitle(content, isAfterContents ? BEFORE_BODY : space);
     if (!isTitle) return yield* this.#contents.pass([...before, ...pieces]);
     const heading = { kind: 'heading', level: DIVISION.test(content) ? 1 : 2 } as const;
     yield* this.#contents.pass([...before, heading, ...pieces, heading]);
-  }
-
-  #isPartOfNote(content: string, breaks: number): boolean {
-    const kind = this.#contents.isOpen ? undefined : noteKind(content);
-    if (kind) {
-      this.#onRemark(NOTES_REMARK);
-      this.#note = kind === 'paragraph' ? undefined : kind;
-      return true;
-    }
-    if (this.#note === undefined) return false;
-    if (this.#note === 'bracket') {
-      if (/\]\W*$/u.test(content)) this.#note = undefined;
-      return true;
-    }
-    // There may be extra space between the label and the first paragraph.
-    const isOver = breaks >= BEFORE_BODY || (this.#note === 'paragraph' && breaks >= BEFORE_TITLE);
-    this.#note = isOver ? undefined : 'paragraph';
-    return !isOver;
   }
 
   *#isPartOfContents(pieces: readonly Piece[], content: string): Generator<Piece, boolean> {
@@ -131,9 +114,6 @@ export class PlainText implements Stage<Piece, Piece> {
     return true;
   }
 }
-
-/** UTF-16 units. A note whose label is not a heading ends after this many. */
-const LONGEST_NOTE = 4000;
 
 /**
  * Leaves the transcriber's notes and the table of contents out of pages and EPUBs. They are recognised by a heading, or by
@@ -197,7 +177,7 @@ export class MarkupText implements Stage<Piece, Piece> {
   *#text(piece: TextPiece): Generator<Piece> {
     const { text } = piece;
     const isFirst = this.#isBlockStart && this.#skipped === undefined;
-    const kind = isFirst ? noteKind(text) : undefined;
+    const kind = isFirst ? noteKind(text, TRANSCRIBERS.label) : undefined;
     if (kind) yield* this.#beginNote(kind);
     else if (hasWord(text) && this.#skipped === undefined) yield* this.#lookForContents(text, isFirst);
     if (hasWord(text)) this.#isBlockStart = false;
@@ -214,7 +194,7 @@ export class MarkupText implements Stage<Piece, Piece> {
 
   *#beginNote(kind: NoteKind): Generator<Piece> {
     yield* this.#contents.end();
-    this.#onRemark(NOTES_REMARK);
+    this.#onRemark(TRANSCRIBERS.remark);
     this.#left = this.#heading ? Number.POSITIVE_INFINITY : LONGEST_NOTE;
     this.#skipped = this.#heading || kind === 'line' ? 'section' : kind === 'bracket' ? 'bracket' : 'block';
     this.#heading = undefined;
@@ -229,6 +209,8 @@ export class MarkupText implements Stage<Piece, Piece> {
     else if (this.#contents.isOpen && !this.#isInHeading) this.#contents.add(content);
   }
 }
+
+export type PlainBookOptions = Pick<PlainOptions, 'hasChapters' | 'readsNotes'>;
 
 /** Tells whether a book is known to be one of Project Gutenberg. */
 interface Origin {
@@ -286,22 +268,100 @@ function asText(piece: Piece): string {
     : writtenOf(piece);
 }
 
-/** The labels of a transcriber's note, in the languages of the books. */
-const NOTE =
-  /^[\s[({*+|_=~:-]*(?:original )?(?:transcriber(?:['’]?s|s['’])? (?:end)?notes?|transcription notes?|notes? (?:by|from|of) the transcriber|anmerkung(?:en)? (?:zur|der) transkription|anmerkungen des bearbeiters|notes? (?:du|de la|sur la) transcript(?:eur|rice|ion)|notas? d(?:el|a|o) transcri\p{L}+|opmerkingen van de bewerker)\b/iu;
+/** The notes of a transcriber, by their labels in the languages of the books. */
+const TRANSCRIBERS = {
+  label:
+    /^[\s[({*+|_=~:-]*(?:original )?(?:transcriber(?:['’]?s|s['’])? (?:end)?notes?|transcription notes?|notes? (?:by|from|of) the transcriber|anmerkung(?:en)? (?:zur|der) transkription|anmerkungen des bearbeiters|notes? (?:du|de la|sur la) transcript(?:eur|rice|ion)|notas? d(?:el|a|o) transcri\p{L}+|opmerkingen van de bewerker)\b/iu,
+  remark: 'left out: the notes of the transcriber; --all reads them',
+};
+/** The footnotes of plain text. They stand behind their paragraph, or below a title at the end of a chapter. */
+const FOOTNOTES = {
+  label: /^\[(?:foot|end)note\b|^\W*(?:foot|end)notes\W*$/iu,
+  remark: 'left out: the footnotes; --footnotes read reads them',
+};
+/** A reference to such a footnote, as in "word.[A]". References with numbers are left out of any plain text. */
+const REFERENCE = /(?<=\S)\[[A-Z]\](?!\p{L})/gu;
+
 /** UTF-16 units in addition to the label. A longer first paragraph is the whole note. */
 const LONGEST_LABEL = 12;
-
-const NOTES_REMARK = 'left out: the notes of the transcriber; --all reads them';
+/** UTF-16 units. A note whose label is not a heading ends after this many. */
+const LONGEST_NOTE = 16_384;
 
 type NoteKind = 'line' | 'bracket' | 'paragraph';
 
 /** @returns `line` for a label on its own; `undefined` if the text is not a note */
-function noteKind(text: string): NoteKind | undefined {
-  const [label = ''] = NOTE.exec(text) ?? [];
+function noteKind(text: string, labels: RegExp): NoteKind | undefined {
+  const [label = ''] = labels.exec(text) ?? [];
   if (label === '') return undefined;
-  if (/^\s*\[/u.test(label) && !/\]\W*$/u.test(text)) return 'bracket';
-  return text.trim().length - label.trim().length <= LONGEST_LABEL ? 'line' : 'paragraph';
+  const rest = text.slice(label.length).trim();
+  if (!/^\s*\[/u.test(label)) return rest.length <= LONGEST_LABEL ? 'line' : 'paragraph';
+  if (!/\]\W*$/u.test(text)) return 'bracket';
+  return hasWord(rest) ? 'paragraph' : 'line';
+}
+
+/** Recognises the notes of plain text, block by block. */
+class Notes {
+  readonly #onRemark: (remark: string) => void;
+  readonly #readsNotes: boolean;
+  /** Ends at a closing bracket, or at a gap before the first or any later paragraph. */
+  #kind: NoteKind | undefined;
+  /** UTF-16 units that a note in brackets may still have. */
+  #left = 0;
+  #isBlockIncluded = false;
+
+  constructor(onRemark: (remark: string) => void, { readsNotes }: PlainBookOptions) {
+    this.#onRemark = onRemark;
+    this.#readsNotes = readsNotes;
+  }
+
+  withoutReferences(pieces: readonly Piece[]): readonly Piece[] {
+    const [first, ...others] = pieces;
+    if (this.#readsNotes || first?.kind !== 'text') return pieces;
+    const text = pieces.map(writtenOf).join('').replace(REFERENCE, '');
+    return [{ ...first, text }, ...others.filter(({ kind }) => kind !== 'text')];
+  }
+
+  /**
+   * @param breaks line breaks before the block
+   * @returns true for a block that is part of a note
+   */
+  include(content: string, breaks: number, isInContents: boolean): boolean {
+    this.#isBlockIncluded =
+      (this.#kind !== undefined && !this.#endsBefore(content, breaks)) ||
+      (!isInContents && this.#beginsWith(content));
+    return this.#isBlockIncluded;
+  }
+
+  /** @returns true for more text of such a block */
+  includesRest(text: string): boolean {
+    if (this.#isBlockIncluded && this.#kind === 'bracket') this.#endsBefore(text, 0);
+    return this.#isBlockIncluded;
+  }
+
+  #endsBefore(content: string, breaks: number): boolean {
+    if (this.#kind === 'bracket') {
+      this.#left -= content.length;
+      const isOver = breaks >= BEFORE_BODY || this.#left < 0;
+      if (isOver || /\]\W*$/u.test(content)) this.#kind = undefined;
+      return isOver;
+    }
+    // There may be extra space between the label and the first paragraph.
+    const isOver = breaks >= BEFORE_BODY || (this.#kind === 'paragraph' && breaks >= BEFORE_TITLE);
+    this.#kind = isOver ? undefined : 'paragraph';
+    return isOver;
+  }
+
+  #beginsWith(content: string): boolean {
+    for (const { label, remark } of this.#readsNotes ? [TRANSCRIBERS] : [TRANSCRIBERS, FOOTNOTES]) {
+      const kind = noteKind(content, label);
+      if (kind === undefined) continue;
+      this.#onRemark(remark);
+      this.#kind = kind === 'paragraph' ? undefined : kind;
+      this.#left = LONGEST_NOTE;
+      return true;
+    }
+    return false;
+  }
 }
 
 /** Titles of a table of contents, in the languages of the books. */

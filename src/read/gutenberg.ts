@@ -1,7 +1,7 @@
 /** Leaves out of Project Gutenberg's books the header and licence, the transcriber's notes and the table of contents. */
 import type { Piece } from '../text/piece.ts';
 import { inTurn, type Stage } from '../text/stage.ts';
-import { MarkupText, PieceBuffer, PlainText } from './gutenberg-text.ts';
+import { MarkupText, PieceBuffer, type PlainBookOptions, PlainText } from './gutenberg-text.ts';
 import type { Attributes } from './html-elements.ts';
 
 const LICENCE_REMARK = 'the header and the licence of Project Gutenberg are left out; --all reads them';
@@ -30,9 +30,12 @@ const LONGEST_OPENING = 200;
 const LONGEST_HEADER = 65_536;
 
 /** Recognises the parts of a plain-text book by its lines, and makes chapters if they are wanted. */
-export function plainBook(onRemark: (remark: string) => void, hasChapters: boolean): Stage<Piece, Piece> {
+export function plainBook(
+  onRemark: (remark: string) => void,
+  options: PlainBookOptions,
+): Stage<Piece, Piece> {
   const licence = new Licence(onRemark);
-  return inTurn(licence, new PlainText(licence, onRemark, hasChapters));
+  return inTurn(licence, new PlainText(licence, onRemark, options));
 }
 
 /** Handles pages and EPUBs, whose elements show the header and the licence. */

@@ -35,7 +35,7 @@ export async function openPlain(
     const lines = inTurn(prose(facts, options), new Lines(name));
     const book = readsAll
       ? lines
-      : inTurn(new ContentsLines(onRemark), inTurn(lines, plainBook(onRemark, hasChapters)));
+      : inTurn(new ContentsLines(onRemark), inTurn(lines, plainBook(onRemark, options)));
     const reading = hasChapters ? inTurn(book, new PageChapters(facts)) : book;
     return again ? reading : inTurn(factsStage(facts), reading);
   });
@@ -56,7 +56,8 @@ function readingOf(
 /** Reads plain text without chapters, and keeps Project Gutenberg's licence. */
 export const plain: Reader = {
   kind: 'text',
-  open: (source, signal) => openPlain(source, { readsAll: false, hasChapters: false }, signal),
+  open: (source, signal) =>
+    openPlain(source, { readsAll: false, hasChapters: false, readsNotes: false }, signal),
 };
 
 /** Signs without which the rules for prose change nothing. */

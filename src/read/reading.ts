@@ -50,7 +50,7 @@ export interface ReadOptions {
   readonly host?: ProgramHost | undefined;
 }
 
-export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters'>;
+export type PlainOptions = Pick<ReadOptions, 'readsAll' | 'hasChapters' | 'readsNotes'>;
 export type MarkdownOptions = Pick<ReadOptions, 'code' | 'math' | 'footnotes'> &
   Partial<Pick<ReadOptions, 'hasChapters'>>;
 export type HtmlOptions = Pick<ReadOptions, 'code' | 'math' | 'readsNotes' | 'speaksReadings' | 'readsAll'>;

@@ -151,7 +151,11 @@ function readMarkedHtml(html: string): void {
 async function readPlain(text: string): Promise<void> {
   const { bytes, ...source } = wordsSource(text);
   const file = { ...source, bytes, words: undefined, again: bytes };
-  const reading = await openPlain(file as never, { readsAll: false, hasChapters: true }, signal);
+  const reading = await openPlain(
+    file as never,
+    { readsAll: false, hasChapters: true, readsNotes: false },
+    signal,
+  );
   await drain(reading.pieces(signal));
 }
 
@@ -526,11 +530,11 @@ describe('the work', () => {
 
 const STAGES: Readonly<Record<string, () => Stage<string, unknown>>> = {
   text: () => after(segmenter() as Stage<Piece, unknown>),
-  prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true }),
+  prose: () => prose(new TextFacts(), { readsAll: false, hasChapters: true, readsNotes: false }),
   Markdown: markdown,
   'a web page': () =>
     new Page('a', { code: 'read', speaksReadings: true, readsNotes: true, readsAll: false }),
-  'a book of Project Gutenberg': () => after(plainBook(() => {}, true)),
+  'a book of Project Gutenberg': () => after(plainBook(() => {}, { hasChapters: true, readsNotes: false })),
   'a page of Project Gutenberg': () => after(markupBook(() => {})),
   'an assistant': () => new Unspoken(),
   'control sequences': () => new Controls(),

@@ -13,6 +13,7 @@ async function read(text: string, kind: InputKind, { readsAll = false, size = te
 }
 
 const LICENCE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
+const FOOTNOTES = 'left out: the footnotes; --footnotes read reads them';
 const NOTES = 'left out: the notes of the transcriber; --all reads them';
 const CONTENTS = 'left out: the table of contents; --all reads it';
 
@@ -105,6 +106,32 @@ const TEXTS: readonly (readonly [what: string, book: string, spoken: string, rem
       TOLD,
       [NOTES],
     ],
+    ['a short note in brackets', `[Transcriber's Note: Old.]\n\n${TOLD}`, TOLD, [NOTES]],
+    [
+      'footnotes behind their paragraph',
+      `The hill[1] was high.[A] [B]y the sea[*] it was not.\n\n[Footnote 1: Ibid.]\n\n[Footnote A: It is\nlow.\n\nVery low.]\n\n${TOLD}`,
+      `The hill was high. [B]y the sea it was not.\n\n${TOLD}`,
+      [FOOTNOTES],
+    ],
+    [
+      'a long footnote',
+      `The hill[1] was high.\n\n[Footnote 1: ${`${TOLD}\n`.repeat(60)}${TOLD}]\n\n${TOLD}`,
+      `The hill was high.\n\n${TOLD}`,
+      [FOOTNOTES],
+    ],
+    [
+      'footnotes below a title',
+      `The hill[1] was high.\n\n\n\nFOOTNOTES:\n\n[1] It is low.\n\nVery low.\n\n[2] Ibid.\n\n\n\n\n${TOLD}`,
+      `The hill was high.\n\n${TOLD}`,
+      [FOOTNOTES],
+    ],
+    [
+      'a footnote without an end',
+      `[Footnote 1: It is low.\n\n${TOLD}\n\n\n\n\nIt was high.`,
+      'It was high.',
+      [FOOTNOTES],
+    ],
+    ['numbers of paragraphs', `[1] ${TOLD}\n\n[2] ${TOLD}`, `[1] ${TOLD}\n\n[2] ${TOLD}`],
     [
       'a transcriber in the story',
       `The transcriber's note was lost. ${TOLD}`,

@@ -16,7 +16,7 @@ async function read(source: Source, readsAll = false): Promise<Read> {
   const notes: string[] = [];
   const lines = new Map<string, number>();
   let text = '';
-  const reading = await openPlain(source, { readsAll, hasChapters: false }, signal);
+  const reading = await openPlain(source, { readsAll, hasChapters: false, readsNotes: false }, signal);
   for await (const piece of reading.pieces(signal, { onRemark: (note) => notes.push(note) })) {
     if (piece.kind === 'paragraph') text += '¶';
     if (piece.kind !== 'text') continue;
