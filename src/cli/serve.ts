@@ -102,12 +102,12 @@ async function listen(
       programs: host,
     });
   } catch (cause) {
+    const { syscall, port = settings.port.value } = cause as NodeJS.ErrnoException & { port?: number };
+    if (syscall === undefined) throw cause;
     const code = codeOf(cause);
-    const hint = UNUSABLE[code];
-    if (hint === undefined) throw cause;
-    const { port = settings.port.value } = cause as { readonly port?: number };
     const flag = port === settings.port.value ? '--port' : '--wyoming';
-    throw usageError(`cannot listen on ${settings.host.value} port ${port} (${code})`, hint(flag), cause);
+    const hint = UNUSABLE[code]?.(flag) ?? 'choose another address with --host';
+    throw usageError(`cannot listen on ${settings.host.value} port ${port} (${code})`, hint, cause);
   }
 }
 

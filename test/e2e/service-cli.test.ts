@@ -145,6 +145,7 @@ describe('tts serve', () => {
     ['--prot 1', /^tts: unknown option '--prot'\nhint: did you mean --port\?/],
     ['word', /^tts: tts serve does not know "word"\nhint: .*tts speak serve/],
     ['--host 192.0.2.1', /^tts: cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
+    ['--host fe80::1', /^tts: cannot listen on fe80::1 port 8787 \(E\w+\)\nhint: .*--host\n$/],
     ['--concurrency=2', /^tts: --concurrency only works with --base-url\nhint: name the service/],
   ])('refuses %j with status 2', async (args, message) => {
     const line = typeof args === 'string' ? `serve ${args}` : ['serve', ...args];
