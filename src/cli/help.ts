@@ -8,16 +8,16 @@ import { printLine } from './print.ts';
  * Runs `tts help`: without a word, or with a command or a topic.
  * @throws TtsError (usage) for words that are neither
  */
-export async function run({ words: [name, ...more] }: CommandLine, context: Context): Promise<number> {
-  const text =
-    name === undefined || name.startsWith('-') ? SHORT_HELP : more.length === 0 && (await textOn(name));
-  if (text) {
+export async function run({ words }: CommandLine, context: Context): Promise<number> {
+  const [name, extra] = words[0]?.startsWith('-') ? [] : words;
+  const text = name === undefined ? SHORT_HELP : await textOn(name);
+  const unknown = text === undefined ? name : extra;
+  if (text !== undefined && unknown === undefined) {
     printLine(context.host.stdout, text);
     return ExitCode.ok;
   }
   const { assertWordsUtf8 } = await import('./command-line.ts');
   assertWordsUtf8(context.argv, context.host);
-  const unknown = commands.has(name ?? '') ? more[0] : name;
   const nearest = nearestName(unknown ?? '', [...commands.keys(), ...Object.keys(TOPICS)]);
   throw usageError(
     `tts help does not know "${unknown}"`,

@@ -33,6 +33,11 @@ describe('the help', () => {
     expect(stdout.toString()).toMatch(/^ +9 .*doubtful/m);
   });
 
+  it('names the word that it does not know, after a command or a topic, too', async () => {
+    for (const words of ['now', 'exit now', 'batch now'])
+      expectFailure(await new Sandbox().run(`help ${words}`), 2, /^tts: tts help does not know "now"\n/);
+  });
+
   it('is there also where the working folder is gone', async () => {
     const run = await new Sandbox().shell('mkdir gone && cd gone && rmdir ../gone && tts help config');
     expect(run.status).toBe(0);
