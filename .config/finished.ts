@@ -18,6 +18,7 @@ async function run(input: string): Promise<object> {
   // The modules of the commands are not needed for their help.
   const bundle = await rolldown({
     input,
+    transform: { target: 'es2023' },
     platform: 'node',
     external: (_, importer) => importer?.endsWith('/src/cli/commands.ts') === true,
   });

@@ -1,24 +1,17 @@
 /** Responses with sound and word times, for both HTTP APIs. Loaded on the first request for word times. */
 import type { Exchange, Reply } from '../kit/http/route.ts';
 import type { ValueOf } from '../kit/schema.ts';
-import { aborted } from '../kit/wait.ts';
+import { aborted, peek } from '../kit/wait.ts';
 import { wordsSource } from '../read/source.ts';
 import type { Listener, RunEvent } from '../run/run.ts';
 import { EXPECTED_ERROR, type TimeSource, WordTimes } from '../run/words.ts';
 import type { PcmFormat } from '../sound/pcm.ts';
-import type { Reference } from '../voices/timed-words.ts';
 import { type CAPTIONED, SOURCES } from './captioned.ts';
 import { speakLive } from './live.ts';
 import { storeSound } from './sound.ts';
 import { type Captioning, isRelayed, register, type ServiceContext, type SpeechRequest } from './speak.ts';
 
 type Word = NonNullable<ValueOf<typeof CAPTIONED>['timestamps']>[number];
-
-interface Service {
-  readonly context: ServiceContext;
-  /** Opens the reference voices, which time words by comparison; all requests share them, one sentence at a time. */
-  openReference(): Promise<Reference>;
-}
 
 /**
  * Answers with sound and word times. Each sentence is queued like a request, and timed before the next one is sent.
@@ -28,10 +21,10 @@ export async function captioned(
   request: SpeechRequest,
   { live, inLines, hasWords, speed = 1 }: Captioning,
   exchange: Exchange,
-  { context, openReference }: Service,
+  context: ServiceContext,
 ): Promise<Reply> {
   const { signal, begun } = exchange;
-  const { metrics } = context;
+  const { metrics, openReference } = context;
   const headers = register(request, exchange, context);
   const stream = isRelayed(request.voice) ? request.fields.stream : inLines;
   const times = new WordTimes(({ role }) => role.speaker, { openReference, signal });
@@ -53,11 +46,10 @@ export async function captioned(
   const { mediaType, encoded } = live(format);
   const onSound = () => metrics.addFirstByte((performance.now() - begun) / 1000);
   if (inLines) {
-    const lines = ndjsonBody(encoded(pcm), mediaType, captions);
     // If the voice refuses the text, this throws while the response can still become an error.
-    const first = await lines.next();
+    const { all } = await peek(ndjsonBody(encoded(pcm), mediaType, captions), 1);
     onSound();
-    return { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body: resumed(first, lines) };
+    return { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body: all };
   }
   const sound = await storeSound(encoded(pcm));
   void aborted(signal).then(sound.dispose);
@@ -193,11 +185,6 @@ function withoutUnhandledRejection<T>(piece: Promise<T>): Promise<T> {
 
 /** Bytes of sound that complete a line if no words were requested. */
 const BARE_LINE_BYTES = 2 ** 14;
-
-async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
-  if (!first.done) yield first.value;
-  yield* rest;
-}
 
 const JSON_HEAD = '{"audio":"';
 

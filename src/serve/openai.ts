@@ -273,7 +273,12 @@ async function spoken(
     silentIfUnreadable: true,
   };
   const reply = captions
-    ? await context.captioned(request, { ...captions, live, speed }, exchange)
+    ? await (await import('./captions.ts')).captioned(
+        request,
+        { ...captions, live, speed },
+        exchange,
+        context,
+      )
     : await speak(request, exchange, context);
   return {
     ...reply,
@@ -324,10 +329,10 @@ interface EncoderOptions {
 /** @throws HttpError 400 for a format that this machine cannot write */
 async function liveEncoder(
   { format: name, speed, asEvents }: EncoderOptions,
-  programs?: ProgramHost,
+  programs: ProgramHost,
 ): Promise<LiveEncoder> {
   const { encoding: encode, mediaType, ...row }: ServedFormat = FORMATS[name];
-  const encoding = streamingOf(encodingOf('', { encode, ...(programs && { programs }) }), 'the answer');
+  const encoding = streamingOf(encodingOf('', { encode, programs }), 'the answer');
   await encoding.assertReady().catch((error: unknown) => {
     if (!(error instanceof TtsError)) throw error;
     throw new HttpError(400, 'unsupported_format', error.message, { field: 'response_format' });

@@ -1,50 +1,31 @@
 /** Starts and stops the server of `tts serve`, and sets the limits for its clients. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../kit/host.ts';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
 import { loadOnce } from '../kit/wait.ts';
 import type { Reference } from '../voices/timed-words.ts';
 import { APIS } from './apis.ts';
 import { type CallbackLimits, type CallbackOutcome, Callbacks, callbackOrigin } from './callbacks.ts';
-import type { TextReading } from './clean.ts';
 import { Metrics } from './metrics.ts';
-import { errorOf, type ServedVoices, type ServiceContext } from './speak.ts';
+import { errorOf, type ServiceContext } from './speak.ts';
 import { ttsApi } from './tts.ts';
 import type { WyomingLimits, WyomingOptions, WyomingServer } from './wyoming.ts';
 
-/** Code points, about nine hours of speech. */
-const DEFAULT_MAX_TEXT = 500_000;
-
-const DEFAULT_HOST = '127.0.0.1';
-
-export interface ServiceOptions {
-  /** The caller closes these. */
-  readonly voices: ServedVoices;
+export interface ServiceOptions
+  extends Pick<ServiceContext, 'voices' | 'log' | 'reading' | 'hide' | 'maxText' | 'programs' | 'basePath'> {
   /** The key that requests must send; null for none. */
   readonly apiKey: string | null;
-  /** The address to listen on; defaults to loopback. */
-  readonly host?: string;
-  /** Defaults to 0, which takes a free port. */
-  readonly port?: number;
+  /** The address to listen on. */
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
   /** The port for the Wyoming protocol, which needs no key; 0 takes a free one, `undefined` turns it off. */
-  readonly wyoming?: number | undefined;
-  /** The prefix of all paths, such as `/api`; empty by default. */
-  readonly basePath?: string;
-  /** The longest text, in code points. */
-  readonly maxText?: number;
-  /** Origins that may receive callbacks; none by default. */
-  readonly callbacks?: readonly string[];
+  readonly wyoming: number | undefined;
+  /** Origins that may receive callbacks. */
+  readonly callbacks: readonly string[];
   /** The origin whose web pages may use the service; `*` allows all. */
-  readonly cors?: string | undefined;
-  readonly log?: Log | undefined;
-  /** Without it, texts are spoken unchanged. */
-  readonly reading?: TextReading | undefined;
-  /** Removes secrets from the names of voices. */
-  hide?(text: string): string;
+  readonly cors: string | undefined;
   readonly limits?: Partial<Limits>;
-  /** Where to find encoders of some formats, and espeak-ng, which times words. */
-  readonly programs?: (Pick<Host, 'env' | 'platform'> & Partial<Pick<Host, 'runtime'>>) | undefined;
 }
 
 export interface Service {
@@ -55,33 +36,32 @@ export interface Service {
   close(graceMs: number): Promise<void>;
 }
 
-/** @throws TtsError for bad callback origins; the error of `listen` */
+/**
+ * The caller closes the voices.
+ * @throws TtsError for bad callback origins; the error of `listen`
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { voices, apiKey, cors, host = DEFAULT_HOST, port = 0, basePath = '' } = options;
-  const { log = () => {}, maxText = DEFAULT_MAX_TEXT, hide = (text) => text, reading, programs } = options;
+  const { voices, apiKey, cors, host, port, basePath, log, maxText, hide, reading, programs } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const metrics = new Metrics();
   const errorFor = (error: unknown, id: string) => errorOf(error, id, { voices, log });
   const callbacks = new Callbacks({
     apiKey,
-    origins: new Set(options.callbacks?.map(callbackOrigin)),
+    origins: new Set(options.callbacks.map(callbackOrigin)),
     limits,
     log,
     errorBody: (error, id) => ttsApi.error(errorFor(error, id)),
   });
-  const speaking: ServiceContext['speaking'] = new Set();
   let reference: Reference | undefined;
   const openReference = loadOnce(async () => {
     const { openReference } = await import('../run/words.ts');
-    reference = await openReference(programs ?? NO_PROGRAMS);
+    reference = await openReference(programs);
     return reference;
   });
-  const own = { voices, log, hide, maxText, reading, programs, callbacks, metrics, speaking, basePath };
-  const captioned: ServiceContext['captioned'] = async (...asked) => {
-    const { captioned } = await import('./captions.ts');
-    return captioned(...asked, { context, openReference });
+  const metrics = new Metrics();
+  const context: ServiceContext = {
+    ...{ voices, log, hide, maxText, reading, programs, callbacks, metrics, basePath, openReference },
+    speaking: new Set(),
   };
-  const context: ServiceContext = { ...own, captioned };
   const onEnd = (record: RequestRecord, route: string | undefined) => {
     // The two routes of the page, `/` and the empty path, count as one.
     metrics.addRequest(route === undefined ? 'other' : route || '/', record.status);
@@ -99,8 +79,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   return { url: http.url, wyoming: wyoming?.url, close };
 }
-
-const NO_PROGRAMS = { env: {}, platform: 'linux' } as const;
 
 async function openWyoming(
   port: number | undefined,

@@ -2,13 +2,14 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type EngineError, type EngineFault, queueFull, shortName } from '../engines/engine.ts';
 import { styleOf } from '../engines/style.ts';
-import type { Host } from '../kit/host.ts';
+import type { Host, ProgramHost } from '../kit/host.ts';
 import { type Exchange, HttpError, json, quotable, type Reply } from '../kit/http/route.ts';
 import { aborted } from '../kit/wait.ts';
 import { counted, type PcmFormat, type Speech, secondsOf } from '../sound/pcm.ts';
 import type { Fields, Utterance, Voice } from '../sound/voice.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import { languageInName, voiceForLanguage } from '../voices/language.ts';
+import type { Reference } from '../voices/timed-words.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { TextReading } from './clean.ts';
 import type { Metrics } from './metrics.ts';
@@ -55,20 +56,21 @@ export function isRelayed({ source }: Voice): boolean {
 export interface ServiceContext {
   readonly voices: ServedVoices;
   readonly log: Log;
-  /** Without it, texts are spoken unchanged. */
-  readonly reading?: TextReading | undefined;
+  /** `undefined`: texts are spoken unchanged. */
+  readonly reading: TextReading | undefined;
   /** Removes secrets: an engine may put a key into the name of a voice. */
   hide(text: string): string;
   /** The longest text, in code points. */
   readonly maxText: number;
-  /** Where to find encoders; `undefined` finds none. */
-  readonly programs: Pick<Host, 'env' | 'platform'> | undefined;
+  /** Where to find encoders of some formats, and espeak-ng, which times words. */
+  readonly programs: ProgramHost & Partial<Pick<Host, 'runtime'>>;
   readonly callbacks: Callbacks;
   readonly metrics: Metrics;
-  /** Like {@link speak}, but answers with word times, too. */
-  captioned(request: SpeechRequest, how: Captioning, exchange: Exchange): Promise<Reply>;
+  /** Opens the reference voices, which time words by comparison; all requests share them, one sentence at a time. */
+  openReference(): Promise<Reference>;
   /** Requests for speech in progress. */
   readonly speaking: Set<object>;
+  /** The prefix of all paths, such as `/api`. */
   readonly basePath: string;
 }
 

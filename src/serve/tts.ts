@@ -106,7 +106,10 @@ export const ttsApi: HttpApi<ServiceContext> = {
 const DEFAULT_SAMPLE_RATE = 22_050;
 
 /** @throws HttpError 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have */
-function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceContext): Promise<Reply> {
+async function speakForTts(
+  exchange: Exchange<ValueOf<typeof BODY>>,
+  context: ServiceContext,
+): Promise<Reply> {
   const { body, headers } = exchange;
   const { voices, maxText, callbacks } = context;
   const { speaker: no, callbackUrl, ...fields } = valuesIn('tts', body);
@@ -141,8 +144,9 @@ function speakForTts(exchange: Exchange<ValueOf<typeof BODY>>, context: ServiceC
     live: fields.stream ? streamedWav : undefined,
   };
   if (!hasWords) return speak(request, exchange, context);
+  const { captioned } = await import('./captions.ts');
   const how = { live: streamedWav, inLines: fields.stream === true, hasWords };
-  return context.captioned(request, how, exchange);
+  return captioned(request, how, exchange, context);
 }
 
 /** Streams a WAV whose header has placeholders for the unknown sizes. */

@@ -24,10 +24,25 @@ export interface ToneService {
   close(): Promise<void>;
 }
 
+const PLAIN = {
+  apiKey: KEY,
+  host: '127.0.0.1',
+  port: 0,
+  wyoming: undefined,
+  basePath: '',
+  maxText: 500_000,
+  callbacks: [],
+  cors: undefined,
+  log: () => {},
+  reading: undefined,
+  hide: (text: string) => text,
+  programs: { env: {}, platform: 'linux' },
+} as const;
+
 /** Starts a service that speaks with {@link ToneEngine}. */
 export async function startToneService(options: Partial<ServiceOptions> = {}): Promise<ToneService> {
   const engine = new ToneEngine();
-  const service = await startService({ voices: engine, apiKey: KEY, ...options });
+  const service = await startService({ ...PLAIN, voices: engine, ...options });
   const open = () => connect(Number(new URL(service.url).port), '127.0.0.1');
   return {
     engine,

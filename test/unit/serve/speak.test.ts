@@ -87,10 +87,11 @@ describe('an exchange that is over', () => {
   const origins = new Set<string>();
   const voices = new ToneEngine();
   const context: ServiceContext = {
-    ...{ voices, log, maxText: 1e6, programs: undefined, metrics: new Metrics(), basePath: '' },
+    ...{ voices, log, reading: undefined, maxText: 1e6, metrics: new Metrics(), basePath: '' },
+    programs: { env: {}, platform: 'linux' },
     hide: (text) => text,
     callbacks: new Callbacks({ apiKey: null, origins, limits, log, errorBody: () => ({}) }),
-    captioned: () => Promise.reject(new Error('no words are asked for')),
+    openReference: () => Promise.reject(new Error('no words are asked for')),
     speaking: new Set(),
   };
   const exchangeWith = <Body>(body: Body, signal: AbortSignal): Exchange<Body> => ({
