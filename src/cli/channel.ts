@@ -1,12 +1,12 @@
 /** Lets one run speak at a time on a channel; `tts stop`, `tts pause` and `tts resume`. */
 import { existsSync, fstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, Silenced, type TtsError, usageError } from '../kit/error.ts';
 import { cacheFolder, makeFolder, namesIn } from '../kit/folders.ts';
 import { isOwnFolder, ownCacheFolder, readOwn } from '../kit/guard.ts';
 import type { Host } from '../kit/host.ts';
 import { birthOf } from '../kit/lock.ts';
+import { delay } from '../kit/wait.ts';
 import { loadSettings } from '../options/load.ts';
 import type { CommandLine, CommandModule, Context } from './commands.ts';
 
@@ -65,7 +65,7 @@ async function waitForTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const asked = new Set<string>();
-  if (!interrupts) await pass(Math.min(performance.now(), MOST_AWAITED_MS), signal);
+  if (!interrupts) await delay(Math.min(performance.now(), MOST_AWAITED_MS), signal);
   for (;;) {
     const others = tickets.others();
     for (const other of interrupts ? others.filter((each) => tickets.isEarlier(each)) : []) {
@@ -80,17 +80,13 @@ async function waitForTurn(
     tickets.write('speaks');
     if (tickets.others().every(({ state }) => state === 'waits')) return;
     tickets.write('waits');
-    await pass(LOOK_MS.speaks, signal);
+    await delay(LOOK_MS.speaks, signal);
   }
 }
 
 /** Waits until the run has ended or changed its state. Each waiting run polls a single file. */
 async function gone({ path, state }: Ticket, tickets: Tickets, signal: AbortSignal): Promise<void> {
-  while (tickets.look(path)?.state === state) await pass(LOOK_MS[state], signal);
-}
-
-async function pass(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
+  while (tickets.look(path)?.state === state) await delay(LOOK_MS[state], signal);
 }
 
 /** The turn of a run to speak on its channel. */

@@ -5,7 +5,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
 import type { Host } from '../kit/host.ts';
@@ -22,7 +21,7 @@ const MOST_RUNS = 100;
 /** Files that are made at the same time. */
 const MADE_AT_ONCE = 2;
 
-type RunHost = Pick<Host, 'env' | 'execPath' | 'askToEnd'>;
+type RunHost = Pick<Host, 'env' | 'execPath'>;
 
 /** The object that a run prints with `--json`. */
 export interface Printed {
@@ -156,7 +155,7 @@ async function runOfTts(
     pipes: onSpoken ? 1 : 0,
   });
   await child.started;
-  const end = () => void endOf(child, host);
+  const end = () => void child.stop(GRACE_MS);
   signal.addEventListener('abort', end, { once: true });
   try {
     child.stdin.end(spoken);
@@ -176,18 +175,6 @@ async function runOfTts(
 
 /** How long a run gets to release its player and its file before it is killed. */
 const GRACE_MS = 1_500;
-
-async function endOf(child: Child, host: RunHost): Promise<void> {
-  const isGone = new AbortController();
-  void child.exited.then(() => isGone.abort());
-  try {
-    if (child.pid !== undefined && child.isRunning) host.askToEnd(child.pid);
-    await sleep(GRACE_MS, undefined, { signal: isGone.signal });
-    child.end();
-  } catch {
-    // The run has ended.
-  }
-}
 
 /** Reads the lines of `--events`. */
 async function follow(pipe: Readable, onSpoken: (characters: number) => void): Promise<void> {

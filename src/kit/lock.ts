@@ -10,10 +10,10 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './error.ts';
 import { openOwn } from './guard.ts';
 import type { Host } from './host.ts';
+import { delay } from './wait.ts';
 import { ageOf } from './words.ts';
 
 /** Milliseconds between two updates of the file's time, by which an owner shows that it is alive. */
@@ -97,7 +97,7 @@ export class Lease implements Disposable {
       const taken = Lease.take(path, host, rules);
       if (taken instanceof Lease) return taken;
       tell?.();
-      await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await delay(POLL_MS, signal);
     }
   }
 

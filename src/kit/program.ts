@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Host, withoutSecrets } from './host.ts';
+import { resolvesWithin } from './wait.ts';
 import { printable, withoutEscapes } from './words.ts';
 
 /** UTF-16 units of stderr that are kept. */
@@ -141,20 +141,23 @@ export class Child {
     this.#isHeld = isHeld;
   }
 
-  /** Asks the child to end, and kills it if it does not. Resolves when it is gone, or cannot be killed. */
-  async stop(): Promise<void> {
+  /**
+   * Asks the child to end, and kills it if it does not. Resolves when it is gone, or cannot be killed.
+   * @param patienceMs how long it may take to end by itself
+   */
+  async stop(patienceMs = PATIENCE_MS): Promise<void> {
     this.#kill('SIGTERM');
     // A stopped child obeys only after it has continued.
     this.hold(false);
     this.#child.stderr?.destroy();
-    if (!(await within(PATIENCE_MS, this.exited))) this.#kill('SIGKILL');
-    await within(PATIENCE_MS, this.exited);
+    if (!(await resolvesWithin(patienceMs, this.exited))) this.#kill('SIGKILL');
+    await resolvesWithin(PATIENCE_MS, this.exited);
     this.#child.unref();
   }
 
   /** Waits until the child and its outputs have ended, but only for a moment. */
   async closedSoon(): Promise<void> {
-    await within(PATIENCE_MS, this.closed);
+    await resolvesWithin(PATIENCE_MS, this.closed);
   }
 
   /** Resolves when the child is gone and its stderr is complete. Another process may delay this only for a moment. */
@@ -192,17 +195,6 @@ export class Child {
       this.#child.once(event, end);
       this.started.catch(end);
     });
-  }
-}
-
-/** @returns true if the promise resolved within this time */
-async function within(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
-  const over = new AbortController();
-  const late = sleep(milliseconds, false, { signal: over.signal }).catch(() => false);
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    over.abort();
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, TtsError } from './error.ts';
+import { delay } from './wait.ts';
 
 /** Seconds. The wait doubles with each try. */
 const FIRST_WAIT = 0.5;
@@ -79,12 +79,10 @@ export async function waitOrGiveUp(
   if (!(error instanceof TtsError) || signal.aborted) throw error;
   const isQuick = state.hasFallback === true && isConnectionRefused(error);
   const allowed = isQuick ? Math.min(1, retries) : retries;
-  const delay = retryDelay(error, { made: state.made, allowed, longestWait }, Math.random());
-  const seconds = isQuick && delay !== undefined ? QUICK_WAIT : delay;
+  const usual = retryDelay(error, { made: state.made, allowed, longestWait }, Math.random());
+  const seconds = isQuick && usual !== undefined ? QUICK_WAIT : usual;
   if (seconds === undefined) throw error;
   state.made += 1;
   onRetry?.({ error, seconds });
-  await sleep(seconds * 1000, undefined, { signal }).catch(() => {
-    throw signal.reason;
-  });
+  await delay(seconds * 1000, signal);
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Lets other work of the process run first. */
 export { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -19,6 +20,22 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     signal.addEventListener('abort', abort, { once: true });
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** Rejects with the signal's reason if the signal aborts first. */
+export async function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+/** @returns true if the promise resolved within this time */
+export async function resolvesWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  const over = new AbortController();
+  const late = sleep(milliseconds, false, { signal: over.signal }).catch(() => false);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    over.abort();
+  }
 }
 
 /** Applies back-pressure: resolves when a stream has room for more, or takes nothing any more. Its error is left to others. */

@@ -2,12 +2,11 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../kit/address.ts';
 import { usageError } from '../kit/error.ts';
 import type { HttpClient, HttpRequest } from '../kit/http/client.ts';
 import { HttpError } from '../kit/http/route.ts';
-import { singleItem } from '../kit/wait.ts';
+import { delay, singleItem } from '../kit/wait.ts';
 import type { Log } from './service.ts';
 import { type Sound, type StoredSound, storeWav } from './sound.ts';
 
@@ -139,7 +138,7 @@ export class Callbacks {
       if (reason === undefined) return { delivered: true, tries };
       if (tries === TRIES) return { delivered: false, tries, reason };
       const wait = callbackBackoff * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
-      await sleep(wait, undefined, { signal: this.#stop.signal });
+      await delay(wait, this.#stop.signal);
     }
   }
 

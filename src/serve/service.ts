@@ -1,8 +1,7 @@
 /** Starts and stops the server of `tts serve`, and sets the limits for its clients. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpLimits, HttpServer, type RequestRecord } from '../kit/http/server.ts';
-import { loadOnce } from '../kit/wait.ts';
+import { loadOnce, resolvesWithin } from '../kit/wait.ts';
 import type { Reference } from '../voices/timed-words.ts';
 import { APIS } from './apis.ts';
 import { type CallbackLimits, type CallbackOutcome, Callbacks, callbackOrigin } from './callbacks.ts';
@@ -96,10 +95,7 @@ async function closeAll(
 ): Promise<void> {
   const stopped = Promise.all(servers.map((server) => server.stop()));
   const finished = stopped.then(() => callbacks.settled());
-  const isFinished = new AbortController();
-  const late = sleep(graceMs, undefined, { signal: isFinished.signal }).catch(() => {});
-  await Promise.race([finished, late]);
-  isFinished.abort();
+  await resolvesWithin(graceMs, finished);
   for (const server of servers) server.abort();
   callbacks.abort();
   await finished;

@@ -1,10 +1,9 @@
 /** Turns failed requests and refusals into errors with a hint for the user. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, ExitCode, TtsError } from '../error.ts';
 import { isBusy, isTransient, LONGEST_REQUESTED_WAIT } from '../retry.ts';
-import { IdleError } from '../wait.ts';
+import { IdleError, resolvesWithin } from '../wait.ts';
 import { printable } from '../words.ts';
 import { askedWait, decoded, messageIn, waitIn } from './answer.ts';
 import type { Answer } from './client.ts';
@@ -275,10 +274,8 @@ export async function firstBytes(
     }
     isWhole = true;
   };
-  const late = new AbortController();
   const reading = read().catch(() => {});
-  await Promise.race([reading, ...(forMs === undefined ? [] : [sleep(forMs, undefined, late)])]);
-  late.abort();
+  await (forMs === undefined ? reading : resolvesWithin(forMs, reading));
   return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }
 
