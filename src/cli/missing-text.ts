@@ -162,9 +162,9 @@ class UnreadWords {
 
   read(text: string): void {
     this.#reading.add(text);
-    // The voice reads all of ASCII.
-    for (const word of text.match(/\S*[^\p{ASCII}\s]\S*/gu) ?? []) {
-      if (!hasWord(word) || this.#normalise(word) !== '') continue;
+    for (const word of text.split(/\s+/u)) {
+      // The voice reads all of ASCII.
+      if (/^\p{ASCII}*$/u.test(word) || !hasWord(word) || this.#normalise(word) !== '') continue;
       this.#unread.add(word);
       this.#first ??= word;
       this.#count += 1;

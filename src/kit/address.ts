@@ -15,6 +15,11 @@ export function withoutLogin(address: string): string {
   return address.replace(/^(https?:\/\/)[^/?#\\]*@/i, '$1');
 }
 
+export function withoutEndSlashes(path: string): string {
+  // The lookbehind keeps the search linear where many slashes are in the middle.
+  return path.replace(/(?<!\/)\/+$/, '');
+}
+
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

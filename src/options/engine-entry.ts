@@ -1,5 +1,5 @@
 /** Schemas of `--engine` and of an entry of `engines` in a config file. */
-import { percentDecoded } from '../kit/address.ts';
+import { percentDecoded, withoutEndSlashes } from '../kit/address.ts';
 import {
   checked,
   choice,
@@ -117,7 +117,7 @@ export function serverAddress(text: string): ServerAddress | undefined {
   const address = new URL(given);
   address.username = '';
   address.password = '';
-  address.pathname = given.pathname.replace(/\/+$/, '') || '/v1';
+  address.pathname = withoutEndSlashes(given.pathname) || '/v1';
   const login = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return login === ':' ? { url: address } : { url: address, login };
 }

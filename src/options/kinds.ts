@@ -1,7 +1,7 @@
 /** Schemas of option values, built on those of `kit/schema.ts`. */
 import { basename, resolve } from 'node:path';
 import * as v from 'valibot';
-import { originOf } from '../kit/address.ts';
+import { originOf, withoutEndSlashes } from '../kit/address.ts';
 import {
   checked,
   later,
@@ -124,7 +124,7 @@ export const url = textAs(readUrl, 'must be a URL that begins with http:// or ht
 export function readBaseUrl(typed: string): URL | undefined {
   const parsed = readUrl(typed);
   if (!parsed || parsed.username || parsed.password || parsed.search || parsed.hash) return undefined;
-  parsed.pathname = parsed.pathname.replace(/\/+$/, '');
+  parsed.pathname = withoutEndSlashes(parsed.pathname);
   return parsed;
 }
 
@@ -163,12 +163,12 @@ const PATH_FAULTS: readonly (readonly [RegExp, problem: string])[] = [
 ];
 
 function pathFault(path: string): string | undefined {
-  return PATH_FAULTS.find(([fault]) => fault.test(path.replace(/\/+$/, '')))?.[1];
+  return PATH_FAULTS.find(([fault]) => fault.test(withoutEndSlashes(path)))?.[1];
 }
 
 /** A path prefix, which may be empty. A slash at its end is removed. */
 export const basePath = textAs(
-  (typed) => (pathFault(typed) === undefined ? typed.replace(/\/+$/, '') : undefined),
+  (typed) => (pathFault(typed) === undefined ? withoutEndSlashes(typed) : undefined),
   (typed) => pathFault(typed) ?? '',
 );
 
@@ -360,10 +360,15 @@ export function describedValue(data: unknown): string {
   if (Array.isArray(data)) return 'a list';
   if (data instanceof Date) return 'a date';
   if (typeof data === 'object' && data !== null) return 'an object';
-  const shown = JSON.stringify(data)
-    .replace(/^"([a-z][a-z\d+.-]*:\/\/)?.*@/i, '"$1***@')
-    .replace(/(:\/\/[^"?#]*[?#]).*"$/, '$1***"');
+  const shown = withoutQuery(JSON.stringify(data).replace(/^"([a-z][a-z\d+.-]*:\/\/)?.*@/i, '"$1***@'));
   return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…"` : shown;
+}
+
+/** @param json of a text */
+function withoutQuery(json: string): string {
+  const address = json.indexOf('://');
+  const query = address < 0 ? -1 : json.slice(address).search(/[?#]/);
+  return query < 0 ? json : `${json.slice(0, address + query + 1)}***"`;
 }
 
 export function isObject(data: unknown): data is object {

@@ -3,6 +3,7 @@ import { constants, lstatSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { withoutEndSlashes } from '../kit/address.ts';
 import { readAt, writeAt } from '../kit/descriptor.ts';
 import { codeOf, ExitCode, TtsError } from '../kit/error.ts';
 import { AtomicFile } from '../kit/file.ts';
@@ -187,7 +188,7 @@ export function addressOf(text: string): string {
   const url = new URL(text);
   url.username = '';
   url.password = '';
-  return url.href.replace(/\/+$/, '');
+  return withoutEndSlashes(url.href);
 }
 
 /** Returns who makes a sound, without voice and model: the address of a service or server, otherwise the identity itself. */

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { chapterRows, chapterTemplate } from '../../src/batch/split.ts';
 import { readTable, type TableKind } from '../../src/batch/table.ts';
+import { unreadInRows } from '../../src/cli/missing-text.ts';
 import { Secrets } from '../../src/cli/notices.ts';
 import { normalise } from '../../src/engines/normalise.ts';
 import { passages } from '../../src/engines/passages.ts';
@@ -9,6 +10,7 @@ import { styleOf } from '../../src/engines/style.ts';
 import { Drops } from '../../src/kit/drops.ts';
 import { chained, singleItem } from '../../src/kit/wait.ts';
 import { printable, withoutEscapes } from '../../src/kit/words.ts';
+import { describedValue, readBaseUrl } from '../../src/options/kinds.ts';
 import { Unspoken } from '../../src/read/assistant.ts';
 import { readCues } from '../../src/read/cue-files.ts';
 import { openCues } from '../../src/read/cues.ts';
@@ -67,6 +69,13 @@ async function dropped(messages: string): Promise<void> {
   const stopped = new Promise<void>((resolve) => drops.listen(resolve));
   await answers.source.bytes(signal)[Symbol.asyncIterator]().next();
   await stopped;
+}
+
+/** Looks in the text of a row for words that the built-in voice leaves out. */
+async function readRow(text: string): Promise<void> {
+  const role = { speaker: { voice: { source: { kind: 'built-in' } } } };
+  const started = { type: 'started', part: { segment: { text, role } } } as never;
+  await unreadInRows({} as never)('row 1').on(started);
 }
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
@@ -428,6 +437,9 @@ const HOSTILE: Readonly<Record<string, Work>> = {
   instructions: many('slow ', styleOf),
   'control characters of a message': many('\u001b;#', printable),
   'a sequence without an end': many(';#', withoutEscapes, ['\u001b', '']),
+  'addresses in a wrong value of a config file': many('://', describedValue),
+  'slashes in a base URL': many('/', readBaseUrl, ['http://x/', 'x']),
+  'letters of a word for the built-in voice': many('a', readRow),
   'beginnings of a key': many('a-secret-', (text) => secrets.redact(text)),
   'equal titles': (size) => nameChapters(Array(size / 8).fill('Same title')),
   'titles that are numbered already': (size) =>

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isNearby } from '../../kit/address.ts';
+import { isNearby, withoutEndSlashes } from '../../kit/address.ts';
 import { checksumOf, hashOf } from '../../kit/checksum.ts';
 import { ExitCode, TtsError, usageError } from '../../kit/error.ts';
 import type { Host } from '../../kit/host.ts';
@@ -46,7 +46,7 @@ function hubAddress(text: string, origin: string): URL {
       'write it as in https://hf-mirror.example.com, without user, "?" or "#"',
     );
   assertSafe(url, origin);
-  url.pathname = url.pathname.replace(/\/+$/, '');
+  url.pathname = withoutEndSlashes(url.pathname);
   return url;
 }
 
@@ -67,7 +67,7 @@ export function addressIn({ url }: Hub, repository: Repository, { path }: Pick<P
       : [url, ...repository.repo.split('/'), 'resolve', repository.commit];
   const address = new URL(place);
   const names = [...steps, ...path.split('/')].map(encodeURIComponent);
-  address.pathname = `${place.pathname.replace(/\/+$/, '')}/${names.join('/')}`;
+  address.pathname = `${withoutEndSlashes(place.pathname)}/${names.join('/')}`;
   return address;
 }
 
