@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { posix } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
-import { quoted, visible } from '../kit/words.ts';
+import { quoted, visible, withMore } from '../kit/words.ts';
 import type { EncodingName } from '../sound/encode/encoding.ts';
 import { assertEncodable } from '../sound/encode/encodings.ts';
 import type { Speaker } from '../sound/voice.ts';
@@ -346,11 +346,10 @@ export class BatchPlan {
     if (this.#faultCount === 0) return;
     const hint = this.#advice === undefined ? remedy : `${this.#advice}; ${remedy}`;
     if (this.#faultCount === 1) throw usageError(only, hint);
-    const moreCount = this.#faultCount - this.#faults.length;
     throw new TtsError(`${this.#names}: ${this.#faultCount} rows are wrong`, {
       exitCode: ExitCode.usage,
       hint,
-      details: [...this.#faults, ...(moreCount > 0 ? [`and ${moreCount} more`] : [])],
+      details: withMore(this.#faults, this.#faultCount),
     });
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { BatchRow } from '../batch/plan.ts';
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { makeOutputFolder } from '../kit/folders.ts';
-import { countOf, visible } from '../kit/words.ts';
+import { countOf, visible, withMore } from '../kit/words.ts';
 import { longFlag } from '../options/option.ts';
 import { isName, rowOf } from '../options/rows.ts';
 import type { Context } from './commands.ts';
@@ -80,10 +80,9 @@ async function mayPrune(
 }
 
 function unasked(count: number, shown: readonly string[]): TtsError {
-  const more = count - shown.length;
   return new TtsError(`--prune would delete ${countOf(count, 'file')}`, {
     exitCode: ExitCode.usage,
-    details: [...shown, ...(more > 0 ? [`and ${more} more`] : [])],
+    details: withMore(shown, count),
     hint: 'nothing was deleted or made: add --yes if these files may go',
   });
 }

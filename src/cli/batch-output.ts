@@ -3,7 +3,7 @@ import type { RowOutcome } from '../batch/make.ts';
 import type { RowStates } from '../batch/manifest.ts';
 import { type BatchPlan, type BatchRow, placeOf } from '../batch/plan.ts';
 import { ExitCode, TtsError, usageError } from '../kit/error.ts';
-import { countOf, shellQuoted } from '../kit/words.ts';
+import { countOf, shellQuoted, withMore } from '../kit/words.ts';
 import type { RunTotals } from '../run/totals.ts';
 import type { Context } from './commands.ts';
 import { readerReady } from './print.ts';
@@ -109,10 +109,9 @@ export class BatchOutput {
   partial(): TtsError {
     const { failed } = this.counts;
     const left = this.#left > 0 ? `, ${countOf(this.#left, 'was', 'were')} left` : '';
-    const more = failed - this.#failures.length;
     return new TtsError(`${failed} of ${countOf(this.#plan.mine.length, 'row')} failed${left}`, {
       exitCode: ExitCode.partial,
-      details: [...this.#failures, ...(more > 0 ? [`and ${more} more`] : [])],
+      details: withMore(this.#failures, failed),
       hint: `the same command makes only what is missing: ${this.command}`,
     });
   }

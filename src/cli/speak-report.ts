@@ -2,7 +2,7 @@
 import { ExitCode, TtsError } from '../kit/error.ts';
 import { dataFolder } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
-import { bytesInWords, countOf, duration, grouped, printable } from '../kit/words.ts';
+import { bytesInWords, countOf, duration, grouped, printable, withMore } from '../kit/words.ts';
 import { isStdout } from '../out/open.ts';
 import type { Delivery } from '../out/sink.ts';
 import type { Misfit } from '../run/fit.ts';
@@ -21,13 +21,11 @@ import type { Context } from './commands.ts';
 import { isProgressWanted, type Notices } from './notices.ts';
 import { LONG_RUN_MS, type Progress, totalOf } from './progress.ts';
 
-type Reported = Pick<SpeechJob, 'output'> & Partial<Pick<SpeechJob, 'callbackUrl'>>;
-
 export function report(
-  { output, callbackUrl }: Reported,
+  { output, callbackUrl }: Pick<SpeechJob, 'output' | 'callbackUrl'>,
   totals: RunTotals,
   delivery: Delivery | undefined,
-  { host, notices }: { readonly host: Pick<Host, 'env' | 'stderr'>; readonly notices: Notices },
+  { host, notices }: Context,
 ): void {
   if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = totals;
@@ -157,8 +155,8 @@ function warnOfNames(cast: Cast, notices: Notices, shown: (name: string, lines: 
   cast.hasWarnedOfNames = true;
   const { absent, unlisted } = cast;
   const names = unlisted.slice(0, MOST_NAMES).map(([name, lines]) => shown(name, lines));
-  const more = unlisted.length > names.length ? `, and ${unlisted.length - names.length} more` : '';
-  const others = names.length === 0 ? '' : `lines of names that are not listed: ${names.join(', ')}${more}`;
+  const list = withMore(names, unlisted.length).join(', ');
+  const others = list === '' ? '' : `lines of names that are not listed: ${list}`;
   for (const [at, name] of absent.entries()) {
     const found = at === 0 && others !== '' ? `; ${others}` : '';
     notices.warn(`--voices: no line begins with "${name}: "${found}`);
@@ -174,8 +172,8 @@ export function warnOfAbsent({ cast, lexicon }: Named, notices: Notices): void {
   const unused = lexicon.filter(({ isUsed }) => !isUsed);
   if (unused.length === 0) return;
   const shown = unused.slice(0, MOST_ENTRIES).map(({ written, place }) => `"${written}" (${place})`);
-  const more = unused.length > shown.length ? `, and ${unused.length - shown.length} more` : '';
-  notices.detail(() => `lexicon lines that were never used: ${shown.join(', ')}${more}`);
+  const list = withMore(shown, unused.length).join(', ');
+  notices.detail(() => `lexicon lines that were never used: ${list}`);
 }
 
 /** Tells people what happens in a run: who speaks, what goes wrong, and with `--verbose` each request. */

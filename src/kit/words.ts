@@ -167,6 +167,11 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** @returns the names that are shown of this number, and how many more there are */
+export function withMore(shown: readonly string[], count: number): readonly string[] {
+  return count > shown.length ? [...shown, `and ${count - shown.length} more`] : shown;
+}
+
 /** Writes a count as `2,130`. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
