@@ -24,7 +24,7 @@ import { type Flags, loadSettings } from '../options/load.ts';
 import { longFlag } from '../options/option.ts';
 import { optionsOf, rowOf } from '../options/rows.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import { matchesLanguage } from '../voices/language.ts';
+import { speaksLanguage } from '../voices/language.ts';
 import type { CommandLine, Context } from './commands.ts';
 import { type Printed, Runs, Stopped } from './mcp-runs.ts';
 import type { Notices } from './notices.ts';
@@ -252,9 +252,7 @@ const voices: AgentTool<ValueOf<typeof voicesTakes>> = {
     const args = ['speakers', ...passedOn(session.flags, 'speakers')];
     const listed = await session.runs.make({ args }, signal);
     const all = (listed?.speakers ?? []) as readonly ListedSpeaker[];
-    const speakers = all.filter(
-      (each) => language === undefined || tagsOf(each).some((tag) => matchesLanguage(tag, language)),
-    );
+    const speakers = all.filter((each) => language === undefined || speaksLanguage(each, language));
     if (speakers.length === 0)
       throw usageError(
         language === undefined ? 'no voice is listed here' : `no voice speaks ${language}`,
@@ -263,10 +261,6 @@ const voices: AgentTool<ValueOf<typeof voicesTakes>> = {
     return { text: byLanguage(speakers) + warningsIn(listed), data: { voices: speakers } };
   },
 };
-
-function tagsOf({ language = 'und', alsoSpeaks = [] }: ListedSpeaker): readonly string[] {
-  return [language, ...alsoSpeaks];
-}
 
 /** Returns a line such as `en-GB: awb (3), awb-styled (13)` for each language. */
 function byLanguage(speakers: readonly ListedSpeaker[]): string {

@@ -4,7 +4,7 @@ import { brokenAt, columnsOf, printable, table, visible } from '../kit/words.ts'
 import { loadSettings, type Settings } from '../options/load.ts';
 import type { Voice, VoiceEvent } from '../sound/voice.ts';
 import { manifestsOf } from '../voices/installed.ts';
-import { languageName, matchesLanguage, shownLanguage, systemLanguage } from '../voices/language.ts';
+import { languageName, shownLanguage, speaksLanguage, systemLanguage } from '../voices/language.ts';
 import { chooseService, type Endpoint } from '../voices/service-choice.ts';
 import { FIRST_PRIVATE_NUMBER } from '../voices/sources.ts';
 import { openVoices, type Voices } from '../voices/voices.ts';
@@ -49,7 +49,7 @@ export async function run(line: CommandLine, context: Context): Promise<number> 
   });
   const all = [...configured, ...('error' in listed ? [] : listed)];
   const asked = settings.language?.value;
-  const rows = asked === undefined ? all : all.filter((each) => speaks(each, asked));
+  const rows = asked === undefined ? all : all.filter((each) => speaksLanguage(each, asked));
   if (asked !== undefined && rows.length === 0 && !('error' in listed) && !service)
     throw await noneSpeaks(asked, context);
   if (rows.length > 0 || !('error' in listed)) {
@@ -67,10 +67,6 @@ function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { notices }
   return ExitCode.ok;
 }
 
-function speaks({ language = '', alsoSpeaks = [] }: ListedSpeaker, asked: string): boolean {
-  return [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, asked));
-}
-
 async function noneSpeaks(asked: string, context: Context): Promise<TtsError> {
   const name = languageName(asked);
   if (name === undefined) return (await import('../voices/unknown.ts')).notALanguage(asked);
@@ -85,7 +81,7 @@ function show(speakers: readonly ListedSpeaker[], isShort: boolean, { host, noti
     return;
   }
   const own = systemLanguage(host.env);
-  const isOwn = (speaker: ListedSpeaker) => FIRST.includes(speaker.from) || speaks(speaker, own);
+  const isOwn = (speaker: ListedSpeaker) => FIRST.includes(speaker.from) || speaksLanguage(speaker, own);
   const rank = (speaker: ListedSpeaker) => rankOf(speaker.from) + PLACES.length * Number(!isOwn(speaker));
   const columns = columnsOf(host);
   const ordered = speakers.toSorted((a, b) => rank(a) - rank(b));

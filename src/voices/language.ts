@@ -232,6 +232,10 @@ function canonical(code: string): string {
   return /^[a-z]{2,3}$/.test(code) ? (Intl.getCanonicalLocales(code)[0] ?? code) : code;
 }
 
+export function speaksLanguage({ language = '', alsoSpeaks = [] }: Speaking, asked: string): boolean {
+  return [language, ...alsoSpeaks].some((tag) => matchesLanguage(tag, asked));
+}
+
 const UNREAD_BY_ESPEAK = ['ja', 'zh'];
 
 /** True if espeak-ng names the characters in English instead of reading them. */
