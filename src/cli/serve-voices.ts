@@ -108,8 +108,5 @@ function namedEngines(
   const given = named.map((text) => settingOf(rows.engine, text, { place: 'option', name: '--engine' }));
   const engines = given.length > 0 ? given : fallback ? [fallback] : [];
   if (engines.length > 0) return { settings, engines };
-  return {
-    settings: resolveSettings({ flags: { timeout: sharedFlags.timeout }, env: {}, files: [] }),
-    engines,
-  };
+  return { settings: resolveSettings({ flags: { timeout: sharedFlags.timeout } }), engines };
 }

@@ -146,7 +146,7 @@ export async function openLocalVoices(
     return source;
   };
   const places = { settings, context, wrap, workers };
-  const chosen = engines.length === 0 ? [] : new UserEngines(engines, places).all.slice(0, engines.length);
+  const chosen = new UserEngines(engines, places).all.slice(0, engines.length);
   const builtIn = await builtInPlace(places).list();
   const voices = [
     ...builtIn,
