@@ -121,18 +121,6 @@ export async function peek<T extends { readonly length: number }>(
   return { held, length, isWhole, all: chained(held, rest) };
 }
 
-/** Closes a resource after a run. An error becomes a warning, so that it does not hide the outcome of the run. */
-export async function closeQuietly(
-  close: () => Promise<void>,
-  notices: { warn(text: string): void },
-): Promise<void> {
-  try {
-    await close();
-  } catch (error) {
-    notices.warn(`closing failed: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
 /** Yields the items of a source. The reader chooses how long to wait for each; a late item goes to the next wait. */
 export class Arrivals<T> implements Disposable {
   readonly #iterator: AsyncIterator<T>;

@@ -3,7 +3,7 @@ import type { TtsError } from '../kit/error.ts';
 import { usageError } from '../kit/error.ts';
 import type { RunContext } from '../kit/host.ts';
 import type { RetryPolicy } from '../kit/retry.ts';
-import { closeQuietly, Recent } from '../kit/wait.ts';
+import { Recent } from '../kit/wait.ts';
 import type { NamedSpeaker } from '../options/kinds.ts';
 import type { Setting, Settings } from '../options/load.ts';
 import type { Field, Fields, Speaker, Voice, VoiceSource } from '../sound/voice.ts';
@@ -169,7 +169,7 @@ export class Voices implements AsyncDisposable {
   /** Closes everything. Errors of closing become warnings. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const closing of [...this.#sources, this.#cache])
-      await closeQuietly(() => closing.close(), this.#context.notices);
+      await closing.close().catch(({ message }) => this.#context.notices.warn(`closing failed: ${message}`));
   }
 
   /** @throws TtsError (usage) for an unknown engine */
