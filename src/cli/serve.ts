@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { bareHost, isLoopback } from '../kit/address.ts';
-import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { codeOf, ExitCode, usageError } from '../kit/error.ts';
 import { replaceFile } from '../kit/file.ts';
-import { pathOf } from '../kit/folders.ts';
+import { pathOf, unwritable } from '../kit/folders.ts';
 import { type Host, interruption } from '../kit/host.ts';
 import { aborted } from '../kit/wait.ts';
 import { visible } from '../kit/words.ts';
@@ -251,12 +251,7 @@ class ReadyFile {
     try {
       await action(pathOf(this.#cwd, this.#name));
     } catch (cause) {
-      if (cause instanceof TtsError) throw cause;
-      throw new TtsError(`cannot write ${this.#name}`, {
-        exitCode: ExitCode.output,
-        hint: 'choose another place with --ready-file',
-        cause,
-      });
+      throw unwritable(this.#name, cause, 'choose another place with --ready-file');
     }
   }
 }

@@ -3,9 +3,9 @@ import { statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { isNearby } from '../kit/address.ts';
-import { codeOf, ExitCode, TtsError, usageError } from '../kit/error.ts';
+import { TtsError, usageError } from '../kit/error.ts';
 import { besideFile, replaceFile } from '../kit/file.ts';
-import { fromHome, makeFolder } from '../kit/folders.ts';
+import { fromHome, makeFolder, unwritable } from '../kit/folders.ts';
 import type { Host, RunContext } from '../kit/host.ts';
 import { isDeadOrUnwritten, Lease } from '../kit/lock.ts';
 import { decodeAll } from '../read/decode.ts';
@@ -220,13 +220,7 @@ export async function storeKey(
     const stored = Object.fromEntries(key === undefined ? others : [...others, [base.href, key]]);
     await replaceFile(path, `${JSON.stringify(stored, undefined, 2)}\n`, 0o600);
   } catch (cause) {
-    const code = codeOf(cause);
-    if (code === '') throw cause;
-    throw new TtsError(`cannot write ${file} (${code})`, {
-      exitCode: ExitCode.output,
-      hint: 'check its permissions, or keep the key in TTS_API_KEY',
-      cause,
-    });
+    throw unwritable(file, cause, 'keep the key in TTS_API_KEY');
   }
 }
 

@@ -221,7 +221,7 @@ describe('the ready file', () => {
       expect(box.list()).toEqual(['ready']);
     }
     const { status, stderr } = await box.run('serve --port=0 --ready-file no/such/file');
-    expect([status, stderr]).toEqual([8, expect.stringContaining('tts: cannot write')]);
+    expect([status, stderr]).toEqual([8, expect.stringContaining(': the folder does not exist\nhint: ')]);
   });
 });
 
