@@ -37,7 +37,7 @@ async function makersOf(url: string, folder: string): Promise<ReadonlySet<string
   const makers = makersAt(address, [address, serverAddress(url)?.url.href ?? address]);
   if ((await measureCache(folder, { makers })).entries > 0) return makers;
   throw usageError(
-    `the cache knows no segments of ${address}`,
+    `the cache holds no segments of ${address}`,
     'give the address of a service or of an engine, as --base-url or --engine had it',
   );
 }

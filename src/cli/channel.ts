@@ -197,7 +197,7 @@ function command(done: keyof typeof ACTS): CommandModule {
       const count = actOn(settings.channel?.value, done, host);
       if (notices.json) notices.result({ [done]: count });
       else if (count === 0)
-        notices.note(done === 'resumed' ? 'nothing is paused here' : 'nothing speaks here');
+        notices.note(done === 'resumed' ? 'nothing is paused here' : 'nothing is speaking here');
       return ExitCode.ok;
     },
   };

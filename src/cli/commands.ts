@@ -88,12 +88,12 @@ export const commands: ReadonlyMap<string, Command> = new Map(
       load: async () => (await import('./channel.ts')).resume,
     },
     speakers: {
-      help: 'List the speakers that a config file names and those that the service tells.',
+      help: 'List the speakers that a config file names, and those of the service or of this machine.',
       options: 'speakers',
       load: () => import('./speakers.ts'),
     },
     cache: {
-      help: 'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
+      help: 'Show where the cache of spoken segments is and how much it holds (TTS_CACHE_DIR names another folder). clear: remove them.',
       options: 'cache',
       argument: '[clear]',
       most: 1,
@@ -129,7 +129,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
       load: async () => (await import('./login.ts')).logout,
     },
     doctor: {
-      help: 'Look at everything that speaking needs, and tell what to do where something is wrong.',
+      help: 'Check everything that speaking needs, and say how to fix what is wrong.',
       options: 'doctor',
       load: () => import('./doctor.ts'),
     },

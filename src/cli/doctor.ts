@@ -157,7 +157,7 @@ async function tryInstalled(settings: Settings | undefined, context: Context): P
   if (faults.length === 0) return `${names}: ${manifests.length === 1 ? 'it speaks' : 'all of them speak'}`;
   throw new TtsError(faults.join('; '), {
     exitCode: ExitCode.service,
-    hint: 'tts voices verify tells whether files are damaged; tts voices install --force NAME installs again',
+    hint: 'tts voices verify finds damaged files; tts voices install --force NAME installs a voice again',
   });
 }
 

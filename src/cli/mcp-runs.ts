@@ -110,7 +110,7 @@ export class Runs {
   #assertRoom(): void {
     if (this.#open.size < MOST_RUNS) return;
     throw usageError(
-      `${countOf(MOST_RUNS, 'text')} of this session wait already`,
+      `${countOf(MOST_RUNS, 'text')} of this session are waiting already`,
       'wait until some have been spoken, or call stop',
     );
   }

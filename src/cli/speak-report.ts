@@ -333,6 +333,6 @@ export function warnOfRoom(
   const bytes = seconds * rate * BYTES_PER_SAMPLE;
   if (cacheBytes === undefined || bytes <= cacheBytes * SHARE_IN_USE) return;
   notices.warn(
-    `about ${bytesInWords(bytes)} of audio do not fit into the cache of ${bytesInWords(cacheBytes)} (cacheSize in your own config): after an early end, a part is paid for again`,
+    `about ${bytesInWords(bytes)} of audio do not fit into the cache of ${bytesInWords(cacheBytes)} (cacheSize in your own config): if the run stops early, a part of it is paid for again`,
   );
 }

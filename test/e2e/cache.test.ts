@@ -142,7 +142,7 @@ describe('tts cache clear, in part', () => {
     expectFailure(
       await cache('clear', '--service', 'http://unknown.example'),
       2,
-      /knows no segments of .*\nhint: give the address of a service or of an engine/,
+      /holds no segments of .*\nhint: give the address of a service or of an engine/,
     );
     await cache('clear');
     expect(readdirSync(folder)).toEqual([]);

@@ -383,7 +383,7 @@ const NOTES = [
   'the key for \\S+ is stored in ',
   'to speak with it: --base-url ',
   '4 chapters: ',
-  'nothing speaks here',
+  'nothing is speaking here',
   'nothing is paused here',
 ];
 
