@@ -90,11 +90,6 @@ export function textAs<T>(
   );
 }
 
-/** The first schema that accepts a value counts. */
-export function oneOf<const S extends readonly Schema[]>(schemas: S, message: string) {
-  return v.union(schemas, message);
-}
-
 export function list<T>(item: Schema<T>) {
   return v.array(item, 'must be a list');
 }

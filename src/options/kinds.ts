@@ -8,7 +8,6 @@ import {
   named,
   number,
   object,
-  oneOf,
   oneOrMore,
   optional,
   type Schema,
@@ -85,7 +84,7 @@ function readBytes(typed: string): number | undefined {
 
 const BYTES = 'must be a number of bytes, or a text such as "500 MiB" or "2 GiB"';
 
-export const byteCount = oneOf(
+export const byteCount = v.union(
   [
     v.pipe(v.number(BYTES), v.finite(BYTES), v.minValue(0, BYTES), v.transform(Math.round)),
     textAs(readBytes, BYTES),
@@ -111,7 +110,7 @@ export function readSpeaker(typed: string): number | string | undefined {
   return name === '' || /^[-+.\d]/.test(name) ? undefined : name;
 }
 
-export const speaker = oneOf([anyWhole, textAs(readSpeaker, SPEAKER)], SPEAKER);
+export const speaker = v.union([anyWhole, textAs(readSpeaker, SPEAKER)], SPEAKER);
 
 export function readUrl(typed: string): URL | undefined {
   const parsed = URL.canParse(typed.trim()) ? new URL(typed.trim()) : undefined;
