@@ -84,10 +84,12 @@ function grouped(title: string): string[] {
     .filter(({ group }) => group === title);
   return [
     `${title}:`,
-    ...options.filter(({ hasLine }) => hasLine).map(({ flags, brief, help }) => row(flags, brief ?? help)),
+    ...options.flatMap(({ flags, shortHelp, help }) =>
+      shortHelp === undefined ? [] : row(flags, shortHelp === true ? help : shortHelp),
+    ),
     ...wrap(
       '  also:',
-      options.filter(({ hasLine }) => !hasLine).map(({ flags }) => nameOf(flags)),
+      options.filter(({ shortHelp }) => shortHelp === undefined).map(({ flags }) => nameOf(flags)),
     ),
   ];
 }

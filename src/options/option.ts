@@ -69,12 +69,10 @@ export interface Option<T = unknown> {
   /** Shown in help instead of `fallback`. */
   readonly otherwise?: string;
   readonly help: string;
-  /** Shown in the short help if `help` is too long for one line. */
-  readonly brief?: string;
   /** The group of the option in the short help. */
   readonly group?: Group;
-  /** True for a line of its own in the short help; other options are only named there. */
-  readonly hasLine?: true;
+  /** The line in the short help: true if `help` fits there. Without it, the option is only named there. */
+  readonly shortHelp?: string | true;
   readonly affects: Affects;
   readonly wire?: Wire;
   /** True if no part of the value may be shown. */
